@@ -103,7 +103,7 @@ def _roll_call(group: Group) -> None:
     roll = Roll(text, group.rank, group.size)
     group.barrier()
     roll.look()
-    group.barrier()
+    roll.speaks = bool(group.allreduce(np.array([roll.sees_all]), np.logical_and)[0])
     roll.hide()
     group.roll = roll
 

@@ -51,15 +51,17 @@ class Build:
         self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], full: frozenset[Vec],
         condition: Vec | Scal, around: Build | None = None, group: Any = None,
     ) -> None:  # fmt: skip
-        """around: that of the round in which this one's loop runs, whose memory it shares. group: the ranks that run the
-        same loop."""
+        """around: that of the round in which this one's loop runs, whose memory it shares. group: the ranks of the loop."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
         self.longest = SEGMENT_ENTRIES  # of a row that is not cut
         self.full, self.of_full = frozenset(x.id for x in full), full
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         skewed = any(self.rows_of(step.product)[1] for step in self.steps)
-        self.copies = copies = copies_of(plan, device.captures, skewed=skewed)
+        copies = copies_of(plan, device.captures, skewed=skewed)
+        if group is not None:  # each may push or pull for itself, but all make the same calls
+            copies = int(group.allreduce(np.array([copies]), np.maximum)[0])
+        self.copies = copies
         self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # that write it in a round
         self.lines: list[Line] = []  # what one round launches
         self.without_transpose: dict[int, Structure] = {}  # of which the transpose, for pulling, is not repaid

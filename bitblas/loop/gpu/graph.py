@@ -38,9 +38,10 @@ def warm(launches: Sequence[Callable[[], None]]) -> None:
 class HostLoop:
     """The body launch by launch."""
 
-    def __init__(self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any) -> None:
+    def __init__(
+        self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any, group: Any
+    ) -> None:  # fmt: skip
         self.device, self.parts, self.finish, self.going = device, parts, finish(0), going
-        self.group: Any = None
 
     def run(self, stop: Callable[[], None]) -> None:
         for launch in self.parts.begin:
@@ -59,14 +60,19 @@ class HostLoop:
 class GraphLoop:
     """The body captured once into a while node; `run` is one launch."""
 
-    def __init__(self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any) -> None:
+    def __init__(
+        self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any, group: Any
+    ) -> None:  # fmt: skip
         from cuda.core import Device as Gpu
 
         self.cp: Any = device.xp
+        self.group = group  # the ranks that run the same loop: who waits for them looks whether they live
         gpu = Gpu(self.cp.cuda.Device().id)
         gpu.set_current()
         # Modules are loaded at their first launch, which a capture does not allow.
         warm((*parts.begin, *parts.body, *parts.end))
+        if group is not None:
+            group.settle()
         device.synchronize()
         builder = gpu.create_graph_builder().begin_building(mode="relaxed")
         try:
@@ -81,7 +87,6 @@ class GraphLoop:
         self.gpu = gpu
         self.streams: dict[int, Any] = {}
         self.done = self.cp.cuda.Event(disable_timing=True)
-        self.group: Any = None  # the ranks that run the same loop: who waits for them looks whether they live
 
     def _capture(self, builder: Any, launches: Sequence[Callable[[], None]]) -> None:
         for launch in launches:
