@@ -1,5 +1,5 @@
-"""Loops of objects in shares, written down (bitblas/loop): what a body does to a share is a statement on that share, and
-what goes between ranks is an exchange, which stands in the captured round.
+"""Loops of objects in shares, written down (bitblas/loop): what a body does to a share is a statement on that share,
+and what goes between ranks is an exchange, which stands in the captured round.
 
 A product gathers its vector and goes along the rows of its result. Each rank decides for itself whether it pushes or
 pulls; what is sent is decided once, by all.
@@ -47,7 +47,7 @@ class Unrecorded:
         recording.recorder = self.recorder
 
 
-# ---- who gives what ------------------------------------------------------------------------------------------------------
+# ---- who gives what -------------------------------------------------------------------------------------------------
 
 
 class Gathers:
@@ -71,18 +71,18 @@ class Gathers:
 
 
 class Tells:
-    """What one rank has to everyone."""
+    """A Scalar of one rank to everyone. Those of all ranks go at once, to arrays of as many elements, and the first
+    rank's stands for it."""
 
     def __init__(self, group: Group, root: int) -> None:
         self.group, self.root = group, root
         self.text = f"rank {root}'s"
 
     def run(self, source: Any, target: Any, bits: bool) -> None:
-        counts = [len(source) if rank == self.root else 0 for rank in range(self.group.size)]
-        self.group._allgather(source[: counts[self.group.rank]], target, counts)
+        self.group._allgather(source, target, [1] * self.group.size)
 
     def sent(self, source: Any, bits: bool) -> int:
-        return (self.group.size - 1) * int(source.nbytes) if self.group.rank == self.root else 0
+        return (self.group.size - 1) * int(source.nbytes)
 
 
 class Deals(Gathers):
@@ -93,9 +93,9 @@ class Deals(Gathers):
         self.root, self.text = root, f"the share in rank {root}'s"
 
     def run(self, source: Any, target: Any, bits: bool) -> None:
-        counts, me, none = self.counts(bits), self.group.rank, [0] * self.group.size
-        received = none[: self.root] + [counts[me]] + none[self.root + 1 :]
-        sent = counts if me == self.root else none
+        counts, me = self.counts(bits), self.group.rank
+        received = [counts[me] if rank == self.root else 0 for rank in range(self.group.size)]
+        sent = counts if me == self.root else [0] * self.group.size
         self.group._alltoall(source[: sum(sent)], target[: counts[me]], sent, received)
 
     def sent(self, source: Any, bits: bool) -> int:
@@ -104,7 +104,7 @@ class Deals(Gathers):
         return others * int(source.itemsize) if self.group.rank == self.root else 0
 
 
-# ---- statements on shares ------------------------------------------------------------------------------------------------
+# ---- statements on shares -------------------------------------------------------------------------------------------
 
 
 def gathered(part: Whole, shares: Shares) -> Whole:
@@ -177,8 +177,8 @@ def arrays_of(v: Any, dtype: Any, indices: bool, values: bool) -> tuple[Any, Any
 
 
 def built(indices: Any, values: Any, dtype: Any, shares: Shares, dup_op: Any) -> Whole:
-    """Vector.from_coo(indices, values, dtype, size=, dup_op=) of index vectors: each rank joins what it has, and then the
-    ranks do."""
+    """Vector.from_coo(indices, values, dtype, size=, dup_op=) of index vectors: each rank joins what it has, and then
+    the ranks do."""
     low = indices.shares.low
     i, x = (_numbered(a.local, low) if isinstance(a, SharedArray) else a for a in (indices, values))
     partial = Whole.from_coo(i, x, dtype, size=shares.size, dup_op=dup_op)

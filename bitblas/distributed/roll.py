@@ -76,15 +76,16 @@ class Roll:
             self.mine[ENDED] = 1
 
     def gone(self, inside: int = 0) -> dict[int, str]:
-        """The ranks that have ended and will never enter the collective that this one is in, each with how. inside: 1 in a
-        loop, which they have to come out of as well."""
+        """The ranks that have ended and will never enter the collective that this one is in, each with how. inside: 1
+        in a loop, which they have to come out of as well."""
         here = self.mine[ENTERED] + inside
         behind = {rank: word for rank, word in self._words.items() if word[ENTERED] < here}
         found = {rank: "has ended" for rank, word in behind.items() if word[ENDED]}
         return found | {rank: "was killed" for rank, word in behind.items() if rank not in found and not _lives(word)}
 
     def late(self, inside: int = 0) -> dict[int, str]:
-        """The ranks that have not entered the collective that this one is in, each with where it is. inside: as above."""
+        """The ranks that have not entered the collective that this one is in, each with where it is. inside: as in
+        `gone`."""
         here = int(self.mine[ENTERED]) + inside
         return {
             rank: f"is at collective {int(word[ENTERED])} of {here}"

@@ -31,9 +31,9 @@ from ..fused.steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
 from ..fused.together import size_of
 from ..recorded.ir import Masked, Product, Reduce, Scal, Vec
 from ..scratch import Scratch
-from .activate import activation, is_scanned
+from .activate import activation, is_scanned, most_work, threshold
 from .along import Along
-from .between import Ends, between
+from .between import Ends, beside, between
 from .inner import InnerLoop, copies_of
 from .operands import Cleared, Head, Source, Target, launchable
 from .pull import PullLaunch
@@ -51,7 +51,7 @@ class Build:
         self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], full: frozenset[Vec],
         condition: Vec | Scal, around: Build | None = None, group: Any = None,
     ) -> None:  # fmt: skip
-        """around: that of the round in which this one's loop runs, whose memory it shares. group: the ranks of the loop."""
+        """around: that of the round in which this one's loop runs, whose memory it shares. group: its ranks."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
         self.longest = SEGMENT_ENTRIES  # of a row that is not cut
         self.full, self.of_full = frozenset(x.id for x in full), full
@@ -59,9 +59,7 @@ class Build:
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         skewed = any(self.rows_of(step.product)[1] for step in self.steps)
         copies = copies_of(plan, device.captures, skewed=skewed)
-        if group is not None:  # each may push or pull for itself, but all make the same calls
-            copies = int(group.allreduce(np.array([copies]), np.maximum)[0])
-        self.copies = copies
+        self.copies = copies = copies if group is None else int(group.allreduce(np.array([copies]), np.maximum)[0])
         self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # that write it in a round
         self.lines: list[Line] = []  # what one round launches
         self.without_transpose: dict[int, Structure] = {}  # of which the transpose, for pulling, is not repaid
@@ -76,6 +74,7 @@ class Build:
         else:
             self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
             self.without_transpose = around.without_transpose
+        self.told = beside(self)
         self.states = States()
         self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.steps_of.items() if t}
         self.activations: dict[tuple[int, int], int] = {}
@@ -150,7 +149,8 @@ class Build:
                 if is_scanned(self, number, item.vec):
                     self.scanned.add(made[item.vec])
                     continue
-                launches.append(activation(self, item.vec, item.product, made[item.vec]))
+                most = most_work(self, number, item.vec)
+                launches.append(activation(self, item.vec, item.product, made[item.vec], most))
             elif isinstance(item, Step):
                 launches.append(self._step(item, k, made.get(item.product.u), stepped))
                 stepped[item.target] += 1
@@ -160,11 +160,11 @@ class Build:
             elif isinstance(item, Inner):
                 launches.append(self._inner(item, self._head(k)))
             elif isinstance(item, Between):
-                launches.append(self._between(item, counted=k == 0))
+                launches.append(between(self, item, in_round=k == 0))
             else:
                 launches.append(self.passes(item, k))
             if k == 0 and not isinstance(item, Inner):
-                self.lines.append(Line(type(item).__name__.lower(), texts_of(item), self._launched))
+                self.lines.append(Line(type(item).__name__.lower(), texts_of(item), self.launched))
         return launches
 
     def _once(self, item: Item, where: str) -> Launch:
@@ -172,9 +172,11 @@ class Build:
         assert isinstance(item, (Pass, Pull, Inner, Between))
         if isinstance(item, Inner):
             return self._inner(item, (*self.once, np.int64(0)))
-        run = {Pull: self._pull, Between: self._between}.get(type(item), lambda x: self.passes(x, -1, once=True))
-        launch = run(item)
-        self.lines.append(Line(where, texts_of(item), self._launched))
+        if isinstance(item, Between):
+            launch = between(self, item)
+        else:
+            launch = self._pull(item) if isinstance(item, Pull) else self.passes(item, -1, once=True)
+        self.lines.append(Line(where, texts_of(item), self.launched))
         return launch
 
     def _inner(self, item: Inner, head: tuple[Any, ...]) -> Launch:
@@ -183,16 +185,10 @@ class Build:
         self.lines += loop.lines
         return loop
 
-    def _between(self, item: Between, *, counted: bool = False) -> Launch:
-        launch, nbytes = between(self, item)
-        self.sent += nbytes * counted
-        self._launched = f"{nbytes} bytes sent by a rank"
-        return launch
-
     def launcher(self, variant: Variant, grid: int, args: tuple[Any, ...], block: int = BLOCK) -> Launch:
         if len(args) > MOST_ARGUMENTS:
             raise CaptureError(f"the body: {variant} would take {len(args)} arguments, and {MOST_ARGUMENTS} fit")
-        run, self._launched = self.device.load(variant), str(variant)
+        run, self.launched = self.device.load(variant), str(variant)
         return lambda: run((grid,), (block,), args)
 
     def grid(self, threads: int, times: int = 1) -> int:
@@ -246,7 +242,7 @@ class Build:
         frontiers = self.buffers[item.product.u], self.buffers[item.target]
         values, full = layout.operand(item.product, self.iso), item.product.u.id in self.full
         pull = PullLaunch(self.device, item.product, values, *frontiers, masked=item.mask is not None, full=full)
-        self._launched = str(pull.prepared.plan)
+        self.launched = str(pull.prepared.plan)
         return pull.launch(self.mask(item.mask))
 
     def _step(self, item: Step, k: int, activated: int | None, stepped: Mapping[Vec, int]) -> Launch:
@@ -263,7 +259,7 @@ class Build:
             u_state = self.first[product.u] + 1 + k * self.steps_of[product.u] + stepped[product.u]
         back = product.matrix.structure.form(form.key, transposed=product.transpose) if along.pulls else None
         work = np.int64(form.units), np.int64(product.outer), np.int64(SEGMENT_ENTRIES)
-        head = Head(*work, np.uint64(form.format.pull_threshold(form)), *self._head(k))
+        head = Head(*work, threshold(form), *self._head(k))
         lists = u.at(u.lists), self.number(u_state), u.at(u.segments)
         source = Source(u.at(u.bits), *self.values_of(u, along.u_type, kind), *lists)
         lists = t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1)

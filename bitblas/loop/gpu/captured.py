@@ -104,7 +104,8 @@ class Captured:
         loop = GraphLoop if self.device.captures else HostLoop
         build = self.build
         begin_, end_ = [*self.enter, *build.begin, *self.entering], [*build.end, self.leave]
-        self.loop = loop(self.device, Parts(begin_, build.launches, end_), build.finish, build.going, self.group)
+        parts = Parts(begin_, build.launches, end_)
+        self.loop = loop(self.device, parts, build.finish, build.going, self.group, build.outermost)
 
     def _layout(self, held: dict[int, VectorStore]) -> tuple[dict[int, Any], frozenset[Vec]]:
         """The values of iso vectors, and the full ones: those on which all ranks agree, which send the same then."""

@@ -2,7 +2,7 @@
 // One block. sources[s]: the state that state s takes over, s or a later one, or -1 for zeros; `condition` is the number that
 // must not be 0. outermost: the rounds of the loop around all others, which knows of faults and whether somebody wants it to
 // stop (frontier.cuh). ranks: those that run the same loop, 0 where it is one; told: what each knows of that, four words from
-// the wish to stop on, so that all end after the same round, and tell the same fault.
+// the wish to stop on, so that all end after the same round, and tell the same fault; a rank whose calls were given up (-1) hears nothing any more.
 #ifndef __CUDA_EMU__
 extern "C" __device__ __cudart_builtin__ void CUDARTAPI
 cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
@@ -20,7 +20,8 @@ finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds
   __syncthreads();
   if (threadIdx.x == 0) {
     rounds[0] += copies;
-    bool ends = !ranks && (*(volatile const i64*)(outermost + 3) != 0 || outermost[5] != 0);
+    const i64 stop = *(volatile const i64*)(outermost + 3);
+    bool ends = ranks ? stop == -1 : stop != 0 || outermost[5] != 0;
     for (i64 r = ranks - 1; r >= 0; --r) {
       const i64* known = told + 4 * r;
       ends |= known[0] != 0 || known[2] != 0;

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ...device import Device
 from ...exceptions import DeviceError, DistributedError
+from .between import STOP
 from .inner import InnerLoop
 
 SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for asleep
@@ -39,7 +40,8 @@ class HostLoop:
     """The body launch by launch."""
 
     def __init__(
-        self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any, group: Any
+        self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any, group: Any,
+        rounds: Any,
     ) -> None:  # fmt: skip
         self.device, self.parts, self.finish, self.going = device, parts, finish(0), going
 
@@ -61,7 +63,8 @@ class GraphLoop:
     """The body captured once into a while node; `run` is one launch."""
 
     def __init__(
-        self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any, group: Any
+        self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any, group: Any,
+        rounds: Any,
     ) -> None:  # fmt: skip
         from cuda.core import Device as Gpu
 
@@ -84,7 +87,8 @@ class GraphLoop:
         self._while(builder, condition, [*parts.body, end])
         self._capture(builder, parts.end)
         self.graph = builder.end_building().complete()
-        self.gpu = gpu
+        self.gpu, self.rounds = gpu, rounds
+        self.aside = self.cp.cuda.Stream(non_blocking=True)
         self.streams: dict[int, Any] = {}
         self.done = self.cp.cuda.Event(disable_timing=True)
 
@@ -125,5 +129,11 @@ class GraphLoop:
             self.done.synchronize()
             raise
         except DistributedError:
-            stop()  # calls that were given up end at once, and so would the rounds never
+            self._give_up()
             raise
+
+    def _give_up(self) -> None:
+        """Calls of a broken group end at once, and the rounds with them never: by a copy alone, as a kernel may be one
+        that has to be loaded, which waits for those that run."""
+        runtime = self.cp.cuda.runtime
+        runtime.memsetAsync(self.rounds.data.ptr + 8 * STOP, 0xFF, 8, self.aside.ptr)

@@ -29,10 +29,9 @@ from ...store import VectorStore, empty_vector, full_bits
 from ...verbs.reorder import by_value
 from ...verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of
 from .blocks import BlockRecorder, Level
+from .exchanged import ExchangeRecorder
 from .indexed import IndexRecorder
-from .ir import (
-    Block, Const, Exchange, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Term, Vec, flat,
-)  # fmt: skip
+from .ir import Block, Const, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Term, Vec, flat
 from .state import OnHost
 
 HINT = (
@@ -56,7 +55,7 @@ class Shape:
         self._recorder.refuse(f"{self._name}: reading its entries")
 
 
-class Recorder(BlockRecorder, IndexRecorder):
+class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder):
     """The statements of one run of a body, and the objects that they name."""
 
     def __init__(self, *, host: bool = False) -> None:
@@ -69,8 +68,6 @@ class Recorder(BlockRecorder, IndexRecorder):
         self.scalars: dict[int, tuple[Any, Scal]] = {}
         self.levels: list[Level] = []
         self.round = Scalar(INT64, name="round")
-        self.group: Any = None  # the ranks that run the same loop, if they give each other something
-        self.in_shares: list[Any] = []  # weak references to objects in shares that are written
 
     # ---- the hooks of core ----
 
@@ -99,25 +96,6 @@ class Recorder(BlockRecorder, IndexRecorder):
         lowered = self._scalar_value(value)  # before the target is known: it may be read here for the first time
         text = f"{s.name}{_parameters(None, accum, False)} << {_text(value)}"
         self.statements.append(Statement(self._scal(s), lowered, None, accum, False, text))
-
-    def exchange(self, target: Any, source: Any, how: Any) -> None:
-        """target << what the ranks give each other of a Vector or a Scalar. Raises OnHost inside of a block: whether it
-        runs is not known to be the same for all."""
-        if self.levels:
-            raise OnHost
-        u, t = (self._vec(x) if x.ndim else self._scal(x) for x in (source, target))
-        self.group = how.group
-        self.statements.append(Statement(t, Exchange(u, how), text=f"{target.name} << {how.text} {source.name}"))
-
-    def exchanged(self, source: Any, how: type) -> Any:
-        """The Vector that an exchange of such a kind has made of a Vector, if that was not written since."""
-        u = self._vec(source)
-        for s in reversed(self.statements):
-            if isinstance(s, Block) or s.target == u:
-                return None
-            if isinstance(s.value, Exchange) and s.value.u == u and type(s.value.how) is how:
-                return next(vector for vector, x in self.vectors.values() if x == s.target)
-        return None
 
     def order(self) -> Order | None:
         """In which order the loop runs: that of its matrices. CaptureError where they differ, or where a statement
@@ -208,8 +186,7 @@ class Recorder(BlockRecorder, IndexRecorder):
         self.matrices.append((A._matrix, held))
         if held.order is not None and op.op.is_positional:
             u, op = self._numbered(expr, u, held, flip)
-        given = any(isinstance(s.value, Exchange) and s.target == u for s in flat(self.statements))
-        return Product(held, u, op, A._transposed != flip, flip, expr.size, given)
+        return Product(held, u, op, A._transposed != flip, flip, expr.size, self.is_given(u))
 
     def _numbered(self, expr: Any, u: Vec, held: Any, flip: bool) -> tuple[Vec, Typed]:
         """A product by position with a reordered matrix: a statement before it puts the user's numbers into a vector,
