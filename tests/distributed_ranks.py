@@ -8,31 +8,16 @@ import time
 from pathlib import Path
 
 import numpy as np
-from distributed_programs import PROGRAMS, N, operands
+from distributed_loops import loops  # noqa: F401 - by its name
+from distributed_programs import PROGRAMS, N, operands, same, whole
 from distributed_programs import quick as quick_program
 
 import bitblas as gb
-import bitblas.device
 import bitblas.distributed as gd
-from bitblas.distributed import exchange, start
-from bitblas.distributed.mpi import MpiGroup
+from bitblas.distributed import exchange
 from bitblas.exceptions import DistributedError, GraphblasException
 
 FAULTS = (GraphblasException, TypeError, ValueError, OSError, LookupError)
-
-
-def whole(x):
-    return x.gathered() if hasattr(x, "gathered") else x
-
-
-def same(a, b):
-    """a: of one device; b: in shares, or not."""
-    b = whole(b)
-    if hasattr(a, "isequal"):
-        return a.isclose(b, check_dtype=True) if a.dtype.kind in "fc" else a.isequal(b, check_dtype=True)
-    if isinstance(a, np.ndarray):
-        return a.dtype == b.dtype and np.array_equal(a, b)
-    return type(a) is type(b) and a == b
 
 
 def calls(g):
@@ -112,48 +97,6 @@ def algorithms(g):
     for vertex, parent in parents.to_dict().items():
         near = levels[parent].new() + 1 == levels[vertex].new() and x.A.get(parent, vertex) is not None
         assert near or vertex == parent == 3
-
-
-def loops(g):
-    """Loops written down: on ranks whose GPUs are those of the emulator, against one device."""
-    import emulator.device
-
-    x = operands(gb)
-    group = MpiGroup(bitblas.device.get(emulator.device.Emulator.name), timeout=60)
-    group.roll = g.roll
-    before, start._group = start._group, group
-    with gb.config.set(device="emulator"):
-        y, al = operands(gd), gb.algorithms
-        for name, graph, arguments in (
-            ("bfs_levels", "S", (3,)), ("bfs_levels", "A", ([3, 7],)), ("pagerank", "A", ()),
-            ("connected_components", "S", ()), ("sssp", "W", (3,)), ("core_numbers", "S", ()),
-        ):  # fmt: skip
-            A = getattr(y, graph)
-            for _ in range(2):  # captured, and run again
-                found, wanted = getattr(al, name)(A, *arguments), getattr(al, name)(getattr(x, graph), *arguments)
-                assert same(wanted, to_cpu(found)), name
-        v, q = gd.Vector(int, N), gd.Vector(bool, N)
-
-        def body(level):
-            v(q.S) << level
-            q(~v.S, gd.replace) << q.vxm(y.S, gd.semiring.any_pair[gd.dtypes.BOOL])
-
-        program = gb.loop.Program(body, while_=q)
-        for source in (3, 250):
-            v.clear(), q.clear()
-            q[source] = True
-            rounds = program.run()
-            wanted = al.bfs_levels(x.S, source)
-            assert rounds == 1 + wanted.reduce("max").new().value and v.nvals == wanted.nvals and not q.nvals
-            assert same(wanted, to_cpu(v))
-        text = str(program.explain())
-        assert ("all of" in text) == (g.size > 1) and "step" in text, text
-        assert g.size == 1 or ("bytes sent by a rank" in text and group.sent > 0), text
-    start._group = before
-
-
-def to_cpu(x):
-    return x.gathered().to("cpu")
 
 
 def plans(g):

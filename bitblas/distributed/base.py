@@ -10,13 +10,12 @@ from semirings import Typed, binary, dtypes
 from semirings.dtypes import DataType
 
 from ..core.options import check_options
-from ..core.statement.axes import parse
-from ..core.statement.base import Output, Updater
 from ..core.statement.delayed import Delayed
 from ..core.statement.infix import Infix
 from ..core.statement.listening import written
 from ..core.statement.mask import Mask
 from ..core.statement.operand import Operand, describe
+from ..core.statement.styled import Styled
 from ..device import Device
 from ..exceptions import DimensionMismatch
 from . import exchange, loops
@@ -26,7 +25,7 @@ from .shares import Shares
 from .start import current
 
 
-class InShares(Output):
+class InShares(Styled):
     """`_part`: the share of this rank, an object of the library on one device; `shares`: which positions it has."""
 
     __slots__ = ("__weakref__", "_part", "_told_once", "name", "shares")
@@ -79,16 +78,6 @@ class InShares(Output):
                 loops.on_host()
             loops.recording.recorder.in_shares.append(weakref.ref(self))
         return self._part
-
-    @property
-    def S(self) -> Mask:
-        """The structural mask: where there is an entry, whatever its value."""
-        return Mask(self, True)
-
-    @property
-    def V(self) -> Mask:
-        """The value mask: where there is an entry that is not zero."""
-        return Mask(self, False)
 
     @property
     def _data(self) -> Any:
@@ -145,18 +134,11 @@ class InShares(Output):
             raise TypeError(f"{self.name} << x: expected an object in shares, got {describe(value)}")
         return value
 
-    def __setitem__(self, key: Any, value: Any, **opts: Any) -> None:
-        check_options(opts)
-        self._assign(parse(self, key), value, None, None, False, False)
-
     def _gathered(self) -> Any:
         """All of it on every rank, to be read."""
         if loops.recorded():
             return loops.gathered(self._part, self.shares)
         return exchange.gathered(self._part, self.shares, self._told())
-
-    def __delitem__(self, key: Any) -> None:
-        del Updater(self, None, None, False)[key]
 
     # ---- what goes position by position ----
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,12 @@ from ..core import Vector as Whole
 from ..core.building import check_lengths, fill_of
 from ..core.convert import check_range, check_size, index_array, value_array
 from ..core.operators import monoid_of, typed
-from ..core.statement.axes import Axis, parse
+from ..core.statement.axes import Axis
 from ..core.statement.expr import ScalarExpression
 from ..core.statement.indexing import IndexExpr
 from ..core.statement.mask import Mask
-from ..core.statement.operand import Operand, describe, is_tensor
+from ..core.statement.operand import Operand, is_tensor
+from ..core.vector.styled import StyledVector
 from ..exceptions import DimensionMismatch
 from ..loop.recorded.state import plain
 from . import exchange, loops, shares
@@ -29,7 +29,7 @@ from .products import multiply_vector
 from .start import current
 
 
-class Vector(InShares):
+class Vector(InShares, StyledVector):
     """Vector(dtype=FP64, size=0): no entries yet. The methods, and what they mean, are those of `bitblas.Vector`; every
     rank calls them alike, and has the entries of its `shares`."""
 
@@ -119,23 +119,6 @@ class Vector(InShares):
         part = Whole.from_dense(mine, missing_value, dtype=dtype, device=current().device, **opts)
         return cls._of(part, s, name)
 
-    @classmethod
-    def from_dict(cls, d: Any, dtype: Any = None, *, size: Any = None, name: str | None = None) -> Any:
-        """A Vector from {index: value}, the same on every rank."""
-        return cls._from(Whole.from_dict(d, dtype, size=size, device="cpu"), name)
-
-    @classmethod
-    def from_pairs(
-        cls, pairs: Any, dtype: Any = None, *, size: Any = None, dup_op: Any = None, name: str | None = None
-    ) -> Any:
-        """A Vector from (index, value) pairs, the same on every rank."""
-        return cls._from(Whole.from_pairs(pairs, dtype, size=size, dup_op=dup_op, device="cpu"), name)
-
-    @classmethod
-    def _from(cls, w: Whole, name: str | None = None) -> Any:
-        i, x = w.to_coo()
-        return cls.from_coo(i, x, w.dtype, size=w.size, name=name)
-
     def gathered(self) -> Whole:
         """All of it, as a `bitblas.Vector` of this rank's own."""
         found = self._gathered()
@@ -186,21 +169,7 @@ class Vector(InShares):
     def __getitem__(self, key: Any) -> IndexExpr:
         if isinstance(key, SharedArray) and key.at is None:
             return IndexExpr(self, (Axis(key.shares.size, key, self.size),))
-        return IndexExpr(self, parse(self, key))
-
-    def __contains__(self, index: Any) -> bool:
-        (at,) = parse(self, index)
-        if at.size is not None:
-            raise TypeError(f"index in v: expected an integer, got {describe(index)}")
-        return self._element(at.at) is not None
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.to_coo(values=False)[0].tolist())
-
-    def get(self, index: Any, default: Any = None) -> Any:
-        """v[index] as a Python scalar, or `default` where there is no entry."""
-        found = self[index].new()
-        return default if found.is_empty else found.value
+        return super().__getitem__(key)
 
     def _element(self, i: int) -> Any:
         loops.on_host()
