@@ -19,7 +19,7 @@ def emulated(g):
     import emulator.device
 
     group = MpiGroup(bitblas.device.get(emulator.device.Emulator.name), timeout=60)
-    group.roll = g.roll
+    group.roll, group.captures = g.roll, True
     before, start._group = start._group, group
     try:
         with gb.config.set(device="emulator"):
@@ -58,6 +58,11 @@ def loop(g):
         q[3] = True
         program.limit = 2
         assert program.run() == 2 and q.nvals and same(al.bfs_levels(x.S, 3, depth_limit=1), to_cpu(v))
+        group.captures = False  # ranks of several hosts
+        program, q, v = search(y.S)
+        q[3] = True
+        assert program.run() and same(al.bfs_levels(x.S, 3), to_cpu(v))
+        assert ("plain loop" in str(program.explain())) == shared
 
 
 def loops(g):

@@ -74,9 +74,10 @@ class InShares(Styled):
         """This rank's share, to be changed."""
         self._told_once = None
         if loops.recorded():  # as often as that runs
-            if self.ndim != 1:
+            recorder = loops.recording.recorder
+            if self.ndim != 1 or recorder.host:
                 loops.on_host()
-            loops.recording.recorder.in_shares.append(weakref.ref(self))
+            recorder.in_shares.append(weakref.ref(self))
         return self._part
 
     @property

@@ -30,14 +30,16 @@ class Group(ABC):
     that has ended, raises DistributedError, and the group is `broken` from then on. With `debug` every collective first
     compares what the ranks are about to do.
 
-    sent, seconds: the bytes that this rank has handed to others, and the time that it spent in collectives.
+    sent, seconds: the bytes that this rank has handed to others, and the time that it spent in collectives. captures:
+    whether loops that a device records have their calls inside, which takes ranks of one host; False runs them
+    statement by statement, and has to be the same for all ranks.
     """
 
     def __init__(self, rank: int, size: int, device: Device, *, timeout: float = TIMEOUT, debug: bool = False) -> None:
         self.rank, self.size, self.device, self.timeout, self.debug = rank, size, device, timeout, debug
         self.roll: Roll | None = None
         self.broken = ""
-        self.sent, self.seconds = 0, 0.0
+        self.sent, self.seconds, self.captures = 0, 0.0, False
         self._statement: Callable[[], str] | None = None
         self._inside = 0  # 1: in a loop of many calls
 

@@ -83,10 +83,18 @@ class GraphLoop:
         except (RuntimeError, AttributeError) as error:
             raise DeviceError(f"loop: needs a driver for CUDA 12.3 or newer, for while nodes ({error})") from error
         end = finish(int(condition.handle))
-        self._capture(builder, parts.begin)
-        self._while(builder, condition, [*parts.body, end])
-        self._capture(builder, parts.end)
-        self.graph = builder.end_building().complete()
+        try:
+            self._capture(builder, parts.begin)
+            self._while(builder, condition, [*parts.body, end])
+            self._capture(builder, parts.end)
+            self.graph = builder.end_building().complete()
+        except RuntimeError as error:
+            if group is None:
+                raise
+            raise DeviceError(
+                f"loop: what ranks exchange cannot stand in a while node here ({error}); for that NCCL needs GPUs that "
+                "reach each other's memory. Hint: group.captures = False on all ranks, and loops run by statements"
+            ) from error
         self.gpu, self.rounds = gpu, rounds
         self.aside = self.cp.cuda.Stream(non_blocking=True)
         self.streams: dict[int, Any] = {}

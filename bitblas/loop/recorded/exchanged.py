@@ -16,6 +16,7 @@ class ExchangeRecorder:
     statements: list[Statement | Block]
     vectors: dict[int, tuple[Any, Vec]]
     levels: list[Any]
+    host: bool
 
     def __init__(self) -> None:
         super().__init__()
@@ -23,9 +24,9 @@ class ExchangeRecorder:
         self.in_shares: list[Any] = []  # weak references to objects in shares that are written
 
     def exchange(self, target: Any, source: Any, how: Any) -> None:
-        """target << what the ranks give each other of a Vector or a Scalar. Raises OnHost inside of a block: whether it
-        runs is not known to be the same for all."""
-        if self.levels:
+        """target << what the ranks give each other of a Vector or a Scalar. Raises OnHost inside of a block, of which
+        ranks might decide differently whether it runs, and where the ranks have no calls that a graph can hold."""
+        if self.levels or self.host or not how.group.captures:
             raise OnHost
         terms: list[Vec | Scal] = [self._vec(x) if x.ndim else self._scal(x) for x in (source, target)]
         u, t = terms
