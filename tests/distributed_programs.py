@@ -207,7 +207,7 @@ def whole(x):
 
 def same(a, b):
     """a: of one device; b: in shares, or not."""
-    b = whole(b)
+    a, b = (x.get() if hasattr(x, "__cuda_array_interface__") else x for x in (a, whole(b)))
     if hasattr(a, "isequal"):
         return a.isclose(b, check_dtype=True) if a.dtype.kind in "fc" else a.isequal(b, check_dtype=True)
     if isinstance(a, np.ndarray):

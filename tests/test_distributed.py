@@ -53,9 +53,7 @@ def test_what_some_ranks_saved_others_open(tmp_path):
 @pytest.mark.parametrize("count", [1, 2, 4, 5])
 def test_other_numbers_of_ranks(count, tmp_path):
     how = {"BITBLAS_DEBUG": "1"} if count == 4 else {}
-    code, text = ranks(
-        "calls,nccl,programs,plans,algorithms,refusals,bits,files,loops", str(tmp_path), count=count, **how
-    )
+    code, text = ranks(ALL, str(tmp_path), count=count, **how)
     assert code == 0 and text.count(f"of {count} done") == count, text
     for other in (1, 3):
         code, text = ranks("opened", str(tmp_path), count=other)

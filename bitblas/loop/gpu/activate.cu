@@ -19,8 +19,9 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
     const i64 mine = begin + WARP_LANE * warps;
 #if LISTS
     u64 known = 0, listed = 0;  // asked for beside the word
-    if (WARP_LANE == 0) known = *(volatile const u64*)(state + WORK), listed = *(volatile const u64*)(state + LISTED);
-    const bool many = most + 1 != 0 && listed * MANY_PULL > (u64)size && known <= most;
+    if (WARP_LANE == 0 && most + 1 != 0)
+      known = *(volatile const u64*)(state + WORK), listed = *(volatile const u64*)(state + LISTED);
+    const bool many = listed * MANY_PULL > (u64)size && known <= most;
 #endif
     const u32 word = mine < halves ? ((const u32*)bits)[mine] : 0;
     entries += __popc(word);
