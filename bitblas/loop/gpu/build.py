@@ -35,7 +35,7 @@ from .activate import activation, is_scanned, most_work, threshold
 from .along import Along
 from .between import Ends, beside, between
 from .inner import InnerLoop, copies_of
-from .lines import LineLaunch
+from .lines import along_lines
 from .operands import Cleared, Head, Source, Target, launchable
 from .pull import PullLaunch
 from .small import small_rounds
@@ -91,13 +91,11 @@ class Build:
                     self.activations[k, number] = self.states.take(1)
         # One array, so that one copy sets all: the states, then the rounds of frontier.cuh.
         self.numbers = xp.zeros(len(self.states.sources) * STATE + ROUNDS, np.uint64)
-        self.memory = self.numbers[:-ROUNDS]
-        self.rounds = self.numbers[-ROUNDS:].view(np.int64)
+        self.memory, self.rounds = self.numbers[:-ROUNDS], self.numbers[-ROUNDS:].view(np.int64)
         # Those of the loop around all others come first: who is told of faults, and of the wish to stop.
         self.all_rounds: list[Any] = [] if around is None else around.all_rounds
         self.all_rounds.append(self.rounds)
-        self.outermost = self.all_rounds[0]
-        self.going = xp.zeros(1, np.uint64)
+        self.outermost, self.going = self.all_rounds[0], xp.zeros(1, np.uint64)
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
         self.sent = 0  # bytes by this rank, a round
@@ -242,14 +240,7 @@ class Build:
         frontiers = self.buffers[item.product.u], self.buffers[item.target]
         values, full = layout.operand(item.product, self.iso), item.product.u.id in self.full
         if isinstance(item.product, LineProduct):
-            known = k >= 0 and item.product.u == self.condition and self.remaining is not None
-            # What the round changed before it is not counted: more entries are a slower way, and no wrong one.
-            counted = self.number(*self.condition_at(k)).view(np.int64) if known else None
-            lines = LineLaunch(
-                self.device, item.product, values, *frontiers, item.mask, self.mask(item.mask)[0], counted
-            )
-            self._launched = str(lines.plan)
-            return lines.launch()
+            return along_lines(self, item, k, values, frontiers)
         pull = PullLaunch(self.device, item.product, values, *frontiers, masked=item.mask is not None, full=full)
         self.launched = str(pull.prepared.plan)
         return pull.launch(self.mask(item.mask))
