@@ -30,6 +30,7 @@ from .product import compiled
 from .schedule import PARALLEL_ENTRIES
 
 FEW_PLACES = 1 << 13  # of a result for all of which there is room at once
+MANY_PRODUCTS = 1 << 20  # a millisecond's, about: for less no kernel of its own is compiled
 
 
 @dataclass(eq=False)
@@ -105,6 +106,13 @@ class Task:
         return compiled(self.device, _dense_row(self, 1)), (*given, self.value)
 
     @property
+    def alike(self) -> bool:
+        """Whether it pays on the CPU to look for rows of B with the same columns: in all-pairs distances most rows are
+        full, and take half the time."""
+        products = self.a.nvals * (self.b.nvals / max(1, self.b.nrows))
+        return not self.mask_kind and products >= MANY_PRODUCTS and 2 * self.b.nvals >= self.b.nrows * self.b.ncols
+
+    @property
     def packed(self) -> Constants:
         return packed_constants(self.a.key, self.b.key, self.m.key)
 
@@ -150,7 +158,7 @@ def products_before(a: Any, b: Any) -> Any:
 
 
 def _dense_row(t: Task, fill: int) -> Variant:
-    return gustavson_variant(None if t.kind == WORDS else t.semiring, t.kind, *t.types, fill, t.packed)
+    return gustavson_variant(None if t.kind == WORDS else t.semiring, t.kind, *t.types, fill, t.packed, t.alike)
 
 
 def _on_cpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
