@@ -1,9 +1,9 @@
 # C = A (+).(x) B row by row (Gustavson: ACM TOMS 4(3), 1978): row i of C is the sum of the rows of B that row i of A
 # names. A dense row of sums takes the products; `found` has a bit for each column that has one, and `filled` a bit for
 # each word of it that is not zero, so that the columns come out in order without sorting. FILL = 0 counts the entries
-# of each row of C, FILL = 1 writes them where `c_ptr` says; one range that takes all rows needs no more than its first
-# number. mask_kind: 0 none, 1 only there, 2 everywhere but there. ALIKE, without a mask: rows of B with the same
-# columns are looked for before; after one of them a row of C has a sum in each of these, and nothing is asked.
+# of each row of C, FILL = 1 writes them one after the other, each range of rows from where `c_begin` says for its first.
+# mask_kind: 0 none, 1 only there, 2 everywhere but there. ALIKE, without a mask: rows of B with the same columns are
+# looked for before; after one of them a row of C has a sum in each of these, and nothing is asked.
 # include: formats/csr/columns.cpu.py
 # include: kernels/product.cpu.py
 
@@ -23,7 +23,7 @@ def alike(ptr, col, width, one, other):
 
 @njit(**KERNEL)
 def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, b_ptr, b_col, b_width, b_val, b_iso, b_stride,
-              ncols, m_ptr, m_col, m_width, mask_kind, product, c_ptr, c_col, c_val):  # fmt: skip
+              ncols, m_ptr, m_col, m_width, mask_kind, product, c_begin, c_ptr, c_col, c_val):  # fmt: skip
     words = (ncols >> 6) + 1
     found = zeros(words, np.uint64)
     filled = zeros((words >> 6) + 1, np.uint64)
@@ -39,12 +39,13 @@ def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, b_ptr, b_co
             np.int64(at(b_ptr, longest + 1)) - np.int64(at(b_ptr, longest))
         ):
             longest = kind
+    place = at(c_begin, lo) if FILL else np.int64(0)
     for i in range(lo, hi):
         a = np.int64(at(a_ptr, i))
         a_end = np.int64(at(a_ptr, i + 1))
         if a == a_end:
             if FILL:
-                put(c_ptr, i + 1, at(c_ptr, i))
+                put(c_ptr, i + 1, place)
             continue
         if mask_kind:
             for p in range(np.int64(at(m_ptr, i)), np.int64(at(m_ptr, i + 1))):
@@ -99,7 +100,8 @@ def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, b_ptr, b_co
                     put(sums, j, z if fresh else add(at(sums, j), z))
                 if FILL and KIND == COUNT:
                     put(count, j, np.int64(1) if fresh else at(count, j) + 1)
-        place = at(c_ptr, i) if FILL else np.int64(0)
+        if not FILL:
+            place = np.int64(0)
         for f in range(low, high + 1):
             some = at(filled, f)
             put(filled, f, np.uint64(0))
