@@ -1,7 +1,7 @@
 # C = A (+).(x) B row by row (Gustavson: ACM TOMS 4(3), 1978): row i of C is the sum of the rows of B that row i of A
 # names. A dense row of sums takes the products; `found` has a bit for each column that has one, and `filled` a bit for
 # each word of it that is not zero, so that the columns come out in order without sorting. FILL = 0 counts the entries
-# of each row of C, FILL = 1 writes them one after the other, each range of rows from where `c_begin` says for its first.
+# of each row of C, FILL = 1 writes them one after the other, each range of rows from where `c_begin` says.
 # mask_kind: 0 none, 1 only there, 2 everywhere but there. ALIKE, without a mask: rows of B with the same columns are
 # looked for before; after one of them a row of C has a sum in each of these, and nothing is asked.
 # include: formats/csr/columns.cpu.py
