@@ -39,7 +39,7 @@ class Turn:
 
     def made(self, given: tuple[Any, ...]) -> HostRounds | None:
         """What the rest of the rounds is for; None: another round by statements."""
-        if self.why or self.spent < self.due or listening.recorder is not None:
+        if self.why or self._is_early() or listening.recorder is not None:
             return None
         from .program import HostRounds
 
@@ -61,7 +61,10 @@ class Turn:
                 return None
             self.due = self.PATIENCE + self.COMPILING * self.rounds.build.missing()
             self._note(self.due + time.perf_counter() - begin)
-        return self.rounds if self.spent >= self.due else None
+        return None if self._is_early() else self.rounds
+
+    def _is_early(self) -> bool:
+        return self.spent < self.due and self.PATIENCE > 0
 
     def _note(self, seconds: float) -> None:
         if self.code is not None and self.PATIENCE:
