@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from semirings import Typed
@@ -24,6 +25,9 @@ class Vec:
     size: int
     dtype: DataType
 
+    def __hash__(self) -> int:
+        return self.id  # no two of a body have one; asked for some hundred thousand times while kernels are planned
+
 
 @dataclass(frozen=True)
 class Scal:
@@ -32,6 +36,9 @@ class Scal:
     id: int
     dtype: DataType
     casts: tuple[DataType, ...] = ()  # on its way into the operation
+
+    def __hash__(self) -> int:
+        return self.id
 
 
 @dataclass(frozen=True)
@@ -158,7 +165,7 @@ class Statement:
     replace: bool = False
     text: str = ""
 
-    @property
+    @cached_property
     def vectors(self) -> tuple[Vec, ...]:
         """The vectors that it reads, each at the position that it is at."""
         value, found = self.value, []
