@@ -161,6 +161,14 @@ def rows() -> Iterator[Variant]:
         for lanes, slots in row_tables(4 + (8 if kind == COUNT else dtype.nbytes)):
             constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), *plain)
             yield rows_variant("short_rows", types, _typed(name, dtype), kind, a, b, 1, constants)
+    name, dtype, a, b, kind = chosen[0]  # B with one entry a row at most, as of the communities of vertices
+    for fill in (0, 1):
+        for lanes, slots in row_tables(12 if fill else 4):
+            constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), *plain)
+            yield rows_variant("short_rows", types, _typed(name, dtype), kind, a, b, fill, constants, single=True)
+        for shared in (0, SHARED_WORDS):
+            constants = (("LANES", 256), ("SHARED_WORDS", shared), *plain)
+            yield rows_variant("long_rows", types, _typed(name, dtype), kind, a, b, fill, constants, single=True)
     min_plus, (lanes, slots) = _typed("min_plus", FP64), row_tables(12)[0]
     for fill in (0, 1):
         constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), *packed)
