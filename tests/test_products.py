@@ -169,3 +169,12 @@ def test_rows_of_different_lengths_under_a_mask(device):
     dense = csr_array((values.astype(float), (rows, cols)), shape=(n, n)) @ host_coo(x)[1]
     at, found = host_coo(A.mxv(x, bitblas.semiring.plus_times[bitblas.dtypes.FP32]).new(mask=open_.S))
     assert np.array_equal(found, dense[at])
+
+
+def test_products_of_many_entries_into_few_places():
+    """The CPU's threads share the rows: each has to know where its own begin."""
+
+    def program(gb, A, B):
+        return A.mxm(B, gb.semiring.plus_first).new()
+
+    same(program, "INT64", "cpu", (200, 900, 0.2, 1), (900, 3, ONE, 2))

@@ -67,7 +67,7 @@ class Task:
         device, xp, a, b, z = self.device, self.device.xp, self.a, self.b, self.z
         dtype, words = self.semiring.return_type, self.kind == WORDS
         room = a.nrows * b.ncols
-        if room <= FEW_PLACES and not device.shares_rows:  # room for all: nothing is counted before
+        if room <= FEW_PLACES and not device.shares_rows and not self.splits:  # room for all: nothing is counted before
             ptr, col = np.zeros(a.nrows + 1, np.int32), np.empty(room or 1, index_type(b.ncols))
             sums = np.empty(1 if words else room or 1, z.np_type)
             _on_cpu(self, 1, ptr, col, sums)
@@ -112,6 +112,11 @@ class Task:
         if self.z.np_type.kind == "c" or not 0 < b.nvals <= b.nrows:
             return False
         return int((b.ptr[1:] - b.ptr[:-1]).max()) <= 1
+
+    @property
+    def splits(self) -> bool:
+        """Whether threads of the host share the rows: then each has to know where its rows begin."""
+        return self.device.splits(self.a.nvals + self.b.nvals, PARALLEL_ENTRIES)
 
     @property
     def packed(self) -> Constants:
@@ -164,7 +169,7 @@ def _dense_row(t: Task, fill: int) -> Variant:
 
 def _on_cpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     bounds = None
-    if t.device.splits(t.a.nvals + t.b.nvals, PARALLEL_ENTRIES):  # rows with about equal numbers of products
+    if t.splits:  # rows with about equal numbers of products
         bounds = ranges.by_work((products_before(t.a, t.b) + t.a.ptr)[1:], t.device.parts)
     kernel, given = t.writing if fill else t.counting
     kernel(t.a.nrows, *given, ptr, col, sums if fill else dummy(t.device, "?"), bounds=bounds)

@@ -17,15 +17,15 @@ Lu, Halappanavar, Kalyanaraman: Parallel heuristics for scalable community detec
 """
 
 from .. import _check as check
-from .._parts import numbered, numbers
+from .._parts import degrees, numbered, numbers
 from ._moves import Level, moved, refined
 from .modularity import between, quality, weights
 
-PASSES = 3  # from the graph itself up through the levels
+PASSES = 10, 1  # from the graph itself up through the levels: with so many times the tolerance
 
 
 @check.on_its_device
-def louvain(A, *, weighted=False, resolution=1.0, tol=1e-7, seed=None, gb=None):
+def louvain(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, gb=None):
     """A division of an undirected graph into communities, of high modularity.
 
     A: Matrix, n x n, any dtype, symmetric (not checked). weighted: bool, whether the values of A (0 or more) are
@@ -46,23 +46,30 @@ def communities(A, weighted, resolution, tol, seed, refine, gb):
         check.weights(gb, A)
     hint = "1 is the default"
     resolution = check.number(gb, "resolution", resolution, lambda x: 0 <= x < float("inf"), "0 or more", hint)
-    tol = check.number(gb, "tol", tol, lambda x: x > 0, "a number above 0", "1e-7 is the default")
+    tol = check.number(gb, "tol", tol, lambda x: x > 0, "a number above 0", "1e-4 is the default")
     seed = 0 if seed is None else check.integer("seed", seed)
 
     A = weights(A, weighted, gb)
-    # label[v] = v; then better ones as long as they get better
-    label, best = numbers(n, gb), -1.0
-    for turn in range(PASSES):
-        higher = _ascended(A, label, resolution, tol, seed + turn, refine, gb)
-        found = quality(between(A, higher, n, gb), resolution, gb)
-        if found <= best + tol:
-            break
-        best, label = found, higher
+    (tied,) = (degrees(A, gb) > 0).nonzero()  # what has no edges stays alone
+    if 0 < len(tied) < n:
+        A = A[tied, tied].new()
+    # label[v] = v; then a better one, twice
+    label, size, best = numbers(A.nrows, gb), A.nrows, -1.0
+    for turn, times in enumerate(PASSES):
+        higher, count = _ascended(A, label, resolution, tol * times, seed + turn, refine, gb)
+        found = quality(between(A, higher, count, gb), resolution, gb)
+        if found > best:
+            label, size, best = higher, count, found
+    if A.nrows < n:
+        alone = numbers(n, gb) >= 0
+        alone[tied] = False
+        inside, label = label, size - 1 + alone.cumsum()
+        label[tied] = inside
     return label.astype("int64")
 
 
 def _ascended(A, label, resolution, tol, seed, refine, gb):
-    """A better division than `label`: the communities, level by level."""
+    """A better division than `label`, level by level: numbers of communities, and how many there are."""
     community = None
     while True:
         level = Level(A, resolution, seed, gb)
@@ -73,7 +80,7 @@ def _ascended(A, label, resolution, tol, seed, refine, gb):
             finer, parts = numbered(refined(level, label), gb)
             part, size = (finer, parts) if parts < A.nrows else (part, size)
         if size == A.nrows:
-            return label if community is None else label[community]
+            return numbered(label if community is None else label[community], gb)
         # community = part[community]; A = S' A S, whose vertices begin in the communities that they are part of
         community = part if community is None else part[community]
         above = label[:size].copy()
