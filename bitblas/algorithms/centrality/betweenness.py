@@ -5,8 +5,8 @@ level back to the first, each vertex hands to those before it the share of the p
 vertices, `batch` sources at once, a row of a matrix for each; of edges one at a time.
 
 State: p (a row of P) is the number of shortest paths from the source, FP64, as it grows without bounds; no entry stands
-for "not found". d (a row of D) is one plus the dependency: d[v] - 1 is the sum, over all targets, of the share of the
-shortest paths that go through v. V holds the number of steps to each vertex; levels[k], of one source, as presence
+for "not found". d (a row of D) is the dependency: d[v] is the sum, over all targets, of the share of the shortest
+paths that go through v. V holds the number of steps to each vertex; levels[k], of one source, as presence
 alone, the vertices k + 1 steps away.
 
 Input: any square A; an edge is a stored entry of length one, whatever its dtype and value; self loops do not matter.
@@ -42,17 +42,17 @@ def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
     sources = range(n) if sources is None else check.vertices(gb, "sources", sources, n)
     batch = check.count(gb, "batch", batch, "1 takes the least memory")
 
-    # c = the sum of d - 1
+    # c = the sum of the dependencies on each vertex
     c, plus = gb.Vector.from_scalar(0.0, n), gb.monoid.plus
     for first in range(0, len(sources), batch):
         some = list(sources[first : first + batch])
         if len(some) == 1:
             p, levels = _paths(A, some[0], gb)
-            c(plus) << _dependencies(A, p, levels, gb).apply(gb.binary.minus, right=1.0)
+            c(plus) << _dependencies(A, p, levels, gb)
         else:
             P, V, depth = _many_paths(A, some, gb)
             D = _many_dependencies(A, P, V, depth, gb)
-            c(plus) << D.apply(gb.binary.minus, right=1.0).new().reduce_columnwise(plus)
+            c(plus) << D.reduce_columnwise(plus)
         watch.tell(len(some), total=len(sources))
     return c
 
@@ -81,7 +81,7 @@ def edge_betweenness_centrality(A, sources=None, *, gb=None):
         for k, level in enumerate(levels, 1):
             depth[level.to_coo()[0]] = k
         # e[i, j] += p[i] / p[j] (1 + dependency[j]), from each level to the next
-        e += (depth[i] >= 0) * (depth[i] + 1 == depth[j]) * (number[i] / number[j] * d[j])
+        e += (depth[i] >= 0) * (depth[i] + 1 == depth[j]) * (number[i] / number[j] * (1 + d[j]))
         watch.tell(total=len(sources))
     return gb.Matrix.from_coo(i, j, e, gb.dtypes.FP64, nrows=n, ncols=n)
 
@@ -122,14 +122,14 @@ def _many_paths(A, sources, gb):
 
 
 def _many_dependencies(A, P, V, depth, gb):
-    """One plus the dependency of each source on each vertex that it reaches."""
+    """The dependency of each source on each vertex that it reaches; none on itself."""
     FP64, binary = gb.dtypes.FP64, gb.binary
-    # D<P> = 1
-    D, T = P.apply(gb.unary.one).new(), gb.Matrix(FP64, *P.shape)
+    # D<P> = 0
+    D, T = P.apply(binary.second, right=0.0).new(), gb.Matrix(FP64, *P.shape)
     level = V.select("==", depth).new()
     for at in range(depth - 1, 0, -1):
-        # T<level, replace> = D ./ P
-        T(level.S, gb.replace) << D
+        # T<level, replace> = (D + 1) ./ P
+        T(level.S, gb.replace) << D.apply(binary.plus, right=1.0)
         T << binary.truediv(T & P)
         # T<before, replace> = T plus.first A'
         level << V.select("==", at)
@@ -141,12 +141,12 @@ def _many_dependencies(A, P, V, depth, gb):
 
 
 def _dependencies(A, p, levels, gb):
-    """One plus the dependency of the source on each vertex."""
+    """The dependency of the source on each vertex; none on itself."""
     FP64, binary = gb.dtypes.FP64, gb.binary
-    d, t = gb.Vector.from_scalar(1.0, A.nrows), gb.Vector(FP64, A.nrows)
+    d, t = gb.Vector.from_scalar(0.0, A.nrows), gb.Vector(FP64, A.nrows)
     for before, level in zip(levels[-2::-1], levels[:0:-1], strict=True):
-        # t<level, replace> = d ./ p
-        t(level.S, gb.replace) << d
+        # t<level, replace> = (d + 1) ./ p
+        t(level.S, gb.replace) << d.apply(binary.plus, right=1.0)
         t << binary.truediv(t & p)
         # t<before, replace> = A plus.second t
         t(before.S, gb.replace) << A.mxv(t, gb.semiring.plus_second[FP64])

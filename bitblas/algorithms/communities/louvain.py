@@ -31,7 +31,7 @@ def louvain(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, gb=None):
     A: Matrix, n x n, any dtype, symmetric (not checked). weighted: bool, whether the values of A (0 or more) are
     weights. resolution: float >= 0; above 1 communities are smaller. tol: float > 0, the gain of modularity that is
     worth a round. seed: int, or None for 0: the same seed gives the same communities. gb: the library, bitblas if None.
-    Returns a Vector, INT64, size n, full: communities from 0, without gaps.
+    Returns a Vector, INT64, size n, full: communities from 0, in the order of their smallest vertices.
     Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
     """
     label = communities(A, weighted, resolution, tol, seed, False, gb)
@@ -50,9 +50,12 @@ def communities(A, weighted, resolution, tol, seed, refine, gb):
     seed = 0 if seed is None else check.integer("seed", seed)
 
     A = weights(A, weighted, gb)
+    vertex = numbers(n, gb)
     (tied,) = (degrees(A, gb) > 0).nonzero()  # what has no edges stays alone
     if 0 < len(tied) < n:
         A = A[tied, tied].new()
+    else:
+        tied = vertex
     # label[v] = v; then a better one, twice
     label, size, best = numbers(A.nrows, gb), A.nrows, -1.0
     for turn, times in enumerate(PASSES):
@@ -60,12 +63,11 @@ def communities(A, weighted, resolution, tol, seed, refine, gb):
         found = quality(between(A, higher, count, gb), resolution, gb)
         if found > best:
             label, size, best = higher, count, found
-    if A.nrows < n:
-        alone = numbers(n, gb) >= 0
-        alone[tied] = False
-        inside, label = label, size - 1 + alone.cumsum()
-        label[tied] = inside
-    return label.astype("int64")
+    # numbered in the order of the smallest vertex of each
+    least = gb.Vector.from_coo(label, tied.astype("int64"), size=size, dup_op=gb.binary.min).to_dense()
+    whole = vertex.copy()
+    whole[tied] = least[label]
+    return numbered(whole, gb)[0].astype("int64")
 
 
 def _ascended(A, label, resolution, tol, seed, refine, gb):
