@@ -39,6 +39,7 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
   const Factors f = {a_ptr, {a_col, a_width}, a_val, a_iso, a_stride, b_ptr, {b_col, b_width}, b_val, b_iso, b_stride,
                      m_ptr, {m_col, m_width}, mask_kind, product};
   const int warp = threadIdx.x / 32, lane = threadIdx.x & 31;
+  (void)warp, (void)lane;
   for (;;) {
     __syncthreads();
     if (threadIdx.x == 0) {

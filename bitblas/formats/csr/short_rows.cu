@@ -45,6 +45,7 @@ short_rows(i64 n, const i64* rows, const PTR_T* a_ptr, const AColumn::stored* a_
     const u32 peers = peers_of(x, group);
     const bool first = (peers & (0u - peers)) == 1u << (threadIdx.x & 31);
     const int found = first ? insert(keys, last, 32 - bits, x.j) : 0, slot = found < 0 ? -1 - found : found;
+    fresh += found < 0;
 #if KIND == VALUES
     const Z_T z = x.there ? f.product(p, x.q, i, x.k, (i64)x.j) : Z_T();
     const Z_T sum = plus_those(first && found >= 0 ? add(cells[slot], z) : z, z, first ? peers & (peers - 1) : 0);
