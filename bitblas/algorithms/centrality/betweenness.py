@@ -5,9 +5,9 @@ level back to the first, each vertex hands to those before it the share of the p
 vertices, `batch` sources at once, a row of a matrix for each; of edges one at a time.
 
 State: p (a row of P) is the number of shortest paths from the source, FP64, as it grows without bounds; no entry stands
-for "not found". d (a row of D) is the dependency: d[v] is the sum, over all targets, of the share of the shortest
-paths that go through v. V holds the number of steps to each vertex; levels[k], of one source, as presence
-alone, the vertices k + 1 steps away.
+for "not found". d (a row of D) is one plus the dependency: d[v] - 1 is the sum, over all targets, of the share of the
+shortest paths that go through v. V holds the number of steps to each vertex, and level the vertices of one number, as
+presence alone; levels[k], of one source, those k + 1 steps away.
 
 Input: any square A; an edge is a stored entry of length one, whatever its dtype and value; self loops do not matter.
 Directed: A[i, j] is the edge i -> j.
@@ -42,17 +42,20 @@ def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
     sources = range(n) if sources is None else check.vertices(gb, "sources", sources, n)
     batch = check.count(gb, "batch", batch, "1 takes the least memory")
 
-    # c = the sum of the dependencies on each vertex
+    # c = the sum of d - 1
     c, plus = gb.Vector.from_scalar(0.0, n), gb.monoid.plus
     for first in range(0, len(sources), batch):
         some = list(sources[first : first + batch])
         if len(some) == 1:
             p, levels = _paths(A, some[0], gb)
-            c(plus) << _dependencies(A, p, levels, gb)
+            c(plus) << _dependencies(A, p, levels, gb).apply(gb.binary.minus, right=1.0)
         else:
-            P, V, depth = _many_paths(A, some, gb)
-            D = _many_dependencies(A, P, V, depth, gb)
-            c(plus) << D.reduce_columnwise(plus)
+            loop = check.loop(_many, A, gb, min(batch, len(sources)))
+            frontier, D = loop.state["while_"], loop.state["dependencies"]
+            shape = {"nrows": frontier.nrows, "ncols": n}
+            frontier << gb.Matrix.from_coo(list(range(len(some))), some, True, gb.dtypes.BOOL, **shape)
+            loop.run()
+            c(plus) << D.apply(gb.binary.minus, right=1.0).new().reduce_columnwise(plus)
         watch.tell(len(some), total=len(sources))
     return c
 
@@ -81,7 +84,7 @@ def edge_betweenness_centrality(A, sources=None, *, gb=None):
         for k, level in enumerate(levels, 1):
             depth[level.to_coo()[0]] = k
         # e[i, j] += p[i] / p[j] (1 + dependency[j]), from each level to the next
-        e += (depth[i] >= 0) * (depth[i] + 1 == depth[j]) * (number[i] / number[j] * (1 + d[j]))
+        e += (depth[i] >= 0) * (depth[i] + 1 == depth[j]) * (number[i] / number[j] * d[j])
         watch.tell(total=len(sources))
     return gb.Matrix.from_coo(i, j, e, gb.dtypes.FP64, nrows=n, ncols=n)
 
@@ -105,48 +108,58 @@ def _paths(A, source, gb):
         levels.append(level)
 
 
-def _many_paths(A, sources, gb):
-    """The number of shortest paths from each source to each vertex, the steps to it, and the most of these."""
-    FP64, INT32, k, n = gb.dtypes.FP64, gb.dtypes.INT32, len(sources), A.nrows
-    P, Q = (gb.Matrix.from_coo(list(range(k)), sources, 1.0, FP64, nrows=k, ncols=n) for _ in range(2))
-    V = gb.Matrix.from_coo(list(range(k)), sources, 0, INT32, nrows=k, ncols=n)
-    for depth in range(n):
-        # Q<!P, replace> = Q plus.first A
+def _many(A, gb, k):
+    """D, one plus the dependency of each of k sources on each vertex that it reaches."""
+    FP64, INT32, BOOL, binary, shape = gb.dtypes.FP64, gb.dtypes.INT32, gb.dtypes.BOOL, gb.binary, (k, A.nrows)
+    D, level = gb.Matrix(FP64, *shape), gb.Matrix(BOOL, *shape)
+    depth, goes_on = gb.Scalar(INT32), gb.Scalar(BOOL)
+
+    def begin():
+        # Q<level> = 1, at the sources
+        P, Q, T, V = (gb.Matrix(kind, *shape) for kind in (FP64, FP64, FP64, INT32))
+        Q(level.S) << 1.0
+        return P, Q, T, V
+
+    def forth(steps, P, Q, T, V):
+        # P<level> = Q; V<level> = steps
+        P(level.S) << Q
+        V(level.S) << steps
+        depth << steps
+        # Q<!P, replace> = Q plus.first A: a vertex has the paths of all vertices before it
         Q(~P.S, gb.replace) << Q.mxm(A, gb.semiring.plus_first[FP64])
-        if Q.nvals == 0:
-            break
-        # P<Q> = Q; V<Q> = depth + 1
-        P(Q.S) << Q
-        V(Q.S) << depth + 1
-    return P, V, depth
+        level(Q.S, gb.replace) << True
 
+    def last(P, Q, T, V):
+        # D<P> = 1; of the last level, whose vertices depend on nothing
+        D << P.apply(gb.unary.one)
+        level << V.select("==", depth)
+        depth << depth.apply(binary.minus, right=1)
+        goes_on << depth.apply(binary.gt, right=0)
+        check.repeat(lambda _: back(P, T, V), goes_on)
 
-def _many_dependencies(A, P, V, depth, gb):
-    """The dependency of each source on each vertex that it reaches; none on itself."""
-    FP64, binary = gb.dtypes.FP64, gb.binary
-    # D<P> = 0
-    D, T = P.apply(binary.second, right=0.0).new(), gb.Matrix(FP64, *P.shape)
-    level = V.select("==", depth).new()
-    for at in range(depth - 1, 0, -1):
-        # T<level, replace> = (D + 1) ./ P
-        T(level.S, gb.replace) << D.apply(binary.plus, right=1.0)
+    def back(P, T, V):
+        # T<level, replace> = D ./ P
+        T(level.S, gb.replace) << D
         T << binary.truediv(T & P)
         # T<before, replace> = T plus.first A'
-        level << V.select("==", at)
+        level << V.select("==", depth)
         T(level.S, gb.replace) << T.mxm(A.T, gb.semiring.plus_first[FP64])
         # D += T .* P
         T << binary.times(T & P)
         D(gb.monoid.plus) << T
-    return D
+        depth << depth.apply(binary.minus, right=1)
+        goes_on << depth.apply(binary.gt, right=0)
+
+    return {"body": forth, "while_": level, "begin": begin, "end": last, "dependencies": D}
 
 
 def _dependencies(A, p, levels, gb):
-    """The dependency of the source on each vertex; none on itself."""
+    """One plus the dependency of the source on each vertex."""
     FP64, binary = gb.dtypes.FP64, gb.binary
-    d, t = gb.Vector.from_scalar(0.0, A.nrows), gb.Vector(FP64, A.nrows)
+    d, t = gb.Vector.from_scalar(1.0, A.nrows), gb.Vector(FP64, A.nrows)
     for before, level in zip(levels[-2::-1], levels[:0:-1], strict=True):
-        # t<level, replace> = (d + 1) ./ p
-        t(level.S, gb.replace) << d.apply(binary.plus, right=1.0)
+        # t<level, replace> = d ./ p
+        t(level.S, gb.replace) << d
         t << binary.truediv(t & p)
         # t<before, replace> = A plus.second t
         t(before.S, gb.replace) << A.mxv(t, gb.semiring.plus_second[FP64])

@@ -10,6 +10,7 @@ from .._scores import drawn
 from .modularity import to_communities
 
 PATIENCE = 2  # rounds that gain no more than the tolerance before the moves of a level end
+FEW, MORE_PATIENCE = 100, 12  # of so few vertices: whoever should move may have no luck with the coins for some rounds
 REFINEMENTS = 8  # rounds in which vertices that are alone may join others
 
 
@@ -70,6 +71,7 @@ def moved(level, label, tol):
     Looked at are, after the first round, those that want to move and may not yet, and those next to one that has moved.
     """
     best, found, stale = -1.0, label, 0
+    patience = PATIENCE if level.A.nrows > FEW else MORE_PATIENCE
     rows, A, inside = level.vertex, level.A, level.k * 0.0
     while True:
         label, count = numbered(label, level.gb)  # few numbers: C is narrow
@@ -82,7 +84,7 @@ def moved(level, label, tol):
         if quality > best:
             best, found = quality, label
         wants = gain > 1e-12 * level.total
-        if stale == PATIENCE or not wants.any():
+        if stale == patience or not wants.any():
             return found
         go = wants & level.heads(v)
         label = label.copy()
