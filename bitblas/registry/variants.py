@@ -162,16 +162,14 @@ def rows() -> Iterator[Variant]:
             which = types, _typed(name, dtype), kind, a, b, 1
             yield rows_variant("short_rows", *which, (*table(lanes, slots), *plain))
     first = _typed("plus_first", FP64), VALUES, FP64, BOOL  # B has one entry a row: the communities of vertices
+    min_plus, long = _typed("min_plus", FP64), (("LANES", 256), ("SHARED_WORDS", SHARED_WORDS))
     for fill in (0, 1):
         for lanes, slots in row_tables(12 if fill else 4):
             yield rows_variant("short_rows", types, *first, fill, (*table(lanes, slots), *plain), single=True)
-        constants = (("LANES", 256), ("SHARED_WORDS", SHARED_WORDS), *plain)
-        yield rows_variant("long_rows", types, *first, fill, constants, single=True)
-    min_plus, (lanes, slots) = _typed("min_plus", FP64), row_tables(12)[0]
-    for fill in (0, 1):
+        yield rows_variant("long_rows", types, *first, fill, (*long, *plain), single=True)
         which = types, min_plus, VALUES, FP64, FP64, fill
-        yield rows_variant("short_rows", *which, (*table(lanes, slots), *packed))
-        yield rows_variant("long_rows", *which, (("LANES", 256), ("SHARED_WORDS", SHARED_WORDS), *packed))
+        yield rows_variant("short_rows", *which, (*table(*row_tables(12)[0]), *packed))
+        yield rows_variant("long_rows", *which, (*long, *packed))
 
 
 def structural() -> Iterator[Variant]:

@@ -22,6 +22,7 @@ from ._moves import Level, moved, refined
 from .modularity import between, quality, weights
 
 PASSES = 10, 1  # from the graph itself up through the levels: with so many times the tolerance
+REFINED = 10, 1, 1  # of Leiden, whose passes gain less each
 
 
 @check.on_its_device
@@ -56,9 +57,9 @@ def communities(A, weighted, resolution, tol, seed, refine, gb):
         A = A[tied, tied].new()
     else:
         tied = vertex
-    # label[v] = v; then a better one, twice
+    # label[v] = v; then better ones, if they are
     label, size, best = numbers(A.nrows, gb), A.nrows, -1.0
-    for turn, times in enumerate(PASSES):
+    for turn, times in enumerate(REFINED if refine else PASSES):
         higher, count = _ascended(A, label, resolution, tol * times, seed + turn, refine, gb)
         found = quality(between(A, higher, count, gb), resolution, gb)
         if found > best:
