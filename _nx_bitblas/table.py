@@ -84,6 +84,11 @@ KRUSKAL = Refusal("other algorithms than Kruskal's", lambda given: given["algori
 NAN = Refusal("`ignore_nan`", lambda given: bool(given["ignore_nan"]))
 FLOW_MULTIGRAPH = Refusal("multigraphs", lambda given: given["flowG"].is_multigraph())
 LEVELS = _not_none("max_level", "`max_level`")
+FEW_EDGES = 100
+FEW = Refusal(
+    f"graphs of less than {FEW_EDGES} edges, whose division hangs on the order of the moves",
+    lambda given: given["G"].number_of_edges() < FEW_EDGES,
+)
 KEYED = Refusal("multigraphs", lambda given: any(G.is_multigraph() for G in _graphs(given)))
 COMPONENTS = _not_none("scc", "components that are given (`scc`)")
 BY_DISTANCE = _not_none("distance", "distances by weights")
@@ -105,7 +110,8 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("community", SCAN, "intra_community_edges"),
     ("community", SCAN, "inter_community_edges", MULTIGRAPH),
     ("community", SCAN, "modularity", WEIGHT),
-    ("community", HEAVY, "louvain_communities leiden_communities", LEVELS, DIRECTED, WEIGHT),
+    ("community", HEAVY, "louvain_communities", LEVELS, DIRECTED, WEIGHT, FEW),
+    ("community", HEAVY, "leiden_communities", LEVELS, DIRECTED, WEIGHT),
     ("components", SEARCH, "connected_components number_connected_components is_connected node_connected_component"),
     ("components", SEARCH, "weakly_connected_components number_weakly_connected_components is_weakly_connected"),
     ("components", SEARCH, "strongly_connected_components number_strongly_connected_components", UNDIRECTED),
@@ -152,6 +158,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("shortest_paths.weighted", SCAN, "bidirectional_dijkstra", WEIGHT),
     ("shortest_paths.weighted", HEAVY, "negative_edge_cycle", WEIGHT),
     ("tournament", SEARCH, "is_tournament"),
+    ("triads", LITTLE, "is_triad"),
     ("traversal", SEARCH, "bfs_layers descendants_at_distance"),
     ("traversal", HEAVY, "bfs_edges bfs_tree", SORTED, BACKWARDS),
     ("traversal", HEAVY, "generic_bfs_edges", NEIGHBOURS),
@@ -169,7 +176,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     (OWN, HEAVY, "single_source_dijkstra_path multi_source_dijkstra_path single_source_bellman_ford_path", WEIGHT),
     (OWN, HEAVY, "all_pairs_dijkstra all_pairs_dijkstra_path all_pairs_bellman_ford_path", WEIGHT),
     (OWN, SEARCH, "dijkstra_path bellman_ford_path", WEIGHT),
-    (OWN, LITTLE, "edge_boundary to_dict_of_lists biadjacency_matrix is_simple_path is_triad"),
+    (OWN, LITTLE, "edge_boundary to_dict_of_lists biadjacency_matrix is_simple_path"),
     (OWN, LITTLE, "mutual_weight lowest_common_ancestor bethe_hessian_matrix forceatlas2_layout"),
     (MADE, LITTLE, "empty_graph null_graph trivial_graph path_graph cycle_graph complete_graph star_graph", FILLED),
     (MADE, LITTLE, "complete_bipartite_graph complete_multipartite_graph turan_graph wheel_graph", FILLED),

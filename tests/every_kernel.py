@@ -134,6 +134,13 @@ def long_rows(key: str) -> None:
         A.T[:40, :].new().mxm(A, semiring[name][dtype]).new()
 
 
+def single_rows() -> None:
+    """Products with a matrix of one entry a row: rows that fit tables of every size."""
+    rows, cols = np.repeat([0, 1, 2], [5, 100, 300]), np.concatenate([np.arange(n) for n in (5, 100, 300)])
+    A = gb.Matrix.from_coo(rows, cols, values(generator("single", "FP64"), "FP64", len(rows)), nrows=3, ncols=300)
+    A.mxm(gb.Matrix.from_coo(np.arange(300), np.arange(300)[::-1], True), semiring.plus_first["FP64"]).new()
+
+
 def texts(programs: str, dtype: str, *, fresh: bool) -> None:
     """Texts of test_core.py; fresh: they change their operands."""
     scope = operands(gb, 7, dtype)
@@ -153,6 +160,7 @@ def texts(programs: str, dtype: str, *, fresh: bool) -> None:
 
 
 def tasks() -> Iterator[Task]:
+    yield "single rows", single_rows
     for key in FORMS:
         how = FORMS[key]["format"], FORMS[key].get("tile")
         for which in ("130x130", "gaps", "long hub"):

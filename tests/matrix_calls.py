@@ -37,6 +37,11 @@ def long_rows(variant: Variant) -> None:
     op = gb.semiring.any_pair["BOOL"] if words else operator(variant)
     A, B = (types(variant)[x] for x in "AB")
     form = {"format": "mplg" if variant.constant("A_PACKED") else "csr"}
+    if variant.constant("SINGLE"):
+        x = True if words else values(generator("ones", A), A, 9000)
+        A = gb.Matrix.from_coo(np.arange(9000) // 5000, np.arange(9000), x, A, nrows=1000)  # not narrow
+        A.mxm(gb.Matrix.from_coo(np.arange(9000), np.arange(9000)[::-1], True), op).new()
+        return
     wide = gb.Matrix.from_coo(
         np.arange(9000) % SIZE, np.arange(9000), True if words else values(generator("wide", B), B, 9000), B,
         nrows=SIZE, ncols=9000, **form,

@@ -11,6 +11,7 @@ oracle = pytest.importorskip("graphblas")
 
 SAME = """
 A.apply(select.valueeq, 3); v.apply(select.valuegt, 1); v.apply(select.rowle, 9);
+v[[Scalar.from_value(1), Scalar.from_value(0)]];
 select.value(Scalar.from_value(3) < 5); select.valuene(5, Scalar.from_value(5));
 select.valueeq(Scalar.from_value(5), 5); v(A[0, :].new().S) << 3;
 A.reduce_rowwise(gb.agg.Aggregator("x", composite=[gb.agg.varp, gb.agg.stdp],

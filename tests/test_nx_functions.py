@@ -103,7 +103,8 @@ ANY_PATH += (
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in LIGHT else pytest.mark.slow) for n in OF_GRAPHS])
-def test_as_networkx(name):
+def test_as_networkx(name, monkeypatch):
+    monkeypatch.setattr("_nx_bitblas.table.FEW_EDGES", 0)  # communities of small graphs too
     inner = nx.utils.backends._registered_algorithms[name]
     function = getattr(sys.modules[inner.__module__], inner.__name__)  # with what it refuses, before it dispatches
     needed = [p for p in list(interface._signature(name).parameters.values())[1:] if p.default is p.empty]
@@ -131,6 +132,22 @@ def test_as_networkx(name):
                 assert list(ours) == list(theirs), (kind, args, options)
             ran += 1
     assert ran
+
+
+def test_divisions_of_small_graphs_are_those_of_networkx():
+    few, many = nx.karate_club_graph(), nx.ring_of_cliques(20, 5)
+    assert "less than 100 edges" in interface.backend.can_run("louvain_communities", (few,), {})
+    found = nx.community.louvain_communities(bnx.from_networkx(many), backend="bitblas")
+    assert nx.community.modularity(many, found) >= 0.99 * nx.community.modularity(
+        many, nx.community.louvain_communities(many, seed=1)
+    )
+
+
+def test_triads():
+    for edges in ([(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 2)], [(0, 1)]):
+        for kind in (nx.DiGraph, nx.Graph):
+            G = kind(edges)
+            assert nx.is_triad(bnx.from_networkx(G), backend="bitblas") == nx.is_triad(G)
 
 
 MADE = [n for n in sorted(TABLE) if n not in OF_GRAPHS]

@@ -18,9 +18,14 @@ SEMIRINGS = (("plus_times", "FP64"), ("min_plus", "INT64"), ("plus_pair", "INT64
              ("max_second", "UINT8"), ("plus_times", "INT8"))  # fmt: skip
 
 
+ONE = -1.0  # the density of a matrix that has one entry in most rows, and none in the others
+
+
 def entries(nrows, ncols, density, seed, hubs=()):
     rng = np.random.default_rng(seed)
     flags = rng.random((nrows, ncols)) < density
+    if density == ONE:
+        flags[np.arange(nrows), rng.integers(0, ncols, nrows)] = rng.random(nrows) < 0.9
     flags[list(hubs)] = rng.random((len(hubs), ncols)) < 0.9
     rows, cols = np.nonzero(flags)
     return rows, cols, rng.integers(1, 9, len(rows))
@@ -61,6 +66,20 @@ def test_products_without_a_mask(device, name, dtype, rows):
         return A.mxm(B, getattr(gb.semiring, name)).new()
 
     same(program, dtype, device, (40, 90, 0.05, 1, (7,)), (90, 700, 0.01, 2, (3, 30)))
+
+
+@pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
+def test_products_with_one_entry_a_row(device, name, dtype, rows):
+    """B names each column of A anew, several alike, or not at all."""
+
+    def program(gb, A, B, M):
+        C = A.mxm(B, getattr(gb.semiring, name)).new(mask=~M.S if dtype == "INT64" else None)
+        if gb is bitblas:  # of several products the first one
+            first, least = (A.mxm(B, semiring).new() for semiring in (gb.semiring.any_firstj, gb.semiring.min_firstj))
+            assert first.isequal(least)
+        return C
+
+    same(program, dtype, device, (40, 900, 0.05, 1, (7, 30)), (900, 60, ONE, 2), (40, 60, 0.2, 3, (5,)))
 
 
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS[:4])
@@ -179,3 +198,14 @@ def test_rows_of_different_lengths_under_a_mask(device):
     dense = csr_array((values.astype(float), (rows, cols)), shape=(n, n)) @ host_coo(x)[1]
     at, found = host_coo(A.mxv(x, bitblas.semiring.plus_times[bitblas.dtypes.FP32]).new(mask=open_.S))
     assert np.array_equal(found, dense[at])
+
+
+def test_products_of_many_entries_into_few_places():
+    """The CPU's threads share the rows: each has to know where its own begin, and they take turns by chance."""
+    A, B = matrices(bitblas, "FP64", "cpu", (233, 233, 0.5, 1), (233, 13, ONE, 2))
+    theirs = matrices(graphblas, "FP64", "cpu", (233, 233, 0.5, 1), (233, 13, ONE, 2))
+    expected = theirs[0].mxm(theirs[1], graphblas.semiring.plus_first).new().to_coo()
+    for _ in range(100):
+        found = A.mxm(B.dup(), bitblas.semiring.plus_first).new()
+        for x, y in zip(found.to_coo(), expected, strict=True):
+            np.testing.assert_array_equal(x, y)

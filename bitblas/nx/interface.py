@@ -116,6 +116,8 @@ def _refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | 
     G = _graph(name, args, kwargs)
     if TABLE[name].module != MADE and not isinstance(G, (nx.Graph, Graph)):
         return f"a graph of type {type(G).__module__}.{type(G).__qualname__}"
+    if isinstance(G, nx.Graph) and type(G).adjacency is not nx.Graph.adjacency:  # what is converted is another graph
+        return f"a graph of type {type(G).__module__}.{type(G).__qualname__}, which has neighbours of its own"
     if not TABLE[name].refuses:
         return None
     given = _bound(name, args, kwargs)

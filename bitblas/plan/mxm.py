@@ -18,6 +18,7 @@ ROW_TABLES = ((8, 64), (16, 256), (32, 1024))
 SHARED_BYTES = 48 << 10
 SHARED_WORDS = 2048
 LONG_ROW_BLOCKS = 1024
+SINGLE_TURNS = 16  # a row's products at a slot's share of lanes: more than 16 a slot want more lanes (not measured)
 BITSET_BYTES = 1 << 30  # of all blocks: fewer take the long rows where theirs would need more
 
 

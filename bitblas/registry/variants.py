@@ -144,6 +144,7 @@ def rows() -> Iterator[Variant]:
 
     plain, packed = packed_constants(*(CSR,) * 3), packed_constants(*(PACKED_ROWS,) * 3)
     types = (("PTR", INT32), ("INNER", INT32), ("BPTR", INT32), ("COL", INT32), ("MPTR", INT32))
+    table = lambda lanes, slots: (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1))
     chosen = [p for p in PRODUCTS if p[0] in ("plus_pair", "plus_times", "min_plus")]
     for fill in (0, 1):
         yield Variant("formats/csr/sort_rows", (), (("LANES", 1), ("FILL", fill)))
@@ -155,18 +156,20 @@ def rows() -> Iterator[Variant]:
             yield rows_variant("long_rows", types, _typed(name, dtype), kind, a, b, 1, constants)
     for fill in (0, 1):
         for lanes, slots in row_tables(4):
-            constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), *plain)
-            yield rows_variant("short_rows", types, None, WORDS, BOOL, BOOL, fill, constants)
+            yield rows_variant("short_rows", types, None, WORDS, BOOL, BOOL, fill, (*table(lanes, slots), *plain))
     for name, dtype, a, b, kind in chosen:
         for lanes, slots in row_tables(4 + (8 if kind == COUNT else dtype.nbytes)):
-            constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), *plain)
-            yield rows_variant("short_rows", types, _typed(name, dtype), kind, a, b, 1, constants)
-    min_plus, (lanes, slots) = _typed("min_plus", FP64), row_tables(12)[0]
+            which = types, _typed(name, dtype), kind, a, b, 1
+            yield rows_variant("short_rows", *which, (*table(lanes, slots), *plain))
+    first = _typed("plus_first", FP64), VALUES, FP64, BOOL  # B has one entry a row: the communities of vertices
+    min_plus, long = _typed("min_plus", FP64), (("LANES", 256), ("SHARED_WORDS", SHARED_WORDS))
     for fill in (0, 1):
-        constants = (("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1), *packed)
-        yield rows_variant("short_rows", types, min_plus, VALUES, FP64, FP64, fill, constants)
-        constants = (("LANES", 256), ("SHARED_WORDS", SHARED_WORDS), *packed)
-        yield rows_variant("long_rows", types, min_plus, VALUES, FP64, FP64, fill, constants)
+        for lanes, slots in row_tables(12 if fill else 4):
+            yield rows_variant("short_rows", types, *first, fill, (*table(lanes, slots), *plain), single=True)
+        yield rows_variant("long_rows", types, *first, fill, (*long, *plain), single=True)
+        which = types, min_plus, VALUES, FP64, FP64, fill
+        yield rows_variant("short_rows", *which, (*table(*row_tables(12)[0]), *packed))
+        yield rows_variant("long_rows", *which, (*long, *packed))
 
 
 def structural() -> Iterator[Variant]:

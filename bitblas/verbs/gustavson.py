@@ -23,7 +23,7 @@ from ..device import Device, held, ranges
 from ..formats.csr.call import pieces
 from ..formats.csr.format import Csr, close_gaps, from_arrays, index_type, rows_bytes
 from ..kernels.prologue import Variant
-from ..plan.mxm import BITSET_BYTES, LONG_ROW_BLOCKS, SHARED_WORDS, row_tables
+from ..plan.mxm import BITSET_BYTES, LONG_ROW_BLOCKS, SHARED_WORDS, SINGLE_TURNS, row_tables
 from ..plan.product import COUNT, VALUES, WORDS, Plan
 from ..store import MatrixStore
 from .matrix_variants import Constants, gustavson_variant, packed_constants, rows_variant
@@ -133,6 +133,15 @@ class Task:
         given = self.operands(self.left, self.right, self.b.ncols)
         return compiled(self.device, _dense_row(self, 1)), (*given, self.value)
 
+    @cached_property
+    def single(self) -> bool:
+        """Whether no row of B has more than one entry: then C has the columns of A under other names, with what falls
+        together added up. Complex sums do not travel between lanes."""
+        b = self.b
+        if self.z.np_type.kind == "c" or not 0 < b.nvals <= b.nrows:
+            return False
+        return int((b.ptr[1:] - b.ptr[:-1]).max()) <= 1
+
     @property
     def alike(self) -> bool:
         """Whether it pays on the CPU to look for rows of B with the same columns: in all-pairs distances most rows are
@@ -213,18 +222,19 @@ def _rows_variant(t: Task, name: str, fill: int, constants: Constants) -> Varian
     given = t.a.ptr.dtype, index_type(t.a.ncols), t.b.ptr.dtype, index_type(t.b.ncols), t.m.ptr.dtype
     names = "PTR", "INNER", "BPTR", "COL", "MPTR"
     indices = tuple((name, lookup_dtype(kind)) for name, kind in zip(names, given, strict=True))
-    return rows_variant(name, indices, t.semiring, t.kind, *t.types, fill, (*constants, *t.packed))
+    return rows_variant(name, indices, t.semiring, t.kind, *t.types, fill, (*constants, *t.packed), t.single)
 
 
 def _on_gpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
     """Rows by their numbers of products, then of entries: those that tables of several sizes hold; the long ones."""
     device, xp, a, b = t.device, t.device.xp, t.a, t.b
     tables = _tables(t, fill)
-    before = ptr if fill else products_before(a, b)
+    work = a.ptr.astype(np.int64) if t.single else ptr if fill else products_before(a, b)
+    before = ptr if fill else work
     lists, counts = xp.empty((4, max(1, a.nrows)), np.int64), xp.zeros(4, np.uint64)
     limits = (3 * slots // 4 for _, slots in tables)
     sort = compiled(device, Variant("formats/csr/sort_rows", (), (("LANES", 1), ("FILL", fill))))
-    sort(a.nrows, before, b.ncols, *limits, ptr, lists, counts)
+    sort(a.nrows, before, work, SINGLE_TURNS, b.ncols, *limits, ptr, lists, counts)
 
     none = Values(dummy(device, "bool"), BOOL.np_type.type(True), 0)
     u, v, value, out = (t.left, t.right, t.value, sums) if fill else (none, none, none.iso, none.array)

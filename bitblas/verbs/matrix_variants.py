@@ -84,14 +84,18 @@ def gustavson_variant(
 @functools.cache
 def rows_variant(
     kernel: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
-    b: DataType, fill: int, constants: Constants,
+    b: DataType, fill: int, constants: Constants, single: bool = False,
 ) -> Variant:  # fmt: skip
-    """The GPU's row-by-row mxm ("short_rows", "long_rows"); fill 0 counts, and needs no semiring, as WORDS do not."""
+    """The GPU's row-by-row mxm ("short_rows", "long_rows"); fill 0 counts, and needs no semiring, as WORDS do not.
+    single: no row of B has more than one entry."""
     if not fill or kind == WORDS:
         semiring, kind = None, WORDS
     of = _algebra(semiring, kind, a, b)
     columns = ("COL_64", int(dict(types)["COL"] is INT64))
-    constants = (("KIND", kind), ("FILL", fill), ("U_BOOL", 0), ("HAS_TERMINAL", of.terminal), columns, *constants)
+    constants = (
+        ("KIND", kind), ("FILL", fill), ("SINGLE", int(single)), ("U_BOOL", 0), ("HAS_TERMINAL", of.terminal), columns,
+        *constants,
+    )  # fmt: skip
     values = (*of.values, value("BEGIN", of.z, beginning(of.monoid, of.z)))
     return Variant(f"formats/csr/{kernel}", (*types, *of.types), constants, values, of.functions, of.label)
 

@@ -39,7 +39,7 @@ def closeness_centrality(A, *, improved=True, weighted=False, gb=None):
     reached, total = (x.to_dense() for x in distance_sums(A, weighted=weighted, gb=gb))
     # c = reached / total, times reached / (n - 1)
     c = reached / (total + (total == 0)) * (total > 0)
-    return gb.Vector.from_dense(c * reached / max(1, n - 1) if improved else c)
+    return gb.Vector.from_dense(c * (reached / max(1, n - 1)) if improved else c)
 
 
 @check.on_its_device

@@ -5,10 +5,13 @@ so: two vertices that would change places else do it again and again. The coins 
 """
 
 from .. import _watch as watch
-from .._parts import numbers
+from .._parts import numbered, numbers
 from .._scores import drawn
+from .modularity import to_communities
 
-PATIENCE = 4  # rounds without a better division before the moves of a level end
+PATIENCE = 2  # rounds that gain no more than the tolerance before the moves of a level end
+FEW, MORE_PATIENCE = 100, 12  # of so few vertices: whoever should move may have no luck with the coins for some rounds
+REFINEMENTS = 8  # rounds in which vertices that are alone may join others
 
 
 class Level:
@@ -22,23 +25,22 @@ class Level:
         self.vertex = numbers(A.nrows, gb)
         self.rounds = 0
 
-    def sums(self, label, values):
-        """The sum of the values of the vertices of each label."""
+    def sums(self, label, count, values):
+        """The sum of the values of the vertices of each label below count."""
         plus = self.gb.binary.plus
-        return self.gb.Vector.from_coo(label, values, size=self.A.nrows, dup_op=plus).to_dense(0.0)
+        return self.gb.Vector.from_coo(label, values, size=count, dup_op=plus).to_dense(0.0)
 
-    def heads(self):
-        """Whether each vertex may move in this round."""
+    def heads(self, v):
+        """Whether each of these vertices may move in this round."""
         self.rounds += 1
-        return drawn(self.vertex.astype("int64"), self.seed, self.rounds) & 1 == 1
+        return drawn(v, self.seed, self.rounds) & 1 == 1
 
     def best(self, A, label, sigma, rows):
         """To which community each vertex of `rows` goes best: vertices, communities, gains; and the weight that each
-        vertex of `rows` has inside of its own one, loops left out. A: their rows."""
-        gb, n, plus_first = self.gb, A.ncols, self.gb.semiring.plus_first[self.gb.dtypes.FP64]
+        vertex of `rows` has inside of its own one, loops left out. A: their rows; sigma: the degrees of communities."""
+        gb, n = self.gb, len(sigma)
         # C = A plus.first S: the weight of each vertex to each community
-        S = gb.Matrix.from_coo(self.vertex, label, True, nrows=n, ncols=n)
-        k, c, w = A.mxm(S, plus_first).new().to_coo()
+        k, c, w = to_communities(A, self.vertex, label, n, gb).to_coo()
         (own,) = (c == label[rows][k]).nonzero()
         inside = self.k[rows] * 0.0
         inside[k[own]] = w[own]
@@ -69,27 +71,30 @@ def moved(level, label, tol):
     Looked at are, after the first round, those that want to move and may not yet, and those next to one that has moved.
     """
     best, found, stale = -1.0, label, 0
-    rows, A, inside = level.vertex.astype("int64"), level.A, level.k * 0.0
+    patience = PATIENCE if level.A.nrows > FEW else MORE_PATIENCE
+    rows, A, inside = level.vertex, level.A, level.k * 0.0
     while True:
-        sigma = level.sums(label, level.k)
+        label, count = numbered(label, level.gb)  # few numbers: C is narrow
+        sigma = level.sums(label, count, level.k)
         v, c, gain, inside[rows] = level.best(A, label, sigma, rows)
         spread = float(((sigma / level.total) ** 2).sum())
         quality = float((inside + level.loops).sum()) / level.total - level.resolution * spread
         watch.tell()
-        if quality > best + tol:
-            best, found, stale = quality, label, 0
-        else:
-            stale += 1
+        stale = 0 if quality > best + tol else stale + 1
+        if quality > best:
+            best, found = quality, label
         wants = gain > 1e-12 * level.total
-        if stale == PATIENCE or not wants.any():
+        if stale == patience or not wants.any():
             return found
-        go = wants & level.heads()[v]
+        go = wants & level.heads(v)
         label = label.copy()
         label[v[go]] = c[go]
         active = level.near(v[go])
         active[v[wants]] = True
         (rows,) = active.nonzero()
-        A = level.A[rows, :].new()
+        # most of the graph is looked at as a whole: cutting its rows out costs as much as a round of them
+        few = 2 * level.k[rows].sum() < level.total
+        rows, A = (rows, level.A[rows, :].new()) if few else (level.vertex, level.A)
 
 
 def refined(level, label):
@@ -100,13 +105,13 @@ def refined(level, label):
     n = A.nrows
     A = gb.Matrix.from_coo(i[same], j[same], w[same], gb.dtypes.FP64, nrows=n, ncols=n)
     near = A.reduce_rowwise(gb.monoid.plus).new().to_dense(0.0) - level.loops
-    share, whole = level.resolution / level.total, level.sums(label, level.k)[label]
+    share, whole = level.resolution / level.total, level.sums(label, n, level.k)[label]
     settled = near >= share * level.k * (whole - level.k)  # what is loosely tied to its community stays alone
     part = level.vertex.copy()
-    for _ in range(2 * PATIENCE):
-        sigma, size = level.sums(part, level.k), level.sums(part, settled * 1.0 + ~settled)
-        v, c, gain, _ = level.best(A, part, sigma, level.vertex.astype("int64"))
-        alone, heads = (size == 1)[part], level.heads()
+    for _ in range(REFINEMENTS):
+        sigma, size = level.sums(part, n, level.k), level.sums(part, n, settled * 1.0 + ~settled)
+        v, c, gain, _ = level.best(A, part, sigma, level.vertex)
+        alone, heads = (size == 1)[part], level.heads(level.vertex)
         # only vertices that are alone move, and only to where nobody leaves
         go = (gain > 0) & alone[v] & settled[v] & heads[v] & ~(alone[c] & heads[c] & (part[c] == c))
         part = part.copy()

@@ -21,7 +21,7 @@ from .louvain import communities
 
 
 @check.on_its_device
-def leiden(A, *, weighted=False, resolution=1.0, tol=1e-7, seed=None, gb=None):
+def leiden(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, gb=None):
     """A division of an undirected graph into connected communities, of high modularity.
 
     A: Matrix, n x n, any dtype, symmetric (not checked). weighted: bool, whether the values of A (0 or more) are

@@ -17,21 +17,22 @@ Lu, Halappanavar, Kalyanaraman: Parallel heuristics for scalable community detec
 """
 
 from .. import _check as check
-from .._parts import numbered, numbers
+from .._parts import degrees, numbered, numbers
 from ._moves import Level, moved, refined
 from .modularity import between, quality, weights
 
-PASSES = 3  # from the graph itself up through the levels
+PASSES = 10, 1  # from the graph itself up through the levels: with so many times the tolerance
+REFINED = 10, 1, 1  # of Leiden, whose passes gain less each
 
 
 @check.on_its_device
-def louvain(A, *, weighted=False, resolution=1.0, tol=1e-7, seed=None, gb=None):
+def louvain(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, gb=None):
     """A division of an undirected graph into communities, of high modularity.
 
     A: Matrix, n x n, any dtype, symmetric (not checked). weighted: bool, whether the values of A (0 or more) are
     weights. resolution: float >= 0; above 1 communities are smaller. tol: float > 0, the gain of modularity that is
     worth a round. seed: int, or None for 0: the same seed gives the same communities. gb: the library, bitblas if None.
-    Returns a Vector, INT64, size n, full: communities from 0, without gaps.
+    Returns a Vector, INT64, size n, full: communities from 0, in the order of their smallest vertices.
     Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
     """
     label = communities(A, weighted, resolution, tol, seed, False, gb)
@@ -46,23 +47,32 @@ def communities(A, weighted, resolution, tol, seed, refine, gb):
         check.weights(gb, A)
     hint = "1 is the default"
     resolution = check.number(gb, "resolution", resolution, lambda x: 0 <= x < float("inf"), "0 or more", hint)
-    tol = check.number(gb, "tol", tol, lambda x: x > 0, "a number above 0", "1e-7 is the default")
+    tol = check.number(gb, "tol", tol, lambda x: x > 0, "a number above 0", "1e-4 is the default")
     seed = 0 if seed is None else check.integer("seed", seed)
 
     A = weights(A, weighted, gb)
-    # label[v] = v; then better ones as long as they get better
-    label, best = numbers(n, gb), -1.0
-    for turn in range(PASSES):
-        higher = _ascended(A, label, resolution, tol, seed + turn, refine, gb)
-        found = quality(between(A, higher, n, gb), resolution, gb)
-        if found <= best + tol:
-            break
-        best, label = found, higher
-    return label.astype("int64")
+    vertex = numbers(n, gb)
+    (tied,) = (degrees(A, gb) > 0).nonzero()  # what has no edges stays alone
+    if 0 < len(tied) < n:
+        A = A[tied, tied].new()
+    else:
+        tied = vertex
+    # label[v] = v; then better ones, if they are
+    label, size, best = numbers(A.nrows, gb), A.nrows, -1.0
+    for turn, times in enumerate(REFINED if refine else PASSES):
+        higher, count = _ascended(A, label, resolution, tol * times, seed + turn, refine, gb)
+        found = quality(between(A, higher, count, gb), resolution, gb)
+        if found > best:
+            label, size, best = higher, count, found
+    # numbered in the order of the smallest vertex of each
+    least = gb.Vector.from_coo(label, tied.astype("int64"), size=size, dup_op=gb.binary.min).to_dense()
+    whole = vertex.copy()
+    whole[tied] = least[label]
+    return numbered(whole, gb)[0].astype("int64")
 
 
 def _ascended(A, label, resolution, tol, seed, refine, gb):
-    """A better division than `label`: the communities, level by level."""
+    """A better division than `label`, level by level: numbers of communities, and how many there are."""
     community = None
     while True:
         level = Level(A, resolution, seed, gb)
@@ -73,7 +83,7 @@ def _ascended(A, label, resolution, tol, seed, refine, gb):
             finer, parts = numbered(refined(level, label), gb)
             part, size = (finer, parts) if parts < A.nrows else (part, size)
         if size == A.nrows:
-            return label if community is None else label[community]
+            return numbered(label if community is None else label[community], gb)
         # community = part[community]; A = S' A S, whose vertices begin in the communities that they are part of
         community = part if community is None else part[community]
         above = label[:size].copy()

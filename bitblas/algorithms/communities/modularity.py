@@ -16,6 +16,7 @@ Leicht, Newman: Community structure in directed networks. Physical Review Letter
 """
 
 from .. import _check as check
+from .._parts import numbers
 
 
 @check.on_its_device
@@ -45,10 +46,17 @@ def weights(A, weighted, gb):
     return A.apply(gb.unary.identity[FP64] if weighted else gb.unary.one[FP64]).new()
 
 
+def to_communities(A, vertex, label, count, gb):
+    """A plus.first S: the weight of the edges from each vertex to each community, for an array of labels below count;
+    vertex: 0 to n - 1."""
+    S = gb.Matrix.from_coo(vertex, label, True, nrows=A.ncols, ncols=count)
+    return A.mxm(S, gb.semiring.plus_first[gb.dtypes.FP64]).new()
+
+
 def between(A, label, count, gb):
     """S' A S: the weight of the edges from each community to each other, for an array of labels below count."""
-    i, j, w = A.to_coo()
-    return gb.Matrix.from_coo(label[i], label[j], w, nrows=count, ncols=count, dup_op=gb.binary.plus)
+    i, j, w = to_communities(A, numbers(A.ncols, gb), label, count, gb).to_coo()
+    return gb.Matrix.from_coo(label[i], j, w, nrows=count, ncols=count, dup_op=gb.binary.plus)
 
 
 def quality(M, resolution, gb):

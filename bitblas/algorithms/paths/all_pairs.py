@@ -66,10 +66,13 @@ def all_pairs_distances(A, *, gb=None):
     D(minimum) << gb.Matrix.from_coo(index, index, 0, dtype, nrows=n, ncols=n)
     for first in range(0, n, BLOCK):
         block = slice(first, min(n, first + BLOCK))
-        # P = D[block, block]; P min= P min.+ P: twice as many edges each time
+        # P = D[block, block]; P min= P min.+ P: twice as many edges each time, until nothing gets shorter
         P = D[block, block].new()
         for _ in range((P.nrows - 1).bit_length()):
+            before = P.dup()
             P(minimum) << P.mxm(P, min_plus)
+            if P.isequal(before):
+                break
         if P.diag().reduce(gb.monoid.min, allow_empty=False).new().value < 0:
             raise _cycle(gb)
         # D min= (D[:, block] min.+ P) min.+ (P min.+ D[block, :])

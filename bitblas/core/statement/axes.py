@@ -88,7 +88,6 @@ FEW = 64  # numbers up to which Python finds the least of a list sooner than Num
 
 def _list(index: Any, dim: int, device: Device) -> Axis:
     few = type(index) is list and len(index) <= FEW
-    given = index
     if few or not hasattr(index, "__cuda_array_interface__"):
         index = np.asarray(index)
         if index.size == 0 and index.dtype.kind == "f":
@@ -104,6 +103,7 @@ def _list(index: Any, dim: int, device: Device) -> Axis:
         if known is not None:
             return Axis(len(index), known, dim)
     if len(index):
+        given = index.tolist() if few else ()  # not the list that came: it may hold Scalars
         low, high = (min(given), max(given)) if few else (int(index.min()), int(index.max()))
         if low < -dim or high >= dim:
             raise IndexOutOfBound(f"Index out of range: index={low if low < -dim else high}, size={dim}")

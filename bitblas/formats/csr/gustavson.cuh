@@ -24,4 +24,36 @@ struct Factors {
     const i64 end = m_ptr[i + 1], at = lower_bound(m_col, m_ptr[i], end, j);
     return (at < end && m_col[at] == j) == (mask_kind == 1);
   }
+
+#if SINGLE
+  // What entry p of row i of A meets in a B that has at most one entry a row: entry q, at (k, j), unless it is not there.
+  struct Partner { i64 k, q; COL_T j; bool there; };
+  __device__ __forceinline__ Partner partner(i64 p, i64 a_end, i64 i) const {
+    const i64 k = p < a_end ? (i64)a_col[p] : 0, q = p < a_end ? (i64)b_ptr[k] : 0;
+    const bool full = p < a_end && q < (i64)b_ptr[k + 1];
+    const COL_T j = full ? b_col[q] : NO_KEY;
+    return {k, q, j, full && allows(i, j)};
+  }
+#endif
 };
+
+#if SINGLE
+// Those lanes of the group whose partners are in the same column as this one's; none if it has no partner.
+__device__ __forceinline__ u32 peers_of(const Factors::Partner& x, u32 group) {
+#if COL_64
+  const u32 equal = __match_any_sync(ALL_LANES, (u64)x.j);
+#else
+  const u32 equal = __match_any_sync(ALL_LANES, (u32)x.j);
+#endif
+  return __ballot_sync(ALL_LANES, x.there) & (x.there ? equal & group : 0);
+}
+
+// sum + what the lanes in `others` have, in their order. All lanes of the warp call it.
+__device__ __forceinline__ Z_T plus_those(Z_T sum, Z_T mine, u32 others) {
+  for (; __any_sync(ALL_LANES, others != 0); others &= others - 1) {
+    const Z_T theirs = shuffle_from<32>(mine, others ? __ffs(others) - 1 : 0);
+    if (others) sum = add(sum, theirs);
+  }
+  return sum;
+}
+#endif

@@ -2,6 +2,8 @@
 // so that they come out in order without sorting. FILL = 0 counts them: c_ptr[i + 1]. FILL = 1 writes them from c_ptr[i]
 // on and adds each product where the rank of its column says. BLOCK / 32 rows of B at a time, one a warp, in turns;
 // long ones one by one: whoever adds to a cell does so in an order that the entries alone decide.
+// SINGLE: where no row of B has more than one entry, each thread takes an entry of A; those of a warp with products in the
+// same column add them up first.
 // `found` and `ranks` (words of the bitset, for each block) lie in shared memory where SHARED_WORDS hold a row.
 #include "formats/csr/gustavson.cuh"
 #include "kernels/blocks.cuh"
@@ -30,13 +32,14 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
 #endif
   (void)all_found, (void)all_ranks, (void)c_col, (void)c_val;
   __shared__ i64 row;
-#if SUMS
+#if SUMS && !SINGLE
   __shared__ i64 begin[WARPS], end[WARPS], inner[WARPS];
 #endif
   __shared__ u32 parts[WARPS];
   const Factors f = {a_ptr, {a_col, a_width}, a_val, a_iso, a_stride, b_ptr, {b_col, b_width}, b_val, b_iso, b_stride,
                      m_ptr, {m_col, m_width}, mask_kind, product};
   const int warp = threadIdx.x / 32, lane = threadIdx.x & 31;
+  (void)warp, (void)lane;
   for (;;) {
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -47,15 +50,22 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
     const i64 i = row;
     if (i < 0) return;
     const i64 a = a_ptr[i], a_end = a_ptr[i + 1];
+    const auto mark = [&](COL_T j) {
+      const u64 bit = 1ull << (j & 63);
+      // Another thread may be setting it: then it is set twice.
+      if (!(((const volatile u64*)found)[j >> 6] & bit) && f.allows(i, j)) atomicOr(&found[j >> 6], bit);
+    };
+#if SINGLE
+    for (i64 p = a + threadIdx.x; p < a_end; p += BLOCK) {
+      const i64 k = (i64)f.a_col[p], q = b_ptr[k];
+      if (q < (i64)b_ptr[k + 1]) mark(f.b_col[q]);
+    }
+#else
     for (i64 p = a + warp; p < a_end; p += WARPS) {
       const i64 k = (i64)f.a_col[p], stop = b_ptr[k + 1];
-      for (i64 q = (i64)b_ptr[k] + lane; q < stop; q += 32) {
-        const COL_T j = f.b_col[q];
-        const u64 bit = 1ull << (j & 63);
-        // Another thread may be setting it: then it is set twice.
-        if (!(((const volatile u64*)found)[j >> 6] & bit) && f.allows(i, j)) atomicOr(&found[j >> 6], bit);
-      }
+      for (i64 q = (i64)b_ptr[k] + lane; q < stop; q += 32) mark(f.b_col[q]);
     }
+#endif
     __syncthreads();
 #if FILL
     const i64 out = c_ptr[i];
@@ -94,6 +104,23 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
     const auto put = [](Z_T* cell, Z_T z) {
       if (cell) *cell = HAS_TERMINAL == 2 ? z : add(*cell, z);
     };
+#if SINGLE
+    __syncthreads();
+    const i64 turns = (a_end - a + BLOCK - 1) / BLOCK;
+    for (i64 turn = 0; turn < turns; ++turn) {
+      const i64 p = a + (HAS_TERMINAL == 2 ? turns - 1 - turn : turn) * BLOCK + threadIdx.x;
+      const Factors::Partner x = f.partner(p, a_end, i);
+      const u32 peers = peers_of(x, ALL_LANES);
+      const bool is_first = (peers & (0u - peers)) == 1u << lane;
+      const Z_T z = x.there ? f.product(p, x.q, i, x.k, (i64)x.j) : Z_T();
+      const Z_T sum = plus_those(z, z, is_first ? peers & (peers - 1) : 0);
+      Z_T* cell = is_first ? cell_of(x.j) : nullptr;
+      for (int w = 0; w < WARPS; ++w) {
+        if (warp == (HAS_TERMINAL == 2 ? WARPS - 1 - w : w)) put(cell, sum);
+        __syncthreads();
+      }
+    }
+#else
     for (i64 first = a; first < a_end; first += WARPS) {
       const i64 mine = first + warp, p = HAS_TERMINAL == 2 ? a_end - 1 - (mine - a) : mine;
       __syncthreads();
@@ -135,6 +162,7 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
         }
       }
     }
+#endif
 #endif
 #if FILL
     __syncthreads();

@@ -2,6 +2,8 @@
 // of A is walked in order, the lanes take the columns of one row of B: every entry is summed in the order of k, without
 // atomics on values. FILL = 0: c_ptr[i + 1] says how many products row i has at most, and then how many entries.
 // FILL = 1: the entries are written, sorted by their ranks, from c_ptr[i] on. `rows`: which rows.
+// SINGLE: where no row of B has more than one entry, each lane takes an entry of A, and the first lane of those whose
+// products are in the same column adds them up.
 #include "formats/csr/gustavson.cuh"
 #if KIND == COUNT
 typedef i64 cell_t;
@@ -37,6 +39,25 @@ short_rows(i64 n, const i64* rows, const PTR_T* a_ptr, const AColumn::stored* a_
   u32 fresh = 0;
   const i64 a_end = inside ? (i64)a_ptr[i + 1] : 0;
   for (i64 p = inside ? (i64)a_ptr[i] + lane : lane; __any_sync(ALL_LANES, p - lane < a_end); p += LANES) {
+#if SINGLE
+    const Factors::Partner x = f.partner(p, a_end, i);
+#if FILL && KIND != WORDS
+    const u32 peers = peers_of(x, group);
+    const bool first = (peers & (0u - peers)) == 1u << (threadIdx.x & 31);
+    const int found = first ? insert(keys, last, 32 - bits, x.j) : 0, slot = found < 0 ? -1 - found : found;
+    fresh += found < 0;
+#if KIND == VALUES
+    const Z_T z = x.there ? f.product(p, x.q, i, x.k, (i64)x.j) : Z_T();
+    const Z_T sum = plus_those(first && found >= 0 ? add(cells[slot], z) : z, z, first ? peers & (peers - 1) : 0);
+    if (first) cells[slot] = sum;
+#else
+    if (first) cells[slot] = (found < 0 ? 0 : cells[slot]) + __popc(peers);
+#endif
+#else
+    if (x.there) fresh += insert(keys, last, 32 - bits, x.j) < 0;
+#endif
+    __syncwarp();  // before the next entries
+#else
     const i64 my_k = p < a_end ? (i64)f.a_col[p] : 0;
     const i64 my_begin = p < a_end ? (i64)b_ptr[my_k] : 0, my_end = p < a_end ? (i64)b_ptr[my_k + 1] : 0;
     for (int peer = 0; peer < LANES && __any_sync(ALL_LANES, p - lane + peer < a_end); ++peer) {
@@ -58,6 +79,7 @@ short_rows(i64 n, const i64* rows, const PTR_T* a_ptr, const AColumn::stored* a_
       }
       __syncwarp();  // before the products of the next k
     }
+#endif
   }
 
 #if FILL
