@@ -18,6 +18,7 @@ from ..formats import Form, format_of
 from ..formats.lanes import power_of_two as power_of_two
 from ..kernels.kinds import COUNT as COUNT
 from ..kernels.kinds import KINDS, VALUES, WORDS
+from ..table import html
 
 SPREAD = 1 << 21  # threads that uneven rows are spread over
 
@@ -81,10 +82,19 @@ class Plan:
     source: str = field(default="", repr=False)
 
     def __str__(self) -> str:
-        form = self.key + (" of the transpose" if self.transposed else "")
-        how = f"{self.direction} on {form}, {KINDS[self.kind]}, {'8 x 8' if self.wide else self.lanes} lanes"
-        text = f"\n\n{self.source}" if self.source else ""
-        return f"{self.verb} {self.semiring}: {how} ({self.reason}){text}"
+        said, text = self._said(), f"\n\n{self.source}" if self.source else ""
+        how = f"{said['direction']} on {said['form']}, {said['computes']}, {said['lanes']} lanes"
+        return f"{said['product']}: {how} ({said['why']}){text}"
+
+    def _repr_html_(self) -> str:
+        return html([("plan", ""), *self._said().items()], *([self.source] if self.source else []))
+
+    def _said(self) -> dict[str, str]:
+        return {
+            "product": f"{self.verb} {self.semiring}", "form": self.key + (" of the transpose" if self.transposed else ""),
+            "direction": self.direction, "computes": KINDS[self.kind],
+            "lanes": "8 x 8" if self.wide else str(self.lanes), "why": self.reason,
+        }  # fmt: skip
 
 
 def kind_of(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) -> tuple[int, np.generic | None]:

@@ -67,6 +67,10 @@ class MatrixOrder(StoredMatrix):
             stores[order] = matrix_in(self._stored, self._order_named("profile", order), "csr")
         return plan_profile.orders(stores, self.device.kind)
 
+    def spy(self, **options: Any) -> Any:
+        """A matplotlib Figure of where the entries are: see `bitblas.plots.spy`. ImportError without matplotlib."""
+        return above["plots"]().spy(self, **options)
+
     def _order_named(self, verb: str, order: Any) -> Order | None:
         """A name or a permutation as an Order of this device."""
         if self.nrows != self.ncols:
