@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import extras
 from ..exceptions import InvalidValue
-from .matrices import INK, LINE, PAPER
+from .matrices import INK, LINE, PAPER, picture
 
 ROWS = 24  # kernels that have a row of their own; those of the least time share the last one
 SHARED = "all others"
@@ -18,29 +17,26 @@ def trace(t: Any, *, title: str | None = None) -> Any:
 
     Raises InvalidValue (no kernel with a time was traced), ImportError without matplotlib.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(f"pictures need matplotlib ({error}); {extras.hint('plots')}") from None
+    kind = picture()
     runs = [run for run in t if run.us is not None and run.start is not None]
     if not runs:
         raise InvalidValue("trace: expected kernels that ran, got none")
     total: dict[str, float] = {}
     for run in runs:
-        total[run.text] = total.get(run.text, 0.0) + run.us
+        total[_short(run.text)] = total.get(_short(run.text), 0.0) + run.us
     names = sorted(total, key=lambda name: -total[name])
     if len(names) > ROWS:
         names = [*names[: ROWS - 1], SHARED]
     bars: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
     for run in runs:
-        bars.get(run.text, bars.get(SHARED, [])).append((run.start, run.us))
+        bars[_short(run.text) if _short(run.text) in bars else SHARED].append((run.start, run.us))
 
-    figure = Figure(figsize=(9, 1.2 + 0.3 * len(names)), dpi=130, facecolor=PAPER, layout="constrained")
+    figure = kind(figsize=(9, 1.2 + 0.3 * len(names)), dpi=130, facecolor=PAPER, layout="constrained")
     axes = figure.add_subplot()
     for row, name in enumerate(names):
         axes.broken_barh(bars[name], (row - 0.4, 0.8), color="#2171b5", edgecolor=INK, linewidth=0.3)
     spent = [sum(us for _, us in bars[name]) for name in names]
-    labels = [f"{_short(name)}  {us:.0f} us in {len(bars[name])}" for name, us in zip(names, spent)]
+    labels = [f"{name}  {us:.0f} us in {len(bars[name])}" for name, us in zip(names, spent)]
     axes.set_yticks(range(len(names)), labels, fontsize=7, color=INK)
     axes.invert_yaxis()
     axes.set_xlim(0, max(run.start + run.us for run in runs))
@@ -56,5 +52,5 @@ def trace(t: Any, *, title: str | None = None) -> Any:
 
 
 def _short(name: str) -> str:
-    """A variant without its constants."""
-    return name if len(name) <= 60 else f"{name[:57]}..."
+    """A variant without its types and constants."""
+    return " ".join(word for word in name.split() if "=" not in word)
