@@ -2,7 +2,8 @@
 their cells give, the benchmarks' page.
 
 Notebooks run when the site is built, so what is seen is what the code gives; that takes what bitblas and its pictures
-need. BITBLAS_NOTEBOOKS=0 shows them without that. Links are written for a reader of the repository, relative to the file that they stand in; here they become the site's.
+need. BITBLAS_NOTEBOOKS=0 shows them without that. Links are written for a reader of the repository, relative to the
+file that they stand in; here they become the site's.
 """
 
 from __future__ import annotations
@@ -42,7 +43,11 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Links of a page of docs/ that leave docs/."""
-    return markdown if page.file.generated_by else _linked(markdown, "docs/", page.file.src_uri)
+    return (
+        markdown
+        if page.file.generated_by
+        else _linked(markdown, f"docs/{Path(page.file.src_uri).parent}/", page.file.src_uri)
+    )
 
 
 def _pictured(text: str) -> str:
@@ -72,7 +77,9 @@ def _notebook(path: Path) -> tuple[str, dict[str, bytes]]:
             parts.append(_output(cell.value._repr_html_()))
         elif cell.value is not None:
             parts.append(_output(f"<pre>{html.escape(repr(cell.value))}</pre>"))
-    source = f"This page is the notebook `examples/notebooks/{path.name}`; what stands below its cells is what they gave."
+    source = (
+        f"This page is the notebook `examples/notebooks/{path.name}`; what stands below its cells is what they gave."
+    )
     return "\n\n".join([*parts, f"---\n\n{source}"]) + "\n", pictures
 
 
@@ -86,7 +93,7 @@ def _examples() -> str:
     parts = ["# Examples\n\nWhole programs to start from. They run as part of the tests."]
     for path in sorted((ROOT / "examples").glob("*.py")):
         text = path.read_text()
-        said = (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0]
+        said = (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0].replace("[", "\\[")  # no links
         parts.append(f"## {path.name}\n\n{said}\n\n```python\n{text}```")
     return "\n\n".join(parts) + "\n"
 

@@ -1,4 +1,4 @@
-"""The notebooks of examples/notebooks run, from a namespace without anything, and hold no outputs that could go stale."""
+"""The notebooks of examples/notebooks run, each in a namespace of its own, and hold no outputs that could go stale."""
 
 import importlib.util
 import json

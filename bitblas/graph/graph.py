@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +11,19 @@ from ..core.above import above
 from ..exceptions import DimensionMismatch, InvalidValue
 from . import methods
 
+if TYPE_CHECKING:
+    from ..core import Matrix
+    from .typed import Methods
+else:
+    Methods = object
+
 
 def _io() -> Any:
     """bitblas.io, whose readers make Graphs."""
     return above["io"]()
 
 
-class Graph:
+class Graph(Methods):
     """A graph whose vertices have names.
 
     matrix: the adjacency Matrix; an entry (i, j) is an edge from vertex i to vertex j, its value the weight. What a
@@ -35,6 +41,7 @@ class Graph:
     """
 
     __slots__ = ("_directed", "_numbers", "attributes", "labels", "matrix")
+    matrix: Matrix
 
     def __init__(
         self, matrix: Any, labels: Sequence[Hashable] | None = None, *, directed: bool | None = None,
@@ -205,11 +212,7 @@ class Graph:
 
     # ---- algorithms ----
 
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Callable[..., Any]: ...
-
-    else:
+    if not TYPE_CHECKING:  # there they stand in typed.pyi
 
         def __getattr__(self, name):
             return methods.method(self, name)

@@ -90,8 +90,9 @@ class Plan:
         return html([("plan", ""), *self._said().items()], *([self.source] if self.source else []))
 
     def _said(self) -> dict[str, str]:
+        form = self.key + (" of the transpose" if self.transposed else "")
         return {
-            "product": f"{self.verb} {self.semiring}", "form": self.key + (" of the transpose" if self.transposed else ""),
+            "product": f"{self.verb} {self.semiring}", "form": form,
             "direction": self.direction, "computes": KINDS[self.kind],
             "lanes": "8 x 8" if self.wide else str(self.lanes), "why": self.reason,
         }  # fmt: skip

@@ -12,8 +12,8 @@ SHARED = "all others"
 
 
 def trace(t: Any, *, title: str | None = None) -> Any:
-    """A matplotlib Figure of a trace (`with gb.trace() as t:`): a row for each kernel, the one of most time first, a bar
-    for each of its runs. Time between bars is not in kernels: Python, arrays of NumPy or CuPy, waiting.
+    """A matplotlib Figure of a trace (`with gb.trace() as t:`): a row for each kernel, the one of most time first, a
+    bar for each of its runs. Time between bars is not in kernels: Python, arrays of NumPy or CuPy, waiting.
 
     Raises InvalidValue (no kernel with a time was traced), ImportError without matplotlib.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from ..statement.recording import state as recording
 from ..statement.running import guarded
 from .stored import StoredVector
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 class VectorBuild(StoredVector):
     """The constructors of Vector, and what reads it whole."""
@@ -35,7 +38,7 @@ class VectorBuild(StoredVector):
     def from_coo(
         cls, indices: Any, values: Any = 1.0, dtype: Any = None, *, size: Any = None, dup_op: Any = None,
         name: str | None = None, device: str | Device | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Vector with values[k] at indices[k].
 
         indices: integers. values: as many, or one scalar for all entries (then equal indices fall together). size: one
@@ -61,7 +64,7 @@ class VectorBuild(StoredVector):
     def from_scalar(
         cls, value: Any, size: Any, dtype: Any = None, *, name: str | None = None, device: str | Device | None = None,
         **opts: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Vector with the same value at every position; one value is stored."""
         check_options(opts)
         one, kind = one_value(value, dtype)
@@ -73,7 +76,7 @@ class VectorBuild(StoredVector):
     def from_dense(
         cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
         device: str | Device | None = None, **opts: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Vector with an entry for each element of a one-dimensional array but those equal to `missing_value`."""
         check_options(opts)
         d = device_of(device)
@@ -86,7 +89,7 @@ class VectorBuild(StoredVector):
     def from_dict(
         cls, d: Mapping[Any, Any], dtype: Any = None, *, size: Any = None, name: str | None = None,
         device: str | Device | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Vector from {index: value}."""
         if size is None and not d:
             size = 0
@@ -99,7 +102,7 @@ class VectorBuild(StoredVector):
     def from_pairs(
         cls, pairs: Any, dtype: Any = None, *, size: Any = None, dup_op: Any = None, name: str | None = None,
         device: str | Device | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Vector from (index, value) pairs. ValueError for items of another length."""
         if hasattr(pairs, "dtype"):
             raise TypeError("pairs: expected a list of (index, value), got an array; use Vector.from_coo")

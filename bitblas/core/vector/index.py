@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -12,12 +12,16 @@ from ...store import VectorStore
 from ...verbs import elements, local
 from ..accessor import Accessor
 from ..convert import one_shown
-from ..statement.axes import Axis, parse
+from ..statement.axes import Axis, One, Several, parse
 from ..statement.expr import ScalarExpression, VectorExpression
 from ..statement.indexing import IndexExpr
 from ..statement.operand import describe
 from ..statement.recording import Listed
 from .stored import StoredVector
+
+if TYPE_CHECKING:
+    from ..scalar import Scalar
+    from .vector import Vector
 
 
 class VectorIndex(StoredVector):
@@ -49,7 +53,16 @@ class VectorIndex(StoredVector):
         store = self._stored
         return elements.get(store, i if store.order is None else store.order.place(i))
 
-    def __getitem__(self, key: Any) -> IndexExpr:
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, key: One) -> IndexExpr[Scalar]: ...
+        @overload
+        def __getitem__(self, key: Several) -> IndexExpr[Vector]: ...
+        @overload
+        def __getitem__(self, key: Any) -> IndexExpr[Any]: ...
+
+    def __getitem__(self, key: Any) -> IndexExpr[Any]:
         return IndexExpr(self, parse(self, key))
 
     def __contains__(self, index: Any) -> bool:
