@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import cpu
+from . import cpu, sections
 
 ROOT = Path(__file__).parents[1]
 STORED, DOCS = ROOT / "benchmarks" / "stored", ROOT / "docs"
@@ -150,8 +150,8 @@ def _alt(rows: dict[tuple[str, str], dict[str, float]]) -> str:
     return f"bars of how many times faster bitblas is; it is at least as fast in {won} of {total} comparisons"
 
 
-def page(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
-    """docs/results.md."""
+def page(figures: Sequence[Figure], reasons: dict[str, str], more: str = "") -> str:
+    """docs/results.md. more: sections below those of the algorithms."""
     runs = sorted(
         {figure.run for figure in figures},
         key=lambda run: (run.device, run.who != OURS, run.who, run.date, run.version),
@@ -164,6 +164,7 @@ def page(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
         "[benchmarks/](../benchmarks/README.md)`stored/`; the same figures as JSON: [results.json](results.json).",
         "",
         tables(figures, reasons),
+        *([more] if more else []),
         "## Who was measured, when, how",
         "",
         "| | version or commit | when | on | how |",
@@ -255,7 +256,7 @@ def made(folder: Path = STORED) -> dict[str, str]:
     figures, reasons = read(folder), json.loads((folder / "reasons.json").read_text())
     rows = [figure.run._asdict() | figure._asdict() for figure in figures]
     rows = [{key: value for key, value in row.items() if key != "run"} for row in rows]
-    return {"results.md": page(figures, reasons), "results.json": json.dumps(rows, indent=0) + "\n"}
+    return {"results.md": page(figures, reasons, sections.sections(folder)), "results.json": json.dumps(rows, indent=0) + "\n"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
