@@ -221,7 +221,7 @@ def picture(rows: dict[tuple[str, str], dict[str, float]], title: str, dark: boo
 
 
 def first_picture(rows: dict[tuple[str, str], dict[str, float]], graph: str, dark: bool) -> Any:
-    """Milliseconds of some algorithms on one graph, bitblas beside those peers that have most of them."""
+    """Milliseconds of some algorithms on one graph, bitblas beside those peers that have most of them; and its bytes."""
     import numpy as np
     from matplotlib.figure import Figure as Drawing
 
@@ -231,7 +231,8 @@ def first_picture(rows: dict[tuple[str, str], dict[str, float]], graph: str, dar
     count = {who: sum(who in row for row in some.values()) for row in some.values() for who in row}
     sides = [OURS, *sorted((who for who in count if who != OURS and count[who] >= 4), key=lambda who: -count[who])]
     drawing = Drawing(figsize=(9, 3.2), facecolor=paper, layout="constrained")
-    axes = drawing.add_subplot(facecolor=paper)
+    axes, beside = drawing.subplots(1, 2, width_ratios=[3, 1])
+    sections.draw_sizes(beside, STORED, graph, ink)
     width = 0.8 / len(sides)
     for k, (who, hue) in enumerate(zip(sides, ("#2a9d8f", "#e9a23b", "#7a8b99", "#5b8def"))):
         at = np.arange(len(names)) + (k - (len(sides) - 1) / 2) * width
@@ -240,10 +241,11 @@ def first_picture(rows: dict[tuple[str, str], dict[str, float]], graph: str, dar
         axes.bar_label(bars, [_ms(x) if x == x else "" for x in heights], fontsize=7, color=ink, padding=1)
     axes.set_yscale("log")
     axes.set_xticks(range(len(names)), [NAMES[name] for name in names], color=ink)
-    axes.tick_params(colors=ink, length=0, which="both")
     axes.set_ylabel("ms, log scale", color=ink, fontsize=8)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    for one in (axes, beside):
+        one.set_facecolor(paper)
+        one.tick_params(colors=ink, length=0, which="both")
+        one.spines[:].set_visible(False)
     legend = axes.legend(fontsize=8, facecolor=paper, ncols=len(sides), loc="upper left")
     for text in legend.get_texts():
         text.set_color(ink)
@@ -256,7 +258,10 @@ def made(folder: Path = STORED) -> dict[str, str]:
     figures, reasons = read(folder), json.loads((folder / "reasons.json").read_text())
     rows = [figure.run._asdict() | figure._asdict() for figure in figures]
     rows = [{key: value for key, value in row.items() if key != "run"} for row in rows]
-    return {"results.md": page(figures, reasons, sections.sections(folder)), "results.json": json.dumps(rows, indent=0) + "\n"}
+    return {
+        "results.md": page(figures, reasons, sections.sections(folder)),
+        "results.json": json.dumps(rows, indent=0) + "\n",
+    }
 
 
 def main(argv: Sequence[str] | None = None) -> int:

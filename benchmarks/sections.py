@@ -71,8 +71,10 @@ def builds(folder: Path) -> str:
     if not rows:
         return ""
     heads = ["build", "", "ms", f"{SUITESPARSE}, ms", "bitblas is", "MB held", f"{SUITESPARSE}, MB"]
-    said = "Of sorted coordinates, medians. Three samples on a machine that did other work: differences below two mean "
-    said += "little. Where bitblas is slower it also looks whether the columns ascend, and chooses a form."
+    said = (
+        "Of sorted coordinates, medians of three on a machine that did other work: differences below two mean little.\n"
+    )
+    said += "Where bitblas is slower: the reason is not known."
     return "\n".join(["## Builds\n", _table(heads, rows), f"\n{' '.join(dict.fromkeys(where))}\n", said, ""])
 
 
@@ -111,6 +113,17 @@ def start(folder: Path) -> str:
         how += "algorithms are not in this wheel, and kernels of one's own have to be compiled."
         parts.append(f"{_table(['seconds', 'empty cache', 'warm cache', 'bar'], rows)}\n{_where(run, how)}")
     return "\n".join(["## The start of a process\n", *parts, ""]) if parts else ""
+
+
+def draw_sizes(axes: Any, folder: Path, graph: str, ink: str) -> None:
+    """Bars of the bytes an entry of a graph: in SuiteSparse, as plain rows, and in the smallest form."""
+    row = next(row for run in read(folder, "bytes") for row in run["rows"] if row["graph"] == graph)
+    least = min(FORMS, key=lambda key: row[key])
+    bars = {SUITESPARSE: row[SUITESPARSE], "bitblas, CSR": row["csr"], f"bitblas, {FORMS[least]}": row[least]}
+    found = axes.bar(range(len(bars)), list(bars.values()), 0.7, color=["#7a8b99", "#2a9d8f", "#2a9d8f"])
+    axes.bar_label(found, [f"{x:.2f}" for x in bars.values()], fontsize=7, color=ink, padding=1)
+    axes.set_xticks(range(len(bars)), [name.replace(", ", "\n") for name in bars], color=ink, fontsize=7)
+    axes.set_ylabel("bytes an entry", color=ink, fontsize=8)
 
 
 def sections(folder: Path) -> str:
