@@ -70,8 +70,8 @@ def picture(key: str) -> Any:
     left.set_axis_off()
     for i in range(SIDE):
         for j in range(SIDE):
-            there = (i, j) in ENTRIES
-            left.add_patch(
+            paint = {"facecolor": HUES[i % 2] if (i, j) in ENTRIES else PAPER, "edgecolor": "#cfd6dc", "lw": 0.6}
+            left.add_patch(Rectangle((j, i), 1, 1, **paint))
                 Rectangle((j, i), 1, 1, facecolor=HUES[i % 2] if there else PAPER, edgecolor="#cfd6dc", lw=0.6)
             )
     tile = how.get("tile", SIDE)

@@ -221,7 +221,7 @@ def picture(rows: dict[tuple[str, str], dict[str, float]], title: str, dark: boo
 
 
 def first_picture(rows: dict[tuple[str, str], dict[str, float]], graph: str, dark: bool) -> Any:
-    """Milliseconds of some algorithms on one graph, bitblas beside those peers that have most of them; and its bytes."""
+    """Milliseconds of some algorithms on a graph, bitblas beside those peers that have most of them; and its bytes."""
     import numpy as np
     from matplotlib.figure import Figure as Drawing
 

@@ -1,5 +1,5 @@
-"""What the page of results says beside the times of algorithms: bytes, builds, graphs that fill a device, the start of a
-process. Each section is made of the JSON that its benchmark wrote, in a folder of benchmarks/stored/ by its name."""
+"""What the page of results says beside the times of algorithms: bytes, builds, graphs that fill a device, the start of
+a process. Each section is made of the JSON that its benchmark wrote, in a folder of benchmarks/stored/ by its name."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def sizes(folder: Path) -> str:
         heads = ["bytes an entry", "entries", *FORMS.values(), f"{SUITESPARSE} {version}", "the least is"]
         how = "Exact, pointers included, the graphs in their own order; `python -m benchmarks.bytes`."
         parts.append(f"{_table(heads, rows)}\n{_where(run, how)}")
-    said = "In bold the least. It is not what bitblas takes by itself: by default it looks for the fastest form of no more\n"
-    said += "bytes than CSR; a search along NIB takes three to five times as long on a GPU."
+    said = "In bold the least. It is not what bitblas takes by itself: by default it looks for the fastest form of no\n"
+    said += "more bytes than CSR; a search along NIB takes three to five times as long on a GPU."
     return "\n".join(["## Bytes\n", *parts, said, ""]) if parts else ""
 
 
@@ -93,8 +93,10 @@ def scale(folder: Path) -> str:
         return ""
     heads = ["vertices", "entries", "form, bytes an entry", "build", "its peak", "BFS", "edges/s", "components"]
     heads.append("a round of PageRank")
-    said = "R-MAT, made on the device; answers are checked by what they must be. A loss: a search along NIB takes three to\n"
-    said += "five times as long as along CSR, since each gap has to be decoded."
+    said = (
+        "R-MAT, made on the device; answers are checked by what they must be. A loss: a search along NIB takes three\n"
+    )
+    said += "to five times as long as along CSR, since each gap has to be decoded."
     commits = {run["commit"][:7]: run for run in runs}
     where = " ".join(_where(run, "").strip() for run in commits.values())
     return "\n".join(["## Graphs that fill a GPU\n", _table(heads, rows), f"\n{where}\n", said, ""])
@@ -104,10 +106,11 @@ def start(folder: Path) -> str:
     """From the start of Python to an answer."""
     parts = []
     for run in read(folder, "start"):
-        bar = lambda row: "" if row["bar"] is None else f"{row['bar']:.2f}"
-        over = lambda row, key: row["bar"] is not None and row[key] > row["bar"]
-        said = lambda row, key: f"**{row[key]:.2f}**" if over(row, key) else f"{row[key]:.2f}"
-        rows = [[row["program"], said(row, "empty"), said(row, "warm"), bar(row)] for row in run["rows"]]
+        rows = []
+        for row in run["rows"]:
+            bar = float("inf") if row["bar"] is None else row["bar"]
+            cells = [f"**{row[key]:.2f}**" if row[key] > bar else f"{row[key]:.2f}" for key in ("empty", "warm")]
+            rows.append([row["program"], *cells, "" if row["bar"] is None else f"{bar:.2f}"])
         how = "An installed wheel, new processes; the empty cache once, the warm one the least of three. "
         how += "In bold what is above its bar: the import is NumPy's for the most part, three kernels of the nine\n"
         how += "algorithms are not in this wheel, and kernels of one's own have to be compiled."
