@@ -72,10 +72,9 @@ def picture(key: str) -> Any:
         for j in range(SIDE):
             paint = {"facecolor": HUES[i % 2] if (i, j) in ENTRIES else PAPER, "edgecolor": "#cfd6dc", "lw": 0.6}
             left.add_patch(Rectangle((j, i), 1, 1, **paint))
-                Rectangle((j, i), 1, 1, facecolor=HUES[i % 2] if there else PAPER, edgecolor="#cfd6dc", lw=0.6)
-            )
     tile = how.get("tile", SIDE)
-    full = Counter((i // tile, j // tile) for i, j in ENTRIES).most_common(len(arrays["bits"]) if "tile" in how else 0)
+    stored = len(arrays["bits"]) if "tile" in how else 0
+    full = Counter((i // tile, j // tile) for i, j in ENTRIES).most_common(stored)
     for (i, j), _ in full:  # the tiles that are stored: of a Split those that hold the most
         left.add_patch(Rectangle((j * tile, i * tile), tile, tile, fill=False, edgecolor=TILE, lw=2))
     right = figure.add_axes((0.23, 0, 0.77, 1))
