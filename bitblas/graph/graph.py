@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,9 @@ class Graph(Methods):
         self, matrix: Any, labels: Sequence[Hashable] | None = None, *, directed: bool | None = None,
         attributes: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
+        if not hasattr(matrix, "nvals"):
+            hint = "; Graph.read(path) reads a file" if isinstance(matrix, str | os.PathLike) else ""
+            raise TypeError(f"matrix: expected a Matrix, got {type(matrix).__name__}{hint}")
         self.matrix, self._directed = matrix, directed
         self.labels = None if labels is None else tuple(labels)
         self.attributes = dict(attributes or {})
@@ -65,6 +69,8 @@ class Graph(Methods):
 
         directed: False: each is an edge both ways. options and errors are those of `from_table`.
         """
+        if isinstance(edges, str | os.PathLike):
+            raise TypeError(f"edges: expected pairs, or triples with a weight, got {edges!r}; Graph.read reads a file")
         columns = list(zip(*edges))
         if len(columns) not in (0, 2, 3):
             raise InvalidValue(f"edges: expected pairs, or triples with a weight, got {len(columns)} in one")
