@@ -142,12 +142,17 @@ class Reader:
 
     def _names_columns(self, fields: list[str], following: list[str]) -> bool:
         """Whether the first line looks like names of columns: the words that tables use; names above integers; a word
-        above a weight."""
+        above a weight (or the end of a block)."""
         layout = self.layout
         if tuple(word.lower() for word in fields[:2]) in HEADS:
             return True
-        if layout.weights is not False and len(fields) == len(following) == 3 and _is_weight(following[2]):
-            return not _is_weight(fields[2])
+        if (
+            layout.weights is not False
+            and len(fields) == 3
+            and _NAME.fullmatch(fields[2])
+            and not _is_weight(fields[2])
+        ):
+            return following is fields or (len(following) == 3 and _is_weight(following[2]))
         return not layout.labels and all(map(_NAME.fullmatch, fields)) and _integers(following)
 
     def _lines(self, block: bytes) -> Iterator[tuple[int, list[str]]]:
