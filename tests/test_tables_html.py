@@ -4,8 +4,6 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 
-import pytest
-
 import bitblas as gb
 from bitblas import table
 
@@ -95,23 +93,3 @@ def test_tables():
     many = [[str(k)] for k in range(10)]
     assert table.shortened(many, 10) == many and table.shortened(many, 4)[2] == [".. 6 more .."]
     assert [row[0] for row in table.shortened(many, 5)] == ["0", "1", ".. 6 more ..", "8", "9"]
-
-
-@pytest.mark.slow
-def test_python_3_10_calls_kernels_by_the_name_that_it_has(tmp_path):
-    """There PyObject_Vectorcall is in the headers alone; what is taken in its place does the same here."""
-    import os
-    import subprocess
-    import sys
-
-    code = """
-from bitblas.device import native
-assert set(native.IN_HEADERS) == {"PyObject_Vectorcall"}
-native._ALIASES |= native.IN_HEADERS
-import bitblas as gb
-A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0], nrows=3, ncols=3, device="cpu")
-with gb.trace() as t:  # a trace goes the way through Python
-    w = A.mxv(gb.Vector.from_dense([1.0] * 3, device="cpu"), gb.semiring.min_plus).new()
-assert len(t) and w.to_coo()[1].tolist() == [2.0, 3.0, 4.0]
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "BITBLAS_CACHE": str(tmp_path)})

@@ -40,7 +40,7 @@ A_ROW_EACH = {"distances_from_each": "sources"}  # a row for each vertex of that
 # What is here in the place of names that other libraries have.
 ELSEWHERE = {
     "add_edge": "a Graph is made of all its edges at once: Graph.from_edges", "degree": "neighbors(name) lists them",
-    "draw": "bitblas.plots.graph(g)", "edges": "to_dataframe() lists them", "nodes": "vertices",
+    "draw": "bitblas.plots.graph(g)", "edges": "to_dataframe() lists them", "nodes": "vertices has them",
     "shortest_path": "sssp_tree(source) has the vertex before each, sssp(source) the lengths",
 }  # fmt: skip
 
