@@ -48,9 +48,8 @@ class Graph(Methods):
         self, matrix: Any, labels: Sequence[Hashable] | None = None, *, directed: bool | None = None,
         attributes: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
-        if not hasattr(matrix, "nvals"):
-            hint = "; Graph.read(path) reads a file" if isinstance(matrix, str | os.PathLike) else ""
-            raise TypeError(f"matrix: expected a Matrix, got {type(matrix).__name__}{hint}")
+        if isinstance(matrix, str | os.PathLike):
+            raise TypeError(f"matrix: expected a Matrix, got {matrix!r}; Graph.read(path) reads a file")
         self.matrix, self._directed = matrix, directed
         self.labels = None if labels is None else tuple(labels)
         self.attributes = dict(attributes or {})
