@@ -14,7 +14,20 @@ from ...plan.product import WORDS, any_order, kind_of
 from ...store import VectorStore
 from ...verbs.variants import BOTH, CELLS, LEFT
 from ...verbs.vector import same_value
-from ..recorded.ir import Block, Body, Const, Gather, Part, Pointwise, Product, Ready, Scatter, Statement, Vec
+from ..recorded.ir import (
+    Block,
+    Body,
+    Const,
+    Gather,
+    LineProduct,
+    Part,
+    Pointwise,
+    Product,
+    Ready,
+    Scatter,
+    Statement,
+    Vec,
+)
 from .fuse import Pass, Pull, Round, Step
 
 
@@ -128,6 +141,8 @@ def is_step(s: Statement, iso: Mapping[int, Any]) -> bool:
     swap, a square matrix, so that the result can be the next frontier."""
     product = s.value
     assert isinstance(product, Product)
+    if isinstance(product, LineProduct):
+        return False  # by rows, or along lines: what Pull is
     found, _ = kind(product, iso)
     square = product.matrix.nrows == product.matrix.ncols
     swapped = found == WORDS or product.semiring.return_type in CELLS
