@@ -285,7 +285,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for device in DEVICES:
         if rows := latest(figures, device):
             for dark in (False, True):
-                drawn = {device: picture(rows, f"{DEVICES[device]}: how many times", dark)}
+                drawn = {device: picture(rows, f"{DEVICES[device]}: how many times bitblas is", dark)}
                 if device == "gpu":
                     drawn["start"] = first_picture(rows, "rmat20", dark)
                 for name, drawing in drawn.items():

@@ -14,6 +14,7 @@ from bitblas.graph import stubs
 ROOT = Path(__file__).parents[1]
 
 
+@pytest.mark.slow  # its kernels are those of other tests
 def test_a_typed_program_runs():
     typed_program.main()
 
