@@ -194,7 +194,7 @@ class Products:
 
         if wide:
             return by_tiles
-        pull = made.pull(made.z, None, None, False, mask is not None)
+        pull: Any = made.pull(made.z, None, None, False, mask is not None)  # no rows are graded here
         return by_rows
 
     def _lines(
