@@ -86,9 +86,10 @@ class Product:
     transpose: bool
     flip: bool
     outer: int  # the size of the result
+    in_share: bool = False  # whether the result is a share of the positions of u
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LineProduct(Product):
     """A matrix times a narrow one, by lines, as verbs.narrow_product has it: u are the places of a bitmap of `inner`
     lines, the result those of one of `lines`. flip: the narrow one stands on the left."""
@@ -139,11 +140,19 @@ class Ready:
 
 
 @dataclass(frozen=True, eq=False)
+class Exchange:
+    """What ranks that run the same loop give each other of u, in the way of `how` (distributed/loops.py)."""
+
+    u: Vec | Scal
+    how: Any
+
+
+@dataclass(frozen=True, eq=False)
 class Statement:
     """target(mask, accum, replace) << value; text: how an error or `explain` names it."""
 
     target: Vec | Scal
-    value: Pointwise | Product | Reduce | Gather | Scatter | Ready
+    value: Pointwise | Product | Reduce | Gather | Scatter | Ready | Exchange
     mask: Masked | None = None
     accum: Typed | None = None
     replace: bool = False
@@ -161,7 +170,7 @@ class Statement:
             return tuple(dict.fromkeys(x for x in (value.index, value.u, value.where) if isinstance(x, Vec)))
         elif isinstance(value, Gather):
             found = [value.index]
-        elif not isinstance(value, Ready):
+        elif not isinstance(value, (Ready, Exchange)):
             found = [value.u]
         if self.mask is not None:
             found.append(self.mask.vec)
@@ -175,6 +184,8 @@ class Statement:
         if isinstance(self.value, Scatter):
             assert isinstance(self.target, Vec)
             return (self.target,)
+        if isinstance(self.value, Exchange):
+            return (self.value.u,) if isinstance(self.value.u, Vec) else ()
         return (self.value.source,) if isinstance(self.value, Gather) else ()
 
     @property
@@ -274,7 +285,8 @@ def _read_or_written(part: Part, x: Vec) -> bool | None:
 def scalar_is_read_first(body: Body, x: Scal) -> bool:
     """The same for a Scalar."""
     for s in body.all:
-        terms = s.value.terms + s.value.defaults if isinstance(s.value, Pointwise) else ()
+        terms: tuple[Any, ...] = s.value.terms + s.value.defaults if isinstance(s.value, Pointwise) else ()
+        terms = (s.value.u,) if isinstance(s.value, Exchange) else terms
         if any(isinstance(t, Scal) and t.id == x.id for t in terms):
             return True
         if isinstance(s.target, Scal) and s.target.id == x.id:
