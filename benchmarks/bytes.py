@@ -103,6 +103,16 @@ def matrices(names: Sequence[str], folder: Path | None, least: int) -> Iterator[
             )
 
 
+def suitesparse_bytes(A: Any) -> float | None:
+    """Bytes an entry of the same graph in SuiteSparse:GraphBLAS, one value for all entries; None where it is not."""
+    try:
+        import graphblas
+    except ImportError:
+        return None
+    rows, cols, _ = A.to_coo()
+    return float(graphblas.Matrix.from_coo(rows, cols, True, nrows=A.nrows, ncols=A.ncols).ss.nbytes / max(1, A.nvals))
+
+
 def mean(ratios: Sequence[float]) -> float:
     return math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
 
@@ -138,18 +148,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     p.add_argument("--folder", type=Path, help="a folder of Matrix Market files")
     p.add_argument("--least", type=int, default=1, help="entries that a file must have (1)")
     p.add_argument("--orders", default=NATURAL, help=f"{NATURAL}, degree, bfs, rcm, ..; of square ones")
+    p.add_argument("--json", help="where the figures go, and what SuiteSparse holds of the same graph, where it is")
     args = p.parse_args(argv)
-    rows = []
+    rows, found = [], []
     try:
         for name, A in matrices([name for name in args.graphs.split(",") if name], args.folder, args.least):
             for order in args.orders.split(","):
                 if order == NATURAL or A.nrows == A.ncols:
                     B = A if order == NATURAL else A.reorder(order)
                     rows.append(row_of(name, order, B._stored.structure))
+                    found.append(dict(zip(HEADS, rows[-1])) | {"SuiteSparse": suitesparse_bytes(A)})
     except (OSError, ValueError) as error:
         print(f"benchmarks.bytes: {error}", file=sys.stderr)
         return 2
     print("\n".join([table.table(HEADS, rows), "", *bars(rows)]))
+    if args.json:
+        versions = {"suitesparse-graphblas": table.version("suitesparse-graphblas")}
+        table.write(args.json, table.surroundings(peer=versions, rows=found))
     return 0
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import cpu
+from . import cpu, sections
 
 ROOT = Path(__file__).parents[1]
 STORED, DOCS = ROOT / "benchmarks" / "stored", ROOT / "docs"
@@ -150,8 +150,8 @@ def _alt(rows: dict[tuple[str, str], dict[str, float]]) -> str:
     return f"bars of how many times faster bitblas is; it is at least as fast in {won} of {total} comparisons"
 
 
-def page(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
-    """docs/results.md."""
+def page(figures: Sequence[Figure], reasons: dict[str, str], more: str = "") -> str:
+    """docs/results.md. more: sections below those of the algorithms."""
     runs = sorted(
         {figure.run for figure in figures},
         key=lambda run: (run.device, run.who != OURS, run.who, run.date, run.version),
@@ -164,6 +164,7 @@ def page(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
         "[benchmarks/](../benchmarks/README.md)`stored/`; the same figures as JSON: [results.json](results.json).",
         "",
         tables(figures, reasons),
+        *([more] if more else []),
         "## Who was measured, when, how",
         "",
         "| | version or commit | when | on | how |",
@@ -199,6 +200,7 @@ def picture(rows: dict[tuple[str, str], dict[str, float]], title: str, dark: boo
     axes.set_yticks(at, [f"{NAMES.get(a, a)}  {g}" for a, g, *_ in bars], fontsize=7, color=ink)
     axes.invert_yaxis()
     axes.axvline(0, color=ink, linewidth=0.8)
+    axes.margins(y=0.01)
     low = min(-1, int(np.floor(min(np.log10(x) for *_, x in bars))))
     high = max(1, int(np.ceil(max(np.log10(x) for *_, x in bars))))
     said = [
@@ -220,7 +222,7 @@ def picture(rows: dict[tuple[str, str], dict[str, float]], title: str, dark: boo
 
 
 def first_picture(rows: dict[tuple[str, str], dict[str, float]], graph: str, dark: bool) -> Any:
-    """Milliseconds of some algorithms on one graph, bitblas beside those peers that have most of them."""
+    """Milliseconds of some algorithms on a graph, bitblas beside those peers that have most of them; and its bytes."""
     import numpy as np
     from matplotlib.figure import Figure as Drawing
 
@@ -230,7 +232,8 @@ def first_picture(rows: dict[tuple[str, str], dict[str, float]], graph: str, dar
     count = {who: sum(who in row for row in some.values()) for row in some.values() for who in row}
     sides = [OURS, *sorted((who for who in count if who != OURS and count[who] >= 4), key=lambda who: -count[who])]
     drawing = Drawing(figsize=(9, 3.2), facecolor=paper, layout="constrained")
-    axes = drawing.add_subplot(facecolor=paper)
+    axes, beside = drawing.subplots(1, 2, width_ratios=[3, 1])
+    sections.draw_sizes(beside, STORED, graph, ink)
     width = 0.8 / len(sides)
     for k, (who, hue) in enumerate(zip(sides, ("#2a9d8f", "#e9a23b", "#7a8b99", "#5b8def"))):
         at = np.arange(len(names)) + (k - (len(sides) - 1) / 2) * width
@@ -239,10 +242,11 @@ def first_picture(rows: dict[tuple[str, str], dict[str, float]], graph: str, dar
         axes.bar_label(bars, [_ms(x) if x == x else "" for x in heights], fontsize=7, color=ink, padding=1)
     axes.set_yscale("log")
     axes.set_xticks(range(len(names)), [NAMES[name] for name in names], color=ink)
-    axes.tick_params(colors=ink, length=0, which="both")
     axes.set_ylabel("ms, log scale", color=ink, fontsize=8)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    for one in (axes, beside):
+        one.set_facecolor(paper)
+        one.tick_params(colors=ink, length=0, which="both")
+        one.spines[:].set_visible(False)
     legend = axes.legend(fontsize=8, facecolor=paper, ncols=len(sides), loc="upper left")
     for text in legend.get_texts():
         text.set_color(ink)
@@ -255,7 +259,10 @@ def made(folder: Path = STORED) -> dict[str, str]:
     figures, reasons = read(folder), json.loads((folder / "reasons.json").read_text())
     rows = [figure.run._asdict() | figure._asdict() for figure in figures]
     rows = [{key: value for key, value in row.items() if key != "run"} for row in rows]
-    return {"results.md": page(figures, reasons), "results.json": json.dumps(rows, indent=0) + "\n"}
+    return {
+        "results.md": page(figures, reasons, sections.sections(folder)),
+        "results.json": json.dumps(rows, indent=0) + "\n",
+    }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -277,9 +284,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     figures = read()
     for device in DEVICES:
         if rows := latest(figures, device):
-            version = next(f.run.version for f in reversed(figures) if f.run.device == device and f.run.who == OURS)
             for dark in (False, True):
-                drawn = {device: picture(rows, f"{DEVICES[device]}: bitblas {version}", dark)}
+                drawn = {device: picture(rows, f"{DEVICES[device]}: how many times bitblas is", dark)}
                 if device == "gpu":
                     drawn["start"] = first_picture(rows, "rmat20", dark)
                 for name, drawing in drawn.items():

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
 import os
 import resource
 import subprocess
@@ -19,6 +18,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from . import table
 
 # The friendships of a karate club (Zachary: J. Anthropological Research 33, 1977), vertices from 0.
 KARATE = """
@@ -172,7 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if row["wrong"]:
             print(f"  WRONG: {row['wrong']}")
     if options.json:
-        Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
+        table.write(options.json, table.surroundings(samples=options.samples, rows=rows))
     return 1 if any(row["wrong"] for row in rows) else 0
 
 

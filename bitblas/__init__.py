@@ -51,6 +51,7 @@ def _later(module: str, name: str) -> Callable[[], Any]:
 
 _above.update(orders=_later("reorder", "ORDERS"), measured=_later("calibrate.measure", "measured"))
 _above["io"] = lambda: importlib.import_module(f"{__name__}.io")
+_above["plots"] = lambda: importlib.import_module(f"{__name__}.plots")
 
 
 def init(backend: str = "bitblas", blocking: bool = False) -> None:

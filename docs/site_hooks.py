@@ -1,11 +1,17 @@
-"""What the site has beside the pages of docs/: the README as its first page, the examples, the benchmarks' page.
+"""What the site has beside the pages of docs/: the README as its first page, the examples, the notebooks with what
+their cells give, the benchmarks' page.
 
-Links are written for a reader of the repository, relative to the file that they stand in; here they become the site's.
+Notebooks run when the site is built, so what is seen is what the code gives; that takes what bitblas and its pictures
+need. BITBLAS_NOTEBOOKS=0 shows them without that. Links are written for a reader of the repository, relative to the
+file that they stand in; here they become the site's.
 """
 
 from __future__ import annotations
 
 import ast
+import html
+import importlib.util
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -27,12 +33,21 @@ def on_files(files: Files, config: Any) -> Files:
     origin = {"index.md": "", "benchmarks.md": "benchmarks/", "examples/index.md": "examples/"}
     for page, text in made.items():
         files.append(File.generated(config, page, content=_linked(text, origin[page], page)))
+    for path in sorted((ROOT / "examples" / "notebooks").glob("*.ipynb")):
+        text, pictures = _notebook(path)
+        files.append(File.generated(config, f"notebooks/{path.stem}.md", content=text))
+        for name, picture in pictures.items():
+            files.append(File.generated(config, f"notebooks/{name}", content=picture))
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
     """Links of a page of docs/ that leave docs/."""
-    return markdown if page.file.generated_by else _linked(markdown, "docs/", page.file.src_uri)
+    return (
+        markdown
+        if page.file.generated_by
+        else _linked(markdown, f"docs/{Path(page.file.src_uri).parent}/", page.file.src_uri)
+    )
 
 
 def _pictured(text: str) -> str:
@@ -41,12 +56,44 @@ def _pictured(text: str) -> str:
     return light.sub(r"![\1](\2-light.svg#only-light)![](\2-dark.svg#only-dark)", text)
 
 
+def _notebook(path: Path) -> tuple[str, dict[str, bytes]]:
+    """A notebook as a page, and its pictures by their names."""
+    found = importlib.util.spec_from_file_location("cells", path.with_name("cells.py"))
+    cells: Any = importlib.util.module_from_spec(found)
+    found.loader.exec_module(cells)
+    parts, pictures = [], {}
+    for cell in cells.read(path) if os.environ.get("BITBLAS_NOTEBOOKS") == "0" else cells.run(path):
+        if cell.kind == "markdown":
+            parts.append(re.sub(r"\((\w+)\.ipynb\)", r"(\1.md)", cell.text))
+            continue
+        parts.append(f"```python\n{cell.text}\n```")
+        if cell.printed:
+            parts.append(_output(f"<pre>{html.escape(cell.printed.rstrip())}</pre>"))
+        if hasattr(cell.value, "_repr_png_"):
+            name = f"{path.stem}-{len(pictures)}.png"
+            pictures[name] = cell.value._repr_png_()
+            parts.append(f"![{cell.value.axes[0].get_title(loc='left')}]({name})")
+        elif hasattr(cell.value, "_repr_html_"):
+            parts.append(_output(cell.value._repr_html_()))
+        elif cell.value is not None:
+            parts.append(_output(f"<pre>{html.escape(repr(cell.value))}</pre>"))
+    source = (
+        f"This page is the notebook `examples/notebooks/{path.name}`; what stands below its cells is what they gave."
+    )
+    return "\n\n".join([*parts, f"---\n\n{source}"]) + "\n", pictures
+
+
+def _output(text: str) -> str:
+    """What a cell gave, as Markdown leaves it alone: no line of it is empty."""
+    return '<div class="output" style="overflow-x: auto">' + re.sub(r"\n(?=\n)", "\n&nbsp;", text) + "</div>"
+
+
 def _examples() -> str:
     """All examples on one page: what each says of itself, and its text."""
     parts = ["# Examples\n\nWhole programs to start from. They run as part of the tests."]
     for path in sorted((ROOT / "examples").glob("*.py")):
         text = path.read_text()
-        said = (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0]
+        said = (ast.get_docstring(ast.parse(text)) or "").split("\n\n")[0].replace("[", "\\[")  # no links
         parts.append(f"## {path.name}\n\n{said}\n\n```python\n{text}```")
     return "\n\n".join(parts) + "\n"
 
@@ -64,6 +111,8 @@ def _linked(text: str, folder: str, page: str) -> str:
             words = (ROOT / path).read_text().partition("\n")[0].removeprefix("# ")
         if path in TAKEN:
             return f"[{words}]({up}{TAKEN[path]}{anchor})"
+        if path.startswith("examples/notebooks/"):
+            return f"[{words}]({up}notebooks/{Path(path).stem}.md)"
         if path.startswith("examples/"):
             return f"[{words}]({up}examples/index.md#{path.removeprefix('examples/').replace('.', '')})"
         if path.startswith("docs/"):

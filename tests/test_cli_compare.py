@@ -1,5 +1,8 @@
 """`bitblas compare`, and the devices that commands run on."""
 
+import tempfile
+import types
+
 import numpy as np
 import pytest
 from cli_runs import EXPECTED, GRAPH, result, run, written
@@ -105,11 +108,15 @@ def test_ratios_in_words():
         compare.Row("bfs", "", True, 0.0, {"SuiteSparse": 4.0, "cpu": 1.0}, {"SuiteSparse": 10, "cpu": 20}),
         compare.Row("sssp", "", True, 0.0, {"SuiteSparse": 1.0, "cpu": 2.0}, {"SuiteSparse": 10, "cpu": 20}),
     ]
-    said, equal = telling.closing(rows)
+    sides = [
+        types.SimpleNamespace(name=name, built={"pattern": size}) for name, size in (("SuiteSparse", 10), ("cpu", 5))
+    ]
+    said, held, equal = telling.closing(rows, sides)
     assert equal == "All answers are equal." and "1.4 times faster than SuiteSparse" in said
-    assert "from 2.0 times slower (sssp) to 4.0 times faster (bfs)" in said and "2.0 times larger" in said
+    assert said.endswith("from 2.0 times slower (sssp) to 4.0 times faster (bfs).")
+    assert held.startswith("Its matrices are 2.0 times smaller when they are built; 2.0 times larger with what")
     rows[1].equal = False
-    assert telling.closing(rows) == ["Not equal: sssp.", "Answers DIFFER."]
+    assert telling.closing(rows, sides) == ["Not equal: sssp.", "Answers DIFFER."]
 
 
 def test_demo_has_pictures(monkeypatch, capsys, tmp_path):
@@ -121,6 +128,8 @@ def test_demo_has_pictures(monkeypatch, capsys, tmp_path):
     status, out, _ = run(capsys, *words)
     assert status == 0 and picture.read_bytes().startswith(b"\x89PNG") and "geometric mean" in out
     assert "     0 to 0" in out and out.count("█") > 44 and out.splitlines()[-1] == "All answers are equal."
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))  # where it goes if nobody says so
+    assert run(capsys, *words[:-2])[0] == 0 and (tmp_path / "bitblas-demo.png").exists()
     status, _, err = run(capsys, "demo", "--picture", tmp_path / "a.doc")
     assert status == 2 and "a.doc" in err
 

@@ -33,6 +33,40 @@ def test_page(page, capsys, tmp_path, monkeypatch):
             assert printed == expected
 
 
+# What the left columns of tables of two columns call their objects.
+LEFT = {
+    "NetworkX": "import networkx as nx; G = nx.Graph(pairs)",
+    "python-graphblas": "import graphblas; M = graphblas.Matrix.from_coo(rows, cols, hours, nrows=n, ncols=n); "
+    "V = graphblas.Vector.from_coo([0], [1.0], size=n); W = graphblas.Vector(float, n)",
+    "SciPy": "from scipy.sparse import csr_array; from scipy.sparse.csgraph import *",
+    "cuGraph": None,  # needs a GPU
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", LEFT)
+def test_two_columns_run(library):
+    """Both columns of the table, each in a namespace of its own, after the first block of the page."""
+    page = (ROOT / "docs" / "coming.md").read_text()
+    table = re.search(rf"^\| {library} \| bitblas \|\n\|.*\n((?:\|.*\n)+)", page, re.M)[1]
+    rows = re.findall(r"^\| `(.*)` \| `(.*)` \|$", table, re.M)
+    assert len(rows) == table.count("\n") > 10
+    setup = re.search(r"^```python\n(.*?)^```", page, re.M | re.S)[1]
+    for module in ("pandas", *(["networkx"] if library == "NetworkX" else [])):
+        pytest.importorskip(module)
+    names = [{}, {}]
+    for space in names:
+        exec(setup, space)
+    if LEFT[library] is not None:
+        if library == "python-graphblas":
+            pytest.importorskip("graphblas")
+        exec(LEFT[library], names[0])
+    for left, right in rows:
+        if LEFT[library] is not None:
+            exec(compile(left, left, "exec"), names[0])
+        exec(compile(right, right, "exec"), names[1])
+
+
 def test_pages_are_there():
     assert {"README.md", "tour.md", "formats.md", "recipes.md", "architecture.md"} <= {page.name for page in PAGES}
     for name in ("README.md", "docs/tour.md", "docs/formats.md", "docs/recipes.md"):

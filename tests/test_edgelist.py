@@ -47,6 +47,8 @@ GOOD = {  # text, options, dtype, vertices, entries, labels
     "comment without an end": ("0 1\n# so", {}, B, 2, {(0, 1): 1}, None),
     "commas": ("0,1\n1, 2\n", {"delimiter": ","}, B, 3, {(0, 1): 1, (1, 2): 1}, None),
     "header seen": ("from,to,w\n0,1,3\n", {"delimiter": ","}, I, 2, {(0, 1): 3}, None),
+    "header above names and weights": ("a,b,hours\nx,y,1.5\n", {"delimiter": ","}, F, 2, {(0, 1): 1.5}, ("x", "y")),
+    "header of a table of names": ("Source Target\nx y\n", {}, B, 2, {(0, 1): 1}, ("x", "y")),
     "header said": ("a,b\nx,y\n", {"delimiter": ",", "header": True}, B, 2, {(0, 1): 1}, ("x", "y")),
     "header of numbers": ("7 8\n0 1\n", {"header": True}, B, 2, {(0, 1): 1}, None),
     "labels": ("b a\na c\n", {}, B, 3, {(0, 1): 1, (1, 2): 1}, ("b", "a", "c")),

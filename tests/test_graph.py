@@ -188,3 +188,26 @@ def test_every_algorithm_is_a_method(roads):
 
 def test_names_are_no_copies(roads):
     assert isinstance(roads.pagerank(), Values) and roads.pagerank().graph is roads
+
+
+def test_a_path_is_no_graph(tmp_path):
+    """What a newcomer tries first is told what reads a file."""
+    (tmp_path / "trips.csv").write_text("from,to,hours\nUlm,Bern,7\nBern,Rom,9.5\n")
+    path = str(tmp_path / "trips.csv")
+    with pytest.raises(TypeError, match=r"matrix: expected a Matrix, got .*; Graph\.read\(path\) reads a file"):
+        Graph(path)
+    with pytest.raises(TypeError, match=r"edges: expected pairs.*Graph\.read reads a file"):
+        Graph.from_edges(path)
+    assert dict(Graph.read(path).sssp("Ulm")) == {"Ulm": 0.0, "Bern": 7.0, "Rom": 16.5}
+
+
+def test_a_name_that_is_not_there_leads_to_one_that_is():
+    g = Graph.from_edges([("a", "b")])
+    for name, hint in (("pagernk", "pagerank"), ("edges", "to_dataframe"), ("qqq", r"dir\(g\) lists")):
+        with pytest.raises(AttributeError, match=hint):
+            getattr(g, name)
+    said = " ".join(methods.ELSEWHERE.values())
+    assert all(
+        hasattr(g, name) for name in ("neighbors", "to_dataframe", "vertices", "sssp_tree", "sssp", "from_edges")
+    )
+    assert all(name in said for name in ("neighbors", "to_dataframe", "vertices", "sssp_tree", "from_edges"))

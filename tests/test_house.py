@@ -24,7 +24,7 @@ MODULES = {
 
 # From the ground up; the longest name that fits a module says its floor. A module may import its own floor and below.
 FLOORS = (
-    ("semirings", "_nx_bitblas", "bitblas.exceptions", "bitblas.atomic", "bitblas.extras"),
+    ("semirings", "_nx_bitblas", "bitblas.exceptions", "bitblas.atomic", "bitblas.extras", "bitblas.table"),
     ("bitblas.kernels",),
     ("bitblas.device",),
     ("bitblas.config",),

@@ -3,6 +3,7 @@
 import io
 import sys
 import types
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -98,6 +99,31 @@ def test_pictures_of_graphs():
         plots.graph(grid, np.arange(3))
     with pytest.raises(gb.exceptions.DimensionMismatch, match="square"):
         plots.graph(gb.Matrix(bool, 2, 3, device="cpu"))
+
+
+def test_a_timeline_of_kernels(device):
+    A, v = algorithms.grid_graph(20, 20), gb.Vector.from_dense([1.0] * 400)
+    with gb.trace() as t:
+        for _ in range(3):
+            v << A.mxv(v, gb.semiring.plus_second)
+    pulls = [run for run in t if "plus_second" in run.text]
+    assert len(pulls) == 3 and t[0].start == 0.0
+    assert all(one.start + one.us <= other.start for one, other in pairwise(t))
+    figure = plots.trace(t)
+    labels = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    label = next(text for text in labels if "plus_second" in text)
+    assert label.endswith(f"{sum(run.us for run in pulls):.0f} us in 3") and "LANES" not in label
+    shown = [len(bars.get_paths()) for bars in figure.axes[0].collections]
+    assert sum(shown) == len(t) and 3 in shown and figure._repr_png_().startswith(b"\x89PNG")
+    with gb.trace() as nothing:
+        pass
+    with pytest.raises(gb.exceptions.InvalidValue, match="expected kernels that ran, got none"):
+        plots.trace(nothing)
+
+
+def test_spy_is_a_method():
+    A = gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2, device="cpu")
+    assert "mine" in texts(A.spy(title="mine"))
 
 
 def test_save(tmp_path):

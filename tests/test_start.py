@@ -32,7 +32,7 @@ def test_the_start_of_processes(tmp_path, capsys, monkeypatch):
     assert start.CONNECTED == f"{np.unique(least, return_counts=True)[1].tolist()}\n"
     path = tmp_path / "start.json"
     assert start.main(["--samples", "1", "--only", "karate", "--json", str(path)]) == 0
-    rows = json.loads(path.read_text())
+    rows = json.loads(path.read_text())["rows"]
     assert [row["program"] for row in rows] == ["import, BFS on karate", "bitblas bfs karate.mtx"]
     assert all(row["wrong"] == "" and 0 < row["processor"] for row in rows)
     monkeypatch.setattr(start, "programs", lambda folder: [start.Program("bad", ("-c", "print(1)"), "2\n", None)])

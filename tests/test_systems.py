@@ -71,3 +71,19 @@ def test_what_calls_kernels_is_assembled_for_others(triple):
     assert bool(posix) == ("windows" not in triple)
     assert {"AcquireSRWLockExclusive", "SwitchToThread"} <= set(wanted) or posix
     assert {name for name in wanted if name.startswith("Py")} >= {"PyEval_SaveThread", "PyLong_AsLongLong"}
+
+
+@pytest.mark.slow
+def test_python_3_10_calls_kernels_by_the_name_that_it_has(tmp_path):
+    """There PyObject_Vectorcall is in the headers alone; what is taken in its place does the same here."""
+    code = """
+from bitblas.device import native
+assert set(native.IN_HEADERS) == {"PyObject_Vectorcall"}
+native._ALIASES |= native.IN_HEADERS
+import bitblas as gb
+A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0], nrows=3, ncols=3, device="cpu")
+with gb.trace() as t:  # a trace goes the way through Python
+    w = A.mxv(gb.Vector.from_dense([1.0] * 3, device="cpu"), gb.semiring.min_plus).new()
+assert len(t) and w.to_coo()[1].tolist() == [2.0, 3.0, 4.0]
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "BITBLAS_CACHE": str(tmp_path)})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import tempfile
+from importlib.util import find_spec
 
 from ..io import Graph, mmread
 from .source import facts, load, storage, vertex
@@ -23,6 +25,8 @@ def compare(args: argparse.Namespace) -> int:
 
     if args.picture:
         plots.kind_of(args.picture)
+    elif args.command == "demo" and not args.json and find_spec("matplotlib"):
+        args.picture = os.path.join(tempfile.gettempdir(), "bitblas-demo.png")
     where = storage(args)
     if args.command == "demo":
         args.file = compare.DEMO_GRAPH
@@ -46,7 +50,8 @@ def compare(args: argparse.Namespace) -> int:
             print(telling.line(rows[-1]), flush=True)
     equal = all(row.equal for row in rows)
     if args.picture:
-        plots.save(plots.levels(A, source, title=f"{args.file}: how far from vertex {source}"), args.picture)
+        with Ticker("picture"):
+            plots.save(plots.levels(A, source, title=f"{args.file}: how far from vertex {source}"), args.picture)
     if args.json:
         made = {"command": args.command, "file": args.file, **facts(A), "source": source, "equal": equal}
         print(json.dumps({**made, "rows": [compare.as_dict(row) for row in rows]}))
@@ -56,5 +61,5 @@ def compare(args: argparse.Namespace) -> int:
         print("\n".join(telling.distances(bfs_levels(A, source))))
     if args.picture:
         print(f"\nThe same as a picture: {args.picture}")
-    print("", *telling.closing(rows), sep="\n")
+    print("", *telling.closing(rows, sides), sep="\n")
     return 0 if equal else 1

@@ -91,6 +91,7 @@ class Side:
     def __init__(self, name: str, gb: ModuleType, graph: Operands, **options: Any) -> None:
         self.name, self.gb, self.graph, self.options = name, gb, graph, options
         self.matrices: dict[str, Any] = {}
+        self.built: dict[str, int] = {}  # bytes of each, before any algorithm has kept something with it
 
     def matrix(self, form: str) -> Any:
         if form not in self.matrices:
@@ -98,6 +99,7 @@ class Side:
             self.matrices[form] = self.gb.Matrix.from_coo(
                 rows, cols, values, nrows=self.graph.n, ncols=self.graph.n, **self.options
             )
+            self.built[form] = self.nbytes(form)
         return self.matrices[form]
 
     def nbytes(self, form: str) -> int:

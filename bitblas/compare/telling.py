@@ -25,7 +25,7 @@ def introduction(file: str, A: Any, source: int) -> list[str]:
         f"{file}: {A.nrows} vertices, {A.nvals} entries; source {source}; weights: {weights}",
         f"The same programs on both, median of {RUNS} runs after a warm-up (fewer where slow). Threads: {threads}",
         f"PageRank runs {PAGERANK_ROUNDS} rounds, betweenness counts paths from the source alone.",
-        "Sizes are those of the matrix with all its cached forms.",
+        "Sizes are those of the matrix with all that is kept for the next call: other forms, transposes, programs.",
     ]
 
 
@@ -81,8 +81,13 @@ def line(row: Row) -> str:
     return f"{row.algorithm:<11} {row.answer:<38}{verdict:<16}" + "".join(cells)
 
 
-def closing(rows: Sequence[Row]) -> list[str]:
-    """What all rows come to: whether answers are equal, the mean of the ratios, the best and the worst of them."""
+def _mean(ratios: Sequence[float]) -> float:
+    return float(np.exp(np.mean(np.log(ratios)))) if ratios else 1.0
+
+
+def closing(rows: Sequence[Row], sides: Sequence[Side]) -> list[str]:
+    """What all rows come to: whether answers are equal, the mean of the ratios, the best and the worst of them; and of
+    what the sides hold, how large it was at first, and is with what they keep."""
     wrong = [row.algorithm for row in rows if not row.equal]
     said = ["All answers are equal." if not wrong else "Answers DIFFER."]
     if wrong:
@@ -90,13 +95,19 @@ def closing(rows: Sequence[Row]) -> list[str]:
         return said
     for name in [name for name in rows[0].seconds if name != SUITESPARSE] if rows else []:
         faster = {row.algorithm: row.seconds[SUITESPARSE] / row.seconds[name] for row in rows}
-        smaller = {row.algorithm: row.nbytes[SUITESPARSE] / row.nbytes[name] for row in rows}
+        one, other = (next(side for side in sides if side.name == which) for which in (name, SUITESPARSE))
+        built = _mean([other.built[form] / size for form, size in one.built.items()])
+        kept = _mean([row.nbytes[SUITESPARSE] / row.nbytes[name] for row in rows])
         worst, best = min(faster, key=faster.__getitem__), max(faster, key=faster.__getitem__)
-        mean, less = (float(np.exp(np.mean(np.log(list(found.values()))))) for found in (faster, smaller))
+        mean = _mean(list(faster.values()))
         low, high = (f"{times(faster[which], 'faster', 'slower')} ({which})" for which in (worst, best))
         said[:0] = [
             f"bitblas on {name} is {times(mean, 'faster', 'slower')} than SuiteSparse in the geometric mean, from "
-            f"{low} to {high}; its matrices with all their forms are {times(less, 'smaller', 'larger')}."
+            f"{low} to {high}.",
+            f"Its matrices are {times(built, 'smaller', 'larger')} when they are built"
+            + (", and " if (built > 1) == (kept > 1) else "; ")
+            + f"{times(kept, 'smaller', 'larger')} with what the algorithms keep with them for their next call: "
+            "programs that are ready to run, their vectors, other forms. A.memory() lists it.",
         ]
     return said
 

@@ -5,6 +5,7 @@ bitblas/__init__, who know all, plug it in.
     orders                      {name: function of a Matrix, which gives a permutation}
     measured                    function of a Matrix and its Profile, which gives the Profile with measured times
     io                          bitblas.io, for Graph, which its readers make
+    plots                       bitblas.plots, for `A.spy()`
 """
 
 from __future__ import annotations

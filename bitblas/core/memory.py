@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+from .. import table
 from ..device import held
 from ..flat import FlatStore
 from ..sparse import SparseStore
 from ..store import MatrixStore, VectorStore
 
 
+class Bytes(ABC):
+    """What has rows of names and bytes prints as a table."""
+
+    @abstractmethod
+    def rows(self) -> list[tuple[str, int]]:
+        """What is held, by name, the sum at the end."""
+
+    def __str__(self) -> str:
+        rows = self.rows()
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{width}}{size:>16,} bytes" for name, size in rows)
+
+    def _repr_html_(self) -> str:
+        return table.html([("", "bytes"), *((name, f"{size:,}") for name, size in self.rows())])
+
+
 @dataclass(frozen=True)
-class Memory:
+class Memory(Bytes):
     """Bytes on the device, of a Matrix.
 
     forms: each stored form by name, the primary one first (".T": of the transpose; 0: the same arrays as an earlier
@@ -56,8 +74,8 @@ class Memory:
         parts = (self.forms, self.orders, self.copies, self.caches)
         return sum(sum(part.values()) for part in parts) + self.values + self.permutation
 
-    def __str__(self) -> str:
-        rows = [
+    def rows(self) -> list[tuple[str, int]]:
+        return [
             *self.forms.items(),
             *((f"{name} order", x) for name, x in self.orders.items()),
             ("values", self.values),
@@ -66,11 +84,10 @@ class Memory:
             *([("permutation", self.permutation)] if self.permutation else []),
             ("total", self.total),
         ]
-        return _table(rows)
 
 
 @dataclass(frozen=True)
-class VectorMemory:
+class VectorMemory(Bytes):
     """Bytes on the device, of a Vector. presence: the bitset of its entries, or the list of their positions; values: 0
     where one value is all."""
 
@@ -87,8 +104,8 @@ class VectorMemory:
     def total(self) -> int:
         return self.presence + self.values
 
-    def __str__(self) -> str:
-        return _table([("presence", self.presence), ("values", self.values), ("total", self.total)])
+    def rows(self) -> list[tuple[str, int]]:
+        return [("presence", self.presence), ("values", self.values), ("total", self.total)]
 
 
 def _word(key: Any) -> str:
@@ -100,8 +117,3 @@ def _word(key: Any) -> str:
 def _add(caches: dict[str, int], name: str, size: int) -> None:
     if size:
         caches[name] = caches.get(name, 0) + size
-
-
-def _table(rows: list[tuple[str, int]]) -> str:
-    width = max(len(name) for name, _ in rows)
-    return "\n".join(f"{name:<{width}}{size:>16,} bytes" for name, size in rows)

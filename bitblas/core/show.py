@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..device import Device
+from ..table import aligned
+from ..table import html as as_html
 
 MASK_LIMIT = 1 << 20  # positions of a mask that is made an object to show it; a complement may be full
 LIMIT = 10  # rows and columns that are shown; half of them from each end of a larger object
@@ -84,41 +86,19 @@ def table(x: Any) -> Table:
     return vector_table(x) if x.ndim == 1 else matrix_table(x)
 
 
-def _aligned(lines: list[list[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    return [
-        "  ".join(cell.rjust(w) if k else cell.ljust(w) for k, (cell, w) in enumerate(zip(line, widths))).rstrip()
-        for line in lines
-    ]
-
-
 def text(title: str, kind: str, named: dict[str, str], cells: Table) -> str:
     """The head in two lines, a rule, and the table."""
-    head = _aligned([[f'"{title}"', *named], [f"gb.{kind}", *named.values()]])
+    head = aligned([[f'"{title}"', *named], [f"gb.{kind}", *named.values()]])
     columns, rows = cells
-    body = _aligned([columns, *rows]) if rows else []
+    body = aligned([columns, *rows]) if rows else []
     return "\n".join([*head, *(["-" * max(map(len, head)), *body] if body else [])])
-
-
-def _html_table(lines: list[list[str]], heads: int) -> str:
-    from html import escape
-
-    def row(k: int, line: list[str]) -> str:
-        return "".join(
-            f"<th>{escape(cell)}</th>" if k < heads or c == 0 else f"<td>{escape(cell)}</td>"
-            for c, cell in enumerate(line)
-        )
-
-    return f"<table>{''.join(f'<tr>{row(k, line)}</tr>' for k, line in enumerate(lines))}</table>"
 
 
 def html(title: str, kind: str, named: dict[str, str], cells: Table) -> str:
     """The same for notebooks, the table folded away by a click."""
-    head = _html_table([[title, *named], [f"gb.{kind}", *named.values()]], 1)
+    head = as_html([[title, *named], [f"gb.{kind}", *named.values()]])
     columns, rows = cells
-    if not rows:
-        return f"<div>{head}</div>"
-    return f"<details open><summary>{head}</summary>{_html_table([columns, *rows], 1)}</details>"
+    return f"<details open><summary>{head}</summary>{as_html([columns, *rows])}</details>" if rows else head
 
 
 class Shown:

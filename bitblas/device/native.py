@@ -10,6 +10,7 @@ import ctypes
 import functools
 import os
 import re
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -87,6 +88,10 @@ def _engine() -> Any:
 # What Numba calls by a name of its own, and the C library's function that is meant.
 _ALIASES = {f"numba_{name}{t}": f"{name}{t}" for name in ("frexp", "ldexp", "nextafter") for t in ("", "f")}
 _ALIASES |= {"numba_gamma": "tgamma", "numba_gammaf": "tgammaf"}
+# Python 3.10 has PyObject_Vectorcall in its headers alone. What `direct` calls by it is a function of Python's.
+IN_HEADERS = {"PyObject_Vectorcall": "_PyFunction_Vectorcall"}
+if sys.version_info < (3, 11):
+    _ALIASES |= IN_HEADERS
 
 
 # Where C's functions are, and the system's: what is loaded already, or of Windows two libraries by name.

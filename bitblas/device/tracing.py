@@ -13,9 +13,14 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from ..table import html, shortened
+
 if TYPE_CHECKING:
     from ..kernels.prologue import Variant
     from .base import Device
+
+HEADS = ("us", "units", "bytes", "kernel")
+SHOWN = 100  # rows of a table in a notebook
 
 active: Trace | None = None  # where kernels are noted; None: nowhere
 watchers: list[Callable[[bool], None]] = []  # who is told when a trace begins (True) and ends
@@ -26,7 +31,7 @@ class Run:
     """One kernel that ran, or one loop that the GPU ran by itself (kernel "loop"). text: the variant; units: of work
     (rows, tiles, words), as the kernel counts, or the launches in a loop; nbytes: of the arrays that it was given,
     which it need not have read whole; us: microseconds, by events on a GPU; None while a graph is captured; plan: what
-    it was for, as the statement is explained."""
+    it was for, as the statement is explained; start: microseconds since the first kernel on its device began."""
 
     device: str
     kernel: str
@@ -35,6 +40,7 @@ class Run:
     units: int
     nbytes: int
     us: float | None = None
+    start: float | None = None
 
 
 class Trace:
@@ -62,8 +68,11 @@ class Trace:
         for watcher in watchers:
             watcher(False)
         if error is None:
+            first: dict[str, Any] = {}
             for run, (device, begin, end) in zip(self.runs, self._marks):
-                run.us = None if begin is None else device.elapsed(begin, end)
+                if begin is not None:
+                    run.us = device.elapsed(begin, end)
+                    run.start = device.elapsed(first.setdefault(run.device, begin), begin)
         self._marks.clear()
         self.us = 1e6 * (time.perf_counter() - self._start)
 
@@ -108,15 +117,30 @@ class Trace:
         return self.runs[k]
 
     def __str__(self) -> str:
-        lines = [f"{'us':>9s} {'units':>10s} {'bytes':>12s}  kernel"]
+        return "\n".join(
+            [
+                row[0] if len(row) == 1 else f"{row[0]:>9s} {row[1]:>10s} {row[2]:>12s}  {row[3]}"
+                for row in (HEADS, *self._rows())
+            ]
+            + [self._closing()]
+        )
+
+    def _repr_html_(self) -> str:
+        return html([HEADS, *shortened(self._rows(), SHOWN)], self._closing())
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """A row for each kernel, and one of a single cell where another plan begins."""
+        rows: list[tuple[str, ...]] = []
         plan = None
         for run in self.runs:
             if run.plan != plan:
                 plan = run.plan
-                lines.append(plan or "(outside of a statement)")
+                rows.append((plan or "(outside of a statement)",))
             us = "-" if run.us is None else f"{run.us:.1f}"
-            lines.append(f"{us:>9s} {run.units:>10d} {run.nbytes:>12d}  {run.text}")
+            rows.append((us, str(run.units), str(run.nbytes), run.text))
+        return rows
+
+    def _closing(self) -> str:
         inside = sum(run.us or 0.0 for run in self.runs)
         where = ", ".join(dict.fromkeys(run.device for run in self.runs)) or "no device"
-        lines.append(f"{inside:9.1f} us in {len(self.runs)} kernels on {where}, of {self.us:.1f} us in all")
-        return "\n".join(lines)
+        return f"{inside:9.1f} us in {len(self.runs)} kernels on {where}, of {self.us:.1f} us in all"

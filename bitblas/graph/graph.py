@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +12,19 @@ from ..core.above import above
 from ..exceptions import DimensionMismatch, InvalidValue
 from . import methods
 
+if TYPE_CHECKING:
+    from ..core import Matrix
+    from .typed import Methods
+else:
+    Methods = object
+
 
 def _io() -> Any:
     """bitblas.io, whose readers make Graphs."""
     return above["io"]()
 
 
-class Graph:
+class Graph(Methods):
     """A graph whose vertices have names.
 
     matrix: the adjacency Matrix; an entry (i, j) is an edge from vertex i to vertex j, its value the weight. What a
@@ -35,11 +42,14 @@ class Graph:
     """
 
     __slots__ = ("_directed", "_numbers", "attributes", "labels", "matrix")
+    matrix: Matrix
 
     def __init__(
         self, matrix: Any, labels: Sequence[Hashable] | None = None, *, directed: bool | None = None,
         attributes: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
+        if isinstance(matrix, str | os.PathLike):
+            raise TypeError(f"matrix: expected a Matrix, got {matrix!r}; Graph.read(path) reads a file")
         self.matrix, self._directed = matrix, directed
         self.labels = None if labels is None else tuple(labels)
         self.attributes = dict(attributes or {})
@@ -58,6 +68,8 @@ class Graph:
 
         directed: False: each is an edge both ways. options and errors are those of `from_table`.
         """
+        if isinstance(edges, str | os.PathLike):
+            raise TypeError(f"edges: expected pairs, or triples with a weight, got {edges!r}; Graph.read reads a file")
         columns = list(zip(*edges))
         if len(columns) not in (0, 2, 3):
             raise InvalidValue(f"edges: expected pairs, or triples with a weight, got {len(columns)} in one")
@@ -205,11 +217,7 @@ class Graph:
 
     # ---- algorithms ----
 
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Callable[..., Any]: ...
-
-    else:
+    if not TYPE_CHECKING:  # there they stand in typed.pyi
 
         def __getattr__(self, name):
             return methods.method(self, name)

@@ -37,6 +37,24 @@ UNDIRECTED = frozenset({
 A_ROW_EACH = {"distances_from_each": "sources"}  # a row for each vertex of that argument
 
 
+# What is here in the place of names that other libraries have.
+ELSEWHERE = {
+    "add_edge": "a Graph is made of all its edges at once: Graph.from_edges", "degree": "neighbors(name) lists them",
+    "draw": "bitblas.plots.graph(g)", "edges": "to_dataframe() lists them", "nodes": "vertices has them",
+    "shortest_path": "sssp_tree(source) has the vertex before each, sssp(source) the lengths",
+}  # fmt: skip
+
+
+def instead_of(name: str) -> str:
+    """What may be meant by a name that a Graph does not have."""
+    from difflib import get_close_matches
+
+    if name in ELSEWHERE:
+        return ELSEWHERE[name]
+    near = get_close_matches(name, names(), 2)
+    return f"{' or '.join(near)} may be what is meant" if near else "dir(g) lists what there is"
+
+
 @functools.cache
 def programs() -> dict[str, Callable[..., Any]]:
     """The algorithms on a graph, by their names."""
@@ -57,7 +75,9 @@ def method(graph: Graph, name: str) -> Callable[..., Any]:
     """An algorithm as a method of this graph. AttributeError for a name that is none."""
     name = SHORT.get(name, name)
     if name.startswith("_") or name not in programs():
-        raise AttributeError(f"Graph has no attribute, and bitblas.algorithms no algorithm, {name!r}")
+        raise AttributeError(
+            f"Graph has no attribute, and bitblas.algorithms no algorithm, {name!r}; {instead_of(name)}"
+        )
     program = programs()[name]
     signature = inspect.signature(program)
 

@@ -30,7 +30,8 @@ def read_edgelist(
     blank lines, and lines that begin with # or %, are left out.
 
     delimiter: one character; None: a comma for .csv, a tab for .tsv, else any blanks.
-    header: whether the first line names the columns; None: if it holds names and the next line integers.
+    header: whether the first line names the columns; None: if it begins with source, target (or from, to; src, dst),
+        holds names and the next line integers, or a word where the next line has its weight.
     labels: whether vertices are names, numbered as they come; None: if those of the first edge are no integers and no
         size is given.
     weights: whether a third column is the value (False: it is left out); None: if there is one.

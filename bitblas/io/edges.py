@@ -20,6 +20,7 @@ from .scan import Fault, Scan, numbers, pieces
 
 _COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+HEADS = {("source", "target"), ("from", "to"), ("src", "dst")}  # what tables of edges call their columns
 _NAME = re.compile(r"[^\W\d][\w .:-]*")  # of a column
 _INTEGERS = b"0123456789+- \t\r\n\v\f"
 _PLUS = re.compile(rb"(?<![eE])\+")
@@ -124,7 +125,7 @@ class Reader:
         header = layout.header
         if header is None:
             following = next(lines, (0, fields))[1]
-            header = not layout.labels and all(map(_NAME.fullmatch, fields)) and _integers(following)
+            header = self._names_columns(fields, following)
         if header:
             self.layout = replace(layout, header=False)
             rest = block.split(b"\n", number - self.lines)[number - self.lines :]
@@ -138,6 +139,21 @@ class Reader:
             labels = self.size is None and not _integers(fields)
         self.layout = replace(layout, columns=columns, weights=weights, labels=labels)
         return block
+
+    def _names_columns(self, fields: list[str], following: list[str]) -> bool:
+        """Whether the first line looks like names of columns: the words that tables use; names above integers; a word
+        above a weight (or the end of a block)."""
+        layout = self.layout
+        if tuple(word.lower() for word in fields[:2]) in HEADS:
+            return True
+        if (
+            layout.weights is not False
+            and len(fields) == 3
+            and _NAME.fullmatch(fields[2])
+            and not _is_weight(fields[2])
+        ):
+            return following is fields or (len(following) == 3 and _is_weight(following[2]))
+        return not layout.labels and all(map(_NAME.fullmatch, fields)) and _integers(following)
 
     def _lines(self, block: bytes) -> Iterator[tuple[int, list[str]]]:
         """The fields of each line that is not blank, and its number."""

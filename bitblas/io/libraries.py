@@ -6,10 +6,13 @@ and ``to_dense``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..exceptions import DimensionMismatch, InvalidValue
 from .build import columns_of, from_entries, host_coo, one_value
+
+if TYPE_CHECKING:
+    from ..core import Matrix
 
 _SCIPY_FORMATS = ("bsr", "csr", "csc", "coo", "lil", "dia", "dok")
 
@@ -17,7 +20,7 @@ _SCIPY_FORMATS = ("bsr", "csr", "csc", "coo", "lil", "dia", "dok")
 def from_scipy_sparse(
     A: Any, *, dup_op: Any = None, name: str | None = None, device: str | None = None, format: str | None = None,
     tile: int | None = None, packed: bool | None = None,
-) -> Any:  # fmt: skip
+) -> Matrix:  # fmt: skip
     """A Matrix from a scipy.sparse array or matrix of any format, of the same dtype; explicit zeros are entries.
 
     Where all values are equal the Matrix holds one value. ``dup_op`` joins entries that are there twice; without it
@@ -88,7 +91,7 @@ def from_networkx(
     G: Any, nodelist: Any = None, dtype: Any = None, weight: str | None = "weight", name: str | None = None, *,
     device: str | None = None, format: str | None = None, tile: int | None = None,
     packed: bool | None = None,
-) -> Any:  # fmt: skip
+) -> Matrix:  # fmt: skip
     """The square adjacency Matrix of a NetworkX graph: vertex k is the k-th of ``nodelist``, or of ``G``.
 
     An edge has the value of its attribute ``weight``, 1 where it has none or weight is None; an undirected edge is an

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from .build import build, columns_of, symmetry_of
 from .chunks import MatrixMarketChunks
 from .chunks import chunked as chunked_
 from .files import bytes_to_build, created, line_of, name_of, opened
+
+if TYPE_CHECKING:
+    from ..core import Matrix
 
 _ENGINES = ("auto", "scipy", "fmm", "fast_matrix_market")
 _FIELDS = ("real", "integer", "pattern", "complex")
@@ -29,7 +32,7 @@ def mmread(
     source: Any, engine: str = "auto", *, dup_op: Any = None, name: str | None = None, dtype: Any = None,
     progress: bool | None = None, chunked: bool | None = None, device: str | None = None, format: str | None = None,
     tile: int | None = None, packed: bool | None = None,
-) -> Any:  # fmt: skip
+) -> Matrix:  # fmt: skip
     """Read a Matrix Market file into a Matrix.
 
     source: a path (plain, gzip or bzip2) or an open file, binary or text. Coordinate and array; real, integer, complex

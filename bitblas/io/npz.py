@@ -9,7 +9,7 @@ import math
 import os
 import zipfile
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from .archive import Archive, Header
 from .build import build
 from .files import check_fits, created, name_of
 from .libraries import to_scipy_sparse
+
+if TYPE_CHECKING:
+    from ..core import Matrix
 
 _FORMATS = ("csr", "csc", "coo")  # that are written
 _COMPRESSED = ("indices", "indptr")
@@ -33,7 +36,7 @@ def read_npz(
     source: Any, *, dup_op: Any = None, name: str | None = None, dtype: Any = None, device: str | None = None,
     format: str | None = None, tile: int | None = None,
     packed: bool | None = None,
-) -> Any:  # fmt: skip
+) -> Matrix:  # fmt: skip
     """A Matrix from a file of scipy.sparse.save_npz, in any format that this writes; nothing is unpickled.
 
     source: a path, or a file open for binary reading. The dtype is that of the file, or ``dtype``. ``dup_op`` joins

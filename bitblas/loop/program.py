@@ -20,6 +20,7 @@ from ..core.statement.recording import state
 from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
+from ..table import html
 from .host.turn import Turn
 from .recorded.state import NO_LIMIT, state_of
 from .recorded.state import plain as one_by_one
@@ -41,13 +42,22 @@ class Explanation:
     small: str = ""
 
     def __str__(self) -> str:
-        if not self.launches:
-            return f"a plain loop: statement by statement{self.small and f' ({self.small})'}"
-        lines = [f"{self.copies} rounds per run of the body; a round is" if self.copies else "from a table; a round is"]
+        lines = [self._head()]
         for kind, statements, variant in self.launches:
             lines.append(f"  {kind:9s} {variant}")
             lines += [f"            {text}" for text in statements]
-        return "\n".join([*lines, self.small] if self.small else lines)
+        return "\n".join([*lines, self.small] if self.small and self.launches else lines)
+
+    def _repr_html_(self) -> str:
+        if not self.launches:
+            return html(self._head())
+        rows = [(kind, variant, "; ".join(statements)) for kind, statements, variant in self.launches]
+        return html(self._head(), [("kernel", "variant", "statements"), *rows], *([self.small] if self.small else []))
+
+    def _head(self) -> str:
+        if not self.launches:
+            return f"a plain loop: statement by statement{self.small and f' ({self.small})'}"
+        return f"{self.copies} rounds per run of the body; a round is" if self.copies else "from a table; a round is"
 
 
 class Program:

@@ -19,6 +19,7 @@ from ..formats import Form, format_of
 from ..formats.lanes import power_of_two as power_of_two
 from ..kernels.kinds import COUNT as COUNT
 from ..kernels.kinds import KINDS, VALUES, WORDS
+from ..table import html
 
 # Of shared memory, for values of a vector: compute capability 9.0 has 227 KB for a block, 8.0 has 163 (RMAT 22 by
 # degree, H200, plus_second: 533 us with 128 KB, 509 with 192).
@@ -85,10 +86,20 @@ class Plan:
     source: str = field(default="", repr=False)
 
     def __str__(self) -> str:
+        said, text = self._said(), f"\n\n{self.source}" if self.source else ""
+        how = f"{said['direction']} on {said['form']}, {said['computes']}, {said['lanes']} lanes"
+        return f"{said['product']}: {how} ({said['why']}){text}"
+
+    def _repr_html_(self) -> str:
+        return html([("plan", ""), *self._said().items()], *([self.source] if self.source else []))
+
+    def _said(self) -> dict[str, str]:
         form = self.key + (" of the transpose" if self.transposed else "")
-        how = f"{self.direction} on {form}, {KINDS[self.kind]}, {'8 x 8' if self.wide else self.lanes} lanes"
-        text = f"\n\n{self.source}" if self.source else ""
-        return f"{self.verb} {self.semiring}: {how} ({self.reason}){text}"
+        return {
+            "product": f"{self.verb} {self.semiring}", "form": form,
+            "direction": self.direction, "computes": KINDS[self.kind],
+            "lanes": "8 x 8" if self.wide else str(self.lanes), "why": self.reason,
+        }  # fmt: skip
 
 
 def kind_of(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) -> tuple[int, np.generic | None]:

@@ -9,6 +9,7 @@ from ..config import config
 from ..formats import CSR, format_of
 from ..formats.packing import packed_words, width_of
 from ..store import MatrixStore
+from ..table import aligned, html
 from .choice import outlook
 from .costs import FLOOR, Costs, costs_of
 from .facts import Facts, best_known, is_sampled
@@ -55,19 +56,31 @@ class Profile:
         return f"{inside / max(1.0, tiles):.2f}"
 
     def __str__(self) -> str:
+        return "\n".join([_head(self), *_lines(self._rows()), *self._notes()])
+
+    def _repr_html_(self) -> str:
+        return html(_head(self), self._rows(), *self._notes())
+
+    def _rows(self) -> list[list[str]]:
+        """A row for each form, the heads before."""
         f, measured = self.facts, dict(self.measured)
-        times = "".join(f" {verb + ' us':>12s}" + f" {'measured':>10s}" * bool(measured) for verb in self.verbs)
-        lines = [_head(self), f"{'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'bytes/entry':>12s}{times}"]
+        heads = ["form", "entries/tile", "bytes", "bytes/entry"]
+        for verb in self.verbs:
+            heads += [f"{verb} us", "measured"] if measured else [f"{verb} us"]
+        rows = [[*heads, ""]]
         for key in f.forms:
             size = f.bytes_of(key)
-            line = f"{key:8s} {self.fill(key):>12s} {size:>14d} {size / max(1, f.nvals):>12.2f}"
+            cells = [key, self.fill(key), str(size), f"{size / max(1, f.nvals):.2f}"]
             for verb, us in _times(self, key):
-                line += f" {us:>12s}" + (f" {measured[key, verb]:>10.1f}" if measured else "")
-            lines.append(line + (" <- auto" if key == self.chosen else "") + (" (held)" if key in self.held else ""))
-        if measured:
-            lines.append(f"measured on {self.device}: {self.verdict()}")
-        lines += [str(self.values)] * bool(self.values.plain)
-        return "\n".join(lines + [line for line in (self.reason, self.outlook) if line])
+                cells += [us, f"{measured[key, verb]:.1f}"] if measured else [us]
+            rows.append([*cells, "<- auto" * (key == self.chosen) + " (held)" * (key in self.held)])
+        return rows
+
+    def _notes(self) -> list[str]:
+        """What is said below the table."""
+        verdict = f"measured on {self.device}: {self.verdict()}" if self.measured else ""
+        values = str(self.values) if self.values.plain else ""
+        return [line for line in (verdict, values, self.reason, self.outlook) if line]
 
     @property
     def stored(self) -> str:
@@ -97,6 +110,11 @@ def _head(seen: Profile) -> str:
     )
 
 
+def _lines(rows: list[list[str]]) -> list[str]:
+    """The rows as text, the mark at their end to the left."""
+    return [f"{line}  {row[-1].strip()}".rstrip() for line, row in zip(aligned([row[:-1] for row in rows]), rows)]
+
+
 def _times(seen: Profile, key: str) -> list[tuple[str, str]]:
     """The verbs, and what each is predicted to take in a form, as a table says it."""
     us = seen.predicted(key)
@@ -124,20 +142,26 @@ class Orders:
     best: tuple[str, str]  # order and form
 
     def __str__(self) -> str:
-        first = next(iter(self.profiles.values()))
-        times = "".join(f" {verb + ' us':>12s}" for verb in first.verbs)
-        head = f"{'order':10s} {'form':8s} {'entries/tile':>12s} {'bytes':>14s} {'permutation':>12s}"
-        lines = [_head(first), f"{head} {'bytes/entry':>12s}{times}"]
+        return "\n".join([self._head(), *_lines(self._rows())])
+
+    def _repr_html_(self) -> str:
+        return html(self._head(), self._rows())
+
+    def _head(self) -> str:
+        return _head(next(iter(self.profiles.values())))
+
+    def _rows(self) -> list[list[str]]:
+        verbs = next(iter(self.profiles.values())).verbs
+        heads = ["order", "form", "entries/tile", "bytes", "permutation", "bytes/entry"]
+        rows = [[*heads, *(f"{verb} us" for verb in verbs), ""]]
         for order, seen in self.profiles.items():
             f = seen.facts
             for key in f.forms:
                 size, extra = f.bytes_of(key), seen.permutation
-                line = f"{order:10s} {key:8s} {seen.fill(key):>12s} {size:>14d} {extra:>12d}"
-                line += f" {(size + extra) / max(1, f.nvals):>12.2f}"
-                line += "".join(f" {us:>12s}" for _, us in _times(seen, key))
-                line += " <- auto" if key == seen.chosen else ""
-                lines.append(line + (" <- best" if (order, key) == self.best else ""))
-        return "\n".join(lines)
+                cells = [order, key, seen.fill(key), str(size), str(extra), f"{(size + extra) / max(1, f.nvals):.2f}"]
+                best = " <- best" * ((order, key) == self.best)
+                rows.append([*cells, *(us for _, us in _times(seen, key)), "<- auto" * (key == seen.chosen) + best])
+        return rows
 
 
 def orders(stores: Mapping[str, MatrixStore], kind: str) -> Orders:

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import extras
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..io.build import host_coo
-from .matrices import INK, LINE, PAPER
+from .matrices import INK, LINE, PAPER, picture
 
 SMALL = 300  # vertices up to which places come from springs, and vertices are drawn
 PIVOTS = 24  # searches for the places of a larger graph
@@ -57,11 +56,9 @@ def graph(
     of few vertices those of `spring_layout`. label: what the values are. Raises DimensionMismatch (A not square, arrays
     of another length), ImportError without matplotlib.
     """
-    try:
-        from matplotlib.collections import LineCollection
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(f"pictures need matplotlib ({error}); {extras.hint('plots')}") from None
+    kind = picture()
+    from matplotlib.collections import LineCollection
+
     A, names = getattr(A, "matrix", A), getattr(A, "labels", None)
     n = _square(A)
     if places is None:
@@ -77,7 +74,7 @@ def graph(
     pairs = np.unique(low * max(n, 1) + high)
     low, high = pairs // max(n, 1), pairs % max(n, 1)
 
-    figure = Figure(figsize=(9, 8), dpi=130, facecolor=PAPER, layout="constrained")
+    figure = kind(figsize=(9, 8), dpi=130, facecolor=PAPER, layout="constrained")
     axes = figure.add_subplot()
     axes.set_axis_off()
     axes.set_aspect("equal")

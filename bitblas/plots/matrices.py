@@ -5,7 +5,9 @@ The colors are one hue from light to dark; where there is no entry the paper sho
 
 from __future__ import annotations
 
+import functools
 import os
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -30,10 +32,7 @@ def spy(A: Any, *, title: str | None = None, tile: int | None = None, bins: int 
     tile: the edge of the tiles; None: that of the stored form, or 8. bins: squares along the longer side. Time and
     memory are those of a sort of the entries. Raises InvalidValue for another tile; ImportError without matplotlib.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(f"pictures need matplotlib ({error}); {extras.hint('plots')}") from None
+    kind = picture()
     held = A.format
     if tile is None:
         tile = format_of(held).tile or DEFAULT_TILE
@@ -42,7 +41,7 @@ def spy(A: Any, *, title: str | None = None, tile: int | None = None, bins: int 
     rows, cols = (part.astype(np.int64, copy=False) for part in host_coo(A)[:2])
     tile_rows, tile_cols, fill = tiles_of(rows, cols, A.ncols, tile)
 
-    figure = Figure(figsize=(11.5, 7.4), dpi=150, facecolor=PAPER, layout="constrained")
+    figure = kind(figsize=(11.5, 7.4), dpi=150, facecolor=PAPER, layout="constrained")
     grid = figure.add_gridspec(2, 2, width_ratios=[2.1, 1], height_ratios=[1.15, 1])
     whole, tiled, bars = (figure.add_subplot(place) for place in (grid[:, 0], grid[0, 1], grid[1, 1]))
     shape = (A.nrows, A.ncols)
@@ -66,6 +65,23 @@ def spy(A: Any, *, title: str | None = None, tile: int | None = None, bins: int 
     tiled.set_title(f"How full the {tile} x {tile} tiles are", loc="left", fontsize=11)
     _bars(bars, fill, tile)
     return figure
+
+
+@functools.cache
+def picture() -> Any:
+    """The class of pictures: a matplotlib Figure that a notebook shows by itself. ImportError without matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(f"pictures need matplotlib ({error}); {extras.hint('plots')}") from None
+
+    class Picture(Figure):
+        def _repr_png_(self) -> bytes:
+            stream = BytesIO()
+            self.savefig(stream, format="png")
+            return stream.getvalue()
+
+    return Picture
 
 
 def tiles_of(rows: np.ndarray, cols: np.ndarray, ncols: int, tile: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

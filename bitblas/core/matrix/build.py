@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ..convert import check_range, check_size, check_symmetric, device_of, index
 from ..options import check_layout, check_options
 from .chunks import ChunkBuild
 from .compressed import CompressedBuild
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class BeyondRows(IndexOutOfBound, InvalidObject):
@@ -41,7 +44,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         cls, rows: Any, columns: Any, values: Any = 1.0, dtype: Any = None, *, nrows: Any = None, ncols: Any = None,
         dup_op: Any = None, name: str | None = None, device: str | Device | None = None, format: str | None = None,
         tile: int | None = None, packed: bool | None = None, symmetric: bool = False,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Matrix with values[k] at (rows[k], columns[k]).
 
         rows, columns: integers. values: as many, or one scalar for all entries, which is then stored once (equal
@@ -69,7 +72,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         cls, d: Device, ptr: Any, cols: Any, values: Any, dtype: Any, nrows: int, ncols: Any, *, dup_op: Any = None,
         name: str | None = None, format: str | None = None, tile: int | None = None, packed: bool | None = None,
         symmetric: bool = False,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """Of row pointers and columns on device d. Raises BeyondRows for columns that are none."""
         layout = check_layout(format, tile, packed)
         array, dtype = value_array(d, values, dtype)
@@ -89,7 +92,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     def from_scalar(
         cls, value: Any, nrows: Any, ncols: Any, dtype: Any = None, *, name: str | None = None,
         device: str | Device | None = None, **opts: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Matrix with the same value at every position."""
         check_options(opts)
         one, kind = one_value(value, dtype)
@@ -103,7 +106,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
         device: str | Device | None = None, format: str | None = None, tile: int | None = None,
         packed: bool | None = None, symmetric: bool = False, **opts: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Matrix with an entry for each element of a two-dimensional array but those equal to `missing_value`."""
         check_options(opts)
         layout = check_layout(format, tile, packed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from ..building import check_lengths, duplicates
 from ..convert import check_range, check_size, check_symmetric, device_of, index_array, value_array
 from ..options import check_layout
 from .stored import StoredMatrix
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Entries = tuple[Any, Any, Any]  # rows, columns, values (None: there are none)
 
@@ -77,7 +80,7 @@ class ChunkBuild(StoredMatrix):
         cls, chunks: Any, value: Any = True, dtype: Any = None, *, nrows: Any = None, ncols: Any = None,
         dup_op: Any = None, name: str | None = None, device: str | Device | None = None, format: str | None = None,
         tile: int | None = None, packed: bool | None = None, symmetric: bool = False,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """The Matrix that `from_coo` makes of all chunks one after the other, without having them all at once.
 
         chunks: an iterable of (rows, columns) or (rows, columns, values), arrays as `from_coo` takes them. It is gone

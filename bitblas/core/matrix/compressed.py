@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ...device import Device
 from ...exceptions import InvalidValue
 from ...formats.csr.format import numbers_of
 from ..convert import check_size, device_of, index_array
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 def is_columnwise(order: Any) -> bool:
@@ -54,7 +57,7 @@ class CompressedBuild:
     def _from_compressed(
         cls, major: Any, indptr: Any, minor: Any, values: Any, dtype: Any, nmajor: Any, nminor: Any, columns: bool,
         device: Any, more: dict[str, Any],
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         d = device_of(device)
         j = index_array(d, minor, "row_indices" if columns else "col_indices", narrow=True)
         ptr = _pointers(d, indptr, len(j))
@@ -82,7 +85,7 @@ class CompressedBuild:
     def from_csr(
         cls, indptr: Any, col_indices: Any, values: Any = 1.0, dtype: Any = None, *, nrows: Any = None,
         ncols: Any = None, device: str | Device | None = None, **more: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Matrix whose row i has columns col_indices[indptr[i]:indptr[i + 1]], in any order."""
         return cls._from_compressed(None, indptr, col_indices, values, dtype, nrows, ncols, False, device, more)
 
@@ -90,7 +93,7 @@ class CompressedBuild:
     def from_csc(
         cls, indptr: Any, row_indices: Any, values: Any = 1.0, dtype: Any = None, *, nrows: Any = None,
         ncols: Any = None, device: str | Device | None = None, **more: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Matrix whose column j has rows row_indices[indptr[j]:indptr[j + 1]]."""
         return cls._from_compressed(None, indptr, row_indices, values, dtype, ncols, nrows, True, device, more)
 
@@ -98,7 +101,7 @@ class CompressedBuild:
     def from_dcsr(
         cls, compressed_rows: Any, indptr: Any, col_indices: Any, values: Any = 1.0, dtype: Any = None, *,
         nrows: Any = None, ncols: Any = None, device: str | Device | None = None, **more: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Matrix whose row compressed_rows[k] has columns col_indices[indptr[k]:indptr[k + 1]]."""
         args = compressed_rows, indptr, col_indices, values, dtype, nrows, ncols, False, device, more
         return cls._from_compressed(*args)
@@ -107,13 +110,13 @@ class CompressedBuild:
     def from_dcsc(
         cls, compressed_cols: Any, indptr: Any, row_indices: Any, values: Any = 1.0, dtype: Any = None, *,
         nrows: Any = None, ncols: Any = None, device: str | Device | None = None, **more: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Matrix whose column compressed_cols[k] has rows row_indices[indptr[k]:indptr[k + 1]]."""
         args = compressed_cols, indptr, row_indices, values, dtype, ncols, nrows, True, device, more
         return cls._from_compressed(*args)
 
     @classmethod
-    def from_edgelist(cls, edgelist: Any, values: Any = None, dtype: Any = None, **more: Any) -> Any:
+    def from_edgelist(cls, edgelist: Any, values: Any = None, dtype: Any = None, **more: Any) -> Self:
         """A Matrix of (row, column) or (row, column, value) tuples, of an array of shape (nvals, 2), or of a data frame
         with two or three columns (pandas, polars).
 
@@ -144,7 +147,7 @@ class CompressedBuild:
     def from_dicts(
         cls, nested_dicts: Any, dtype: Any = None, *, order: Any = "rowwise", nrows: Any = None, ncols: Any = None,
         **more: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Matrix of {row: {column: value}}, or of a list with one {column: value} for each row; with
         order="columnwise" of {column: {row: value}}. Raises ValueError for `order`."""
         columns = is_columnwise(order)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -13,10 +13,15 @@ from ...store import MatrixStore
 from ...verbs import local, submatrix
 from ...verbs.reorder import vector_in
 from ..convert import one_shown
-from ..statement.axes import Axis, parse
+from ..statement.axes import Axis, One, Several, parse
 from ..statement.expr import MatrixExpression, ScalarExpression, VectorExpression
 from ..statement.indexing import IndexExpr
 from ..statement.operand import describe
+
+if TYPE_CHECKING:
+    from ..scalar import Scalar
+    from ..vector.vector import Vector
+    from .matrix import Matrix
 
 
 class MatrixIndex:
@@ -31,7 +36,18 @@ class MatrixIndex:
     dtype: Any
     to_coo: Any
 
-    def __getitem__(self, key: Any) -> IndexExpr:
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, key: tuple[One, One]) -> IndexExpr[Scalar]: ...
+        @overload
+        def __getitem__(self, key: tuple[One, Several] | tuple[Several, One]) -> IndexExpr[Vector]: ...
+        @overload
+        def __getitem__(self, key: tuple[Several, Several]) -> IndexExpr[Matrix]: ...
+        @overload
+        def __getitem__(self, key: Any) -> IndexExpr[Any]: ...
+
+    def __getitem__(self, key: Any) -> IndexExpr[Any]:
         return IndexExpr(self, parse(self, key))
 
     def _extract(self, axes: tuple[Axis, ...]) -> Any:

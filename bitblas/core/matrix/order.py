@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from .stored import StoredMatrix
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from ...plan.profile import Orders, Profile
 
 
 class MatrixOrder(StoredMatrix):
@@ -41,6 +43,13 @@ class MatrixOrder(StoredMatrix):
         found = self._order_named("reorder", order)
         layout = self._layout
         return type(self)._from_store(matrix_in(self._stored, found, *layout[:2]), name, layout)
+
+    if TYPE_CHECKING:
+
+        @overload
+        def profile(self, *, measure: bool = False, orders: Literal[False] = False) -> Profile: ...
+        @overload
+        def profile(self, *, measure: bool = False, orders: Literal[True] | Sequence[str]) -> Orders: ...
 
     @guarded
     def profile(self, *, measure: bool = False, orders: bool | Sequence[str] = False) -> Any:
@@ -66,6 +75,10 @@ class MatrixOrder(StoredMatrix):
         for order in above["orders"]() if orders is True else orders:
             stores[order] = matrix_in(self._stored, self._order_named("profile", order), "csr")
         return plan_profile.orders(stores, self.device.kind)
+
+    def spy(self, **options: Any) -> Any:
+        """A matplotlib Figure of where the entries are: see `bitblas.plots.spy`. ImportError without matplotlib."""
+        return above["plots"]().spy(self, **options)
 
     def _order_named(self, verb: str, order: Any) -> Order | None:
         """A name or a permutation as an Order of this device."""

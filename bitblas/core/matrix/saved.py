@@ -28,6 +28,8 @@ from ..options import AUTO, check_layout
 from .stored import StoredMatrix
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from ...formats.container import Container
 
 KNOWN = ("matrix", "order", "form", "places")
@@ -82,7 +84,7 @@ class MatrixFile(StoredMatrix):
         cls, path: str | os.PathLike[str], *, verify: bool = False, name: str | None = None,
         device: str | Device | None = None, format: str | None = None, tile: int | None = None,
         packed: bool | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """The Matrix that `save` wrote, in the same stored form, or the one asked for.
 
         On the CPU the arrays are mapped from the file: nothing is read before it is needed, and the file must not be

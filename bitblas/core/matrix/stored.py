@@ -25,6 +25,8 @@ from .writes import Writes
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from ..memory import Memory
+
 _names = itertools.count()
 
 
@@ -155,7 +157,7 @@ class StoredMatrix(MatrixRead, Tensor):
         """The primary stored form: "csr", "mplg", "b2sr8", "split8", "hyper"..."""
         return self._stored.structure.primary.key
 
-    def memory(self) -> Any:
+    def memory(self) -> Memory:
         """The bytes held: a Memory with .forms, .structure, .values, .caches, .total .., which prints as a table."""
         from ..memory import Memory
 

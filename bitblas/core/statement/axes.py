@@ -14,6 +14,9 @@ from .mask import Mask
 from .operand import Operand, describe
 from .recording import Listed
 
+One = int | np.integer[Any]  # what is one position, and what are several, to type checkers
+Several = slice | range | list[int] | np.ndarray[Any, Any]
+
 
 class Axis:
     """One index: `size` is None for an int (then `at` is it), else the number of positions; `at` None means all."""

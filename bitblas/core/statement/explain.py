@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...sparse import SparseStore
 from ...verbs.reorder import by_value
@@ -11,8 +11,11 @@ from .delayed import Delayed
 from .mask import matrix_mask
 from .orders import foreseen, used
 
+if TYPE_CHECKING:
+    from ...plan.product import Plan
 
-def explain(expr: Any, *, mask: Any = None, source: bool = False) -> Any:
+
+def explain(expr: Any, *, mask: Any = None, source: bool = False) -> Plan:
     """The Plan of a product, `A.mxv(v, op)` or `op(A @ B)`, which prints itself; nothing is computed.
 
     mask: the mask that the statement would have. source: also the text of its kernels for a new output, CUDA C++ or

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from semirings import Typed, dtypes
 from semirings.dtypes import DataType
@@ -15,8 +15,15 @@ from .delayed import Delayed, NotInPlace
 from .infix import Operators
 from .operand import kinds
 
+if TYPE_CHECKING:
+    from ..matrix.matrix import Matrix as Matrix
+    from ..scalar import Scalar as Scalar
+    from ..vector.vector import Vector as Vector
 
-class Expression(NotInPlace, Delayed, Operators):
+Made = TypeVar("Made")  # what an expression is, once it is computed
+
+
+class Expression(NotInPlace, Delayed, Operators, Generic[Made]):
     """What the three kinds share.
 
     method, args, op: what was asked (read by `explain`). `run(mask)` gives the result, a fresh store; only where
@@ -51,7 +58,7 @@ class Expression(NotInPlace, Delayed, Operators):
 
     def new(
         self, dtype: Any = None, *, mask: Any = None, name: str | None = None, is_cscalar: Any = None, **opts: Any
-    ) -> Any:
+    ) -> Made:
         """Compute into a new object, of `dtype` if given; with `mask` (of the same shape), only where it allows."""
         if opts:
             check_options(opts)
@@ -61,12 +68,13 @@ class Expression(NotInPlace, Delayed, Operators):
             if name is not None:
                 value.name = name
             return value
-        return kinds[self.ndim]._computed(self, kind, mask, name)
+        made: Made = kinds[self.ndim]._computed(self, kind, mask, name)
+        return made
 
-    def dup(self, dtype: Any = None, **kwargs: Any) -> Any:
+    def dup(self, dtype: Any = None, **kwargs: Any) -> Made:
         return self._resolve().dup(dtype, **kwargs)
 
-    def _to_expr(self) -> Expression:
+    def _to_expr(self) -> Expression[Made]:
         return self
 
     def _resolve(self) -> Any:
@@ -87,7 +95,7 @@ class Expression(NotInPlace, Delayed, Operators):
         return f"{first}.{self.method}({', '.join(inner)})"
 
 
-class VectorExpression(Expression):
+class VectorExpression(Expression["Vector"]):
     """A delayed Vector of `size` positions.
 
     ends: `run` takes an `Into` instead of a mask, and ends the statement itself: it gives what the vector on the
@@ -118,7 +126,7 @@ class VectorExpression(Expression):
         return (self.size,)
 
 
-class MatrixExpression(Expression):
+class MatrixExpression(Expression["Matrix"]):
     """A delayed Matrix of nrows x ncols.
 
     along: the operands in whose order it may run (orders.py): `run(mask, order)`; None: in the user's alone,
@@ -155,7 +163,7 @@ class MatrixExpression(Expression):
         return (self.nrows, self.ncols)
 
 
-class ScalarExpression(Expression):
+class ScalarExpression(Expression["Scalar"]):
     """A delayed Scalar; `run` gives a NumPy scalar, or None for an empty one."""
 
     __slots__ = ()

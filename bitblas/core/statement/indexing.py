@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ...device import Device
 from ...exceptions import DimensionMismatch
@@ -14,9 +14,10 @@ from .infix import Operators
 from .mask import Mask, check
 
 _OUTPUT_CALL: Any = Output.__call__
+Made = TypeVar("Made")  # what is extracted
 
 
-class IndexExpr(Delayed, Operators):
+class IndexExpr(Delayed, Operators, Generic[Made]):
     """parent[I]: extracts when it is read, assigns when it stands on the left of `<<`."""
 
     __slots__ = ("_expr", "axes", "parent")
@@ -47,14 +48,15 @@ class IndexExpr(Delayed, Operators):
 
     def new(
         self, dtype: Any = None, *, mask: Any = None, input_mask: Any = None, name: str | None = None, **opts: Any
-    ) -> Any:
+    ) -> Made:
         """Extract into a new Scalar, Vector or Matrix; `mask` has the shape of the result, `input_mask` that of the
         object that is read."""
         if input_mask is not None:
             if mask is not None:
                 raise TypeError("mask, input_mask: expected one of them, got both")
             mask = self._masked_by(input_mask)
-        return self.parent._extract(self.axes).new(dtype, mask=mask, name=name, **opts)
+        made: Made = self.parent._extract(self.axes).new(dtype, mask=mask, name=name, **opts)
+        return made
 
     def __lshift__(self, value: Any) -> None:
         if not isinstance(self.parent, Output):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from ..statement.recording import state as recording
 from ..statement.running import guarded
 from .stored import StoredVector
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 class VectorBuild(StoredVector):
     """The constructors of Vector, and what reads it whole."""
@@ -34,7 +37,7 @@ class VectorBuild(StoredVector):
     def from_coo(
         cls, indices: Any, values: Any = 1.0, dtype: Any = None, *, size: Any = None, dup_op: Any = None,
         name: str | None = None, device: str | Device | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Vector with values[k] at indices[k].
 
         indices: integers. values: as many, or one scalar for all entries (then equal indices fall together). size: one
@@ -60,7 +63,7 @@ class VectorBuild(StoredVector):
     def from_scalar(
         cls, value: Any, size: Any, dtype: Any = None, *, name: str | None = None, device: str | Device | None = None,
         **opts: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Vector with the same value at every position; one value is stored."""
         check_options(opts)
         one, kind = one_value(value, dtype)
@@ -72,7 +75,7 @@ class VectorBuild(StoredVector):
     def from_dense(
         cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
         device: str | Device | None = None, **opts: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Vector with an entry for each element of a one-dimensional array but those equal to `missing_value`."""
         check_options(opts)
         d = device_of(device)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from ..statement.tensor import Tensor
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from ..memory import VectorMemory
 
 _names = itertools.count()
 
@@ -97,7 +99,7 @@ class StoredVector(Tensor):
     def shape(self) -> tuple[int]:
         return (self._data.size,)
 
-    def memory(self) -> Any:
+    def memory(self) -> VectorMemory:
         """The bytes held: .presence, .values and .total, which prints as a table."""
         from ..memory import VectorMemory
 

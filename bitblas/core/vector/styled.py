@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from ...device import Device
 from ..convert import one_shown
-from ..statement.axes import parse
+from ..statement.axes import One, Several, parse
 from ..statement.indexing import IndexExpr
 from ..statement.operand import describe
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ..scalar import Scalar
 
 
 class StyledVector:
@@ -28,7 +33,7 @@ class StyledVector:
     def from_dict(
         cls, d: Mapping[Any, Any], dtype: Any = None, *, size: Any = None, name: str | None = None,
         device: str | Device | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Vector from {index: value}."""
         if size is None and not d:
             size = 0
@@ -41,7 +46,7 @@ class StyledVector:
     def from_pairs(
         cls, pairs: Any, dtype: Any = None, *, size: Any = None, dup_op: Any = None, name: str | None = None,
         device: str | Device | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Self:  # fmt: skip
         """A Vector from (index, value) pairs. ValueError for items of another length."""
         if hasattr(pairs, "dtype"):
             raise TypeError("pairs: expected a list of (index, value), got an array; use Vector.from_coo")
@@ -52,7 +57,16 @@ class StyledVector:
         at = np.array(indices, np.int64)
         return cls.from_coo(at, list(values), dtype, size=size, dup_op=dup_op, name=name, device=device)
 
-    def __getitem__(self, key: Any) -> IndexExpr:
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, key: One) -> IndexExpr[Scalar]: ...
+        @overload
+        def __getitem__(self, key: Several) -> IndexExpr[Self]: ...
+        @overload
+        def __getitem__(self, key: Any) -> IndexExpr[Any]: ...
+
+    def __getitem__(self, key: Any) -> IndexExpr[Any]:
         return IndexExpr(self, parse(self, key))
 
     def __contains__(self, index: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from .build import VectorBuild
 from .index import VectorIndex
 from .stored import named
 from .styled import StyledVector
+
+if TYPE_CHECKING:
+    from ..matrix.matrix import Matrix
 
 
 class Vector(VectorBuild, VectorIndex, StyledVector):
@@ -226,7 +229,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
 
         return ScalarExpression("inner", (self, v), f, run)
 
-    def outer(self, other: Any, op: Any = binary_ops.times) -> Any:
+    def outer(self, other: Any, op: Any = binary_ops.times) -> MatrixExpression:
         """The Matrix op(self[i], other[j]) of self.size x other.size."""
         v = object_of(other, 1, "outer")
         same_device("outer", self, v)
@@ -282,9 +285,10 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
 
         return ScalarExpression("reduce", (self,) if allow_empty else (self, f.identity), f, run)
 
-    def diag(self, k: int = 0, *, name: str | None = None) -> Any:
+    def diag(self, k: int = 0, *, name: str | None = None) -> Matrix:
         """The Matrix with this vector on diagonal k, of size + abs(k) rows and columns."""
-        return kinds[2]._from_store(between.from_diagonal(self._store, int(k)), name)
+        made: Matrix = kinds[2]._from_store(between.from_diagonal(self._store, int(k)), name)
+        return made
 
 
 kinds[1] = Vector

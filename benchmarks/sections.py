@@ -1,0 +1,134 @@
+"""What the page of results says beside the times of algorithms: bytes, builds, graphs that fill a device, the start of
+a process. Each section is made of the JSON that its benchmark wrote, in a folder of benchmarks/stored/ by its name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+FORMS = {"csr": "CSR", "mplg": "MPLG", "b2sr8": "B2SR-8", "split8": "Split-8", "nib": "NIB", "cgr": "CGR"}
+SUITESPARSE = "SuiteSparse"
+
+
+def read(folder: Path, kind: str) -> list[dict[str, Any]]:
+    """The runs of a section, in the order of their files' names."""
+    return [json.loads(path.read_text()) for path in sorted((folder / kind).glob("*.json"))]
+
+
+def _where(run: dict[str, Any], how: str) -> str:
+    """The line below a table: which commit, when, on what."""
+    machine = run["machine"]
+    device = run["device"] if run.get("gpu") else f"{machine['processor']}, {machine['cores']} cores"
+    note = f" ({run['commit_note']})" if run.get("commit_note") else ""
+    changed = " and changes" if run.get("changed_since_commit") else ""
+    return f"\nbitblas {run['commit'][:7]}{changed}{note}, {run['time'][:10]}, {device}. {how}\n"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in (heads, ["---"] * len(heads), *rows))
+
+
+def sizes(folder: Path) -> str:
+    """Bytes an entry of graphs without weights, in each stored form, and in SuiteSparse."""
+    parts = []
+    for run in read(folder, "bytes"):
+        rows = []
+        for row in run["rows"]:
+            least = min(row[key] for key in FORMS)
+            cells = [f"**{row[key]:.2f}**" if row[key] == least else f"{row[key]:.2f}" for key in FORMS]
+            theirs = row[SUITESPARSE]
+            beside = ["", ""] if theirs is None else [f"{theirs:.2f}", f"{theirs / least:.1f} times smaller"]
+            rows.append([row["graph"], f"{row['edges'] / 1e6:.1f} M", *cells, *beside])
+        version = run["peer"]["suitesparse-graphblas"]
+        heads = ["bytes an entry", "entries", *FORMS.values(), f"{SUITESPARSE} {version}", "the least is"]
+        how = "Exact, pointers included, the graphs in their own order; `python -m benchmarks.bytes`."
+        parts.append(f"{_table(heads, rows)}\n{_where(run, how)}")
+    said = "In bold the least. It is not what bitblas takes by itself: by default it looks for the fastest form of no\n"
+    said += "more bytes than CSR; a search along NIB takes three to five times as long on a GPU."
+    return "\n".join(["## Bytes\n", *parts, said, ""]) if parts else ""
+
+
+def builds(folder: Path) -> str:
+    """Milliseconds from sorted coordinates to a matrix, beside SuiteSparse's."""
+    from .results import ratio
+
+    rows, where = [], []
+    for path in sorted(folder.glob("*.json")):
+        run = json.loads(path.read_text())
+        for graph in run.get("graphs", ()):
+            for form in graph["forms"]:
+                ours, theirs = (1e3 * median(form["build_seconds"][who]) for who in ("bitblas", SUITESPARSE))
+                held, beside = (form["bytes"][who] / 1e6 for who in ("bitblas", SUITESPARSE))
+                rows.append([
+                    graph["name"], "without weights" if form["form"] == "pattern" else "weights in FP32",
+                    f"{ours:.1f}", f"{theirs:.1f}", ratio(ours, theirs), f"{held:.1f}", f"{beside:.1f}",
+                ])  # fmt: skip
+        if "graphs" in run:
+            where.append(_where(run, "").strip())
+    if not rows:
+        return ""
+    heads = ["build", "", "ms", f"{SUITESPARSE}, ms", "bitblas is", "MB held", f"{SUITESPARSE}, MB"]
+    said = (
+        "Of sorted coordinates, medians of three on a machine that did other work: differences below two mean little.\n"
+    )
+    said += "Where bitblas is slower: the reason is not known."
+    return "\n".join(["## Builds\n", _table(heads, rows), f"\n{' '.join(dict.fromkeys(where))}\n", said, ""])
+
+
+def scale(folder: Path) -> str:
+    """Graphs that fill a device."""
+    rows = []
+    runs = sorted(read(folder, "scale"), key=lambda run: (run["nvals"], run["format"]))
+    for run in runs:
+        rows.append([
+            f"2^{run['scale']}", f"{run['nvals'] / 1e9:.2f} G",
+            f"{run['format'].upper()}, {run['bytes'] / run['nvals']:.2f}",
+            f"{run['build s']:.1f} s", f"{run['build peak'] / 1e9:.0f} GB", f"{run['bfs ms']:.1f} ms",
+            f"{run['edges a second'] / 1e9:.0f} G", f"{run['components ms']:.0f} ms", f"{run['pagerank ms']:.0f} ms",
+        ])  # fmt: skip
+    if not rows:
+        return ""
+    heads = ["vertices", "entries", "form, bytes an entry", "build", "its peak", "BFS", "edges/s", "components"]
+    heads.append("a round of PageRank")
+    said = (
+        "R-MAT, made on the device; answers are checked by what they must be. A loss: a search along NIB takes three\n"
+    )
+    said += "to five times as long as along CSR, since each gap has to be decoded."
+    commits = {run["commit"][:7]: run for run in runs}
+    where = " ".join(_where(run, "").strip() for run in commits.values())
+    return "\n".join(["## Graphs that fill a GPU\n", _table(heads, rows), f"\n{where}\n", said, ""])
+
+
+def start(folder: Path) -> str:
+    """From the start of Python to an answer."""
+    parts = []
+    for run in read(folder, "start"):
+        rows = []
+        for row in run["rows"]:
+            bar = float("inf") if row["bar"] is None else row["bar"]
+            cells = [f"**{row[key]:.2f}**" if row[key] > bar else f"{row[key]:.2f}" for key in ("empty", "warm")]
+            rows.append([row["program"], *cells, "" if row["bar"] is None else f"{bar:.2f}"])
+        how = "An installed wheel, new processes; the empty cache once, the warm one the least of three. "
+        how += "In bold what is above its bar: the import is NumPy's for the most part, three kernels of the nine\n"
+        how += "algorithms are not in this wheel, and kernels of one's own have to be compiled."
+        parts.append(f"{_table(['seconds', 'empty cache', 'warm cache', 'bar'], rows)}\n{_where(run, how)}")
+    return "\n".join(["## The start of a process\n", *parts, ""]) if parts else ""
+
+
+def draw_sizes(axes: Any, folder: Path, graph: str, ink: str) -> None:
+    """Bars of the bytes an entry of a graph: in SuiteSparse, as plain rows, and in the smallest form."""
+    row = next(row for run in read(folder, "bytes") for row in run["rows"] if row["graph"] == graph)
+    least = min(FORMS, key=lambda key: row[key])
+    bars = {SUITESPARSE: row[SUITESPARSE], "bitblas, CSR": row["csr"], f"bitblas, {FORMS[least]}": row[least]}
+    found = axes.bar(range(len(bars)), list(bars.values()), 0.7, color=["#7a8b99", "#2a9d8f", "#2a9d8f"])
+    axes.bar_label(found, [f"{x:.2f}" for x in bars.values()], fontsize=7, color=ink, padding=1)
+    axes.set_xticks(range(len(bars)), [name.replace(", ", "\n") for name in bars], color=ink, fontsize=7)
+    axes.set_ylabel("bytes an entry", color=ink, fontsize=8)
+
+
+def sections(folder: Path) -> str:
+    """All of them."""
+    return "\n".join(part for part in (sizes(folder), builds(folder), scale(folder), start(folder)) if part)

@@ -1,0 +1,56 @@
+"""A picture of a trace: when each kernel ran, and how long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..exceptions import InvalidValue
+from .matrices import INK, LINE, PAPER, picture
+
+ROWS = 24  # kernels that have a row of their own; those of the least time share the last one
+SHARED = "all others"
+
+
+def trace(t: Any, *, title: str | None = None) -> Any:
+    """A matplotlib Figure of a trace (`with gb.trace() as t:`): a row for each kernel, the one of most time first, a
+    bar for each of its runs. Time between bars is not in kernels: Python, arrays of NumPy or CuPy, waiting.
+
+    Raises InvalidValue (no kernel with a time was traced), ImportError without matplotlib.
+    """
+    kind = picture()
+    runs = [run for run in t if run.us is not None and run.start is not None]
+    if not runs:
+        raise InvalidValue("trace: expected kernels that ran, got none")
+    total: dict[str, float] = {}
+    for run in runs:
+        total[_short(run.text)] = total.get(_short(run.text), 0.0) + run.us
+    names = sorted(total, key=lambda name: -total[name])
+    if len(names) > ROWS:
+        names = [*names[: ROWS - 1], SHARED]
+    bars: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
+    for run in runs:
+        bars[_short(run.text) if _short(run.text) in bars else SHARED].append((run.start, run.us))
+
+    figure = kind(figsize=(9, 1.2 + 0.3 * len(names)), dpi=130, facecolor=PAPER, layout="constrained")
+    axes = figure.add_subplot()
+    for row, name in enumerate(names):
+        axes.broken_barh(bars[name], (row - 0.4, 0.8), color="#2171b5", edgecolor=INK, linewidth=0.3)
+    spent = [sum(us for _, us in bars[name]) for name in names]
+    labels = [f"{name}  {us:.0f} us in {len(bars[name])}" for name, us in zip(names, spent)]
+    axes.set_yticks(range(len(names)), labels, fontsize=7, color=INK)
+    axes.invert_yaxis()
+    axes.set_xlim(0, max(run.start + run.us for run in runs))
+    axes.set_xlabel("microseconds since the first kernel", fontsize=8)
+    axes.tick_params(labelsize=7, colors=INK)
+    axes.grid(axis="x", color=LINE, linewidth=0.4)
+    axes.set_axisbelow(True)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    inside = sum(spent)
+    axes.set_title(title or f"{inside:.0f} us in {len(runs)} kernels, of {t.us:.0f} us", loc="left", fontsize=11)
+    return figure
+
+
+def _short(name: str) -> str:
+    """A variant without its types and constants."""
+    return " ".join(word for word in name.split() if "=" not in word)

@@ -1,0 +1,95 @@
+"""Plans, traces, profiles, memory and explanations as tables in notebooks: what their text says, in cells."""
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+
+import bitblas as gb
+from bitblas import table
+
+
+class Cells(HTMLParser):
+    """The rows of cells of a page; fails on a tag that is not closed where it must be."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.rows, self.open = [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+
+
+def cells(x):
+    return Cells(x._repr_html_()).rows
+
+
+A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0], nrows=3, ncols=3, device="cpu")
+v = gb.Vector.from_coo([0], [1.0], size=3, device="cpu")
+
+
+def test_a_plan():
+    plan = gb.explain(v.vxm(A, gb.semiring.min_plus))
+    rows = dict(row for row in cells(plan)[1:])
+    assert rows["product"] == "vxm min_plus" and rows["why"] in str(plan)
+    assert f"{rows['direction']} on {rows['form']}" in str(plan)
+    assert "<pre>" in gb.explain(v.vxm(A), source=True)._repr_html_()
+
+
+def test_memory_and_profile():
+    assert cells(A.memory())[1:] == [[name, f"{size:,}"] for name, size in A.memory().rows()]
+    assert cells(v.memory())[-1] == ["total", str(v.memory().total)]
+    for seen in (A.profile(), A.profile(orders=["degree"])):
+        lines = [" ".join(line.split()) for line in str(seen).splitlines()]
+        for row in cells(seen):
+            assert " ".join(" ".join(row).split()) in lines
+        assert len(cells(seen)) > len(seen.facts.forms if hasattr(seen, "facts") else seen.profiles)
+
+
+def test_a_trace():
+    with gb.trace() as t:
+        (A.mxv(gb.Vector.from_dense([1.0] * 3, device="cpu"), gb.semiring.min_plus)).new()
+    rows = cells(t)
+    assert [row for row in rows if len(row) == 4][1:] == [
+        [f"{run.us:.1f}", str(run.units), str(run.nbytes), run.text] for run in t
+    ]
+    assert [t[1].plan] in rows and str(t).splitlines()[-1].strip() in unescape(t._repr_html_())
+    assert [" ".join(line.split()) for line in str(t).splitlines()[:-1]] == [
+        " ".join(" ".join(row).split()) for row in rows
+    ]
+
+
+def test_a_program():
+    w = gb.Vector.from_dense([8, 8, 8], device="cpu")
+
+    def body(k):
+        w << w.apply(gb.binary.minus, right=1)
+
+    left = gb.Scalar(gb.dtypes.BOOL)
+    left.value = True
+    program = gb.loop.Program(body, while_=left, limit=3)
+    program.run()
+    assert "a plain loop" in program.explain()._repr_html_() and "<table>" not in program.explain()._repr_html_()
+    line = gb.loop.program.Explanation(4, (("step", ("w << w",), "a<b>"),), "small")
+    assert cells(line)[1] == ["step", "a<b>", "w << w"] and "4 rounds per run" in line._repr_html_()
+    assert str(line).startswith("4 rounds per run") and "small" in line._repr_html_()
+
+
+def test_tables():
+    assert table.aligned([["a", "bb"], ["ccc", "d"]]) == ["a    bb", "ccc   d"]
+    assert re.findall("<p>(.*?)</p>", table.html("1 < 2", [["x"]])) == ["1 &lt; 2"]
+    many = [[str(k)] for k in range(10)]
+    assert table.shortened(many, 10) == many and table.shortened(many, 4)[2] == [".. 6 more .."]
+    assert [row[0] for row in table.shortened(many, 5)] == ["0", "1", ".. 6 more ..", "8", "9"]
