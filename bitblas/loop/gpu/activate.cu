@@ -1,12 +1,21 @@
 // A vector becomes a frontier: its entries are counted, and with LISTS the units (PER rows) that have any are listed, with
 // the work in them, by `ptr`; rows longer than `longest` are cut into segments (PER 1).
+// OPENS: the vector is the mask of a pull by rows on the list (formats/csr/pull_some.cu) into t, which it prepares: bits are
+// cleared, or, where each row with entries will have a sum (2), set; cells of long rows begin.
 #include "kernels/frontier.cuh"
 #define MANY 128   // entries of 32 half words, from which on a warp takes their places together
 #define AT_ONCE 4  // half words
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-activate(i64 n, i64 size, i64 longest, const u64* bits, const PTR_T* ptr, u32* list, u64* state, u32* segments) {
+activate(i64 n, i64 size, i64 longest, const u64* bits, const PTR_T* ptr, u32* list, u64* state, u32* segments
+#if OPENS
+         , const u64* condition, const i64* rounds, i64 ahead, u64* t_bits, C_T* t_val
+#endif
+) {
   (void)n;
+#if OPENS
+  if (!may_run(condition, rounds, ahead)) return;
+#endif
   __shared__ Stage stage;
   open_stage(stage);
   u64 entries = 0, work = 0;
@@ -16,6 +25,9 @@ activate(i64 n, i64 size, i64 longest, const u64* bits, const PTR_T* ptr, u32* l
     const i64 mine = begin + WARP_LANE * warps;
     const u32 word = mine < halves ? ((const u32*)bits)[mine] : 0;
     entries += __popc(word);
+#if OPENS
+    if (mine < halves && (OPENS == 1 || !word)) ((u32*)t_bits)[mine] = 0;
+#endif
 #if LISTS
     u32 todo = __ballot_sync(ALL_LANES, word != 0);
 #if PER == 1
@@ -57,6 +69,11 @@ activate(i64 n, i64 size, i64 longest, const u64* bits, const PTR_T* ptr, u32* l
           put_on(stage, add[k], (u32)unit[k], list, state + LISTED);
         (void)place[k];
         work += length[k];
+#if OPENS
+        const u32 added = __ballot_sync(ALL_LANES, add[k]), filled = __ballot_sync(ALL_LANES, length[k] > 0);
+        if (OPENS == 2 && added && WARP_LANE == 0) ((u32*)t_bits)[unit[k] >> 5] = filled;
+        if (length[k] > longest) t_val[unit[k]] = C_T(BEGIN);
+#endif
         if (PER == 1 && length[k] > longest) {
           const i64 count = (length[k] + longest - 1) / longest;
           const u64 some = atomicAdd(state + SEGMENTS, (u64)count);

@@ -83,7 +83,7 @@ class Build:
         self.remaining = self.states.take(copies + 1, 1) if by_pass else None
         for k in range(copies):
             for number, item in enumerate(plan.items):
-                if isinstance(item, Activate):
+                if isinstance(item, Activate) or (isinstance(item, Pull) and item.opens):
                     self.activations[k, number] = self.states.take(1)
         # One array, so that one copy sets all: the states, then the rounds of frontier.cuh.
         self.numbers = xp.zeros(len(self.states.sources) * STATE + ROUNDS, np.uint64)
@@ -149,7 +149,8 @@ class Build:
                 stepped[item.target] += 1
                 made.pop(item.target, None)
             elif isinstance(item, Pull):
-                launches.append(self._pull(item))
+                state = self.number(self.activations[k, number]) if item.opens else None
+                launches.append(self._pull(item, state, self._head(k)))
             elif isinstance(item, Inner):
                 launches.append(self._inner(item, self._head(k)))
             else:
@@ -226,10 +227,13 @@ class Build:
             frontier = self.buffers[mask.vec]
         return allowed(self.device, None if mask is None else Mask(frontier.at(frontier.bits), mask.complement))
 
-    def _pull(self, item: Pull) -> Launch:
+    def _pull(self, item: Pull, state: Any = None, head: tuple[Any, ...] = ()) -> Launch:
+        """state, head: where the rows that its mask allows may be listed."""
         frontiers = self.buffers[item.product.u], self.buffers[item.target]
         values, full = layout.operand(item.product, self.iso), item.product.u.id in self.full
         pull = PullLaunch(self.device, item.product, values, *frontiers, masked=item.mask is not None, full=full)
+        if state is not None and item.mask is not None and pull.opens:
+            return pull.launch_some(self, self.buffers[item.mask.vec], state, head)
         self._launched = str(pull.prepared.plan)
         return pull.launch(self.mask(item.mask))
 

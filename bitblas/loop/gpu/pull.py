@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from semirings.dtypes import lookup_dtype
+
 from ...plan.direction import Known, pulled
 from ...plan.product import VALUES
 from ...verbs import deciding
-from ...verbs.operands import Allowed, Input, Output, stored
+from ...verbs.operands import Allowed, Input, Output, Values, stored
 from ...verbs.product import PreparedProduct
 from ..buffers import Frontier
+from ..fused.steps import SEGMENT_ENTRIES, Opens, activate_variant, is_opened, some_variant
 from ..recorded.ir import Product
+from .operands import launchable
 
 
 class PullLaunch:
@@ -30,9 +36,51 @@ class PullLaunch:
 
     def launch(self, mask: Allowed) -> Callable[[], None]:
         """The product as a launch."""
-        prepared, pull, u, t = self.prepared, self.pull, self.u, self.t
-        u_values = prepared.u_values or stored(self.device, u.vec.dtype, u.at(u.values) if u.values else u.iso)
-        given = Input(u.at(u.bits), *u_values)
+        pull, u, t = self.pull, self.u, self.t
+        given = Input(u.at(u.bits), *self._u_values)
         to = Output(t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing.array)
         scratch = pull.scratch()
         return lambda: pull.run(given, mask, pull.nothing, to, scratch)
+
+    @property
+    def _u_values(self) -> Values:
+        found: Values | None = self.prepared.u_values
+        u = self.u
+        return found or stored(self.device, u.vec.dtype, u.at(u.values) if u.values else u.iso)
+
+    @property
+    def opens(self) -> bool:
+        """Whether it can be that of the rows on a list."""
+        prepared = self.prepared
+        return prepared.apart is None and is_opened(prepared.form.key, prepared.semiring, prepared.plan.kind)
+
+    def launch_some(self, build: Any, mask: Frontier, state: Any, head: tuple[Any, ...]) -> Callable[[], None]:
+        """The product of the rows where a mask has entries, which are listed before, as a launch: no row is looked at
+        but these, and many warps share few. head: of a launch of the round."""
+        prepared, u, t, form = self.prepared, self.u, self.t, self.prepared.form
+        types, semiring, _, a_type, how = prepared.algebra
+        longest, n = np.int64(SEGMENT_ENTRIES), np.int64(mask.vec.size)
+        rows = build.scratch.array(max(1, form.units), np.uint32)
+        segments = build.scratch.array(max(1, 2 * form.segments(SEGMENT_ENTRIES)), np.uint32)
+        to = t.at(t.bits), t.at(t.values)
+        opens = Opens.of(semiring, full=how["full"])
+        listed = build.launcher(
+            activate_variant(1, 1, lookup_dtype(form.ptr.dtype), opens), build.grid(int(n)),
+            (n, n, longest, mask.at(mask.bits), form.ptr, rows, state, segments, *head, *to),
+        )  # fmt: skip
+        variant = some_variant(
+            form.key, types, semiring, a_type, prepared.u_type, flip=how["flip"], full=how["full"], packed=how["packed"]
+        )
+        given = launchable((u.at(u.bits), *self._u_values))
+        matrix = launchable((form.ptr, *prepared.matrix.contents, *prepared.matrix.values))
+        args = (n, longest, *head, rows, state, segments, *given, *matrix, *to)
+        pulled = build.launcher(variant, build.grid(32 * int(n)), args)
+
+        def both() -> None:
+            listed()
+            pulled()
+
+        return both
+
+
+__all__ = ["PullLaunch"]
