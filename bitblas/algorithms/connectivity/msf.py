@@ -2,10 +2,12 @@
 
 Method: Boruvka. In a round every component chooses the lightest edge that leaves it, and components that chose a
 common edge become one. Edges are numbered from the lightest to the heaviest, equal weights in the order of their
-places: with one number for each edge no two are equally light, so the chosen edges never close a cycle.
+places: with one number for each edge no two are equally light, so the chosen edges never close a cycle. Where there
+are many, the light ones are looked at alone until none of them is left; most of the others then join what is joined.
 
 State: near[k] = k for the edges that still leave a component; u[k] and v[k] are the components that they join, named
-by one of their vertices. p[c] is the component that c joins, c itself where it stays.
+by one of their vertices. p[c] is the component that c joins, c itself where it stays; root[x] is that of vertex x.
+heavy[k] = k for the edges whose turn is yet to come.
 
 Input: A with symmetric structure and values; only its part below the diagonal is read. Weights may be negative or
 infinite; False is lighter than True.
@@ -14,10 +16,13 @@ Check: Kruskal's algorithm.
 
 Boruvka: O jistem problemu minimalnim. Prace Moravske Prirodovedecke Spolecnosti 3 (1926).
 Chung, Condon: Parallel implementation of Boruvka's minimum spanning tree algorithm. IPPS 1996.
+Fallin, Gonzalez, Seo, Burtscher: A high-performance MST implementation for GPUs. SC 2023, for the light edges first.
 """
 
 from .. import _check as check
 from .._roots import at
+
+LIGHT = 2  # light edges for each vertex; where there are not twice as many, all are looked at together
 
 
 @check.on_its_device
@@ -32,15 +37,14 @@ def minimum_spanning_forest(A, *, gb=None):
     gb = check.library(gb)
     n = check.square(gb, A)
     loop = check.loop(_boruvka, A, gb)
-    i, j, w, chosen = (loop.state[name] for name in ("rows", "columns", "weights", "chosen"))
-    if i.size:
+    if loop.state["rows"].size:
         loop.run()
-    # F = the chosen edges, and their transposes
-    kept = chosen.to_coo()[0]
-    i, j = i.to_dense()[kept], j.to_dense()[kept]
-    F = gb.Matrix.from_coo(i, j, w[kept], A.dtype, nrows=n, ncols=n)
-    F << gb.binary.first(F | F.T)
-    return F
+    # F = the chosen edges, each both ways
+    kept = loop.state["chosen"].to_coo()[0]
+    i, j = (loop.state[ends][kept].new().to_dense() for ends in ("rows", "columns"))
+    rows, columns = i.repeat(2), j.repeat(2)
+    rows[1::2], columns[1::2] = j, i
+    return gb.Matrix.from_coo(rows, columns, loop.state["weights"][kept].repeat(2), A.dtype, nrows=n, ncols=n)
 
 
 def _boruvka(A, gb):
@@ -55,16 +59,22 @@ def _boruvka(A, gb):
     i, j = (gb.Vector.from_dense(x[order].astype(kind.np_type)) for x in (i, j))
     edge, vertex = (gb.Vector.from_scalar(0, size).apply(index).new(kind) for size in (m, n))
     near, chosen, moved = gb.Vector(kind, m), gb.Vector(gb.dtypes.BOOL, m), gb.Vector(gb.dtypes.BOOL, n)
+    light = LIGHT * n
+    parted = m > 2 * light and bool(w[0] != w[light])
 
     def begin():
-        u, v = gb.Vector(kind, m), gb.Vector(kind, m)
+        u, v, root, heavy = (gb.Vector(kind, size) for size in (m, m, n, m))
         u << i
         v << j
+        root << vertex
         near << edge
+        if parted:
+            heavy << edge.select(gb.select.valuege, light)
+            near << edge.select(gb.select.valuelt, light)
         chosen.clear()
-        return u, v
+        return u, v, root, heavy
 
-    def body(_, u, v):
+    def body(_, u, v, root, heavy):
         # best[c] = min k over the edges at c; chosen[best] = true
         edges, k = near.to_coo()
         best = gb.Vector.from_coo(u.to_dense()[edges], k, size=n, dup_op=minimum)
@@ -78,12 +88,24 @@ def _boruvka(A, gb):
         # p<p[p] == c> min= c: of two that chose each other, the smaller one stays
         p(gb.binary.eq(at(p, p) & vertex).new().V, minimum) << vertex
         # p = p[p] until nothing changes
+        q = at(p, at(p, p))
+        p << at(q, at(q, q))
         moved << True
         check.repeat(lambda _: jump(p), while_=moved)
         # u<near> = p[u]; v<near> = p[v]; near<u != v, replace> = near
         u(near.S) << at(p, u)
         v(near.S) << at(p, v)
         near(gb.binary.ne(u & v).new().V, gb.replace) << near
+        if parted:
+            root << at(p, root)
+            check.if_(near, lambda: None, lambda: look(u, v, root, heavy))
+
+    def look(u, v, root, heavy):
+        # u<heavy> = root[u]; v<heavy> = root[v]; near<u != v, replace> = heavy; heavy = none
+        u(heavy.S) << at(root, u)
+        v(heavy.S) << at(root, v)
+        near(gb.binary.ne(u & v).new().V, gb.replace) << heavy
+        heavy.clear()
 
     def jump(p):
         q = at(p, at(p, p))
