@@ -49,14 +49,17 @@ def _joining(A, gb):
         share = binary.cdiv(draw.apply(binary.bshift, right=-1).new() & degree.apply(binary.plus, right=1).new())
         s << binary.bor(share.new().apply(binary.bshift, right=32).new() & draw)
         members.clear()
-        join(0)
+        # near = A any.second s: where the score of one neighbour is better, the others need not be looked at
+        near = A.mxv(s, gb.semiring.any_second[INT64]).new()
+        worse = binary.gt(near & s).new()
+        join(0, s.dup(mask=~worse.V))
 
-    def join(_):
-        # best<s, replace> = A max.second s: the best score next to each vertex; a self loop gives its own
-        best = A.mxv(s, gb.semiring.max_second[INT64]).new(mask=s.S)
-        # fresh<!(best > s), replace> = true; members<fresh> = true
+    def join(_, among=s):
+        # best<among, replace> = A max.second s: the best score next to each vertex; a self loop gives its own
+        best = A.mxv(s, gb.semiring.max_second[INT64]).new(mask=among.S)
+        # fresh<among & !(best > s), replace> = true; members<fresh> = true
         worse = binary.gt(best & s).new()
-        fresh = s.apply(gb.unary.one[INT64]).new(BOOL, mask=~worse.V)
+        fresh = among.apply(gb.unary.one[INT64]).new(BOOL, mask=~worse.V)
         members(fresh.S) << True
         # gone<s, replace> = A any.pair fresh; gone<fresh> = true
         gone = A.mxv(fresh, gb.semiring.any_pair[BOOL]).new(mask=s.S)
