@@ -177,6 +177,15 @@ class Programs:
             F = minimum_spanning_forest(matrix(gb, graph, values), gb=gb)
             assert oracles.forest_fault(graph, np.full(len(graph.rows), values), edges(F)) is None
 
+    def test_minimum_spanning_forest_of_many_edges(self, gb):
+        """Light edges are looked at first: two parts that only heavy ones join, one that nothing joins."""
+        parts = [(i + d, j + d) for d in (0, 30, 60) for i in range(30) for j in range(i)]
+        graph = Graph.of(95, [*parts, *((i, 59 - i) for i in range(9))], symmetric=True)
+        weights = graph.symmetric_integers(1, 900)
+        weights[(graph.rows < 30) & (graph.cols >= 30) | (graph.cols < 30) & (graph.rows >= 30)] += 1000
+        F = minimum_spanning_forest(matrix(gb, graph, weights), gb=gb)
+        assert oracles.forest_fault(graph, weights, edges(F)) is None
+
     def test_minimum_spanning_forest_prefers_false(self, gb):
         graph = GRAPHS["grid"]
         weights = graph.symmetric_integers(0, 1)
