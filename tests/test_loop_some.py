@@ -9,6 +9,7 @@ import pytest
 from test_loop_index import dense, full
 
 import bitblas as gb
+import bitblas.loop.gpu.build as builds
 from bitblas.loop import Program, if_
 
 N = 700
@@ -40,8 +41,10 @@ def expected(rows, cols, x, turns, join, product):
 @in_emulator
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", [{}, {"format": "mplg"}], ids=["csr", "mplg"])
-def test_rows_on_a_list(device, turn, form):
-    """x is full: t has its bits from the lengths of rows."""
+def test_rows_on_a_list(device, turn, form, monkeypatch):
+    """x is full: t has its bits from the lengths of rows. Several rounds in a run of the body, of which the last ones do
+    nothing."""
+    monkeypatch.setattr(builds, "copies_of", lambda *_, **__: 3)
     rows, cols = graph_with_a_hub()
     turns = np.random.default_rng(1).integers(0, 5, N) ** 2 // 4
     x = np.random.default_rng(2).integers(1, 1000, N)

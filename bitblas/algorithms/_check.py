@@ -72,13 +72,6 @@ def repeat(body, while_):
     repeat(body, while_=while_)
 
 
-def if_(condition, then, else_):
-    """then() if the Vector has entries, else else_(); in the body of a loop what the device decides."""
-    from bitblas.loop import if_
-
-    if_(condition, then, else_)
-
-
 def loop(make, A, gb, *args):
     """The Loop of these arguments for A: the one that was kept, if the contents of A are still the same."""
     keep = getattr(A, "_keep", None)  # python-graphblas keeps nothing

@@ -7,8 +7,7 @@ wait for the next 32. It needs at most one color more than the highest degree, a
 
 State: word holds at each vertex the color that it took, as one of the low 32 bits, or those that it may still get, as
 bits of the upper 32; 0 at those that wait or have their color from another word. f = 0 where a vertex is neither
-colored nor waits. A row of D has the neighbours that come before. Vertices are numbered by falling powers of two of
-their degrees, so that those that most rows of D name lie together, and others stay in their order.
+colored nor waits. A row of D has the neighbours that come before.
 
 Input: A with a symmetric structure (each edge stored both ways); values, dtype and self loops do not matter.
 
@@ -21,7 +20,6 @@ Welsh, Powell: An upper bound for the chromatic number of a graph. The Computer 
 
 from .. import _check as check
 from .._parts import numbers
-from .._roots import at
 from .._scores import degrees, drawn
 
 COLORS = 0xFFFFFFFF  # the bits of a word that stand for colors
@@ -62,30 +60,24 @@ def color_classes(A, *, seed=None, gb=None):
 
 def _choosing(A, gb, seed):
     n, binary, INT64, UINT64 = A.nrows, gb.binary, gb.dtypes.INT64, gb.dtypes.UINT64
-    # D = A where (degree, random) of the row is below that of the column, vertex v as number[v]
-    degree = degrees(A, gb)
-    vertex, d = degree.to_coo()
-    s = d << 32 | drawn(vertex.astype("int64"), seed)
-    power = degree.apply(gb.unary.ss.frexpe[gb.dtypes.FP64]).new(INT64).to_dense()
-    number = d.copy()
-    number[(-power).argsort(kind="stable")] = vertex
+    # D = A where (degree, random) of the row is below that of the column
+    vertex, degree = degrees(A, gb).to_coo()
+    s = degree << 32 | drawn(vertex.astype("int64"), seed)
     i, j, _ = A.to_coo(values=False)
     after = s[i] < s[j]
-    D = gb.Matrix.from_coo(number[i[after]], number[j[after]], True, nrows=n, ncols=n)
-    number = gb.Vector.from_dense(number)
+    D = gb.Matrix.from_coo(i[after], j[after], True, nrows=n, ncols=n)
     beside = gb.semiring.register_anonymous(gb.monoid.bor, binary.second)[UINT64]
     band, shift = binary.band[UINT64], binary.bshift[UINT64]
     colors, rest, base = gb.Vector(INT64, n), gb.Vector(gb.dtypes.BOOL, n), gb.Scalar(INT64)
     f = gb.Vector(UINT64, n)
 
     def begin():
-        word, color = gb.Vector(UINT64, n), gb.Vector(INT64, n)
+        word = gb.Vector(UINT64, n)
         word << 0
-        color << 0
         rest << True
-        return word, color
+        return (word,)
 
-    def body(k, word, color):
+    def body(k, word):
         # f<rest, replace> = 0; word = 0; word<f> = all may be; rest = none; base = 32 k - 1
         f(rest.S, gb.replace) << 0
         word << 0
@@ -95,9 +87,9 @@ def _choosing(A, gb, seed):
         base << k
         base << base.apply(binary.times, right=32)
         base << base.apply(binary.minus, right=1)
-        check.repeat(lambda _: take(word, color), while_=f)
+        check.repeat(lambda _: take(word), while_=f)
 
-    def take(word, color):
+    def take(word):
         # near<f> = D bor.second word; free = the colors that no neighbour before has; bit = the lowest of them, or 0
         near = D.mxv(word, beside).new(mask=f.S)
         near << binary.bor[UINT64](near | f)
@@ -105,7 +97,7 @@ def _choosing(A, gb, seed):
         bit = band(free & free.apply(gb.unary.ainv[UINT64]).new()).new()
         # open = a neighbour before may still get it
         open_ = band(bit & near.apply(shift, right=-32).new()).new().select(gb.select.valuene, 0).new()
-        # color<bit> = base + the number of the bit; word = bit, or those that are free; rest<bit == 0> = true
+        # colors<bit> = base + the number of the bit; word = bit, or those that are free; rest<bit == 0> = true
         waits = bit.select(gb.select.valueeq, 0).new()
         rest(waits.S) << True
         word(bit.S) << bit
@@ -113,10 +105,7 @@ def _choosing(A, gb, seed):
         word(free.S) << free
         bit(~open_.S, gb.replace) << bit
         bit(~waits.S, gb.replace) << bit
-        color(bit.S) << bit.apply(gb.unary.ss.frexpe[gb.dtypes.FP64]).new().apply(binary.plus, right=base)
+        colors(bit.S) << bit.apply(gb.unary.ss.frexpe[gb.dtypes.FP64]).new().apply(binary.plus, right=base)
         f(open_.S, gb.replace) << f
 
-    def end(word, color):
-        colors << at(color, number)
-
-    return {"begin": begin, "body": body, "end": end, "while_": rest, "colors": colors}
+    return {"begin": begin, "body": body, "while_": rest, "colors": colors}

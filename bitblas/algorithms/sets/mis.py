@@ -44,19 +44,20 @@ def _joining(A, gb):
     s, members = gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows)
 
     def begin():
-        # s = random / (1 + degree), made unique by its low bits
+        # s = score = random / (1 + degree), made unique by its low bits
         draw = random(vertex, seed, gb)
         share = binary.cdiv(draw.apply(binary.bshift, right=-1).new() & degree.apply(binary.plus, right=1).new())
-        s << binary.bor(share.new().apply(binary.bshift, right=32).new() & draw)
+        score = binary.bor(share.new().apply(binary.bshift, right=32).new() & draw).new()
+        s << score
         members.clear()
-        # near = A any.second s: where the score of one neighbour is better, the others need not be looked at
-        near = A.mxv(s, gb.semiring.any_second[INT64]).new()
-        worse = binary.gt(near & s).new()
-        join(0, s.dup(mask=~worse.V))
+        # near = A any.second score: where that of one neighbour is better, the others need not be looked at
+        near = A.mxv(score, gb.semiring.any_second[INT64]).new()
+        worse = binary.gt(near & score).new()
+        join(0, score, score.dup(mask=~worse.V))
 
-    def join(_, among=s):
-        # best<among, replace> = A max.second s: the best score next to each vertex; a self loop gives its own
-        best = A.mxv(s, gb.semiring.max_second[INT64]).new(mask=among.S)
+    def join(_, score=s, among=s):
+        # best<among, replace> = A max.second score: the best next to each vertex; a self loop gives its own
+        best = A.mxv(score, gb.semiring.max_second[INT64]).new(mask=among.S)
         # fresh<among & !(best > s), replace> = true; members<fresh> = true
         worse = binary.gt(best & s).new()
         fresh = among.apply(gb.unary.one[INT64]).new(BOOL, mask=~worse.V)

@@ -1,9 +1,11 @@
 // t = A (+).(x) u at the rows on a list (loop/gpu/activate.cu, which has prepared t): for masks of few rows in loops. A warp
-// walks along some rows as if they were one, or, of few, along one after the other; PARTS warps share a segment of a long
-// row, whose cell all its segments are joined to. Where u is full t has its bits already.
+// walks along some rows as if they were one, or, of few, along one after the other, and takes others when it is done: rows
+// that lie far apart on the list, where neighbours may all be long. PARTS warps share a segment of a long row, whose cell all
+// its segments are joined to. Where u is full t has its bits already.
 #include "formats/csr/rows.cuh"
 #include "kernels/joined.cuh"
 #define PARTS 4  // of a segment: a warp takes one
+#define TAKEN 6  // of the state: groups of rows that warps have taken
 #define FEW 4    // rows of a warp, up to which it walks along each by itself
 
 // What a lane has of a sum.
@@ -56,7 +58,7 @@ struct Operand {
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-pull_some(i64 n, i64 longest, const u64* condition, const i64* rounds, i64 ahead, const u32* list, const u64* state,
+pull_some(i64 n, i64 longest, const u64* condition, const i64* rounds, i64 ahead, const u32* list, u64* state,
           const u32* segments, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, FORM(),
           const value_t* a_val, A_T a_iso, i64 a_stride, u64* t_bits, C_T* t_val) {
   (void)n;
@@ -76,9 +78,14 @@ pull_some(i64 n, i64 longest, const u64* condition, const i64* rounds, i64 ahead
   // So many rows that all warps have some.
   u32 share = (listed + warps - 1) / warps;
   if (share > 32) share = 32;
-  for (u32 first = warp * share; first < listed; first += warps * share) {
-    const bool mine = WARP_LANE < share && first + WARP_LANE < listed;
-    const u32 i = mine ? list[first + WARP_LANE] : 0;
+  const u32 groups = share ? (listed + share - 1) / share : 0;
+  u32 next = 0;
+  for (u32 group = warp; group < groups; group = next) {
+    next = groups;  // asked for before it is needed
+    if (groups > warps && WARP_LANE == 0) next = warps + (u32)atomicAdd(state + TAKEN, 1ull);
+    const u64 at = group + (u64)WARP_LANE * groups;
+    const bool mine = WARP_LANE < share && at < listed;
+    const u32 i = mine ? list[at] : 0;
     Item row = {};
     if (mine) row = A.item(i);
     if (A.work_of(row) > longest) row = {};  // in segments
@@ -108,6 +115,7 @@ pull_some(i64 n, i64 longest, const u64* condition, const i64* rounds, i64 ahead
       t_val[i] = C_T(x.sum);
       if (!U_FULL) set_bit(t_bits, i);
     }
+    next = __shfl_sync(ALL_LANES, next, 0);
   }
   for (i64 s = warp; s < parts; s += warps) {
     const u32 i = segments[2 * (s / PARTS)];

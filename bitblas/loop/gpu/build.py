@@ -27,7 +27,7 @@ from ..fused.fuse import Activate, Inner, Item, Pass, Pull, Round, Step
 from ..fused.lines import Line, texts_of
 from ..fused.passes import entry_text, pass_variant
 from ..fused.pointwise import Parameter
-from ..fused.steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
+from ..fused.steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES, is_opened
 from ..fused.together import size_of
 from ..recorded.ir import Masked, Product, Reduce, Scal, Vec
 from ..scratch import Scratch
@@ -57,7 +57,7 @@ class Build:
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         skewed = any(self.rows_of(step.product)[1] for step in self.steps)
-        self.copies = copies = copies_of(plan, device.captures, skewed=skewed)
+        self.copies = copies = copies_of(plan, device.captures, skewed=skewed, opened=self.is_opened)
         self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # that write it in a round
         self.lines: list[Line] = []  # what one round launches
         self.without_transpose: dict[int, Structure] = {}  # of which the transpose, for pulling, is not repaid
@@ -83,7 +83,7 @@ class Build:
         self.remaining = self.states.take(copies + 1, 1) if by_pass else None
         for k in range(copies):
             for number, item in enumerate(plan.items):
-                if isinstance(item, Activate) or (isinstance(item, Pull) and item.opens):
+                if isinstance(item, Activate) or (isinstance(item, Pull) and self.is_opened(item)):
                     self.activations[k, number] = self.states.take(1)
         # One array, so that one copy sets all: the states, then the rounds of frontier.cuh.
         self.numbers = xp.zeros(len(self.states.sources) * STATE + ROUNDS, np.uint64)
@@ -131,6 +131,13 @@ class Build:
         form = structure.form(structure.primary.key, transposed=not product.transpose)
         return form, form.segments(SEGMENT_ENTRIES)
 
+    def is_opened(self, item: Pull) -> bool:
+        """Whether a product by rows goes along those that its mask lists."""
+        product = item.product
+        found, _ = layout.kind(product, self.iso)
+        rows = self.device.shares_rows and is_opened(product.matrix.structure.primary.key, product.semiring, found)
+        return item.opens and rows
+
     # ---- launches ----
 
     def _copy(self, k: int) -> list[Launch]:
@@ -149,7 +156,7 @@ class Build:
                 stepped[item.target] += 1
                 made.pop(item.target, None)
             elif isinstance(item, Pull):
-                state = self.number(self.activations[k, number]) if item.opens else None
+                state = self.number(self.activations[k, number]) if self.is_opened(item) else None
                 launches.append(self._pull(item, state, self._head(k)))
             elif isinstance(item, Inner):
                 launches.append(self._inner(item, self._head(k)))
@@ -232,7 +239,7 @@ class Build:
         frontiers = self.buffers[item.product.u], self.buffers[item.target]
         values, full = layout.operand(item.product, self.iso), item.product.u.id in self.full
         pull = PullLaunch(self.device, item.product, values, *frontiers, masked=item.mask is not None, full=full)
-        if state is not None and item.mask is not None and pull.opens:
+        if state is not None and item.mask is not None:
             return pull.launch_some(self, self.buffers[item.mask.vec], state, head)
         self._launched = str(pull.prepared.plan)
         return pull.launch(self.mask(item.mask))

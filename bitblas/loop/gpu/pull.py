@@ -15,7 +15,7 @@ from ...verbs import deciding
 from ...verbs.operands import Allowed, Input, Output, Values, stored
 from ...verbs.product import PreparedProduct
 from ..buffers import Frontier
-from ..fused.steps import SEGMENT_ENTRIES, Opens, activate_variant, is_opened, some_variant
+from ..fused.steps import SEGMENT_ENTRIES, Opens, activate_variant, some_variant
 from ..recorded.ir import Product
 from .operands import launchable
 
@@ -47,12 +47,6 @@ class PullLaunch:
         found: Values | None = self.prepared.u_values
         u = self.u
         return found or stored(self.device, u.vec.dtype, u.at(u.values) if u.values else u.iso)
-
-    @property
-    def opens(self) -> bool:
-        """Whether it can be that of the rows on a list."""
-        prepared = self.prepared
-        return prepared.apart is None and is_opened(prepared.form.key, prepared.semiring, prepared.plan.kind)
 
     def launch_some(self, build: Any, mask: Frontier, state: Any, head: tuple[Any, ...]) -> Callable[[], None]:
         """The product of the rows where a mask has entries, which are listed before, as a launch: no row is looked at
