@@ -173,7 +173,7 @@ def greedy_independent(graph, seed=0):
 
 
 def greedy_colors(graph, seed=0):
-    """The lowest color that no neighbour has, for one vertex after the other, by falling number of entries in its row."""
+    """The lowest color that no neighbour has, vertex by vertex, by falling number of entries in the row."""
     near, entries = neighbours(graph), np.bincount(graph.rows, minlength=graph.n).tolist()
     color = {}
     for v in sorted(range(graph.n), key=lambda v: (entries[v], vertex_hash(v, seed)), reverse=True):

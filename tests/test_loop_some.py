@@ -1,5 +1,5 @@
-"""Pulls of the rows that a mask lists, in bodies of loops: many rows and few, long ones in segments, of full vectors and
-of others."""
+"""Pulls of the rows that a mask lists, in bodies of loops: many rows and few, long ones in segments, of full vectors
+and of others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def graph_with_a_hub():
 
 
 def expected(rows, cols, x, turns, join, product):
-    """The sums of all rounds, added up: a row is asked in as many as `turns` says, and where it has a sum that is in x."""
+    """The sums of all rounds, added up: a row is asked in as many as `turns` says, and its sum becomes that of x."""
     x, total = dict(x), {}
     for k in range(max(turns)):
         found = {}
@@ -42,8 +42,8 @@ def expected(rows, cols, x, turns, join, product):
 @pytest.mark.in_turn
 @pytest.mark.parametrize("form", [{}, {"format": "mplg"}], ids=["csr", "mplg"])
 def test_rows_on_a_list(device, turn, form, monkeypatch):
-    """x is full: t has its bits from the lengths of rows. Several rounds in a run of the body, of which the last ones do
-    nothing."""
+    """x is full: t has its bits from the lengths of rows. Several rounds in a run of the body, of which the last ones
+    do nothing."""
     monkeypatch.setattr(builds, "copies_of", lambda *_, **__: 3)
     rows, cols = graph_with_a_hub()
     turns = np.random.default_rng(1).integers(0, 5, N) ** 2 // 4

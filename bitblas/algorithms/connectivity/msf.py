@@ -2,8 +2,8 @@
 
 Method: Boruvka. In a round every component chooses the lightest edge that leaves it, and components that chose a
 common edge become one. Edges are numbered from the lightest to the heaviest, equal weights in the order of their
-places: with one number for each edge no two are equally light, so the chosen edges never close a cycle. Where there are many,
-the light ones are looked at alone until none of them is left; most of the others then lie in one component.
+places: with one number for each edge no two are equally light, so the chosen edges never close a cycle. Where there
+are many, the light ones are looked at alone until none of them is left; most of the others then lie in one component.
 
 State: of the light edges and of the others, each numbered from 0: near[k] = k for those that still leave a component;
 u[k] and v[k] are the components that they join, named by one of their vertices. p[c] is the component that c joins, c

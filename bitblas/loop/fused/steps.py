@@ -56,8 +56,8 @@ def _join(monoid: Monoid, z: DataType) -> tuple[tuple[str, int], ...]:
 
 
 def activate_variant(per: int, lists: int, ptr: DataType, opens: Opens | None = None) -> Variant:
-    """The kernel that counts and lists the entries of a vector by units of `per` rows. opens: it is the mask of a pull of
-    these rows."""
+    """The kernel that counts and lists the entries of a vector by units of `per` rows. opens: it is the mask of a pull
+    of these rows."""
     constants = (("PER", per), ("LISTS", lists), ("LANES", 1), ("OPENS", 0 if opens is None else 1 + opens.full))
     plain = Variant("loop/gpu/activate", (("PTR", ptr),), constants)
     if opens is None:
@@ -83,8 +83,9 @@ def some_variant(
     flip: bool, full: bool, packed: bool = False,
 ) -> Variant:  # fmt: skip
     """The pull of rows on a list. full: of a vector with an entry everywhere."""
-    how = {"flip": flip, "ranked": False, "also": False, "pulls": False, "lanes": 32, "packed": packed}
-    step = step_variant(key, types, semiring, VALUES, a, u, **how)
+    step = step_variant(
+        key, types, semiring, VALUES, a, u, flip=flip, ranked=False, also=False, pulls=False, lanes=32, packed=packed
+    )
     constants = tuple({**dict(step.constants), "U_FULL": int(full)}.items())
     return dataclasses.replace(step, kernel=format_of(key).kernel("pull_some"), constants=constants, text="")
 
@@ -110,4 +111,14 @@ def step_lanes(words: int, units: int, skewed: bool) -> int:
     return next((lanes for lanes in (8, 16) if lanes * units >= 3 * words), 32)
 
 
-__all__ = ["BLOCKS_PER_MULTIPROCESSOR", "SEGMENT_ENTRIES", "activate_variant", "can_pull", "is_opened", "some_variant", "step_lanes", "step_variant"]
+__all__ = [
+    "BLOCKS_PER_MULTIPROCESSOR",
+    "SEGMENT_ENTRIES",
+    "Opens",
+    "activate_variant",
+    "can_pull",
+    "is_opened",
+    "some_variant",
+    "step_lanes",
+    "step_variant",
+]

@@ -18,8 +18,8 @@ from .activate import activation
 Launch = Callable[[], None]
 # Rounds per run of the body where every kernel of it may be skipped; multiples of a frontier's buffers. On an H200 a
 # kernel that is skipped costs 2.1 us (of 528 blocks; 1.2 of 132), another run of the body 4.5 and two kernels more.
-# With hubs (`skewed`) a search is over after some seven rounds: milliseconds with 6, 9, 12 rounds, in one run, RMAT 20 0.188,
-# 0.177, 0.179, Mycielski's graph 14 0.112, 0.117, 0.118.
+# With hubs (`skewed`) a search is over after some seven rounds: milliseconds with 6, 9, 12 rounds, in one run, RMAT 20
+# 0.188, 0.177, 0.179, Mycielski's graph 14 0.112, 0.117, 0.118.
 COPIES, COPIES_SKEWED = 12, 9
 
 

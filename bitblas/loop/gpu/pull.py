@@ -52,7 +52,8 @@ class PullLaunch:
         """The product of the rows where a mask has entries, which are listed before, as a launch: no row is looked at
         but these, and many warps share few. head: of a launch of the round."""
         prepared, u, t, form = self.prepared, self.u, self.t, self.prepared.form
-        types, semiring, _, a_type, how = prepared.algebra
+        types, _, _, a_type, how = prepared.algebra
+        semiring = prepared.semiring
         longest, n = np.int64(SEGMENT_ENTRIES), np.int64(mask.vec.size)
         rows = build.scratch.array(max(1, form.units), np.uint32)
         segments = build.scratch.array(max(1, 2 * form.segments(SEGMENT_ENTRIES)), np.uint32)
