@@ -49,7 +49,7 @@ def steps(format: Format) -> Iterator[Variant]:
 
 
 def some_rows(format: Format) -> Iterator[Variant]:
-    """Pulls of the rows on a list: components."""
+    """Pulls of the rows on a list: the least label next to them."""
     from semirings import semiring
 
     if format.opens:

@@ -1,11 +1,12 @@
 // t = A (+).(x) u at the rows on a list (loop/gpu/activate.cu, which has prepared t): for masks of few rows in loops. A warp
-// walks along some rows as if they were one, or, of few, along one after the other, and takes others when it is done: rows
-// that lie far apart on the list, where neighbours may all be long. PARTS warps share a segment of a long row, whose cell all
+// walks along some rows as if they were one, or, of few, along one after the other, and takes others when it is done: runs
+// of rows that lie far apart on the list, where neighbours may all be long. PARTS warps share a segment of a long row, whose cell all
 // its segments are joined to. Where u is full t has its bits already.
 #include "formats/csr/rows.cuh"
 #include "kernels/joined.cuh"
 #define PARTS 4  // of a segment: a warp takes one
 #define TAKEN 6  // of the state: groups of rows that warps have taken
+#define RUN 8    // rows that stand together on the list
 #define FEW 4    // rows of a warp, up to which it walks along each by itself
 
 // What a lane has of a sum.
@@ -77,13 +78,14 @@ pull_some(i64 n, i64 longest, const u64* condition, const i64* rounds, i64 ahead
 
   // So many rows that all warps have some.
   u32 share = (listed + warps - 1) / warps;
-  if (share > 32) share = 32;
+  if (share > RUN) share = share < 32 ? (share + RUN - 1) / RUN * RUN : 32;
+  const u32 run = share < RUN ? share : RUN;
   const u32 groups = share ? (listed + share - 1) / share : 0;
   u32 next = 0;
   for (u32 group = warp; group < groups; group = next) {
     next = groups;  // asked for before it is needed
     if (groups > warps && WARP_LANE == 0) next = warps + (u32)atomicAdd(state + TAKEN, 1ull);
-    const u64 at = group + (u64)WARP_LANE * groups;
+    const u64 at = (u64)(WARP_LANE / run) * run * groups + (u64)group * run + WARP_LANE % run;
     const bool mine = WARP_LANE < share && at < listed;
     const u32 i = mine ? list[at] : 0;
     Item row = {};
