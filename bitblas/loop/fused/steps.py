@@ -62,7 +62,9 @@ def activate_variant(per: int, lists: int, ptr: DataType, opens: Opens | None = 
     plain = Variant("loop/gpu/activate", (("PTR", ptr),), constants)
     if opens is None:
         return plain
-    return dataclasses.replace(plain, types=(*plain.types, ("C", opens.cell)), values=(opens.begin,))
+    more = macro("PARAMETERS", [", const u64* condition, const i64* rounds, i64 ahead, u64* t_bits, C_T* t_val"])
+    types = (*plain.types, ("C", opens.cell))
+    return dataclasses.replace(plain, types=types, values=(opens.begin,), text=f"{more}\n")
 
 
 class Opens(NamedTuple):

@@ -5,13 +5,12 @@
 #include "kernels/frontier.cuh"
 #define MANY 128   // entries of 32 half words, from which on a warp takes their places together
 #define AT_ONCE 4  // half words
+#if !OPENS
+#define PARAMETERS
+#endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-activate(i64 n, i64 size, i64 longest, const u64* bits, const PTR_T* ptr, u32* list, u64* state, u32* segments
-#if OPENS
-         , const u64* condition, const i64* rounds, i64 ahead, u64* t_bits, C_T* t_val
-#endif
-) {
+activate(i64 n, i64 size, i64 longest, const u64* bits, const PTR_T* ptr, u32* list, u64* state, u32* segments PARAMETERS) {
   (void)n;
 #if OPENS
   if (!may_run(condition, rounds, ahead)) return;
