@@ -27,15 +27,16 @@ from ..fused.fuse import Activate, Inner, Item, Pass, Pull, Round, Step
 from ..fused.lines import Line, texts_of
 from ..fused.passes import entry_text, pass_variant
 from ..fused.pointwise import Parameter
-from ..fused.steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES, is_opened
+from ..fused.steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
 from ..fused.together import size_of
-from ..recorded.ir import Masked, Product, Reduce, Scal, Vec
+from ..recorded.ir import LineProduct, Masked, Product, Reduce, Scal, Vec
 from ..scratch import Scratch
 from .activate import activation, is_scanned
 from .along import Along
 from .inner import InnerLoop, copies_of
+from .lines import LineLaunch
 from .operands import Cleared, Head, Source, Target, launchable
-from .pull import PullLaunch
+from .pull import PullLaunch, is_listed
 from .small import small_rounds
 
 Launch = Callable[[], None]
@@ -56,8 +57,8 @@ class Build:
         self.full, self.of_full = frozenset(x.id for x in full), full
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
-        skewed = any(self.rows_of(step.product)[1] for step in self.steps)
-        self.copies = copies = copies_of(plan, device.captures, skewed=skewed, opened=self.is_opened)
+        skewed, opened = any(self.rows_of(step.product)[1] for step in self.steps), lambda item: is_listed(self, item)
+        self.copies = copies = copies_of(plan, device.captures, skewed=skewed, opened=opened)
         self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # that write it in a round
         self.lines: list[Line] = []  # what one round launches
         self.without_transpose: dict[int, Structure] = {}  # of which the transpose, for pulling, is not repaid
@@ -83,7 +84,7 @@ class Build:
         self.remaining = self.states.take(copies + 1, 1) if by_pass else None
         for k in range(copies):
             for number, item in enumerate(plan.items):
-                if isinstance(item, Activate) or (isinstance(item, Pull) and self.is_opened(item)):
+                if isinstance(item, Activate) or (isinstance(item, Pull) and is_listed(self, item)):
                     self.activations[k, number] = self.states.take(1)
         # One array, so that one copy sets all: the states, then the rounds of frontier.cuh.
         self.numbers = xp.zeros(len(self.states.sources) * STATE + ROUNDS, np.uint64)
@@ -131,13 +132,6 @@ class Build:
         form = structure.form(structure.primary.key, transposed=not product.transpose)
         return form, form.segments(SEGMENT_ENTRIES)
 
-    def is_opened(self, item: Pull) -> bool:
-        """Whether a product by rows goes along those that its mask lists."""
-        product = item.product
-        found, _ = layout.kind(product, self.iso)
-        rows = self.device.shares_rows and is_opened(product.matrix.structure.primary.key, product.semiring, found)
-        return item.opens and rows
-
     # ---- launches ----
 
     def _copy(self, k: int) -> list[Launch]:
@@ -156,8 +150,7 @@ class Build:
                 stepped[item.target] += 1
                 made.pop(item.target, None)
             elif isinstance(item, Pull):
-                state = self.number(self.activations[k, number]) if self.is_opened(item) else None
-                launches.append(self._pull(item, state, self._head(k)))
+                launches.append(self._pull(item, k))
             elif isinstance(item, Inner):
                 launches.append(self._inner(item, self._head(k)))
             else:
@@ -171,7 +164,7 @@ class Build:
         assert isinstance(item, (Pass, Pull, Inner))
         if isinstance(item, Inner):
             return self._inner(item, (*self.once, np.int64(0)))
-        launch = self._pull(item) if isinstance(item, Pull) else self.passes(item, -1, once=True)
+        launch = self._pull(item, -1) if isinstance(item, Pull) else self.passes(item, -1, once=True)
         self.lines.append(Line(where, texts_of(item), self._launched))
         return launch
 
@@ -224,23 +217,31 @@ class Build:
         slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
         head = (*self.once, np.int64(0)) if once else self._head(k)
         args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot))
-        # A chain of reads, one after the other: as many threads as fit hide it. Sums have a part for each block.
+        # Chains of reads, one after the other: as many threads as fit hide them. Sums have a part for each block.
         sums = any(isinstance(s.value, Reduce) for s in item.statements)
-        chained = not sums and any(s.elsewhere for s in item.statements)
-        return self.launcher(variant, self.grid(size, 2 if chained else 1), args)
+        return self.launcher(variant, self.grid(size, 1 if sums else 2), args)
 
     def mask(self, mask: Masked | None) -> Allowed:
         if mask is not None:
             frontier = self.buffers[mask.vec]
         return allowed(self.device, None if mask is None else Mask(frontier.at(frontier.bits), mask.complement))
 
-    def _pull(self, item: Pull, state: Any = None, head: tuple[Any, ...] = ()) -> Launch:
-        """state, head: where the rows that its mask allows may be listed."""
+    def _pull(self, item: Pull, k: int) -> Launch:
         frontiers = self.buffers[item.product.u], self.buffers[item.target]
         values, full = layout.operand(item.product, self.iso), item.product.u.id in self.full
+        if isinstance(item.product, LineProduct):
+            known = k >= 0 and item.product.u == self.condition and self.remaining is not None
+            # What the round changed before it is not counted: more entries are a slower way, and no wrong one.
+            counted = self.number(*self.condition_at(k)).view(np.int64) if known else None
+            lines = LineLaunch(
+                self.device, item.product, values, *frontiers, item.mask, self.mask(item.mask)[0], counted
+            )
+            self._launched = str(lines.plan)
+            return lines.launch()
         pull = PullLaunch(self.device, item.product, values, *frontiers, masked=item.mask is not None, full=full)
-        if state is not None and item.mask is not None:
-            return pull.launch_some(self, self.buffers[item.mask.vec], state, head)
+        if k >= 0 and item.mask is not None and is_listed(self, item):
+            state = self.number(self.activations[k, self.round.items.index(item)])
+            return pull.launch_some(self, self.buffers[item.mask.vec], state, self._head(k))
         self._launched = str(pull.prepared.plan)
         return pull.launch(self.mask(item.mask))
 

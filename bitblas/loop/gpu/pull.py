@@ -15,9 +15,20 @@ from ...verbs import deciding
 from ...verbs.operands import Allowed, Input, Output, Values, stored
 from ...verbs.product import PreparedProduct
 from ..buffers import Frontier
-from ..fused.steps import SEGMENT_ENTRIES, Opens, activate_variant, some_variant
-from ..recorded.ir import Product
+from ..fused import layout
+from ..fused.fuse import Pull
+from ..fused.steps import SEGMENT_ENTRIES, Opens, activate_variant, is_opened, some_variant
+from ..recorded.ir import LineProduct, Product
 from .operands import launchable
+
+
+def is_listed(build: Any, item: Pull) -> bool:
+    """Whether a product by rows goes along those that its mask lists."""
+    product = item.product
+    if not item.opens or isinstance(product, LineProduct) or not build.device.shares_rows:
+        return False
+    kind, _ = layout.kind(product, build.iso)
+    return is_opened(product.matrix.structure.primary.key, product.semiring, kind)
 
 
 class PullLaunch:
@@ -78,4 +89,4 @@ class PullLaunch:
         return both
 
 
-__all__ = ["PullLaunch"]
+__all__ = ["PullLaunch", "is_listed"]
