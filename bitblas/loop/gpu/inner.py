@@ -10,7 +10,7 @@ import numpy as np
 
 from ...kernels.prologue import Variant
 from ..buffers import BUFFERS, ROUNDS
-from ..fused.fuse import Inner, Pass, Pull, Round, Step
+from ..fused.fuse import Between, Inner, Pass, Pull, Round, Step
 from ..fused.lines import Line
 from ..recorded.ir import Pointwise, Statement, Vec
 from .activate import activation
@@ -27,9 +27,10 @@ def copies_of(
     round_: Round, captures: bool, *, skewed: bool, opened: Callable[[Pull], bool] = lambda item: False
 ) -> int:  # fmt: skip
     """Rounds per run of the body: products by rows cannot be skipped, but those of listed ones (`opened`), so that few
-    of them may run in vain, nor can inner loops; where the host makes the launches, no loop has to be paid for."""
+    of them may run in vain, nor can inner loops, nor what ranks exchange; where the host makes the launches, no loop
+    has to be paid for."""
     rotates = any(isinstance(item, Step) for item in round_.items)
-    lasts = lambda item: isinstance(item, Inner) or (isinstance(item, Pull) and not opened(item))
+    lasts = lambda item: isinstance(item, (Inner, Between)) or (isinstance(item, Pull) and not opened(item))
     if not captures or any(map(lasts, round_.items)):
         return BUFFERS if rotates else 1
     copies = COPIES_SKEWED if skewed else COPIES

@@ -19,6 +19,7 @@ from ..fused import layout
 from ..fused.fuse import Pull
 from ..fused.steps import SEGMENT_ENTRIES, Opens, activate_variant, is_opened, some_variant
 from ..recorded.ir import LineProduct, Product
+from .activate import ALL
 from .operands import launchable
 
 
@@ -44,6 +45,14 @@ class PullLaunch:
         full = full and plan.kind == VALUES
         self.prepared = PreparedProduct(plan, case.product, A, product.u.dtype, semiring, flip, full=full)
         self.pull = self.prepared.pull(self.prepared.z, None, None, False, masked)
+
+    def bound(self, build: Any, item: Pull, k: int) -> Callable[[], None]:
+        """The launch of a round's item; k < 0: outside of the rounds, where nothing is listed."""
+        if k >= 0 and item.mask is not None and is_listed(build, item):
+            state = build.number(build.activations[k, build.round.items.index(item)])
+            return self.launch_some(build, build.buffers[item.mask.vec], state, build._head(k))
+        build.launched = str(self.prepared.plan)
+        return self.launch(build.mask(item.mask))
 
     def launch(self, mask: Allowed) -> Callable[[], None]:
         """The product as a launch."""
@@ -72,7 +81,7 @@ class PullLaunch:
         opens = Opens.of(semiring, full=how["full"])
         listed = build.launcher(
             activate_variant(1, 1, lookup_dtype(form.ptr.dtype), opens), build.grid(int(n)),
-            (n, n, longest, mask.at(mask.bits), form.ptr, rows, state, segments, *head, *to),
+            (n, n, longest, ALL, mask.at(mask.bits), form.ptr, rows, state, segments, *head, *to),
         )  # fmt: skip
         variant = some_variant(
             form.key, types, semiring, a_type, prepared.u_type, flip=how["flip"], full=how["full"], packed=how["packed"]
