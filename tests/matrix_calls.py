@@ -31,6 +31,19 @@ def join(variant: Variant) -> None:
         A.ewise_add(B, op).new()
 
 
+def pull_some(variant: Variant) -> None:
+    """The rows that a mask lists, in a loop."""
+    of, op = types(variant), operator(variant)
+    A = a_matrix(of["A"], iso=True, format="mplg" if variant.constant("PACKED") else "csr")
+    v, left = (a_vector(of["U"], full=True) for _ in range(2))
+
+    def body(_: Any) -> None:
+        v(left.S, op.monoid) << A.mxv(v, op)
+        left.clear()
+
+    gb.loop.repeat(body, while_=left)
+
+
 def long_rows(variant: Variant) -> None:
     """Rows of a product too long for a table; and columns too many for shared memory."""
     words = "." not in variant.label
@@ -244,7 +257,7 @@ CALLS = {"kernels/blank": blank, "kernels/hubs": hubs, "formats/bitmap/across": 
     "formats/csr/deal": deal, "formats/cgr/decode": decode, "formats/bitmap/fill": fill,
     "formats/bitmap/pull": lines, "formats/bitmap/push": lines,
 } | {
-    f"formats/csr/{call.__name__}": call for call in (join, long_rows, look, pull_graded)
+    f"formats/csr/{call.__name__}": call for call in (join, long_rows, look, pull_graded, pull_some)
 } | {
     f"formats/{folder}/{name}": call
     for folder in ("csr", "b2sr", "split", "nib", "cgr")

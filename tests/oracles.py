@@ -172,25 +172,13 @@ def greedy_independent(graph, seed=0):
     return members
 
 
-def speculative_colors(graph, seed=0):
-    """64 colors at a time: in a round each vertex without a color chooses the lowest that none of its neighbours has,
-    and keeps it unless one before it, by falling number of entries in its row, chose the same."""
+def greedy_colors(graph, seed=0):
+    """The lowest color that no neighbour has, vertex by vertex, by falling number of entries in the row."""
     near, entries = neighbours(graph), np.bincount(graph.rows, minlength=graph.n).tolist()
-    score = [(entries[v], vertex_hash(v, seed)) for v in range(graph.n)]
-    color, left, first = {}, set(range(graph.n)), 0
-    while left:
-        waiting, left = left, set()
-        while waiting:
-            choice = {}
-            for v in waiting:
-                used = {color.get(w) for w in near[v]}
-                choice[v] = next((c for c in range(first, first + 64) if c not in used), None)
-            left |= {v for v in waiting if choice[v] is None}
-            choice = {v: c for v, c in choice.items() if c is not None}
-            kept = {v for v, c in choice.items() if all(choice.get(w) != c or score[w] < score[v] for w in near[v])}
-            color |= {v: choice[v] for v in kept}
-            waiting = choice.keys() - kept
-        first += 64
+    color = {}
+    for v in sorted(range(graph.n), key=lambda v: (entries[v], vertex_hash(v, seed)), reverse=True):
+        used = {color.get(w) for w in near[v]}
+        color[v] = next(c for c in range(graph.n) if c not in used)
     return color
 
 

@@ -65,7 +65,7 @@ class Programs:
         def check(graph):
             A, weights = matrix(gb, graph), graph.symmetric_integers(-2, 3)
             assert oracles.independent_fault(graph, set(entries(maximal_independent_set(A, gb=gb))[0].tolist())) is None
-            assert dict(enumerate(full(coloring(A, gb=gb)).tolist())) == oracles.speculative_colors(graph)
+            assert dict(enumerate(full(coloring(A, gb=gb)).tolist())) == oracles.greedy_colors(graph)
             F = minimum_spanning_forest(matrix(gb, graph, weights, "INT64"), gb=gb)
             assert oracles.forest_fault(graph, weights, edges(F)) is None
             assert np.array_equal(full(connected_components(A, gb=gb)), oracles.components(graph))

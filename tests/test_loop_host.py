@@ -53,6 +53,24 @@ def test_a_search():
     assert [line.kind for line in told.launches] == ["step"] and len(told.launches[0].statements) == 2
 
 
+def test_a_pass_of_many_vectors():
+    """Each vector that lives in a pass alone has room there, however many there are."""
+    x, y = gb.Vector.from_dense(np.arange(200)), gb.Vector(INT64, 200)
+
+    def body(_):
+        t = [x.apply(gb.binary.times, right=k).new() for k in range(20)]
+        y(gb.binary.plus) << t[0]
+        for u in t[1:]:
+            y(gb.binary.plus) << u
+        x << x.apply(gb.binary.minus, right=150)
+        x << x.select(gb.select.valuegt, 0)
+
+    program = Program(body, while_=x)
+    assert program.run() == 2
+    assert "from a table" in str(program.explain())
+    assert y.to_dense().tolist() == [190 * (i + max(0, i - 150)) for i in range(200)]
+
+
 def test_a_table_takes_over_between_rounds(monkeypatch):
     """The first rounds run statement by statement, until they have taken long enough."""
     n = 100

@@ -128,7 +128,7 @@ class Programs:
         apart = graph.rows != graph.cols
         assert (value[graph.rows] != value[graph.cols])[apart].all()
         assert sorted(set(value.tolist())) == list(range(value.max() + 1))
-        assert dict(enumerate(value.tolist())) == oracles.speculative_colors(graph, 3)  # so it is the same everywhere
+        assert dict(enumerate(value.tolist())) == oracles.greedy_colors(graph, 3)  # so it is the same everywhere
 
     def test_colors_as_classes(self, gb):
         for name in ("karate", "no_edges"):
@@ -176,6 +176,15 @@ class Programs:
             graph = GRAPHS["complete"]
             F = minimum_spanning_forest(matrix(gb, graph, values), gb=gb)
             assert oracles.forest_fault(graph, np.full(len(graph.rows), values), edges(F)) is None
+
+    def test_minimum_spanning_forest_of_many_edges(self, gb):
+        """Light edges are looked at first: two parts that only heavy ones join, one that nothing joins."""
+        parts = [(i + d, j + d) for d in (0, 30, 60) for i in range(30) for j in range(i)]
+        graph = Graph.of(95, [*parts, *((i, 59 - i) for i in range(9))], symmetric=True)
+        weights = graph.symmetric_integers(1, 900)
+        weights[(graph.rows < 30) & (graph.cols >= 30) | (graph.cols < 30) & (graph.rows >= 30)] += 1000
+        F = minimum_spanning_forest(matrix(gb, graph, weights), gb=gb)
+        assert oracles.forest_fault(graph, weights, edges(F)) is None
 
     def test_minimum_spanning_forest_prefers_false(self, gb):
         graph = GRAPHS["grid"]

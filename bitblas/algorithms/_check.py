@@ -69,12 +69,6 @@ def _telling(body, told):
     return run
 
 
-def ordered_as(A, D):
-    """D, stored in the order of vertices in which A is: the body of a loop has one."""
-    order = next((M.order for M in (A, A.T) if getattr(M, "order", None) is not None), None)
-    return D if order is None else D.reorder(order)
-
-
 def repeat(body, while_):
     """body(k) for k = 0, 1, .. while the Vector has entries; in the body of a loop, a loop inside it."""
     from bitblas.loop import repeat

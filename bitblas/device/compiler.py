@@ -21,7 +21,6 @@ from numba.core.errors import NumbaRuntimeError
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 
-from ..kernels.calls import SCRATCH
 from . import targets
 from .specialise import specialised
 
@@ -173,8 +172,9 @@ def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[Any]) -> N
         meminfo, parent, _, _, data, _, _ = (next(kinds) for _ in range(7))
         size, step = read(2 * k + 1, WORD), ir.Constant(WORD, max(8, getattr(argument.dtype, "bitwidth", 8)) // 8)
         values += [meminfo(None), parent(None), size, step, read(2 * k, data), size, step]
-    frame = b.alloca(POINTER, SCRATCH + 1)  # what the kernel raises, then its scratch arrays
-    noted = [b.gep(frame, [ir.Constant(WORD, k)]) for k in range(getattr(module, "scratch", 0) + 1)]
+    count = getattr(module, "scratch", 0) + 1
+    frame = b.alloca(POINTER, count)  # what the kernel raises, then its scratch arrays
+    noted = [b.gep(frame, [ir.Constant(WORD, k)]) for k in range(count)]
     for place in noted:
         b.store(POINTER(None), place)
     status = b.call(callee, [b.alloca(result.pointee), b.bitcast(frame, raised), *values])

@@ -4,4 +4,3 @@ from __future__ import annotations
 
 OTHERS = 1  # a call gives: the arguments have other types; nothing has run
 NO_MEMORY = 2  # there was none for a scratch array
-SCRATCH = 8  # arrays that a kernel may make for itself

@@ -16,7 +16,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from .calls import NO_MEMORY, SCRATCH
+from .calls import NO_MEMORY
 
 
 def element_pointer(ctx: Any, b: Any, array_type: Any, array: Any, index: Any, index_type: Any) -> Any:
@@ -146,8 +146,6 @@ def _allocate(zeroed: bool, ctx: Any, b: Any, sig: Any, args: Any) -> Any:
     """Of the C library, noted in the frame of the entry (compiler.py), which begins with what the kernel raises."""
     word, place = ir.IntType(64), ir.IntType(8).as_pointer()
     number = b.module.scratch = getattr(b.module, "scratch", 0) + 1
-    if number > SCRATCH:
-        raise ValueError(f"expected at most {SCRATCH} scratch arrays in a kernel")
     function = lambda name, *kinds: cgutils.get_or_insert_function(b.module, ir.FunctionType(*kinds), name)
     frame = b.bitcast(ctx.call_conv._get_excinfo_argument(b.function), place.as_pointer())
     noted = b.gep(frame, [ir.Constant(word, number)])

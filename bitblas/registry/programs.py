@@ -14,7 +14,7 @@ from ..kernels.prologue import Variant
 from ..loop.fused.fuse import Pass, Step
 from ..loop.fused.listed import Listed
 from ..loop.fused.passes import entry_text, pass_variant
-from ..loop.fused.steps import activate_variant, step_variant
+from ..loop.fused.steps import Opens, activate_variant, some_variant, step_variant
 from ..loop.gpu.small import listed_variant, rounds_variant
 from ..loop.recorded.ir import Const, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Vec
 from ..plan.product import VALUES, WORDS
@@ -46,6 +46,15 @@ def steps(format: Format) -> Iterator[Variant]:
             key, types, semiring.min_plus[dtype], VALUES, dtype, dtype, flip=True, ranked=format.ranked, also=False,
             pulls=False, lanes=8, packed=is_packed, scans=dtype is FP32 and format.scans, weighs=dtype is not FP32,
         )  # fmt: skip
+
+
+def some_rows(format: Format) -> Iterator[Variant]:
+    """Pulls of the rows on a list: the least label next to them."""
+    from semirings import semiring
+
+    if format.opens:
+        types = tuple((name, INT32) for name in format.indices)
+        yield some_variant(format.key, types, semiring.min_second[INT32], BOOL, INT32, flip=False, full=True)
 
 
 CLUSTER = Cluster(16)
@@ -102,9 +111,12 @@ def _window(dtype: DataType) -> Listed:
 
 def others() -> Iterator[Variant]:
     """Lists, loops in a round, the end of a body, and a pass of each kind."""
+    from semirings import semiring
+
     yield from (Variant("loop/gpu/enter"), Variant("loop/gpu/settle", (), (("LANES", 1),)), Variant("loop/gpu/finish"))
     yield Variant("loop/gpu/move")
     yield activate_variant(1, 0, INT32)
+    yield activate_variant(1, 1, INT32, Opens.of(semiring.min_second[INT32], full=True))
     for per in sorted({format.rows_per_unit for format in FORMATS.values()}):
         yield activate_variant(per, 1, INT32)
     q, d, worse = Vec(0, 64, INT64), Vec(1, 64, INT64), Vec(2, 64, BOOL)

@@ -285,6 +285,7 @@ def programs() -> Iterator[Variant]:
     for format in FORMATS.values():
         yield from samples.steps(format)
         yield from samples.small_rounds(format)
+        yield from samples.some_rows(format)
     yield from samples.others()
 
 

@@ -70,19 +70,19 @@ def _labels(A, gb):
     labels, moved = gb.Vector(gb.dtypes.INT64, n), gb.Vector(gb.dtypes.BOOL, n)
 
     def begin():
-        x, p, rest = gb.Vector(kind, n), gb.Vector(kind, n + 1), gb.Vector(gb.dtypes.BOOL, n)
+        x, p, done = gb.Vector(kind, n), gb.Vector(kind, n + 1), gb.Vector(kind, n)
         p << slots
         x << start
         # near = A any.second x: the label of any neighbour
-        advance(x, p, rest, A.mxv(x, gb.semiring.any_second[kind]).new())
+        advance(x, p, done, A.mxv(x, gb.semiring.any_second[kind]).new())
         moved << True
-        return x, p, rest
+        return x, p, done
 
-    def body(_, x, p, rest):
-        # near<x> = A min.second x
-        advance(x, p, rest, A.mxv(x, gb.semiring.min_second[kind]).new(mask=rest.S))
+    def body(_, x, p, done):
+        # near<!done> = A min.second x; done are few at first, so that no list of the others is made
+        advance(x, p, done, A.mxv(x, gb.semiring.min_second[kind]).new(mask=~done.S))
 
-    def advance(x, p, rest, near):
+    def advance(x, p, done, near):
         # near<near < x, replace> = near; p[x] min= near
         lower = gb.binary.lt(near & x).new()
         moved(lower.V, gb.replace) << True
@@ -93,7 +93,7 @@ def _labels(A, gb):
         q = at(p, at(p, p))
         p << at(q, at(q, q))
         x << at(p, x)
-        rest(x.V, gb.replace) << True
+        done << x.select(gb.select.valueeq, 0)
 
     def end(x, *_):
         # labels = x - 1; labels<x == 0> = the smallest vertex there

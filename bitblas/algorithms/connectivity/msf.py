@@ -2,10 +2,12 @@
 
 Method: Boruvka. In a round every component chooses the lightest edge that leaves it, and components that chose a
 common edge become one. Edges are numbered from the lightest to the heaviest, equal weights in the order of their
-places: with one number for each edge no two are equally light, so the chosen edges never close a cycle.
+places: with one number for each edge no two are equally light, so the chosen edges never close a cycle. Where there
+are many, the light ones are looked at alone until none of them is left; most of the others then lie in one component.
 
-State: near[k] = k for the edges that still leave a component; u[k] and v[k] are the components that they join, named
-by one of their vertices. p[c] is the component that c joins, c itself where it stays.
+State: of the light edges and of the others, each numbered from 0: near[k] = k for those that still leave a component;
+u[k] and v[k] are the components that they join, named by one of their vertices. p[c] is the component that c joins, c
+itself where it stays; root[x] is that of vertex x.
 
 Input: A with symmetric structure and values; only its part below the diagonal is read. Weights may be negative or
 infinite; False is lighter than True.
@@ -14,10 +16,13 @@ Check: Kruskal's algorithm.
 
 Boruvka: O jistem problemu minimalnim. Prace Moravske Prirodovedecke Spolecnosti 3 (1926).
 Chung, Condon: Parallel implementation of Boruvka's minimum spanning tree algorithm. IPPS 1996.
+Fallin, Gonzalez, Seo, Burtscher: A high-performance MST implementation for GPUs. SC 2023, for the light edges first.
 """
 
 from .. import _check as check
 from .._roots import at
+
+LIGHT = 2  # light edges for each vertex; where there are not twice as many, no edges are light
 
 
 @check.on_its_device
@@ -32,44 +37,65 @@ def minimum_spanning_forest(A, *, gb=None):
     gb = check.library(gb)
     n = check.square(gb, A)
     loop = check.loop(_boruvka, A, gb)
-    i, j, w, chosen = (loop.state[name] for name in ("rows", "columns", "weights", "chosen"))
+    i, j, w, parts = (loop.state[name] for name in ("rows", "columns", "weights", "parts"))
+    chosen = gb.Vector(gb.dtypes.BOOL, i.size)
     if i.size:
         loop.run()
-    # F = the chosen edges, and their transposes
+        for first, part in parts:
+            chosen[first : first + part.size] << part
+    # F = the chosen edges, each both ways
     kept = chosen.to_coo()[0]
-    i, j = i.to_dense()[kept], j.to_dense()[kept]
-    F = gb.Matrix.from_coo(i, j, w[kept], A.dtype, nrows=n, ncols=n)
-    F << gb.binary.first(F | F.T)
-    return F
+    i, j = (ends[kept].new().to_dense() for ends in (i, j))
+    rows, columns = i.repeat(2), j.repeat(2)
+    rows[1::2], columns[1::2] = j, i
+    return gb.Matrix.from_coo(rows, columns, w[kept].repeat(2), A.dtype, nrows=n, ncols=n)
 
 
 def _boruvka(A, gb):
-    n, index, minimum = A.nrows, gb.indexunary.index, gb.binary.min
+    n, BOOL, index, minimum = A.nrows, gb.dtypes.BOOL, gb.indexunary.index, gb.binary.min
     # i, j, w: L = tril(A, -1), its entries from the lightest on
     i, j, w = A.select(gb.select.tril, -1).new().to_coo()
     order = w.argsort(kind="stable")
     w = w[order]
     check.numbers(gb, "A", not (w[-1:] != w[-1:]).any())  # NaN is sorted last
-    m = len(w)
+    m, light = len(w), LIGHT * n
+    light = light if m > 2 * light and bool(w[0] != w[light]) else 0
     kind = gb.dtypes.INT32 if max(n, m) < 2**31 - 1 else gb.dtypes.INT64  # half the bytes where they suffice
     i, j = (gb.Vector.from_dense(x[order].astype(kind.np_type)) for x in (i, j))
-    edge, vertex = (gb.Vector.from_scalar(0, size).apply(index).new(kind) for size in (m, n))
-    near, chosen, moved = gb.Vector(kind, m), gb.Vector(gb.dtypes.BOOL, m), gb.Vector(gb.dtypes.BOOL, n)
+    moved, vertex = gb.Vector(BOOL, n), gb.Vector.from_scalar(0, n).apply(index).new(kind)
+    parts = [(0, gb.Vector(BOOL, light)), (light, gb.Vector(BOOL, m - light))]
+    ends = [[x[k : k + part.size].new() for x in (i, j)] for k, part in parts] if light else [(), (i, j)]
+    lights, others = (
+        (*ij, gb.Vector.from_scalar(0, x.size).apply(index).new(kind), x) for ij, (_, x) in zip(ends, parts)
+    )
+    near = gb.Vector(kind, m - light)
 
     def begin():
-        u, v = gb.Vector(kind, m), gb.Vector(kind, m)
-        u << i
-        v << j
-        near << edge
-        chosen.clear()
-        return u, v
+        u, v, root = gb.Vector(kind, m - light), gb.Vector(kind, m - light), gb.Vector(kind, n)
+        root << vertex
+        if light:
+            x, y, left = (gb.Vector(kind, light) for _ in range(3))
+            look(root, x, y, left, *lights)
+            check.repeat(lambda _: choose(root, x, y, left, lights[3]), while_=left)
+        look(root, u, v, near, *others)
+        return u, v, root
 
-    def body(_, u, v):
+    def body(_, u, v, root):
+        choose(root, u, v, near, others[3])
+
+    def look(root, u, v, near, i, j, edge, chosen):
+        # u = root[i]; v = root[j]; near<u != v, replace> = edge
+        u << at(root, i)
+        v << at(root, j)
+        near(gb.binary.ne(u & v).new().V, gb.replace) << edge
+        chosen.clear()
+
+    def choose(root, u, v, near, chosen):
         # best[c] = min k over the edges at c; chosen[best] = true
         edges, k = near.to_coo()
         best = gb.Vector.from_coo(u.to_dense()[edges], k, size=n, dup_op=minimum)
         best(minimum) << gb.Vector.from_coo(v.to_dense()[edges], k, size=n, dup_op=minimum)
-        chosen(gb.Vector.from_coo(best.to_coo()[1], True, size=m).S) << True
+        chosen(gb.Vector.from_coo(best.to_coo()[1], True, size=chosen.size).S) << True
         # p[c] = the component at the other end of best[c]
         first = gb.Vector.from_scalar(0, n, dtype=kind)
         first(best.S) << best
@@ -78,12 +104,16 @@ def _boruvka(A, gb):
         # p<p[p] == c> min= c: of two that chose each other, the smaller one stays
         p(gb.binary.eq(at(p, p) & vertex).new().V, minimum) << vertex
         # p = p[p] until nothing changes
+        q = at(p, at(p, p))
+        p << at(q, at(q, q))
         moved << True
         check.repeat(lambda _: jump(p), while_=moved)
-        # u<near> = p[u]; v<near> = p[v]; near<u != v, replace> = near
+        # u<near> = p[u]; v<near> = p[v]; near<u != v, replace> = near; root = p[root]
         u(near.S) << at(p, u)
         v(near.S) << at(p, v)
         near(gb.binary.ne(u & v).new().V, gb.replace) << near
+        if light:
+            root << at(p, root)
 
     def jump(p):
         q = at(p, at(p, p))
@@ -92,5 +122,5 @@ def _boruvka(A, gb):
 
     return {
         "begin": begin, "body": body, "while_": near,
-        "rows": i, "columns": j, "weights": w, "chosen": chosen,
+        "rows": i, "columns": j, "weights": w, "parts": parts,
     }  # fmt: skip

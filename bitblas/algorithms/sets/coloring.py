@@ -1,26 +1,28 @@
 """Coloring: numbers for the vertices, as few as possible, such that neighbours have different ones.
 
-Method: speculative greedy, for 64 colors at a time, which are the bits of a word. In a round every vertex that has no
-color yet chooses the lowest one that no neighbour has, and keeps it unless a neighbour that comes before it chose the
-same. Vertices come in the order of falling degree (equal ones: random). Those that find none of the 64 free wait for
-the next 64. It needs at most one color more than the highest degree, and mostly far fewer: about as many as the
-sequential greedy coloring in this order.
+Method: the sequential greedy coloring in the order of falling degree (equal ones: random), 32 colors at a time, which
+are bits of a word. A vertex takes the lowest color that no neighbour before it has as soon as none of those before it
+can still get that color, which is mostly long before all of them are colored. Those that find none of the 32 free
+wait for the next 32. It needs at most one color more than the highest degree, and mostly far fewer.
 
-State: f holds the colors that the neighbours of a vertex have, as bits, UINT64; no entry stands for "has a color, or
-waits". A row of D has those neighbours that come before. choice is 0 at vertices without a choice, not missing: full
-vectors are multiplied by rows, and here these are few and short, however many neighbours come after.
+State: word holds at each vertex the color that it took, as one of the low 32 bits, or those that it may still get, as
+bits of the upper 32; 0 at those that wait or have their color from another word. f = 0 where a vertex is neither
+colored nor waits. A row of D has the neighbours that come before.
 
 Input: A with a symmetric structure (each edge stored both ways); values, dtype and self loops do not matter.
 
-Check: neighbours differ; the same rounds, vertex by vertex.
+Check: neighbours differ; the greedy coloring, vertex by vertex.
 
-Gebremedhin, Manne: Scalable parallel graph coloring algorithms. Concurrency: Practice and Experience 12 (2000).
+Jones, Plassmann: A parallel graph coloring heuristic. SIAM J. on Scientific Computing 14 (1993).
+Alabandi, Powers, Burtscher: Increasing the parallelism of graph coloring via shortcutting. PPoPP 2020.
 Welsh, Powell: An upper bound for the chromatic number of a graph. The Computer Journal 10 (1967), for the order.
 """
 
 from .. import _check as check
 from .._parts import numbers
 from .._scores import degrees, drawn
+
+COLORS = 0xFFFFFFFF  # the bits of a word that stand for colors
 
 
 @check.on_its_device
@@ -57,54 +59,53 @@ def color_classes(A, *, seed=None, gb=None):
 
 
 def _choosing(A, gb, seed):
-    n, binary, UINT64 = A.nrows, gb.binary, gb.dtypes.UINT64
+    n, binary, INT64, UINT64 = A.nrows, gb.binary, gb.dtypes.INT64, gb.dtypes.UINT64
     # D = A where (degree, random) of the row is below that of the column
     vertex, degree = degrees(A, gb).to_coo()
     s = degree << 32 | drawn(vertex.astype("int64"), seed)
     i, j, _ = A.to_coo(values=False)
-    up = s[i] < s[j]
-    D = check.ordered_as(A, gb.Matrix.from_coo(i[up], j[up], True, nrows=n, ncols=n))
-    beside = gb.semiring.register_anonymous(gb.monoid.bor, gb.binary.second)[UINT64]
-    colors, rest, base = gb.Vector(gb.dtypes.INT64, n), gb.Vector(gb.dtypes.BOOL, n), gb.Scalar(gb.dtypes.INT64)
+    after = s[i] < s[j]
+    D = gb.Matrix.from_coo(i[after], j[after], True, nrows=n, ncols=n)
+    beside = gb.semiring.register_anonymous(gb.monoid.bor, binary.second)[UINT64]
+    band, shift = binary.band[UINT64], binary.bshift[UINT64]
+    colors, rest, base = gb.Vector(INT64, n), gb.Vector(gb.dtypes.BOOL, n), gb.Scalar(INT64)
     f = gb.Vector(UINT64, n)
 
     def begin():
-        choice = gb.Vector(UINT64, n)
-        choice << 0
+        word = gb.Vector(UINT64, n)
+        word << 0
         rest << True
-        return (choice,)
+        return (word,)
 
-    def body(k, choice):
-        # f<rest, replace> = 0; rest = none; base = 64 k - 1
+    def body(k, word):
+        # f<rest, replace> = 0; word = 0; word<f> = all may be; rest = none; base = 32 k - 1
         f(rest.S, gb.replace) << 0
+        word << 0
+        word(f.S) << COLORS
+        word << word.apply(shift, right=32)
         rest.clear()
         base << k
-        base << base.apply(binary.times, right=64)
+        base << base.apply(binary.times, right=32)
         base << base.apply(binary.minus, right=1)
-        choose(choice)
-        check.repeat(lambda _: keep(choice), while_=f)
+        check.repeat(lambda _: take(word), while_=f)
 
-    def choose(choice):
-        # choice<f> = ~f & (f + 1), the lowest bit that is free, 0 where none is: then the vertex waits
-        bit = binary.band(f.apply(gb.unary.bnot).new() & f.apply(binary.plus[UINT64], right=1).new()).new()
-        choice << 0
-        choice(bit.S) << bit
+    def take(word):
+        # near<f> = D bor.second word; free = the colors that no neighbour before has; bit = the lowest of them, or 0
+        near = D.mxv(word, beside).new(mask=f.S)
+        near << binary.bor[UINT64](near | f)
+        free = near.apply(binary.bxor[UINT64], right=COLORS).new().apply(band, right=COLORS).new()
+        bit = band(free & free.apply(gb.unary.ainv[UINT64]).new()).new()
+        # open = a neighbour before may still get it
+        open_ = band(bit & near.apply(shift, right=-32).new()).new().select(gb.select.valuene, 0).new()
+        # colors<bit> = base + the number of the bit; word = bit, or those that are free; rest<bit == 0> = true
         waits = bit.select(gb.select.valueeq, 0).new()
         rest(waits.S) << True
-        f(~waits.S, gb.replace) << f
-
-    def keep(choice):
-        # near<f, replace> = D bor.second choice; fresh<f, replace> = choice where near has other bits
-        near = D.mxv(choice, beside).new(mask=f.S)
-        lost = binary.band(near & choice).new().select(gb.select.valuene, 0).new()
-        fresh = choice.dup(mask=f.S)
-        fresh(~lost.S, gb.replace) << fresh
-        # colors<fresh> = base + the number of the bit
-        colors(fresh.S) << fresh.apply(gb.unary.ss.frexpe[gb.dtypes.FP64]).new().apply(binary.plus, right=base)
-        # f<lost, replace> = f bor (A bor.second fresh)
-        taken = A.mxv(fresh, beside).new(mask=lost.S)
-        f(lost.S, gb.replace) << f
-        f(binary.bor) << taken
-        choose(choice)
+        word(bit.S) << bit
+        free(open_.S, gb.replace) << free.apply(shift, right=32)
+        word(free.S) << free
+        bit(~open_.S, gb.replace) << bit
+        bit(~waits.S, gb.replace) << bit
+        colors(bit.S) << bit.apply(gb.unary.ss.frexpe[gb.dtypes.FP64]).new().apply(binary.plus, right=base)
+        f(open_.S, gb.replace) << f
 
     return {"begin": begin, "body": body, "while_": rest, "colors": colors}

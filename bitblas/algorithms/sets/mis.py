@@ -18,6 +18,8 @@ Blelloch, Fineman, Shun: Greedy sequential maximal independent set and matching 
 from .. import _check as check
 from .._scores import MASK, degrees, random
 
+UNEVEN = 8  # times the mean degree: with such hubs, one neighbour says of most vertices that they are not the best
+
 
 @check.on_its_device
 def maximal_independent_set(A, *, seed=None, gb=None):
@@ -42,21 +44,30 @@ def _joining(A, gb):
     degree, seed = degrees(A, gb), gb.Scalar(INT64)
     vertex = degree.apply(gb.indexunary.index).new(INT64)
     s, members = gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows)
+    most = degree.reduce(gb.monoid.max).new().value or 0
+    uneven = most * A.nrows > UNEVEN * A.nvals
 
     def begin():
-        # s = random / (1 + degree), made unique by its low bits
+        # s = score = random / (1 + degree), made unique by its low bits
         draw = random(vertex, seed, gb)
         share = binary.cdiv(draw.apply(binary.bshift, right=-1).new() & degree.apply(binary.plus, right=1).new())
-        s << binary.bor(share.new().apply(binary.bshift, right=32).new() & draw)
+        score = binary.bor(share.new().apply(binary.bshift, right=32).new() & draw).new()
+        s << score
         members.clear()
-        join(0)
+        if not uneven:
+            join(0, score)
+            return
+        # near = A any.second score: where that of one neighbour is better, the others need not be looked at
+        near = A.mxv(score, gb.semiring.any_second[INT64]).new()
+        worse = binary.gt(near & score).new()
+        join(0, score, score.dup(mask=~worse.V))
 
-    def join(_):
-        # best<s, replace> = A max.second s: the best score next to each vertex; a self loop gives its own
-        best = A.mxv(s, gb.semiring.max_second[INT64]).new(mask=s.S)
-        # fresh<!(best > s), replace> = true; members<fresh> = true
+    def join(_, score=s, among=s):
+        # best<among, replace> = A max.second score: the best next to each vertex; a self loop gives its own
+        best = A.mxv(score, gb.semiring.max_second[INT64]).new(mask=among.S)
+        # fresh<among & !(best > s), replace> = true; members<fresh> = true
         worse = binary.gt(best & s).new()
-        fresh = s.apply(gb.unary.one[INT64]).new(BOOL, mask=~worse.V)
+        fresh = among.apply(gb.unary.one[INT64]).new(BOOL, mask=~worse.V)
         members(fresh.S) << True
         # gone<s, replace> = A any.pair fresh; gone<fresh> = true
         gone = A.mxv(fresh, gb.semiring.any_pair[BOOL]).new(mask=s.S)

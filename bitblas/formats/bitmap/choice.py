@@ -13,7 +13,7 @@ class BitmapChoice(RowsChoice):
     """A bit for each place."""
 
     name = "bitmap"
-    timed = smallest = fused = False
+    timed = smallest = fused = opens = False
     bits, registered = True, "few"
 
     def refusal(self, nrows: int, ncols: int) -> str:

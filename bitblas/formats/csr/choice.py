@@ -49,7 +49,7 @@ class RowsChoice(Format):
     """Rows of plain columns."""
 
     name, folder = CSR, "csr"
-    by_rows, ranked, reads_values, scans, spreads, shares_pushes = True, False, True, True, True, True
+    by_rows, ranked, reads_values, scans, opens, spreads, shares_pushes = True, False, True, True, True, True, True
     fused, registered = True, "all"
 
     def listing(self, seen: Seen) -> Listing:

@@ -20,7 +20,7 @@ class HyperChoice(RowsChoice):
     """Rows and columns that have entries, listed; and plain rows of as many."""
 
     name = "hyper"
-    timed = smallest = fused = False
+    timed = smallest = fused = opens = False
     renumbers, registered = True, "few"
 
     def predict_bytes(self, seen: Seen) -> int:

@@ -63,12 +63,17 @@ class Step:
 
 @dataclass(eq=False)
 class Pull:
-    """A product by rows into a vector of its own, by the kernels of single statements."""
+    """A product by rows into a vector of its own, by the kernels of single statements, or (opens) those that the mask
+    lists."""
 
     target: Vec
     product: Product
     mask: Masked | None
     text: str
+
+    @property
+    def opens(self) -> bool:
+        return self.mask is not None and self.mask.structure and not self.mask.complement
 
 
 @dataclass(eq=False)

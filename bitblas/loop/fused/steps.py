@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any, NamedTuple
 
 from semirings import Monoid, Semiring, Typed
 from semirings.dtypes import DataType
 
 from ...formats import format_of
 from ...kernels.prologue import Variant, value
-from ...plan.product import VALUES, WORDS
+from ...plan.product import VALUES, WORDS, any_order
 from ...verbs.variants import ATOMICS, CELLS, algebra_of, beginning, push_variant
 from .pointwise import Text, macro
 
@@ -54,9 +55,47 @@ def _join(monoid: Monoid, z: DataType) -> tuple[tuple[str, int], ...]:
     return ("JOIN", by), ("JOIN_FLOAT", int(by > 0 and z.kind == "f"))
 
 
-def activate_variant(per: int, lists: int, ptr: DataType) -> Variant:
-    """The kernel that counts and lists the entries of a vector by units of `per` rows."""
-    return Variant("loop/gpu/activate", (("PTR", ptr),), (("PER", per), ("LISTS", lists), ("LANES", 1)))
+def activate_variant(per: int, lists: int, ptr: DataType, opens: Opens | None = None) -> Variant:
+    """The kernel that counts and lists the entries of a vector by units of `per` rows. opens: it is the mask of a pull
+    of these rows."""
+    constants = (("PER", per), ("LISTS", lists), ("LANES", 1), ("OPENS", 0 if opens is None else 1 + opens.full))
+    plain = Variant("loop/gpu/activate", (("PTR", ptr),), constants)
+    if opens is None:
+        return plain
+    more = macro("PARAMETERS", [", const u64* condition, const i64* rounds, i64 ahead, u64* t_bits, C_T* t_val"])
+    types = (*plain.types, ("C", opens.cell))
+    return dataclasses.replace(plain, types=types, values=(opens.begin,), text=f"{more}\n")
+
+
+class Opens(NamedTuple):
+    """What a pull of some rows begins with: cells of that type, which hold that value; full: of a vector that is."""
+
+    cell: DataType
+    begin: Any
+    full: bool
+
+    @classmethod
+    def of(cls, semiring: Typed[Semiring], *, full: bool) -> Opens:
+        _, _, monoid, z = algebra_of(semiring)
+        return cls(z, value("BEGIN", z, beginning(monoid, z)), full)
+
+
+def some_variant(
+    key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], a: DataType, u: DataType, *,
+    flip: bool, full: bool, packed: bool = False,
+) -> Variant:  # fmt: skip
+    """The pull of rows on a list. full: of a vector with an entry everywhere."""
+    step = step_variant(
+        key, types, semiring, VALUES, a, u, flip=flip, ranked=False, also=False, pulls=False, lanes=32, packed=packed
+    )
+    constants = tuple({**dict(step.constants), "U_FULL": int(full)}.items())
+    return dataclasses.replace(step, kernel=format_of(key).kernel("pull_some"), constants=constants, text="")
+
+
+def is_opened(key: str, semiring: Typed[Semiring], kind: int) -> bool:
+    """Whether a pull may be that of the rows on a list: segments of long rows are joined in any order."""
+    joined = kind == VALUES and semiring.op.monoid.name != "any" and any_order(semiring, kind)
+    return joined and format_of(key).opens and semiring.return_type in CELLS
 
 
 def can_pull(key: str, semiring: Typed[Semiring], kind: int) -> bool:
@@ -74,4 +113,14 @@ def step_lanes(words: int, units: int, skewed: bool) -> int:
     return next((lanes for lanes in (8, 16) if lanes * units >= 3 * words), 32)
 
 
-__all__ = ["BLOCKS_PER_MULTIPROCESSOR", "SEGMENT_ENTRIES", "activate_variant", "can_pull", "step_lanes", "step_variant"]
+__all__ = [
+    "BLOCKS_PER_MULTIPROCESSOR",
+    "SEGMENT_ENTRIES",
+    "Opens",
+    "activate_variant",
+    "can_pull",
+    "is_opened",
+    "some_variant",
+    "step_lanes",
+    "step_variant",
+]

@@ -2,14 +2,22 @@
 // the work in them, by `ptr`; rows longer than `longest` are cut into segments (PER 1). most: with more work than that nobody
 // reads the list, as all steps will pull. They also do where of MANY_PULL positions one has an entry, as a list of so many costs
 // more than a pull: there is more work than `most` then.
+// OPENS: the vector is the mask of a pull by rows on the list (formats/csr/pull_some.cu) into t, which it prepares: bits are
+// cleared, or, where each row with entries will have a sum (2), set; cells of long rows begin.
 #include "kernels/frontier.cuh"
 #define MANY 128   // entries of 32 half words, from which on a warp takes their places together
 #define AT_ONCE 4  // half words
 #define MANY_PULL 16
+#if !OPENS
+#define PARAMETERS
+#endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* ptr, u32* list, u64* state, u32* segments) {
+activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* ptr, u32* list, u64* state, u32* segments PARAMETERS) {
   (void)n;
+#if OPENS
+  if (!may_run(condition, rounds, ahead)) return;
+#endif
   __shared__ Stage stage;
   open_stage(stage);
   u64 entries = 0, work = 0;
@@ -25,6 +33,9 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
 #endif
     const u32 word = mine < halves ? ((const u32*)bits)[mine] : 0;
     entries += __popc(word);
+#if OPENS
+    if (mine < halves && (OPENS == 1 || !word)) ((u32*)t_bits)[mine] = 0;
+#endif
 #if LISTS
     if (many) atomicAdd(state + WORK, most + 1);
     if (__shfl_sync(ALL_LANES, (u32)(many || known > most), 0)) continue;
@@ -68,6 +79,11 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
           put_on(stage, add[k], (u32)unit[k], list, state + LISTED);
         (void)place[k];
         work += length[k];
+#if OPENS
+        const u32 added = __ballot_sync(ALL_LANES, add[k]), filled = __ballot_sync(ALL_LANES, length[k] > 0);
+        if (OPENS == 2 && added && WARP_LANE == 0) ((u32*)t_bits)[unit[k] >> 5] = filled;
+        if (length[k] > longest) t_val[unit[k]] = C_T(BEGIN);
+#endif
         if (PER == 1 && length[k] > longest) {
           const i64 count = (length[k] + longest - 1) / longest;
           const u64 some = atomicAdd(state + SEGMENTS, (u64)count);

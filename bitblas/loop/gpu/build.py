@@ -37,7 +37,7 @@ from .between import Ends, beside, between
 from .inner import InnerLoop, copies_of
 from .lines import along_lines
 from .operands import Cleared, Head, Source, Target, launchable
-from .pull import PullLaunch
+from .pull import PullLaunch, is_listed
 from .small import small_rounds
 
 Launch = Callable[[], None]
@@ -58,8 +58,8 @@ class Build:
         self.full, self.of_full = frozenset(x.id for x in full), full
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
-        skewed = any(self.rows_of(step.product)[1] for step in self.steps)
-        copies = copies_of(plan, device.captures, skewed=skewed)
+        skewed, opened = any(self.rows_of(step.product)[1] for step in self.steps), lambda item: is_listed(self, item)
+        copies = copies_of(plan, device.captures, skewed=skewed, opened=opened)
         self.copies = copies = copies if group is None else int(group.allreduce(np.array([copies]), np.maximum)[0])
         self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # that write it in a round
         self.lines: list[Line] = []  # what one round launches
@@ -87,7 +87,7 @@ class Build:
         self.remaining = self.states.take(copies + 1, 1) if by_pass else None
         for k in range(copies):
             for number, item in enumerate(plan.items):
-                if isinstance(item, Activate):
+                if isinstance(item, Activate) or (isinstance(item, Pull) and is_listed(self, item)):
                     self.activations[k, number] = self.states.take(1)
         # One array, so that one copy sets all: the states, then the rounds of frontier.cuh.
         self.numbers = xp.zeros(len(self.states.sources) * STATE + ROUNDS, np.uint64)
@@ -242,8 +242,7 @@ class Build:
         if isinstance(item.product, LineProduct):
             return along_lines(self, item, k, values, frontiers)
         pull = PullLaunch(self.device, item.product, values, *frontiers, masked=item.mask is not None, full=full)
-        self.launched = str(pull.prepared.plan)
-        return pull.launch(self.mask(item.mask))
+        return pull.bound(self, item, k)
 
     def _step(self, item: Step, k: int, activated: int | None, stepped: Mapping[Vec, int]) -> Launch:
         product, device = item.product, self.device

@@ -5,13 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from semirings.dtypes import lookup_dtype
+
 from ...plan.direction import Known, pulled
 from ...plan.product import VALUES
 from ...verbs import deciding
-from ...verbs.operands import Allowed, Input, Output, stored
+from ...verbs.operands import Allowed, Input, Output, Values, stored
 from ...verbs.product import PreparedProduct
 from ..buffers import Frontier
-from ..recorded.ir import Product
+from ..fused import layout
+from ..fused.fuse import Pull
+from ..fused.steps import SEGMENT_ENTRIES, Opens, activate_variant, is_opened, some_variant
+from ..recorded.ir import LineProduct, Product
+from .activate import ALL
+from .operands import launchable
+
+
+def is_listed(build: Any, item: Pull) -> bool:
+    """Whether a product by rows goes along those that its mask lists."""
+    product = item.product
+    if not item.opens or isinstance(product, LineProduct) or not build.device.shares_rows:
+        return False
+    kind, _ = layout.kind(product, build.iso)
+    return is_opened(product.matrix.structure.primary.key, product.semiring, kind)
 
 
 class PullLaunch:
@@ -28,11 +46,56 @@ class PullLaunch:
         self.prepared = PreparedProduct(plan, case.product, A, product.u.dtype, semiring, flip, full=full)
         self.pull = self.prepared.pull(self.prepared.z, None, None, False, masked)
 
+    def bound(self, build: Any, item: Pull, k: int) -> Callable[[], None]:
+        """The launch of a round's item; k < 0: outside of the rounds, where nothing is listed."""
+        if k >= 0 and item.mask is not None and is_listed(build, item):
+            state = build.number(build.activations[k, build.round.items.index(item)])
+            return self.launch_some(build, build.buffers[item.mask.vec], state, build._head(k))
+        build.launched = str(self.prepared.plan)
+        return self.launch(build.mask(item.mask))
+
     def launch(self, mask: Allowed) -> Callable[[], None]:
         """The product as a launch."""
-        prepared, pull, u, t = self.prepared, self.pull, self.u, self.t
-        u_values = prepared.u_values or stored(self.device, u.vec.dtype, u.at(u.values) if u.values else u.iso)
-        given = Input(u.at(u.bits), *u_values)
+        pull, u, t = self.pull, self.u, self.t
+        given = Input(u.at(u.bits), *self._u_values)
         to = Output(t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing.array)
         scratch = pull.scratch()
         return lambda: pull.run(given, mask, pull.nothing, to, scratch)
+
+    @property
+    def _u_values(self) -> Values:
+        found: Values | None = self.prepared.u_values
+        u = self.u
+        return found or stored(self.device, u.vec.dtype, u.at(u.values) if u.values else u.iso)
+
+    def launch_some(self, build: Any, mask: Frontier, state: Any, head: tuple[Any, ...]) -> Callable[[], None]:
+        """The product of the rows where a mask has entries, which are listed before, as a launch: no row is looked at
+        but these, and many warps share few. head: of a launch of the round."""
+        prepared, u, t, form = self.prepared, self.u, self.t, self.prepared.form
+        types, _, _, a_type, how = prepared.algebra
+        semiring = prepared.semiring
+        longest, n = np.int64(SEGMENT_ENTRIES), np.int64(mask.vec.size)
+        rows = build.scratch.array(max(1, form.units), np.uint32)
+        segments = build.scratch.array(max(1, 2 * form.segments(SEGMENT_ENTRIES)), np.uint32)
+        to = t.at(t.bits), t.at(t.values)
+        opens = Opens.of(semiring, full=how["full"])
+        listed = build.launcher(
+            activate_variant(1, 1, lookup_dtype(form.ptr.dtype), opens), build.grid(int(n)),
+            (n, n, longest, ALL, mask.at(mask.bits), form.ptr, rows, state, segments, *head, *to),
+        )  # fmt: skip
+        variant = some_variant(
+            form.key, types, semiring, a_type, prepared.u_type, flip=how["flip"], full=how["full"], packed=how["packed"]
+        )
+        given = launchable((u.at(u.bits), *self._u_values))
+        matrix = launchable((form.ptr, *prepared.matrix.contents, *prepared.matrix.values))
+        args = (n, longest, *head, rows, state, segments, *given, *matrix, *to)
+        pulled = build.launcher(variant, build.grid(32 * int(n)), args)
+
+        def both() -> None:
+            listed()
+            pulled()
+
+        return both
+
+
+__all__ = ["PullLaunch", "is_listed"]

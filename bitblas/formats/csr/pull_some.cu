@@ -1,0 +1,132 @@
+// t = A (+).(x) u at the rows on a list (loop/gpu/activate.cu, which has prepared t): for masks of few rows in loops. A warp
+// walks along some rows as if they were one, or, of few, along one after the other, and takes others when it is done: runs
+// of rows that lie far apart on the list, where neighbours may all be long. PARTS warps share a segment of a long row, whose cell all
+// its segments are joined to. Where u is full t has its bits already.
+#include "formats/csr/rows.cuh"
+#include "kernels/joined.cuh"
+#define PARTS 4  // of a segment: a warp takes one
+#define TAKEN 6  // of the state: groups of rows that warps have taken
+#define RUN 8    // rows that stand together on the list
+#define FEW 4    // rows of a warp, up to which it walks along each by itself
+
+// What a lane has of a sum.
+struct Partial {
+  bool some;
+  Z_T sum;
+};
+
+struct Operand {
+  const Rows& rows;
+  const Values& values;
+  const u64* bits;
+  const STORED(U_T)* val;
+  U_T iso;
+  i64 stride;
+
+  // The products of entries e of rows i; `has` becomes false where u has no entry.
+  __device__ __forceinline__ void products(bool* has, const PTR_T* e, const u32* i, Z_T* z) const {
+    COL_T j[AT_ONCE];
+    A_T a[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+      j[k] = has[k] ? Columns(rows.col, rows.width, e[k]).at((i64)e[k], 0) : COL_T(0);
+      a[k] = has[k] ? values.at(e[k]) : values.one;
+    }
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) {
+      if (!U_FULL) has[k] = has[k] && bit_of(bits, j[k]);
+      z[k] = has[k] ? mul(a[k], load<U_T>(val, iso, stride, j[k]), i[k], j[k]) : Z_T(BEGIN);
+    }
+  }
+  // The sum over entries [e, stop) of row i, by a warp.
+  __device__ __forceinline__ Partial sum(PTR_T e, PTR_T stop, u32 i) const {
+    Partial x = {false, Z_T(BEGIN)};
+    u32 row[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) row[k] = i;
+    walk_row(e, stop, [&](const bool* there, const PTR_T* at, const int*, u32, u32) {
+      bool has[AT_ONCE];
+      Z_T z[AT_ONCE];
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; ++k) has[k] = there[k];
+      products(has, at, row, z);
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; ++k) join(x.some, x.sum, has[k], z[k]);
+    });
+    join_lanes(x.some, x.sum, 1);
+    return x;
+  }
+};
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+pull_some(i64 n, i64 longest, const u64* condition, const i64* rounds, i64 ahead, const u32* list, u64* state,
+          const u32* segments, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_stride, FORM(),
+          const value_t* a_val, A_T a_iso, i64 a_stride, u64* t_bits, C_T* t_val) {
+  (void)n;
+  const bool runs = may_run(condition, rounds, ahead);
+  const u32 listed = (u32)state[LISTED];
+  const i64 parts = (i64)state[SEGMENTS] * PARTS;
+  if (!runs) return;
+  const Rows A = FORM_OF();
+  const Values values = {a_val, a_iso, a_stride};
+  const Operand u = {A, values, u_bits, u_val, u_iso, u_stride};
+  const u32 warp = (u32)(thread_number() / 32), warps = gridDim.x * (BLOCK / 32);
+  __shared__ Z_T staged[BLOCK / 32][32 * AT_ONCE];
+  __shared__ bool marked[BLOCK / 32][32 * AT_ONCE];
+  Z_T* const here = staged[threadIdx.x / 32];
+  bool* const there = marked[threadIdx.x / 32];
+
+  // So many rows that all warps have some.
+  u32 share = (listed + warps - 1) / warps;
+  if (share > RUN) share = share < 32 ? (share + RUN - 1) / RUN * RUN : 32;
+  const u32 run = share < RUN ? share : RUN;
+  const u32 groups = share ? (listed + share - 1) / share : 0;
+  u32 next = 0;
+  for (u32 group = warp; group < groups; group = next) {
+    next = groups;  // asked for before it is needed
+    if (groups > warps && WARP_LANE == 0) next = warps + (u32)atomicAdd(state + TAKEN, 1ull);
+    const u64 at = (u64)(WARP_LANE / run) * run * groups + (u64)group * run + WARP_LANE % run;
+    const bool mine = WARP_LANE < share && at < listed;
+    const u32 i = mine ? list[at] : 0;
+    Item row = {};
+    if (mine) row = A.item(i);
+    if (A.work_of(row) > longest) row = {};  // in segments
+    Partial x = {false, Z_T(BEGIN)};
+    if (share <= FEW) {
+      for (u32 k = 0; k < share; ++k) {
+        const Partial all = u.sum(__shfl_sync(ALL_LANES, row.begin, k), __shfl_sync(ALL_LANES, row.end, k),
+                                  __shfl_sync(ALL_LANES, i, k));
+        if (WARP_LANE == k) x = all;
+      }
+    } else {
+      walk_joined(row.begin, row.end, [&](const bool* all, const PTR_T* at, const int* owner, u32 low, u32 high) {
+        bool has[AT_ONCE];
+        u32 of[AT_ONCE];
+        Z_T z[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) has[k] = all[k], of[k] = __shfl_sync(ALL_LANES, i, owner[k]);
+        u.products(has, at, of, z);
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) here[k * 32 + WARP_LANE] = z[k], there[k * 32 + WARP_LANE] = has[k];
+        __syncwarp();
+        for (u32 k = low; k < high; ++k) join(x.some, x.sum, U_FULL || there[k], here[k]);
+        __syncwarp();
+      });
+    }
+    if (mine && x.some) {
+      t_val[i] = C_T(x.sum);
+      if (!U_FULL) set_bit(t_bits, i);
+    }
+    next = __shfl_sync(ALL_LANES, next, 0);
+  }
+  for (i64 s = warp; s < parts; s += warps) {
+    const u32 i = segments[2 * (s / PARTS)];
+    const i64 size = (longest + PARTS - 1) / PARTS, begin = (i64)A.ptr[i] + segments[2 * (s / PARTS) + 1] * longest;
+    const i64 end = A.ptr[i + 1], last = begin + longest < end ? begin + longest : end, from = begin + s % PARTS * size;
+    const Partial x = u.sum((PTR_T)from, (PTR_T)(from + size < last ? from + size : last), i);
+    if (WARP_LANE == 0 && x.some) {
+      join_anew(t_val + i, x.sum, cell_at(t_val + i));
+      if (!U_FULL) set_bit(t_bits, i);
+    }
+  }
+}
