@@ -20,8 +20,8 @@ from .options import check_options, check_wait
 from .show import ShownScalar
 from .statement.base import Output
 from .statement.delayed import Number
-from .statement.expr import ScalarExpression
-from .statement.operand import Operand, describe, kinds
+from .statement.expr import ScalarExpression, enter
+from .statement.operand import Operand, describe
 from .statement.operands import apply_operator, compute_scalar, index_operator, of, operands, union_operator
 from .statement.recording import cast
 from .statement.recording import state as recording
@@ -276,4 +276,4 @@ def combine(left: Any, right: Any, op: Any, how: str = "mult", defaults: Any = (
     return ScalarExpression(f"ewise_{how}", (Scalar.from_value(left), right), f, run)
 
 
-kinds[0] = Scalar
+enter(Scalar)

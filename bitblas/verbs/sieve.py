@@ -32,19 +32,22 @@ class Sieve(MatrixStore):
         self.places, self.dtype, self.sums, self.present, self.monoid = places, dtype, sums, present, monoid
         self.order = None
         self.device, self.nrows, self.ncols = places.device, places.nrows, places.ncols
+        self.usual = places.usual
         self.waits = True  # nobody has asked yet where the entries are
 
     @cached_property
     def _entries(self) -> MatrixStore:
         return filter_entries(MatrixStore(self.places, self.dtype, self.sums), self.present)
 
-    def __getattr__(self, name: str) -> Any:
-        """`structure` and `raw`, when they are asked for."""
-        if name not in ("structure", "raw"):
-            raise AttributeError(name)
-        found, self.waits = self._entries, False
-        self.structure, self.raw = found.structure, found.raw
-        return getattr(found, name)
+    @cached_property
+    def structure(self) -> Structure:
+        self.waits = False
+        return self._entries.structure
+
+    @cached_property
+    def raw(self) -> Any:
+        self.waits = False
+        return self._entries.raw
 
     @property
     def iso(self) -> bool:

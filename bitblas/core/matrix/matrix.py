@@ -17,8 +17,8 @@ from ..building import restored
 from ..convert import check_size, device_of, pickled
 from ..options import check_layout
 from ..statement.axes import Axis
+from ..statement.expr import enter
 from ..statement.mask import Mask, check
-from ..statement.operand import kinds
 from ..statement.running import assignment, computed, statement
 from . import assign as assign_matrix
 from .build import MatrixBuild
@@ -125,4 +125,4 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
         self._adopt(verbs.empty(self.device, self.nrows, self.ncols, self.dtype))
 
 
-kinds[2] = Matrix
+enter(Matrix)

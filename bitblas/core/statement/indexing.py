@@ -9,14 +9,14 @@ from ...exceptions import DimensionMismatch
 from ..options import check_options
 from .axes import Axis
 from .base import Assigner, Output
-from .delayed import Delayed
+from .delayed import Waiting
 from .infix import Operators
 from .mask import Mask, check
 
 _OUTPUT_CALL: Any = Output.__call__
 
 
-class IndexExpr(Delayed, Operators):
+class IndexExpr(Waiting, Operators):
     """parent[I]: extracts when it is read, assigns when it stands on the left of `<<`."""
 
     __slots__ = ("_expr", "axes", "parent")

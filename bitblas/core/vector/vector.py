@@ -26,7 +26,7 @@ from ..operators import typed
 from ..options import check_options
 from ..statement import orders
 from ..statement.axes import Axis
-from ..statement.expr import MatrixExpression, ScalarExpression, VectorExpression
+from ..statement.expr import MatrixExpression, ScalarExpression, VectorExpression, enter
 from ..statement.mask import Mask, check
 from ..statement.operand import is_tensor, kinds, object_of
 from ..statement.operands import apply_operator, index_operator, operands, select_mask, union_operator
@@ -286,4 +286,4 @@ class Vector(VectorBuild, VectorIndex):
         return kinds[2]._from_store(between.from_diagonal(self._store, int(k)), name)
 
 
-kinds[1] = Vector
+enter(Vector)
