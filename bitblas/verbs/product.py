@@ -65,7 +65,7 @@ def mxv(
         t = listed.mxv(A, u, semiring, transpose=transpose, flip=flip, mask=mask)
         if t is not None:
             return hyper_product.ended(t, mask, into)
-    if A.structure.renumbers:
+    if not A.usual and A.structure.renumbers:
         return hyper_product.mxv(mxv, A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
     if type(u) is SparseStore and (rows := hyper_product.rows_along(A, u, transposed=not transpose)) is not None:
         return hyper_product.mxv(mxv, rows, u, semiring, transpose=True, flip=flip, mask=mask, into=into)
@@ -263,11 +263,12 @@ def reduce_rows(
     A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False, into: Into | None = None
 ) -> VectorStore | None:
     """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
-    if narrow.is_flat(A) and narrow.computes(monoid):
+    if not A.usual and narrow.is_flat(A) and narrow.computes(monoid):
         lines = lines_of(A.nrows, A.ncols)
         t = narrow_sums.reduce_lines(A, monoid, along=lines.tall != transpose)
         return vector.finish(t, into)
-    size, hyper, mask = A.nrows if transpose else A.ncols, A.structure.renumbers, None if into is None else into[1]
+    size, mask = A.nrows if transpose else A.ncols, None if into is None else into[1]
+    hyper = not A.usual and A.structure.renumbers
     if hyper or size > FEW:
         ones = hyper_product.ones(A, transpose) if hyper else full_vector(A.device, size, np.bool_(True), BOOL)
         return mxv(A, ones, _first(monoid), transpose, False, mask, into)

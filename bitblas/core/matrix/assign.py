@@ -46,7 +46,7 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
             check_cast(value.dtype, held.dtype)
     kept = accum is not None or (mask is not None and not replace)
     if kept:  # None: nobody has counted
-        kept = (held.flat.count if isinstance(held, FlatStore) else held.nvals) != 0
+        kept = (held.flat.count if isinstance(held, FlatStore) else held.structure.nvals) != 0
     order = common([*_along(value), *_parents(mask), *([C] if kept else [])]) if orders.used else None
     m = None if mask is None else matrix_mask(mask, order)
     restricted = delayed and value.masked

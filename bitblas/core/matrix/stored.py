@@ -74,7 +74,7 @@ class StoredMatrix(MatrixRead, Tensor):
         """What it holds, for a product: from when that is repaid on (or `now`) in the form that the plan chooses. What
         others hold stays as it is, so that several threads may read."""
         store = self._stored if self._pending or devices.several else self._data
-        if isinstance(store, FlatStore):
+        if not store.usual and isinstance(store, FlatStore):
             return store
         structure = store.structure
         if not now and structure.reads < structure.due[isinstance(store.raw, np.generic)]:
@@ -94,7 +94,7 @@ class StoredMatrix(MatrixRead, Tensor):
             store = stores.with_values(store, self._layout.packed)
         elif config.prefer == "memory":
             store = stores.with_values(store)
-        if isinstance(store, FlatStore) and store is not self._data:
+        if not store.usual and isinstance(store, FlatStore) and store is not self._data:
             store.holders += 1
         self._data = store
         if self._pending:
