@@ -10,6 +10,7 @@ import functools
 from typing import Any
 
 import numpy as np
+from numpy import generic  # a module with __getattr__, as NumPy is, is slow to look into
 
 from semirings import Monoid, Semiring, Typed
 from semirings.algebra import compose
@@ -83,7 +84,7 @@ def prepared(
     """The product as it runs now, kept with the matrix, and the reads that it costs to go without the transpose."""
     x, known = u.values, A.prepared
     count = u.nvals if u.device.host_memory else u.count  # a pull that does not know of a full vector costs more
-    key = semiring, transpose, flip, u.dtype.name, x.tobytes() if isinstance(x, np.generic) else None
+    key = semiring, transpose, flip, u.dtype.name, x.tobytes() if isinstance(x, generic) else None
     found: deciding.Ways | None = known.get(key)
     if found is None:
         if len(known) >= MANY:
@@ -98,7 +99,7 @@ def prepared(
     way = direction.push, full
     if way not in found.products:
         plan = deciding.planned(A, direction, case, seen)
-        one = x if isinstance(x, np.generic) else None
+        one = x if isinstance(x, generic) else None
         found.products[way] = PreparedProduct(plan, case.product, A, u.dtype, semiring, flip, full=full, value=one)
     if count is not None and is_lasting(direction, case, seen):
         if len(found.lasting) >= MANY:
@@ -177,7 +178,7 @@ class PreparedProduct:
             if u.dtype is not self.u_type:
                 u = vector.cast(u, self.u_type)
                 x = u.values
-            values = (self.u_nothing, x, 0) if isinstance(x, np.generic) else (x, self.u_zero, 1)
+            values = (self.u_nothing, x, 0) if isinstance(x, generic) else (x, self.u_zero, 1)
         given = make(Input, (u.present, *values))
         open_at = self.everywhere if mask is None else allowed(self.device, mask)
         if self.apart is None:
@@ -209,7 +210,7 @@ class PreparedProduct:
         else:
             w, _, accum, replace, keeps = into
         x, bits = w.values, w.bits
-        one = isinstance(x, np.generic)
+        one = isinstance(x, generic)
         pull = None if keeps else self.pulls.get((w.dtype.name, masked))
         if pull is None:
             pull = self.pull(w.dtype, x if one else None, accum, keeps, masked)
