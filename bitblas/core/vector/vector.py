@@ -60,7 +60,7 @@ class Vector(VectorBuild, VectorIndex):
         self._data = empty_vector(d, size, kind)
         self._pending: dict[int, np.generic | None] = {}
         self.name = named(name)
-        if recording.recorder is not None:
+        if recording.threads and recording.recorder is not None:
             recording.recorder.created(self)
 
     @classmethod
@@ -91,7 +91,7 @@ class Vector(VectorBuild, VectorIndex):
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
         if clear:
             return type(self)(kind, self.size, name=name, device=self.device)
-        if mask is None and recording.recorder is None:
+        if mask is None and not (recording.threads and recording.recorder is not None):
             return type(self)._from_store(assign.copied(self._stored, kind), name)
         v = type(self)(kind, self.size, name=name, device=self.device)
         v._update(self, None if mask is None else check(mask, 1), None, mask is not None)
@@ -99,7 +99,7 @@ class Vector(VectorBuild, VectorIndex):
 
     def clear(self) -> None:
         """Delete all entries."""
-        if recording.recorder is not None:
+        if recording.threads and recording.recorder is not None:
             recording.recorder.cleared(self)
             return
         self._adopt(empty_vector(self.device, self.size, self.dtype))
