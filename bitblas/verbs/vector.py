@@ -289,9 +289,7 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
             sums, some = told.part(z.np_type), told.part(np.uint8, 16)  # of complex numbers 16 bytes
         else:
             sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
-        bounds = None
-        if n >= PARALLEL_WORDS:
-            bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads)
+        bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads) if n >= PARALLEL_WORDS else None
         kernel(chunks, CHUNK, size, *operand, some, sums, bounds=bounds)
         if told is not None:
             return told.read(z.np_type)[0] if told.read(np.uint8, 16)[0] else None
