@@ -157,9 +157,8 @@ def _coded(gb: Any, o: Operands) -> None:
     for form in ("nib", "cgr"):
         A = gb.Matrix.from_coo(rows, cols, True, nrows=o.full.size, ncols=o.full.size, format=form)
         for ring in (getattr(gb.semiring, name)[o.kind] for name in CODED[o.name]):
-            for v in (o.full, o.few):
-                w = A.mxv(v, ring).new(dtype=o.kind)
-                w(~o.few.S, gb.replace) << v.vxm(A, ring)
+            w = A.mxv(o.full, ring).new(dtype=o.kind)
+            w(~o.few.S, gb.replace) << A.mxv(o.some, ring)
 
 
 PARTS = {
