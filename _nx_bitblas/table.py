@@ -2,8 +2,8 @@
 
 Plain data that knows nothing of NetworkX, which reads it (`info.py`) while it is being imported itself. A module of
 NetworkX's name, below `bitblas.nx`, has the functions, with NetworkX's names and signatures. What a function cannot
-answer it refuses before anything is converted, where the arguments tell, or with NotImplementedError when the graph
-does; NetworkX then runs its own.
+answer it refuses before anything is converted, where the arguments tell, or when the graph does, by the exception that
+NetworkX's dispatch asks for; NetworkX then runs its own.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import pytest
 from battery import FORMS, MATRICES
 from test_formats import assert_sound, host, make
 
+from bitblas.exceptions import Panic
 from bitblas.formats import FORMATS, NAMES, Form, Format, format_of
 from bitblas.formats import FORMS as CLASSES
 
@@ -40,6 +41,17 @@ def test_formats_keep_the_contract(format):
         if not name.startswith("_"):
             given, expected = (inspect.signature(f).parameters.values() for f in (getattr(type(format), name), wanted))
             assert [(p.name, p.default) for p in given] == [(p.name, p.default) for p in expected], name
+
+
+def test_a_question_that_a_format_does_not_answer():
+    """Whoever asks it all the same learns which format it was, and what."""
+    with pytest.raises(Panic, match=r"<format csr> was asked for `count`, which it does not answer"):
+        format_of("csr").count(None)
+    for kind in CLASSES:
+        for format in kind.formats:
+            assert format.counts != "own" or type(format).count is not Format.count
+            assert not format.dot_indices or type(format).dot_constants is not Format.dot_constants
+            assert not format.wide or type(format).wide_constants is not Format.wide_constants
 
 
 @pytest.mark.parametrize("key", FORMS)

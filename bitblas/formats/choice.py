@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
+from ..exceptions import Panic
 from .contract import CSR, Types
 
 if TYPE_CHECKING:
@@ -108,6 +109,10 @@ class Format:
     def __repr__(self) -> str:
         return f"<format {self.key}>"
 
+    def unanswered(self, question: str) -> Panic:
+        """The fault of asking what a format does not answer: what it says of itself, above, tells what it is asked."""
+        return Panic(f"{self!r} was asked for `{question}`, which it does not answer")
+
     # ---- choice.py ----
 
     def refusal(self, nrows: int, ncols: int) -> str:
@@ -120,11 +125,11 @@ class Format:
 
     def count(self, rows: Csr) -> Any:
         """Its own fact of these rows: what a form of them would hold."""
-        raise NotImplementedError
+        raise self.unanswered("count")
 
     def sample(self, of: Sample) -> Any:
         """The same, estimated."""
-        raise NotImplementedError
+        raise self.unanswered("sample")
 
     def may_pay(self, of: Sample) -> bool:
         """Whether it is worth estimating, for a choice for time, what a form would hold."""
@@ -140,15 +145,15 @@ class Format:
 
     def listing(self, seen: Seen) -> Listing:
         """What a form of that structure would list."""
-        raise NotImplementedError
+        raise self.unanswered("listing")
 
     def predict_bytes(self, seen: Seen) -> int:
         """Bytes of a form of that structure, values not counted."""
-        raise NotImplementedError
+        raise self.unanswered("predict_bytes")
 
     def scratch(self, seen: Seen) -> int:
         """Bytes that `from_csr` takes beside the rows and the result."""
-        raise NotImplementedError
+        raise self.unanswered("scratch")
 
     def rows_key(self) -> str:
         """The form by rows in which such a matrix is read row by row."""
@@ -164,7 +169,7 @@ class Format:
 
     def dot_lanes(self, form: Any) -> int:
         """Lanes of a GPU for each place of a mask. form: of the left operand, which may be of another format."""
-        raise NotImplementedError
+        raise self.unanswered("dot_lanes")
 
     def kept_as(self, key: str) -> str:
         """The form that is kept where the form `key` of such a matrix is asked for."""
@@ -172,7 +177,7 @@ class Format:
 
     def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
         """Lanes of a GPU per row or tile row, of the form or (nrows: its rows) of its transpose."""
-        raise NotImplementedError
+        raise self.unanswered("lanes")
 
     def share(self, kind: int) -> int:
         """Lanes that go through a tile together: what it costs, in entries."""
@@ -180,15 +185,15 @@ class Format:
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         """What of a unit one group of lanes goes through on a GPU; longer ones are cut into segments."""
-        raise NotImplementedError
+        raise self.unanswered("longest")
 
     def segment(self) -> int:
         """What of a long unit `part_lanes` sum: eight steps."""
-        raise NotImplementedError
+        raise self.unanswered("segment")
 
     def pull_threshold(self, form: Any) -> int:
         """Items in the units of a frontier beyond which a step of a loop pulls."""
-        raise NotImplementedError
+        raise self.unanswered("pull_threshold")
 
     def is_uneven(self, form: Any) -> bool:
         """Whether a block of a GPU may read the entries of its rows as one run, because they are of very different
@@ -212,19 +217,19 @@ class Format:
         padded: the last tile column is wider than the matrix. many_blocks: so many run at once that registers are few,
         as all entries of the vector are there and no type is larger than 32 bits. staged, width: `is_uneven`,
         `fixed_width`."""
-        raise NotImplementedError
+        raise self.unanswered("pull_constants")
 
     def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
         """What a push, or the step of a loop, is compiled with."""
-        raise NotImplementedError
+        raise self.unanswered("push_constants")
 
     def wide_constants(self) -> Constants:
         """What the CPU's kernel `lanes`, for all places of a tile at once, is compiled with."""
-        raise NotImplementedError
+        raise self.unanswered("wide_constants")
 
     def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
         """What a dot product is compiled with. mask: the format of the mask's form."""
-        raise NotImplementedError
+        raise self.unanswered("dot_constants")
 
     def dot_mask(self, structure: Any) -> Form:
         """The form of a mask as its dot products take it."""
@@ -233,4 +238,4 @@ class Format:
 
     def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
         """Dot products of units of two such forms. ranked: which of them has values."""
-        raise NotImplementedError
+        raise self.unanswered("dot")

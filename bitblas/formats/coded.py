@@ -20,6 +20,7 @@ import numpy as np
 from semirings.dtypes import lookup_dtype
 
 from ..device import Device, dummy
+from ..exceptions import Panic
 from . import sound
 from .blocks import PAD, check_blocks, groups_of, word_counts
 from .contract import Later, Region, Types
@@ -201,4 +202,4 @@ class Coded:
         return 0 if found is None else found.segments
 
     def along(self, length: Any) -> Any:
-        raise NotImplementedError("no dot product is taken at a mask of this form")
+        raise Panic("no dot product is taken at a mask of this form")

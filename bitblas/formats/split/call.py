@@ -8,6 +8,7 @@ import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
+from ...exceptions import Panic
 from ..b2sr.call import TiledCall, TiledFormat
 from ..contract import Types
 from ..hubs import Hubs, cut
@@ -68,4 +69,4 @@ class SplitCall(TiledCall):
         return found
 
     def along(self: Any, length: Any) -> Any:
-        raise NotImplementedError("no dot product is taken at a mask of this form")
+        raise Panic("no dot product is taken at a mask of this form")
