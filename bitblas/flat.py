@@ -42,12 +42,7 @@ class FlatStore(MatrixStore):
         """Whether a statement of the matrix that has it may write into it."""
         return self.holders == 1 and "structure" not in self.__dict__ and "raw" not in self.__dict__
 
-    @cached_property
-    def structure(self) -> Structure:
-        return Structure(self._form())
-
-    @cached_property
-    def raw(self) -> Any:
+    def _raw(self) -> Any:
         values = self.flat.values
         if self.flat.iso:
             return values
@@ -56,6 +51,10 @@ class FlatStore(MatrixStore):
         if self.dtype.np_type.kind != "b":
             return values[places]
         return (values[places >> 6] >> (places & 63).astype(values.dtype) & values.dtype.type(1)).astype(bool)
+
+    # Made when they are asked for.
+    structure: Any = cached_property(lambda self: Structure(self._form()))
+    raw: Any = cached_property(_raw)
 
     def _form(self) -> Bitmap:
         return Bitmap(self.device, self.nrows, self.ncols, self.flat.present, self.flat.count)

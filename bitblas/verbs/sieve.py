@@ -39,15 +39,13 @@ class Sieve(MatrixStore):
     def _entries(self) -> MatrixStore:
         return filter_entries(MatrixStore(self.places, self.dtype, self.sums), self.present)
 
-    @cached_property
-    def structure(self) -> Structure:
+    def _asked(self) -> MatrixStore:
         self.waits = False
-        return self._entries.structure
+        return self._entries
 
-    @cached_property
-    def raw(self) -> Any:
-        self.waits = False
-        return self._entries.raw
+    # Made when they are asked for.
+    structure: Any = cached_property(lambda self: self._asked().structure)
+    raw: Any = cached_property(lambda self: self._asked().raw)
 
     @property
     def iso(self) -> bool:
