@@ -100,6 +100,7 @@ def pagerank(M: Any, rounds: int = 10) -> Any:
     w = gb.Vector.from_scalar(np.float32(1), n, FP32)
     w << M.mxv(w, gb.semiring.plus_second[FP32])
     w << w.apply(gb.unary.minv[FP32]).apply(gb.binary.times[FP32], right=0.85)
+    w(~w.S) << np.float32(0)
     done = gb.Scalar.from_value(np.int64(0))
     going = gb.Scalar.from_value(True)
     total, rest = gb.Scalar(FP32), gb.Scalar(FP32)

@@ -12,6 +12,7 @@ from battery import generator, values
 
 import bitblas as gb
 from bitblas.formats import lanes
+from bitblas.formats.csr import choice as rows_choice
 from bitblas.formats.mplg import choice as packed_rows
 from bitblas.kernels.prologue import Variant
 from bitblas.plan import direction
@@ -26,6 +27,7 @@ def limits(**changed: Any) -> Iterator[None]:
     places: dict[str, tuple[Any, str]] = {
         "iterations": (lanes, "MAX_ITERATIONS"), "width": (packed_rows, "FIXED_FROM"), "chunk": (vector, "CHUNK"),
         "shared": (gustavson, "SHARED_WORDS"), "push": (direction, "PUSH_COST"),
+        "graded": (rows_choice, "GRADED_FROM"), "hot": (rows_choice, "HOT_SHARE"),
         "longest": (narrow_product, "LONGEST"), "segment": (narrow_product, "SEGMENT"),
     }  # fmt: skip
     before = {name: getattr(*places[name]) for name in changed}

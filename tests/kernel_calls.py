@@ -160,6 +160,13 @@ def passes(variant: Variant) -> None:
         d(q.S) << q
 
     gb.loop.repeat(relax, while_=q, limit=3)
+    q, seen = a_vector("INT64"), gb.Vector.from_coo([1, 3], True, size=n)
+
+    def found(k: Any) -> None:
+        d(q.S) << k
+        q(~seen.S, gb.replace) << d
+
+    gb.loop.repeat(found, while_=q, limit=3)
     x, near, p = (gb.Vector.from_coo(np.arange(n), np.arange(n)[::-1] // k) for k in (1, 2, 3))
     h, going, still = p.dup(), gb.Vector.from_scalar(True, 3), gb.Vector.from_scalar(True, 3)
 

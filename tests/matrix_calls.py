@@ -142,6 +142,18 @@ def pull(variant: Variant) -> None:
     (wide_columns if variant.constant("WIDTH", 0) else product)(variant)
 
 
+def pull_graded(variant: Variant) -> None:
+    """Rows of every grade, some of them cut."""
+    op, of, n = operator(variant), types(variant), 3000
+    lengths = np.zeros(n, np.int64)
+    lengths[::60] = [n, 2049, *range(48)]
+    x = True if of["A"] == "BOOL" else values(generator("graded", of["A"]), of["A"], int(lengths.sum()))
+    rows, cols = np.repeat(np.arange(n), lengths), np.concatenate([np.arange(k) for k in lengths])
+    with limits(graded=1, hot=0.0 if variant.constant("SHARED_BYTES") else 2.0):
+        A = gb.Matrix.from_coo(rows, cols, x, of["A"], nrows=n, ncols=n, format=next(forms_of(variant)))
+        A.mxv(a_vector(of["U"], size=n, full=True), op).new()
+
+
 def dot(variant: Variant) -> None:
     of, words = types(variant), "." not in variant.label
     op = gb.semiring.any_pair["BOOL"] if words else operator(variant)
@@ -227,7 +239,7 @@ CALLS = {"kernels/blank": blank, "kernels/hubs": hubs, "formats/bitmap/across": 
     "formats/csr/deal": deal, "formats/cgr/decode": decode, "formats/bitmap/fill": fill,
     "formats/bitmap/pull": lines, "formats/bitmap/push": lines,
 } | {
-    f"formats/csr/{call.__name__}": call for call in (join, long_rows, look)
+    f"formats/csr/{call.__name__}": call for call in (join, long_rows, look, pull_graded)
 } | {
     f"formats/{folder}/{name}": call
     for folder in ("csr", "b2sr", "split", "nib", "cgr")

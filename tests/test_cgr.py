@@ -1,4 +1,4 @@
-"""CGR: the code bit by bit, segments of every kind, walks of every width, parts of long rows, damage, programs."""
+"""CGR: the code bit by bit, segments of every kind, walks of every width, parts of long rows, programs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from battery import MATRICES
 from battery_runs import ALGEBRAS
 from cgr_code import bits_of, gamma, row_bits, zeta
 from test_battery import run_matrices
+from test_builds import rows_of
 from test_formats import assert_sound, host, make
 
 import bitblas as gb
 from benchmarks.schedules import SCHEDULES, Pushes
-from bitblas import device as devices
 from bitblas.formats.cgr import layout
 from bitblas.formats.cgr.format import Cgr
-from bitblas.formats.csr.format import from_arrays
 from bitblas.loop.gpu import build as loop_build
 from bitblas.plan.facts import facts
 from bitblas.plan.product import VALUES
@@ -26,12 +25,6 @@ def structure(rows, cols, nrows: int, ncols: int) -> Cgr:
     found = gb.Matrix.from_coo(rows, cols, True, nrows=nrows, ncols=ncols, format="cgr")._store.structure.primary
     assert isinstance(found, Cgr)
     return found
-
-
-def rows_of(lists, n: int):
-    d = devices.get(gb.config.device)
-    ptr, col = np.cumsum([0, *map(len, lists)]), np.array([j for row in lists for j in row], np.int64)
-    return from_arrays(d, len(lists), n, d.asarray(ptr), d.asarray(col))
 
 
 def test_the_code(device):
@@ -152,54 +145,6 @@ def test_what_it_cannot_number():
             gb.Matrix.from_coo([0], [0], True, nrows=3, ncols=1 << 31, format="cgr")
         wide = gb.Matrix.from_coo([0, 1], [0, 1 << 31], True, nrows=2, ncols=(1 << 31) + 1)
         assert "cgr" not in wide.profile().facts.forms
-
-
-def damaged() -> Cgr:
-    """A small one with several segments of both kinds."""
-    rows = [[] for _ in range(40)]
-    rows[3] = sorted({*range(0, 3000, 30), *(a + k for a in range(5, 3000, 60) for k in range(4 + a % 3))})
-    rows[33], rows[39] = list(range(100, 120)), [0, 2999]
-    return Cgr.of_segments(rows_of(rows, 3000), layout.SEGMENT, False)[0]
-
-
-@pytest.mark.slow
-def test_every_changed_bit_is_refused_or_another_matrix(device):
-    """Of what is stored: nothing is read beyond the arrays, and what is no encoding of rows is refused."""
-    form = damaged()
-    d, refused, other = form.device, 0, 0
-    for name, array in form.arrays().items():
-        data = host(array)
-        for bit in range(8 * data.nbytes):
-            changed = data.copy()
-            changed.view(np.uint8)[bit // 8] ^= 1 << bit % 8
-            arrays = form.arrays() | {name: d.asarray(changed)}
-            try:
-                made = Cgr.restored(d, form.numbers(), arrays)
-                made.check()
-            except ValueError:
-                refused += 1
-            else:
-                other += 1
-                assert not made.equals(form)
-    assert refused > 2 * other > 0
-
-
-LIES = {
-    "rows": ({"nrows": 65}, "heads: expected"), "columns": ({"ncols": 3}, "words: expected intervals .* of row 3"),
-    "entries": ({"nvals": 5}, "words: expected 5 entries"), "too many": ({"ncols": 1 << 31}, "holds up to"),
-    "segment": ({"segment": 255}, "segment: expected 256"), "segments": ({"segment": 300}, "words: expected"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("lie", LIES)
-def test_lies_are_refused(device, lie):
-    change, match = LIES[lie]
-    form = damaged()
-    with pytest.raises(ValueError, match=match):
-        Cgr.restored(form.device, form.numbers() | change, form.arrays()).check()
-    for name, array in form.arrays().items():
-        with pytest.raises(ValueError, match="expected"):
-            Cgr.restored(form.device, form.numbers(), form.arrays() | {name: array[:-1]}).check()
 
 
 @pytest.mark.slow

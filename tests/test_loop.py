@@ -270,7 +270,7 @@ def test_bad_arguments():
     v = gb.Vector(BOOL, 3)
     with pytest.raises(TypeError, match="body: expected a function"):
         Program(3, while_=v)
-    with pytest.raises(TypeError, match="while_: expected a Vector, a Scalar, or a tuple"):
+    with pytest.raises(TypeError, match="while_: expected a Vector, a Matrix, a Scalar, or a tuple"):
         Program(lambda k: None, while_=True)
     for limit in (-1, 1.5, True):
         with pytest.raises(InvalidValue, match="limit"):

@@ -12,6 +12,8 @@ import bitblas as gb
 from bitblas.algorithms import connected_components
 from bitblas.exceptions import CaptureError
 from bitblas.loop import Program
+from bitblas.loop.fused import layout
+from bitblas.loop.recorded.ir import Product
 
 
 def test_before_and_after_the_rounds(device):
@@ -140,3 +142,41 @@ def test_what_a_run_brings_in_and_takes_out(device, dtype):
         assert entries(going) == {5: once, **expected}
         assert earlier is None or entries(earlier[0]) == earlier[1]
         earlier = w._release(), twice
+
+
+@pytest.fixture
+def filled(monkeypatch):
+    """Of each body, whether the vectors that its products read are found to be full."""
+    found, of = [], layout.full_vectors
+
+    def spy(body, held):
+        full = of(body, held)
+        found.append(all(s.value.u in full for s in body.all if isinstance(s.value, Product)))
+        return full
+
+    monkeypatch.setattr(layout, "full_vectors", spy)
+    return found
+
+
+@pytest.mark.parametrize("certain", [True, False])
+def test_what_a_scalar_fills(device, filled, certain):
+    """A vector that was filled by a Scalar fills another one, where that Scalar is never empty: a sum of nothing has no
+    value, but for a default, where it is written before it is read."""
+    A = gb.Matrix.from_coo([0, 1], [1, 2], True, nrows=3, ncols=3)
+    x, t, nothing = full(gb, [1, 2, 3]), gb.Vector(gb.dtypes.INT64, 3), gb.Vector(gb.dtypes.INT64, 3)
+    s, going = gb.Scalar(gb.dtypes.INT64), full(gb, [1])
+
+    def body(k):
+        if certain:
+            s << nothing.reduce(gb.monoid.plus, allow_empty=False)
+        t << A.mxv(x, gb.semiring.plus_second)
+        t(gb.binary.plus) << s
+        x << t
+        if not certain:
+            s << nothing.reduce(gb.monoid.plus)
+        going << going.select(gb.select.valuelt, 1)
+
+    Program(body, while_=going).run()
+    assert dense(x) == [2, 3, 0 if certain else -99]
+    assert filled or device == "cpu"  # where one round is run by its statements
+    assert set(filled) <= {certain}

@@ -35,18 +35,22 @@ class Loop:
     """
 
     def __init__(self, make, A, gb, *args):
-        from bitblas.loop import Program
+        from bitblas.loop import Program, holds_matrix
 
         self.state = make(A, gb, *args)
         self.told = [0]  # rounds: those of the host are told one by one
         body = _telling(self.state["body"], self.told)
         parts = {name: self.state.get(name) for name in ("limit", "begin", "end")}
         self.program = Program(body, while_=self.state["while_"], **parts)
+        matrices = [x for x in self.state.values() if getattr(x, "ndim", 0) == 2]
+        # What a body cannot hold makes it a loop of single statements.
+        ordered = matrices and getattr(A, "order", None) is not None
+        self.plain = bool(ordered) or not all(map(holds_matrix, matrices))
         self.kept = False
 
     def run(self):
         self.told[0] = 0
-        rounds = self.program.run()
+        rounds = self.program.run(plain=self.plain)
         watch.tell(rounds - self.told[0])
 
     def result(self, x):

@@ -72,6 +72,11 @@ class Device(ABC):
         return Guard(self)
 
     @cached_property
+    def block_shared_bytes(self) -> int:
+        """Shared memory that a block of threads may have."""
+        return 0
+
+    @cached_property
     def cluster(self) -> Cluster | None:
         """What a loop runs small rounds in; None: it has no thread-block clusters."""
         return None

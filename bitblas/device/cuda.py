@@ -19,9 +19,9 @@ from semirings.cached import cached_property
 from .. import extras
 from ..exceptions import DeviceError, OutOfMemory
 from ..kernels.prologue import Variant
-from . import jit, tracing
+from . import jit
 from .base import _DLPACK_CPU, Cluster, Device
-from .launch import launcher
+from .launch import kernel, launcher
 
 OLDEST_CUPY = 13
 OLDEST_GPU = 70  # compute capability, times ten
@@ -32,6 +32,7 @@ LOST = {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721}
 FIRST_WITH_CLUSTERS = 90  # compute capability, times ten
 PORTABLE_CLUSTER = 8  # blocks that every GPU with clusters has room for; more must be allowed by an attribute
 NON_PORTABLE_CLUSTER = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: more than 48 KB must be allowed
 _DLPACK_GPU = (2, 13)  # dlpack.h: kDLCUDA, kDLCUDAManaged
 NO_DRIVER, NO_GPU = 35, 100  # cudaErrorInsufficientDriver, cudaErrorNoDevice
 
@@ -66,28 +67,6 @@ def import_cupy() -> Any:
 
 def _dotted(version: int) -> str:
     return f"{version // 1000}.{version % 1000 // 10}"
-
-
-@functools.cache
-def _kernel(device: Cuda, variant: Variant) -> Callable[..., None]:
-    try:
-        launch, lanes = device.load(variant), variant.constant("LANES", 1)
-    except device.errors as error:
-        device.fail(error)
-
-    def call(n: int, *args: Any, bounds: Any = None, extra_blocks: int = 0) -> None:
-        if tracing.active is not None:
-            return tracing.active.note(device, variant, call, n, *args, bounds=bounds, extra_blocks=extra_blocks)
-        blocks = -(-n * lanes // jit.BLOCK) + extra_blocks
-        if blocks >= 1 << 31:
-            raise OutOfMemory(f"{variant.kernel}: {n} units of {lanes} lanes exceed the largest CUDA grid")
-        if blocks:
-            try:
-                launch((blocks,), (jit.BLOCK,), (n, *args))
-            except device.errors as error:
-                device.fail(error)
-
-    return call
 
 
 class Cuda(Device):
@@ -131,15 +110,17 @@ class Cuda(Device):
 
     def load(self, variant: Variant) -> Callable[..., None]:
         """The variant's kernel as launch(grid, block, args)."""
-        return launcher(self.xp, self._function(variant))
+        return launcher(self.xp, self._function(variant), variant.constant("SHARED_BYTES"))
 
     def _function(self, variant: Variant) -> Any:
         function = self.xp.RawModule(path=str(jit.cubin(variant, self.arch))).get_function(variant.entry)
         if variant.constant("CLUSTER", 1) > PORTABLE_CLUSTER:
             self.xp.cuda.driver.funcSetAttribute(function.kernel.ptr, NON_PORTABLE_CLUSTER, 1)
+        if shared := variant.constant("SHARED_BYTES"):
+            self.xp.cuda.driver.funcSetAttribute(function.kernel.ptr, DYNAMIC_SHARED, shared)
         return function
 
-    kernel = _kernel  # a method, with a cache that is C
+    kernel = kernel  # a method, with a cache that is C
 
     def source(self, variant: Variant) -> str:
         return jit.cuda_source(variant)
@@ -225,6 +206,11 @@ class Cuda(Device):
     @cached_property
     def multiprocessors(self) -> int:
         return int(self.xp.cuda.runtime.deviceGetAttribute(16, self.ordinal))  # cudaDevAttrMultiProcessorCount
+
+    @cached_property
+    def block_shared_bytes(self) -> int:
+        """Shared memory that a block may have."""
+        return int(self.xp.cuda.runtime.deviceGetAttribute(97, self.ordinal))  # cudaDevAttrMaxSharedMemoryPerBlockOptin
 
     @cached_property
     def cluster(self) -> Cluster | None:

@@ -6,10 +6,15 @@ CuPy makes an object of every argument of every launch, which costs the host mor
 from __future__ import annotations
 
 import ctypes
+import functools
 import struct
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from ..exceptions import OutOfMemory
+from ..kernels.prologue import Variant
+from . import jit, tracing
 
 CODES = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "float32": "f", "float64": "d"}
 CODES |= {f"u{name}": code.upper() for name, code in CODES.items() if name.startswith("int")}
@@ -39,9 +44,10 @@ class Arguments:
         self.pack(self.buffer, 0, *values)
 
 
-def launcher(xp: Any, kernel: Any) -> Callable[..., None]:
+def launcher(xp: Any, kernel: Any, shared: int) -> Callable[..., None]:
     """`kernel` (a CuPy RawKernel) as launch(grid, block, args): arrays of the GPU, NumPy scalars, and ints for 64 bits;
-    their types are the same at every call. Work goes to the current stream."""
+    their types are the same at every call. Work goes to the current stream. shared: bytes of a block's dynamic shared
+    memory."""
     function, ndarray, known = kernel.kernel.ptr, xp.ndarray, threading.local()
     start, current = xp.cuda.driver.launchKernel, xp.cuda.get_current_stream
 
@@ -57,6 +63,32 @@ def launcher(xp: Any, kernel: Any) -> Callable[..., None]:
         if arguments is None:
             arguments = known.arguments = prepare(args)
         arguments.put([a.data.ptr if type(a) is ndarray else a for a in args])
-        start(function, grid[0], 1, 1, block[0], 1, 1, 0, current().ptr, arguments.address, 0)
+        start(function, grid[0], 1, 1, block[0], 1, 1, shared, current().ptr, arguments.address, 0)
 
     return launch
+
+
+@functools.cache
+def kernel(device: Any, variant: Variant) -> Callable[..., None]:
+    """The variant's kernel as call(n, *args) for n units; for `Cuda.kernel`."""
+    try:
+        launch, lanes = device.load(variant), variant.constant("LANES", 1)
+    except device.errors as error:
+        device.fail(error)
+    threads = variant.constant("THREADS", jit.BLOCK)
+    resident = variant.constant("RESIDENT")  # blocks of a multiprocessor that stay, and take turns over the units
+    most = resident * device.multiprocessors if resident else 1 << 31
+
+    def call(n: int, *args: Any, bounds: Any = None, extra_blocks: int = 0) -> None:
+        if tracing.active is not None:
+            return tracing.active.note(device, variant, call, n, *args, bounds=bounds, extra_blocks=extra_blocks)
+        blocks = min(-(-n * lanes // threads) + extra_blocks, most)
+        if blocks >= 1 << 31:
+            raise OutOfMemory(f"{variant.kernel}: {n} units of {lanes} lanes exceed the largest CUDA grid")
+        if blocks:
+            try:
+                launch((blocks,), (threads,), (n, *args))
+            except device.errors as error:
+                device.fail(error)
+
+    return call

@@ -200,6 +200,19 @@ class Format:
         lengths."""
         return False
 
+    def is_graded(self, form: Any) -> bool:
+        """Whether a GPU pulls such rows from a full vector graded by their length."""
+        return False
+
+    def grades(self, form: Any) -> Any:
+        """Its rows graded (csr/grades.py)."""
+        raise self.unanswered("grades")
+
+    def hot(self, form: Any, columns: int) -> int:
+        """For how many columns, the first ones, a block of a graded pull has the vector in shared memory, where there
+        is room for `columns`; 0: too few entries would read it there."""
+        raise self.unanswered("hot")
+
     def fixed_width(self, form: Any) -> int:
         """The bits of a packed column that a staged pull is compiled for; 0: any, or plain columns."""
         return 0
@@ -218,6 +231,10 @@ class Format:
         as all entries of the vector are there and no type is larger than 32 bits. staged, width: `is_uneven`,
         `fixed_width`."""
         raise self.unanswered("pull_constants")
+
+    def graded_constants(self, shared: int) -> Constants:
+        """What a graded pull is compiled with besides. shared: bytes of shared memory that a block takes."""
+        raise self.unanswered("graded_constants")
 
     def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
         """What a push, or the step of a loop, is compiled with."""

@@ -2,6 +2,6 @@
 a body both are a loop in the loop, and `if_(condition, then, else_)` is what Python's `if` cannot be."""
 
 from .host.turn import at_once
-from .program import Program, if_, repeat
+from .program import Program, holds_matrix, if_, repeat
 
-__all__ = ["Program", "at_once", "if_", "repeat"]
+__all__ = ["Program", "at_once", "holds_matrix", "if_", "repeat"]

@@ -14,13 +14,15 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ..config import config
+from ..core.matrix.matrix import Matrix
 from ..core.scalar import Scalar
 from ..core.statement.recording import state
 from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
 from .host.turn import Turn
-from .recorded.state import NO_LIMIT, plain, state_of
+from .recorded.state import NO_LIMIT, state_of
+from .recorded.state import plain as one_by_one
 from .scratch import alone
 
 if TYPE_CHECKING:
@@ -80,9 +82,9 @@ class Program:
             if part is not None and not callable(part):
                 raise TypeError(f"{name}: expected a function, or None, got {type(part).__qualname__}")
         for one in while_ if isinstance(while_, tuple) and while_ else (while_,):
-            ranks = (1,) if isinstance(while_, tuple) else (0, 1)
+            ranks = (1, 2) if isinstance(while_, tuple) else (0, 1, 2)
             if not hasattr(type(one), "nvals") or getattr(one, "ndim", 0) not in ranks:
-                expected = "a Vector, a Scalar, or a tuple of Vectors"
+                expected = "a Vector, a Matrix, a Scalar, or a tuple of Vectors"
                 raise TypeError(f"while_: expected {expected}, got {type(one).__qualname__}")
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
             raise InvalidValue(f"limit: expected an int of 0 or more, or None, got {limit!r}")
@@ -107,20 +109,25 @@ class Program:
         self._checkpoint = Checkpoint(path, [*condition, *state], every)
         return self
 
-    def run(self) -> Any:
-        """The rounds that were run until the condition failed or the limit was reached."""
+    def run(self, *, plain: bool = False) -> Any:
+        """The rounds that were run until the condition failed or the limit was reached. plain: statement by statement,
+        as where a body holds what cannot be captured."""
         if state.recorder is not None:
             if self._checkpoint is not None:
                 state.recorder.refuse("a program with a checkpoint")
             return state.recorder.repeated(self.body, self.condition, self.limit, self.begin, self.end)
+        if plain:
+            return self._run_plain(None)
         captured = self._captured
         if captured is not None and self._checkpoint is None and captured.is_valid():
             with alone(captured.device):
                 return captured.run(self.limit)
         one = self.condition[0] if isinstance(self.condition, tuple) else self.condition
-        if not isinstance(one, (Vector, Scalar)) or self._checkpoint is not None:  # of python-graphblas, in shares
+        if (
+            not isinstance(one, (Vector, Matrix, Scalar)) or self._checkpoint is not None
+        ):  # of python-graphblas, in shares
             return self._run_plain(None)
-        device = one.device if isinstance(one, Vector) else get(config.device)
+        device = get(config.device) if isinstance(one, Scalar) else one.device
         if device.records_loops:
             from .gpu.captured import Captured  # what records and fuses statements is a sixth of the library
             from .recorded.record import OnHost
@@ -150,7 +157,7 @@ class Program:
     def _run_plain(self, turn: Turn | None) -> int:
         """Round by round, until a table of kernels takes over."""
         saved = self._checkpoint
-        with plain:
+        with one_by_one:
             rounds, given, now = 0 if saved is None else saved.restore(), state_of(self.begin), perf_counter()
             while rounds < self.limit and self._goes_on():
                 if turn is not None:
@@ -182,6 +189,14 @@ def holds(condition: Any) -> bool:
         condition = condition.new() if not hasattr(condition, "value") else condition
         return bool(condition.value)
     return bool(condition.nvals)
+
+
+def holds_matrix(A: Any) -> bool:
+    """Whether the body of a program may write to a Matrix of that shape and type: n x k with k below n, 512 at most, on
+    the device whose memory takes its places."""
+    from .recorded.matrices import is_narrow
+
+    return not isinstance(A, Matrix) or is_narrow(A._data)
 
 
 def if_(condition: Any, then: Callable[[], Any], else_: Callable[[], Any] | None = None) -> None:

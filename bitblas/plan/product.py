@@ -14,11 +14,15 @@ import numpy as np
 from semirings import Semiring, Typed
 from semirings.dtypes import BOOL, DataType, cast_scalar
 
+from ..device import Device
 from ..formats import Form, format_of
 from ..formats.lanes import power_of_two as power_of_two
 from ..kernels.kinds import COUNT as COUNT
 from ..kernels.kinds import KINDS, VALUES, WORDS
 
+# Of shared memory, for values of a vector: compute capability 9.0 has 227 KB for a block, 8.0 has 163 (RMAT 22 by
+# degree, H200, plus_second: 533 us with 128 KB, 509 with 192).
+HOT_BYTES = (3 << 16, 1 << 17)
 SPREAD = 1 << 21  # threads that uneven rows are spread over
 
 
@@ -119,6 +123,18 @@ def is_staged(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> b
     monoid, op = semiring.op.monoid, semiring.op.binaryop
     may = form.device.shares_rows and kind == VALUES and full and monoid.name != "any" and not op.positional
     return may and form.format.is_uneven(form)
+
+
+def is_graded(semiring: Typed[Semiring], staged: bool, form: Form, u: DataType) -> bool:
+    """Whether rows that could be staged are graded by their length instead, where there is no mask and nothing of the
+    output stays: sums of numbers over so many entries that their schedule repays."""
+    z = semiring.return_type
+    return staged and all(t is not BOOL and t.kind in "fiu" for t in (z, u)) and form.format.is_graded(form)
+
+
+def hot_bytes(device: Device) -> int:
+    """Bytes of shared memory that a block of a graded pull takes, which has a multiprocessor for itself."""
+    return next((size for size in HOT_BYTES if size <= device.block_shared_bytes), 0)
 
 
 def staged_lanes(lanes: int, rows: int) -> int:

@@ -29,7 +29,7 @@ def narrow() -> Iterator[Variant]:
     yield from map(fill_variant, (INT64, FP32))
     for stride in (8, 64):
         for direction, mode in (("pull", ROWS), ("pull", PARTS), ("push", ROWS)):
-            how: Any = (direction, TYPES, None, BOOL, BOOL, stride, False, 2, mode, False)
+            how: Any = (direction, TYPES, None, BOOL, BOOL, stride, False, 1 + (direction == "pull"), mode, False)
             yield lines_variant(*how)
         for name, a, x, flip in PRODUCTS:
             op = semiring[name][a]

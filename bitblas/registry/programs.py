@@ -114,6 +114,11 @@ def others() -> Iterator[Variant]:
         Statement(d, Pointwise(LEFT, None, q), Masked(q, True, False)),
     ]
     yield pass_variant(relax, {}, q)[0]
+    found = [
+        Statement(d, Pointwise(LEFT, None, Scal(-1, INT64)), Masked(q, True, False)),
+        Statement(q, Pointwise(LEFT, None, d), Masked(worse, True, True), None, True),
+    ]
+    yield pass_variant(found, {2: BOOL.np_type.type(True)}, q)[0]
     r, s = Vec(0, 64, FP64), Scal(0, FP64)
     total = [
         Statement(r, Pointwise(LEFT, BINARY["plus"][FP64], r, s)),

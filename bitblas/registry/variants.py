@@ -288,8 +288,10 @@ def programs() -> Iterator[Variant]:
 def variants() -> list[Variant]:
     """All of them, each once."""
     from .complex import complex_numbers
+    from .graded import graded
     from .narrow import narrow
     from .records import records
 
     groups = (products(), rows(), structural(), joins(), elementwise(), by_index(), hub_joins(), complex_numbers())
-    return list(dict.fromkeys(variant for group in (*groups, narrow(), records(), programs()) for variant in group))
+    more = narrow(), records(), graded(), programs()
+    return list(dict.fromkeys(variant for group in (*groups, *more) for variant in group))

@@ -3,12 +3,13 @@ C' = A' X', of which a bitmap holds the same lines."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from semirings import Semiring, Typed
-from semirings.dtypes import BOOL, cast_scalar
+from semirings.dtypes import BOOL, DataType, cast_scalar
 
 from ..device import Device
 from ..flat import FlatStore, bits_of, flat_of, refusal
@@ -20,10 +21,9 @@ from ..plan.product import COUNT, VALUES, WORDS, Plan, kind_of, power_of_two
 from ..store import MatrixStore, VectorStore, dense_values
 from . import records
 from .narrow import is_flat
-from .narrow_sums import as_lines, as_sums, joined, line_mask, read_lines, words_of
+from .narrow_sums import Asked, Call, always, as_lines, as_sums, joined, line_mask, read_lines, words_of
 from .narrow_variants import PARTS, ROWS, lines_variant
 from .operands import dummy, entry_values, nothing
-from .pull import compiled
 from .schedule import unit_bounds
 
 LONGEST, SEGMENT = 1 << 10, 1 << 8  # entries of a row from which on a GPU cuts it; of a segment
@@ -67,102 +67,116 @@ def sides(
 
 def explained(of: Sides, semiring: Typed[Semiring]) -> tuple[Plan, tuple[Variant, ...]]:
     """How it would run, and by which kernel."""
-    found = Narrow(of, semiring)
+    found = _narrow(of, semiring, flat_of(of.X))
     return found.plan, (found.variant(ROWS),)
 
 
 def mxm(of: Sides, semiring: Typed[Semiring], mask: Any) -> FlatStore:
     """The product, where the mask allows it."""
-    return FlatStore(
-        Narrow(of, semiring).run(None if mask is None else (bits_of(mask.structure), mask.complement)), *of.shape
-    )
+    x = flat_of(of.X)
+    found = _narrow(of, semiring, x)
+    return FlatStore(found.run(x, None if mask is None else (bits_of(mask.structure), mask.complement)), *of.shape)
+
+
+def _narrow(of: Sides, semiring: Typed[Semiring], x: VectorStore) -> Narrow:
+    inner, lines = lines_of(of.X.nrows, of.X.ncols), lines_of(*of.shape)
+    product = Narrow(of.S, of.transposed, x.dtype, x.values, inner, lines, semiring, flip=of.flip)
+    device, words_ = product.device, product.kind == WORDS
+    push = plan.pushes(of.S.structure, of.transposed, inner.number, x.count, not device.shares_rows or words_)
+    return product.along() if push else product
 
 
 class Narrow:
-    """One product by lines, with the form that it reads."""
+    """A product by lines, with the form that it reads: of the lines of the result (a pull), or along those of X.
 
-    def __init__(self, of: Sides, semiring: Typed[Semiring]) -> None:
-        self.of, self.semiring = of, semiring
-        self.x = x = flat_of(of.X)
-        raw = of.S.raw
-        self.device: Device = of.S.device
-        pair = (raw, x.values) if not of.flip else (x.values, raw)
+    inner: the lines of X, of dtype `x` and these values, an array or one for all; lines: those of the result."""
+
+    def __init__(
+        self, S: MatrixStore, transposed: bool, x: DataType, values: Any, inner: Lines, lines: Lines,
+        semiring: Typed[Semiring], *, flip: bool, push: bool = False,
+    ) -> None:  # fmt: skip
+        self.given = S, transposed, x, values, inner, lines, semiring
+        self.x, self.inner, self.lines, self.semiring, self.flip, self.push = x, inner, lines, semiring, flip, push
+        pair = (values, S.raw) if flip else (S.raw, values)
         kind, self.product = kind_of(semiring, *pair)
         self.kind = VALUES if kind == COUNT else kind
-        device, lines = self.device, lines_of(of.X.nrows, of.X.ncols)
-        push = plan.pushes(
-            of.S.structure, of.transposed, lines.number, x.count, not device.shares_rows or self.kind == WORDS
-        )
-        transposed = of.transposed != push
-        structure = of.S.structure
+        device: Device = S.device
+        self.device = device
+        transposed = transposed != push
+        structure = S.structure
         form: Any = structure.rows(transposed=transposed)
         if not form.format.by_rows:
             form = structure.form(CSR, transposed=transposed)
-        self.form, self.push = form, push
-        self.lines: Lines = lines_of(*of.shape)
-        values = of.S.values_for(form.key, transposed) if self.kind == VALUES else BOOL.np_type.type(True)
-        self.a_type = of.S.dtype if self.kind == VALUES else BOOL
-        self.a_val = entry_values(device, self.a_type, values)
+        self.form = form
+        self.z = BOOL if self.kind == WORDS else semiring.return_type
+        held = S.values_for(form.key, transposed) if self.kind == VALUES else BOOL.np_type.type(True)
+        self.a_type = S.dtype if self.kind == VALUES else BOOL
+        self.a_val = entry_values(device, self.a_type, held)
         lanes = 1
         if device.shares_rows:
             share = power_of_two(form.nvals / max(1, form.nrows) / 4, 1, 32)
-            lanes = share if self.kind == WORDS else min(32, self.lines.stride)
-        why = "along the lines that have entries" if push else f"{self.lines.width} places a line"
+            lanes = min(32, lines.stride) if self.kind != WORDS else 1 if push else share
+        why = "along the lines that have entries" if push else f"{lines.width} places a line"
         direction = "push" if push else "pull"
         self.plan = Plan("mxm", semiring.op.name, form.key, transposed, direction, self.kind, lanes, f"bitmap: {why}")
 
+    def along(self) -> Narrow:
+        """The same as a push."""
+        return Narrow(*self.given, flip=self.flip, push=True)
+
     def variant(self, mode: int) -> Variant:
         semiring = None if self.kind == WORDS else self.semiring
-        x_type = BOOL if self.kind == WORDS else self.x.dtype
+        x_type = BOOL if self.kind == WORDS else self.x
         packed = self.form.format.packed
         return lines_variant(
             self.plan.direction, self.form.types(False), semiring, self.a_type, x_type, self.lines.stride,
-            self.of.flip, self.plan.lanes, mode, packed,
+            self.flip, self.plan.lanes, mode, packed,
         )  # fmt: skip
 
-    def run(self, mask: tuple[Any, bool] | None) -> VectorStore:
-        device, lines, x, form = self.device, self.lines, self.x, self.form
-        z = BOOL if self.kind == WORDS else self.semiring.return_type
-        make = device.xp.zeros if self.push else device.xp.empty
-        bits = make(lines.words, np.uint64)
+    def run(self, x: VectorStore, mask: tuple[Any, bool] | None) -> VectorStore:
+        """The result, in arrays of its own."""
+        device, lines = self.device, self.lines
+        bits = (device.xp.zeros if self.push else device.xp.empty)(lines.words, np.uint64)
         valued = self.kind == VALUES
-        sums = dense_values(device, lines.places, z) if valued else nothing(device, BOOL)
-        to = as_lines(bits, lines), as_sums(sums, z, lines)
-        tail = *read_lines(device, x, lines, valued), *line_mask(device, mask, lines), *to
-        variant = self.variant(ROWS)
-        given = form.col, form.width, *self.a_val
-        self.launch(variant, form, given, tail, lines, valued, (mask, z, bits, sums))
+        sums = dense_values(device, lines.places, self.z) if valued else nothing(device, BOOL)
+        for call in self.calls(x, mask, bits, sums, always(device)):
+            call.run(device)
         if lines.places % 64 and not self.push:  # lines end within the last word
             bits[-1:] &= np.uint64((1 << (lines.places % 64)) - 1)
         value = sums if valued else cast_scalar(self.product, self.semiring.return_type)
         return VectorStore(device, lines.places, self.semiring.return_type, bits, value)
 
-    def launch(
-        self, variant: Variant, form: Any, given: Any, tail: Any, lines: Lines, valued: bool, parts: Any
-    ) -> None:
-        device, n = self.device, lines_of(self.of.X.nrows, self.of.X.ncols).number if self.push else lines.number
-        kernel, ptr, one = compiled(device, variant), form.ptr, dummy(device, "int64")
+    def calls(
+        self, x: VectorStore, mask: tuple[Any, bool] | None, bits: Any, sums: Any, asked: Asked
+    ) -> Iterator[Call]:
+        """The kernels that write the result to `bits`, which have none before a push, and `sums`."""
+        device, lines, form, valued = self.device, self.lines, self.form, self.kind == VALUES
+        given = form.col, form.width, *self.a_val
+        head = *read_lines(device, x, lines, valued), *line_mask(device, mask, lines)
+        to = as_lines(bits, lines), as_sums(sums, self.z, lines), *asked
+        n, variant = self.inner.number if self.push else lines.number, self.variant(ROWS)
+        ptr, one = form.ptr, dummy(device, "int64")
+        rows = ptr, ptr[1:], one, 0
         if not device.shares_rows:
             bounds = None if self.push else unit_bounds(form, device)
-            kernel(n, EVERYWHERE, ptr, ptr[1:], one, 0, *given, *tail, bounds=bounds)
+            yield Call(variant, n, (EVERYWHERE, *rows, *given, *head, *to), bounds)
             return
         per = words_of(lines)
-        kernel(n * per, LONGEST, ptr, ptr[1:], one, 0, *given, *tail)
-        hubs = form.hubs(LONGEST, SEGMENT if valued else LONGEST)
+        longest = SEGMENT if self.push else LONGEST
+        yield Call(variant, n * per, (longest, *rows, *given, *head, *to))
+        hubs = form.hubs(longest, SEGMENT if valued else longest)
         if hubs is None:
             return
-        segments = hubs.segments * per, EVERYWHERE, hubs.begin, hubs.end, hubs.row_of, 1
+        parts, rows = hubs.segments * per, (hubs.begin, hubs.end, hubs.row_of, 1)
         if not valued:
-            kernel_parts = kernel if self.push else compiled(device, self.variant(PARTS))
-            kernel_parts(*segments, *given, *tail)
+            yield Call(variant if self.push else self.variant(PARTS), parts, (EVERYWHERE, *rows, *given, *head, *to))
             return
-        mask, z, bits, sums = parts
         mine = lines._replace(number=hubs.segments)
-        scratch = device.xp.empty(mine.words, np.uint64), dense_values(device, mine.places, z)
-        into = as_lines(scratch[0], lines), as_sums(scratch[1], z, lines)
-        compiled(device, self.variant(PARTS))(*segments, *given, *tail[:-2], *into)
-        part = VectorStore(device, mine.places, z, *scratch)
-        joined(
-            device, part, self.semiring.op.monoid[z], lines, (hubs.first, hubs.first[1:], hubs.rows, 1),
-            len(hubs.rows), mask, (bits, sums),
-        )  # fmt: skip
+        scratch = device.xp.empty(mine.words, np.uint64), dense_values(device, mine.places, self.z)
+        into = as_lines(scratch[0], lines), as_sums(scratch[1], self.z, lines), *asked
+        yield Call(self.variant(PARTS), parts, (EVERYWHERE, *rows, *given, *head, *into))
+        part = VectorStore(device, mine.places, self.z, *scratch)
+        rows = hubs.first, hubs.first[1:], hubs.rows, 1
+        yield joined(
+            device, part, self.semiring.op.monoid[self.z], lines, rows, len(hubs.rows), mask, (bits, sums), asked
+        )

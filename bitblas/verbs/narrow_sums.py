@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..device import Device
 from ..flat import flat_of
 from ..formats import EVERYWHERE
 from ..formats.bitmap.layout import Lines, lines_of
+from ..kernels.prologue import Variant
 from ..plan.product import COUNT, VALUES
 from ..store import MatrixStore, VectorStore, dense_values, words
 from .narrow_variants import across_variant, join_lines_variant
@@ -21,21 +22,49 @@ from .pull import compiled
 
 RUN = 1 << 8  # lines that are summed one after the other where columns are
 PARALLEL_LINES = 1 << 12
+ALWAYS = 1 << 62
+
+
+class Call(NamedTuple):
+    """A kernel with its arguments, for those who launch it. bounds: of the ranges of its units, on the CPU."""
+
+    variant: Variant
+    n: int
+    args: tuple[Any, ...]
+    bounds: Any = None
+
+    def run(self, device: Device) -> None:
+        compiled(device, self.variant)(self.n, *self.args, bounds=self.bounds)
+
+
+class Asked(NamedTuple):
+    """A number on the device, and between which limits it has to lie for a kernel to do anything."""
+
+    number: Any
+    least: int
+    most: int
+
+
+def always(device: Device) -> Asked:
+    """What every kernel runs by."""
+    return Asked(dummy(device, "int64"), 0, ALWAYS)
 
 
 def joined(
-    device: Device, x: VectorStore, monoid: Typed[Monoid], lines: Lines, rows: Any, n: int, mask: Any, to: Any
-) -> None:  # fmt: skip
+    device: Device, x: VectorStore, monoid: Typed[Monoid], lines: Lines, rows: Any, n: int, mask: Any, to: Any,
+    asked: Asked | None = None,
+) -> Call:  # fmt: skip
     """Sums of runs of lines of x, one for each of n rows, into lines of a bitmap: its bits and values."""
     z = monoid.op.result_type(monoid.dtype)
     variant = join_lines_variant(monoid, x.dtype, lines.stride, min(32, lines.stride) if device.shares_rows else 1)
     none = dummy(device, "int64")
     per = words_of(lines) if device.shares_rows else 1
-    compiled(device, variant)(
-        n * per, EVERYWHERE, *rows, none, 0, *entry_values(device, BOOL, BOOL.np_type.type(True)),
+    args = (
+        EVERYWHERE, *rows, none, 0, *entry_values(device, BOOL, BOOL.np_type.type(True)),
         *read_lines(device, x, lines, True), *line_mask(device, mask, lines),
-        as_lines(to[0], lines), as_sums(to[1], z, lines),
+        as_lines(to[0], lines), as_sums(to[1], z, lines), *(asked or always(device)),
     )  # fmt: skip
+    return Call(variant, n * per, args)
 
 
 def words_of(lines: Lines) -> int:
@@ -101,7 +130,8 @@ def _over(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
         limits = xp.minimum(xp.arange(runs + 1, dtype=np.int64) * RUN, n)
         mine = lines._replace(number=runs)
         bits, sums = xp.zeros(mine.words, np.uint64), dense_values(device, mine.places, z)
-        joined(device, x, monoid, lines, (limits, limits[1:], dummy(device, "int64"), 0), runs, None, (bits, sums))
+        rows = limits, limits[1:], dummy(device, "int64"), 0
+        joined(device, x, monoid, lines, rows, runs, None, (bits, sums)).run(device)
         x, n = VectorStore(device, mine.places, z, bits, sums), runs
         if runs == 1:
             return VectorStore(device, lines.width, z, bits[: words(lines.width)], sums)

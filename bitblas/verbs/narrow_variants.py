@@ -14,6 +14,7 @@ from ..plan.product import VALUES, WORDS
 from .variants import PLAIN, algebra_of, cast_function
 
 ROWS, PARTS, JOIN = range(3)  # pull.cu
+LOOKED = 2  # threads of a block for each word that it looks at
 LINE = {8: UINT8, 16: UINT16, 32: UINT32, 64: UINT64}
 
 
@@ -24,6 +25,15 @@ def _constants(kind: int, x: DataType, z: DataType, terminal: int, stride: int, 
         ("BITS", bits), ("LANES", lanes), ("PER", max(1, bits // lanes) if kind == VALUES else 1),
         ("VALUES_PACKED", 0),
     )  # fmt: skip
+
+
+def _shared(constants: Any, mode: int) -> Any:
+    """SHARE lanes take a word of values. Of whole rows a block looks at more words than it has groups of lanes."""
+    known = dict(constants)
+    known["SHARE"] = known["LANES"]
+    if mode == ROWS and known["KIND"] == VALUES and known["LANES"] > LOOKED:
+        known["LANES"] = LOOKED
+    return *known.items(), ("MODE", mode)
 
 
 @functools.cache
@@ -44,7 +54,7 @@ def lines_variant(
         u, v, i, k, j = mul.args
         mul = dataclasses.replace(mul, args=(v, u, j, k, i))
     mul = dataclasses.replace(mul, result=z)
-    constants = (*_constants(kind, x, z, terminal, stride, lanes), ("MODE", mode), ("PACKED", int(packed)))
+    constants = (*_shared(_constants(kind, x, z, terminal, stride, lanes), mode), ("PACKED", int(packed)))
     line = ("LINE", LINE[min(64, stride)])
     label = "words" if semiring is None else repr(semiring)
     types = (*types, line, ("A", a), ("U", x), ("Z", z))
@@ -64,7 +74,7 @@ def join_lines_variant(monoid: Typed[Monoid], x: DataType, stride: int, lanes: i
         ("j", INT64),
     )
     mul = Function("mul", z, args, (("x", z, "b"),), "x")
-    constants = (*_constants(VALUES, x, z, terminal, stride, lanes), ("MODE", JOIN), ("PACKED", 0))
+    constants = (*_shared(_constants(VALUES, x, z, terminal, stride, lanes), JOIN), ("PACKED", 0))
     types = ("PTR", INT64), ("COL", INT64), ("LINE", LINE[min(64, stride)]), ("A", BOOL), ("U", x), ("Z", z)
     return Variant("formats/bitmap/pull", types, constants, values, (*functions, mul), repr(monoid))
 

@@ -23,10 +23,11 @@ from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
 from ..plan.direction import is_lasting, missed
 from ..plan.ending import End, plan_end
-from ..plan.product import COUNT, VALUES, WORDS, Plan, is_fused, is_staged, reads_matrix
+from ..plan.product import COUNT, VALUES, WORDS, Plan, is_fused, is_graded, is_staged, reads_matrix
 from ..sparse import SparseStore
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
 from . import deciding, expanded, hyper_product, listed, narrow, narrow_sums, records, vector
+from .graded import GradedPull
 from .operands import (
     ZERO,
     Allowed,
@@ -118,10 +119,9 @@ def _taken(form: Any, ranked: bool, values: Values) -> Matrix:
 class PreparedProduct:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
-    __slots__ = (
-        "algebra", "apart", "arguments", "device", "everywhere", "form", "fused", "matrix", "plain", "plan", "product",
-        "pulls", "pushes", "semiring", "size", "staged", "u_nothing", "u_type", "u_values", "u_zero", "value", "z",
-    )  # fmt: skip
+    __slots__ = ("algebra", "apart", "arguments", "device", "everywhere", "form", "fused", "graded", "matrix", "plain",
+                 "plan", "product", "pulls", "pushes", "semiring", "size", "staged", "u_nothing", "u_type", "u_values",
+                 "u_zero", "value", "z")  # fmt: skip
 
     def __init__(
         self, plan: Plan, product: Any, A: MatrixStore, u_type: DataType, semiring: Typed[Semiring], flip: bool,
@@ -148,6 +148,7 @@ class PreparedProduct:
         self.algebra = (form.types(ranked), None if kind == WORDS else semiring, kind, a_type, options)
         self.size = form.ncols if push else form.nrows
         self.staged = is_staged(semiring, kind, form, options["full"])
+        self.graded = is_graded(semiring, self.staged, form, self.u_type)
         taken = lambda form: _taken(form, ranked, entry_values(device, a_type, a_values))
         self.form, self.matrix = form, taken(form)
         wide = plan.wide
@@ -161,7 +162,7 @@ class PreparedProduct:
         if kind == VALUES and value is not None and self.u_type is u_type:
             self.u_values = make(Values, (self.u_nothing, value, 0))
         self.value = z.np_type.type(0 if product is None else product)
-        self.pulls: dict[Any, PullKernels] = {}
+        self.pulls: dict[Any, PullKernels | GradedPull] = {}
         self.fused: dict[tuple[str, Typed | None], bool] = {}
         self.plain = is_fused(key, semiring, z, None)  # what most statements ask
         self.everywhere = no_mask(device)
@@ -191,6 +192,8 @@ class PreparedProduct:
         return hyper_product.ended(t, mask, into)
 
     def _fuses(self, into: Into) -> bool:
+        if self.graded and into.mask is None:  # a pass more takes less than rows that are not graded
+            return False
         w, accum = into[0].dtype, into[2]
         found = self.fused.get((w.name, accum))
         if found is None:
@@ -238,7 +241,7 @@ class PreparedProduct:
 
     def pull(
         self, w: DataType, value: np.generic | None, accum: Typed | None, keeps: bool, masked: bool
-    ) -> PullKernels:
+    ) -> PullKernels | GradedPull:
         """The kernels for an output of type w, with one value for all entries or (None) an array."""
         key = (w.name, None if value is None else value.tobytes(), accum, masked) if keeps else (w.name, masked)
         found = self.pulls.get(key)
@@ -248,7 +251,8 @@ class PreparedProduct:
                 end = plan_end(self.z, one, w, value, accum)
             else:
                 end = End(self.z, w) if one is None else End(BOOL, BOOL, store=False)
-            found = self.pulls[key] = PullKernels(self, end, w, masked)
+            pull = GradedPull if self.graded and not masked and not keeps else PullKernels
+            found = self.pulls[key] = pull(self, end, w, masked)
         return found
 
     def bits(self, size: int) -> Any:

@@ -182,12 +182,12 @@ def blends(op: Any, monoid: Monoid, z: DataType) -> bool:
 def pull_variant(
     key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
     full: bool, ranked: bool, lanes: int, end: End, staged: int = 0, padded: bool = True, width: int = 0,
-    packed: bool = False,
+    packed: bool = False, kernel: str = "pull", more: tuple[tuple[str, int], ...] = (),
 ) -> Variant:  # fmt: skip
     """The pull kernel of a form for a semiring (None for WORDS) and the end of a statement.
 
     padded: the last tile column is wider than the matrix. staged: see `is_staged`; width: see `Format.fixed_width`.
-    packed: the matrix's values are.
+    packed: the matrix's values are. kernel, more: of another one, and the constants that it has instead of these.
     """
     op, t, monoid, z = algebra_of(semiring, end.z)
     functions, values, terminal = sum_of(monoid, z)
@@ -200,8 +200,9 @@ def pull_variant(
     constants += [("VALUES_PACKED", int(packed)), ("BLEND", int(kind == VALUES and blends(op, monoid, z)))]
     functions = (*functions, *ending_functions(end.w, z, end.accum))
     values = (*values, value("BEGIN", z, beginning(monoid, z)))
+    constants = list((dict(constants) | dict(more)).items())
     return _product_variant(
-        "pull", key, (*types, ("W", end.w)), semiring, kind, (op, t, a, u, z), flip, constants, values, functions
+        kernel, key, (*types, ("W", end.w)), semiring, kind, (op, t, a, u, z), flip, constants, values, functions
     )
 
 

@@ -27,6 +27,7 @@ class Emulator(device.Cuda):
     arch = "sm_90"
     captures = False
     multiprocessors = 132
+    block_shared_bytes = 232448
     # Small, so that what GPUs meet on large graphs (lists without room, many turns) happens on those of tests. The race
     # detector sees no clusters.
     cluster = device.Cluster(1 if os.environ.get("EMU_MODE") == "tsan" else 4, 64, 1536)
@@ -51,6 +52,7 @@ class Emulator(device.Cuda):
                     seed=seed,
                     strict=strict,
                     cluster=variant.constant("CLUSTER", 1),
+                    shared_mem=variant.constant("SHARED_BYTES"),
                     **options,
                 )
             except (emu.EmulatorError, TypeError) as error:

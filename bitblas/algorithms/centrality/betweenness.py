@@ -6,8 +6,8 @@ vertices, `batch` sources at once, a row of a matrix for each; of edges one at a
 
 State: p (a row of P) is the number of shortest paths from the source, FP64, as it grows without bounds; no entry stands
 for "not found". d (a row of D) is one plus the dependency: d[v] - 1 is the sum, over all targets, of the share of the
-shortest paths that go through v. V holds the number of steps to each vertex; levels[k], of one source, as presence
-alone, the vertices k + 1 steps away.
+shortest paths that go through v. V holds the number of steps to each vertex, and level the vertices of one number, as
+presence alone; levels[k], of one source, those k + 1 steps away.
 
 Input: any square A; an edge is a stored entry of length one, whatever its dtype and value; self loops do not matter.
 Directed: A[i, j] is the edge i -> j.
@@ -50,8 +50,11 @@ def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
             p, levels = _paths(A, some[0], gb)
             c(plus) << _dependencies(A, p, levels, gb).apply(gb.binary.minus, right=1.0)
         else:
-            P, V, depth = _many_paths(A, some, gb)
-            D = _many_dependencies(A, P, V, depth, gb)
+            loop = check.loop(_many, A, gb, min(batch, len(sources)))
+            frontier, D = loop.state["while_"], loop.state["dependencies"]
+            shape = {"nrows": frontier.nrows, "ncols": n}
+            frontier << gb.Matrix.from_coo(list(range(len(some))), some, True, gb.dtypes.BOOL, **shape)
+            loop.run()
             c(plus) << D.apply(gb.binary.minus, right=1.0).new().reduce_columnwise(plus)
         watch.tell(len(some), total=len(sources))
     return c
@@ -105,39 +108,49 @@ def _paths(A, source, gb):
         levels.append(level)
 
 
-def _many_paths(A, sources, gb):
-    """The number of shortest paths from each source to each vertex, the steps to it, and the most of these."""
-    FP64, INT32, k, n = gb.dtypes.FP64, gb.dtypes.INT32, len(sources), A.nrows
-    P, Q = (gb.Matrix.from_coo(list(range(k)), sources, 1.0, FP64, nrows=k, ncols=n) for _ in range(2))
-    V = gb.Matrix.from_coo(list(range(k)), sources, 0, INT32, nrows=k, ncols=n)
-    for depth in range(n):
-        # Q<!P, replace> = Q plus.first A
+def _many(A, gb, k):
+    """D, one plus the dependency of each of k sources on each vertex that it reaches."""
+    FP64, INT32, BOOL, binary, shape = gb.dtypes.FP64, gb.dtypes.INT32, gb.dtypes.BOOL, gb.binary, (k, A.nrows)
+    D, level = gb.Matrix(FP64, *shape), gb.Matrix(BOOL, *shape)
+    depth, goes_on = gb.Scalar(INT32), gb.Scalar(BOOL)
+
+    def begin():
+        # Q<level> = 1, at the sources
+        P, Q, T, V = (gb.Matrix(kind, *shape) for kind in (FP64, FP64, FP64, INT32))
+        Q(level.S) << 1.0
+        return P, Q, T, V
+
+    def forth(steps, P, Q, T, V):
+        # P<level> = Q; V<level> = steps
+        P(level.S) << Q
+        V(level.S) << steps
+        depth << steps
+        # Q<!P, replace> = Q plus.first A: a vertex has the paths of all vertices before it
         Q(~P.S, gb.replace) << Q.mxm(A, gb.semiring.plus_first[FP64])
-        if Q.nvals == 0:
-            break
-        # P<Q> = Q; V<Q> = depth + 1
-        P(Q.S) << Q
-        V(Q.S) << depth + 1
-    return P, V, depth
+        level(Q.S, gb.replace) << True
 
+    def last(P, Q, T, V):
+        # D<P> = 1; of the last level, whose vertices depend on nothing
+        D << P.apply(gb.unary.one)
+        level << V.select("==", depth)
+        depth << depth.apply(binary.minus, right=1)
+        goes_on << depth.apply(binary.gt, right=0)
+        check.repeat(lambda _: back(P, T, V), goes_on)
 
-def _many_dependencies(A, P, V, depth, gb):
-    """One plus the dependency of each source on each vertex that it reaches."""
-    FP64, binary = gb.dtypes.FP64, gb.binary
-    # D<P> = 1
-    D, T = P.apply(gb.unary.one).new(), gb.Matrix(FP64, *P.shape)
-    level = V.select("==", depth).new()
-    for at in range(depth - 1, 0, -1):
+    def back(P, T, V):
         # T<level, replace> = D ./ P
         T(level.S, gb.replace) << D
         T << binary.truediv(T & P)
         # T<before, replace> = T plus.first A'
-        level << V.select("==", at)
+        level << V.select("==", depth)
         T(level.S, gb.replace) << T.mxm(A.T, gb.semiring.plus_first[FP64])
         # D += T .* P
         T << binary.times(T & P)
         D(gb.monoid.plus) << T
-    return D
+        depth << depth.apply(binary.minus, right=1)
+        goes_on << depth.apply(binary.gt, right=0)
+
+    return {"body": forth, "while_": level, "begin": begin, "end": last, "dependencies": D}
 
 
 def _dependencies(A, p, levels, gb):

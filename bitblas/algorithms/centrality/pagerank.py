@@ -5,7 +5,8 @@ probability, or in proportion to its weight; else, and at a vertex without out-e
 of all n, or one in proportion to the personalization.
 
 State: r is full, one rank per vertex, and sums to 1. The division by the out-degree is done once, in w, so A needs no
-values. What does not flow along edges, from the jumps and the dangling vertices, is what the flow lacks to the sum 1.
+values; w is 0 where nothing can flow, so that all vectors are full. What does not flow along edges, from the jumps and
+the dangling vertices, is what the flow lacks to the sum 1.
 
 Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
 
@@ -46,11 +47,12 @@ def pagerank(A, *, alpha=0.85, personalization=None, weighted=False, tol=1e-6, m
     loop = check.loop(_iteration, A, gb, weighted, jumps is not None, tol, max_iter)
     r, w, p = (loop.state[name] for name in ("ranks", "shares", "jumps"))
     r << 1 / n
-    # w = alpha / (A plus.pair r), or plus.times: alpha over the out-degree, no entry where nothing can flow
+    # w = alpha / (A plus.pair r), or plus.times: alpha over the out-degree, 0 where nothing can flow
     w << (A.reduce_rowwise(gb.monoid.plus[FP64]) if weighted else A.mxv(r, gb.semiring.plus_pair[FP64]))
     if weighted:
         w << w.select(gb.select.valuegt, 0.0)
     w << w.apply(gb.binary.truediv, left=alpha)
+    w(~w.S) << 0.0
     if jumps is not None:
         p << jumps
     power.run(loop)

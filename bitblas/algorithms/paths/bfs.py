@@ -13,7 +13,6 @@ Yang, Buluc, Owens: Implementing push-pull efficiently in GraphBLAS. ICPP 2018.
 """
 
 from .. import _check as check
-from .. import _watch as watch
 
 
 @check.on_its_device
@@ -52,18 +51,26 @@ def levels_from_each(A, sources, *, depth_limit=None, gb=None):
     gb = check.library(gb)
     n = check.square(gb, A)
     sources = check.vertices(gb, "sources", sources, n)
-    limit, k = _rounds(gb, depth_limit), len(sources)
-    V = gb.Matrix.from_coo(list(range(k)), sources, 0, gb.dtypes.INT64, nrows=k, ncols=n)  # levels
-    Q = gb.Matrix.from_coo(list(range(k)), sources, True, gb.dtypes.BOOL, nrows=k, ncols=n)  # frontiers
-    for level in range(1, n if limit is None else limit):
-        # Q<!V, replace> = Q any.pair A
-        Q(~V.S, gb.replace) << Q.mxm(A, gb.semiring.any_pair[gb.dtypes.BOOL])
-        watch.tell()
-        if Q.nvals == 0:
-            break
+    k = len(sources)
+    loop = check.loop(_levels_of_each, A, gb, _rounds(gb, depth_limit), k)
+    V, Q = loop.state["levels"], loop.state["while_"]
+    V.clear()
+    Q << gb.Matrix.from_coo(list(range(k)), sources, True, gb.dtypes.BOOL, nrows=k, ncols=n)
+    loop.run()
+    return loop.result(V)
+
+
+def _levels_of_each(A, gb, limit, k):
+    V = gb.Matrix(gb.dtypes.INT64, k, A.nrows)  # levels
+    Q = gb.Matrix(gb.dtypes.BOOL, k, A.nrows)  # frontiers
+
+    def body(level):
         # V<Q> = level
         V(Q.S) << level
-    return V
+        # Q<!V, replace> = Q any.pair A
+        Q(~V.S, gb.replace) << Q.mxm(A, gb.semiring.any_pair[gb.dtypes.BOOL])
+
+    return {"body": body, "while_": Q, "limit": limit, "levels": V}
 
 
 def _rounds(gb, depth_limit):

@@ -26,10 +26,14 @@ from ..statement.mask import Mask, matrix_mask
 from ..statement.operand import Operand, describe, is_tensor
 from ..statement.operands import of, several
 from ..statement.orders import common
+from ..statement.recording import state as recording
 
 
 def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
     """C(mask, accum, replace) << value."""
+    if recording.threads and recording.recorder is not None:
+        recording.recorder.matrix_statement(C, value, mask, accum, replace)
+        return
     held: MatrixStore = C._stored
     if mask is not None:
         mask.fits(C)
@@ -119,6 +123,8 @@ def assign_matrix(
     C: Any, axes: tuple[Axis, ...], value: Any, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
 ) -> None:
     """C(mask, accum, replace)[I, J] << value, or with `region` C[I, J](mask, accum, replace) << value."""
+    if recording.threads and recording.recorder is not None:
+        recording.recorder.refuse(f"{C.name}[..] << {getattr(value, 'name', value)}: assignment by index to a Matrix")
     rows, cols = axes
     if rows.size is None and cols.size is None and mask is None and accum is None:
         try:

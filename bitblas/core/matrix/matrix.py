@@ -19,6 +19,7 @@ from ..options import check_layout
 from ..statement.axes import Axis
 from ..statement.expr import enter
 from ..statement.mask import Mask, check
+from ..statement.recording import state as recording
 from ..statement.running import assignment, computed, statement
 from . import assign as assign_matrix
 from .build import MatrixBuild
@@ -54,12 +55,18 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
         self._data = stores.with_format(empty, *self._layout[:2]) if self._layout.asks else empty
         self._pending = Writes()
         self.name = named(name)
+        if recording.threads and recording.recorder is not None and recording.recorder.takes(self):
+            recording.recorder.created(self)
 
     @classmethod
     def _computed(cls, expr: Any, dtype: DataType | None = None, mask: Any = None, name: str | None = None) -> Matrix:
         """A new Matrix of what an expression gives."""
         kind, m = expr.dtype if dtype is None else dtype, None if mask is None else check(mask, 2)
-        if expr._value is None and (m is None or expr.masked):  # what comes out is all that it holds
+        if (
+            expr._value is None
+            and (m is None or expr.masked)
+            and not (recording.threads and recording.recorder is not None)
+        ):  # what comes out is all that it holds
             name = named(name)
             return cls._from_store(computed(expr, lambda: assign_matrix.alone(expr, kind, m), name, m), name)
         C = cls(kind, expr.nrows, expr.ncols, name=name, device=expr.device)
@@ -122,6 +129,9 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
 
     def clear(self) -> None:
         """Delete all entries."""
+        if recording.threads and recording.recorder is not None:
+            recording.recorder.cleared(self)
+            return
         self._adopt(verbs.empty(self.device, self.nrows, self.ncols, self.dtype))
 
 

@@ -24,6 +24,7 @@ from ..statement.expr import MatrixExpression, ScalarExpression, VectorExpressio
 from ..statement.mask import check
 from ..statement.operand import object_of
 from ..statement.orders import common
+from ..statement.recording import state as recording
 from ..vector.vector import Vector
 from .elementwise import MatrixElementwise
 from .export import MatrixExport
@@ -90,7 +91,7 @@ class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixProducts, S
             found = verbs.reduce_scalar(A._stored, f)
             return f.identity if found is None and not allow_empty else found
 
-        return ScalarExpression("reduce_scalar", (self,), f, run)
+        return ScalarExpression("reduce_scalar", (self,) if allow_empty else (self, f.identity), f, run)
 
     # ---- the whole object ----
 
@@ -119,10 +120,11 @@ class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixProducts, S
         check_options(opts)
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
         make, layout = type(self._matrix), self._matrix._layout
-        if clear or mask is not None:
+        recorded = bool(recording.threads) and recording.recorder is not None and recording.recorder.takes(self._matrix)
+        if clear or mask is not None or recorded:
             C = make(kind, self.nrows, self.ncols, name=name, device=self.device)
-            if mask is not None and not clear:
-                C._update(self, check(mask, 2), None, False)
+            if not clear:
+                C._update(self, None if mask is None else check(mask, 2), None, False)
             return C
         # Structures are immutable: a copy shares them.
         with self.device.guard:

@@ -17,6 +17,7 @@ from ...store import MatrixStore
 from ...verbs import matrix as verbs
 from ..options import AUTO, Layout
 from ..statement import orders
+from ..statement.recording import state as recording
 from ..statement.tensor import Tensor
 from .read import MatrixRead
 from .writes import Writes
@@ -51,6 +52,8 @@ class StoredMatrix(MatrixRead, Tensor):
             store.holders += 1
         A._layout, A._pending = layout, Writes()
         A.name = named(name)
+        if recording.threads and recording.recorder is not None and recording.recorder.takes(A):
+            recording.recorder.created(A)
         return A
 
     @property
@@ -64,6 +67,12 @@ class StoredMatrix(MatrixRead, Tensor):
 
     @property
     def _stored(self) -> MatrixStore:
+        if recording.threads and recording.recorder is not None and recording.recorder.takes(self):
+            return recording.recorder.matrix_shape(self)
+        return self._settled()
+
+    def _settled(self) -> MatrixStore:
+        """What it holds, as it lies, with the writes that waited."""
         if devices.several:
             devices.activate(self._data.device)
         if self._pending:
@@ -99,6 +108,14 @@ class StoredMatrix(MatrixRead, Tensor):
         self._data = store
         if self._pending:
             self._pending.clear()
+
+    def _release(self) -> Self:
+        """A Matrix with what this one holds, which is left without entries."""
+        held = self._stored
+        self._adopt(verbs.empty(held.device, held.nrows, held.ncols, held.dtype))
+        if isinstance(held, FlatStore):
+            held.holders -= 1
+        return self._from_store(held)
 
     def _put(self, i: int, j: int, value: np.generic | None) -> None:
         """Set (None: delete) one entry; many of them cost one rebuild, at the next read. InvalidValue for a value that

@@ -32,7 +32,7 @@ def explain(expr: Any, *, mask: Any = None, source: bool = False) -> Any:
 
 def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
     """The plan of A.mxv(v) or v.vxm(A), and its kernels where they are asked for."""
-    from ...verbs import deciding, hyper_product, listed, product
+    from ...verbs import deciding, graded, hyper_product, listed, product
 
     flip = expr.method == "vxm"
     A, v = reversed(expr.args) if flip else expr.args
@@ -45,6 +45,8 @@ def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
     if held.structure.renumbers:
         held, u = hyper_product.within(held, u, transpose=how["transpose"])
     plan = deciding.explained(held, u, op, **how)
+    if mask is None and (more := graded.foreseen(held, u, op, plan)):
+        plan = dataclasses.replace(plan, reason=f"{plan.reason}; {more}")
     return plan, product.prepared(held, u, op, **how)[0].variants(mask is not None) if source else ()
 
 

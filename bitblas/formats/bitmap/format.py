@@ -28,7 +28,7 @@ MARK = Variant("formats/bitmap/mark", (), (("LANES", 1),))
 
 
 @dataclass(eq=False)
-class Bitmap(csr.Rows):
+class Bitmap(csr.Unlisted):
     """The bit of row i, column j of a tall matrix is bit i * stride + j."""
 
     device: Device
@@ -41,7 +41,6 @@ class Bitmap(csr.Rows):
     format = BitmapFormat()
     formats: ClassVar[tuple[Format, ...]] = (format,)
     key = format.key
-    width = 0  # of packed columns: there are none
 
     @property
     def lines(self) -> Lines:
@@ -79,14 +78,6 @@ class Bitmap(csr.Rows):
             self.cache["plain"] = csr.from_arrays(self.device, self.nrows, self.ncols, ptr, cols)
         found: csr.Csr = self.cache["plain"]
         return found
-
-    @property
-    def ptr(self) -> Any:
-        return self.plain().ptr
-
-    @property
-    def col(self) -> Any:
-        return self.plain().col
 
     def columns(self, low: int = 0, high: int | None = None) -> Any:
         return self.plain().columns(low, high)

@@ -1,6 +1,7 @@
-// T<mask> = A (+).(x) X by rows of A: X and T are bitmaps, whose lines are the columns and the rows of A. Of values
-// LANES lanes share a word of a line, a place or two each, so that values are read side by side; of WORDS they share the
-// entries of its row. A sum has the order of its row's entries.
+// T<mask> = A (+).(x) X by rows of A: X and T are bitmaps, whose lines are the columns and the rows of A. A block takes
+// BLOCK / LANES words of lines. Of WORDS LANES lanes share the entries of a row. Of values SHARE lanes share a word of a
+// line, a place or two each, so that values are read side by side: a thread looks at each word first, and groups of lanes
+// take those where a sum may be. A sum has the order of its row's entries.
 // MODE: ROWS, lines of T; PARTS, segments of long rows, whose sums are lines of a bitmap of their own (WORDS: joined to
 // T); JOIN, runs of lines of X, as where parts are joined, and A is not read.
 #include "formats/bitmap/lines.cuh"
@@ -8,85 +9,151 @@
 #define PARTS 1
 #define JOIN 2
 #define AHEAD 4  // words that a lane asks for before it uses the first
+#define AT_ONCE 3  // lines whose values it asks for; of four the registers spill
+#define UNITS (BLOCK / LANES)
+#define SCANNED 32  // entries of a row that one thread looks at
+
+// A word of a line of T, and the entries of its row.
+struct Unit {
+  i64 line, number, w, e, stop;
+  u64 places;  // where the mask allows sums
+
+  __device__ __forceinline__ Unit(i64 unit, bool inside, i64 longest, const PTR_T* begin, const PTR_T* end,
+                                  const i64* row_of, i64 row_stride, i64 words, u64 last, const LINE_T* mask,
+                                  i64 mask_stride, u64 mask_invert) {
+    number = inside ? unit / words : 0, w = inside ? unit % words : 0;
+    line = inside && row_stride ? row_of[number] : number;
+    e = inside ? (i64)begin[number] : 0, stop = inside ? (i64)end[number] : 0;
+    if (stop - e > longest) stop = e;  // its segments are rows of another launch
+    places = inside ? open_places(mask, mask_stride, mask_invert, last, words, line, w) : 0;
+    if (!places) stop = e;
+  }
+  __device__ __forceinline__ i64 to(i64 words) const {
+    return (MODE == PARTS && KIND == VALUES ? number : line) * words + w;
+  }
+};
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_stride, const column_t* col,
      i64 width, const value_t* a_val, A_T a_iso, i64 a_stride, i64 words, u64 last, const LINE_T* x_bits,
      const STORED(U_T)* x_val, U_T x_iso, i64 x_stride, const LINE_T* mask, i64 mask_stride, u64 mask_invert,
-     LINE_T* t_bits, sums_t* t_val) {
+     LINE_T* t_bits, sums_t* t_val, const i64* asked, i64 least, i64 most) {
+  if (*asked < least || *asked >= most) return;
+  const Columns columns(col, width);
+#define UNIT(unit, inside) \
+  Unit(unit, inside, longest, begin, end, row_of, row_stride, words, last, mask, mask_stride, mask_invert)
+#if KIND == WORDS
   const i64 unit = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
-  const bool inside = unit < n;
-  const i64 number = inside ? unit / words : 0, w = inside ? unit % words : 0;
-  const i64 line = inside && row_stride ? row_of[number] : number;
-  const i64 to = (MODE == PARTS && KIND == VALUES ? number : line) * words + w;
-  i64 e = inside ? (i64)begin[number] : 0, stop = inside ? (i64)end[number] : 0;
-  if (stop - e > longest) stop = e;  // its segments are rows of another launch
-  const u64 places = inside ? open_places(mask, mask_stride, mask_invert, last, words, line, w) : 0;
-  if (!places) stop = e;
-  const Columns columns(col, width);
-#if KIND == WORDS
+  const Unit u = UNIT(unit, unit < n);
   u64 found = 0;
-  for (e += lane; e < stop && found != places; e += AHEAD * LANES) {
+  for (i64 e = u.e + lane; e < u.stop && found != u.places; e += AHEAD * LANES) {
     i64 k[AHEAD];
 #pragma unroll
-    for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i * LANES < stop ? e + i * LANES : e];
+    for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i * LANES < u.stop ? e + i * LANES : e];
 #pragma unroll
-    for (int i = 0; i < AHEAD; ++i) found |= x_bits[k[i] * words + w] & places;
+    for (int i = 0; i < AHEAD; ++i) found |= x_bits[k[i] * words + u.w] & u.places;
   }
 #pragma unroll
   for (int d = LANES / 2; d >= 1; d >>= 1) found |= shuffle_xor(ALL_LANES, found, d);
-  if (!inside || lane) return;
-  if (MODE == PARTS) or_places(t_bits, to, found);
-  else t_bits[to] = (LINE_T)found;
+  if (unit >= n || lane) return;
+  if (MODE == PARTS) or_places(t_bits, u.to(words), found);
+  else t_bits[u.to(words)] = (LINE_T)found;
 #else
   const Values values = {a_val, a_iso, a_stride};
-  Z_T sum[PER];
-  bool some[PER];
+  const i64 first = (i64)blockIdx.x * UNITS;
+  __shared__ u32 listed, taken, list[UNITS];
+  if (threadIdx.x == 0) listed = taken = 0;
+  __syncthreads();
+  if (threadIdx.x < UNITS && first + threadIdx.x < n) {
+    const Unit u = UNIT(first + threadIdx.x, true);
+    bool some = u.stop - u.e > SCANNED || (MODE == JOIN && u.e < u.stop);
+    for (i64 e = u.e; e < u.stop && !some; e += AHEAD) {
+      u64 x = 0;
 #pragma unroll
-  for (int p = 0; p < PER; ++p) some[p] = false, sum[p] = Z_T();
-  for (; e < stop; e += AHEAD) {
-    i64 k[AHEAD];
-    u64 x[AHEAD];
-#pragma unroll
-    for (int i = 0; i < AHEAD; ++i) {
-      const i64 next = e + i < stop ? e + i : e;
-      k[i] = MODE == JOIN ? next : (i64)columns[next];
+      for (int i = 0; i < AHEAD; ++i) x |= x_bits[(i64)columns[e + i < u.stop ? e + i : e] * words + u.w];
+      some = (x & u.places) != 0;
     }
+    if (some) {
+      list[atomicAdd(&listed, 1u)] = threadIdx.x;
+    } else {
+      t_bits[u.to(words)] = 0;
+#if Z_BOOL
+      t_val[u.to(words)] = 0;
+#endif
+    }
+  }
+  __syncthreads();
+  const int lane = threadIdx.x & (SHARE - 1), group = threadIdx.x & 31 & ~(SHARE - 1);
+  const u64 lanes = ~0ull >> (64 - SHARE);
+  while (true) {
+    u32 mine = 0;
+    if (lane == 0) mine = atomicAdd(&taken, 1u);
+    mine = shuffle_from<SHARE>(mine, 0);
+    const bool has = mine < listed;
+    if (!__any_sync(ALL_LANES, has)) break;
+    const Unit u = UNIT(first + (has ? list[mine] : 0), has);
+    Z_T sum[PER];
+    bool some[PER];
 #pragma unroll
-    for (int i = 0; i < AHEAD; ++i) x[i] = e + i < stop ? x_bits[k[i] * words + w] & places : 0;
+    for (int p = 0; p < PER; ++p) some[p] = false, sum[p] = Z_T();
+    for (i64 from = u.e; __any_sync(ALL_LANES, from < u.stop); from += SHARE) {
+      const i64 e = from + lane;
+      const i64 k = e < u.stop ? (MODE == JOIN ? e : (i64)columns[e]) : 0;
+      const u64 x = e < u.stop ? x_bits[k * words + u.w] & u.places : 0;
+      u32 left = (u32)(__ballot_sync(ALL_LANES, x != 0) >> group & lanes);
+      while (__any_sync(ALL_LANES, left != 0)) {  // the entries that have something, AT_ONCE at a time
+        U_T v[AT_ONCE][PER];
+        u64 bits[AT_ONCE];
+        i64 other[AT_ONCE];
+        int at[AT_ONCE];
 #pragma unroll
-    for (int i = 0; i < AHEAD; ++i) {
-      if (!x[i]) continue;
-      const A_T a = MODE == JOIN ? A_T() : values.at(e + i);
+        for (int i = 0; i < AT_ONCE; ++i) {
+          at[i] = left ? __ffs(left) - 1 : 0;
+          const u64 there = shuffle_from<SHARE>(x, at[i]);
+          bits[i] = left ? there : 0;
+          other[i] = shuffle_from<SHARE>(k, at[i]);
+          left &= left - 1;
 #pragma unroll
-      for (int p = 0; p < PER; ++p) {
-        const int b = lane + p * LANES;
-        if (!(x[i] >> b & 1) || (HAS_TERMINAL == 2 && some[p])) continue;
-        const U_T u = load<U_T>(x_val, x_iso, x_stride, (k[i] * words + w) * BITS + b);
-        join(some[p], sum[p], true, mul(a, u, line, k[i], w * BITS + b));
+          for (int p = 0; p < PER; ++p) {
+            const int b = lane + p * SHARE;
+            if (HAS_TERMINAL == 2 && some[p]) bits[i] &= ~(1ull << b);
+            v[i][p] = bits[i] >> b & 1 ? load<U_T>(x_val, x_iso, x_stride, (other[i] * words + u.w) * BITS + b) : U_T();
+          }
+        }
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) {
+          if (!bits[i]) continue;
+          const A_T a = MODE == JOIN ? A_T() : values.at(from + at[i]);
+#pragma unroll
+          for (int p = 0; p < PER; ++p) {
+            const int b = lane + p * SHARE;
+            if (!(bits[i] >> b & 1) || (HAS_TERMINAL == 2 && some[p])) continue;
+            join(some[p], sum[p], true, mul(a, v[i][p], u.line, other[i], u.w * BITS + b));
+          }
+        }
       }
     }
-  }
-  u64 found = 0;
+    const i64 to = u.to(words);
+    u64 found = 0;
 #if Z_BOOL
-  u64 true_ = 0;
+    u64 true_ = 0;
 #endif
 #pragma unroll
-  for (int p = 0; p < PER; ++p) {
-    const int group = threadIdx.x & 31 & ~(LANES - 1);
-    const u64 lanes = ~0ull >> (64 - LANES);
-    found |= (__ballot_sync(ALL_LANES, some[p]) >> group & lanes) << p * LANES;
+    for (int p = 0; p < PER; ++p) {
+      found |= (__ballot_sync(ALL_LANES, some[p]) >> group & lanes) << p * SHARE;
 #if Z_BOOL
-    true_ |= (__ballot_sync(ALL_LANES, some[p] && sum[p]) >> group & lanes) << p * LANES;
+      true_ |= (__ballot_sync(ALL_LANES, some[p] && sum[p]) >> group & lanes) << p * SHARE;
 #else
-    if (some[p]) t_val[to * BITS + lane + p * LANES] = sum[p];
+      if (some[p]) t_val[to * BITS + lane + p * SHARE] = sum[p];
 #endif
-  }
-  if (!inside || lane) return;
-  t_bits[to] = (LINE_T)found;
+    }
+    if (has && lane == 0) {
+      t_bits[to] = (LINE_T)found;
 #if Z_BOOL
-  t_val[to] = (LINE_T)true_;
+      t_val[to] = (LINE_T)true_;
 #endif
+    }
+  }
 #endif
 }

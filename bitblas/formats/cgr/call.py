@@ -43,12 +43,12 @@ class CgrCall:
 
     def pushed(self: Any, ranked: bool, longest: int) -> tuple[Any, ...]:
         """Also the marks of the parts of `longest` words that its long rows have."""
-        given = self.heads, self.words, self.segment, self.places(ranked)
+        given = self.heads, self.words, self.places(ranked)
         found = self.hubs(longest)
         if found is None:
             none = dummy(self.device, "int64")
-            return *given, 0, none, none, none
-        return *given, len(found.rows), found.rows, found.first, found.begin
+            return *given, 0, none, none, none, self.segment
+        return *given, len(found.rows), found.rows, found.first, found.begin, self.segment
 
     def pulled(self: Any, ranked: bool) -> tuple[Any, ...]:
         return self.heads, self.words, self.segment

@@ -14,6 +14,7 @@ from ..choice import Constants, Dot, Format
 from ..contract import Form, Types
 from ..hubs import Hubs, hubs_of
 from .choice import DOT_TABLE, MIN_BLOCKS, STAGE, UNROLL, RowsChoice, index_type
+from .grades import graded_constants
 
 # The types of a dot kernel's index arrays: of A, of B' (which may hold more entries), of the mask.
 DOT_INDICES = ("PTR", "COL", "BPTR", "MPTR", "MCOL")
@@ -48,6 +49,9 @@ class RowsFormat(RowsChoice):
     ) -> Constants:
         more = [("MIN_BLOCKS", MIN_BLOCKS if many_blocks else 4), ("STAGED", staged), ("STAGE", STAGE)]
         return [*self._columns(width), ("UNROLL", UNROLL), *more]
+
+    def graded_constants(self, shared: int) -> Constants:
+        return graded_constants(shared)
 
     def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
         return self._columns()

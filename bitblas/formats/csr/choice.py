@@ -12,6 +12,7 @@ from ..choice import Format, Listing, Seen
 from ..contract import CSR
 from ..hubs import longest_unit
 from ..lanes import power_of_two
+from .grades import grades_of
 
 UNROLL = 4  # entries that a lane of a pull loads before it uses the first
 MIN_BLOCKS = 8  # of 256 threads a multiprocessor, at least, for 32-bit sums (min_plus, grid: 58 us; with 4, 64 us)
@@ -20,6 +21,9 @@ STAGE = 1024  # entries that a block reads at once where it reads its rows as on
 # 8, 32, 128).
 MAX_ITERATIONS_EARLY = 128
 UNEVEN = 32  # times the mean that the longest row has where rows are uneven (RMAT 20: 2000; meshes: 1 to 4)
+GRADED_FROM = 1 << 22  # entries; of fewer a block would read hot columns for as long as its rows (estimated)
+SAMPLES = 1 << 15  # entries of which the share is told that stand in the first columns
+HOT_SHARE = 0.4  # of the entries, from which on the first columns are hot (RMAT 20: by degree 0.69, else 0.25)
 ALPHA = 16  # a frontier with more than 1/16 of all entries pulls (Beamer's alpha is 14; his graphs are RMAT too)
 # Dot products of rows at a mask on a GPU: slots of the table that holds a row of A (a row may fill half of them), from
 # how many entries on a row is put there, for how many entries of the mask at once; and how long even the shorter row
@@ -93,3 +97,18 @@ class RowsChoice(Format):
 
     def is_uneven(self, form: Any) -> bool:
         return longest_unit(form) * form.units > UNEVEN * form.nvals
+
+    def is_graded(self, form: Any) -> bool:
+        return form.nvals >= GRADED_FROM and form.nrows < 1 << 32 and self.is_uneven(form)
+
+    def grades(self, form: Any) -> Any:
+        return grades_of(form)
+
+    def hot(self, form: Any, columns: int) -> int:
+        """Columns are sampled once a form: by degree, the first ones have most entries."""
+        if ("hot", columns) not in form.cache:
+            at = np.linspace(0, form.nvals - 1, min(form.nvals, SAMPLES)).astype(np.int64)
+            inside = form.columns_at(form.device.asarray(at)) < columns
+            pays = float(inside.mean()) >= HOT_SHARE
+            form.cache["hot", columns] = min(columns, form.ncols) if pays else 0
+        return int(form.cache["hot", columns])

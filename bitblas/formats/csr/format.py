@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -79,6 +79,22 @@ class Rows(RowsCall):
 
     def adopt(self, twin: Any) -> None:
         """There is nothing that another build could know besides."""
+
+
+class Unlisted(Rows):
+    """Those that lie otherwise: whoever reads rows gets plain ones, which `plain` makes at first need."""
+
+    width = 0  # bits of a packed column number: columns are plain
+
+    plain: Callable[[], Csr]
+
+    @property
+    def ptr(self) -> Any:
+        return self.plain().ptr
+
+    @property
+    def col(self) -> Any:
+        return self.plain().col
 
 
 @dataclass(eq=False)

@@ -26,7 +26,7 @@ from .choice import is_hyper as is_hyper
 
 
 @dataclass(eq=False)
-class Hyper(csr.Rows):
+class Hyper(csr.Unlisted):
     """Row k of `inner` is row rows[k], its column c is column cols[c]."""
 
     device: Device
@@ -40,7 +40,6 @@ class Hyper(csr.Rows):
     format = HyperFormat()
     formats: ClassVar[tuple[Format, ...]] = (format,)
     key = format.key
-    width = 0
 
     @property
     def nvals(self) -> int:
@@ -62,14 +61,6 @@ class Hyper(csr.Rows):
             self.cache["plain"] = csr.from_arrays(self.device, self.nrows, self.ncols, ptr, self.columns())
         found: csr.Csr = self.cache["plain"]
         return found
-
-    @property
-    def ptr(self) -> Any:
-        return self.plain().ptr
-
-    @property
-    def col(self) -> Any:
-        return self.plain().col
 
     def columns(self, low: int = 0, high: int | None = None) -> Any:
         return self.cols[self.inner.columns(low, high)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,23 @@ from ...plan.product import WORDS, any_order, kind_of
 from ...store import VectorStore
 from ...verbs.variants import BOTH, CELLS, LEFT
 from ...verbs.vector import same_value
-from ..recorded.ir import Block, Body, Const, Gather, Part, Pointwise, Product, Ready, Scatter, Statement, Vec
+from ..recorded.ir import (
+    Block,
+    Body,
+    Const,
+    Gather,
+    LineProduct,
+    Part,
+    Pointwise,
+    Product,
+    Ready,
+    Reduce,
+    Scal,
+    Scatter,
+    Statement,
+    Vec,
+    flat,
+)  # fmt: skip
 from .fuse import Pass, Pull, Round, Step
 
 
@@ -51,33 +67,91 @@ def full_vectors(body: Body, held: Mapping[int, VectorStore]) -> frozenset[Vec]:
     so, and no statement takes an entry away."""
     full = {x for x in body.vectors if x.id not in held or held[x.id].nvals == x.size}
     full &= {s.target for s in body.all} | {x for x in full if x.id in held}
+    certain = certain_scalars(body)
     while True:
-        spoiled = {s.target for s in body.all if s.target in full and not _fills(s, full)}
+        spoiled = set[Vec]()
+        for part in (body.begin, body.statements, body.end):
+            _spoil(part, full, certain, spoiled)
         if not spoiled:
             return frozenset(full)
         full -= spoiled
 
 
-def _fills(s: Statement, full: set[Vec]) -> bool:
-    """Whether the target of a statement is full after it, where those of `full` are before."""
-    if isinstance(s.value, (Scatter, Ready)):
+def certain_scalars(body: Body) -> frozenset[int]:
+    """The numbers of the Scalars that are never empty when a statement reads them: each is written before it is read,
+    by a statement that runs for certain, and never by what may have no value."""
+    late = {x for s in flat(body.end) for x in _read(s)}
+    certain = set[int]()
+    for s in reversed(body.all):  # the first one that names a Scalar has the last word
+        certain -= _read(s)
+        if isinstance(s.target, Scal) and not _read(s) & {s.target.id} and s.accum is None:
+            if s in body.begin or (s in body.statements and s.target.id not in late):
+                certain.add(s.target.id)
+            else:
+                certain.discard(s.target.id)
+        elif isinstance(s.target, Scal):
+            certain.discard(s.target.id)
+    while True:
+        spoiled = {s.target.id for s in body.all if isinstance(s.target, Scal) and not _gives(s, certain)} & certain
+        if not spoiled:
+            return frozenset(certain)
+        certain -= spoiled
+
+
+def _read(s: Statement) -> set[int]:
+    terms = (*s.value.terms, *s.value.defaults) if isinstance(s.value, Pointwise) else ()
+    return {t.id for t in terms if isinstance(t, Scal)}
+
+
+def _gives(s: Statement, certain: Set[int]) -> bool:
+    """Whether a Scalar has a value after a statement, where those of `certain` have before."""
+    if s.accum is not None:
         return True
+    return s.value.default is not None if isinstance(s.value, Reduce) else _is_everywhere(s.value, set(), certain)
+
+
+def _spoil(part: Part, full: Set[Vec], certain: Set[int], spoiled: set[Vec]) -> None:
+    """Adds to `spoiled` what statements in turn leave without an entry, of `full`. Others may be full for a while."""
+    now = set(full)
+    for s in part:
+        if isinstance(s, Block):
+            _spoil(s.statements, full, certain, spoiled)
+            now &= full  # it may have run, or not
+        elif isinstance(s.target, Vec):
+            if _fills(s, now, certain):
+                now.add(s.target)
+            else:
+                now.discard(s.target)
+                if s.target in full:
+                    spoiled.add(s.target)
+
+
+def _fills(s: Statement, full: Set[Vec], certain: Set[int]) -> bool:
+    """Whether the target of a statement is full after it, where those of `full` are before."""
+    was = s.target in full
+    if isinstance(s.value, (Scatter, Ready)):
+        return was
     if s.mask is not None and s.replace:
         return False
-    if s.accum is not None:
+    if was and s.accum is not None:
         return True
     if s.mask is not None and s.mask.structure and not s.mask.complement:
         full = full | {s.mask.vec}  # it has one wherever it is looked at
-    return _is_everywhere(s.value, full)
+    return (was or s.mask is None) and _is_everywhere(s.value, full, certain)
 
 
-def _is_everywhere(e: Any, full: set[Vec]) -> bool:
+def _is_everywhere(e: Any, full: Set[Vec], certain: Set[int]) -> bool:
     if isinstance(e, Gather):
         return e.source in full and e.index in full
     if not isinstance(e, Pointwise) or e.keep or e.under is not None:
         return False
     there = [
-        t in full if isinstance(t, Vec) else t.value is not None if isinstance(t, Const) else t.id < 0 for t in e.terms
+        t in full
+        if isinstance(t, Vec)
+        else t.value is not None
+        if isinstance(t, Const)
+        else t.id < 0 or t.id in certain
+        for t in e.terms
     ]
     return there[0] if e.mode == LEFT else all(there) if e.mode == BOTH else any(there)
 
@@ -128,6 +202,8 @@ def is_step(s: Statement, iso: Mapping[int, Any]) -> bool:
     swap, a square matrix, so that the result can be the next frontier."""
     product = s.value
     assert isinstance(product, Product)
+    if isinstance(product, LineProduct):
+        return False  # by rows, or along lines: what Pull is
     found, _ = kind(product, iso)
     square = product.matrix.nrows == product.matrix.ncols
     swapped = found == WORDS or product.semiring.return_type in CELLS

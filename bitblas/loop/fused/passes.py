@@ -10,6 +10,7 @@ from semirings.dtypes import BOOL, DataType
 
 from ...kernels.prologue import Function, Variant, sum_of
 from ..recorded.ir import Pointwise, Ready, Reduce, Scal, Statement, Vec
+from .by_words import by_words, go_by_words, half_words, laziness, scalar_lines, truths
 from .fuse import Pass
 from .pointwise import Parameter, Text, literal, macro
 from .sparse import sparse_vectors
@@ -22,7 +23,7 @@ def pass_variant(
     """The kernel for these statements. full: vectors that have an entry everywhere; local: those without memory.
     counted: the entries of this vector, or the value of this scalar, is the condition of the loop, and is written to
     the state ("slot",)."""
-    text = Text(iso, full, local)
+    text = Text(iso, full, local, *laziness(statements, iso, local))
     before, after = [], []
     scalars = scalars_of(statements)
     for x in scalars:
@@ -32,23 +33,36 @@ def pass_variant(
         before.append(scalar_text(x, const))
     vectors = vectors_of(statements)
     modified = {s.written for s in statements if s.written is not None}
-    loads, stores = _loads(text, statements, vectors, modified)
     sums = [s for s in statements if isinstance(s.value, Reduce)]
-    before += lines_of(text, statements, _begin)
+    words = go_by_words(statements, text)
+    loads: list[str] = []
+    stores: list[str] = []
+    if words:
+        before += scalar_lines(text, statements)
+        lines = by_words(text, statements)
+    else:
+        loads, stores = _loads(text, statements, vectors, modified)
+        before += lines_of(text, statements, _begin)
+        lines = text.lines
     if isinstance(counted, Vec):
         before.append("u64 remaining = 0;")
-        stores.append(f"remaining += b{counted.id};")
+        has = "all" if counted.id in text.full else f"w{counted.id}"
+        lines, stores = ([*lines, f"remaining += __popc({has});"], stores) if words else (
+            lines, [*stores, f"remaining += b{counted.id};"]
+        )  # fmt: skip
         text.parameter("u64* slot", "slot")
         after.append("add_of_warp(slot + REMAINING, remaining);")
     written = [s for s in scalars if writes(statements, s)]
     if written:
         after += _ending(text, sums, written, counted)
-    lines = [*loads, *text.lines, *stores]
-    halves = " | ".join(f"((const u32*)x{x.id}_bits)[h]" for x in _looked_at(text, statements, counted))
+    halves = " | ".join(f"w{x.id}" for x in _looked_at(text, statements, counted))
+    held = half_words(text, vectors, modified, truths(statements, text) if words else vectors)
     macros = [
-        f"#define SOME(h) {f'({halves}) != 0' if halves else 'true'}",
+        f"#define BY_WORDS {int(words)}", f"#define SOME {f'({halves}) != 0' if halves else 'true'}",
+        macro("LOAD_WORDS", held[0]), macro("STORE_WORDS", held[1]),
         macro("PARAMETERS", [f", {p.declaration}" for p in text.parameters]),
-        macro("BEFORE", before), macro("AT_POSITION", lines), macro("AFTER", after),
+        macro("BEFORE", before), macro("AFTER", after),
+        macro("AT_WORDS" if words else "AT_POSITION", [*loads, *lines, *stores]),
     ]  # fmt: skip
     # No names of objects in the text: it is the key of the cache.
     label = f"{len(statements)} statements"
@@ -63,8 +77,6 @@ def _looked_at(text: Text, statements: Sequence[Statement], counted: Vec | Scal 
     if sparse is None or any(x.id in text.full for x in sparse):
         return []
     found = sorted(sparse, key=lambda x: x.id)
-    for x in found:
-        text.bits(x)
     return found
 
 
@@ -152,12 +164,17 @@ def scalar_text(s: Scal, const: str) -> str:
     )
 
 
-def load_text(text: Text, x: Vec, written: bool, inside: str, *, at_once: bool = False) -> list[str]:
+def load_text(
+    text: Text, x: Vec, written: bool, inside: str, *, at_once: bool = False, held: bool = False
+) -> list[str]:
     """The names of a vector at place p. at_once: where one trip to memory matters more than what it reads, the value is
-    asked for beside the bit."""
+    asked for beside the bit. held: bits are in half words that lanes hold."""
     c, local = x.dtype.c_type, x.id in text.local
+    bit = lambda name: f"(__shfl_sync(ALL_LANES, {name}{x.id}, owner) >> WARP_LANE & 1u)"
     if local or x.id in text.full:
         lines = [f"bool b{x.id} = {'false' if local else inside}; (void)b{x.id};"]
+    elif held:
+        lines = [f"bool b{x.id} = {bit('w')} != 0 && {inside}; (void)b{x.id};"]
     else:
         text.bits(x, written=written)
         lines = [f"bool b{x.id} = {inside} && bit_of(x{x.id}_bits, p); (void)b{x.id};"]
@@ -166,7 +183,11 @@ def load_text(text: Text, x: Vec, written: bool, inside: str, *, at_once: bool =
         return lines
     if local:
         return [*lines, f"{c} v{x.id} = cast<{c}>(0); (void)v{x.id};"]
+    if held and x.dtype is BOOL:
+        return [*lines, f"bool v{x.id} = {bit('t')} != 0 && b{x.id}; (void)v{x.id};"]
     text.values(x, written=written)
+    if x.id in text.lazy:
+        return [*lines, f"{c} v{x.id} = cast<{c}>(0); (void)v{x.id};"]
     at = f"bit_of(x{x.id}_val, p)" if x.dtype is BOOL else f"x{x.id}_val[p]"
     if at_once:
         return [
@@ -183,15 +204,17 @@ def _loads(
     """What stands before the statements of a position, and after."""
     loads, stores = [], []
     for x in vectors:
-        loads += load_text(text, x, x in modified, "inside")
+        loads += load_text(text, x, x in modified, "inside", held=True)
         if x in modified and x.id not in text.local:
             has = "inside" if any(s.target == x and isinstance(s.value, Ready) for s in statements) else f"b{x.id}"
             if x.id not in text.full:
-                stores.append(f"put_half(x{x.id}_bits, p, b{x.id}, inside);")
+                stores.append(f"put_half(w{x.id}, owner, b{x.id});")
             if x.id not in text.iso:
                 if x.dtype is BOOL:
-                    stores.append(f"put_half(x{x.id}_val, p, {has} && v{x.id}, inside);")
+                    stores.append(f"put_half(t{x.id}, owner, {has} && v{x.id});")
                 else:
+                    loads += [f"bool d{x.id} = false;"] * (x.id in text.noted)
+                    has = f"d{x.id}" if x.id in text.noted else has
                     stores.append(f"if ({has}) x{x.id}_val[p] = v{x.id};")
     return loads, stores
 
@@ -226,7 +249,7 @@ def take_text(s: Statement, k: int) -> str:
 def _ending(text: Text, sums: Sequence[Statement], written: Sequence[Scal], counted: Any) -> list[str]:
     """The block that is done last joins the sums of all blocks and writes the scalars."""
     text.parameter("u32* ticket", "ticket")
-    lines = ["__shared__ u8 has_here[BLOCK]; (void)has_here;"]
+    lines = ["__shared__ u8 has_here[BLOCK];"] if sums else []
     for k, _ in enumerate(sums):
         lines.append(
             f"join_block(some{k}, sum{k}, add{k}, here{k}, has_here); "

@@ -34,6 +34,8 @@ class Text:
     iso: Mapping[int, Any]
     full: frozenset[int] = frozenset()
     local: frozenset[int] = frozenset()
+    lazy: frozenset[int] = frozenset()  # vectors whose values are read where a statement needs them, not before all
+    noted: frozenset[int] = frozenset()  # vectors of which d3 says whether the value has changed
     functions: list[Function] = dataclasses.field(default_factory=list)
     parameters: list[Parameter] = dataclasses.field(default_factory=list)
     lines: list[str] = dataclasses.field(default_factory=list)
@@ -70,7 +72,7 @@ class Text:
     def term(self, t: Term) -> tuple[str, str, DataType]:
         """Whether there is an entry, its value, and the type of that."""
         if isinstance(t, Vec):
-            return f"b{t.id}", f"v{t.id}", t.dtype
+            return f"b{t.id}", f"x{t.id}_val[p]" if t.id in self.lazy else f"v{t.id}", t.dtype
         if isinstance(t, Const):
             return (
                 ("false", f"cast<{t.dtype.c_type}>(0)", t.dtype)
@@ -96,7 +98,7 @@ class Text:
             has = u_has if e.under is None else f"({u_has} && {self.is_open(e.under)})"
             return has, u, u_type
         v_has, v, v_type = (u_has, u, u_type) if e.v is None else self.term(e.v)
-        f, result = self._function(e, u_type, v_type)
+        f, result = self.called(e, u_type, v_type)
         at = f"{at}, i64(0)"
         if e.keep:
             return f"({u_has} && {f}({u}, {v}, {at}))", u, u_type
@@ -113,7 +115,8 @@ class Text:
         both = f"{f}({u_has} ? {u} : {left}, {v_has} ? {v} : {right}, {at})"
         return f"({u_has} || {v_has})", both, result
 
-    def _function(self, e: Pointwise, u: DataType, v: DataType) -> tuple[str, DataType]:
+    def called(self, e: Pointwise, u: DataType, v: DataType) -> tuple[str, DataType]:
+        """The name of an operator's function, and the type of what it gives."""
         assert e.op is not None
         variant, result = elementwise_variant(e.mode, e.op, u, v, e.bound, keep=e.keep)
         return self.function(next(f for f in variant.functions if f.name == "f")), result
@@ -144,12 +147,15 @@ class Text:
         c = w.dtype.c_type
         new = f"cast<{c}>(t)"
         if s.accum is not None:
-            new = f"{b} ? {self.accumulated(s.accum, w.dtype, dtype, v)} : {new}"
+            had = f"x{w.id}_val[p]" if isinstance(w, Vec) and w.id in self.lazy else v
+            new = f"{b} ? {self.accumulated(s.accum, w.dtype, dtype, had)} : {new}"
         open_ = f"inside && {self.is_open(s.mask)}" if isinstance(w, Vec) else "true"
         kept = "false" if s.replace else b
         was = "" if s.accum is None else f" || {b}"
         stored = isinstance(w, Scal) or w.id not in self.iso
         take = f"if (has) {v} = {new};" if stored else "(void)t;"
+        if isinstance(w, Vec) and w.id in self.noted:
+            take = f"if (has) {v} = {new}, d{w.id} = true;"
         t = dtype.c_type
         self.lines.append(
             f"{{ const bool open_here = {open_}; {found}const bool has = open_here && {has}; "

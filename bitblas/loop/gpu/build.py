@@ -29,11 +29,12 @@ from ..fused.passes import entry_text, pass_variant
 from ..fused.pointwise import Parameter
 from ..fused.steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
 from ..fused.together import size_of
-from ..recorded.ir import Masked, Product, Reduce, Scal, Vec
+from ..recorded.ir import LineProduct, Masked, Product, Reduce, Scal, Vec
 from ..scratch import Scratch
 from .activate import activation, is_scanned
 from .along import Along
 from .inner import InnerLoop, copies_of
+from .lines import LineLaunch
 from .operands import Cleared, Head, Source, Target, launchable
 from .pull import PullLaunch
 from .small import small_rounds
@@ -149,7 +150,7 @@ class Build:
                 stepped[item.target] += 1
                 made.pop(item.target, None)
             elif isinstance(item, Pull):
-                launches.append(self._pull(item))
+                launches.append(self._pull(item, k))
             elif isinstance(item, Inner):
                 launches.append(self._inner(item, self._head(k)))
             else:
@@ -163,7 +164,7 @@ class Build:
         assert isinstance(item, (Pass, Pull, Inner))
         if isinstance(item, Inner):
             return self._inner(item, (*self.once, np.int64(0)))
-        launch = self._pull(item) if isinstance(item, Pull) else self.passes(item, -1, once=True)
+        launch = self._pull(item, -1) if isinstance(item, Pull) else self.passes(item, -1, once=True)
         self.lines.append(Line(where, texts_of(item), self._launched))
         return launch
 
@@ -216,19 +217,27 @@ class Build:
         slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
         head = (*self.once, np.int64(0)) if once else self._head(k)
         args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot))
-        # A chain of reads, one after the other: as many threads as fit hide it. Sums have a part for each block.
+        # Chains of reads, one after the other: as many threads as fit hide them. Sums have a part for each block.
         sums = any(isinstance(s.value, Reduce) for s in item.statements)
-        chained = not sums and any(s.elsewhere for s in item.statements)
-        return self.launcher(variant, self.grid(size, 2 if chained else 1), args)
+        return self.launcher(variant, self.grid(size, 1 if sums else 2), args)
 
     def mask(self, mask: Masked | None) -> Allowed:
         if mask is not None:
             frontier = self.buffers[mask.vec]
         return allowed(self.device, None if mask is None else Mask(frontier.at(frontier.bits), mask.complement))
 
-    def _pull(self, item: Pull) -> Launch:
+    def _pull(self, item: Pull, k: int) -> Launch:
         frontiers = self.buffers[item.product.u], self.buffers[item.target]
         values, full = layout.operand(item.product, self.iso), item.product.u.id in self.full
+        if isinstance(item.product, LineProduct):
+            known = k >= 0 and item.product.u == self.condition and self.remaining is not None
+            # What the round changed before it is not counted: more entries are a slower way, and no wrong one.
+            counted = self.number(*self.condition_at(k)).view(np.int64) if known else None
+            lines = LineLaunch(
+                self.device, item.product, values, *frontiers, item.mask, self.mask(item.mask)[0], counted
+            )
+            self._launched = str(lines.plan)
+            return lines.launch()
         pull = PullLaunch(self.device, item.product, values, *frontiers, masked=item.mask is not None, full=full)
         self._launched = str(pull.prepared.plan)
         return pull.launch(self.mask(item.mask))

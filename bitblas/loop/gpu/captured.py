@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ... import device as devices
+from ...core.scalar import Scalar
 from ...core.vector.vector import Vector
 from ...device import tracing
 from ...exceptions import CaptureError, IndexOutOfBound
@@ -19,6 +20,7 @@ from ..buffers import ROUNDS, STATE
 from ..fused import layout
 from ..fused.fuse import Round, Step, fuse
 from ..recorded.ir import Scal, Vec, flat, reads_first, scalar_is_read_first
+from ..recorded.matrices import Places, placed
 from ..recorded.parts import among, record
 from ..recorded.state import NO_LIMIT
 from .build import Build
@@ -30,12 +32,12 @@ TOLD = 3  # words for a scalar: whether there is a value, and up to 16 bytes of 
 
 
 class Member:
-    """A Vector that a program works on, and the order that it is in there: that of the matrices, for vectors of their
-    size; none of another one meets them."""
+    """A Vector (or the places of a Matrix) that a program works on, and the order that it is in there: that of the
+    matrices, for vectors of their size; none of another one meets them."""
 
     __slots__ = ("order", "vector")
 
-    def __init__(self, vector: Vector, order: Order | None) -> None:
+    def __init__(self, vector: Vector | Places, order: Order | None) -> None:
         self.vector, self.order = vector, order
 
     def held(self) -> VectorStore:
@@ -71,7 +73,7 @@ class Captured:
         self.body, self.recorder = record(body, begin, end)
         self.condition = self._condition(condition)
         self.device, self.order = self.recorder.device, self.recorder.order()
-        self.vectors = {x: vector for vector, x in self.recorder.vectors.values()}
+        self.vectors = {x: placed(vector) for vector, x in self.recorder.vectors.values()}
         self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
         used = {x for s in self.body.all for x in (*s.vectors, *s.elsewhere, s.target)}
         used |= {b.condition for b in self.body.blocks}
@@ -102,8 +104,8 @@ class Captured:
         self.loop = loop(self.device, Parts(begin_, build.launches, end_), build.finish, build.going)
 
     def _condition(self, condition: Any) -> Vec | Scal:
-        vector = isinstance(condition, Vector)
-        known: dict[int, Any] = self.recorder.vectors if vector else self.recorder.scalars
+        scalar = isinstance(condition, Scalar)
+        known: dict[int, Any] = self.recorder.scalars if scalar else self.recorder.vectors
         found = known.get(id(condition))
         if found is None or not any(s.target == found[1] for s in flat(self.body.statements)):
             raise CaptureError(f"while_: the body never writes to {condition.name}, so the loop would not end")

@@ -1,14 +1,40 @@
-// Statements that treat every position by itself, fused: a thread a position, a warp a half word of bits. Scalars are
-// computed before by every thread; sums of entries by blocks, in an order that depends on the grid alone, and the block
-// that is done last joins them. SOME(h) is false where the statements do nothing in half word h. The text of the statements is generated (see pointwise.py).
+// Statements that treat every position by itself, fused. A lane holds a half word of the bits of each vector, and a warp
+// goes through its half words one after the other, a thread a position; or (BY_WORDS) all that statements do to bits is
+// done to half words, and only values are written position by position. Scalars are computed before by every thread;
+// sums of entries by blocks, in an order that depends on the grid alone, and the block that is done last joins them.
+// SOME is false where the statements do nothing in a lane's half word. The text is generated (passes.py, by_words.py).
 #include "kernels/vector.cuh"
 #include "kernels/frontier.cuh"
 #include "loop/gpu/indexed.cuh"
 
-// Writes the half word of bits of a warp, whose first position is p.
-__device__ __forceinline__ void put_half(u64* bits, i64 p, bool bit, bool inside) {
-  const u32 half = __ballot_sync(ALL_LANES, bit);
-  if (WARP_LANE == 0 && inside) ((u32*)bits)[p >> 5] = half;
+#define MANY 4  // positions that a thread reads values of before it writes them
+
+// The half word of bits that lane `owner` holds, from the bits of all lanes.
+__device__ __forceinline__ void put_half(u32& half, int owner, bool bit) {
+  const u32 all = __ballot_sync(ALL_LANES, bit);
+  if (WARP_LANE == owner) half = all;
+}
+
+// put(p, get(p)) at the positions of the half words `here`; all lanes call it, lane by lane their number is `mine`.
+template <class Get, class Put> __device__ __forceinline__ void fill_half(u32 here, i64 mine, Get get, Put put) {
+  for (u32 todo = __ballot_sync(ALL_LANES, here != 0); todo;) {
+    i64 p[MANY];
+    bool on[MANY];
+    decltype(get(i64(0))) x[MANY];
+#pragma unroll
+    for (int i = 0; i < MANY; ++i) {
+      const int owner = todo ? __ffs(todo) - 1 : 0;
+      p[i] = __shfl_sync(ALL_LANES, mine, owner) * 32 + WARP_LANE;
+      on[i] = (__shfl_sync(ALL_LANES, here, owner) >> WARP_LANE & 1) && todo;
+      todo &= todo - 1;
+    }
+#pragma unroll
+    for (int i = 0; i < MANY; ++i)
+      if (on[i]) x[i] = get(p[i]);
+#pragma unroll
+    for (int i = 0; i < MANY; ++i)
+      if (on[i]) put(p[i], x[i]);
+  }
 }
 
 // The sum over the block, in thread 0; `part` and `has` are the block's.
@@ -40,6 +66,29 @@ __device__ __forceinline__ bool is_last(u32* ticket) {
   return last;
 }
 
+// The positions of the half words `here` where get(p) holds.
+template <class Get> __device__ __forceinline__ u32 kept_half(u32 here, i64 mine, Get get) {
+  u32 kept = 0;
+  for (u32 todo = __ballot_sync(ALL_LANES, here != 0); todo;) {
+    int owner[MANY];
+    bool on[MANY];
+#pragma unroll
+    for (int i = 0; i < MANY; ++i) {
+      owner[i] = todo ? __ffs(todo) - 1 : -1;
+      const u32 half = __shfl_sync(ALL_LANES, here, owner[i] & 31);
+      const i64 p = __shfl_sync(ALL_LANES, mine, owner[i] & 31) * 32 + WARP_LANE;
+      on[i] = todo && (half >> WARP_LANE & 1) && get(p);
+      todo &= todo - 1;
+    }
+#pragma unroll
+    for (int i = 0; i < MANY; ++i) {
+      const u32 half = __ballot_sync(ALL_LANES, on[i]);
+      if (WARP_LANE == owner[i]) kept = half;
+    }
+  }
+  return kept;
+}
+
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
   (void)n;
@@ -48,16 +97,30 @@ pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
   const i64 round = rounds[0] + ahead;
   (void)round;
   BEFORE
-  // A warp looks at 32 of its half words at a time, and goes through those where there is something to do.
+  // A warp looks at 32 half words at a time: at consecutive ones as far as there are enough for all warps.
   const i64 halves = (size + 31) / 32, warps = (i64)gridDim.x * (BLOCK / 32);
-  for (i64 first = thread_number() / 32; first < halves; first += 32 * warps) {
-    const i64 mine = first + WARP_LANE * warps;
-    u32 todo = __ballot_sync(ALL_LANES, mine < halves && (SOME(mine)));
-    for (; todo; todo &= todo - 1) {
-      const i64 p = (first + (__ffs(todo) - 1) * warps) * 32 + WARP_LANE;
+  int run = 32;
+  while (run > 1 && halves < run * warps) run >>= 1;
+  for (i64 first = thread_number() / 32 * run; first < halves; first += 32 * warps) {
+    const i64 mine = first + (WARP_LANE & (run - 1)) + WARP_LANE / run * run * warps;
+    const bool held = mine < halves;
+    const u32 all = !held ? 0u : size - mine * 32 >= 32 ? ~0u : (1u << (size & 31)) - 1u;
+    (void)all;
+    LOAD_WORDS
+    const bool some = held && (SOME);
+#if BY_WORDS
+    AT_WORDS
+#else
+    for (u32 todo = __ballot_sync(ALL_LANES, some); todo; todo &= todo - 1) {
+      const int owner = __ffs(todo) - 1;
+      const i64 p = __shfl_sync(ALL_LANES, mine, owner) * 32 + WARP_LANE;
       const bool inside = p < size;
       (void)inside;
       AT_POSITION
+    }
+#endif
+    if (some) {
+      STORE_WORDS
     }
   }
   AFTER

@@ -13,7 +13,7 @@ from ..buffers import BUFFERS
 from ..fused.fuse import Item, Pass, Pull, Round, Step
 from ..fused.lines import Line, texts_of
 from ..fused.together import size_of
-from ..recorded.ir import Scal, Vec
+from ..recorded.ir import LineProduct, Scal, Vec
 from ..scratch import Own
 from .passes import UNIT, host_pass, joins
 from .products import Products, pulls
@@ -77,7 +77,11 @@ class Build(Products):
                 found += self._step(item)
             elif isinstance(item, Pull):
                 u, t = self.buffers[item.product.u], self.buffers[item.target]
-                found += [*self._pull(item.product, u, item.mask)(self._mask(item.mask), t), self._summary(t)]
+                if isinstance(item.product, LineProduct):
+                    self.latest = np.zeros(3, np.int64)
+                    found += self._lines(item.product, u, item.mask, t, self.latest)
+                else:
+                    found += [*self._pull(item.product, u, item.mask)(self._mask(item.mask), t), self._summary(t)]
             elif isinstance(item, Pass):
                 found += self._pass(item)
             if k == 0:

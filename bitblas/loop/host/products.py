@@ -17,10 +17,13 @@ from ...formats import EVERYWHERE, longest_unit
 from ...formats.values import PackedValues
 from ...kernels.prologue import Variant
 from ...plan.direction import Case, Known, pulled
+from ...plan.narrow import ALPHA
 from ...plan.product import VALUES, WORDS, reads_matrix
 from ...plan.transpose import at_hand
-from ...store import words
+from ...store import VectorStore, words
 from ...verbs import deciding
+from ...verbs.narrow_product import Narrow
+from ...verbs.narrow_sums import ALWAYS, Asked
 from ...verbs.operands import (
     PARALLEL_WORDS,
     Allowed,
@@ -32,13 +35,14 @@ from ...verbs.operands import (
     allowed,
     dummy,
     entry_values,
+    nothing,
     stored,
 )
 from ...verbs.product import PreparedProduct
 from ...verbs.schedule import unit_bounds
 from ...verbs.variants import push_variant
 from ..fused import layout
-from ..recorded.ir import Masked, Product, Statement, Vec
+from ..recorded.ir import LineProduct, Masked, Product, Statement, Vec
 from .summed import Summed
 
 NEVER = 1 << 62
@@ -55,6 +59,8 @@ def is_step(s: Statement, full: frozenset[Vec]) -> bool:
     would need the transpose. CaptureError: it had to be, and cannot."""
     product = s.value
     assert isinstance(product, Product)
+    if isinstance(product, LineProduct):
+        return False
     if product.u in full and pulls(product):
         return False
     A, key = product.matrix, product.matrix.structure.primary.key
@@ -188,8 +194,31 @@ class Products:
 
         if wide:
             return by_tiles
-        pull = made.pull(made.z, None, None, False, mask is not None)
+        pull: Any = made.pull(made.z, None, None, False, mask is not None)  # no rows are graded here
         return by_rows
+
+    def _lines(
+        self, product: LineProduct, u: Summed, mask: Masked | None, t: Summed, told: np.ndarray
+    ) -> list[Operation]:
+        """A product with a narrow matrix: along its lines where few have entries, else by those of the result."""
+        pull = Narrow(
+            product.matrix, product.transpose, product.u.dtype, layout.operand(product, self.iso), product.inner,
+            product.lines, product.semiring, flip=product.flip,
+        )  # fmt: skip
+        x = VectorStore(self.device, u.vec.size, u.vec.dtype, u.at(u.bits), u.at(u.values) if u.values else u.iso)
+        bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(self.device, BOOL)
+        where = None if mask is None else (self.buffers[mask.vec].at(self.buffers[mask.vec].bits), mask.complement)
+        few = product.inner.number // ALPHA
+        found = [self._tally(product.u, None, told), self._summary(t, "clear")]
+        ways = [(pull, Asked(told, few, ALWAYS))]
+        if not pulls(product):  # nothing by rows of the result is there
+            ways = [] if pushes(product) else [(pull, Asked(told, 0, ALWAYS))]
+        if pushes(product):
+            ways.append((pull.along(), Asked(told, 0, few if ways else ALWAYS)))
+        for way, asked in ways:
+            for call in way.calls(x, where, bits, sums, asked):
+                found.append(Operation(call.variant, self._bounds(call.n, call.bounds), call.args))
+        return [*found, self._summary(t)]
 
     @staticmethod
     def _bounds(units: int, many: Any) -> Any:

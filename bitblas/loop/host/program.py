@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ...core.vector.vector import Vector
+from ...core.scalar import Scalar
 from ...device import tracing
 from ...device.table import COPY, FAULT, INDEX, LIMIT, ROUND
 from ...exceptions import CaptureError, IndexOutOfBound
@@ -17,6 +17,7 @@ from ..fused import layout
 from ..fused.fuse import fuse
 from ..fused.layout import iso_of_added
 from ..recorded.ir import Body, Scal, Vec, reads_first, scalar_is_read_first
+from ..recorded.matrices import placed
 from ..recorded.parts import record
 from ..recorded.record import OnHost
 from .build import Build
@@ -33,9 +34,9 @@ class HostRounds:
         self.body, self.recorder = _written_down(body, given)
         self.device, self.order = self.recorder.device, self.recorder.order()
         self.condition = self._condition(condition)
-        self.vectors = {x: vector for vector, x in self.recorder.vectors.values()}
+        self.vectors = {x: placed(vector) for vector, x in self.recorder.vectors.values()}
         self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
-        ids = {id(vector): x for x, vector in self.vectors.items()}
+        ids = {id(vector): x for vector, x in self.recorder.vectors.values()}
         self.given = [ids.get(id(thing)) for thing in given]
         self._check()
         body_ = self.body
@@ -55,7 +56,7 @@ class HostRounds:
         self.build = Build(self.device, round_, body_.scalars, iso, full, self.condition)
 
     def _condition(self, condition: Any) -> Vec | Scal:
-        known: dict[int, Any] = self.recorder.vectors if isinstance(condition, Vector) else self.recorder.scalars
+        known: dict[int, Any] = self.recorder.scalars if isinstance(condition, Scalar) else self.recorder.vectors
         found = known.get(id(condition))
         if found is None or not any(s.target == found[1] for s in self.body.all):
             raise CaptureError(f"while_: the body never writes to {condition.name}")
@@ -87,7 +88,7 @@ class HostRounds:
         """Whether matrices and kinds of vectors are still those that it was made for."""
         for x, thing in zip(self.given, given):
             if x is not None:
-                self.vectors[x] = thing
+                self.vectors[x] = placed(thing)
         if any(is_repaid(s) for s in self.build.without_transpose):
             return False
         same = all(matrix._stored is held for matrix, held in self.recorder.matrices)

@@ -10,6 +10,7 @@ from typing import Any
 from semirings import binary, monoid, unary
 from semirings.dtypes import BOOL, INT64
 
+from ...core.matrix.matrix import Matrix
 from ...core.scalar import Scalar
 from ...core.vector.vector import Vector
 from ...verbs.variants import LEFT
@@ -50,16 +51,17 @@ class BlockRecorder:
             return
         t, data = self._vec(vector), vector._data
         held: Any = Const(t.dtype, None)
-        if data.count != 0:
+        if (data.count if vector.ndim == 1 else data.nvals) != 0:
             self.repeats = False
-            held = self._vec(Vector._from_store(data))
+            held = self._vec(type(vector)._from_store(data))
             self.repeats = True
         self.statements.append(Made(t, Pointwise(LEFT, None, held), text=f"{vector.name} << what it is made with"))
 
     def count(self, vector: Any) -> Scalar:
         """v.nvals"""
         ones = vector.apply(unary.one[INT64]).new()
-        return ones.reduce(monoid.plus[INT64], allow_empty=False).new(name=f"{vector.name}.nvals")
+        reduce = ones.reduce if vector.ndim == 1 else ones.reduce_scalar
+        return reduce(monoid.plus[INT64], allow_empty=False).new(name=f"{vector.name}.nvals")
 
     def repeated(
         self, body: Callable[..., Any], condition: Any, limit: int, begin: Callable[[], Any] | None,
@@ -90,12 +92,12 @@ class BlockRecorder:
         if else_ is not None:  # both are asked for before either runs
             holds, fails = Scalar(BOOL), Scalar(BOOL)
             holds << False
-            holds(binary.lor) << (self.count(condition) if isinstance(condition, Vector) else condition)
+            holds(binary.lor) << (self.count(condition) if getattr(condition, "ndim", 0) else condition)
             fails << holds.apply(unary.lnot)
             self._block(holds, 1, text, then)
             self._block(fails, 1, f"else of {text}", else_)
         else:
-            if not isinstance(condition, (Vector, Scalar)):
+            if not isinstance(condition, (Vector, Matrix, Scalar)):
                 condition = condition.new()
             self._block(condition, 1, text, then)
 
@@ -114,7 +116,7 @@ class BlockRecorder:
         return scalar
 
     def _block(self, condition: Any, limit: int, text: str, inside: Callable[[], Any]) -> Block:
-        known = self._vec(condition) if isinstance(condition, Vector) else self._scal(condition)
+        known = self._scal(condition) if isinstance(condition, Scalar) else self._vec(condition)
         self.levels.append(Level(self.statements, self.round))
         self.statements, self.round = [], Scalar(INT64, name="round")
         around, self.repeats = self.repeats, True

@@ -34,6 +34,7 @@ class IndexRecorder:
     statements: list[Statement | Block]
 
     def __init__(self) -> None:
+        super().__init__()
         self.indexed: list[tuple[str, int]] = []  # statements by index: how an error names them, and the size indexed
 
     # ---- the hooks of core ----

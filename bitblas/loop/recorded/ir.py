@@ -13,6 +13,8 @@ from typing import Any
 from semirings import Typed
 from semirings.dtypes import DataType
 
+from ...formats.bitmap.layout import Lines
+
 
 @dataclass(frozen=True)
 class Vec:
@@ -84,6 +86,15 @@ class Product:
     transpose: bool
     flip: bool
     outer: int  # the size of the result
+
+
+@dataclass(frozen=True, eq=False)
+class LineProduct(Product):
+    """A matrix times a narrow one, by lines, as verbs.narrow_product has it: u are the places of a bitmap of `inner`
+    lines, the result those of one of `lines`. flip: the narrow one stands on the left."""
+
+    inner: Lines
+    lines: Lines
 
 
 @dataclass(frozen=True)

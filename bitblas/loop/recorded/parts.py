@@ -10,7 +10,6 @@ from semirings.dtypes import BOOL
 
 from ...core.scalar import Scalar
 from ...core.statement.recording import state
-from ...core.vector.vector import Vector
 from ...exceptions import CaptureError
 from .blocks import named, needed, some_of
 from .indexed import direct
@@ -40,6 +39,7 @@ def record(
     finally:
         state.recorder = None
     del given
+    recorder.check_matrices()
     all_ = tuple(recorder.statements)
     vectors = tuple(v for _, v in recorder.vectors.values())
     scalars = tuple(s for _, s in recorder.scalars.values())
@@ -71,14 +71,14 @@ def among(
 
 def _own(recorder: Recorder) -> frozenset[Vec]:
     """The vectors that nobody but the statements knows: each run makes them anew, from what they held at first."""
-    known = [(weakref.ref(vector), vector._data, x) for vector, x in recorder.vectors.values()]
+    known = [(weakref.ref(vector), type(vector), vector._data, x) for vector, x in recorder.vectors.values()]
     recorder.vectors.clear()
     own = []
-    for ref, data, x in known:
+    for ref, kind, data, x in known:
         vector = ref()
         if vector is None:
             own.append(x)
-            vector = Vector._from_store(data)
+            vector = kind._from_store(data)
         recorder.vectors[id(vector)] = vector, x
     return frozenset(own)
 

@@ -15,11 +15,11 @@ from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
 
 from ...core.scalar import Scalar
-from ...core.statement.expr import Expression, ScalarExpression, VectorExpression
+from ...core.statement.expr import Expression, ScalarExpression
 from ...core.statement.indexing import IndexExpr
 from ...core.statement.infix import Infix
 from ...core.statement.mask import Mask
-from ...core.statement.operand import Operand
+from ...core.statement.operand import NAMES, Operand, is_tensor
 from ...core.statement.operands import of
 from ...core.statement.recording import Symbol
 from ...core.vector.vector import Vector
@@ -31,6 +31,8 @@ from ...verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of
 from .blocks import BlockRecorder, Level
 from .indexed import IndexRecorder
 from .ir import Block, Const, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Term, Vec, flat
+from .matrices import MatrixRecorder
+from .shapes import Shape
 
 HINT = (
     "on a device a body may use mxv, vxm, ewise_*, apply, select, reduce to a Scalar, masks, accumulators, assignment, "
@@ -42,22 +44,7 @@ class OnHost(Exception):
     """The vectors of a body live elsewhere: on the CPU, or not there."""
 
 
-class Shape:
-    """What a recorded vector tells of itself: its size, type and device. Asking for entries cannot be captured."""
-
-    def __init__(self, recorder: Recorder, vector: Any) -> None:
-        data = vector._data
-        self.size, self.dtype, self.device = data.size, data.dtype, data.device
-        self.order = None  # known when all is written down
-        self._recorder, self._vector, self._name = recorder, vector, vector.name
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "nvals":
-            return self._recorder.count(self._vector)
-        self._recorder.refuse(f"{self._name}: reading its entries")
-
-
-class Recorder(BlockRecorder, IndexRecorder):
+class Recorder(BlockRecorder, IndexRecorder, MatrixRecorder):
     """The statements of one run of a body, and the objects that they name."""
 
     def __init__(self, *, host: bool = False) -> None:
@@ -89,7 +76,7 @@ class Recorder(BlockRecorder, IndexRecorder):
 
     def vector_statement(self, w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
         target = self._vec(w)
-        lowered = self._value(target, value, w)
+        lowered = self._value(value, w, mask)
         m = None if mask is None else self._masked(mask, target)
         text = f"{w.name}{_parameters(mask, accum, replace)} << {_text(value)}"
         self.statements.append(Statement(target, lowered, m, accum, replace and mask is not None, text))
@@ -124,7 +111,8 @@ class Recorder(BlockRecorder, IndexRecorder):
                 self.refuse(f"{vector.name}: of {data.dtype}, a user-defined type, in a loop on {self.device.name}")
             if data.device is not self.device:
                 self.refuse(f"{vector.name}: on {data.device}, while the loop runs on {self.device}")
-            self.vectors[id(vector)] = vector, Vec(len(self.vectors), data.size, data.dtype)
+            size = data.size if vector.ndim == 1 else self._places(vector)
+            self.vectors[id(vector)] = vector, Vec(len(self.vectors), size, data.dtype)
         return self.vectors[id(vector)][1]
 
     def _scal(self, scalar: Any) -> Scal:
@@ -140,8 +128,8 @@ class Recorder(BlockRecorder, IndexRecorder):
         if isinstance(value, Symbol):
             plain = self._scal(value.scalar)
             return Scal(plain.id, plain.dtype, tuple(lookup_dtype(t) for t in value.casts))
-        if isinstance(value, Operand) and value.ndim == 1:
-            return self._vec(value._resolve())
+        if isinstance(value, Operand) and value.ndim:
+            return self._tensor(value)
         assert dtype is not None or isinstance(value, np.generic)
         return Const(lookup_dtype(value.dtype) if dtype is None else dtype, value)
 
@@ -151,34 +139,34 @@ class Recorder(BlockRecorder, IndexRecorder):
             raise DimensionMismatch(f"mask: expected shape {(like.size,)}, got {(vec.size,)}")
         return Masked(vec, mask.structure, mask.complement)
 
-    def _value(self, target: Vec, value: Any, w: Any) -> Pointwise | Product | Gather:
-        if isinstance(value, Infix):
+    def _value(self, value: Any, w: Any, mask: Mask | None) -> Pointwise | Product | Gather:
+        if isinstance(value, (Infix, IndexExpr)):
             value = value._to_expr()
-        if isinstance(value, IndexExpr):
-            value = value._to_expr()
-        if isinstance(value, Operand) and value.ndim == 1:
-            of: Any = value  # a vector, or what gives one
-            size = of.size if isinstance(value, Expression) else of._data.size
-            if size != target.size:
-                raise DimensionMismatch(f"w << x: expected a vector of size {target.size}, got {size}")
-            if isinstance(value, VectorExpression) and value._value is None:
+        if is_tensor(value):
+            if value.ndim != w.ndim:
+                self.refuse(f"{w.name} << {_text(value)}: a {NAMES[value.ndim]}")
+            if value.shape != w.shape:
+                what = "vector of size" if w.ndim == 1 else "matrix of shape"
+                size = lambda x: x.shape[0] if w.ndim == 1 else x.shape
+                raise DimensionMismatch(f"w << x: expected a {what} {size(w)}, got {size(value)}")
+            if isinstance(value, Expression) and value._value is None:
                 return self._expression(value)
             return Pointwise(LEFT, None, self._term(value))
-        if isinstance(value, Operand) and value.ndim == 2:
-            self.refuse(f"{w.name} << {_text(value)}: a Matrix")
-        return Pointwise(LEFT, None, self._scalar_term(value))
+        term = self._scalar_term(value)
+        return (self._everywhere(w, term, mask) if w.ndim == 2 else None) or Pointwise(LEFT, None, term)
 
     def _scalar_term(self, value: Any) -> Term:
         found, dtype = of(value)
         return self._term(found, dtype)
 
-    def _expression(self, expr: VectorExpression) -> Pointwise | Product | Gather:
+    def _expression(self, expr: Any) -> Pointwise | Product | Gather:
         if expr.method == "__getitem__" and len(expr.args) == 2:
             return self._gather(*expr.args)
         lower: Callable[[Any], Pointwise | Product] | None = getattr(self, f"_{expr.method}", None)
         if lower is None:
             what = "extraction by index" if expr.method == "__getitem__" else expr.method
             self.refuse(f"{_text(expr)}: {what}")
+        self._no_positions(expr)
         return lower(expr)
 
     def _mxv(self, expr: Any, flip: bool = False) -> Product:
@@ -251,11 +239,9 @@ class Recorder(BlockRecorder, IndexRecorder):
         if isinstance(value, Infix):
             value = value._to_expr()
         if isinstance(value, ScalarExpression) and value._value is None:
-            if value.method == "reduce" and isinstance(value.op, Typed) and isinstance(value.op.op, Monoid):
-                vector = value.args[0]
-                if getattr(vector, "ndim", 0) != 1:
-                    self.refuse(f"{_text(value)}: a Matrix")
-                return Reduce(value.op, self._vec(vector), *value.args[1:])
+            op = value.op
+            if value.method.startswith("reduce") and isinstance(op, Typed) and isinstance(op.op, Monoid):
+                return Reduce(op, self._tensor(value.args[0]), *value.args[1:])
             if value.method == "apply":
                 return self._apply(value)
             if value.method in ("ewise_mult", "ewise_add"):

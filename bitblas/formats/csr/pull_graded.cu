@@ -1,0 +1,118 @@
+// t = A (+).(x) u for a full u, rows graded by their length (grades.py): as many lanes share a row as it has use for, and
+// neighbours have rows of about the same length. What is dealt out, to a warp each, are runs of `pieces`: first the
+// segments of long rows, whose sums go to `parts`, then rows, the longest first. Blocks stay, RESIDENT of them on a
+// multiprocessor, and hold u for columns below `hot` in shared memory: where columns are numbered by degree, most
+// entries read it there. A lane asks for the columns of a step, UNROLL entries, before it reads u for those ahead of them.
+#include "kernels/product.cuh"
+#include "kernels/values.cuh"
+#include "formats/csr/columns.cuh"
+
+typedef PLACE(PTR_T) place_t;
+
+struct Run {
+  int log_lanes;  // that share a row
+  u32 first, rows, length, row;
+  PTR_T begin;
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* begin, const u16* length, const u32* row,
+            const column_t* col, i64 width, const value_t* a_val, A_T a_iso, i64 a_stride, const U_T* u_val, U_T u_iso,
+            i64 u_stride, i64 hot, i64 size, const u64* reached, Z_T* parts, u64* t_bits, Z_T* t_val) {
+  const u32 lane = threadIdx.x & 31, warps = gridDim.x * (THREADS / 32);
+#if SHARED_BYTES
+  extern __shared__ u64 shared[];
+  U_T* const here = (U_T*)shared;
+  const COL_T first_far = (COL_T)hot;
+  for (u32 j = threadIdx.x; j < (u32)hot; j += THREADS) here[j] = load<U_T>(u_val, u_iso, u_stride, j);
+#else
+  (void)hot;
+#endif
+  for (i64 w = (i64)blockIdx.x * THREADS + threadIdx.x; w < (size + 63) / 64; w += (i64)gridDim.x * THREADS)
+    t_bits[w] = reached[w];
+  const Values values = {a_val, a_iso, a_stride};
+  // What a run is, and the pieces of it that this lane keeps for all.
+  u32 grade = 0;
+  const auto ask_run = [&](u32 k) {
+    Run x = {};
+    if (k >= (u32)n) return x;
+    while (k >= run[grade + 1]) ++grade;
+    // Rows of this grade have at most 2^log entries; a run has 2^LOG_RUN of them, or 32 rows.
+    const int log = LOG_LONGEST - grade, few = LOG_RUN - log, wide = log - LOG_LANE;
+    const u32 rows = few < 0 ? 1 : few < 5 ? 1 << few : 32;
+    x.log_lanes = wide < 0 ? 0 : wide < 5 ? wide : 5;
+    x.first = piece[grade] + (k - run[grade]) * rows;
+    x.rows = piece[grade + 1] - x.first < rows ? piece[grade + 1] - x.first : rows;
+    if (lane < x.rows) x.begin = begin[x.first + lane], x.length = length[x.first + lane], x.row = row[x.first + lane];
+    return x;
+  };
+  u32 k = blockIdx.x + gridDim.x * (threadIdx.x / 32);
+  Run of = ask_run(k), next = ask_run(k + warps);
+#if SHARED_BYTES
+  __syncthreads();
+#endif
+  if (k >= (u32)n) return;
+
+  // The rows that the warp is at, from `done` on: one for each group of lanes.
+  u32 done = 0, to;
+  place_t e, stop;
+  const auto open_rows = [&] {
+    const u32 r = done + (lane >> of.log_lanes);
+    e = (place_t)__shfl_sync(ALL_LANES, of.begin, r) + (lane & ((1u << of.log_lanes) - 1));
+    stop = (place_t)__shfl_sync(ALL_LANES, of.begin, r) + __shfl_sync(ALL_LANES, of.length, r);
+    to = __shfl_sync(ALL_LANES, of.row, r);
+    if (r >= of.rows) to = ~0u;
+  };
+  COL_T j_next[UNROLL];  // below 0: there is none
+  A_T a_next[UNROLL];
+  const auto ask_columns = [&] {
+    const Columns entries(col, width, e);
+#pragma unroll
+    for (int i = 0; i < UNROLL; ++i) {
+      const place_t at = e + (i << of.log_lanes);
+      j_next[i] = -1, a_next[i] = a_iso;
+      if (at < stop) j_next[i] = entries.once(e, i << of.log_lanes), a_next[i] = values.once(at);
+    }
+  };
+  open_rows();
+  ask_columns();
+  Z_T sum = BEGIN;
+  for (bool more = true; more;) {
+    COL_T j[UNROLL];
+    A_T a[UNROLL];
+    U_T x[UNROLL];
+#pragma unroll
+    for (int i = 0; i < UNROLL; ++i) j[i] = j_next[i], a[i] = a_next[i], x[i] = U_T();
+    const int log_lanes = of.log_lanes;
+    const u32 at = to;
+    const bool part = of.first + done < segments;
+    e += UNROLL << log_lanes;
+    const bool ends = log_lanes < 5 || e - lane >= stop;  // rows of fewer lanes take one step; the whole warp agrees
+    if (ends) {
+      done += 32 >> log_lanes;
+      if (done >= of.rows) {
+        k += warps, more = k < (u32)n, done = 0;
+        of = next;
+        next = ask_run(k + warps);
+      }
+      open_rows();
+    }
+    if (more) ask_columns();
+#pragma unroll
+    for (int i = 0; i < UNROLL; ++i) {
+#if SHARED_BYTES
+      if (j[i] >= first_far) x[i] = load<U_T>(u_val, u_iso, u_stride, j[i]);
+      if (j[i] >= 0 && j[i] < first_far) x[i] = here[j[i]];
+#else
+      if (j[i] >= 0) x[i] = load<U_T>(u_val, u_iso, u_stride, j[i]);
+#endif
+    }
+#pragma unroll
+    for (int i = 0; i < UNROLL; ++i)
+      if (j[i] >= 0) sum = add(sum, mul(a[i], x[i], 0, j[i]));
+    if (!ends) continue;
+    for (u32 d = (1u << log_lanes) / 2; d; d /= 2) sum = add(sum, shuffle_xor(ALL_LANES, sum, d));
+    if (at != ~0u && !(lane & ((1u << log_lanes) - 1))) (part ? parts : t_val)[at] = sum;
+    sum = BEGIN;
+  }
+}

@@ -1,0 +1,55 @@
+"""A product with a narrow matrix inside a program: by lines of the result, or along the lines that have entries, as the
+number of entries says that stands on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from semirings.dtypes import BOOL
+
+from ...plan.narrow import ALPHA
+from ...plan.product import WORDS
+from ...store import VectorStore
+from ...verbs.narrow_product import Narrow
+from ...verbs.narrow_sums import ALWAYS, Asked, Call, always
+from ...verbs.operands import nothing
+from ..buffers import Frontier
+from ..recorded.ir import LineProduct, Masked
+
+
+class LineLaunch:
+    """t<mask> = the product, all of it, into the buffers of t. counted: the number of entries of u, where it is known
+    on the device; None: the product goes by lines of the result."""
+
+    def __init__(
+        self, device: Any, product: LineProduct, values: Any, u: Frontier, t: Frontier, mask: Masked | None,
+        mask_bits: Any, counted: Any,
+    ) -> None:  # fmt: skip
+        x = VectorStore(device, product.u.size, product.u.dtype, u.at(u.bits), u.at(u.values) if u.values else u.iso)
+        pull = Narrow(
+            product.matrix, product.transpose, product.u.dtype, values, product.inner, product.lines,
+            product.semiring, flip=product.flip,
+        )  # fmt: skip
+        bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(device, BOOL)
+        where = None if mask is None else (mask_bits, mask.complement)
+        self.plan, ask = pull.plan, always(device)
+        calls: list[Call] = []
+        if counted is not None and pull.kind == WORDS:  # sums of values have an order
+            few = product.inner.number // ALPHA
+            push, ask = pull.along(), Asked(counted, few, ALWAYS)
+            calls += push.calls(x, where, bits, sums, Asked(counted, 0, few))
+        calls += pull.calls(x, where, bits, sums, ask)
+        self.clear = bits if len(calls) > 1 and ask.least else None
+        self.device, self.calls = device, calls
+
+    def launch(self) -> Callable[[], None]:
+        """The product as a launch."""
+
+        def run() -> None:
+            if self.clear is not None:
+                self.clear.fill(0)
+            for call in self.calls:
+                call.run(self.device)
+
+        return run

@@ -1,0 +1,176 @@
+"""Narrow matrices in a body: each is a vector of its places (flat.py), so that all statements entry by entry, masks,
+accumulators and sums are those of vectors, and a product of a sparse matrix and a narrow one is one by lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings import Typed
+from semirings.catalog import BINARY
+from semirings.dtypes import BOOL, DataType
+
+from ...core.vector.vector import Vector
+from ...flat import FlatStore, flat_of, refusal
+from ...formats.bitmap.layout import lines_of
+from ...order import Order
+from ...plan.narrow import MOST_BYTES, WIDEST
+from ...store import VectorStore
+from ...verbs.narrow import valid_bits
+from ...verbs.variants import BOTH
+from .ir import Const, LineProduct, Pointwise, Scal, Term, Vec
+from .shapes import MatrixShape
+
+NARROW = f"the narrow matrices of a body have up to {WIDEST} columns, or rows, and more of the other"
+
+
+class Places:
+    """A narrow Matrix as a program sees a Vector: by the places of its lines."""
+
+    __slots__ = ("matrix",)
+    _pending: tuple[()] = ()
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+
+    @property
+    def name(self) -> str:
+        return str(self.matrix.name)
+
+    @property
+    def device(self) -> Any:
+        return self.matrix.device
+
+    @property
+    def dtype(self) -> DataType:
+        found: DataType = self.matrix.dtype
+        return found
+
+    @property
+    def size(self) -> int:
+        return lines_of(*self.matrix.shape).places
+
+    @property
+    def _data(self) -> VectorStore:
+        return flat_of(self.matrix._settled())
+
+    def _in(self, order: Order | None) -> VectorStore:
+        return self._data
+
+    def _adopt(self, store: VectorStore) -> None:
+        self.matrix._adopt(FlatStore(store, *self.matrix.shape))
+
+
+def placed(thing: Any) -> Any:
+    """A Vector itself, a Matrix by its places."""
+    return thing if thing.ndim == 1 else Places(thing)
+
+
+def is_narrow(data: Any) -> bool:
+    """Whether a matrix may be one of those that statements of a body read and write."""
+    lines = lines_of(data.nrows, data.ncols)
+    fits = lines.places * data.dtype.np_type.itemsize <= MOST_BYTES[data.device.kind]
+    return 0 < lines.width <= WIDEST and lines.width < lines.number and fits and not refusal(data.nrows, data.ncols)
+
+
+class MatrixRecorder:
+    """The part of a Recorder that is about narrow matrices."""
+
+    refuse: Any
+    repeats: bool
+    _vec: Any
+    matrices: list[tuple[Any, Any]]
+    vectors: dict[int, tuple[Any, Vec]]
+    vector_statement: Any
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.valid: dict[tuple[int, int], Any] = {}  # by shape of lines: a Vector with an entry at each of their places
+
+    # ---- the hooks of core ----
+
+    def takes(self, matrix: Any) -> bool:
+        """Whether a Matrix may be one of the body's, whose entries only the device will know."""
+        return is_narrow(matrix._data)
+
+    def matrix_shape(self, matrix: Any) -> Any:
+        return MatrixShape(self, matrix)
+
+    def matrix_statement(self, C: Any, value: Any, mask: Any, accum: Typed | None, replace: bool) -> None:
+        """C(mask, accum, replace) << value."""
+        if not self.takes(C):
+            self.refuse(f"{C.name} << ..: a Matrix of {C.nrows} x {C.ncols}; {NARROW}")
+        if mask is not None:
+            mask.fits(C)
+        self.vector_statement(C, value, mask, accum, replace)
+
+    # ---- lowering ----
+
+    def _places(self, matrix: Any) -> int:
+        """Of a narrow matrix, which is the body's from now on."""
+        if not self.takes(matrix):
+            self.refuse(f"{matrix.name}: a Matrix of {matrix.nrows} x {matrix.ncols}; {NARROW}")
+        if matrix._data.order is not None:
+            self.refuse(f"{matrix.name}: a narrow Matrix that is reordered")
+        return lines_of(*matrix.shape).places
+
+    def _tensor(self, value: Any) -> Vec:
+        """A Vector or Matrix, or the transpose of one, whose places are the same."""
+        value = value._resolve()
+        if value.ndim == 2:
+            if not hasattr(value, "_matrix"):
+                self.refuse(f"{value.name}: a Vector in the place of a Matrix")
+            value = value._matrix
+        found: Vec = self._vec(value)
+        return found
+
+    def _everywhere(self, target: Any, scalar: Term, mask: Any) -> Any:
+        """One value wherever a mask allows it; not in the places between two lines."""
+        lines = lines_of(*target.shape)
+        inside = mask is not None and not mask.complement
+        if lines.stride == lines.width or inside or (isinstance(scalar, Const) and scalar.value is None):
+            return None
+        key = lines.number, lines.width
+        if key not in self.valid:
+            bits = valid_bits(target._data)
+            data = VectorStore(target.device, lines.places, BOOL, bits, np.bool_(True), lines.number * lines.width)
+            repeats, self.repeats = self.repeats, False  # made once, and not in each round
+            self.valid[key] = Vector._from_store(data, "the places")
+            self.repeats = repeats
+        dtype = scalar.casts[-1] if isinstance(scalar, Scal) and scalar.casts else scalar.dtype
+        return Pointwise(BOTH, BINARY["second"][dtype], self._vec(self.valid[key]), scalar)
+
+    def _mxm(self, expr: Any) -> LineProduct:
+        """T = S X by lines, of a sparse S and a narrow X; or of their transposes, where T is wide."""
+        A, B = expr.args
+        flip = expr.ncols > expr.nrows  # the lines of T are its columns
+        (S, X), lines = ((B, A) if flip else (A, B)), lines_of(*expr.shape)
+        inner, sparse, narrow = A.ncols, S._matrix, X._matrix
+        text = expr._text()
+        if lines.width == lines.number or lines_of(*X.shape).number != inner:
+            self.refuse(f"{text}: no product of a matrix and a narrow one; {NARROW}")
+        if self.takes(sparse) and id(sparse) in self.vectors:
+            self.refuse(f"{text}: two matrices of the body")
+        u, held = self._vec(narrow), sparse._read(now=True)
+        if held.order is not None:
+            self.refuse(f"{text}: narrow matrices beside one that is reordered")
+        self.matrices.append((sparse, held))
+        return LineProduct(
+            held, u, expr.op, S._transposed != flip, flip, lines.places, lines_of(*X.shape), lines
+        )  # fmt: skip
+
+    def check_matrices(self) -> None:
+        """All is written down. A product has taken what a matrix held when it was."""
+        self.valid.clear()  # nobody else's
+        for matrix, _ in self.matrices:
+            if id(matrix) in self.vectors:
+                self.refuse(f"{matrix.name}: a narrow Matrix of the body in the place of a sparse one")
+
+    def _no_positions(self, expr: Any) -> None:
+        """An operator that reads rows and columns finds none at a place."""
+        if expr.ndim == 2 and getattr(getattr(expr.op, "op", None), "positional", False):
+            self.refuse(f"{expr._text()}: rows and columns of a narrow Matrix")
+
+
+__all__ = ["MatrixRecorder", "Places", "placed"]

@@ -1,0 +1,36 @@
+"""What objects of a body tell of themselves while it is written down: sizes, types, devices. Asking for entries cannot
+be captured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Shape:
+    """Of a Vector."""
+
+    def __init__(self, recorder: Any, vector: Any) -> None:
+        data = vector._data
+        self.size, self.dtype, self.device = data.size, data.dtype, data.device
+        self.order = None  # known when all is written down
+        self._recorder, self._vector, self._name = recorder, vector, vector.name
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "nvals":
+            return self._recorder.count(self._vector)
+        self._recorder.refuse(f"{self._name}: reading its entries")
+
+
+class MatrixShape:
+    """Of a Matrix."""
+
+    def __init__(self, recorder: Any, matrix: Any) -> None:
+        data = matrix._data
+        self.nrows, self.ncols, self.dtype, self.device = data.nrows, data.ncols, data.dtype, data.device
+        self.order = None
+        self._recorder, self._matrix = recorder, matrix
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "nvals":
+            return self._recorder.count(self._matrix)
+        self._recorder.refuse(f"{self._matrix.name}: reading its entries")

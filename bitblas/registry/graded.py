@@ -1,0 +1,29 @@
+"""The variants of graded pulls that are registered: sums by degree, one without hot columns, one packed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from semirings import semiring
+from semirings.dtypes import BOOL, FP32, FP64, INT32
+
+from ..formats import CSR, FORMATS, format_of
+from ..kernels.prologue import Variant
+from ..plan.ending import End
+from ..plan.product import HOT_BYTES, VALUES
+from ..verbs.graded import graded_variant
+
+
+def graded() -> Iterator[Variant]:
+    packed = next(format.key for format in FORMATS.values() if format.packed)
+    for key, name, dtype, a, shared in (
+        (CSR, "plus_second", FP32, BOOL, HOT_BYTES[0]),
+        (CSR, "plus_second", FP32, BOOL, 0),
+        (CSR, "plus_second", FP64, BOOL, HOT_BYTES[0]),
+        (CSR, "min_plus", FP32, FP32, HOT_BYTES[0]),
+        (packed, "plus_second", FP32, BOOL, HOT_BYTES[0]),
+    ):
+        types = tuple((name, INT32) for name in format_of(key).indices)
+        op = semiring[name][dtype]
+        end, how = End(op.return_type, op.return_type), {"flip": False, "ranked": False, "full": True, "packed": False}
+        yield graded_variant(key, types, op, VALUES, a, dtype, end, shared, 0, **how)

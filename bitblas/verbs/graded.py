@@ -1,0 +1,77 @@
+"""A pull of rows graded by their length (formats/csr/grades.py), by blocks that hold a part of the vector."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from semirings import Semiring, Typed
+from semirings.dtypes import DataType
+
+from ..formats import format_of
+from ..kernels.prologue import Variant
+from ..plan.ending import End
+from ..plan.product import Plan, hot_bytes, is_graded, is_staged
+from ..store import MatrixStore, VectorStore
+from .operands import Allowed, Input, Old, Output, dummy
+from .pull import compiled, no_output
+from .variants import Types, hubs_variant, pull_variant
+
+if TYPE_CHECKING:
+    from .product import PreparedProduct
+
+
+def foreseen(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Plan) -> str:
+    """For `explain`: how rows will be pulled that are graded; "" where they are not."""
+    form: Any = A.structure.held(plan.key, transposed=plan.transposed)
+    if form is None or plan.direction != "pull" or u.count != u.size:
+        return ""
+    if not is_graded(semiring, is_staged(semiring, plan.kind, form, True), form, u.dtype):
+        return ""
+    hot = form.format.hot(form, hot_bytes(A.device) // u.dtype.nbytes)
+    by_degree = 'no hot columns, which A.reorder("degree") may give' if A.order is None else "no hot columns"
+    return f"rows graded by length, {f'{hot} hot columns in shared memory' if hot else by_degree}"
+
+
+def graded_variant(
+    key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, end: End,
+    shared: int, width: int, **options: bool,
+) -> Variant:  # fmt: skip
+    """The kernel. shared: bytes of shared memory for hot columns; width: see `Format.fixed_width`."""
+    how: dict[str, Any] = options | {"end": end, "lanes": 32, "width": width, "kernel": "pull_graded"}
+    more = tuple(format_of(key).graded_constants(shared))
+    return pull_variant(key, types, semiring, kind, a, u, **how, more=more)
+
+
+class GradedPull:
+    """What PullKernels is for others, of a graded pull: without a mask, into a vector of which nothing stays."""
+
+    __slots__ = ("end", "grades", "hot", "join", "kernel", "matrix", "nothing", "of", "one", "variants")
+
+    def __init__(self, of: PreparedProduct, end: End, w: DataType, masked: bool) -> None:
+        """w, masked: those of an output of the type of the sums, without a mask."""
+        device, form, format = of.device, of.form, of.form.format
+        types, semiring, kind, a_type, options = of.algebra
+        self.of, self.end = of, end
+        self.grades = format.grades(form)
+        shared, width = hot_bytes(device), format.fixed_width(form)
+        self.hot = format.hot(form, shared // of.u_type.nbytes)
+        shared = shared if self.hot else 0
+        variant = graded_variant(form.key, types, semiring, kind, a_type, of.u_type, end, shared, width, **options)
+        self.variants = (variant, hubs_variant(semiring, kind, 1, end))[: 1 + (self.grades.hubs is not None)]
+        self.kernel, self.join = compiled(device, variant), compiled(device, self.variants[-1])
+        self.matrix = *form.unit_contents(options["ranked"]), *of.matrix.values
+        self.nothing, self.one = no_output(device, end.w), of.value
+
+    def scratch(self) -> Any:
+        """Where the sums of segments go."""
+        segments = self.grades.segments
+        return self.of.dense(segments, self.end.z) if segments else dummy(self.of.device, self.end.z.np_type.char)
+
+    def run(self, u: Input, mask: Allowed, old: Old, to: Output, scratch: Any = None) -> None:
+        """The product into the output. scratch: what `scratch` gave, for those who must not take memory now."""
+        grades, hubs = self.grades, self.grades.hubs
+        parts = self.scratch() if scratch is None else scratch
+        rest = *u[1:], self.hot, self.of.size, grades.reached, parts, *to
+        self.kernel(grades.runs, *grades.arguments(), *self.matrix, *rest)
+        if hubs is not None:
+            self.join(len(hubs.rows), hubs.rows, hubs.first, grades.ones, parts, *mask, *old, *to)

@@ -1,0 +1,104 @@
+"""Rows graded by their length: what a GPU pulls of power-law matrices from full vectors, against NumPy."""
+
+import numpy as np
+import pytest
+from battery import generator
+
+import bitblas as gb
+from bitblas import device as devices
+from bitblas.config import config
+from bitblas.formats.csr import choice, grades
+from bitblas.plan import product
+
+N = 3000
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Few entries are graded, and few columns hot."""
+    monkeypatch.setattr(choice, "GRADED_FROM", 1)
+    monkeypatch.setattr(product, "HOT_BYTES", (6 << 10,))
+
+
+def skewed(rng, n=N):
+    """Rows of every length, long ones that are cut among them, and empty ones; most entries in the first columns."""
+    lengths = np.zeros(n, np.int64)
+    lengths[:: n // 60] = [n, 2049, 2048, 1025, 1024, 513, *range(54)]
+    lengths[5:200] += 3
+    rows = np.repeat(np.arange(n), lengths)
+    cols = np.concatenate([np.sort(rng.permutation(n)[:k]) for k in lengths])
+    keys = np.unique(rows * n + np.where(lengths[rows] < 1000, cols**2 // n, cols))
+    return keys // n, keys % n
+
+
+def ask(form, semiring, dtype, rng, *, turned=False):
+    rows, cols = skewed(rng)
+    if turned:
+        cols = N - 1 - cols
+    x = rng.integers(1, 9, len(rows)).astype(dtype) if "second" not in semiring else True
+    u = rng.integers(1, 9, N).astype(dtype)
+    A = gb.Matrix.from_coo(rows, cols, x, nrows=N, ncols=N, format=form)
+    product = A.mxv(gb.Vector.from_dense(u), gb.semiring[semiring][dtype])
+    return rows, cols, x, u, product
+
+
+def host(v):
+    return [devices.get(config.device).to_host(x) for x in v.to_coo()]
+
+
+def expected(rows, cols, x, u, semiring, dtype):
+    products = {"plus_second": u[cols], "min_plus": x + u[cols]}[semiring]
+    t = np.full(N, np.iinfo("i8").max if semiring == "min_plus" else 0, np.float64)
+    (np.minimum if semiring == "min_plus" else np.add).at(t, rows, products)
+    return np.unique(rows), t[np.unique(rows)].astype(dtype)
+
+
+@pytest.mark.parametrize(
+    ("form", "semiring", "dtype", "turned"),
+    [("csr", "plus_second", "FP32", False), ("mplg", "min_plus", "INT64", True)],
+)
+def test_answers(device, small, monkeypatch, form, semiring, dtype, turned):
+    of = {"FP32": np.float32, "INT64": np.int64}[dtype]
+    rows, cols, x, u, made = ask(form, semiring, of, generator("graded"), turned=turned)
+    plan, gpu = gb.explain(made), devices.get(config.device).shares_rows
+    assert ("graded" in plan.reason) == gpu and ("768 hot" in plan.reason or "1536 hot" in plan.reason) == (
+        gpu and not turned
+    )
+    assert ('A.reorder("degree")' in plan.reason) == (gpu and turned)
+    w = made.new()
+    at, values = expected(rows, cols, x, u, semiring, of)
+    for got, right in zip(host(w), (at, values), strict=True):
+        assert np.array_equal(got, right)
+    accum = gb.monoid[semiring.partition("_")[0]]
+    w(accum) << made
+    twice = values if semiring == "min_plus" else 2 * values
+    assert np.array_equal(host(w)[1], twice)
+    w(w.S, gb.replace) << made  # under a mask rows are not graded
+    assert np.array_equal(host(w)[1], values)
+
+
+def test_same_bits(device, small):
+    """Sums of floats come in one order, however often they are taken."""
+    rng = generator("graded bits")
+    rows, cols = skewed(rng)
+    u = gb.Vector.from_dense(rng.random(N, np.float32) - 0.5)
+    A = gb.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N)
+    first, again = (host(A.mxv(u, gb.semiring.plus_second).new())[1].tobytes() for _ in range(2))
+    assert first == again
+
+
+def test_grades(device, small):
+    """Every entry is in one piece, every piece in one run; long rows are cut."""
+    rows, cols = skewed(generator("grades"))
+    A = gb.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N)
+    form = A._store.structure.form("csr")
+    found, xp = grades.grades_of(form), form.device.xp
+    entries = xp.concatenate([xp.arange(int(b), int(b) + int(k)) for b, k in zip(found.begin, found.length)])
+    assert np.array_equal(np.sort(devices.get(config.device).to_host(entries)), np.arange(A.nvals))
+    assert found.segments == 6 and int(found.piece[-1]) == len(found.row) == len(np.unique(rows)) - 3 + 6
+    for grade in range(grades.GRADES):
+        some = found.length[int(found.piece[grade]) : int(found.piece[grade + 1])]
+        assert (some <= 1 << (grades.LOG_LONGEST - grade)).all()
+        runs = int(found.run[grade + 1]) - int(found.run[grade])
+        assert runs == -(-len(some) // grades.rows_of_run(grade))
+    assert found.runs == int(found.run[-1])
