@@ -272,8 +272,7 @@ def reduce_rows(
         lines = lines_of(A.nrows, A.ncols)
         t = narrow_sums.reduce_lines(A, monoid, along=lines.tall != transpose)
         return vector.finish(t, into)
-    size, mask = A.nrows if transpose else A.ncols, None if into is None else into[1]
-    hyper = not A.usual and A.structure.renumbers
+    size, hyper, mask = A.nrows if transpose else A.ncols, A.structure.renumbers, None if into is None else into[1]
     if hyper or size > FEW:
         ones = hyper_product.ones(A, transpose) if hyper else full_vector(A.device, size, np.bool_(True), BOOL)
         return mxv(A, ones, _first(monoid), transpose, False, mask, into)
