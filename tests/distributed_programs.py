@@ -199,3 +199,17 @@ def quick(gb, x):
         gb.binary.plus(x.u | x.v).new(), x.u[[299, 0, 150]].new(), x.u.reduce("plus").new().value, *x.u.to_coo(),
         x.u.apply(gb.indexunary.index, 3).new(), x.A.nvals, x.u.to_dense(-9),
     ]  # fmt: skip
+
+
+def whole(x):
+    return x.gathered() if hasattr(x, "gathered") else x
+
+
+def same(a, b):
+    """a: of one device; b: in shares, or not."""
+    a, b = (x.get() if hasattr(x, "__cuda_array_interface__") else x for x in (a, whole(b)))
+    if hasattr(a, "isequal"):
+        return a.isclose(b, check_dtype=True) if a.dtype.kind in "fc" else a.isequal(b, check_dtype=True)
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b)
+    return type(a) is type(b) and a == b

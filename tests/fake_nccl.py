@@ -95,7 +95,10 @@ class Device:
         stream = types.SimpleNamespace(ptr=0, is_capturing=lambda: False)
         for name, module in (("fake_gpu", types), ("fake_gpu.cuda", types), ("fake_gpu.cuda.nccl", nccl)):
             sys.modules[name] = module
-        cuda = types.SimpleNamespace(Event=Event, get_current_stream=lambda: stream)
+        runtime = types.SimpleNamespace(
+            memcpyAsync=lambda to, source, n, kind, stream: at(to, n).put(range(n), at(source, n))
+        )
+        cuda = types.SimpleNamespace(Event=Event, get_current_stream=lambda: stream, runtime=runtime)
         self.xp = types.SimpleNamespace(
             __name__="fake_gpu", cuda=cuda, empty=lambda *how: np.empty(*how).view(Array), bincount=np.bincount,
             ascontiguousarray=lambda x: np.ascontiguousarray(x).view(Array),

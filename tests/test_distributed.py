@@ -17,6 +17,7 @@ from bitblas.exceptions import DistributedError, InvalidValue
 
 HERE = Path(__file__).parent
 RANKS = 3
+ALL = "calls,nccl,programs,plans,algorithms,refusals,bits,files,loop,loops"
 
 
 def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **environment):
@@ -30,14 +31,14 @@ def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **enviro
 
 def test_two_ranks_agree_with_one_device():
     """In one run, as each costs seconds to start, and with few kernels; all of it is slow."""
-    code, text = ranks("calls,nccl,quick", count=2)
+    code, text = ranks("calls,nccl,quick,loop", count=2)
     assert code == 0 and text.count("of 2 done") == 2, text
 
 
 @pytest.mark.slow
 def test_ranks_agree_with_one_device(tmp_path):
     """Every verb, the algorithms, files, refusals."""
-    code, text = ranks("calls,nccl,programs,plans,algorithms,refusals,bits,files", str(tmp_path))
+    code, text = ranks(ALL, str(tmp_path))
     assert code == 0 and text.count(f"of {RANKS} done") == RANKS, text
 
 
@@ -52,7 +53,7 @@ def test_what_some_ranks_saved_others_open(tmp_path):
 @pytest.mark.parametrize("count", [1, 2, 4, 5])
 def test_other_numbers_of_ranks(count, tmp_path):
     how = {"BITBLAS_DEBUG": "1"} if count == 4 else {}
-    code, text = ranks("calls,nccl,programs,plans,algorithms,refusals,bits,files", str(tmp_path), count=count, **how)
+    code, text = ranks(ALL, str(tmp_path), count=count, **how)
     assert code == 0 and text.count(f"of {count} done") == count, text
     for other in (1, 3):
         code, text = ranks("opened", str(tmp_path), count=other)

@@ -81,6 +81,32 @@ def test_patience(monkeypatch):
     assert turn.spent > 0.0
 
 
+def test_what_is_not_repaid_is_made_once(monkeypatch):
+    """A table whose kernels would have to be compiled waits for that long, whatever becomes of the vectors until then;
+    and the next program of that body waits from its beginning."""
+    from bitblas.loop.host import program
+    from bitblas.loop.host.build import Build
+
+    made = []
+    init = program.HostRounds.__init__
+    monkeypatch.setattr(program.HostRounds, "__init__", lambda self, *args: (made.append(1), init(self, *args))[1])
+    monkeypatch.setattr(Build, "missing", lambda self: 1)
+    monkeypatch.setattr(Turn, "PATIENCE", 1e-9)
+    monkeypatch.setattr(Turn, "COMPILING", 1e9)
+
+    def rounds():
+        left, x = gb.Vector.from_coo(np.arange(20), True, size=20), gb.Vector.from_coo(np.arange(20), 0.0, size=20)
+
+        def body(k):
+            x << x.apply(gb.binary.plus, right=1.0)  # one value for all, another one in each round
+            left(left.S, gb.replace) << left.select(gb.select.rowgt, k)
+
+        return repeat(body, while_=left)
+
+    assert rounds() == 20 and len(made) == 1
+    assert rounds() == 20 and len(made) == 1
+
+
 def test_what_is_no_loop_of_statements_stays_one():
     v = gb.Vector.from_coo([0, 1, 2], [1, 2, 3], size=3)
     seen, rounds = [], 0
@@ -135,6 +161,7 @@ def test_an_interrupt():
     def body(_):
         v << v.apply(gb.unary.identity)
 
+    repeat(body, while_=v, limit=1)  # what is imported and compiled for a table may take longer than the interrupt
     program, ended = Program(body, while_=v), threading.Event()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 

@@ -149,8 +149,8 @@ def filled(monkeypatch):
     """Of each body, whether the vectors that its products read are found to be full."""
     found, of = [], layout.full_vectors
 
-    def spy(body, held):
-        full = of(body, held)
+    def spy(body, held, never=frozenset()):
+        full = of(body, held, never)
         found.append(all(s.value.u in full for s in body.all if isinstance(s.value, Product)))
         return full
 

@@ -101,6 +101,35 @@ def test_products_at_a_mask(device, name, dtype, limits, monkeypatch):
     matrix_variants.dot_variant.cache_clear()
 
 
+@pytest.mark.parametrize(("name", "dtype"), (("plus_times", "FP64"), ("plus_pair", "INT64")))
+def test_rows_with_the_same_columns(name, dtype, monkeypatch):
+    """Rows of B that have columns side by side, the same ones with gaps, some of them, none: on the CPU, where rows of
+    the same columns are added without asking. Sums of floats keep their order."""
+    monkeypatch.setattr(gustavson, "FEW_PLACES", 0)
+    monkeypatch.setattr(gustavson, "MANY_PRODUCTS", 0)
+    flags = np.zeros((40, 70), np.bool_)
+    flags[::3], flags[1::3, ::2], flags[2::6, 3:] = True, True, True
+    flags[39], flags[4, 60:] = False, False
+    rng = np.random.default_rng(5)
+    values, left = rng.random(flags.shape), rng.random((50, 40)) < 0.6
+
+    def product(gb, B, **where):
+        b = gb.Matrix.from_coo(*B.nonzero(), values[B.nonzero()], nrows=40, ncols=70, **where)
+        a = gb.Matrix.from_coo(*left.nonzero(), np.full(left.sum(), 0.1), nrows=50, ncols=40, **where)
+        return a.mxm(b, getattr(gb.semiring, name)[dtype]).new().to_coo()
+
+    asked = []
+    monkeypatch.setattr(
+        gustavson, "gustavson_variant",
+        lambda *given: (asked.append(given[-1]), matrix_variants.gustavson_variant(*given))[1],
+    )  # fmt: skip
+    for B, at_once in (flags, 0), (flags & (rng.random(flags.shape) < 0.9), 1 << 20):
+        monkeypatch.setattr(gustavson, "AT_ONCE", at_once)
+        for x, y in zip(product(bitblas, B, device="cpu"), product(graphblas, B), strict=True):
+            np.testing.assert_array_equal(x, y)
+    assert asked == [True] * 3  # once counted and written, once written
+
+
 def test_equal_inputs_give_equal_bits(device, rows):
     """Sums of floats have a fixed order, whoever comes first."""
     found = []

@@ -1,9 +1,11 @@
 """How threads of the host share the units of a kernel."""
 
+import graphblas
 import numpy as np
 import pytest
 from battery import generator
 
+import bitblas
 from bitblas import device as devices
 from bitblas.device import ranges
 
@@ -47,3 +49,20 @@ def test_balanced_ranges_are_found_by_bisection():
     work = np.linspace(0, float(ptr[-1]) + 1000, 9)
     expected = np.searchsorted(ptr.astype(float) + np.arange(1001), work)
     assert ranges.balanced(ptr, 8)[1:-1].tolist() == expected[1:-1].tolist()
+
+
+@pytest.mark.parametrize("most", [0, 1, 3])
+def test_what_ranges_write_side_by_side(most):
+    """Unions, selections, regions and products leave gaps between the ranges of rows, however many of them a context
+    lets threads share."""
+    rng, n = np.random.default_rng(0), 400
+    keys = [np.unique(rng.integers(0, n * n, 20_000)) for _ in range(2)]
+
+    def found(gb):
+        A, B = (gb.Matrix.from_coo(k // n, k % n, 1.0 + k % 7, nrows=n, ncols=n) for k in keys)
+        made = A.ewise_add(B, gb.binary.plus), A.select(gb.select.valuegt, 3), A[50:350, :], A.mxm(B)
+        return [x for C in made for x in C.new().to_coo()]
+
+    with bitblas.config.set(device="cpu", threads=4), bitblas.ss.Context(nthreads=most):
+        for x, y in zip(found(bitblas), found(graphblas), strict=True):
+            np.testing.assert_array_equal(x, y)

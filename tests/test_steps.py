@@ -170,9 +170,11 @@ def test_rows_of_all_lengths(device, form):
 
 
 @pytest.mark.usefixtures("emulator")
+@pytest.mark.parametrize("most", [None, 5000])
 @pytest.mark.parametrize("density", [0.0, 0.002, 0.1, 0.5, 1.0])
-def test_every_entry_of_a_vector_is_listed_once(density):
-    """With few warps, so that each has many entries and takes their places together; long rows are cut."""
+def test_every_entry_of_a_vector_is_listed_once(density, most):
+    """With few warps, so that each has many entries and takes their places together; long rows are cut. With more work
+    than `most`, or many entries, nobody wants the list: there is none of all, but the entries are counted."""
     import emulator.device  # noqa: F401 - registers it
 
     device, n, longest, rng = devices.get("emulator"), 9000, 40, np.random.default_rng(5)
@@ -182,8 +184,14 @@ def test_every_entry_of_a_vector_is_listed_once(density):
     listed, state = np.full(n, n, np.uint32), np.zeros(STATE, np.uint64)
     cut = np.zeros((int((-(-length // longest)).sum()), 2), np.uint32)
     launch = device.load(activate_variant(1, 1, gb.dtypes.INT32))
-    launch((2,), (256,), (np.int64(n), np.int64(n), np.int64(longest), pack(device, flags), ptr, listed, state, cut))
+    head = np.int64(n), np.int64(n), np.int64(longest), np.uint64(most or np.iinfo(np.uint64).max)
+    launch((2,), (256,), (*head, pack(device, flags), ptr, listed, state, cut))
     here = np.flatnonzero(flags)
+    if most is not None and (length[here].sum() > most or 16 * len(here) > n):
+        assert state[ENTRIES] == len(here) and state[LISTED] <= len(here)
+        assert state[WORK] > most or density < 0.5
+        assert state[LISTED] < len(here) or density < 1
+        return
     assert state[[ENTRIES, LISTED, REMAINING]].tolist() == [len(here)] * 3 and state[WORK] == length[here].sum()
     assert np.array_equal(np.sort(listed[: len(here)]), here) and (listed[len(here) :] == n).all()
     long = [(i, s) for i in here[length[here] > longest].tolist() for s in range(-(-length[i] // longest))]

@@ -228,8 +228,14 @@ def _flat(x: Any) -> bool:
 def code_of(x: Any) -> str:
     """The type of an argument: "int", a dtype's name for a NumPy scalar, with [] after it for an array."""
     if isinstance(x, np.ndarray):
-        return f"{x.dtype.name}[]"
+        return _array_code(x.dtype)
     return "int" if type(x) is int else np.asarray(x).dtype.name
+
+
+@functools.cache
+def _array_code(dtype: np.dtype[Any]) -> str:
+    """NumPy makes a name anew each time, which takes as long as all else that is asked of an argument."""
+    return f"{dtype.name}[]"
 
 
 def plain(x: Any) -> Any:

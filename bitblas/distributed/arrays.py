@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.statement.recording import Listed
 from . import exchange
 from .shares import Shares
 
@@ -32,6 +33,8 @@ class SharedArray:
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, SharedArray) and self.at is None and key.at is key.local and key.shares is self.shares:
+            if type(key.local) is Listed:
+                return SharedArray(self.local[key.local], self.shares, key.at)
             places = key.local.astype(np.int64) - self.shares.low
             return SharedArray(self.local[places], self.shares, key.at)
         return self.full()[key.full() if isinstance(key, SharedArray) else key]

@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from typing import Any
 
 from semirings import Typed, binary, dtypes
 from semirings.dtypes import DataType
 
 from ..core.options import check_options
-from ..core.statement.axes import parse
-from ..core.statement.base import Output, Updater
 from ..core.statement.delayed import Delayed
 from ..core.statement.infix import Infix
 from ..core.statement.listening import written
 from ..core.statement.mask import Mask
 from ..core.statement.operand import Operand, describe
-from ..core.statement.recording import state as recording
+from ..core.statement.styled import Styled
 from ..device import Device
 from ..exceptions import DimensionMismatch
-from . import exchange
+from . import exchange, loops
 from .expr import SharedExpression, part_of
 from .positions import free_of_positions, thunk_on_share
 from .shares import Shares
 from .start import current
 
 
-def not_recorded() -> None:
-    """Programs of objects in shares run as plain loops, on a GPU too: raise what tells a recorder so."""
-    if recording.recorder is not None:
-        from ..loop.recorded.record import OnHost
-
-        raise OnHost
-
-
-class InShares(Output):
+class InShares(Styled):
     """`_part`: the share of this rank, an object of the library on one device; `shares`: which positions it has."""
 
     __slots__ = ("__weakref__", "_part", "_told_once", "name", "shares")
@@ -65,14 +56,16 @@ class InShares(Output):
         return self._part.device
 
     @property
-    def nvals(self) -> int:
+    def nvals(self) -> Any:
         """The number of entries on all ranks."""
+        if loops.recorded():
+            return loops.counted(self)
         with current().statement(lambda: f"{self.name}.nvals"):
             return self._told().entries
 
     def _told(self) -> exchange.Told:
         """What all ranks know of it; they are asked once after each change."""
-        not_recorded()
+        loops.on_host()
         if self._told_once is None:
             self._told_once = exchange.told_of(self._part._stored)
         return self._told_once
@@ -80,17 +73,12 @@ class InShares(Output):
     def _changes(self) -> Any:
         """This rank's share, to be changed."""
         self._told_once = None
+        if loops.recorded():  # as often as that runs
+            recorder = loops.recording.recorder
+            if self.ndim != 1 or recorder.host:
+                loops.on_host()
+            recorder.in_shares.append(weakref.ref(self))
         return self._part
-
-    @property
-    def S(self) -> Mask:
-        """The structural mask: where there is an entry, whatever its value."""
-        return Mask(self, True)
-
-    @property
-    def V(self) -> Mask:
-        """The value mask: where there is an entry that is not zero."""
-        return Mask(self, False)
 
     @property
     def _data(self) -> Any:
@@ -123,7 +111,6 @@ class InShares(Output):
     # ---- statements ----
 
     def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
-        not_recorded()
         if mask is not None and mask.parent.shape != self.shape:
             raise DimensionMismatch(f"mask: expected shape {self.shape}, got {mask.parent.shape}")
         with current().statement(lambda: written(self.name, value, mask, accum, replace)):
@@ -148,16 +135,11 @@ class InShares(Output):
             raise TypeError(f"{self.name} << x: expected an object in shares, got {describe(value)}")
         return value
 
-    def __setitem__(self, key: Any, value: Any, **opts: Any) -> None:
-        check_options(opts)
-        self._assign(parse(self, key), value, None, None, False, False)
-
     def _gathered(self) -> Any:
         """All of it on every rank, to be read."""
+        if loops.recorded():
+            return loops.gathered(self._part, self.shares)
         return exchange.gathered(self._part, self.shares, self._told())
-
-    def __delitem__(self, key: Any) -> None:
-        del Updater(self, None, None, False)[key]
 
     # ---- what goes position by position ----
 

@@ -30,15 +30,18 @@ class Group(ABC):
     that has ended, raises DistributedError, and the group is `broken` from then on. With `debug` every collective first
     compares what the ranks are about to do.
 
-    sent, seconds: the bytes that this rank has handed to others, and the time that it spent in collectives.
+    sent, seconds: the bytes that this rank has handed to others, and the time that it spent in collectives. captures:
+    whether loops that a device records have their calls inside, which takes ranks of one host; False runs them
+    statement by statement, and has to be the same for all ranks.
     """
 
     def __init__(self, rank: int, size: int, device: Device, *, timeout: float = TIMEOUT, debug: bool = False) -> None:
         self.rank, self.size, self.device, self.timeout, self.debug = rank, size, device, timeout, debug
         self.roll: Roll | None = None
         self.broken = ""
-        self.sent, self.seconds = 0, 0.0
+        self.sent, self.seconds, self.captures = 0, 0.0, False
         self._statement: Callable[[], str] | None = None
+        self._inside = 0  # 1: in a loop of many calls
 
     # ---- the four calls ----
 
@@ -138,6 +141,27 @@ class Group(ABC):
     @abstractmethod
     def _alltoall(self, x: Any, out: Any, sent: list[int], received: list[int]) -> None: ...
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Calls inside go at once, where an implementation knows how."""
+        yield
+
+    @contextmanager
+    def looping(self, text: Callable[[], str]) -> Iterator[None]:
+        """Many rounds with calls of their own: a rank that has entered them is missed until it is out of them."""
+        with self.statement(text), self._entered("loop"):
+            self._inside = 1
+            try:
+                yield
+            finally:
+                self._inside = 0
+        if self.roll is not None:
+            self.roll.enter()
+
+    def await_event(self, event: Any) -> None:
+        """Wait, with the timeout, for an event of the device behind calls of this group."""
+        self.wait(lambda: bool(event.done))
+
     def settle(self) -> None:
         """Wait, with the timeout, until what was sent and received is there: before the host reads what depends on it.
         For groups whose calls leave that to a stream."""
@@ -145,6 +169,10 @@ class Group(ABC):
 
     def _abandon(self) -> None:
         """The group is broken: nothing of it may be waited for at the end of the process."""
+        return
+
+    def leave(self) -> None:
+        """At the end of a process whose group is broken."""
         return
 
     def close(self) -> None:
@@ -178,11 +206,11 @@ class Group(ABC):
             if now - looked < LOOK:
                 continue
             looked = now
-            gone = {} if self.roll is None else self.roll.gone()
+            gone = {} if self.roll is None else self.roll.gone(self._inside)
             if gone and not done():
                 self.fail(gone, "")
             if now - begin > self.timeout:
-                late = {} if self.roll is None else self.roll.late()
+                late = {} if self.roll is None else self.roll.late(self._inside)
                 self.fail(late, f" for {self.timeout:g} s")
 
     def fail(self, missing: dict[int, str], how_long: str) -> NoReturn:

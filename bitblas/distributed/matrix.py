@@ -14,6 +14,7 @@ from ..core.statement.infix import Operators
 from ..core.statement.mask import Mask
 from ..core.statement.operand import is_tensor
 from ..exceptions import DimensionMismatch
+from ..store import MatrixStore
 from . import exchange, shares, symmetry
 from .base import InShares
 from .building import MatrixBuild
@@ -87,6 +88,21 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
         if what not in self._known:
             self._known[what] = make()
         return self._known[what]
+
+    def _changes(self) -> Any:
+        self._known = {}  # on all ranks: an entry that is written is one rank's alone
+        return super()._changes()
+
+    def _keep(self, key: Any, make: Any) -> Any:
+        """make(a matrix of the same contents), made once and kept as long as these contents are."""
+        return self._kept(("kept", key), lambda: make(self._twin()))
+
+    def _twin(self) -> Matrix:
+        store = self._part._read(now=True)
+        held = MatrixStore(store.structure, store.dtype, store.raw, store.copies, order=store.order)
+        twin: Matrix = type(self)._of(Whole._from_store(held), self.shares)
+        twin._known = {what: x for what, x in self._known.items() if what != "mirror" and not isinstance(what, tuple)}
+        return twin
 
     def is_symmetric(self, *, values: bool = True) -> bool:
         """Whether it equals its transpose; without `values`, its structure. Found once, by sums over all entries."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 import ctypes
 import importlib
 import os
+import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .. import device as devices
@@ -16,7 +19,9 @@ from ..exceptions import DistributedError
 from .group import TIMEOUT, Group
 
 BYTES = 1  # ncclUint8: all goes as bytes
+DEVICE_TO_DEVICE = 3  # cudaMemcpyKind
 ABORT = 5.0  # seconds that NCCL gets to give up
+BRIEF = 0.2  # the same where a graph holds calls, for whose end it waits in vain
 MEETING_OFFSET = 1  # the port beside that of the master at which ranks meet: torchrun listens at that itself
 
 
@@ -74,28 +79,41 @@ class NcclGroup(Group):
         stream = self.device.xp.cuda.get_current_stream()
         if len(set(counts)) == 1:
             self.comm.allGather(x.data.ptr, out.data.ptr, x.nbytes, BYTES, stream.ptr)
-        else:
-            size, at = x.itemsize, out.data.ptr
-            self.nccl.groupStart()
-            for root, count in enumerate(counts):
-                mine = x.data.ptr if root == self.rank else at
-                self.comm.broadcast(mine, at, count * size, BYTES, root, stream.ptr)
-                at += count * size
-            self.nccl.groupEnd()
+        else:  # by sends: broadcasts of several roots would take turns
+            others = [0 if rank == self.rank else len(x) for rank in range(self.size)]
+            self._exchange(x.itemsize, lambda rank: x.data.ptr, others, out, counts, stream)
+            low = sum(counts[: self.rank]) * x.itemsize
+            copy = self.device.xp.cuda.runtime.memcpyAsync
+            copy(out.data.ptr + low, x.data.ptr, x.nbytes, DEVICE_TO_DEVICE, stream.ptr)
         self._finish(stream)
 
     def _alltoall(self, x: Any, out: Any, sent: list[int], received: list[int]) -> None:
         stream, size = self.device.xp.cuda.get_current_stream(), x.itemsize
-        from_, to = x.data.ptr, out.data.ptr
+        from_ = x.data.ptr
+        self._exchange(size, lambda rank: from_ + sum(sent[:rank]) * size, sent, out, received, stream)
+        self._finish(stream)
+
+    def _exchange(
+        self, size: int, source: Callable[[int], int], sent: list[int], out: Any, received: list[int], stream: Any
+    ) -> None:  # fmt: skip
+        """To each rank so many elements from an address, from each so many; nothing where there are none to be sent."""
+        to = out.data.ptr
         self.nccl.groupStart()
         for rank in range(self.size):
             if sent[rank]:
-                self.comm.send(from_, sent[rank] * size, BYTES, rank, stream.ptr)
-            if received[rank]:
+                self.comm.send(source(rank), sent[rank] * size, BYTES, rank, stream.ptr)
+            if received[rank] and (rank != self.rank or sent[rank]):
                 self.comm.recv(to, received[rank] * size, BYTES, rank, stream.ptr)
-            from_, to = from_ + sent[rank] * size, to + received[rank] * size
+            to += received[rank] * size
         self.nccl.groupEnd()
-        self._finish(stream)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        self.nccl.groupStart()
+        try:
+            yield
+        finally:
+            self.nccl.groupEnd()
 
     def _finish(self, stream: Any) -> None:
         """Leave the rest to the stream; `settle` waits for it. What is captured belongs to a graph."""
@@ -108,17 +126,31 @@ class NcclGroup(Group):
             return
         self.pending = False
         begin = time.perf_counter()
-        try:
-            self.wait(self._done)
-        except self.nccl.NcclError as error:
-            self.fail({}, f" (NCCL: {error})")
+        self.await_event(self.event)
         self.seconds += time.perf_counter() - begin
 
-    def _done(self) -> bool:
+    def await_event(self, event: Any) -> None:
+        try:
+            self.wait(lambda: self._done(event))
+        except self.nccl.NcclError as error:
+            self.fail({}, f" (NCCL: {error})")
+
+    def _done(self, event: Any) -> bool:
         self.comm.check_async_error()
-        return bool(self.event.done)
+        return bool(event.done)
 
     def _abandon(self) -> None:
-        thread = threading.Thread(target=self.comm.abort, daemon=True)  # it may wait for what never ends
-        thread.start()
-        thread.join(ABORT)
+        self.aborting = threading.Thread(target=self.comm.abort, daemon=True)  # it may wait for what never ends
+        self.aborting.start()
+        self.aborting.join(BRIEF if self._inside else ABORT)
+
+    def leave(self) -> None:
+        """CUDA waits for kernels that nobody answers, and NCCL for graphs, for ever: then the process ends as it is."""
+        event = self.device.xp.cuda.Event(disable_timing=True)
+        event.record()
+        end = time.monotonic() + ABORT
+        while not event.done and time.monotonic() < end:
+            time.sleep(0.01)
+        if self.aborting.is_alive() or not event.done:
+            sys.stdout.flush(), sys.stderr.flush()
+            os._exit(1)

@@ -12,7 +12,7 @@ from ..core import explain as plan_of
 from ..core.operators import typed
 from ..core.statement.operand import Operand, describe
 from ..exceptions import DimensionMismatch
-from . import exchange
+from . import exchange, loops
 from .expr import SharedExpression
 from .positions import by_value, check_product
 from .start import current
@@ -67,7 +67,20 @@ def way(A: Any, v: Any, f: Typed, flip: bool) -> Way:
     return Way(False, reads, "pushed along own rows, which are columns of the result; the matrix is not symmetric")
 
 
+def _recorded(A: Any, v: Any, f: Typed, flip: bool) -> Any:
+    """In a body that is written down: along the rows of the result, which the transposed matrix has where A has not."""
+    M, rows = A._matrix, A._transposed == flip
+    if current().size > 1:
+        read = names_in(f.op.binaryop.expr)
+        with loops.Unrecorded():
+            M = M if rows or M.is_symmetric(values=("y" if flip else "x") in read) else M._mirror()
+        return _times(M._part.T if flip else M._part, loops.gathered(v._part, v.shares), f, flip)
+    return _times(M._part.T if A._transposed else M._part, v._part, f, flip)
+
+
 def _product(A: Any, v: Any, f: Typed, flip: bool) -> Any:
+    if loops.recorded():
+        return _recorded(A, v, f, flip)
     how = way(A, v, f, flip)
     found = _local(A, v, f, flip, how)
     if how.gathers:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import platform
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,7 +18,7 @@ PROCESS, ENTERED, ENDED, TOLD = range(4)
 SLOT = 4096  # bytes
 SIZE = 4 + 2 * SLOT // 8
 SHARED = Path("/dev/shm")
-ORDERED = ("x86_64", "AMD64")  # processors that show stores to others in their order
+ORDERED = ("x86_64", "AMD64")  # processors that show stores to others in their order: ranks may tell each other so
 
 
 class Roll:
@@ -48,8 +47,8 @@ class Roll:
 
     @property
     def sees_all(self) -> bool:
-        """Whether all ranks are on this host, which shows what they tell in its order."""
-        return len(self._words) == len(self._files) - 1 and platform.machine() in ORDERED
+        """Whether all ranks are on this host."""
+        return len(self._words) == len(self._files) - 1
 
     def tell(self, x: bytes, wait: Callable[[Callable[[], bool]], None]) -> list[bytes]:
         """So many bytes from each rank, at most SLOT. wait: until what it is given is true."""
@@ -75,16 +74,18 @@ class Roll:
         if self.mine[PROCESS] == os.getpid():  # and not a child that was forked
             self.mine[ENDED] = 1
 
-    def gone(self) -> dict[int, str]:
-        """The ranks that have ended and will never enter the collective that this one is in, each with how."""
-        here = self.mine[ENTERED]
+    def gone(self, inside: int = 0) -> dict[int, str]:
+        """The ranks that have ended and will never enter the collective that this one is in, each with how. inside: 1
+        in a loop, which they have to come out of as well."""
+        here = self.mine[ENTERED] + inside
         behind = {rank: word for rank, word in self._words.items() if word[ENTERED] < here}
         found = {rank: "has ended" for rank, word in behind.items() if word[ENDED]}
         return found | {rank: "was killed" for rank, word in behind.items() if rank not in found and not _lives(word)}
 
-    def late(self) -> dict[int, str]:
-        """The ranks that have not entered the collective that this one is in, each with where it is."""
-        here = int(self.mine[ENTERED])
+    def late(self, inside: int = 0) -> dict[int, str]:
+        """The ranks that have not entered the collective that this one is in, each with where it is. inside: as in
+        `gone`."""
+        here = int(self.mine[ENTERED]) + inside
         return {
             rank: f"is at collective {int(word[ENTERED])} of {here}"
             for rank, word in self._words.items()

@@ -21,6 +21,7 @@ from .start import current
 WORD = 64
 LARGE = 1 << 16  # positions from which on blocks are those of BLOCK
 BLOCK = 512
+EVEN = 1.03  # a rank of evenly dealt positions may have so many times its part of the entries
 ROW_WEIGHT = 8  # what a row costs besides its entries, in entries: vectors are gone through several times a round
 
 
@@ -77,9 +78,7 @@ def of(size: int) -> Shares:
     group = current()
     known = _known.setdefault(group, {})
     if size not in known:
-        blocks = -(-size // block(size))
-        cuts = [rank * blocks // group.size * block(size) for rank in range(group.size)]
-        known[size] = Shares((*cuts, size), group.rank)
+        known[size] = Shares(_even(size, group.size), group.rank)
     return known[size]
 
 
@@ -96,9 +95,18 @@ def deal(size: int, entries: np.ndarray) -> Shares:
         weight = np.cumsum(entries + np.int64(ROW_WEIGHT * block(size)))
         targets = weight[-1] * np.arange(1, group.size) // group.size if len(weight) else np.zeros(group.size - 1, int)
         cuts = np.searchsorted(weight, targets, side="left") + (len(weight) > 0)
+        even = _even(size, group.size)
+        until = np.concatenate([[0], weight])[[-(-cut // block(size)) for cut in even]]
+        if np.diff(until).max() * group.size <= EVEN * until[-1]:
+            return of(size)  # calls of as many positions from each rank are faster
         cuts = np.minimum(cuts * block(size), size)
         known[size] = Shares((0, *cuts.tolist(), size), group.rank)
     return of(size)
+
+
+def _even(size: int, ranks: int) -> tuple[int, ...]:
+    blocks = -(-size // block(size))
+    return (*(rank * blocks // ranks * block(size) for rank in range(ranks)), size)
 
 
 def known(size: int) -> bool:

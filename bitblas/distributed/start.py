@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import platform
 import uuid
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..exceptions import DistributedError, InvalidValue
 from .group import TIMEOUT, Alone, Group
 from .mpi import MpiGroup
 from .nccl import NcclGroup
-from .roll import Roll
+from .roll import ORDERED, Roll
 
 # Where launchers say the rank, the number of ranks, and the rank on this host: torchrun and `bitblas run`, srun.
 LAUNCHERS = (("RANK", "WORLD_SIZE", "LOCAL_RANK"), ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"))
@@ -103,7 +104,8 @@ def _roll_call(group: Group) -> None:
     roll = Roll(text, group.rank, group.size)
     group.barrier()
     roll.look()
-    group.barrier()
+    group.captures = bool(group.allreduce(np.array([roll.sees_all]), np.logical_and)[0])
+    roll.speaks = group.captures and platform.machine() in ORDERED
     roll.hide()
     group.roll = roll
 
@@ -115,6 +117,8 @@ def _end(group: Group) -> None:
         if group.roll is not None:
             group.roll.end()
         group.close()
+    else:
+        group.leave()
 
 
 def current() -> Group:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,22 +13,23 @@ from ..core import Vector as Whole
 from ..core.building import check_lengths, fill_of
 from ..core.convert import check_range, check_size, index_array, value_array
 from ..core.operators import monoid_of, typed
-from ..core.statement.axes import Axis, parse
+from ..core.statement.axes import Axis
 from ..core.statement.expr import ScalarExpression
 from ..core.statement.indexing import IndexExpr
 from ..core.statement.mask import Mask
-from ..core.statement.operand import Operand, describe, is_tensor
+from ..core.statement.operand import Operand, is_tensor
+from ..core.vector.styled import StyledVector
 from ..exceptions import DimensionMismatch
 from ..loop.recorded.state import plain
-from . import exchange, shares
+from . import exchange, loops, shares
 from .arrays import SharedArray
-from .base import InShares, not_recorded
+from .base import InShares
 from .expr import SharedExpression, part_of, shared
 from .products import multiply_vector
 from .start import current
 
 
-class Vector(InShares):
+class Vector(InShares, StyledVector):
     """Vector(dtype=FP64, size=0): no entries yet. The methods, and what they mean, are those of `bitblas.Vector`; every
     rank calls them alike, and has the entries of its `shares`."""
 
@@ -88,6 +88,8 @@ class Vector(InShares):
     def _met(cls, indices: SharedArray, values: Any, dtype: Any, size: Any, dup_op: Any) -> Any:
         """Of index vectors: each rank joins what it has, and then the ranks do. None where that is not the same."""
         d, add = current().device, None
+        if loops.recorded():
+            return cls._of(loops.built(indices, values, dtype, (s := shares.of(check_size("size", size))), dup_op), s)
         local = values.local if isinstance(values, SharedArray) else values
         array, kind = value_array(d, local, dtype)
         if dup_op is not None and size is not None:
@@ -117,23 +119,6 @@ class Vector(InShares):
         part = Whole.from_dense(mine, missing_value, dtype=dtype, device=current().device, **opts)
         return cls._of(part, s, name)
 
-    @classmethod
-    def from_dict(cls, d: Any, dtype: Any = None, *, size: Any = None, name: str | None = None) -> Any:
-        """A Vector from {index: value}, the same on every rank."""
-        return cls._from(Whole.from_dict(d, dtype, size=size, device="cpu"), name)
-
-    @classmethod
-    def from_pairs(
-        cls, pairs: Any, dtype: Any = None, *, size: Any = None, dup_op: Any = None, name: str | None = None
-    ) -> Any:
-        """A Vector from (index, value) pairs, the same on every rank."""
-        return cls._from(Whole.from_pairs(pairs, dtype, size=size, dup_op=dup_op, device="cpu"), name)
-
-    @classmethod
-    def _from(cls, w: Whole, name: str | None = None) -> Any:
-        i, x = w.to_coo()
-        return cls.from_coo(i, x, w.dtype, size=w.size, name=name)
-
     def gathered(self) -> Whole:
         """All of it, as a `bitblas.Vector` of this rank's own."""
         found = self._gathered()
@@ -143,6 +128,8 @@ class Vector(InShares):
         self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True, share: bool = False
     ) -> Any:
         """(indices, values) of all entries, on every rank; with `share`, of those of this rank."""
+        if loops.recorded():
+            return loops.arrays_of(self, dtype, indices, values)
         i, x = self._part.to_coo(dtype, indices=indices, values=values, sort=sort)
         if indices:
             i += np.uint64(self.shares.low)
@@ -156,6 +143,8 @@ class Vector(InShares):
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None, *, share: bool = False, **opts: Any) -> Any:
         """An array of all values, on every rank, fill_value where there is no entry; with `share`, of this rank's."""
+        if loops.recorded():
+            return loops.array_of(self, fill_value, dtype)
         full = self.nvals == self.size
         fill, kind = fill_of(fill_value, dtype, self.dtype, full)
         mine = self._part.to_dense(fill, kind, **opts)
@@ -180,23 +169,10 @@ class Vector(InShares):
     def __getitem__(self, key: Any) -> IndexExpr:
         if isinstance(key, SharedArray) and key.at is None:
             return IndexExpr(self, (Axis(key.shares.size, key, self.size),))
-        return IndexExpr(self, parse(self, key))
-
-    def __contains__(self, index: Any) -> bool:
-        (at,) = parse(self, index)
-        if at.size is not None:
-            raise TypeError(f"index in v: expected an integer, got {describe(index)}")
-        return self._element(at.at) is not None
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.to_coo(values=False)[0].tolist())
-
-    def get(self, index: Any, default: Any = None) -> Any:
-        """v[index] as a Python scalar, or `default` where there is no entry."""
-        found = self[index].new()
-        return default if found.is_empty else found.value
+        return super().__getitem__(key)
 
     def _element(self, i: int) -> Any:
+        loops.on_host()
         root = self.shares.owner(i)
         found = self._part._element(i - self.shares.low) if root == self.shares.rank else None
         return exchange.everywhere(found, self.dtype, root)
@@ -211,7 +187,9 @@ class Vector(InShares):
 
         def local() -> Any:
             if isinstance(index.at, SharedArray):
-                return self._gathered()[index.at.local].new()
+                found = self._gathered()[index.at.local]
+                return found if loops.recorded() else found.new()
+            loops.on_host()
             at = index.array(self.device)[to.low : to.high]
             return self._gathered()[at].new()
 
@@ -221,6 +199,7 @@ class Vector(InShares):
         self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Typed | None, replace: bool, region: bool
     ) -> None:
         (index,) = axes
+        loops.on_host()
         s, d = self.shares, self.device
         with current().statement(lambda: f"assign to {self.name}[..]"):
             if index.size is None:
@@ -269,6 +248,7 @@ class Vector(InShares):
         """The inner product of two vectors; empty where no index has both."""
         v = self._partner(other, "inner")
         f = typed(op, "semiring", self.dtype, v.dtype)
+        loops.on_host()
         add: Typed = f.op.monoid[f.return_type]
         run = lambda mask: exchange.folded(self._part.inner(v._part, op).new()._value, add)
         return ScalarExpression("inner", (self, v), f, run)
@@ -277,7 +257,6 @@ class Vector(InShares):
         """The monoid's sum of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is
         false."""
         f = typed(op, "monoid", self.dtype)
-        not_recorded()
 
         def run(mask: Any) -> Any:
             with current().statement(lambda: f"{self.name}.reduce({f!r})"):
@@ -285,7 +264,14 @@ class Vector(InShares):
                 found = exchange.folded(self._part.reduce(f).new()._value, f)
             return f.identity if found is None and not allow_empty else found
 
-        return ScalarExpression("reduce", (self,), f, run)
+        return ScalarExpression("reduce", (self,) if allow_empty else (self, f.identity), f, run)
+
+    def _recorded_sum(self, f: Typed, *default: Any) -> Any:
+        return loops.summed(self, f, *default)
+
+    def _release(self) -> Any:
+        """A Vector with what this one holds, which is left without entries."""
+        return type(self)._of(self._changes()._release(), self.shares)
 
     def to(self, device: Any) -> Whole:
         """All of it as a `bitblas.Vector` on one device."""

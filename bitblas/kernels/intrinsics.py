@@ -54,6 +54,22 @@ def put(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 @intrinsic
+def word_at(typing: Any, array: Any, byte: Any) -> Any:
+    """The 64 bits that begin at a byte of an array, the first byte the lowest; it need not be aligned."""
+
+    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        data = b.bitcast(arrayobj.make_array(sig.args[0])(ctx, b, args[0]).data, cgutils.voidptr_t)
+        place = ctx.cast(b, args[1], sig.args[1], types.intp)
+        try:
+            pointer = b.gep(data, [place], source_etype=ir.IntType(8), inbounds=True)
+        except TypeError:  # older llvmlite: typed pointers
+            pointer = b.gep(data, [place], inbounds=True)
+        return b.load(b.bitcast(pointer, ir.IntType(64).as_pointer()), align=1)
+
+    return types.uint64(array, byte), code
+
+
+@intrinsic
 def prefetch(typing: Any, array: Any, index: Any) -> Any:
     """Tells the processor that array[index] will be read and written soon."""
 
@@ -166,5 +182,6 @@ __all__ = [
     "prefetch",
     "put",
     "trailing_zeros",
+    "word_at",
     "zeros",
 ]

@@ -123,14 +123,14 @@ class Program:
             with alone(captured.device):
                 return captured.run(self.limit)
         one = self.condition[0] if isinstance(self.condition, tuple) else self.condition
-        if (
-            not isinstance(one, (Vector, Matrix, Scalar)) or self._checkpoint is not None
-        ):  # of python-graphblas, in shares
+        shared = hasattr(one, "_ranks")  # in shares
+        known = shared or isinstance(one, (Vector, Matrix, Scalar))
+        if not known or self._checkpoint is not None:  # of python-graphblas
             return self._run_plain(None)
-        device = get(config.device) if isinstance(one, Scalar) else one.device
+        device = get(config.device) if isinstance(one, Scalar) and not shared else one.device
         if device.records_loops:
             from .gpu.captured import Captured  # what records and fuses statements is a sixth of the library
-            from .recorded.record import OnHost
+            from .recorded.state import OnHost
 
             try:
                 with alone(device):
@@ -138,6 +138,8 @@ class Program:
                     return self._captured.run(self.limit)
             except OnHost:
                 pass
+        if shared:
+            return self._run_plain(None)
         if self._turn is None:
             self._turn = Turn(self.body, self.condition)
         return self._run_plain(self._turn)

@@ -1,12 +1,14 @@
 """General mxm row by row (Gustavson: ACM TOMS 4(3), 1978), in two passes: sizes, then entries.
 
-CPU: see formats/csr/gustavson.cpu.py. Beside the result it takes, per thread, a dense row of sums and two bitsets of
-the width of C. GPU: rows with few products keep their entries in tables in shared memory (short_rows.cu), the others
-mark them in a bitset of the width of C, one for each of some blocks (long_rows.cu).
+CPU: see formats/csr/gustavson.cpu.py; in one pass where there is room for all products. Beside the result it takes,
+per thread, a dense row of sums and two bitsets of the width of C. GPU: rows with few products keep their entries in
+tables in shared memory (short_rows.cu), the others mark them in a bitset of the width of C, one for each of some blocks
+(long_rows.cu).
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +19,9 @@ from semirings.cached import cached_property
 from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..build.stores import of_rows
-from ..device import Device, ranges
+from ..device import Device, held, ranges
 from ..formats.csr.call import pieces
-from ..formats.csr.format import Csr, from_arrays, index_type, rows_bytes
+from ..formats.csr.format import Csr, close_gaps, from_arrays, index_type, rows_bytes
 from ..kernels.prologue import Variant
 from ..plan.mxm import BITSET_BYTES, LONG_ROW_BLOCKS, SHARED_WORDS, row_tables
 from ..plan.product import COUNT, VALUES, WORDS, Plan
@@ -29,7 +31,10 @@ from .operands import Values, dummy, entry_values
 from .product import compiled
 from .schedule import PARALLEL_ENTRIES
 
-FEW_PLACES = 1 << 13  # of a result for all of which there is room at once
+FEW_PLACES = 1 << 13  # of a result for which products are not counted
+AT_ONCE = 1 << 22  # products, or places, for all of which there is room at once: 50 MB, of which most is not written
+NOWHERE = np.zeros(1, np.int64)
+MANY_PRODUCTS = 1 << 20  # a millisecond's, about: for less no kernel of its own is compiled
 
 
 @dataclass(eq=False)
@@ -67,20 +72,17 @@ class Task:
         device, xp, a, b, z = self.device, self.device.xp, self.a, self.b, self.z
         dtype, words = self.semiring.return_type, self.kind == WORDS
         room = a.nrows * b.ncols
-        if room <= FEW_PLACES and not device.shares_rows:  # room for all: nothing is counted before
-            ptr, col = np.zeros(a.nrows + 1, np.int32), np.empty(room or 1, index_type(b.ncols))
-            sums = np.empty(1 if words else room or 1, z.np_type)
-            _on_cpu(self, 1, ptr, col, sums)
-            nvals = ptr.item(-1)
-            col.resize(nvals or 1, refcheck=False)
-            if not words:
-                sums.resize(nvals, refcheck=False)
-            values: Any = dtype.np_type.type(self.product) if words else sums
-            C = Csr(device, a.nrows, b.ncols, ptr, col, nvals)
-            return of_rows(C, dtype, values)
-        walk = _on_gpu if device.shares_rows else _on_cpu
-        ptr = xp.zeros(a.nrows + 1, np.int64)
-        walk(self, 0, ptr, xp.zeros(1, index_type(b.ncols)), dummy(device, z.np_type.char))
+        before = None  # products before each row
+        if not device.shares_rows:
+            if room > FEW_PLACES:
+                before = products_before(a, b)
+                room = min(room, before.item(-1)) if self.parts is None else before.item(-1)
+            if room <= (FEW_PLACES if held.limit is not None else AT_ONCE):
+                return self._at_once(room, before)
+        ptr, none = xp.zeros(a.nrows + 1, np.int64), (xp.zeros(1, index_type(b.ncols)), dummy(device, z.np_type.char))
+        bounds = None if before is None else self.bounds(before)
+        walk = _on_gpu if device.shares_rows else functools.partial(_on_cpu, bounds=bounds, begin=ptr)
+        walk(self, 0, ptr, *none)
         xp.cumsum(ptr, out=ptr)
         nvals = int(ptr[-1])
         wide = 0 if words else z.np_type.itemsize
@@ -90,6 +92,33 @@ class Task:
         walk(self, 1, ptr, col, sums)
         values = dtype.np_type.type(self.product) if words else sums[:nvals]
         return of_rows(from_arrays(device, a.nrows, b.ncols, ptr, col[:nvals]), dtype, values)
+
+    @property
+    def parts(self) -> int | None:
+        """Ranges of rows that threads of the CPU share; None: one."""
+        splits = self.device.splits(self.a.nvals + self.b.nvals, PARALLEL_ENTRIES)
+        return self.device.parts if splits else None
+
+    def bounds(self, before: Any) -> Any:
+        """Of ranges of rows with about equal numbers of products."""
+        return None if self.parts is None else ranges.by_work((before + self.a.ptr)[1:], self.parts)
+
+    def _at_once(self, room: int, before: Any) -> MatrixStore:
+        """On the CPU, where there is room for all: nothing is counted before, and gaps between ranges are closed."""
+        a, b, words = self.a, self.b, self.kind == WORDS
+        ptr, col = np.zeros(a.nrows + 1, np.int32), np.empty(room or 1, index_type(b.ncols))
+        sums = np.empty(1 if words else room or 1, self.z.np_type)
+        bounds = None if before is None else self.bounds(before)
+        _on_cpu(self, 1, ptr, col, sums, bounds=bounds, begin=NOWHERE if bounds is None else before)
+        if bounds is not None:
+            close_gaps(before[bounds], bounds, ptr, (col,) if words else (col, sums))
+        nvals = ptr.item(-1)
+        col.resize(nvals or 1, refcheck=False)
+        if not words:
+            sums.resize(nvals, refcheck=False)
+        values: Any = self.semiring.return_type.np_type.type(self.product) if words else sums
+        C = Csr(self.device, a.nrows, b.ncols, ptr, col, nvals)
+        return of_rows(C, self.semiring.return_type, values)
 
     @cached_property
     def counting(self) -> tuple[Any, tuple[Any, ...]]:
@@ -103,6 +132,13 @@ class Task:
         """The same for the one that writes the entries."""
         given = self.operands(self.left, self.right, self.b.ncols)
         return compiled(self.device, _dense_row(self, 1)), (*given, self.value)
+
+    @property
+    def alike(self) -> bool:
+        """Whether it pays on the CPU to look for rows of B with the same columns: in all-pairs distances most rows are
+        full, and take half the time."""
+        products = self.a.nvals * (self.b.nvals / max(1, self.b.nrows))
+        return not self.mask_kind and products >= MANY_PRODUCTS and 2 * self.b.nvals >= self.b.nrows * self.b.ncols
 
     @property
     def packed(self) -> Constants:
@@ -150,15 +186,12 @@ def products_before(a: Any, b: Any) -> Any:
 
 
 def _dense_row(t: Task, fill: int) -> Variant:
-    return gustavson_variant(None if t.kind == WORDS else t.semiring, t.kind, *t.types, fill, t.packed)
+    return gustavson_variant(None if t.kind == WORDS else t.semiring, t.kind, *t.types, fill, t.packed, t.alike)
 
 
-def _on_cpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
-    bounds = None
-    if t.device.splits(t.a.nvals + t.b.nvals, PARALLEL_ENTRIES):  # rows with about equal numbers of products
-        bounds = ranges.by_work((products_before(t.a, t.b) + t.a.ptr)[1:], t.device.parts)
+def _on_cpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any, *, bounds: Any, begin: Any) -> None:
     kernel, given = t.writing if fill else t.counting
-    kernel(t.a.nrows, *given, ptr, col, sums if fill else dummy(t.device, "?"), bounds=bounds)
+    kernel(t.a.nrows, *given, begin, ptr, col, sums if fill else dummy(t.device, "?"), bounds=bounds)
 
 
 def _tables(t: Task, fill: int) -> list[tuple[int, int]]:

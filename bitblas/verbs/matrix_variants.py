@@ -68,12 +68,16 @@ def dot_variant(
 @functools.cache
 def gustavson_variant(
     semiring: Typed[Semiring] | None, kind: int, a: DataType, b: DataType, fill: int, packed: Constants,
+    alike: bool = False,
 ) -> Variant:  # fmt: skip
-    """The CPU's row-by-row mxm for a semiring (None for WORDS). fill 0: the pass that counts, one for all semirings."""
+    """The CPU's row-by-row mxm for a semiring (None for WORDS). fill 0: the pass that counts, one for all semirings.
+    alike: rows of B with the same columns are looked for."""
     if not fill:
         semiring, kind = None, WORDS
     of = _algebra(semiring, kind, a, b)
-    constants = (("KIND", kind), ("FILL", fill), ("U_BOOL", 0), ("HAS_TERMINAL", 0), *packed)
+    constants = (
+        ("KIND", kind), ("FILL", fill), ("ALIKE", int(alike)), ("U_BOOL", 0), ("HAS_TERMINAL", 0), *packed,
+    )  # fmt: skip
     return Variant("formats/csr/gustavson", (("Z", of.z),), constants, of.values, of.functions, of.label)
 
 

@@ -8,14 +8,11 @@ from semirings.dtypes import DataType
 
 from ...device import Device
 from ..accessor import Sized
-from ..options import check_options
 from ..show import Shown
-from .axes import parse
-from .base import Output, Updater
-from .mask import Mask
+from .styled import Styled
 
 
-class Tensor(Sized, Output, Shown):
+class Tensor(Sized, Styled, Shown):
     """`_data`: the store; `_pending`: the writes that it lacks yet; `_stored`: the store with them, as it lies."""
 
     __slots__ = ("__weakref__", "_data", "_pending", "name")
@@ -41,21 +38,3 @@ class Tensor(Sized, Output, Shown):
             return self._stored.nvals
         except self.device.errors as error:
             return self.device.fail(error)
-
-    @property
-    def S(self) -> Mask:
-        """The structural mask: where there is an entry, whatever its value."""
-        return Mask(self, True)
-
-    @property
-    def V(self) -> Mask:
-        """The value mask: where there is an entry that is not zero."""
-        return Mask(self, False)
-
-    def __setitem__(self, key: Any, value: Any, **opts: Any) -> None:
-        if opts:
-            check_options(opts)
-        self._assign(parse(self, key), value, None, None, False, False)
-
-    def __delitem__(self, key: Any) -> None:
-        del Updater(self, None, None, False)[key]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -81,34 +80,6 @@ class VectorBuild(StoredVector):
         with d.guard:
             v = cls._from_store(vector_build.full(d, array, kind), name)
         return v if missing_value is None else v.select("!=", missing_value).new(name=name)
-
-    @classmethod
-    def from_dict(
-        cls, d: Mapping[Any, Any], dtype: Any = None, *, size: Any = None, name: str | None = None,
-        device: str | Device | None = None,
-    ) -> Any:  # fmt: skip
-        """A Vector from {index: value}."""
-        if size is None and not d:
-            size = 0
-        values: Any = list(d.values())
-        if not d and dtype is None:
-            values = np.zeros(0)
-        return cls.from_coo(np.fromiter(d, np.int64, len(d)), values, dtype, size=size, name=name, device=device)
-
-    @classmethod
-    def from_pairs(
-        cls, pairs: Any, dtype: Any = None, *, size: Any = None, dup_op: Any = None, name: str | None = None,
-        device: str | Device | None = None,
-    ) -> Any:  # fmt: skip
-        """A Vector from (index, value) pairs. ValueError for items of another length."""
-        if hasattr(pairs, "dtype"):
-            raise TypeError("pairs: expected a list of (index, value), got an array; use Vector.from_coo")
-        parts = list(zip(*pairs, strict=True))
-        if len(parts) not in (0, 2):
-            raise ValueError(f"pairs: expected two elements in each item, got {len(parts)}")
-        indices, values = parts or ((), ())
-        at = np.array(indices, np.int64)
-        return cls.from_coo(at, list(values), dtype, size=size, dup_op=dup_op, name=name, device=device)
 
     @guarded
     def to_coo(self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True) -> Any:

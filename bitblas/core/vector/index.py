@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,8 @@ from ...sparse import SparseStore
 from ...store import VectorStore
 from ...verbs import elements, local
 from ..accessor import Accessor
-from ..convert import one_shown
-from ..statement.axes import Axis, parse
+from ..statement.axes import Axis
 from ..statement.expr import ScalarExpression, VectorExpression
-from ..statement.indexing import IndexExpr
-from ..statement.operand import describe
 from ..statement.recording import Listed
 from .stored import StoredVector
 
@@ -25,7 +21,6 @@ class VectorIndex(StoredVector):
     range raises IndexError, another kind TypeError."""
 
     __slots__ = ()
-    to_coo: Any
 
     def _extract(self, axes: tuple[Axis, ...]) -> Any:
         (index,) = axes
@@ -48,27 +43,5 @@ class VectorIndex(StoredVector):
     def _element(self, i: int) -> np.generic | None:
         store = self._stored
         return elements.get(store, i if store.order is None else store.order.place(i))
-
-    def __getitem__(self, key: Any) -> IndexExpr:
-        return IndexExpr(self, parse(self, key))
-
-    def __contains__(self, index: Any) -> bool:
-        (at,) = parse(self, index)
-        if at.size is not None:
-            raise TypeError(f"index in v: expected an integer, got {describe(index)}")
-        return self._element(at.at) is not None
-
-    def __iter__(self) -> Iterator[Any]:
-        """The indices of the entries, ascending."""
-        indices, _ = self.to_coo(values=False)
-        return iter(self.device.to_host(indices))
-
-    def get(self, index: Any, default: Any = None) -> Any:
-        """v[index] as a Python scalar, or `default` where there is no entry. IndexError out of range."""
-        (at,) = parse(self, index)
-        if at.size is not None:
-            raise ValueError(f"index: expected a single one, got {describe(index)}")
-        found = self._element(at.at)
-        return default if found is None else one_shown(found, self.dtype)
 
     ss = Accessor("VectorExtras")

@@ -38,9 +38,10 @@ from . import assign
 from .build import VectorBuild
 from .index import VectorIndex
 from .stored import named
+from .styled import StyledVector
 
 
-class Vector(VectorBuild, VectorIndex):
+class Vector(VectorBuild, VectorIndex, StyledVector):
     """Vector(dtype=FP64, size=0): no entries yet. GraphBLAS C API 2.1, section 3.8.1.
 
     dtype: a type of `dtypes`, its name, or a NumPy dtype. device: "cpu", "cuda"; else that of the configuration.

@@ -12,7 +12,7 @@ import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
-from ...device import Device, ranges
+from ...device import Device, ranges, threads
 from ...exceptions import OutOfMemory
 from ...kernels.prologue import Variant
 from .. import mirror, sound
@@ -165,6 +165,8 @@ def from_arrays(device: Device, nrows: int, ncols: int, ptr: Any, col: Any) -> C
 def close_gaps(starts: Any, bounds: Any, ptr: Any, arrays: tuple[Any, ...]) -> None:
     """Moves what ranges of rows (by their `bounds`) have written from their `starts` on to where it belongs. ptr: where
     each row ends, so far with the gaps."""
+    joined = threads.limited(np.arange(len(bounds)))  # ranges are, where few threads may share them
+    starts, bounds = starts[joined], bounds[joined]
     done = 0
     for low, high, start in zip(bounds[:-1].tolist(), bounds[1:].tolist(), starts.tolist(), strict=False):
         size = int(ptr[high]) - start if high > low else 0

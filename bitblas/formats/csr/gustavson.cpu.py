@@ -1,36 +1,88 @@
 # C = A (+).(x) B row by row (Gustavson: ACM TOMS 4(3), 1978): row i of C is the sum of the rows of B that row i of A
 # names. A dense row of sums takes the products; `found` has a bit for each column that has one, and `filled` a bit for
 # each word of it that is not zero, so that the columns come out in order without sorting. FILL = 0 counts the entries
-# of each row of C, FILL = 1 writes them where `c_ptr` says; one range that takes all rows needs no more than its first
-# number. mask_kind: 0 none, 1 only there, 2 everywhere but there.
+# of each row of C, FILL = 1 writes them one after the other, each range of rows from where `c_begin` says.
+# mask_kind: 0 none, 1 only there, 2 everywhere but there. ALIKE, without a mask: rows of B with the same columns are
+# looked for before; after one of them a row of C has a sum in each of these, and nothing is asked.
 # include: formats/csr/columns.cpu.py
 # include: kernels/product.cpu.py
 
 
+@njit(**FUNCTION)
+def alike(ptr, col, width, one, other):
+    """Whether two rows of B have the same columns."""
+    place = np.int64(at(ptr, one))
+    apart = np.int64(at(ptr, other)) - place
+    stop = np.int64(at(ptr, one + 1))
+    if np.int64(at(ptr, other + 1)) - stop != apart:
+        return False
+    while place < stop and column_of(B_PACKED, col, width, place) == column_of(B_PACKED, col, width, place + apart):
+        place += 1
+    return place == stop
+
+
 @njit(**KERNEL)
 def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, b_ptr, b_col, b_width, b_val, b_iso, b_stride,
-              ncols, m_ptr, m_col, m_width, mask_kind, product, c_ptr, c_col, c_val):  # fmt: skip
+              ncols, m_ptr, m_col, m_width, mask_kind, product, c_begin, c_ptr, c_col, c_val):  # fmt: skip
     words = (ncols >> 6) + 1
     found = zeros(words, np.uint64)
     filled = zeros((words >> 6) + 1, np.uint64)
     masked = zeros(words if mask_kind else 1, np.uint64)
     sums = empty(ncols if FILL and KIND == VALUES else 1, Z_T)
     count = empty(ncols if FILL and KIND == COUNT else 1, np.int64)
+    kinds = empty(b_ptr.size if ALIKE else 1, np.int64)  # of each row of B one with its columns
+    longest = np.int64(0)
+    for k in range(b_ptr.size - 1 if ALIKE else 0):
+        kind = longest if alike(b_ptr, b_col, b_width, longest, k) else np.int64(k)
+        put(kinds, k, kind)
+        if np.int64(at(b_ptr, k + 1)) - np.int64(at(b_ptr, k)) >= (
+            np.int64(at(b_ptr, longest + 1)) - np.int64(at(b_ptr, longest))
+        ):
+            longest = kind
+    place = at(c_begin, lo) if FILL else np.int64(0)
     for i in range(lo, hi):
         a = np.int64(at(a_ptr, i))
         a_end = np.int64(at(a_ptr, i + 1))
         if a == a_end:
             if FILL:
-                put(c_ptr, i + 1, at(c_ptr, i))
+                put(c_ptr, i + 1, place)
             continue
         if mask_kind:
             for p in range(np.int64(at(m_ptr, i)), np.int64(at(m_ptr, i + 1))):
                 set_bit(masked, column_of(M_PACKED, m_col, m_width, p))
         low = np.int64(filled.size)
         high = np.int64(-1)
+        known = np.int64(-1)
+        most = np.int64(0)
         for p in range(a, a_end):
             k = column_of(A_PACKED, a_col, a_width, p)
-            for q in range(np.int64(at(b_ptr, k)), np.int64(at(b_ptr, k + 1))):
+            b = np.int64(at(b_ptr, k))
+            b_end = np.int64(at(b_ptr, k + 1))
+            if ALIKE and at(kinds, k) == known:
+                if FILL and KIND != WORDS:
+                    j = column_of(B_PACKED, b_col, b_width, b)
+                    if column_of(B_PACKED, b_col, b_width, b_end - 1) - j == b_end - b - 1:  # side by side: SIMD's
+                        for q in range(b, b_end):
+                            if KIND == VALUES:
+                                z = mul(at(a_val, p) if a_stride else a_iso, at(b_val, q) if b_stride else b_iso, i, k,
+                                        j + (q - b))  # fmt: skip
+                                put(sums, j + (q - b), add(at(sums, j + (q - b)), z))
+                            else:
+                                put(count, j + (q - b), at(count, j + (q - b)) + 1)
+                    else:
+                        for q in range(b, b_end):
+                            j = column_of(B_PACKED, b_col, b_width, q)
+                            if KIND == VALUES:
+                                z = mul(at(a_val, p) if a_stride else a_iso, at(b_val, q) if b_stride else b_iso, i, k,
+                                        j)  # fmt: skip
+                                put(sums, j, add(at(sums, j), z))
+                            else:
+                                put(count, j, at(count, j) + 1)
+                continue
+            if ALIKE and b_end - b > most:
+                known = at(kinds, k)
+                most = b_end - b
+            for q in range(b, b_end):
                 j = column_of(B_PACKED, b_col, b_width, q)
                 if mask_kind and bit_of(masked, j) == (mask_kind == 2):
                     continue
@@ -48,7 +100,8 @@ def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, b_ptr, b_co
                     put(sums, j, z if fresh else add(at(sums, j), z))
                 if FILL and KIND == COUNT:
                     put(count, j, np.int64(1) if fresh else at(count, j) + 1)
-        place = at(c_ptr, i) if FILL else np.int64(0)
+        if not FILL:
+            place = np.int64(0)
         for f in range(low, high + 1):
             some = at(filled, f)
             put(filled, f, np.uint64(0))

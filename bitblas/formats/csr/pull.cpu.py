@@ -25,11 +25,14 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
             stop = np.int64(at(end, row))
             if U_FULL and (KIND == WORDS or BLEND):
                 count = np.int64(stop > e)
-            elif (
-                KIND == WORDS
-            ):  # four entries without a branch, the last one again where they run out: OR does not mind
+            elif KIND == WORDS:  # entries by four, without a branch between them
                 hit = np.uint64(0)
-                while e < stop and hit & ONE == 0:
+                if stop - e >= 4:
+                    for d in range(4):
+                        j = column(col, width, e + d)
+                        hit |= at(u_bits, j >> 6) >> np.uint64(j & 63)
+                    e += 4
+                while e < stop and hit & ONE == 0:  # the last one again where they run out: OR does not mind
                     for d in range(4):
                         j = column(col, width, min(e + d, stop - 1))
                         hit |= at(u_bits, j >> 6) >> np.uint64(j & 63)

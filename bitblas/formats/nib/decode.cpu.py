@@ -13,7 +13,7 @@ def decode(lo, hi, heads, words, counts, col):
             count = np.int64(0)
             while place < stop:
                 count += np.int64(popcount(window(words, place, stop) & STOPS))
-                place += 16
+                place = place + 16 & -2
             put(counts, row, count)
         else:
             j = row

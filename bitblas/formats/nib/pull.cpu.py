@@ -9,18 +9,25 @@
 def pull(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_val, a_iso, a_stride, u_bits, u_val,
          u_iso, u_stride, mask, mask_stride, mask_invert, product, w_bits, w_val, w_iso, w_stride, moved, replace,
          t_bits, t_val):  # fmt: skip
+    follows = np.int64(-1)
+    limit = np.int64(0)
     for word in range(lo >> 6, (hi + 63) >> 6):
         rest = at(mask, word * mask_stride) ^ mask_invert
         # include: kernels/rows_of_word.cpu.py
         while rest != 0:
             # include: kernels/next_row.cpu.py
-            place = row_begin(begin, words, row)
-            stop = row_end(begin, words, row)
+            place = limit if row == follows and row & 31 != 0 else row_begin(begin, words, row)
+            limit = row_end(begin, words, row)
+            follows = row + 1
+            stop = limit
             e = np.int64(at(value_ptr, row)) if RANKED else np.int64(0)
             j = row
             first = True
             if U_FULL and (KIND == WORDS or BLEND):
                 count = np.int64(stop > place)
+            while KIND == COUNT and U_FULL and place < stop:
+                count += np.int64(popcount(window(words, place, stop) & STOPS))
+                place = place + 16 & -2
             while place < stop and not (U_FULL and KIND == WORDS):
                 # include: formats/nib/window.cpu.py
                 while ends != 0:

@@ -12,9 +12,24 @@ from typing import Any
 
 from semirings.dtypes import BOOL
 
-from ..recorded.ir import Block, Body, Const, Gather, Masked, Pointwise, Product, Scal, Scatter, Statement, Vec, flat
+from ..recorded.ir import (
+    Block,
+    Body,
+    Const,
+    Exchange,
+    Gather,
+    Masked,
+    Pointwise,
+    Product,
+    Scal,
+    Scatter,
+    Statement,
+    Vec,
+    flat,
+)
+from .entries import along
 from .pointwise import is_subset
-from .together import fits, together
+from .together import together
 
 
 @dataclass(eq=False)
@@ -66,7 +81,14 @@ class Inner:
     text: str
 
 
-Item = Pass | Activate | Step | Pull | Inner
+@dataclass(eq=False)
+class Between:
+    """What ranks give each other, at once."""
+
+    statements: list[Statement]
+
+
+Item = Pass | Activate | Step | Pull | Inner | Between
 
 
 @dataclass(frozen=True)
@@ -133,7 +155,7 @@ def _localize(items: Sequence[Item], own: frozenset[Vec]) -> None:
 
 
 def _touched(item: Item) -> set[Any]:
-    if isinstance(item, Pass):
+    if isinstance(item, (Pass, Between)):
         return {x for s in item.statements for x in (*s.vectors, *s.elsewhere, s.target)}
     if isinstance(item, Activate):
         return {item.vec}
@@ -166,6 +188,14 @@ def _fuse(
             vectors = list(inner.round.vectors)
             items.append(inner)
             continue
+        if isinstance(s.value, Exchange):
+            flush()
+            last = items[-1] if items else None
+            if not isinstance(last, Between) or any(x.target in (s.value.u, s.target) for x in last.statements):
+                items.append(last := Between([]))
+            last.statements.append(s)
+            _grown(fresh, s)
+            continue
         if isinstance(s.value, Gather) and s.target == s.value.source:  # read elsewhere while it is written
             t = Vec(len(vectors), s.target.size, s.target.dtype)
             vectors.append(t)
@@ -190,7 +220,7 @@ def _fuse(
             target = Vec(len(vectors), product.outer, product.semiring.return_type)
             vectors.append(target)
         if step:
-            before = _along(waiting, product.u, target, s.mask)
+            before = along(waiting, product.u, target, s.mask)
             if before:
                 del waiting[len(waiting) - len(before) :]
             flush()
@@ -209,8 +239,8 @@ def _fuse(
             merge = replace(s, value=Pointwise(0, None, target))
             waiting.append(merge)
             _grown(fresh, merge)
-    last = next((s for s in reversed(body.statements) if _writes(s, condition)), None)
-    if isinstance(last, Block) or (last is not None and isinstance(last.value, Scatter)):  # counted where it is whole
+    wrote = next((s for s in reversed(body.statements) if _writes(s, condition)), None)
+    if wrote is not None and (isinstance(wrote, Block) or isinstance(wrote.value, Scatter)):  # counted when whole
         waiting.append(Statement(condition, Pointwise(0, None, condition), text="the condition"))
     flush()
     _count(items, condition)
@@ -239,31 +269,6 @@ def _grown(fresh: dict[Vec, Product], s: Statement) -> None:
 
 def _same_rows(a: Product, b: Product) -> bool:
     return a.matrix is b.matrix and (a.transpose, a.flip) == (b.transpose, b.flip)
-
-
-def _along(waiting: list[Statement], u: Vec, target: Vec, mask: Masked | None) -> list[Statement]:
-    """The last statements that wait which may run at the entries of u while the product runs."""
-    taken: list[Statement] = []
-    for s in reversed(waiting):
-        w = s.target
-        if not isinstance(w, Vec) or w in (u, target) or s.replace or s.mask != Masked(u, True, False):
-            break
-        if not isinstance(s.value, Pointwise) or s.value.under is not None:
-            break
-        if mask is not None and mask.vec == w and not (mask.structure and _always(s.value, u)):
-            break
-        if not fits([[s, *taken]]):
-            break
-        taken.insert(0, s)
-    if mask is not None and mask.vec == u:
-        return taken  # the mask reads what no statement here writes
-    return taken
-
-
-def _always(e: Pointwise, u: Vec) -> bool:
-    """Whether the value is there at every entry of u."""
-    certain = e.u == u or (isinstance(e.u, Const) and e.u.value is not None) or (isinstance(e.u, Scal) and e.u.id < 0)
-    return e.mode == 0 and not e.keep and certain
 
 
 def _count(items: list[Item], condition: Vec | Scal) -> None:

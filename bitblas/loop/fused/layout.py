@@ -18,6 +18,7 @@ from ..recorded.ir import (
     Block,
     Body,
     Const,
+    Exchange,
     Gather,
     LineProduct,
     Part,
@@ -34,13 +35,16 @@ from ..recorded.ir import (
 from .fuse import Pass, Pull, Round, Step
 
 
-def iso_values(body: Body, held: Mapping[int, VectorStore]) -> dict[int, Any]:
+def iso_values(body: Body, held: Mapping[int, VectorStore], never: frozenset[Vec] = frozenset()) -> dict[int, Any]:
     """The vectors whose entries all have one value whatever the loop does, and that value, by number.
 
-    Begins with what the first statement or the object says, and drops a vector once anything else is written to it.
+    Begins with what the first statement or the object says, and drops a vector once anything else is written to it;
+    `never` are those of which other ranks say otherwise.
     """
     iso: dict[int, Any] = {}
     for x in body.vectors:
+        if x in never:
+            continue
         store = held.get(x.id)
         if store is not None and store.count != 0:
             if store.iso:
@@ -62,10 +66,10 @@ def iso_values(body: Body, held: Mapping[int, VectorStore]) -> dict[int, Any]:
         dense |= spoiled
 
 
-def full_vectors(body: Body, held: Mapping[int, VectorStore]) -> frozenset[Vec]:
+def full_vectors(body: Body, held: Mapping[int, VectorStore], never: frozenset[Vec] = frozenset()) -> frozenset[Vec]:
     """The vectors that have an entry at every position whenever a statement reads them: they begin so, or are written
     so, and no statement takes an entry away."""
-    full = {x for x in body.vectors if x.id not in held or held[x.id].nvals == x.size}
+    full = {x for x in body.vectors if x not in never and (x.id not in held or held[x.id].nvals == x.size)}
     full &= {s.target for s in body.all} | {x for x in full if x.id in held}
     certain = certain_scalars(body)
     while True:
@@ -143,6 +147,8 @@ def _fills(s: Statement, full: Set[Vec], certain: Set[int]) -> bool:
 def _is_everywhere(e: Any, full: Set[Vec], certain: Set[int]) -> bool:
     if isinstance(e, Gather):
         return e.source in full and e.index in full
+    if isinstance(e, Exchange):
+        return e.u in full
     if not isinstance(e, Pointwise) or e.keep or e.under is not None:
         return False
     there = [
@@ -179,6 +185,8 @@ def _constant(s: Statement, dtype: DataType, iso: Mapping[int, Any]) -> Any:
     if isinstance(e, Product):
         kind, value = kind_of(e.semiring, e.matrix.raw, operand(e, iso), flip=e.flip)
         return cast_scalar(value, dtype) if kind == WORDS else None
+    if isinstance(e, Exchange):
+        return iso.get(e.u.id) if isinstance(e.u, Vec) else None
     if not isinstance(e, Pointwise) or not (e.op is None or e.keep):
         return None
     if isinstance(e.u, Const):
@@ -199,13 +207,13 @@ def kind(product: Product, iso: Mapping[int, Any]) -> tuple[int, Any]:
 
 def is_step(s: Statement, iso: Mapping[int, Any]) -> bool:
     """Whether the product of a statement can be made along its frontier: sums in any order, cells that atomics can
-    swap, a square matrix, so that the result can be the next frontier."""
+    swap, a square matrix, so that the result can be the next frontier, or the rows of one that this rank has."""
     product = s.value
     assert isinstance(product, Product)
     if isinstance(product, LineProduct):
         return False  # by rows, or along lines: what Pull is
     found, _ = kind(product, iso)
-    square = product.matrix.nrows == product.matrix.ncols
+    square = product.matrix.nrows == product.matrix.ncols or product.in_share
     swapped = found == WORDS or product.semiring.return_type in CELLS
     return square and any_order(product.semiring, found) and swapped
 

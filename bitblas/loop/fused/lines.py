@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .fuse import Item, Pass, Pull, Step
+from .fuse import Between, Item, Pass, Pull, Step
 
 
 class Line(NamedTuple):
@@ -18,7 +18,7 @@ class Line(NamedTuple):
 
 def texts_of(item: Item) -> tuple[str, ...]:
     """The statements that a kernel runs."""
-    if isinstance(item, Pass):
+    if isinstance(item, (Pass, Between)):
         return tuple(s.text for s in item.statements)
     if isinstance(item, Step):
         return (*(s.text for s in item.before), item.text)

@@ -1,11 +1,14 @@
 // A vector becomes a frontier: its entries are counted, and with LISTS the units (PER rows) that have any are listed, with
-// the work in them, by `ptr`; rows longer than `longest` are cut into segments (PER 1).
+// the work in them, by `ptr`; rows longer than `longest` are cut into segments (PER 1). most: with more work than that nobody
+// reads the list, as all steps will pull. They also do where of MANY_PULL positions one has an entry, as a list of so many costs
+// more than a pull: there is more work than `most` then.
 #include "kernels/frontier.cuh"
 #define MANY 128   // entries of 32 half words, from which on a warp takes their places together
 #define AT_ONCE 4  // half words
+#define MANY_PULL 16
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-activate(i64 n, i64 size, i64 longest, const u64* bits, const PTR_T* ptr, u32* list, u64* state, u32* segments) {
+activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* ptr, u32* list, u64* state, u32* segments) {
   (void)n;
   __shared__ Stage stage;
   open_stage(stage);
@@ -14,9 +17,17 @@ activate(i64 n, i64 size, i64 longest, const u64* bits, const PTR_T* ptr, u32* l
   const i64 halves = (size + 31) / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   for (i64 begin = thread_number() / 32; begin < halves; begin += 32 * warps) {
     const i64 mine = begin + WARP_LANE * warps;
+#if LISTS
+    u64 known = 0, listed = 0;  // asked for beside the word
+    if (WARP_LANE == 0 && most + 1 != 0)
+      known = *(volatile const u64*)(state + WORK), listed = *(volatile const u64*)(state + LISTED);
+    const bool many = listed * MANY_PULL > (u64)size && known <= most;
+#endif
     const u32 word = mine < halves ? ((const u32*)bits)[mine] : 0;
     entries += __popc(word);
 #if LISTS
+    if (many) atomicAdd(state + WORK, most + 1);
+    if (__shfl_sync(ALL_LANES, (u32)(many || known > most), 0)) continue;
     u32 todo = __ballot_sync(ALL_LANES, word != 0);
 #if PER == 1
     // Of many entries the places are taken together, past the stage: its warps would take turns for the rest.
@@ -67,6 +78,12 @@ activate(i64 n, i64 size, i64 longest, const u64* bits, const PTR_T* ptr, u32* l
         }
       }
     }
+    if (__any_sync(ALL_LANES, work > most >> 18)) {  // the others hear of it soon, and not too often
+      add_of_warp(state + WORK, work);
+      work = 0;
+    }
+#else
+    (void)most;
 #endif
   }
   close_stage(stage, entries, work, list, state);

@@ -17,9 +17,13 @@ from ..fused.steps import activate_variant
 from ..recorded.ir import Product, Vec
 from .along import Along
 
+ALL = np.uint64(np.iinfo(np.uint64).max)
 
-def activation(build: Any, vec: Vec, product: Product | None, state: int) -> Callable[[], None]:
-    """The entries of a vector counted, and listed where a step wants it."""
+
+def activation(
+    build: Any, vec: Vec, product: Product | None, state: int, most: np.uint64 = ALL
+) -> Callable[[], None]:  # fmt: skip
+    """The entries of a vector counted, and listed where a step wants it. most: with more work in them none does."""
     frontier, device = build.buffers[vec], build.device
     bits, to = frontier.at(frontier.bits), build.number(state)
     if product is None:
@@ -30,15 +34,34 @@ def activation(build: Any, vec: Vec, product: Product | None, state: int) -> Cal
         form, _ = build.rows_of(product)
         args = bits, form.ptr, frontier.at(frontier.lists), to, frontier.at(frontier.segments)
         variant = activate_variant(form.rows_per_unit, 1, lookup_dtype(form.ptr.dtype))
-    head = np.int64(vec.size), np.int64(vec.size), np.int64(build.longest)
+    head = np.int64(vec.size), np.int64(vec.size), np.int64(build.longest), most
     launch: Callable[[], None] = build.launcher(variant, build.grid(vec.size), (*head, *args))
     return launch
 
 
 def is_scanned(build: Any, number: int, vec: Vec) -> bool:
     """Whether the steps that item `number` of a round lists the entries of a vector for look for them themselves."""
+    return not build.steps_of.get(vec) and all(Along.of(build, x).scans for x in _steps(build, number, vec))
+
+
+def most_work(build: Any, number: int, vec: Vec) -> np.uint64:
+    """The work in the entries that item `number` of a round lists beyond which no step needs the list: all pull, and
+    nothing goes along."""
+    steps = _steps(build, number, vec)
+    along = [Along.of(build, x) for x in steps]
+    if build.steps_of.get(vec) or any(x.before for x in steps) or not all(a.pulls for a in along):
+        return ALL
+    return max((threshold(a.form) for a in along), default=ALL)
+
+
+def threshold(form: Any) -> np.uint64:
+    """The work in a frontier beyond which a step pulls."""
+    return np.uint64(form.format.pull_threshold(form))
+
+
+def _steps(build: Any, number: int, vec: Vec) -> list[Step]:
+    """Those that item `number` of a round lists the entries of a vector for."""
     rest = itertools.takewhile(
         lambda x: not (isinstance(x, Activate) and x.vec == vec), build.round.items[number + 1 :]
     )
-    steps = [x for x in rest if isinstance(x, Step) and x.product.u == vec]
-    return not build.steps_of.get(vec) and all(Along.of(build, x).scans for x in steps)
+    return [x for x in rest if isinstance(x, Step) and x.product.u == vec]

@@ -36,6 +36,7 @@ class Along:
     a_type: DataType
     u_type: DataType
     pulls: bool
+    in_share: bool  # whether its vector has other positions than the result
 
     @classmethod
     def of(cls, build: Any, item: Step) -> Along:
@@ -51,7 +52,7 @@ class Along:
         return cls(
             form, segments, kind, None if kind == WORDS else product.semiring, values,
             form.format.ranked and not isinstance(values, np.generic), A.dtype if kind == VALUES else BOOL,
-            product.u.dtype if kind == VALUES else BOOL, pulls,
+            product.u.dtype if kind == VALUES else BOOL, pulls, product.in_share,
         )  # fmt: skip
 
     @property
@@ -61,8 +62,9 @@ class Along:
     @property
     def scans(self) -> bool:
         """Whether the step may look for the entries of its vector, rather than have them listed before: where it asks
-        neither how many edges these have nor which of them have long rows."""
-        return bool(self.form.format.scans) and not self.pulls and not self.segments
+        neither how many edges these have nor which of them have long rows, and where it has as many positions as the
+        result."""
+        return bool(self.form.format.scans) and not self.pulls and not self.segments and not self.in_share
 
     def variant(self, item: Step, before: tuple[Text, str], *, scans: bool = False, weighs: bool = True) -> Variant:
         """The kernel of the step, with the statements that go along."""

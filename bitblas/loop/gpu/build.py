@@ -23,7 +23,7 @@ from ...verbs.operands import Allowed, Mask, Values, allowed, dummy, stored
 from ...verbs.variants import beginning
 from ..buffers import BUFFERS, DENSE, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
 from ..fused import layout
-from ..fused.fuse import Activate, Inner, Item, Pass, Pull, Round, Step
+from ..fused.fuse import Activate, Between, Inner, Item, Pass, Pull, Round, Step
 from ..fused.lines import Line, texts_of
 from ..fused.passes import entry_text, pass_variant
 from ..fused.pointwise import Parameter
@@ -31,10 +31,11 @@ from ..fused.steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
 from ..fused.together import size_of
 from ..recorded.ir import LineProduct, Masked, Product, Reduce, Scal, Vec
 from ..scratch import Scratch
-from .activate import activation, is_scanned
+from .activate import activation, is_scanned, most_work, threshold
 from .along import Along
+from .between import Ends, beside, between
 from .inner import InnerLoop, copies_of
-from .lines import LineLaunch
+from .lines import along_lines
 from .operands import Cleared, Head, Source, Target, launchable
 from .pull import PullLaunch
 from .small import small_rounds
@@ -49,16 +50,17 @@ class Build:
 
     def __init__(
         self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], full: frozenset[Vec],
-        condition: Vec | Scal, around: Build | None = None,
+        condition: Vec | Scal, around: Build | None = None, group: Any = None,
     ) -> None:  # fmt: skip
-        """around: that of the round in which this one's loop runs, whose memory it shares."""
+        """around: that of the round in which this one's loop runs, whose memory it shares. group: its ranks."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
         self.longest = SEGMENT_ENTRIES  # of a row that is not cut
         self.full, self.of_full = frozenset(x.id for x in full), full
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         skewed = any(self.rows_of(step.product)[1] for step in self.steps)
-        self.copies = copies = copies_of(plan, device.captures, skewed=skewed)
+        copies = copies_of(plan, device.captures, skewed=skewed)
+        self.copies = copies = copies if group is None else int(group.allreduce(np.array([copies]), np.maximum)[0])
         self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # that write it in a round
         self.lines: list[Line] = []  # what one round launches
         self.without_transpose: dict[int, Structure] = {}  # of which the transpose, for pulling, is not repaid
@@ -73,6 +75,7 @@ class Build:
         else:
             self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
             self.without_transpose = around.without_transpose
+        self.told = beside(self)
         self.states = States()
         self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.steps_of.items() if t}
         self.activations: dict[tuple[int, int], int] = {}
@@ -88,18 +91,19 @@ class Build:
                     self.activations[k, number] = self.states.take(1)
         # One array, so that one copy sets all: the states, then the rounds of frontier.cuh.
         self.numbers = xp.zeros(len(self.states.sources) * STATE + ROUNDS, np.uint64)
-        self.memory = self.numbers[:-ROUNDS]
-        self.rounds = self.numbers[-ROUNDS:].view(np.int64)
+        self.memory, self.rounds = self.numbers[:-ROUNDS], self.numbers[-ROUNDS:].view(np.int64)
         # Those of the loop around all others come first: who is told of faults, and of the wish to stop.
         self.all_rounds: list[Any] = [] if around is None else around.all_rounds
         self.all_rounds.append(self.rounds)
-        self.outermost = self.all_rounds[0]
-        self.going = xp.zeros(1, np.uint64)
+        self.outermost, self.going = self.all_rounds[0], xp.zeros(1, np.uint64)
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
+        self.sent = 0  # bytes by this rank, a round
         self.begin = [self._once(item, "begin") for item in plan.begin]
         self.launches = [launch for k in range(copies) for launch in self._copy(k)]
         self.end = [self._once(item, "end") for item in plan.end]
+        self.ends = Ends(self, group)
+        self.launches += self.ends.launches
         self.small = small_rounds(self)
         self.launches[:0] = self.small.launches
 
@@ -144,7 +148,8 @@ class Build:
                 if is_scanned(self, number, item.vec):
                     self.scanned.add(made[item.vec])
                     continue
-                launches.append(activation(self, item.vec, item.product, made[item.vec]))
+                most = most_work(self, number, item.vec)
+                launches.append(activation(self, item.vec, item.product, made[item.vec], most))
             elif isinstance(item, Step):
                 launches.append(self._step(item, k, made.get(item.product.u), stepped))
                 stepped[item.target] += 1
@@ -153,19 +158,24 @@ class Build:
                 launches.append(self._pull(item, k))
             elif isinstance(item, Inner):
                 launches.append(self._inner(item, self._head(k)))
+            elif isinstance(item, Between):
+                launches.append(between(self, item, in_round=k == 0))
             else:
                 launches.append(self.passes(item, k))
             if k == 0 and not isinstance(item, Inner):
-                self.lines.append(Line(type(item).__name__.lower(), texts_of(item), self._launched))
+                self.lines.append(Line(type(item).__name__.lower(), texts_of(item), self.launched))
         return launches
 
     def _once(self, item: Item, where: str) -> Launch:
         """A launch before the first round or after the last one."""
-        assert isinstance(item, (Pass, Pull, Inner))
+        assert isinstance(item, (Pass, Pull, Inner, Between))
         if isinstance(item, Inner):
             return self._inner(item, (*self.once, np.int64(0)))
-        launch = self._pull(item, -1) if isinstance(item, Pull) else self.passes(item, -1, once=True)
-        self.lines.append(Line(where, texts_of(item), self._launched))
+        if isinstance(item, Between):
+            launch = between(self, item)
+        else:
+            launch = self._pull(item, -1) if isinstance(item, Pull) else self.passes(item, -1, once=True)
+        self.lines.append(Line(where, texts_of(item), self.launched))
         return launch
 
     def _inner(self, item: Inner, head: tuple[Any, ...]) -> Launch:
@@ -177,7 +187,7 @@ class Build:
     def launcher(self, variant: Variant, grid: int, args: tuple[Any, ...], block: int = BLOCK) -> Launch:
         if len(args) > MOST_ARGUMENTS:
             raise CaptureError(f"the body: {variant} would take {len(args)} arguments, and {MOST_ARGUMENTS} fit")
-        run, self._launched = self.device.load(variant), str(variant)
+        run, self.launched = self.device.load(variant), str(variant)
         return lambda: run((grid,), (block,), args)
 
     def grid(self, threads: int, times: int = 1) -> int:
@@ -230,16 +240,9 @@ class Build:
         frontiers = self.buffers[item.product.u], self.buffers[item.target]
         values, full = layout.operand(item.product, self.iso), item.product.u.id in self.full
         if isinstance(item.product, LineProduct):
-            known = k >= 0 and item.product.u == self.condition and self.remaining is not None
-            # What the round changed before it is not counted: more entries are a slower way, and no wrong one.
-            counted = self.number(*self.condition_at(k)).view(np.int64) if known else None
-            lines = LineLaunch(
-                self.device, item.product, values, *frontiers, item.mask, self.mask(item.mask)[0], counted
-            )
-            self._launched = str(lines.plan)
-            return lines.launch()
+            return along_lines(self, item, k, values, frontiers)
         pull = PullLaunch(self.device, item.product, values, *frontiers, masked=item.mask is not None, full=full)
-        self._launched = str(pull.prepared.plan)
+        self.launched = str(pull.prepared.plan)
         return pull.launch(self.mask(item.mask))
 
     def _step(self, item: Step, k: int, activated: int | None, stepped: Mapping[Vec, int]) -> Launch:
@@ -256,7 +259,7 @@ class Build:
             u_state = self.first[product.u] + 1 + k * self.steps_of[product.u] + stepped[product.u]
         back = product.matrix.structure.form(form.key, transposed=product.transpose) if along.pulls else None
         work = np.int64(form.units), np.int64(product.outer), np.int64(SEGMENT_ENTRIES)
-        head = Head(*work, np.uint64(form.format.pull_threshold(form)), *self._head(k))
+        head = Head(*work, threshold(form), *self._head(k))
         lists = u.at(u.lists), self.number(u_state), u.at(u.segments)
         source = Source(u.at(u.bits), *self.values_of(u, along.u_type, kind), *lists)
         lists = t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1)
@@ -288,7 +291,7 @@ class Build:
         state, which = self.condition_at(0)
         args = (
             np.int64(len(self.memory)), self.sources, self.memory, self.number(state, which), self.rounds,
-            np.int64(self.copies), self.outermost, np.uint64(handle), self.going,
+            np.int64(self.copies), self.outermost, np.uint64(handle), self.going, *self.ends.args,
         )  # fmt: skip
         return self.launcher(Variant("loop/gpu/finish"), 1, args)
 

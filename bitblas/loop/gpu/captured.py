@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, NoReturn
+from zlib import crc32
 
 import numpy as np
 
 from ... import device as devices
+from ...core.matrix.matrix import Matrix
 from ...core.scalar import Scalar
 from ...core.vector.vector import Vector
 from ...device import tracing
@@ -68,11 +71,13 @@ class Captured:
     def __init__(
         self, body: Callable[..., Any], condition: Any, begin: Callable[[], Any] | None, end: Callable[..., Any] | None
     ) -> None:
+        if not isinstance(condition, (tuple, Vector, Matrix, Scalar)):  # in shares
+            condition = condition._part if condition._ranks.size == 1 else (condition,)
         if isinstance(condition, tuple):
             body, condition, begin = among(body, condition, begin)
         self.body, self.recorder = record(body, begin, end)
         self.condition = self._condition(condition)
-        self.device, self.order = self.recorder.device, self.recorder.order()
+        self.device, self.order, self.group = self.recorder.device, self.recorder.order(), self.recorder.group
         self.vectors = {x: placed(vector) for vector, x in self.recorder.vectors.values()}
         self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
         used = {x for s in self.body.all for x in (*s.vectors, *s.elsewhere, s.target)}
@@ -86,7 +91,7 @@ class Captured:
         order = lambda x: self.order if self.order is not None and x.size == self.order.size else None
         self.members = {x: Member(vector, order(x)) for x, vector in self.vectors.items()}
         held = {x.id: self.members[x].held() for x in self.loaded}
-        iso, full = layout.iso_values(self.body, held), layout.full_vectors(self.body, held)
+        iso, full = self._layout(held)
         self.body = layout.prepared(self.body, full)
         is_step = lambda s: s.value.u not in full and layout.is_step(s, iso)
         round_ = fuse(self.body, is_step, lambda s: layout.is_direct(s, iso), self.condition)
@@ -96,12 +101,34 @@ class Captured:
         self.kinds = self._kinds()
         self.fresh = {s.id for s in self.body.scalars if not scalar_is_read_first(self.body, s)}
         iso |= layout.iso_of_added(round_, self.body, iso)
-        self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition)
+        self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition, group=self.group)
         self._prepare()
         loop = GraphLoop if self.device.captures else HostLoop
         build = self.build
         begin_, end_ = [*self.enter, *build.begin, *self.entering], [*build.end, self.leave]
-        self.loop = loop(self.device, Parts(begin_, build.launches, end_), build.finish, build.going)
+        parts = Parts(begin_, build.launches, end_)
+        self.loop = loop(self.device, parts, build.finish, build.going, self.group, build.outermost)
+
+    def _layout(self, held: dict[int, VectorStore]) -> tuple[dict[int, Any], frozenset[Vec]]:
+        """The values of iso vectors, and the full ones: those on which all ranks agree, which send the same then."""
+        body, group = self.body, self.group
+        differ: tuple[frozenset[Vec], frozenset[Vec]] = frozenset(), frozenset()
+        while True:
+            iso, full = layout.iso_values(body, held, differ[0]), layout.full_vectors(body, held, differ[1])
+            if group is None:
+                return iso, full
+            said = [
+                [1 + crc32(np.asarray(iso[x.id]).tobytes()) if x.id in iso else 0 for x in body.vectors],
+                [x in full for x in body.vectors],
+            ]
+            told = group.told(np.array(said, np.int64))
+            same = (told == told[0]).all(axis=0)
+            if same.all():
+                return iso, full
+            iso_differs, full_differs = (
+                before | {x for x, s in zip(body.vectors, row) if not s} for before, row in zip(differ, same)
+            )
+            differ = iso_differs, full_differs
 
     def _condition(self, condition: Any) -> Vec | Scal:
         scalar = isinstance(condition, Scalar)
@@ -117,7 +144,12 @@ class Captured:
         return [kind_of_values(member.entering()) for member in self.iso_at_start]
 
     def is_valid(self) -> bool:
-        """Whether matrices and kinds of vectors are those of the capture, and no transpose has been repaid since."""
+        """Whether matrices and kinds of vectors are those of the capture, and no transpose has been repaid since; of
+        ranks that run the same loop, on all."""
+        valid = self._is_valid()
+        return valid if self.group is None else bool(self.group.allreduce(np.array([valid]), np.logical_and)[0])
+
+    def _is_valid(self) -> bool:
         for structure in self.build.without_transpose.values():
             if is_repaid(structure):
                 return False
@@ -204,12 +236,18 @@ class Captured:
             if exhausted and limit == NO_LIMIT:
                 continue  # nothing is taken out of it
             exit_.take()
-        with self.device.guard:
+        named = lambda: f"a loop: {next(flat(self.body.statements)).text}, .."
+        with self.device.guard, nullcontext() if self.group is None else self.group.looping(named):
             if tracing.active is None:
                 self.loop.run(self._stop)
             else:
                 tracing.active.note_loop(self.device, len(build.launches), lambda: self.loop.run(self._stop))
+        for ref in self.recorder.in_shares:
+            if (shared := ref()) is not None:
+                shared._changes()
         _, _, rounds, _, _, fault, index = exchange.told.host[:ROUNDS].view(np.int64).tolist()
+        if self.group is not None:
+            self.group.sent += rounds * build.sent
         if fault:
             self._tell(fault - 1, index, rounds)
         for structure in build.without_transpose.values():

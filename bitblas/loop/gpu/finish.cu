@@ -1,15 +1,16 @@
 // The end of a run of the body: states move to where the next run expects them, and the loop goes on or not.
 // One block. sources[s]: the state that state s takes over, s or a later one, or -1 for zeros; `condition` is the number that
 // must not be 0. outermost: the rounds of the loop around all others, which knows of faults and whether somebody wants it to
-// stop (frontier.cuh).
+// stop (frontier.cuh). ranks: those that run the same loop, 0 where it is one; told: what each knows of that, four words from
+// the wish to stop on, so that all end after the same round, and tell the same fault; a rank whose calls were given up (-1) hears nothing any more.
 #ifndef __CUDA_EMU__
 extern "C" __device__ __cudart_builtin__ void CUDARTAPI
 cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 1)
-finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds, i64 copies, const i64* outermost,
-       u64 handle, u64* going) {
+finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds, i64 copies, i64* outermost, u64 handle,
+       u64* going, i64 ranks, const i64* told) {
   for (i64 first = 0; first < n; first += BLOCK) {  // what is read was not yet written: it does not stand before
     const i64 k = first + threadIdx.x;
     const u64 moved = k < n && sources[k / 8] >= 0 ? states[sources[k / 8] * 8 + k % 8] : 0;
@@ -19,8 +20,14 @@ finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds
   __syncthreads();
   if (threadIdx.x == 0) {
     rounds[0] += copies;
-    const bool again = *condition != 0 && rounds[0] < rounds[1] && *(volatile const i64*)(outermost + 3) == 0 &&
-                       outermost[5] == 0;
+    const i64 stop = *(volatile const i64*)(outermost + 3);
+    bool ends = ranks ? stop == -1 : stop != 0 || outermost[5] != 0;
+    for (i64 r = ranks - 1; r >= 0; --r) {
+      const i64* known = told + 4 * r;
+      ends |= known[0] != 0 || known[2] != 0;
+      if (known[2]) outermost[5] = known[2], outermost[6] = known[3];
+    }
+    const bool again = *condition != 0 && rounds[0] < rounds[1] && !ends;
     *going = again;
 #ifndef __CUDA_EMU__
     if (handle) cudaGraphSetConditional(handle, again);  // none where the host makes the launches

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ...device import Device
-from ...exceptions import DeviceError
+from ...exceptions import DeviceError, DistributedError
+from .between import STOP
 from .inner import InnerLoop
 
 SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for asleep
@@ -38,7 +39,10 @@ def warm(launches: Sequence[Callable[[], None]]) -> None:
 class HostLoop:
     """The body launch by launch."""
 
-    def __init__(self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any) -> None:
+    def __init__(
+        self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any, group: Any,
+        rounds: Any,
+    ) -> None:  # fmt: skip
         self.device, self.parts, self.finish, self.going = device, parts, finish(0), going
 
     def run(self, stop: Callable[[], None]) -> None:
@@ -58,14 +62,20 @@ class HostLoop:
 class GraphLoop:
     """The body captured once into a while node; `run` is one launch."""
 
-    def __init__(self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any) -> None:
+    def __init__(
+        self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any, group: Any,
+        rounds: Any,
+    ) -> None:  # fmt: skip
         from cuda.core import Device as Gpu
 
         self.cp: Any = device.xp
+        self.group = group  # the ranks that run the same loop: who waits for them looks whether they live
         gpu = Gpu(self.cp.cuda.Device().id)
         gpu.set_current()
         # Modules are loaded at their first launch, which a capture does not allow.
         warm((*parts.begin, *parts.body, *parts.end))
+        if group is not None:
+            group.settle()
         device.synchronize()
         builder = gpu.create_graph_builder().begin_building(mode="relaxed")
         try:
@@ -73,11 +83,20 @@ class GraphLoop:
         except (RuntimeError, AttributeError) as error:
             raise DeviceError(f"loop: needs a driver for CUDA 12.3 or newer, for while nodes ({error})") from error
         end = finish(int(condition.handle))
-        self._capture(builder, parts.begin)
-        self._while(builder, condition, [*parts.body, end])
-        self._capture(builder, parts.end)
-        self.graph = builder.end_building().complete()
-        self.gpu = gpu
+        try:
+            self._capture(builder, parts.begin)
+            self._while(builder, condition, [*parts.body, end])
+            self._capture(builder, parts.end)
+            self.graph = builder.end_building().complete()
+        except RuntimeError as error:
+            if group is None:
+                raise
+            raise DeviceError(
+                f"loop: what ranks exchange cannot stand in a while node here ({error}); for that NCCL needs GPUs that "
+                "reach each other's memory. Hint: group.captures = False on all ranks, and loops run by statements"
+            ) from error
+        self.gpu, self.rounds = gpu, rounds
+        self.aside = self.cp.cuda.Stream(non_blocking=True)
         self.streams: dict[int, Any] = {}
         self.done = self.cp.cuda.Event(disable_timing=True)
 
@@ -107,6 +126,9 @@ class GraphLoop:
         self.done.record(current)
         begin = time.perf_counter()
         try:
+            if self.group is not None:
+                self.group.await_event(self.done)
+                return
             while not self.done.done:
                 if time.perf_counter() - begin > SPIN_SECONDS:
                     time.sleep(SLEEP_SECONDS)
@@ -114,3 +136,12 @@ class GraphLoop:
             stop()
             self.done.synchronize()
             raise
+        except DistributedError:
+            self._give_up()
+            raise
+
+    def _give_up(self) -> None:
+        """Calls of a broken group end at once, and the rounds with them never: by a copy alone, as a kernel may be one
+        that has to be loaded, which waits for those that run."""
+        runtime = self.cp.cuda.runtime
+        runtime.memsetAsync(self.rounds.data.ptr + 8 * STOP, 0xFF, 8, self.aside.ptr)

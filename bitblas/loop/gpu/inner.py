@@ -10,7 +10,7 @@ import numpy as np
 
 from ...kernels.prologue import Variant
 from ..buffers import BUFFERS, ROUNDS
-from ..fused.fuse import Inner, Pass, Pull, Round, Step
+from ..fused.fuse import Between, Inner, Pass, Pull, Round, Step
 from ..fused.lines import Line
 from ..recorded.ir import Pointwise, Statement, Vec
 from .activate import activation
@@ -24,9 +24,9 @@ COPIES, COPIES_SKEWED = 12, 9
 
 def copies_of(round_: Round, captures: bool, *, skewed: bool) -> int:
     """Rounds per run of the body: products by rows cannot be skipped, so that few of them may run in vain, nor can
-    inner loops; where the host makes the launches, no loop has to be paid for."""
+    inner loops, nor what ranks exchange; where the host makes the launches, no loop has to be paid for."""
     rotates = any(isinstance(item, Step) for item in round_.items)
-    if not captures or any(isinstance(item, (Pull, Inner)) for item in round_.items):
+    if not captures or any(isinstance(item, (Pull, Inner, Between)) for item in round_.items):
         return BUFFERS if rotates else 1
     copies = COPIES_SKEWED if skewed else COPIES
     return copies // max(1, len(round_.items) // 2) // BUFFERS * BUFFERS or BUFFERS

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from semirings.dtypes import BOOL
 
 from ...plan.narrow import ALPHA
@@ -53,3 +55,14 @@ class LineLaunch:
                 call.run(self.device)
 
         return run
+
+
+def along_lines(build: Any, item: Any, k: int, values: Any, frontiers: tuple[Frontier, Frontier]) -> Callable[[], None]:
+    """The launch of such a pull in copy k of a round; -1: before the first one or after the last."""
+    known = k >= 0 and item.product.u == build.condition and build.remaining is not None
+    # What the round changed before it is not counted: more entries are a slower way, and no wrong one.
+    counted = build.number(*build.condition_at(k)).view(np.int64) if known else None
+    mask = build.mask(item.mask)[0]
+    lines = LineLaunch(build.device, item.product, values, *frontiers, item.mask, mask, counted)
+    build.launched = str(lines.plan)
+    return lines.launch()

@@ -16,7 +16,7 @@ from ...kernels.prologue import Variant
 from ...plan.product import VALUES, WORDS
 from ...store import words
 from ..buffers import BUFFERS
-from ..fused.fuse import Pull, Round, Step
+from ..fused.fuse import Between, Pull, Round, Step
 from ..fused.listed import Listed, is_exact, listed_text, split_round
 from ..fused.passes import entry_text
 from ..fused.pointwise import Parameter, Text, macro
@@ -54,6 +54,8 @@ def plan(round_: Round, condition: Vec | Scal) -> Step | Listed | str:
     before, steps, after = split_round(round_.items)
     if any(isinstance(item, Pull) for item in round_.items):
         return "a product goes by rows"
+    if any(isinstance(item, Between) for item in round_.items):
+        return "ranks exchange something in a round"
     if len(steps) != 1:
         return f"a round has {len(steps)} steps"
     (step,) = steps

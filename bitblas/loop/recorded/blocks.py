@@ -15,7 +15,7 @@ from ...core.scalar import Scalar
 from ...core.vector.vector import Vector
 from ...verbs.variants import LEFT
 from .ir import Block, Const, Part, Pointwise, Statement, flat
-from .state import state_of
+from .state import OnHost, state_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +92,15 @@ class BlockRecorder:
         if else_ is not None:  # both are asked for before either runs
             holds, fails = Scalar(BOOL), Scalar(BOOL)
             holds << False
-            holds(binary.lor) << (self.count(condition) if getattr(condition, "ndim", 0) else condition)
+            some = condition.nvals if hasattr(condition, "_ranks") else None
+            if some is None:
+                some = self.count(condition) if getattr(condition, "ndim", 0) else condition
+            holds(binary.lor) << some
             fails << holds.apply(unary.lnot)
             self._block(holds, 1, text, then)
             self._block(fails, 1, f"else of {text}", else_)
         else:
-            if not isinstance(condition, (Vector, Matrix, Scalar)):
+            if not getattr(condition, "ndim", 0) and not isinstance(condition, Scalar):
                 condition = condition.new()
             self._block(condition, 1, text, then)
 
@@ -116,6 +119,8 @@ class BlockRecorder:
         return scalar
 
     def _block(self, condition: Any, limit: int, text: str, inside: Callable[[], Any]) -> Block:
+        if not isinstance(condition, (Vector, Matrix, Scalar)):  # in shares
+            raise OnHost
         known = self._scal(condition) if isinstance(condition, Scalar) else self._vec(condition)
         self.levels.append(Level(self.statements, self.round))
         self.statements, self.round = [], Scalar(INT64, name="round")

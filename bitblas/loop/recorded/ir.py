@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from semirings import Typed
@@ -24,6 +25,9 @@ class Vec:
     size: int
     dtype: DataType
 
+    def __hash__(self) -> int:
+        return self.id  # no two of a body have one; asked for some hundred thousand times while kernels are planned
+
 
 @dataclass(frozen=True)
 class Scal:
@@ -32,6 +36,9 @@ class Scal:
     id: int
     dtype: DataType
     casts: tuple[DataType, ...] = ()  # on its way into the operation
+
+    def __hash__(self) -> int:
+        return self.id
 
 
 @dataclass(frozen=True)
@@ -86,9 +93,10 @@ class Product:
     transpose: bool
     flip: bool
     outer: int  # the size of the result
+    in_share: bool = False  # whether the result is a share of the positions of u
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LineProduct(Product):
     """A matrix times a narrow one, by lines, as verbs.narrow_product has it: u are the places of a bitmap of `inner`
     lines, the result those of one of `lines`. flip: the narrow one stands on the left."""
@@ -139,17 +147,25 @@ class Ready:
 
 
 @dataclass(frozen=True, eq=False)
+class Exchange:
+    """What ranks that run the same loop give each other of u, in the way of `how` (distributed/loops.py)."""
+
+    u: Vec | Scal
+    how: Any
+
+
+@dataclass(frozen=True, eq=False)
 class Statement:
     """target(mask, accum, replace) << value; text: how an error or `explain` names it."""
 
     target: Vec | Scal
-    value: Pointwise | Product | Reduce | Gather | Scatter | Ready
+    value: Pointwise | Product | Reduce | Gather | Scatter | Ready | Exchange
     mask: Masked | None = None
     accum: Typed | None = None
     replace: bool = False
     text: str = ""
 
-    @property
+    @cached_property
     def vectors(self) -> tuple[Vec, ...]:
         """The vectors that it reads, each at the position that it is at."""
         value, found = self.value, []
@@ -161,7 +177,7 @@ class Statement:
             return tuple(dict.fromkeys(x for x in (value.index, value.u, value.where) if isinstance(x, Vec)))
         elif isinstance(value, Gather):
             found = [value.index]
-        elif not isinstance(value, Ready):
+        elif not isinstance(value, (Ready, Exchange)):
             found = [value.u]
         if self.mask is not None:
             found.append(self.mask.vec)
@@ -175,6 +191,8 @@ class Statement:
         if isinstance(self.value, Scatter):
             assert isinstance(self.target, Vec)
             return (self.target,)
+        if isinstance(self.value, Exchange):
+            return (self.value.u,) if isinstance(self.value.u, Vec) else ()
         return (self.value.source,) if isinstance(self.value, Gather) else ()
 
     @property
@@ -274,7 +292,8 @@ def _read_or_written(part: Part, x: Vec) -> bool | None:
 def scalar_is_read_first(body: Body, x: Scal) -> bool:
     """The same for a Scalar."""
     for s in body.all:
-        terms = s.value.terms + s.value.defaults if isinstance(s.value, Pointwise) else ()
+        terms: tuple[Any, ...] = s.value.terms + s.value.defaults if isinstance(s.value, Pointwise) else ()
+        terms = (s.value.u,) if isinstance(s.value, Exchange) else terms
         if any(isinstance(t, Scal) and t.id == x.id for t in terms):
             return True
         if isinstance(s.target, Scal) and s.target.id == x.id:

@@ -157,7 +157,7 @@ class MatrixRecorder:
             self.refuse(f"{text}: narrow matrices beside one that is reordered")
         self.matrices.append((sparse, held))
         return LineProduct(
-            held, u, expr.op, S._transposed != flip, flip, lines.places, lines_of(*X.shape), lines
+            held, u, expr.op, S._transposed != flip, flip, lines.places, inner=lines_of(*X.shape), lines=lines
         )  # fmt: skip
 
     def check_matrices(self) -> None:

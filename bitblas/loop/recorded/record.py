@@ -29,10 +29,12 @@ from ...store import VectorStore, empty_vector, full_bits
 from ...verbs.reorder import by_value
 from ...verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of
 from .blocks import BlockRecorder, Level
+from .exchanged import ExchangeRecorder
 from .indexed import IndexRecorder
 from .ir import Block, Const, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Term, Vec, flat
 from .matrices import MatrixRecorder
 from .shapes import Shape
+from .state import OnHost
 
 HINT = (
     "on a device a body may use mxv, vxm, ewise_*, apply, select, reduce to a Scalar, masks, accumulators, assignment, "
@@ -40,11 +42,7 @@ HINT = (
 )
 
 
-class OnHost(Exception):
-    """The vectors of a body live elsewhere: on the CPU, or not there."""
-
-
-class Recorder(BlockRecorder, IndexRecorder, MatrixRecorder):
+class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
     """The statements of one run of a body, and the objects that they name."""
 
     def __init__(self, *, host: bool = False) -> None:
@@ -176,7 +174,7 @@ class Recorder(BlockRecorder, IndexRecorder, MatrixRecorder):
         self.matrices.append((A._matrix, held))
         if held.order is not None and op.op.is_positional:
             u, op = self._numbered(expr, u, held, flip)
-        return Product(held, u, op, A._transposed != flip, flip, expr.size)
+        return Product(held, u, op, A._transposed != flip, flip, expr.size, self.is_given(u))
 
     def _numbered(self, expr: Any, u: Vec, held: Any, flip: bool) -> tuple[Vec, Typed]:
         """A product by position with a reordered matrix: a statement before it puts the user's numbers into a vector,
@@ -239,9 +237,11 @@ class Recorder(BlockRecorder, IndexRecorder, MatrixRecorder):
         if isinstance(value, Infix):
             value = value._to_expr()
         if isinstance(value, ScalarExpression) and value._value is None:
-            op = value.op
+            op, of_ = value.op, value.args[0]
             if value.method.startswith("reduce") and isinstance(op, Typed) and isinstance(op.op, Monoid):
-                return Reduce(op, self._tensor(value.args[0]), *value.args[1:])
+                if hasattr(of_, "_recorded_sum"):  # in shares
+                    return Pointwise(LEFT, None, self._scalar_term(of_._recorded_sum(op, *value.args[1:])))
+                return Reduce(op, self._tensor(of_), *value.args[1:])
             if value.method == "apply":
                 return self._apply(value)
             if value.method in ("ewise_mult", "ewise_add"):

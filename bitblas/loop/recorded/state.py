@@ -17,6 +17,10 @@ def state_of(begin: Callable[[], Any] | None) -> tuple[Any, ...]:
     return given or ()
 
 
+class OnHost(Exception):
+    """The vectors of a body live elsewhere, on the CPU, or are not there; or it does what only the host can."""
+
+
 class Plain(threading.local):
     """How many programs this thread runs as plain loops, one inside the other."""
 

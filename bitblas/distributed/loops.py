@@ -1,0 +1,198 @@
+"""Loops of objects in shares, written down (bitblas/loop): what a body does to a share is a statement on that share,
+and what goes between ranks is an exchange, which stands in the captured round.
+
+A product gathers its vector and goes along the rows of its result. Each rank decides for itself whether it pushes or
+pulls; what is sent is decided once, by all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semirings import Typed, indexunary
+from semirings.dtypes import INT64
+
+from ..core import Scalar
+from ..core import Vector as Whole
+from ..core.operators import monoid_of, typed
+from ..core.statement.recording import Listed
+from ..core.statement.recording import state as recording
+from ..loop.recorded.state import OnHost
+from ..verbs.variants import binary_of
+from . import exchange
+from .arrays import SharedArray
+from .group import Group
+from .shares import Shares
+from .start import current
+
+
+def recorded() -> bool:
+    """Whether statements are written down now."""
+    return recording.recorder is not None
+
+
+def on_host() -> None:
+    """What only the host can do: raise what tells a recorder that this loop is a plain one."""
+    if recorded():
+        raise OnHost
+
+
+class Unrecorded:
+    """`with Unrecorded():` what the host finds out while a body is written down."""
+
+    def __enter__(self) -> None:
+        self.recorder, recording.recorder = recording.recorder, None
+
+    def __exit__(self, *error: Any) -> None:
+        recording.recorder = self.recorder
+
+
+# ---- who gives what -------------------------------------------------------------------------------------------------
+
+
+class Gathers:
+    """All of a vector to everyone."""
+
+    text = "all of"
+
+    def __init__(self, group: Group, shares: Shares) -> None:
+        self.group, self.shares = group, shares
+
+    def counts(self, bits: bool) -> list[int]:
+        return self.shares.words if bits else self.shares.counts
+
+    def run(self, source: Any, target: Any, bits: bool) -> None:
+        counts = self.counts(bits)
+        self.group._allgather(source[: counts[self.group.rank]], target[: sum(counts)], counts)
+
+    def sent(self, source: Any, bits: bool) -> int:
+        """The bytes that leave this rank."""
+        return (self.group.size - 1) * self.counts(bits)[self.group.rank] * int(source.itemsize)
+
+
+class Tells:
+    """A Scalar of one rank to everyone. Those of all ranks go at once, to arrays of as many elements, and the first
+    rank's stands for it."""
+
+    def __init__(self, group: Group, root: int) -> None:
+        self.group, self.root = group, root
+        self.text = f"rank {root}'s"
+
+    def run(self, source: Any, target: Any, bits: bool) -> None:
+        self.group._allgather(source, target, [1] * self.group.size)
+
+    def sent(self, source: Any, bits: bool) -> int:
+        return (self.group.size - 1) * int(source.nbytes)
+
+
+class Deals(Gathers):
+    """What one rank has for all positions, to those who have these positions."""
+
+    def __init__(self, group: Group, shares: Shares, root: int) -> None:
+        super().__init__(group, shares)
+        self.root, self.text = root, f"the share in rank {root}'s"
+
+    def run(self, source: Any, target: Any, bits: bool) -> None:
+        counts, me = self.counts(bits), self.group.rank
+        received = [counts[me] if rank == self.root else 0 for rank in range(self.group.size)]
+        sent = counts if me == self.root else [0] * self.group.size
+        self.group._alltoall(source[: sum(sent)], target[: counts[me]], sent, received)
+
+    def sent(self, source: Any, bits: bool) -> int:
+        counts = self.counts(bits)
+        others = sum(counts) - counts[self.group.rank]
+        return others * int(source.itemsize) if self.group.rank == self.root else 0
+
+
+# ---- statements on shares -------------------------------------------------------------------------------------------
+
+
+def gathered(part: Whole, shares: Shares) -> Whole:
+    """All of a vector; once, as long as it is not written."""
+    group = current()
+    if group.size == 1:
+        return part
+    found = recording.recorder.exchanged(part, Gathers)
+    if found is None:
+        found = Whole(exchange.plain(part.dtype), shares.size, name=f"all of {part.name}", device=part.device)
+        recording.recorder.exchange(found, part, Gathers(group, shares))
+    return found
+
+
+def folded(mine: Scalar, monoid: Typed, default: Any = None) -> Scalar:
+    """The monoid's sum of a Scalar of each rank, in their order; default: where none has one."""
+    group = current()
+    exchange.plain(mine.dtype)
+    total = mine
+    if group.size > 1:
+        each = [Scalar(mine.dtype, name=f"{mine.name} of rank {rank}") for rank in range(group.size)]
+        for rank, one in enumerate(each):
+            recording.recorder.exchange(one, mine, Tells(group, rank))
+        total = each[0]
+        for one in each[1:]:
+            total = total.ewise_add(one, monoid).new()
+    if default is None:
+        return total
+    found = Scalar(mine.dtype)
+    found << default
+    found(binary_of(monoid)) << total
+    return found
+
+
+def joined(partial: Whole, shares: Shares, monoid: Typed) -> Whole:
+    """This rank's share of the sum, by position, of what all ranks have for all positions."""
+    group = current()
+    if group.size == 1:
+        return partial
+    exchange.plain(partial.dtype)
+    each = [Whole(partial.dtype, shares.mine, device=partial.device) for _ in range(group.size)]
+    for rank, one in enumerate(each):
+        recording.recorder.exchange(one, partial, Deals(group, shares, rank))
+    total = each[0]
+    for one in each[1:]:
+        total = total.ewise_add(one, monoid).new()
+    return total
+
+
+def summed(v: Any, f: Typed, *default: Any) -> Scalar:
+    """v.reduce(f)"""
+    return folded(v._part.reduce(f).new(), f, *default)
+
+
+def counted(v: Any) -> Scalar:
+    """v.nvals"""
+    plus = typed("plus", "monoid", INT64)
+    return folded(v._part.nvals, plus)
+
+
+def array_of(v: Any, fill_value: Any, dtype: Any) -> SharedArray:
+    """v.to_dense()"""
+    return SharedArray(v._part.to_dense(fill_value, dtype), v.shares)
+
+
+def arrays_of(v: Any, dtype: Any, indices: bool, values: bool) -> tuple[Any, Any]:
+    """v.to_coo()"""
+    i, x = v._part.to_coo(dtype, indices=True, values=values)
+    return SharedArray(i, v.shares, i) if indices else None, SharedArray(x, v.shares, i) if values else None
+
+
+def built(indices: Any, values: Any, dtype: Any, shares: Shares, dup_op: Any) -> Whole:
+    """Vector.from_coo(indices, values, dtype, size=, dup_op=) of index vectors: each rank joins what it has, and then
+    the ranks do."""
+    low = indices.shares.low
+    i, x = (_numbered(a.local, low) if isinstance(a, SharedArray) else a for a in (indices, values))
+    partial = Whole.from_coo(i, x, dtype, size=shares.size, dup_op=dup_op)
+    add = typed("any", "monoid", partial.dtype)
+    if dup_op is not None:
+        op = monoid_of(typed(dup_op, "binary", partial.dtype).op)
+        assert op is not None  # else the recorder has refused it
+        add = op[partial.dtype]
+    return joined(partial, shares, add)
+
+
+def _numbered(listed: Any, low: int) -> Any:
+    """The places of a share by their numbers in the whole; values as they are."""
+    if type(listed) is not Listed or listed.vector is not None or current().size == 1:
+        return listed
+    numbers = listed.where.apply(indexunary.index[INT64], low).new()
+    return Listed(numbers, listed.where, listed.size)

@@ -1,0 +1,78 @@
+"""What ranks that run the same loop give each other, as launches of a round: they go on the stream that captures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import BOOL
+
+from ..fused.fuse import Between
+from ..recorded.ir import Exchange, Scal, Statement
+
+STOP, WORDS = 3, 4  # the numbers of the outermost rounds that ranks tell each other: from the wish to stop on
+
+
+def between(build: Any, item: Between, *, in_round: bool = False) -> Callable[[], None]:
+    """The launch. in_round: once in each round; the build counts the bytes that this rank sends by it."""
+    ways: list[tuple[Any, Any, Any, bool]] = []
+    for s in item.statements:
+        assert isinstance(s.value, Exchange)
+        ways += [(s.value.how, *pair) for pair in _arrays(build, s, s.value)]
+    group = item.statements[0].value.how.group  # type: ignore[union-attr]
+    nbytes = sum(how.sent(source, bits) for how, source, _, bits in ways)
+    build.sent += nbytes * in_round
+    build.launched = f"{nbytes} bytes sent by a rank"
+
+    def launch() -> None:
+        with group.together():
+            for how, source, target, bits in ways:
+                how.run(source, target, bits)
+
+    return launch
+
+
+def _arrays(build: Any, s: Statement, e: Exchange) -> list[tuple[Any, Any, bool]]:
+    """What is read and written: from, to, whether it is words of bits."""
+    if isinstance(e.u, Scal):
+        return [(*pair, False) for pair in zip(build.scalars[e.u.id], build.told.get(s.target.id, ()))]
+    u, t = build.buffers[e.u], build.buffers[s.target]
+    found = [] if e.u.id in build.full else [(u.at(u.bits), t.at(t.bits), True)]
+    if u.values:
+        found.append((u.at(u.values), t.at(t.values), e.u.dtype is BOOL))
+    return found
+
+
+def beside(build: Any) -> dict[int, tuple[Any, Any]]:
+    """Scalars that ranks tell each other lie beside each other; the arrays of all, by the number of the first."""
+    xp, found = build.device.xp, {}
+    told = [s for item in build.round.all if isinstance(item, Between) for s in item.statements]
+    for s in told:
+        if isinstance(s.value, Exchange) and isinstance(s.target, Scal):
+            size, root = s.value.how.group.size, s.value.how.root
+            if root == 0:
+                first, each = s.target.id, (xp.zeros(size, np.uint8), xp.zeros(size, s.target.dtype.np_type))
+                found[first] = each
+            has, values = each
+            build.scalars[s.target.id] = has[root : root + 1], values[root : root + 1]
+    return found
+
+
+class Ends:
+    """Whether a rank wants the loop to end, or an index vector of its led nowhere: told to all before each run of the
+    body is over. args: of the kernel that decides."""
+
+    def __init__(self, build: Any, group: Any) -> None:
+        self.launches: list[Callable[[], None]] = []
+        self.args: tuple[Any, ...] = np.int64(0), build.outermost
+        if group is None:
+            return
+        told = build.device.xp.zeros(WORDS * group.size, np.int64)
+        mine = build.outermost[STOP : STOP + WORDS]
+        self.args = np.int64(group.size), told
+        self.launches = [lambda: group._allgather(mine, told, [WORDS] * group.size)]
+
+
+__all__ = ["STOP", "Ends", "beside", "between"]

@@ -1,0 +1,51 @@
+"""Statements by which ranks that run the same loop give each other what they have, each of its own share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .ir import Block, Exchange, Scal, Statement, Vec, flat
+from .state import OnHost
+
+
+class ExchangeRecorder:
+    """The part of a Recorder that is about objects in shares."""
+
+    _vec: Any
+    _scal: Any
+    statements: list[Statement | Block]
+    vectors: dict[int, tuple[Any, Vec]]
+    levels: list[Any]
+    host: bool
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.group: Any = None  # the ranks that run the same loop, if they give each other something
+        self.in_shares: list[Any] = []  # weak references to objects in shares that are written
+
+    def exchange(self, target: Any, source: Any, how: Any) -> None:
+        """target << what the ranks give each other of a Vector or a Scalar. Raises OnHost inside of a block, of which
+        ranks might decide differently whether it runs, and where the ranks have no calls that a graph can hold."""
+        if self.levels or self.host or not how.group.captures:
+            raise OnHost
+        terms: list[Vec | Scal] = [self._vec(x) if x.ndim else self._scal(x) for x in (source, target)]
+        u, t = terms
+        self.group = how.group
+        self.statements.append(Statement(t, Exchange(u, how), text=f"{target.name} << {how.text} {source.name}"))
+
+    def exchanged(self, source: Any, how: type) -> Any:
+        """The Vector that an exchange of such a kind has made of a Vector, if that was not written since."""
+        u = self._vec(source)
+        for s in reversed(self.statements):
+            if isinstance(s, Block) or s.target == u:
+                return None
+            if isinstance(s.value, Exchange) and s.value.u == u and type(s.value.how) is how:
+                return next(vector for vector, x in self.vectors.values() if x == s.target)
+        return None
+
+    def is_given(self, u: Vec) -> bool:
+        """Whether a vector is what the ranks gave each other."""
+        return any(isinstance(s.value, Exchange) and s.target == u for s in flat(self.statements))
+
+
+__all__ = ["ExchangeRecorder"]

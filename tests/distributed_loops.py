@@ -1,0 +1,127 @@
+"""Loops of objects in shares, written down: on ranks whose GPUs are those of the emulator, against one device."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+from distributed_programs import N, operands, same
+
+import bitblas as gb
+import bitblas.device
+import bitblas.distributed as gd
+from bitblas.distributed import start
+from bitblas.distributed.mpi import MpiGroup
+
+
+@contextmanager
+def emulated(g):
+    """Ranks whose GPUs are those of the emulator: loops are written down, and the host makes their launches."""
+    import emulator.device
+
+    group = MpiGroup(bitblas.device.get(emulator.device.Emulator.name), timeout=60)
+    group.roll, group.captures = g.roll, True
+    before, start._group = start._group, group
+    try:
+        with gb.config.set(device="emulator"):
+            yield group
+    finally:
+        start._group = before
+
+
+def search(A):
+    """Breadth-first levels: the program, what it goes on by, the levels."""
+    v, q = gd.Vector(int, A.nrows), gd.Vector(bool, A.nrows)
+
+    def body(level):
+        v(q.S) << level
+        q(~v.S, gd.replace) << q.vxm(A, gd.semiring.any_pair[gd.dtypes.BOOL])
+
+    return gb.loop.Program(body, while_=q), q, v
+
+
+def loop(g):
+    """One search: what is exchanged, what comes out, twice; with a limit."""
+    x = operands(gb)
+    with emulated(g) as group:
+        y, al = operands(gd), gb.algorithms
+        program, q, v = search(y.S)
+        for source in (3, 250):
+            v.clear(), q.clear()
+            q[source] = True
+            rounds, wanted = program.run(), al.bfs_levels(x.S, source)
+            assert rounds == 1 + wanted.reduce("max").new().value and v.nvals == wanted.nvals and not q.nvals
+            assert same(wanted, to_cpu(v))
+        text, shared = str(program.explain()), g.size > 1
+        assert ("all of" in text) == shared and "step" in text, text
+        assert not shared or ("bytes sent by a rank" in text and group.sent > 0), text
+        v.clear(), q.clear()
+        q[3] = True
+        program.limit = 2
+        assert program.run() == 2 and q.nvals and same(al.bfs_levels(x.S, 3, depth_limit=1), to_cpu(v))
+        group.captures = False  # ranks of several hosts
+        program, q, v = search(y.S)
+        q[3] = True
+        assert program.run() and same(al.bfs_levels(x.S, 3), to_cpu(v))
+        assert ("plain loop" in str(program.explain())) == shared
+
+
+def loops(g):
+    """The algorithms, captured and run again; what only one rank has."""
+    x = operands(gb)
+    with emulated(g):
+        y, al = operands(gd), gb.algorithms
+        for name, graph, arguments in (
+            ("bfs_levels", "S", (3,)), ("bfs_levels", "A", ([3, 7],)), ("pagerank", "A", ()),
+            ("connected_components", "S", ()), ("sssp", "W", (3,)), ("core_numbers", "S", ()),
+        ):  # fmt: skip
+            for _ in range(2):
+                found, wanted = (getattr(al, name)(getattr(o, graph), *arguments) for o in (y, x))
+                assert same(wanted, to_cpu(found)), name
+        values_of_one_rank(y)
+        index_of_one_rank()
+        y.S[0, 5] = True  # of one rank's share: all have to find out anew
+        y.S[9, 5] = True
+        assert y.S.is_symmetric() == bool(x.S.get(5, 0) and x.S.get(5, 9))
+        plain = gd.Vector.from_coo([1, 2], [3, 4], size=N)  # a body that only the host can run
+        seen = []
+        assert gb.loop.repeat(lambda k: (seen.append(plain.get(1)), plain.clear()), while_=plain) == 1 and seen == [3]
+
+
+def values_of_one_rank(y):
+    """A vector with one value on some ranks, and many on others, is sent as it is."""
+    u = gd.Vector.from_coo(range(N), [7] * (N // 2) + list(range(N - N // 2)), int, size=N)
+    w, more = gd.Vector(int, N), gd.Vector(bool, N)
+
+    def body(_):
+        w << y.A.mxv(u, gd.semiring.max_second)
+        more << more.select(more.S)
+        more.clear()
+
+    more[3] = True
+    assert gb.loop.Program(body, while_=more).run() == 1
+    with gb.config.set(device="cpu"):
+        whole = gb.Vector.from_coo(range(N), [7] * (N // 2) + list(range(N - N // 2)), int, size=N)
+        assert same(operands(gb).A.mxv(whole, gb.semiring.max_second).new(), to_cpu(w))
+
+
+def index_of_one_rank():
+    """An index that leads out of range on one rank ends the loop on all, with the same error."""
+    p = gd.Vector.from_scalar(0, N).apply(gd.indexunary.index).new()
+    places = list(range(N))
+    places[N - 1] = N + 5
+    at, q = gd.Vector.from_coo(range(N), places, int, size=N), gd.Vector(int, N)
+
+    def body(_):
+        q << p[at.to_dense()]
+
+    program = gb.loop.Program(lambda k: (body(k), p.__lshift__(q)), while_=p, limit=9)
+    try:
+        program.run()
+    except gb.exceptions.IndexOutOfBound as error:
+        assert f"index={N + 5}, size={N} (round" in str(error)
+    else:
+        raise AssertionError("no error")
+
+
+def to_cpu(x):
+    return x.gathered().to("cpu")
