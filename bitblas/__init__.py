@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from semirings import binary, dtypes, indexbinary, indexunary, monoid, select, semiring, unary
+# What modules make stays: Python's collector would look through it thirty times, and find nothing.
+_collects = gc.isenabled()
+gc.disable()
+try:
+    from semirings import binary, dtypes, indexbinary, indexunary, monoid, select, semiring, unary
 
-from . import agg, device, exceptions
-from .config import config
-from .core import Matrix, Scalar, TransposedMatrix, Vector, explain, op, op_from_string, replace
-from .core.above import above as _above
-from .core.statement.listening import Recorder
-from .device import Trace as trace
-from .extras import check_name as _check_name
+    from . import agg, device, exceptions
+    from .config import config
+    from .core import Matrix, Scalar, TransposedMatrix, Vector, explain, op, op_from_string, replace
+    from .core.above import above as _above
+    from .core.statement.listening import Recorder
+    from .device import Trace as trace
+    from .extras import check_name as _check_name
+finally:
+    if _collects:
+        gc.enable()
 
 if TYPE_CHECKING:
     from . import algorithms, compat, io, loop, plots, reorder, ss, viz

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from semirings.cached import cached_property
+
 from .formats import Structure, format_of
 from .formats.bitmap.format import Bitmap
 from .formats.bitmap.layout import Lines, lines_of
@@ -22,7 +24,7 @@ class FlatStore(MatrixStore):
     one Matrix, and nobody who asked for the `structure`, of which others keep what they make."""
 
     def __init__(self, flat: VectorStore, nrows: int, ncols: int) -> None:
-        self.flat, self.dtype, self.order = flat, flat.dtype, None
+        self.flat, self.dtype, self.order, self.usual = flat, flat.dtype, None, False
         self.copies, self.prepared = {}, {}
         self.device, self.nrows, self.ncols = flat.device, nrows, ncols
         self.holders = 0  # matrices that have taken it
@@ -40,27 +42,19 @@ class FlatStore(MatrixStore):
         """Whether a statement of the matrix that has it may write into it."""
         return self.holders == 1 and "structure" not in self.__dict__ and "raw" not in self.__dict__
 
-    def __getattr__(self, name: str) -> Any:
-        """`structure` and `raw`, when they are asked for."""
-        if name == "structure":
-            self.structure = Structure(self._form())
-            return self.structure
-        if name != "raw":
-            raise AttributeError(name)
-        flat = self.flat
-        if flat.iso:
-            self.raw = flat.values
-        else:
-            form: Any = self.structure.primary
-            places = form.places()
-            values = flat.values
-            if flat.dtype.np_type.kind == "b":
-                self.raw = (values[places >> 6] >> (places & 63).astype(values.dtype) & values.dtype.type(1)).astype(
-                    bool
-                )
-            else:
-                self.raw = values[places]
-        return self.raw
+    def _raw(self) -> Any:
+        values = self.flat.values
+        if self.flat.iso:
+            return values
+        form: Any = self.structure.primary
+        places = form.places()
+        if self.dtype.np_type.kind != "b":
+            return values[places]
+        return (values[places >> 6] >> (places & 63).astype(values.dtype) & values.dtype.type(1)).astype(bool)
+
+    # Made when they are asked for.
+    structure: Any = cached_property(lambda self: Structure(self._form()))
+    raw: Any = cached_property(_raw)
 
     def _form(self) -> Bitmap:
         return Bitmap(self.device, self.nrows, self.ncols, self.flat.present, self.flat.count)

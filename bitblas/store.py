@@ -29,7 +29,6 @@ DENSE = Variant("kernels/dense", (("U", BOOL),), (("LANES", 1), ("U_BOOL", 1)))
 PACK = Variant("kernels/pack", (), (("LANES", 64),))
 BITS = Variant("kernels/bits", (), (("LANES", 1),))
 
-
 HUGE = 1 << 29  # positions: from here on it is asked whether their bits fit
 ALL, NONE = ~np.uint64(0), np.uint64(0)
 
@@ -213,7 +212,7 @@ class MatrixStore:
     raw: the values as they are held. `values` are for whoever wants an array or one value: packed ones are unpacked at
     every call, for as long as the caller keeps them.
     copies: gathered values for forms that are not primary. prepared: products that have run, what need not be decided
-    again. order: in which rows and columns are stored; None: the user's.
+    again. order: in which rows and columns are stored; None: the user's. usual: neither a bitmap nor hypersparse.
     """
 
     copies, prepared = Later(), Later()
@@ -225,9 +224,10 @@ class MatrixStore:
     ) -> None:  # fmt: skip
         self.structure, self.dtype, self.raw, self.order = structure, dtype, raw, order
         if copies is not None:
-            self.__dict__["copies"] = copies
+            self.copies = copies
         # Plain attributes: every statement asks for them several times.
         self.device, self.nrows, self.ncols = structure.device, structure.nrows, structure.ncols
+        self.usual = structure.usual
 
     @property
     def iso(self) -> bool:

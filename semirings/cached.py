@@ -21,5 +21,8 @@ else:
         def __get__(self, instance: Any, owner: Any = None) -> Any:
             if instance is None:
                 return self
-            found = instance.__dict__[self.name] = self.compute(instance)
+            found = self.compute(instance)
+            # Not by instance.__dict__: once that was asked for, Python reads all attributes four times slower. And past
+            # the __setattr__ of frozen classes.
+            object.__setattr__(instance, self.name, found)
             return found

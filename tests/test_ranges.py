@@ -35,6 +35,22 @@ def test_ranges_cover_all_units_once(rows):
         assert work.max() - work.min() <= 2 * (length.max() + 1)
 
 
+def test_ranges_of_one_size_are_made_once():
+    """Which a statement on full vectors would else take longer for than for the vectors."""
+    found = ranges.even(1 << 20, 2)
+    assert ranges.even(1 << 20, 2) is found
+    with pytest.raises(ValueError, match="read-only"):
+        found[0] = 1
+
+
+def test_balanced_ranges_are_found_by_bisection():
+    length = generator("ranges", "bisection").integers(0, 40, 1000)
+    ptr = np.append(0, np.cumsum(length)).astype(np.int32)
+    work = np.linspace(0, float(ptr[-1]) + 1000, 9)
+    expected = np.searchsorted(ptr.astype(float) + np.arange(1001), work)
+    assert ranges.balanced(ptr, 8)[1:-1].tolist() == expected[1:-1].tolist()
+
+
 @pytest.mark.parametrize("most", [0, 1, 3])
 def test_what_ranges_write_side_by_side(most):
     """Unions, selections, regions and products leave gaps between the ranges of rows, however many of them a context

@@ -6,7 +6,10 @@ import ast
 
 import pytest
 
+import bitblas as gb
+from bitblas.device import compiler, jit, targets
 from bitblas.device.specialise import specialised
+from bitblas.verbs.variants import fold_variant, reduce_variant
 
 FUNCTIONS = """
 def half(x):
@@ -125,3 +128,18 @@ def test_calls_that_have_no_plain_form_stay():
         assert any(name in both(body, 7)[1] for name in ("first_over(", "counted("))
     endless = "def g(x):\n    return g(x - 1) if x > 0 else 0\n"
     assert both("return g(a)", 7, text=endless)[0] == 0
+
+
+def test_sums_of_vectors_are_compiled_side_by_side(monkeypatch):
+    """Added one by one they take longer than what they are of takes to be read."""
+    asked = []
+    monkeypatch.setattr(compiler, "_object", lambda module, symbol, target, slp: asked.append(slp))
+    plus, FP64 = gb.monoid.plus[gb.dtypes.FP64], gb.dtypes.FP64
+    reduced = "int", "int", "uint64[]", "float64[]", "float64", "int", "uint8[]", "float64[]"
+    folded = "int64[]", "float64[]", "float64[]"
+    for variant, signature in (
+        (reduce_variant(plus, FP64)[0], reduced),
+        (fold_variant(gb.binary.plus[FP64], FP64)[0], folded),
+    ):
+        compiler.compiled(jit.cpu_source(variant), variant.entry, "some", signature, [targets.host()])
+    assert asked == [True, False]

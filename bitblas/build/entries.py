@@ -17,7 +17,7 @@ from ..formats.csr import entries as csr_entries
 from ..formats.csr import format as csr
 from ..formats.hyper.format import is_hyper
 from ..store import MatrixStore
-from . import chunks, duplicates, stores
+from . import duplicates, stores
 
 
 def from_coo(
@@ -46,6 +46,8 @@ def from_coo(
     besides = 9 if is_sorted else csr_entries.sort_bytes(device, iso)  # bytes an entry
     most = _rows_bytes(nrows, ncols, len(rows), values, besides)
     if device.missing(most):
+        from . import chunks  # brings all forms that grow: 2 ms
+
         itemsize = 0 if iso else int(values.itemsize)
         if chunks.peak(device, len(rows), 0, 0, nrows, ncols, itemsize) >= most:
             device.foresee(f"{len(rows)} entries", most)

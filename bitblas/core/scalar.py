@@ -20,8 +20,8 @@ from .options import check_options, check_wait
 from .show import ShownScalar
 from .statement.base import Output
 from .statement.delayed import Number
-from .statement.expr import ScalarExpression
-from .statement.operand import Operand, describe, kinds
+from .statement.expr import ScalarExpression, enter
+from .statement.operand import Operand, describe
 from .statement.operands import apply_operator, compute_scalar, index_operator, of, operands, union_operator
 from .statement.recording import cast
 from .statement.recording import state as recording
@@ -66,7 +66,7 @@ class Scalar(Number, ShownScalar, Output):
             raise TypeError("mask: not allowed for Scalars")
         s = cls(expr.dtype if dtype is None else dtype, name=name)
         check_cast(expr.dtype, s.dtype)
-        if recording.recorder is not None:
+        if recording.threads and recording.recorder is not None:
             recording.recorder.scalar_statement(s, expr, None)
         else:
             s._store(computed(expr, lambda: expr.run(None), s.name))
@@ -88,7 +88,7 @@ class Scalar(Number, ShownScalar, Output):
 
     @value.setter
     def value(self, value: Any) -> None:
-        if recording.recorder is not None:
+        if recording.threads and recording.recorder is not None:
             self._write(value, None, None, False)
             return
         self._store(None if value is None else of(value, self.dtype)[0])
@@ -98,7 +98,7 @@ class Scalar(Number, ShownScalar, Output):
 
     def _read(self, how: str) -> None:
         """The host is about to look at the value."""
-        if recording.recorder is not None:
+        if recording.threads and recording.recorder is not None:
             recording.recorder.refuse(f"{self.name}.{how}: reading a Scalar")
 
     @property
@@ -130,7 +130,7 @@ class Scalar(Number, ShownScalar, Output):
         return s
 
     def clear(self) -> None:
-        if recording.recorder is not None:
+        if recording.threads and recording.recorder is not None:
             recording.recorder.refuse(f"{self.name}.clear()")
         self._value = None
 
@@ -166,7 +166,7 @@ class Scalar(Number, ShownScalar, Output):
         statement(Scalar._write, self, value, mask, accum, replace)
 
     def _write(self, value: Any, mask: Any, accum: Typed | None, replace: bool) -> None:
-        if recording.recorder is not None:
+        if recording.threads and recording.recorder is not None:
             recording.recorder.scalar_statement(self, value, accum)
             return
         try:
@@ -276,4 +276,4 @@ def combine(left: Any, right: Any, op: Any, how: str = "mult", defaults: Any = (
     return ScalarExpression(f"ewise_{how}", (Scalar.from_value(left), right), f, run)
 
 
-kinds[0] = Scalar
+enter(Scalar)

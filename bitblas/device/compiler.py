@@ -146,7 +146,8 @@ def compiled(
     module = binding.parse_assembly(cgutils.normalize_ir_text(str(library.module)))
     for other in library.linked():
         module.link_in(other._get_module_for_linking(), preserve=True)
-    return [_object(module.clone(), symbol, target) for target in where]
+    slp = bool(config.SLP_VECTORIZE) or "SLP" in namespace
+    return [_object(module.clone(), symbol, target, slp) for target in where]
 
 
 def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[Any]) -> None:
@@ -185,8 +186,9 @@ def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[Any]) -> N
     b.ret(b.select(own, b.ptrtoint(b.load(frame), WORD), b.sext(status, WORD)))
 
 
-def _object(module: Any, symbol: str, target: targets.Target) -> tuple[bytes, list[str]]:
-    """LLVM's part: one function is left, the rest is inlined or its own."""
+def _object(module: Any, symbol: str, target: targets.Target, slp: bool) -> tuple[bytes, list[str]]:
+    """LLVM's part: one function is left, the rest is inlined or its own. slp: statements that do the same side by side
+    become one of vectors; each sum keeps its order."""
     machine = targets.machine(target, int(config.OPT))
     module.triple, module.data_layout = target.triple, str(machine.target_data)
     for defined in (*module.functions, *module.global_variables):
@@ -194,7 +196,7 @@ def _object(module: Any, symbol: str, target: targets.Target) -> tuple[bytes, li
             defined.linkage = "internal"
     module.verify()
     options = binding.create_pipeline_tuning_options(int(config.OPT))
-    options.loop_vectorization, options.slp_vectorization = bool(config.LOOP_VECTORIZE), bool(config.SLP_VECTORIZE)
+    options.loop_vectorization, options.slp_vectorization = bool(config.LOOP_VECTORIZE), slp
     builder = binding.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     declared = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]

@@ -38,6 +38,7 @@ import numpy as np
 from numba import njit
 from bitblas.kernels.intrinsics import *
 KERNEL = dict(error_model="numpy", boundscheck=False)
+SLP = KERNEL  # of which statements that do the same side by side become one of vectors (compiler.py)
 FUNCTION = dict(inline="always", **KERNEL)  # in Numba's own IR: a third of the compile time of separate functions
 """
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import functools
 from typing import Any
 
 import numpy as np
@@ -9,16 +11,20 @@ import numpy as np
 Bounds = np.ndarray | None  # None: one range
 
 
+@functools.lru_cache(1 << 8)  # statements on vectors of one size ask for the same ranges each time
 def even(n: int, parts: int) -> np.ndarray:
-    """`parts` ranges of n units."""
-    return np.minimum(np.arange(parts + 1, dtype=np.int64) * -(-n // parts), n)
+    """`parts` ranges of n units, which nobody writes into."""
+    limits: np.ndarray = np.minimum(np.arange(parts + 1, dtype=np.int64) * -(-n // parts), n)
+    limits.setflags(write=False)
+    return limits
 
 
 def balanced(pointers: Any, parts: int, align: int = 1) -> np.ndarray:
     """`parts` ranges of rows with about equal numbers of entries, their limits multiples of `align`."""
     rows = len(pointers) - 1
-    work = np.linspace(0, float(pointers[-1]) + rows, parts + 1)
-    found = np.searchsorted(np.asarray(pointers, np.float64) + np.arange(rows + 1), work)
+    work = np.linspace(0, float(pointers[-1]) + rows, parts + 1).tolist()
+    before = lambda i: pointers.item(i) + i  # of few rows: to add up all of them takes longer than what is shared
+    found = np.array([bisect.bisect_left(range(rows + 1), some, key=before) for some in work])
     limits = np.minimum(-(-found // align) * align, rows).astype(np.int64)
     limits[0], limits[-1] = 0, rows
     return np.maximum.accumulate(limits)

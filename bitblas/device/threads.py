@@ -6,7 +6,7 @@ They start when a kernel first has ranges to share. The child of a fork has none
 from __future__ import annotations
 
 import ctypes
-import logging
+import functools
 import os
 import threading
 from collections.abc import Callable
@@ -137,9 +137,42 @@ _taken: list[Lock] = []  # those of them that this fork holds
 def held_over_forks(lock: Lock, *, inner: bool = False) -> Lock:
     """A lock that whoever forks takes before, so that a child finds what it guards whole, and nobody holding it. Those
     that were given last are taken first: who holds one of them may ask for the earlier ones. inner: for an earlier one
-    than all that are there."""
+    than all that are there, which others take unseen."""
     _held.insert(0 if inner else len(_held), lock)
-    return lock
+    if inner:
+        _watch_forks()
+    return _Held(lock)
+
+
+class _Held:
+    __slots__ = ("_lock",)
+
+    def __init__(self, lock: Lock) -> None:
+        self._lock = lock
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        _watch_forks()
+        return bool(self._lock.acquire(blocking, timeout))
+
+    def release(self) -> None:
+        self._lock.release()
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
+
+
+@functools.cache
+def _watch_forks() -> None:
+    """Before the first of these locks is taken. What was registered last runs first before a fork, and `logging`, which
+    takes a lock of its own there, is registered before ours: so ours are taken before it, by the fork as by everybody:
+    what is imported under ours asks for loggers. (Not with this module: 3 ms.)"""
+    import logging  # noqa: F401 - for what it registers
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_here, after_in_child=_after_fork_in_child)
 
 
 def _before_fork() -> None:
@@ -161,10 +194,3 @@ def _after_fork_in_child() -> None:
     _started, settled = 0, False
     for forget in forks:
         forget()
-
-
-# What was registered last runs first before a fork. Modules that take locks of their own there are imported above, so
-# that ours are taken before theirs, by the fork as by everybody: what is imported under ours asks for loggers.
-AFTER_OURS = (logging,)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_here, after_in_child=_after_fork_in_child)

@@ -75,6 +75,7 @@ class Format:
     packed: ClassVar[bool] = False  # column numbers of rows are packed
     bits: ClassVar[bool] = False  # has a bit for each place; verbs run on those as on vectors (verbs/narrow.py)
     renumbers: ClassVar[bool] = False  # lists rows and columns that have entries; verbs run on those (verbs/hyper.py)
+    usual: ClassVar[bool] = True  # neither of these
     # ---- what it takes part in ----
     timed: ClassVar[bool] = True  # in the choice for time, and in a calibration
     smallest: ClassVar[bool] = True  # in the choice for memory

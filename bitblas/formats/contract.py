@@ -49,7 +49,8 @@ class Later:
         self.name = name
 
     def __get__(self, owner: Any, kind: type) -> dict[Any, Any]:
-        found: dict[Any, Any] = owner.__dict__.setdefault(self.name, {})
+        found: dict[Any, Any] = {}
+        setattr(owner, self.name, found)  # not by owner.__dict__: see semirings/cached.py
         return found
 
 

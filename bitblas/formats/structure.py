@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from semirings.cached import cached_property
+
 from .contract import CSR, Form, Later
 from .convert import convert
 
@@ -36,17 +38,23 @@ class Structure:
         self.device: Device = primary.device
         self.nrows: int = primary.nrows
         self.ncols: int = primary.ncols
-        self.renumbers: bool = primary.format.renumbers
-        self.bits: bool = primary.format.bits
-        if not self.bits:  # else entries are counted when somebody asks
-            self.nvals: int = primary.nvals
+        self.usual: bool = primary.format.usual
+        if self.usual:  # else entries are counted when somebody asks
+            self.nvals = primary.nvals
 
-    def __getattr__(self, name: str) -> Any:
-        """`nvals`, when it is asked for."""
-        if name != "nvals":
-            raise AttributeError(name)
-        self.nvals = self.primary.nvals
-        return self.nvals
+    @cached_property
+    def nvals(self) -> int:
+        return self.primary.nvals
+
+    @property
+    def renumbers(self) -> bool:
+        """Whether rows and columns that have entries are listed."""
+        return self.primary.format.renumbers
+
+    @property
+    def bits(self) -> bool:
+        """Whether it is a bitmap."""
+        return self.primary.format.bits
 
     @property
     def symmetric(self) -> bool:

@@ -27,7 +27,7 @@ def word_sum(values, first):
     return add(add(add(a, b), add(c, d)), add(add(e, f), add(g, h)))
 
 
-@njit(**KERNEL)
+@njit(**SLP)  # to add eight sums one by one takes longer than to read what they are of
 def reduce(lo, hi, per, size, u_bits, u_val, u_iso, u_stride, sum_present, sums):
     for chunk in range(lo, hi):
         total = IDENTITY

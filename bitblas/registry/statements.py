@@ -108,4 +108,60 @@ def _others(gb: Any, o: Operands) -> None:
     o.full.dup()[[0, n - 1]] = 1
 
 
-PARTS = {"products": _products, "entrywise": _entrywise, "others": _others, "mxm": _products_of_matrices}
+HUGE = 1 << 40  # positions of a vector that lists its entries, and of a hypersparse matrix
+NARROW = {
+    "INT64": ("plus_first", "plus_second"), "FP64": ("plus_times", "plus_first", "plus_second"), "BOOL": ("any_pair",),
+}  # fmt: skip
+CODED = {"INT64": ("plus_pair", "min_second"), "FP64": ("plus_times", "plus_second"), "BOOL": ("lor_land",)}
+
+
+def _lists(gb: Any, o: Operands) -> None:
+    """Products of vectors that list their entries, from both sides; what else they do runs as on short vectors."""
+    graphs = []
+    for matrix in (o.pattern, o.A):
+        rows, cols, values = matrix.to_coo()
+        graphs.append(gb.Matrix.from_coo(rows, cols, values, nrows=HUGE, ncols=HUGE))
+    few = gb.Vector.from_coo([0], [1], dtype=o.kind, size=HUGE)
+    some = gb.Vector.from_coo([0, 2, 3], np.array([1, 2, 3], o.kind.np_type), size=HUGE)
+    accumulator = getattr(gb.binary, TYPES[o.name][2][0])
+    for ring in (getattr(gb.semiring, name)[o.kind] for name in TYPES[o.name][0]):
+        for matrix in graphs:
+            for v in (few, some):
+                for product in (v.vxm(matrix, ring), matrix.T.mxv(v, ring)):
+                    w = product.new(dtype=o.kind)
+                    w(~few.S, gb.replace) << product
+                    w(accumulator) << product
+    for v in (few, some):
+        v.ewise_add(some, accumulator).new(), v.ewise_mult(some, accumulator).new()
+
+
+def _narrow(gb: Any, o: Operands) -> None:
+    """Products with bitmaps, of lines of each length, and sums of these."""
+    n = o.full.size
+    at = np.arange(n)
+    for width in (4, 12, 24, 48):
+        values = (at % 3 + 1).astype(o.kind.np_type)
+        X = gb.Matrix.from_coo(at, at % width, values, nrows=n, ncols=width, format="bitmap")
+        for ring in (getattr(gb.semiring, name)[o.kind] for name in NARROW[o.name]):
+            for matrix in (o.pattern, o.A):
+                Y = gb.Matrix(o.kind, n, width, format="bitmap")
+                Y << matrix.mxm(X, ring)
+                Y(~X.S, gb.replace) << matrix.T.mxm(X, ring)
+        monoid = getattr(gb.monoid, TYPES[o.name][2][0])[o.kind]
+        X.reduce_rowwise(monoid).new(), X.reduce_columnwise(monoid).new()
+
+
+def _coded(gb: Any, o: Operands) -> None:
+    """Products of graphs in bytes and bits of various lengths."""
+    rows, cols, _ = o.pattern.to_coo()
+    for form in ("nib", "cgr"):
+        A = gb.Matrix.from_coo(rows, cols, True, nrows=o.full.size, ncols=o.full.size, format=form)
+        for ring in (getattr(gb.semiring, name)[o.kind] for name in CODED[o.name]):
+            w = A.mxv(o.full, ring).new(dtype=o.kind)
+            w(~o.few.S, gb.replace) << A.mxv(o.some, ring)
+
+
+PARTS = {
+    "products": _products, "entrywise": _entrywise, "others": _others, "mxm": _products_of_matrices, "lists": _lists,
+    "narrow": _narrow, "coded": _coded,
+}  # fmt: skip

@@ -43,7 +43,7 @@ def plain(op: Typed) -> Typed[Operator]:
 def ewise_mult(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
     """The intersection."""
     op = plain(op)
-    if (narrow.is_flat(A) or narrow.is_flat(B)) and narrow.computes(op):
+    if not (A.usual and B.usual) and (narrow.is_flat(A) or narrow.is_flat(B)) and narrow.computes(op):
         return narrow.ewise(A, B, op, union=False)
     if A.structure is B.structure:
         positional = op.op.positional
@@ -56,7 +56,7 @@ def ewise_mult(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
 def ewise_add(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
     """The union; where one is missing the other counts, cast to the result's type."""
     op = plain(op)
-    if (narrow.is_flat(A) or narrow.is_flat(B)) and narrow.computes(op):
+    if not (A.usual and B.usual) and (narrow.is_flat(A) or narrow.is_flat(B)) and narrow.computes(op):
         return narrow.ewise(A, B, op, union=True)
     return ewise_mult(A, B, op) if A.structure is B.structure else _join(A, B, op, op.return_type, UNION)
 
@@ -64,7 +64,7 @@ def ewise_add(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
 def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Any, right_default: Any) -> MatrixStore:
     """The union, with a default for what is missing."""
     op = plain(op)
-    if (narrow.is_flat(A) or narrow.is_flat(B)) and narrow.computes(op):
+    if not (A.usual and B.usual) and (narrow.is_flat(A) or narrow.is_flat(B)) and narrow.computes(op):
         return narrow.ewise(A, B, op, union=True, defaults=(left_default, right_default))
     if A.structure is B.structure:
         return ewise_mult(A, B, op)
@@ -77,7 +77,7 @@ def _join(
     """The entries of both (mode BOTH), or of either, by a thread a row or by a thread an entry."""
     if op.dtype._is_udt and records.computes(op):
         return _join_places(A, B, op, z, mode, defaults)
-    if A.structure.renumbers or B.structure.renumbers:
+    if not (A.usual and B.usual) and (A.structure.renumbers or B.structure.renumbers):
         if op.op.positional:
             return _join_places(A, B, op, z, mode, defaults)
         return hyper.entrywise(lambda a, b: _join(a, b, op, z, mode, defaults), A, B)
@@ -112,7 +112,7 @@ def apply(A: MatrixStore, op: Typed[Operator]) -> MatrixStore:
     """op of every entry."""
     if op.op.positional:
         return apply_index(A, op, np.int64(0))
-    if narrow.is_flat(A) and narrow.computes(op):
+    if not A.usual and narrow.is_flat(A) and narrow.computes(op):
         return narrow.each(vector.apply, A, op)
     structure, x = A.structure, A.values
     if isinstance(x, np.generic) or not structure.nvals:
@@ -126,7 +126,7 @@ def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> Matrix
     """op(scalar, entry) if left, else op(entry, scalar)."""
     op = plain(op)
     positional = op.op.positional
-    if narrow.is_flat(A) and narrow.computes(op):
+    if not A.usual and narrow.is_flat(A) and narrow.computes(op):
         return narrow.each(vector.apply_bound, A, op, scalar, left=left)
     if not A.nvals:
         return MatrixStore(A.structure, op.return_type, op.return_type.np_type.type(0))
@@ -159,7 +159,7 @@ REGIONS: dict[str, Callable[[int], Region]] = {
 
 def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """The entries for which op(entry, row, column, thunk) is true."""
-    if narrow.is_flat(A) and narrow.computes(op):
+    if not A.usual and narrow.is_flat(A) and narrow.computes(op):
         return narrow.each(vector.select, A, op, thunk)
     if not A.nvals:
         return A
@@ -167,7 +167,7 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     if name in REGIONS:  # beyond the limit nothing changes, and sums with it cannot overflow
         limit = max(A.nrows, A.ncols) + 1
         thunk = min(max(int(cast_scalar(thunk, INT64)), -limit), limit)
-    by_rows = not A.device.shares_rows and A.structure.primary.format.by_rows and not A.structure.renumbers
+    by_rows = not A.device.shares_rows and A.usual and A.structure.primary.format.by_rows
     by_rows = by_rows and not records.computes(op)
     if by_rows and not A.packed and A.order is None and not (A.iso and not op.op.positional):
         return sift(A, op, thunk)
@@ -240,12 +240,14 @@ def merge(
     C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool, *, inside: bool = False
 ) -> MatrixStore:  # fmt: skip
     """What C<mask, accum, replace> = T leaves in C, of C's type. inside: C may be written into."""
-    if (mask is not None or accum is not None) and (narrow.is_flat(C) or narrow.is_flat(T)) and narrow.merges(C, accum):
-        return narrow.merge(C, T, mask, accum if accum is None else plain(accum), replace, inside)
+    usual = C.usual and T.usual
+    if not usual and (mask is not None or accum is not None) and (narrow.is_flat(C) or narrow.is_flat(T)):
+        if narrow.merges(C, accum):
+            return narrow.merge(C, T, mask, accum if accum is None else plain(accum), replace, inside)
     op = _second(C.dtype.name) if accum is None else plain(accum)
     if accum is not None and records.computes(op):
         T, op, accum = _join(C, T, op, C.dtype, UNION), _second(C.dtype.name), None
-    if mask is not None:
+    if mask is not None and not (usual and mask.structure.usual):
         t = T.places if isinstance(T, Sieve) else T.structure
         if C.structure.renumbers or mask.structure.renumbers or t.renumbers:
             return _merge_hyper(C, T, mask, accum, replace)

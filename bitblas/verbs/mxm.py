@@ -39,6 +39,12 @@ def mxm(
     mask: MatrixMask | None = None,
 ) -> MatrixStore:  # fmt: skip
     """C<mask> = A (+).(x) B, of the transposes where asked for."""
+    M, how = (None, None) if mask is None else mask, (semiring, transpose_a, transpose_b)
+    last = A.prepared.get("mxm")
+    if last is not None and last[0]() is B and last[1]() is M[0] and last[2] == M[1] and last[3] == how:
+        A.structure.read_besides += 1
+        B.structure.read_besides += 1
+        return last[4].run()
     by_lines = narrow_product.sides(A, B, semiring, transpose_a, transpose_b)
     if by_lines is not None:
         return narrow_product.mxm(by_lines, semiring, mask)
@@ -51,10 +57,6 @@ def mxm(
         return expanded.mxm(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
     A.structure.read_besides += 1
     B.structure.read_besides += 1
-    M, how = (None, None) if mask is None else mask, (semiring, transpose_a, transpose_b)
-    last = A.prepared.get("mxm")
-    if last is not None and last[0]() is B and last[1]() is M[0] and last[2] == M[1] and last[3] == how:
-        return last[4].run()
     found = planned(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
     if A.structure.nvals + B.structure.nvals <= FEW:
         A.prepared["mxm"] = weakref.ref(B), _reference(M[0]), M[1], how, found

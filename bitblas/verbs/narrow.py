@@ -25,9 +25,9 @@ from .sieve import Sieve
 
 
 def is_flat(A: MatrixStore) -> bool:
-    """Whether a matrix is a bitmap. Every statement asks: the usual store first."""
-    if type(A) is MatrixStore:
-        return A.structure.bits
+    """Whether a matrix is a bitmap."""
+    if A.usual:
+        return False
     return type(A) is FlatStore or (A.places if isinstance(A, Sieve) else A.structure).bits
 
 

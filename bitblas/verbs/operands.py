@@ -167,6 +167,8 @@ def word_bounds(*read: VectorStore) -> Any:
     """Parallel ranges of the words of vectors on the CPU; None for one range: where few words, or few entries, are
     read."""
     device, n = read[0].device, words(read[0].size)
-    if not device.splits(n, PARALLEL_WORDS) or all(u.nvals < 64 * PARALLEL_WORDS for u in read):
-        return None
-    return device.ranges(n, PARALLEL_WORDS, parts=device.threads)
+    if device.splits(n, PARALLEL_WORDS):
+        for u in read:
+            if u.nvals >= 64 * PARALLEL_WORDS:
+                return device.ranges(n, PARALLEL_WORDS, parts=device.threads)
+    return None

@@ -10,6 +10,7 @@ import functools
 from typing import Any
 
 import numpy as np
+from numpy import generic  # a module with __getattr__, as NumPy is, is slow to look into
 
 from semirings import Monoid, Semiring, Typed
 from semirings.algebra import compose
@@ -66,7 +67,7 @@ def mxv(
         t = listed.mxv(A, u, semiring, transpose=transpose, flip=flip, mask=mask)
         if t is not None:
             return hyper_product.ended(t, mask, into)
-    if A.structure.renumbers:
+    if not A.usual and A.structure.renumbers:
         return hyper_product.mxv(mxv, A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
     if type(u) is SparseStore and (rows := hyper_product.rows_along(A, u, transposed=not transpose)) is not None:
         return hyper_product.mxv(mxv, rows, u, semiring, transpose=True, flip=flip, mask=mask, into=into)
@@ -84,7 +85,7 @@ def prepared(
     """The product as it runs now, kept with the matrix, and the reads that it costs to go without the transpose."""
     x, known = u.values, A.prepared
     count = u.nvals if u.device.host_memory else u.count  # a pull that does not know of a full vector costs more
-    key = semiring, transpose, flip, u.dtype.name, x.tobytes() if isinstance(x, np.generic) else None
+    key = semiring, transpose, flip, u.dtype.name, x.tobytes() if isinstance(x, generic) else None
     found: deciding.Ways | None = known.get(key)
     if found is None:
         if len(known) >= MANY:
@@ -99,7 +100,7 @@ def prepared(
     way = direction.push, full
     if way not in found.products:
         plan = deciding.planned(A, direction, case, seen)
-        one = x if isinstance(x, np.generic) else None
+        one = x if isinstance(x, generic) else None
         found.products[way] = PreparedProduct(plan, case.product, A, u.dtype, semiring, flip, full=full, value=one)
     if count is not None and is_lasting(direction, case, seen):
         if len(found.lasting) >= MANY:
@@ -178,7 +179,7 @@ class PreparedProduct:
             if u.dtype is not self.u_type:
                 u = vector.cast(u, self.u_type)
                 x = u.values
-            values = (self.u_nothing, x, 0) if isinstance(x, np.generic) else (x, self.u_zero, 1)
+            values = (self.u_nothing, x, 0) if isinstance(x, generic) else (x, self.u_zero, 1)
         given = make(Input, (u.present, *values))
         open_at = self.everywhere if mask is None else allowed(self.device, mask)
         if self.apart is None:
@@ -212,7 +213,7 @@ class PreparedProduct:
         else:
             w, _, accum, replace, keeps = into
         x, bits = w.values, w.bits
-        one = isinstance(x, np.generic)
+        one = isinstance(x, generic)
         pull = None if keeps else self.pulls.get((w.dtype.name, masked))
         if pull is None:
             pull = self.pull(w.dtype, x if one else None, accum, keeps, masked)
@@ -267,7 +268,7 @@ def reduce_rows(
     A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False, into: Into | None = None
 ) -> VectorStore | None:
     """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
-    if narrow.is_flat(A) and narrow.computes(monoid):
+    if not A.usual and narrow.is_flat(A) and narrow.computes(monoid):
         lines = lines_of(A.nrows, A.ncols)
         t = narrow_sums.reduce_lines(A, monoid, along=lines.tall != transpose)
         return vector.finish(t, into)

@@ -37,7 +37,10 @@ class Push:
     """t = A' (+).(x) u, by atomics on a GPU; on the CPU threads have places of t of their own, and push sums whose
     order matters too."""
 
-    __slots__ = ("blank", "cell", "hubs", "kernel", "length", "longest", "of", "shared", "variants")
+    __slots__ = (
+        "blank", "by_words", "cell", "host", "hubs", "kernel", "length", "longest", "no_counts", "no_values", "of",
+        "product", "shared", "variants",
+    )  # fmt: skip
 
     def __init__(self, of: PreparedProduct) -> None:
         device, plan, z = of.device, of.plan, of.z
@@ -48,8 +51,12 @@ class Push:
         self.kernel, self.variants = compiled(device, variant), (variant,)
         self.longest, self.hubs, self.blank = EVERYWHERE, None, None
         form: Any = of.form
+        self.host = not device.shares_rows
+        self.by_words = form.format.shares_pushes and self.host  # of the output, else of the vector
+        self.no_counts, self.no_values = dummy(device, "int64"), dummy(device, "int32")
+        self.product = np.False_ if kind == WORDS else of.value  # which presence alone does not read
         self.length, self.shared = form.nvals / max(1, form.nrows), None
-        if form.format.shares_pushes and not device.shares_rows and form.work >= LONG_ROWS * form.units:
+        if self.by_words and form.work >= LONG_ROWS * form.units:
             self.shared = device.ranges(words(of.size), LEAST_WORDS, parts=device.threads)
         if device.shares_rows:
             self.longest = of.form.format.longest(kind, plan.lanes, push=True)
@@ -76,18 +83,17 @@ class Push:
             t.values = of.value
         elif isinstance(t.values, np.generic):
             t.values = xp.empty(size or 1, cell.np_type)
-        t_val = dummy(device, "int32") if presence else t.values
+        t_val = self.no_values if presence else t.values
         if self.blank is not None:
             self.blank(words(size), size, t.bits, t_val)
-        counts = dummy(device, "int64")
+        counts = self.no_counts
         if kind == COUNT:  # in the place of the sums, where they fit
             counts = t_val.view(np.int64) if cell.nbytes == 8 else xp.empty(size, np.int64)
-        n, bounds = of.form.units if device.shares_rows else (u.size + 63) >> 6 or 1, None
-        if of.form.format.shares_pushes and not device.shares_rows:
-            n = (size + 63) >> 6 or 1
-            bounds = self.shared if u.nvals * self.length >= PARALLEL_PUSHED else None
-        product = np.False_ if presence else of.value  # which presence alone does not read
-        tail = *given, *mask, product, counts, t.bits, t_val
+        n = ((size if self.by_words else u.size) + 63) >> 6 or 1 if self.host else of.form.units
+        bounds = None
+        if self.shared is not None and u.nvals * self.length >= PARALLEL_PUSHED:
+            bounds = self.shared
+        tail = *given, *mask, self.product, counts, t.bits, t_val
         self.kernel(n, self.longest, *of.arguments, *tail, bounds=bounds)
         if hubs is not None:
             segments = of.matrix._replace(rows=Rows(hubs.begin, hubs.end, hubs.row_of, 1)).flat()

@@ -32,19 +32,20 @@ class Sieve(MatrixStore):
         self.places, self.dtype, self.sums, self.present, self.monoid = places, dtype, sums, present, monoid
         self.order = None
         self.device, self.nrows, self.ncols = places.device, places.nrows, places.ncols
+        self.usual = places.usual
         self.waits = True  # nobody has asked yet where the entries are
 
     @cached_property
     def _entries(self) -> MatrixStore:
         return filter_entries(MatrixStore(self.places, self.dtype, self.sums), self.present)
 
-    def __getattr__(self, name: str) -> Any:
-        """`structure` and `raw`, when they are asked for."""
-        if name not in ("structure", "raw"):
-            raise AttributeError(name)
-        found, self.waits = self._entries, False
-        self.structure, self.raw = found.structure, found.raw
-        return getattr(found, name)
+    def _asked(self) -> MatrixStore:
+        self.waits = False
+        return self._entries
+
+    # Made when they are asked for.
+    structure: Any = cached_property(lambda self: self._asked().structure)
+    raw: Any = cached_property(lambda self: self._asked().raw)
 
     @property
     def iso(self) -> bool:

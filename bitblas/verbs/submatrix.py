@@ -42,7 +42,7 @@ def _expand(device: Device, counts: Any, begin: Any) -> tuple[Any, Any]:
 
 def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     """A[I, J]; indices may repeat. Of a hypersparse A they may be ranges too."""
-    if A.structure.renumbers:
+    if not A.usual and A.structure.renumbers:
         (rows, cols), xp = hyper.lists(A), A.device.xp
         (i, row, m), (j, col, n) = hyper.asked(I, rows, A.nrows, xp), hyper.asked(J, cols, A.ncols, xp)
         return hyper.widened(extract(hyper.own(A), i, j), row, col, m, n)
@@ -108,7 +108,7 @@ def line(A: MatrixStore, i: int, *, column: bool) -> VectorStore:
     xp = A.device.xp
     if column:
         (at, _), values = _part(A, Region(col_low=i, col_high=i + 1))
-    elif A.structure.renumbers:
+    elif not A.usual and A.structure.renumbers:
         (_, at), values = _part(A, Region(row_low=i, row_high=i + 1))
     else:
         form, order = A.structure.rows(), None if A.iso else A.structure.order("csr")
@@ -126,7 +126,7 @@ def _part(A: MatrixStore, region: Region) -> tuple[tuple[Any, Any], Any]:
 
 def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
     """A[i, j], None where there is no entry."""
-    if A.structure.renumbers:
+    if not A.usual and A.structure.renumbers:
         held = zip(hyper.lists(A), (i, j), strict=True)
         places = [numbers.placed(A.device.xp, some, A.device.asarray([k])) for some, k in held]
         there = all(bool(hit[0]) for _, hit in places)

@@ -7,6 +7,7 @@ import functools
 from typing import Any
 
 import numpy as np
+from numpy import generic  # a module with __getattr__, as NumPy is, is slow to look into
 
 from semirings import Monoid, Operator, Typed
 from semirings.catalog import BINARY, UNARY
@@ -65,7 +66,7 @@ def run_elementwise(
     if op.dtype._is_udt and records.computes(op):
         return finish(_of_records(u, v, mode, op, bound, keep, defaults, places), out)
     device, size, x, y = u.device, u.size, u.values, v.values
-    iso, kept, mask, replace = keep and isinstance(x, np.generic), False, None, False
+    iso, kept, mask, replace = keep and isinstance(x, generic), False, None, False
     if out is not None:
         w, mask, accum, replace, kept = out
         if w.dtype is not (u.dtype if keep else op.return_type) or (kept and accum):
@@ -87,7 +88,7 @@ def run_elementwise(
         else:  # its own arrays, written over
             t, to = w, k.nothing if iso else w.values
             t.count, t.least = None, 0
-            if not iso and isinstance(to, np.generic):
+            if not iso and isinstance(to, generic):
                 to = empty(n if k.dtype is BOOL else size or 1, k.np_type)
         t.values = cast_scalar(x, k.dtype) if iso else to
         if mask is None and not keep:
@@ -105,8 +106,8 @@ def run_elementwise(
             left, right = u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1])
         plain = left, right, *(places or plain[2:4]), *allowed(device, mask), int(replace)
     k.kernel(
-        n, size, u_bits, *((k.u_nothing, x, 0) if isinstance(x, np.generic) else (x, k.u_zero, 1)),
-        v_bits, *((k.v_nothing, y, 0) if isinstance(y, np.generic) else (y, k.v_zero, 1)), *plain, t_bits, to,
+        n, size, u_bits, *((k.u_nothing, x, 0) if isinstance(x, generic) else (x, k.u_zero, 1)),
+        v_bits, *((k.v_nothing, y, 0) if isinstance(y, generic) else (y, k.v_zero, 1)), *plain, t_bits, to,
         bounds=None if n < PARALLEL_WORDS else word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v),
     )  # fmt: skip
     return None if kept else t
@@ -288,9 +289,7 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
             sums, some = told.part(z.np_type), told.part(np.uint8, 16)  # of complex numbers 16 bytes
         else:
             sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
-        bounds = None
-        if n >= PARALLEL_WORDS:
-            bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads)
+        bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads) if n >= PARALLEL_WORDS else None
         kernel(chunks, CHUNK, size, *operand, some, sums, bounds=bounds)
         if told is not None:
             return told.read(z.np_type)[0] if told.read(np.uint8, 16)[0] else None

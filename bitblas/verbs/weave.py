@@ -7,6 +7,7 @@ import functools
 from typing import Any
 
 import numpy as np
+from numpy import generic  # a module with __getattr__, as NumPy is, is slow to look into
 
 from semirings import Operator, Typed
 from semirings.dtypes import DataType, lookup_dtype
@@ -90,7 +91,7 @@ def weave(
         b, y = B.by_rows()
     m = b if mask is None else mask.structure.rows()
     nrows, most = a.nrows, a.nvals if mode == BOTH else a.nvals + b.nvals
-    one_x, one_y = isinstance(x, np.generic), isinstance(y, np.generic)
+    one_x, one_y = isinstance(x, generic), isinstance(y, generic)
     iso, value = one_x and one_y and not op.op.positional, None
     if iso:
         alone = (mode != BOTH and not (mode == ONLY and replace), mode != BOTH)

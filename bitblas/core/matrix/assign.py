@@ -31,7 +31,7 @@ from ..statement.recording import state as recording
 
 def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
     """C(mask, accum, replace) << value."""
-    if recording.recorder is not None:
+    if recording.threads and recording.recorder is not None:
         recording.recorder.matrix_statement(C, value, mask, accum, replace)
         return
     held: MatrixStore = C._stored
@@ -50,7 +50,7 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
             check_cast(value.dtype, held.dtype)
     kept = accum is not None or (mask is not None and not replace)
     if kept:  # None: nobody has counted
-        kept = (held.flat.count if isinstance(held, FlatStore) else held.nvals) != 0
+        kept = (held.flat.count if isinstance(held, FlatStore) else held.structure.nvals) != 0
     order = common([*_along(value), *_parents(mask), *([C] if kept else [])]) if orders.used else None
     m = None if mask is None else matrix_mask(mask, order)
     restricted = delayed and value.masked
@@ -123,7 +123,7 @@ def assign_matrix(
     C: Any, axes: tuple[Axis, ...], value: Any, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
 ) -> None:
     """C(mask, accum, replace)[I, J] << value, or with `region` C[I, J](mask, accum, replace) << value."""
-    if recording.recorder is not None:
+    if recording.threads and recording.recorder is not None:
         recording.recorder.refuse(f"{C.name}[..] << {getattr(value, 'name', value)}: assignment by index to a Matrix")
     rows, cols = axes
     if rows.size is None and cols.size is None and mask is None and accum is None:

@@ -17,8 +17,8 @@ from ..building import restored
 from ..convert import check_size, device_of, pickled
 from ..options import check_layout
 from ..statement.axes import Axis
+from ..statement.expr import enter
 from ..statement.mask import Mask, check
-from ..statement.operand import kinds
 from ..statement.recording import state as recording
 from ..statement.running import assignment, computed, statement
 from . import assign as assign_matrix
@@ -55,7 +55,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
         self._data = stores.with_format(empty, *self._layout[:2]) if self._layout.asks else empty
         self._pending = Writes()
         self.name = named(name)
-        if recording.recorder is not None and recording.recorder.takes(self):
+        if recording.threads and recording.recorder is not None and recording.recorder.takes(self):
             recording.recorder.created(self)
 
     @classmethod
@@ -63,7 +63,9 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
         """A new Matrix of what an expression gives."""
         kind, m = expr.dtype if dtype is None else dtype, None if mask is None else check(mask, 2)
         if (
-            expr._value is None and (m is None or expr.masked) and recording.recorder is None
+            expr._value is None
+            and (m is None or expr.masked)
+            and not (recording.threads and recording.recorder is not None)
         ):  # what comes out is all that it holds
             name = named(name)
             return cls._from_store(computed(expr, lambda: assign_matrix.alone(expr, kind, m), name, m), name)
@@ -127,10 +129,10 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
 
     def clear(self) -> None:
         """Delete all entries."""
-        if recording.recorder is not None:
+        if recording.threads and recording.recorder is not None:
             recording.recorder.cleared(self)
             return
         self._adopt(verbs.empty(self.device, self.nrows, self.ncols, self.dtype))
 
 
-kinds[2] = Matrix
+enter(Matrix)

@@ -120,7 +120,7 @@ class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixProducts, S
         check_options(opts)
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
         make, layout = type(self._matrix), self._matrix._layout
-        recorded = recording.recorder is not None and recording.recorder.takes(self._matrix)
+        recorded = bool(recording.threads) and recording.recorder is not None and recording.recorder.takes(self._matrix)
         if clear or mask is not None or recorded:
             C = make(kind, self.nrows, self.ncols, name=name, device=self.device)
             if not clear:

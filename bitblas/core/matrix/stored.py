@@ -54,7 +54,7 @@ class StoredMatrix(MatrixRead, Tensor):
             store.holders += 1
         A._layout, A._pending = layout, Writes()
         A.name = named(name)
-        if recording.recorder is not None and recording.recorder.takes(A):
+        if recording.threads and recording.recorder is not None and recording.recorder.takes(A):
             recording.recorder.created(A)
         return A
 
@@ -69,7 +69,7 @@ class StoredMatrix(MatrixRead, Tensor):
 
     @property
     def _stored(self) -> MatrixStore:
-        if recording.recorder is not None and recording.recorder.takes(self):
+        if recording.threads and recording.recorder is not None and recording.recorder.takes(self):
             return recording.recorder.matrix_shape(self)
         return self._settled()
 
@@ -85,7 +85,7 @@ class StoredMatrix(MatrixRead, Tensor):
         """What it holds, for a product: from when that is repaid on (or `now`) in the form that the plan chooses. What
         others hold stays as it is, so that several threads may read."""
         store = self._stored if self._pending or devices.several else self._data
-        if isinstance(store, FlatStore):
+        if not store.usual and isinstance(store, FlatStore):
             return store
         structure = store.structure
         if not now and structure.reads < structure.due[isinstance(store.raw, np.generic)]:
@@ -105,7 +105,7 @@ class StoredMatrix(MatrixRead, Tensor):
             store = stores.with_values(store, self._layout.packed)
         elif config.prefer == "memory":
             store = stores.with_values(store)
-        if isinstance(store, FlatStore) and store is not self._data:
+        if not store.usual and isinstance(store, FlatStore) and store is not self._data:
             store.holders += 1
         self._data = store
         if self._pending:

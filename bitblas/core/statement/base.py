@@ -9,10 +9,10 @@ from semirings.dtypes import check_cast
 
 from .. import operators as _operators
 from ..options import check_options, check_wait
-from . import mask as _mask
 from .arithmetic import InPlace
 from .axes import Axis, parse
 from .infix import Operators
+from .mask import Mask, check
 from .operand import Operand, describe, kinds
 
 
@@ -117,7 +117,7 @@ class Output(Operators, InPlace):
         for arg in args:
             if arg is _REPLACE:
                 replace = True
-            elif isinstance(arg, (_mask.Mask, Operand)):
+            elif type(arg) is Mask or isinstance(arg, (Mask, Operand)):
                 if mask is not None:
                     raise TypeError("mask: expected one, got several")
                 mask = arg
@@ -135,7 +135,7 @@ class Output(Operators, InPlace):
         elif mask is not None:
             if self.ndim == 0:
                 raise TypeError("mask: not allowed for Scalars")
-            mask = _mask.check(mask, *self._mask_ranks)
+            mask = check(mask, *self._mask_ranks)
         elif replace:
             raise TypeError("replace: expected a mask with it, got none")
         if accum is not None:

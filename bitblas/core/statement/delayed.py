@@ -3,7 +3,7 @@ computed."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..show import ShownExpression
 from .operand import Operand
@@ -64,10 +64,9 @@ class Delayed(Number, ShownExpression, Operand):
             raise TypeError(f"{type(self).__name__}: expected a Scalar where a number is needed, got {self!r}")
         return self._resolve()
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self._to_expr(), name)
+    if TYPE_CHECKING:  # Expression and Waiting have the attributes of what they will be
+
+        def __getattr__(self, name: str) -> Any: ...
 
     # fmt: off
     def __getitem__(self, key: Any) -> Any: return self._resolve()[key]
@@ -89,3 +88,14 @@ class Delayed(Number, ShownExpression, Operand):
         if self.ndim == 0:  # equal by value, as the Scalar that it will be
             raise TypeError(f"unhashable type: {type(self).__name__!r}")
         return object.__hash__(self)
+
+
+class Waiting(Delayed):
+    """What becomes an Expression when it is asked for something."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._to_expr(), name)

@@ -84,11 +84,6 @@ class Expression(NotInPlace, Delayed, Operators, Generic[Made]):
             self._value = kinds[self.ndim]._computed(self)
         return self._value
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or not hasattr(kinds[self.ndim], name):  # nothing is computed for it
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self._resolve(), name)
-
     def _text(self) -> str:
         first, *rest = (getattr(a, "name", None) or str(a) for a in self.args if a is not None)
         inner = [*rest, *([f"op={self.op!r}"] if self.op is not None else [])]
@@ -169,3 +164,25 @@ class ScalarExpression(Expression["Scalar"]):
     __slots__ = ()
     ndim = 0
     shape = ()
+
+
+class Computed:
+    """An attribute of what an expression will be, for which that is computed. (With __getattr__ instead Python would
+    read every attribute of an expression five times slower.)"""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, expr: Any, kind: type | None = None) -> Any:
+        return self if expr is None else getattr(expr._resolve(), self.name)
+
+
+def enter(kind: Any) -> None:
+    """Scalar, Vector or Matrix, for those below it who make one: its delayed ones have its public attributes."""
+    kinds[kind.ndim] = kind
+    delayed = (ScalarExpression, VectorExpression, MatrixExpression)[kind.ndim]
+    for name in dir(kind):
+        if not name.startswith("_") and not hasattr(delayed, name):
+            setattr(delayed, name, Computed(name))

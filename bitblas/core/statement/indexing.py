@@ -9,7 +9,7 @@ from ...exceptions import DimensionMismatch
 from ..options import check_options
 from .axes import Axis
 from .base import Assigner, Output
-from .delayed import Delayed
+from .delayed import Waiting
 from .infix import Operators
 from .mask import Mask, check
 
@@ -17,7 +17,7 @@ _OUTPUT_CALL: Any = Output.__call__
 Made = TypeVar("Made")  # what is extracted
 
 
-class IndexExpr(Delayed, Operators, Generic[Made]):
+class IndexExpr(Waiting, Operators, Generic[Made]):
     """parent[I]: extracts when it is read, assigns when it stands on the left of `<<`."""
 
     __slots__ = ("_expr", "axes", "parent")

@@ -9,7 +9,7 @@ from semirings.dtypes import BOOL
 
 from ...exceptions import DimensionMismatch
 from .arithmetic import Arithmetic
-from .delayed import Delayed, NotInPlace
+from .delayed import NotInPlace, Waiting
 from .mask import Mask
 from .operand import Operand, describe, is_tensor, kinds
 
@@ -34,7 +34,7 @@ class Operators(Arithmetic):
         return apply_operator(op, left, right, **kwargs)
 
 
-class Infix(NotInPlace, Delayed, Operators):
+class Infix(NotInPlace, Waiting, Operators):
     """Two operands and a symbol. `op(A & B)` names the operator; alone, `@` means plus_times, and `&`, `|` of BOOL
     operands mean land, lor."""
 

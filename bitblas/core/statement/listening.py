@@ -8,13 +8,26 @@ from contextlib import contextmanager
 from typing import Any
 
 from .delayed import Delayed
+from .recording import State
 
 
-class _State(threading.local):
-    recorder: Recorder | None = None  # hears the statements of this thread: the last of `started`
-
+class _Started(threading.local):
     def __init__(self) -> None:
         self.started: list[Recorder] = []
+
+
+class _State(State):
+    """The recorder of a thread is the last of those that it has started: it hears statements, which run."""
+
+    __slots__ = ("_started",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._started = _Started()
+
+    @property
+    def started(self) -> list[Recorder]:
+        return self._started.started
 
     def choose(self) -> None:
         self.recorder = self.started[-1] if self.started else None

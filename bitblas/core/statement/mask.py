@@ -137,7 +137,7 @@ def check(mask: Any, *ndim: int) -> Mask:
 def matrix_mask(mask: Mask, order: Order | None = None) -> MatrixMask:
     """That of a Matrix as the verbs take it: a value mask drops its falsy entries first; a complement stays a flag."""
     store = mask.parent._at(order)
-    if mask.structure and isinstance(store, FlatStore):
+    if not store.usual and mask.structure and isinstance(store, FlatStore):
         return make(MatrixMask, (store.pattern(), mask.complement))
     return make(MatrixMask, (store.structure if mask.structure else verbs.truthy(store), mask.complement))
 

@@ -58,7 +58,7 @@ def _of(value: Any) -> tuple[np.generic | None, DataType]:
     if known is not None:
         return known.np_type.type(value), known
     if isinstance(value, Operand) and value.ndim == 0:
-        if recording.recorder is not None:
+        if recording.threads and recording.recorder is not None:
             return recording.recorder.symbol(value)
         if isinstance(value, Delayed):
             # Not `_resolve`: where a statement asks for the value, autocompute has no say.

@@ -20,7 +20,7 @@ def statement(
 ) -> None:
     """run(target, value, mask, accum, replace): a statement that writes into `target`."""
     try:
-        if (tracing.active is None and listening.recorder is None) or _unheard():  # a call less
+        if (tracing.active is None and not listening.threads) or _unheard():  # a call less
             run(target, value, mask, accum, replace)
         else:
             text = lambda: written(target.name, value, mask, accum, replace)
@@ -57,7 +57,9 @@ def computed(expr: Any, run: Callable[[], Any], name: str, mask: Any = None) -> 
 
 def _unheard() -> bool:
     """Whether nobody listens; what is recorded for the device does not run."""
-    return (tracing.active is None and listening.recorder is None) or recording.recorder is not None
+    if tracing.active is None and not (listening.threads and listening.recorder is not None):
+        return True
+    return recording.recorder is not None
 
 
 @contextmanager

@@ -50,7 +50,7 @@ def copied(u: VectorStore, dtype: DataType) -> VectorStore:
 
 def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
     """w(mask, accum, replace) << value."""
-    if recording.recorder is not None:
+    if recording.threads and recording.recorder is not None:
         recording.recorder.vector_statement(w, value, mask, accum, replace)
         return
     store: VectorStore = w._stored
@@ -158,7 +158,7 @@ def assign_vector(
     w: Any, index: Axis, value: Any, mask: Mask | None, accum: Typed | None, replace: bool, region: bool
 ) -> None:
     """w(mask, accum, replace)[I] << value, or with `region` w[I](mask, accum, replace) << value."""
-    if recording.recorder is not None:
+    if recording.threads and recording.recorder is not None:
         recording.recorder.assigned(w, index, value, mask, accum)
         return
     if index.size is None and mask is None and accum is None:

@@ -90,7 +90,7 @@ class VectorBuild(StoredVector):
 
         None in the place of what is not wanted.
         """
-        if recording.recorder is not None:
+        if recording.threads and recording.recorder is not None:
             return recording.recorder.listing(self, dtype, indices=indices, values=values)
         u = self._in_users_order
         if dtype is not None:
@@ -106,7 +106,7 @@ class VectorBuild(StoredVector):
         Raises TypeError where entries are missing and no fill_value is given.
         """
         check_options(opts)
-        if recording.recorder is not None:
+        if recording.threads and recording.recorder is not None:
             return recording.recorder.dense(self, fill_value, dtype)
         u = self._in_users_order
         fill, kind = fill_of(fill_value, dtype, u.dtype, u.nvals == u.size)

@@ -41,7 +41,7 @@ class StoredVector(Tensor):
     def _from_store(cls, store: VectorStore, name: str | None = None) -> Self:
         v = cls.__new__(cls)
         v._data, v._pending, v.name = store, {}, named(name)
-        if recording.recorder is not None:
+        if recording.threads and recording.recorder is not None:
             recording.recorder.created(v)
         return v
 
@@ -54,7 +54,7 @@ class StoredVector(Tensor):
     @property
     def _stored(self) -> VectorStore:
         """What it holds, as it lies."""
-        if recording.recorder is not None:
+        if recording.threads and recording.recorder is not None:
             return recording.recorder.shape_of(self)
         if devices.several:
             devices.activate(self._data.device)

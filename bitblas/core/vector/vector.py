@@ -26,7 +26,7 @@ from ..operators import typed
 from ..options import check_options
 from ..statement import orders
 from ..statement.axes import Axis
-from ..statement.expr import MatrixExpression, ScalarExpression, VectorExpression
+from ..statement.expr import MatrixExpression, ScalarExpression, VectorExpression, enter
 from ..statement.mask import Mask, check
 from ..statement.operand import is_tensor, kinds, object_of
 from ..statement.operands import apply_operator, index_operator, operands, select_mask, union_operator
@@ -64,7 +64,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
         self._data = empty_vector(d, size, kind)
         self._pending: dict[int, np.generic | None] = {}
         self.name = named(name)
-        if recording.recorder is not None:
+        if recording.threads and recording.recorder is not None:
             recording.recorder.created(self)
 
     @classmethod
@@ -95,7 +95,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
         if clear:
             return type(self)(kind, self.size, name=name, device=self.device)
-        if mask is None and recording.recorder is None:
+        if mask is None and not (recording.threads and recording.recorder is not None):
             return type(self)._from_store(assign.copied(self._stored, kind), name)
         v = type(self)(kind, self.size, name=name, device=self.device)
         v._update(self, None if mask is None else check(mask, 1), None, mask is not None)
@@ -103,7 +103,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
 
     def clear(self) -> None:
         """Delete all entries."""
-        if recording.recorder is not None:
+        if recording.threads and recording.recorder is not None:
             recording.recorder.cleared(self)
             return
         self._adopt(empty_vector(self.device, self.size, self.dtype))
@@ -291,4 +291,4 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
         return made
 
 
-kinds[1] = Vector
+enter(Vector)

@@ -14,7 +14,7 @@ class BitmapChoice(RowsChoice):
 
     name = "bitmap"
     timed = smallest = fused = opens = False
-    bits, registered = True, "few"
+    bits, usual, registered = True, False, "few"
 
     def refusal(self, nrows: int, ncols: int) -> str:
         fits = places_of(nrows, ncols) <= MOST

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -170,8 +171,9 @@ def close_gaps(starts: Any, bounds: Any, ptr: Any, arrays: tuple[Any, ...]) -> N
     for low, high, start in zip(bounds[:-1].tolist(), bounds[1:].tolist(), starts.tolist(), strict=False):
         size = int(ptr[high]) - start if high > low else 0
         if start != done:
-            for array in arrays:
-                array[done : done + size] = array[start : start + size]
+            for array in arrays:  # not by slices: of those that overlap NumPy makes a copy first
+                at, wide = array.ctypes.data, array.itemsize
+                ctypes.memmove(at + wide * done, at + wide * start, wide * size)
             ptr[low + 1 : high + 1] -= start - done
         done += size
 

@@ -21,7 +21,7 @@ class HyperChoice(RowsChoice):
 
     name = "hyper"
     timed = smallest = fused = opens = False
-    renumbers, registered = True, "few"
+    renumbers, usual, registered = True, False, "few"
 
     def predict_bytes(self, seen: Seen) -> int:
         rows, cols = min(seen.nrows, seen.nvals), min(seen.ncols, seen.nvals)
