@@ -1,8 +1,7 @@
 """The registered variants: a finite, printed list that is compiled for every architecture and executed in CI.
 
 The product of the named semirings, the types that programs use them with, and the kernels of every format; element-wise
-kernels for the operators that the algorithms use. What is not here compiles at first use, from the same sources.
-"""
+kernels for the operators that algorithms use. What is not here compiles at first use, from the same sources."""
 
 from __future__ import annotations
 
@@ -296,6 +295,6 @@ def variants() -> list[Variant]:
     from .narrow import narrow
     from .records import records
 
-    groups = (products(), rows(), structural(), joins(), elementwise(), by_index(), hub_joins(), complex_numbers())
-    more = narrow(), records(), graded(), programs()
-    return list(dict.fromkeys(variant for group in (*groups, *more) for variant in group))
+    ours = products(), rows(), structural(), joins(), elementwise(), by_index(), hub_joins()
+    groups = (*ours, complex_numbers(), narrow(), records(), graded(), programs())
+    return list(dict.fromkeys(variant for group in groups for variant in group))

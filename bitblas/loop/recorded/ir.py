@@ -1,6 +1,6 @@
-"""What a body consists of, as plain data: statements over numbered vectors and scalars. It runs once per round. Both are
-numbered in the order in which the body names them; the values of a statement are one operation deep, because every
-delayed expression that is used as an operand is a statement before."""
+"""What a body consists of, as plain data: statements over vectors and scalars, numbered in the order in which the body
+names them. It runs once per round. The values of a statement are one operation deep, because every delayed expression
+that is used as an operand is a statement before."""
 
 from __future__ import annotations
 
