@@ -203,3 +203,13 @@ def test_what_cannot_be_captured_is_named(device, name):
         repeat(body, while_=C)
     assert C.nvals == 2 and A.nvals == len(rows) and v.nvals == 0
     assert holds_matrix(C) and not holds_matrix(A)
+
+
+def test_as_many_sources_as_vertices(device):
+    """No narrow matrix holds them: the program runs statement by statement, and so does the loop inside."""
+    rows, cols = edges(9, 20)
+    A = gb.Matrix.from_coo(rows % 9, cols % 9, True, nrows=9, ncols=9)
+    B = graphblas.Matrix.from_coo(rows % 9, cols % 9, True, nrows=9, ncols=9)
+    mine, other = (gb.algorithms.betweenness_centrality(X, gb=lib) for X, lib in ((A, gb), (B, graphblas)))
+    assert mine.device.name == device and not holds_matrix(gb.Matrix(BOOL, 9, 9))
+    np.testing.assert_allclose(mine.device.to_host(mine.to_dense()), other.to_dense())

@@ -121,13 +121,14 @@ class Program:
 
     def run(self, *, plain: bool = False) -> Any:
         """The rounds that were run until the condition failed or the limit was reached. plain: statement by statement,
-        as where a body holds what cannot be captured."""
+        and the loops inside too, as where a body holds what cannot be captured."""
         if state.recorder is not None:
             if self._checkpoint is not None:
                 state.recorder.refuse("a program with a checkpoint")
             return state.recorder.repeated(self.body, self.condition, self.limit, self.begin, self.end)
-        if plain:
-            return self._run_plain(None)
+        if plain or one_by_one.throughout:
+            with one_by_one.inside_too():
+                return self._run_plain(None)
         captured = self._captured
         if captured is not None and self._checkpoint is None and captured.is_valid():
             with alone(captured.device):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 NO_LIMIT = (1 << 62) - 1  # of rounds
@@ -25,12 +26,22 @@ class Plain(threading.local):
     """How many programs this thread runs as plain loops, one inside the other."""
 
     depth = 0
+    throughout = False  # whether the loops inside run so too
 
     def __enter__(self) -> None:
         self.depth += 1
 
     def __exit__(self, *error: Any) -> None:
         self.depth -= 1
+
+    @contextmanager
+    def inside_too(self) -> Iterator[None]:
+        """Loops in bodies, in what is made before and after the rounds, run statement by statement as well."""
+        before, self.throughout = self.throughout, True
+        try:
+            yield
+        finally:
+            self.throughout = before
 
 
 plain = Plain()
