@@ -44,7 +44,7 @@ def _calls(gb: Any, A: Any, W: Any, sources: Sequence[int], start: int) -> dict[
     return {
         "bfs": [partial(a.bfs_levels, A, s) for s in sources[:SOURCES]],
         "sssp": [lambda: a.sssp(W, start)],
-        "pagerank": [lambda: a.pagerank(A, tol=1e-300, max_iter=PAGERANK_ROUNDS)],
+        "pagerank": [lambda: a.pagerank(A, tol=1e-300, max_iter=PAGERANK_ROUNDS, dtype="FP32")],
         "components": [lambda: a.connected_components(A)],
         "triangles": [lambda: a.triangle_count(A)],
         "mis": [lambda: a.maximal_independent_set(A)],

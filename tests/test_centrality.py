@@ -56,6 +56,14 @@ class Programs:
             assert close(found, right)
             assert full(found).sum() == pytest.approx(1, abs=1e-12)
 
+    def test_pagerank_in_single_precision(self, gb):
+        A = matrix(gb, GRAPHS["karate"])
+        single, double = (pagerank(A, tol=1e-5, max_iter=30, dtype=dtype, gb=gb) for dtype in ("FP32", None))
+        assert single.dtype == gb.dtypes.FP32 and double.dtype == gb.dtypes.FP64
+        np.testing.assert_allclose(full(single), full(double), rtol=1e-4)  # both stop within 1e-5 of the fixed point
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument dtype: expected FP64 or FP32, got INT64.*Hint"):
+            pagerank(A, dtype="INT64", gb=gb)
+
     @pytest.mark.parametrize("bad", [[-1, 2], [0, 0], [np.nan, 1], [np.inf, 1]])
     def test_pagerank_refuses_a_personalization(self, gb, bad):
         A = matrix(gb, oracles.path(2), 1.0)

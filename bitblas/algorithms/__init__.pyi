@@ -168,11 +168,11 @@ def label_propagation(A: Any, *, directed: bool = False, max_iter: int = 10, gb:
 def label_propagation(A: Any, *, directed: bool = False, max_iter: int = 10, gb: Any) -> Any: ...
 @overload
 def leiden(
-    A: Any, *, weighted: bool = False, resolution: float = 1.0, tol: float = 1e-07, seed: Any = None, gb: None = None
+    A: Any, *, weighted: bool = False, resolution: float = 1.0, tol: float = 0.0001, seed: Any = None, gb: None = None
 ) -> Vector: ...
 @overload
 def leiden(
-    A: Any, *, weighted: bool = False, resolution: float = 1.0, tol: float = 1e-07, seed: Any = None, gb: Any
+    A: Any, *, weighted: bool = False, resolution: float = 1.0, tol: float = 0.0001, seed: Any = None, gb: Any
 ) -> Any: ...
 @overload
 def levels_from_each(A: Any, sources: Any, *, depth_limit: Any = None, gb: None = None) -> Matrix: ...
@@ -184,11 +184,11 @@ def local_clustering(A: Any, *, directed: bool = False, gb: None = None) -> Vect
 def local_clustering(A: Any, *, directed: bool = False, gb: Any) -> Any: ...
 @overload
 def louvain(
-    A: Any, *, weighted: bool = False, resolution: float = 1.0, tol: float = 1e-07, seed: Any = None, gb: None = None
+    A: Any, *, weighted: bool = False, resolution: float = 1.0, tol: float = 0.0001, seed: Any = None, gb: None = None
 ) -> Vector: ...
 @overload
 def louvain(
-    A: Any, *, weighted: bool = False, resolution: float = 1.0, tol: float = 1e-07, seed: Any = None, gb: Any
+    A: Any, *, weighted: bool = False, resolution: float = 1.0, tol: float = 0.0001, seed: Any = None, gb: Any
 ) -> Any: ...
 @overload
 def markov_clustering(
@@ -281,6 +281,7 @@ def pagerank(
     weighted: bool = False,
     tol: float = 1e-06,
     max_iter: int = 100,
+    dtype: Any = None,
     gb: None = None,
 ) -> Vector: ...
 @overload
@@ -292,6 +293,7 @@ def pagerank(
     weighted: bool = False,
     tol: float = 1e-06,
     max_iter: int = 100,
+    dtype: Any = None,
     gb: Any,
 ) -> Any: ...
 @overload
