@@ -18,10 +18,11 @@ STOP, WORDS = 3, 4  # the numbers of the outermost rounds that ranks tell each o
 def between(build: Any, item: Between, *, in_round: bool = False) -> Callable[[], None]:
     """The launch. in_round: once in each round; the build counts the bytes that this rank sends by it."""
     ways: list[tuple[Any, Any, Any, bool]] = []
+    group: Any = None  # one for all
     for s in item.statements:
         assert isinstance(s.value, Exchange)
+        group = s.value.how.group
         ways += [(s.value.how, *pair) for pair in _arrays(build, s, s.value)]
-    group = item.statements[0].value.how.group  # type: ignore[union-attr]
     nbytes = sum(how.sent(source, bits) for how, source, _, bits in ways)
     build.sent += nbytes * in_round
     build.launched = f"{nbytes} bytes sent by a rank"
