@@ -7,6 +7,8 @@ print(seen.rounds, seen.converged)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 
 _watching: ContextVar[Watch | None] = ContextVar("watching", default=None)
@@ -45,3 +47,13 @@ def stopped():
     seen = _watching.get()
     if seen is not None:
         seen.converged = False
+
+
+@contextmanager
+def part() -> Iterator[None]:
+    """What runs inside is a part of one round, and tells nothing of its own."""
+    token = _watching.set(None)
+    try:
+        yield
+    finally:
+        _watching.reset(token)

@@ -54,7 +54,8 @@ def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
             frontier, D = loop.state["while_"], loop.state["dependencies"]
             shape = {"nrows": frontier.nrows, "ncols": n}
             frontier << gb.Matrix.from_coo(list(range(len(some))), some, True, gb.dtypes.BOOL, **shape)
-            loop.run()
+            with watch.part():  # rounds are sources here
+                loop.run()
             c(plus) << D.apply(gb.binary.minus, right=1.0).new().reduce_columnwise(plus)
         watch.tell(len(some), total=len(sources))
     return c
