@@ -7,7 +7,7 @@ from typing import Any
 from ..exceptions import InvalidValue
 from .matrices import INK, LINE, PAPER, picture
 
-ROWS = 24  # kernels that have a row of their own; those of the least time share the last one
+MOST_ROWS = 24  # kernels that have a row of their own; those of the least time share the last one
 SHARED = "all others"
 
 
@@ -25,8 +25,8 @@ def trace(t: Any, *, title: str | None = None) -> Any:
     for run in runs:
         total[_short(run.text)] = total.get(_short(run.text), 0.0) + run.us
     names = sorted(total, key=lambda name: -total[name])
-    if len(names) > ROWS:
-        names = [*names[: ROWS - 1], SHARED]
+    if len(names) > MOST_ROWS:
+        names = [*names[: MOST_ROWS - 1], SHARED]
     bars: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
     for run in runs:
         bars[_short(run.text) if _short(run.text) in bars else SHARED].append((run.start, run.us))

@@ -12,7 +12,7 @@ from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64
 from ..kernels.prologue import Variant
 from ..plan.product import COUNT, VALUES
 from ..verbs.narrow import fill_variant
-from ..verbs.narrow_variants import PARTS, ROWS, across_variant, join_lines_variant, lines_variant
+from ..verbs.narrow_variants import PARTS, WHOLE, across_variant, join_lines_variant, lines_variant
 
 TYPES = (("PTR", INT32), ("COL", INT32))
 # (semiring, types of the matrix and of the bitmap, whether that stands on the left)
@@ -28,12 +28,12 @@ def narrow() -> Iterator[Variant]:
     """All of them."""
     yield from map(fill_variant, (INT64, FP32))
     for stride in (8, 64):
-        for direction, mode in (("pull", ROWS), ("pull", PARTS), ("push", ROWS)):
+        for direction, mode in (("pull", WHOLE), ("pull", PARTS), ("push", WHOLE)):
             how: Any = (direction, TYPES, None, BOOL, BOOL, stride, False, 1 + (direction == "pull"), mode, False)
             yield lines_variant(*how)
         for name, a, x, flip in PRODUCTS:
             op = semiring[name][a]
-            for mode in (ROWS, PARTS):
+            for mode in (WHOLE, PARTS):
                 yield lines_variant("pull", TYPES, op, a, x, stride, flip, min(32, stride), mode, False)
             yield join_lines_variant(op.op.monoid[op.return_type], op.return_type, stride, min(32, stride))
         for name, x in (("plus", FP64), ("lor", BOOL)):

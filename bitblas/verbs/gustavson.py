@@ -106,6 +106,9 @@ class Task:
     def _at_once(self, room: int, before: Any) -> MatrixStore:
         """On the CPU, where there is room for all: nothing is counted before, and gaps between ranges are closed."""
         a, b, words = self.a, self.b, self.kind == WORDS
+        if held.limit is not None:
+            needed = rows_bytes(a.nrows, b.ncols, room) + (0 if words else self.z.np_type.itemsize * room)
+            self.device.foresee(f"product of at most {room} entries", needed)
         ptr, col = np.zeros(a.nrows + 1, np.int32), np.empty(room or 1, index_type(b.ncols))
         sums = np.empty(1 if words else room or 1, self.z.np_type)
         bounds = None if before is None else self.bounds(before)

@@ -22,7 +22,7 @@ from ..store import MatrixStore, VectorStore, dense_values
 from . import records
 from .narrow import is_flat
 from .narrow_sums import Asked, Call, always, as_lines, as_sums, joined, line_mask, read_lines, words_of
-from .narrow_variants import PARTS, ROWS, lines_variant
+from .narrow_variants import PARTS, WHOLE, lines_variant
 from .operands import dummy, entry_values, nothing
 from .schedule import unit_bounds
 
@@ -68,7 +68,7 @@ def sides(
 def explained(of: Sides, semiring: Typed[Semiring]) -> tuple[Plan, tuple[Variant, ...]]:
     """How it would run, and by which kernel."""
     found = _narrow(of, semiring, flat_of(of.X))
-    return found.plan, (found.variant(ROWS),)
+    return found.plan, (found.variant(WHOLE),)
 
 
 def mxm(of: Sides, semiring: Typed[Semiring], mask: Any) -> FlatStore:
@@ -154,7 +154,7 @@ class Narrow:
         given = form.col, form.width, *self.a_val
         head = *read_lines(device, x, lines, valued), *line_mask(device, mask, lines)
         to = as_lines(bits, lines), as_sums(sums, self.z, lines), *asked
-        n, variant = self.inner.number if self.push else lines.number, self.variant(ROWS)
+        n, variant = self.inner.number if self.push else lines.number, self.variant(WHOLE)
         ptr, one = form.ptr, dummy(device, "int64")
         rows = ptr, ptr[1:], one, 0
         if not device.shares_rows:

@@ -13,7 +13,7 @@ from ..kernels.prologue import Function, Variant, product_of_entries, sum_of
 from ..plan.product import VALUES, WORDS
 from .variants import PLAIN, algebra_of, cast_function
 
-ROWS, PARTS, JOIN = range(3)  # pull.cu
+WHOLE, PARTS, JOIN = range(3)  # pull.cu
 LOOKED = 2  # threads of a block for each word that it looks at
 LINE = {8: UINT8, 16: UINT16, 32: UINT32, 64: UINT64}
 
@@ -31,7 +31,7 @@ def _shared(constants: Any, mode: int) -> Any:
     """SHARE lanes take a word of values. Of whole rows a block looks at more words than it has groups of lanes."""
     known = dict(constants)
     known["SHARE"] = known["LANES"]
-    if mode == ROWS and known["KIND"] == VALUES and known["LANES"] > LOOKED:
+    if mode == WHOLE and known["KIND"] == VALUES and known["LANES"] > LOOKED:
         known["LANES"] = LOOKED
     return *known.items(), ("MODE", mode)
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from semirings import Typed
+from semirings.cached import cached_property
 from semirings.dtypes import DataType
 
 from ...formats.bitmap.layout import Lines
