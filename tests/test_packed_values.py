@@ -141,8 +141,9 @@ def test_who_knows_of_packed_values():
     assert {name for name in known if not name.startswith(("io/", "distributed/reading"))} == {  # of files: the stream
         "build/chosen.py", "build/stores.py", "calibrate/measure.py", "core/matrix/export.py", "core/matrix/matrix.py",
         "core/matrix/saved.py", "core/matrix/stored.py", "core/matrix/writes.py", "core/memory.py",
-        "distributed/matrix.py", "loop/fused/layout.py", "loop/gpu/along.py", "loop/host/products.py", "plan/mxm.py", "plan/values.py",
-        "store.py", "verbs/deciding.py", "verbs/hyper_product.py", "verbs/join.py", "verbs/listed.py",
+        "distributed/matrix.py", "loop/fused/layout.py", "loop/gpu/along.py", "loop/host/products.py",
+        "plan/mxm.py", "plan/values.py", "store.py", "verbs/deciding.py", "verbs/hyper_product.py", "verbs/join.py",
+        "verbs/listed.py",
         "verbs/narrow_product.py", "verbs/product.py", "verbs/reorder.py", "verbs/sieve.py", "verbs/submatrix.py",
     }  # fmt: skip
 
