@@ -20,8 +20,7 @@ from bitblas.formats.split import layout as split_layout
 from bitblas.plan.facts import Facts, facts
 from semirings.dtypes import lookup_dtype
 
-TILES = (4, 8, 16, 32, 64)
-KEYS = tuple(FORMS)
+TILES, KEYS = (4, 8, 16, 32, 64), tuple(FORMS)
 
 
 def make(p: Pattern, x, dtype: str, key: str):
@@ -117,6 +116,7 @@ def assert_sound_split(form) -> None:
     assert form.nbytes - ranks == predicted(form, own=((form.key, parts),))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("key", KEYS)
 def test_round_trip_of_every_matrix(device, key):
     for k, (name, maker) in enumerate(MATRICES.items()):

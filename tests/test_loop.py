@@ -125,6 +125,7 @@ def test_shortest_paths(device, form, dtype):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", (*FORMS[:3], FORMS[-1]))
 def test_a_scalar_may_be_the_condition(device, form):
     A = graph(**options(form))

@@ -185,6 +185,7 @@ def outcome(library, text, look, form):
         return "error", type(error).__name__
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", SOME)
 def test_every_verb(device, form):
     for k, text in enumerate(each(VERBS)):
@@ -210,6 +211,7 @@ def uneven(n=300, dtype="INT64", low=-4, high=300, **how):
     return gb.Matrix.from_coo(i, j, x, nrows=n, ncols=n, dup_op=gb.binary.min, **how)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", SOME)
 def test_products_read_them(device, form, monkeypatch):
     """No array of plain values is made: not by a product in any direction, nor for the transpose."""
@@ -242,6 +244,7 @@ def test_floats_are_read_exactly(device):
     assert isinstance(raw(A), PackedValues) and found.tobytes() == expected.tobytes() == x.tobytes()
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", SOME)
 def test_shortest_paths(device, form):
     A, B = (uneven(low=1, **FORMS[form], packed=p) for p in (True, False))

@@ -139,7 +139,9 @@ class Programs:
         with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: .*-infinity, got (NaN|-infinity)\. Hint"):
             sssp(A, 0, gb=gb)
 
-    @pytest.mark.parametrize("dtype", ["INT8", "UINT64", "FP32", "FP64"])
+    @pytest.mark.parametrize(
+        "dtype", ["INT8", "FP64", *(pytest.param(t, marks=pytest.mark.slow) for t in ("UINT64", "FP32"))]
+    )
     @pytest.mark.parametrize("delta", [0.25, 1, 5, 1e300])
     def test_sssp_delta_changes_nothing(self, gb, dtype, delta):
         graph = GRAPHS["random"]

@@ -68,6 +68,7 @@ def test_products_without_a_mask(device, name, dtype, rows):
     same(program, dtype, device, (40, 90, 0.05, 1, (7,)), (90, 700, 0.01, 2, (3, 30)))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
 def test_products_with_one_entry_a_row(device, name, dtype, rows):
     """B names each column of A anew, several alike, or not at all."""

@@ -230,6 +230,7 @@ def undirected(A):
     return gb.binary.max(A | A.T).new()
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("program", programs(), ids=lambda p: p.name)
 def test_algorithms_answer_in_the_users_numbers(device, program):
     A = matrix("gaps") if "weighted" in program.form else matrix("gaps").apply(gb.unary.one).new(bool)

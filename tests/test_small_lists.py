@@ -28,6 +28,7 @@ def distances(A, source):
     return dijkstra(csr_array((values.astype(float), (rows, cols)), shape=(A.nrows, A.nrows)), indices=source)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", HANDED)
 @pytest.mark.parametrize(("dtype", "most"), [(FP64, 1 << 15), (FP64, 60), (INT64, 30)])
 def test_shortest_paths_by_lists(device, clusters, form, dtype, most, monkeypatch):

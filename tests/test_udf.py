@@ -27,7 +27,9 @@ def close(want, got):
     return (want == got) | ((want != want) & (got != got)) | near
 
 
-@pytest.mark.parametrize("t", TRIED, ids=str)
+@pytest.mark.parametrize(
+    "t", [INT8, FP64, *(pytest.param(t, marks=pytest.mark.slow) for t in (BOOL, UINT64, FP32))], ids=str
+)
 def test_cuda_agrees_with_the_host(t, emulator):
     from emulator import emu
 
