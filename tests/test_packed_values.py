@@ -185,7 +185,6 @@ def outcome(library, text, look, form):
         return "error", type(error).__name__
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize("form", SOME)
 def test_every_verb(device, form):
     for k, text in enumerate(each(VERBS)):
@@ -244,7 +243,6 @@ def test_floats_are_read_exactly(device):
     assert isinstance(raw(A), PackedValues) and found.tobytes() == expected.tobytes() == x.tobytes()
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize("form", SOME)
 def test_shortest_paths(device, form):
     A, B = (uneven(low=1, **FORMS[form], packed=p) for p in (True, False))
