@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import os
 import threading
 from collections.abc import Callable
@@ -169,7 +170,7 @@ def _watch_forks() -> None:
     """Before the first of these locks is taken. What was registered last runs first before a fork, and `logging`, which
     takes a lock of its own there, is registered before ours: so ours are taken before it, by the fork as by everybody:
     what is imported under ours asks for loggers. (Not with this module: 3 ms.)"""
-    import logging  # noqa: F401 - for what it registers
+    importlib.import_module("logging")
 
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_here, after_in_child=_after_fork_in_child)

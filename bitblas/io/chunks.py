@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -38,7 +39,7 @@ def text_bytes(source: Any) -> int:
         return TEXT * packed * (stream.size or 0)
 
 
-class FileChunks:
+class FileChunks(ABC):
     """The entries of a file, as often as they are asked for; `shape` is known after the first time."""
 
     def __init__(self, source: Any, progress: bool | None) -> None:
@@ -50,8 +51,9 @@ class FileChunks:
             for rows, cols, values in self.entries(stream):
                 yield (rows, cols) if values is None else (rows, cols, values)
 
+    @abstractmethod
     def entries(self, stream: Source) -> Iterator[Entries]:
-        raise NotImplementedError
+        """Rows, columns and values (None: there are none) of a part of the file after the other."""
 
     def matrix(self, dup_op: Any, **how: Any) -> Any:
         """The Matrix. Raises InvalidValue for entries given twice, with values and without dup_op; OutOfMemory."""

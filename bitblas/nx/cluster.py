@@ -12,6 +12,7 @@ import numpy as np
 import bitblas as gb
 
 from .graph import Graph
+from .refused import Refused
 from .walk import host
 
 
@@ -71,7 +72,7 @@ def generalized_degree(G: Graph, nodes: Any = None) -> Any:
 def transitivity(G: Graph) -> float:
     _simple(G)
     if G.directed:  # NetworkX counts triangles of out-neighbours, which are no triangles of a directed graph
-        raise NotImplementedError("directed graphs")
+        raise Refused("directed graphs")
     degree = np.diff(G.ptr) - np.bincount(G.rows[G.rows == G.cols], minlength=len(G))
     closed, pairs = _walks(G).sum(), (degree * (degree - 1)).sum()
     return 0 if not closed else (closed / pairs).item()

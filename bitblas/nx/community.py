@@ -11,6 +11,7 @@ from bitblas import algorithms
 
 from .components import grouped
 from .graph import Graph
+from .refused import Refused
 from .walk import host
 
 
@@ -43,7 +44,7 @@ def modularity(G: Graph, communities: Any, weight: str | None = "weight", resolu
 def intra_community_edges(G: Graph, partition: Any) -> int:
     part = parts(G, partition)
     if part is None:
-        raise NotImplementedError("parts that are no partition")
+        raise Refused("parts that are no partition")
     rows, cols = G.edges_at
     return int((part[rows] == part[cols]).sum())
 
@@ -58,7 +59,7 @@ def _communities(G: Graph, find: Any, weight: str | None, resolution: float, see
     if not len(G):
         return []
     if weight is not None and (G.values_of(weight) < 0).any():
-        raise NotImplementedError("negative weights")
+        raise Refused("negative weights")
     number = seed if isinstance(seed, int) else seed.randrange(2**31)
     A = G.matrix(weight)
     return list(grouped(G, host(find(A, weighted=True, resolution=resolution, seed=number, **options))))

@@ -31,7 +31,7 @@ def from_networkx(
 
     edge_attrs, node_attrs: attributes to keep, with the value where there is none. preserve_*: keep all instead. like:
     a Graph of the same nodes and edges, whose structure is taken.
-    Raises NotImplementedError for an attribute of edge_attrs that holds other things than real numbers.
+    Raises Refused for an attribute of edge_attrs that holds other things than real numbers.
     """
     adj = G._adj
     if type(G) not in KINDS or type(adj) is not dict:  # a view, or a class with its own idea of neighbours

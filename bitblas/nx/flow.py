@@ -11,6 +11,7 @@ import bitblas as gb
 from bitblas import algorithms
 
 from .graph import Graph
+from .refused import Refused
 from .walk import entries, host
 
 
@@ -23,7 +24,7 @@ def _network(G: Graph, _s: Any, _t: Any, capacity: str) -> tuple[Any, int, int]:
         raise nx.NetworkXError("source and sink are the same node")
     values = G.values_of(capacity, np.inf)
     if not (values >= 0).all():
-        raise NotImplementedError("capacities below 0")
+        raise Refused("capacities below 0")
     endless, s, t = values == np.inf, G.number[_s], G.number[_t]
     A = G.matrix(capacity, default=np.inf)
     if endless.any():

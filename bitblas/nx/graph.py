@@ -106,7 +106,7 @@ class Graph:
         return entries[kept] if self.counts is None else np.repeat(entries[kept], self.counts[kept])
 
     def values_of(self, weight: str, default: float = 1) -> np.ndarray:
-        """The attribute of each edge as INT64 or FP64, the default where it has none. NotImplementedError for other
+        """The attribute of each edge as INT64 or FP64, the default where it has none. Refused for other
         values."""
         if weight in self.values:  # converted with the default that NetworkX's function has
             return self.values[weight]

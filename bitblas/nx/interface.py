@@ -17,6 +17,7 @@ from _nx_bitblas.table import HEAVY, LITTLE, MADE, OWN, ROUTE, SCAN, SEARCH, TAB
 from .convert import from_networkx
 from .export import to_networkx
 from .graph import Graph
+from .refused import Refused
 
 logger = logging.getLogger("bitblas.nx")
 
@@ -42,13 +43,13 @@ class Backend:
         preserve_edge_attrs: bool = False, preserve_node_attrs: bool = False, preserve_graph_attrs: bool = False,
         name: str = "", graph_name: str | None = None,
     ) -> Graph:  # fmt: skip
-        """A Graph with these attributes. NotImplementedError where it cannot hold them."""
+        """A Graph with these attributes. Refused where it cannot hold them."""
         try:
             made = from_networkx(
                 G, edge_attrs, node_attrs, preserve_edge_attrs=preserve_edge_attrs,
                 preserve_node_attrs=preserve_node_attrs, preserve_graph_attrs=preserve_graph_attrs, like=_converted(G),
             )  # fmt: skip
-        except NotImplementedError as error:
+        except Refused as error:
             _tell(name, str(error))
             raise
         kept_in = getattr(G, "__networkx_cache__", None)
@@ -152,7 +153,7 @@ def _running(name: str) -> Callable[..., Any]:
     def told(*args: Any, **kwargs: Any) -> Any:
         try:
             return run(*args, **kwargs)
-        except NotImplementedError as error:
+        except Refused as error:
             _tell(name, str(error))
             raise
 

@@ -11,6 +11,7 @@ import bitblas as gb
 from bitblas.algorithms import minimum_spanning_forest
 
 from .graph import Graph
+from .refused import Refused
 
 
 def _chosen(G: Graph, weight: str | None, sign: int) -> np.ndarray:
@@ -19,7 +20,7 @@ def _chosen(G: Graph, weight: str | None, sign: int) -> np.ndarray:
     rows, cols = G.edges_at
     values = np.ones(len(rows), np.int64) if weight is None else G.values_of(weight)
     if (values != values).any():
-        raise NotImplementedError("NaN as a weight")
+        raise Refused("NaN as a weight")
     order = np.argsort(sign * values, kind="stable")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))

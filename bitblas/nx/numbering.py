@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .refused import Refused
+
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: 2**64 over the golden ratio
 FEW = 1 << 13  # entries below which keys are sorted: importing SciPy, which counts, takes some 0.13 s
 ROOM = 8  # slots of the table per node: of the labels, one in some twenty meets another and is searched for
@@ -40,19 +42,19 @@ def numbers_of(read: Callable[[], Iterable[Hashable]], count: int, labels: list[
 
 
 def as_numbers(read: Callable[[], Iterable[Any]], name: str) -> np.ndarray:
-    """What `read()` gives, each time anew, as INT64 or FP64. NotImplementedError for other things than real numbers."""
+    """What `read()` gives, each time anew, as INT64 or FP64. Refused for other things than real numbers."""
     try:
         return np.asarray(array("q", read()))
     except OverflowError:
-        raise NotImplementedError(f"edge attribute {name!r} holds integers of more than 64 bits") from None
+        raise Refused(f"edge attribute {name!r} holds integers of more than 64 bits") from None
     except TypeError:
         other = next(value for value in read() if not isinstance(value, (int, np.integer)))
     if not isinstance(other, (float, np.floating)):
-        raise NotImplementedError(f"edge attribute {name!r} holds {type(other).__name__}: numbers only")
+        raise Refused(f"edge attribute {name!r} holds {type(other).__name__}: numbers only")
     try:
         return np.asarray(array("d", read()))
     except (TypeError, OverflowError):
-        raise NotImplementedError(f"edge attribute {name!r} holds other things than numbers") from None
+        raise Refused(f"edge attribute {name!r} holds other things than numbers") from None
 
 
 def ascending(ptr: np.ndarray, cols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ from bitblas.algorithms import bfs_levels, sssp
 from bitblas.exceptions import InvalidValue
 
 from .graph import Graph
+from .refused import Refused
 
 
 def host(vector: Any, absent: Any = None) -> np.ndarray:
@@ -69,7 +70,7 @@ def distances(
     """The nodes within reach and their distances, the nearest first, between equal ones in NetworkX's order of nodes.
 
     source: of several, distances count from the nearest one. negative: whether weights below 0 have an answer here.
-    Raises NetworkXUnbounded for a negative cycle, NotImplementedError for weights that are refused, NaN among them.
+    Raises NetworkXUnbounded for a negative cycle, Refused for weights that are refused, NaN among them.
     """
     if weight is None:
         found = bfs_levels(G.structure, source)
@@ -80,7 +81,7 @@ def distances(
         except InvalidValue as error:
             if "cycle" in str(error):
                 raise nx.NetworkXUnbounded("Negative cycle detected.") from None
-            raise NotImplementedError(str(error)) from None
+            raise Refused(str(error)) from None
     at, values = bounded(*entries(found), cutoff)
     order = np.argsort(values, kind="stable")
     return at[order], values[order]
@@ -92,18 +93,18 @@ def bounded(at: np.ndarray, lengths: np.ndarray, cutoff: float | None) -> tuple[
 
 
 def is_cyclic(A: Any, source: int) -> bool:
-    """Whether the source can reach a cycle of negative weight. NotImplementedError for NaN and -infinity."""
+    """Whether the source can reach a cycle of negative weight. Refused for NaN and -infinity."""
     try:
         sssp(A, source)
     except InvalidValue as error:
         if "cycle" in str(error):
             return True
-        raise NotImplementedError(str(error)) from None
+        raise Refused(str(error)) from None
     return False
 
 
 def weights(G: Graph, weight: str, negative: bool = False) -> Any:
-    """The matrix of weights, the least of parallel edges. NotImplementedError where one is negative, unless it may."""
+    """The matrix of weights, the least of parallel edges. Refused where one is negative, unless it may."""
     if not negative and (G.values_of(weight) < 0).any():
-        raise NotImplementedError("negative weights")
+        raise Refused("negative weights")
     return G.matrix(weight, "min")

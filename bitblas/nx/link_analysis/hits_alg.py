@@ -11,6 +11,7 @@ import bitblas as gb
 
 from ..graph import Graph
 from ..powers import vector
+from ..refused import Refused
 from ..walk import host
 
 # NetworkX takes the largest singular vector from ARPACK, exact to rounding at any tol that it is called with; power
@@ -34,7 +35,7 @@ def hits(
         if np.abs(host(a) - host(before)).max() < 1e-15:
             break
     else:
-        raise NotImplementedError(f"singular values so near to one another that {ROUNDS} rounds do not part them")
+        raise Refused(f"singular values so near to one another that {ROUNDS} rounds do not part them")
     hubs, authorities = host(A.mxv(a, gb.semiring.plus_times).new(), 0.0), host(a)
     if normalized:
         hubs, authorities = hubs / hubs.sum(), authorities / authorities.sum()

@@ -11,6 +11,7 @@ from bitblas.algorithms import sssp_tree
 
 from ..graph import Graph
 from ..matrices import entry_values
+from ..refused import Refused
 from ..walk import bounded, distances, entries, weights
 
 
@@ -20,7 +21,7 @@ def dijkstra_tree(
     """Nodes, their distances, and the node before each (a source: itself), in the order of NetworkX's Dijkstra.
 
     It takes a node of least distance, of several the one that was found first; the node before v is the first one taken
-    from which v has its distance. NotImplementedError where an edge of a shortest path has no length.
+    from which v has its distance. Refused where an edge of a shortest path has no length.
     """
     n = len(G)
     at, values = distances(G, sources, weight)
@@ -31,7 +32,7 @@ def dijkstra_tree(
     tight = reached[G.rows] & (d[G.rows] + entry_values(G, weight, "min") == d[G.cols]) & ~sources_too[G.cols]
     u, v = G.rows[tight], G.cols[tight]
     if (d[u] == d[v]).any():
-        raise NotImplementedError("edges of no length on shortest paths")
+        raise Refused("edges of no length on shortest paths")
     # key[v] = n times the rank of d[v], and the place of v among those at the same distance
     rank = np.unique(values, return_inverse=True)[1]
     key = np.zeros(n, np.int64)
