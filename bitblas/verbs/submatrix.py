@@ -17,13 +17,14 @@ from ..build import entries as build
 from ..build import stores
 from ..device import Device
 from ..exceptions import OutOfMemory
+from ..flat import FlatStore
 from ..formats import Region, Structure, numbers
 from ..formats.csr.format import from_arrays, index_type, numbers_of
 from ..formats.hyper.format import is_hyper as hyper_shape
 from ..formats.values import PackedValues
 from ..store import MatrixStore, VectorStore
 from ..store import plain as unpacked
-from . import arrays, hyper, reading, vector_build
+from . import arrays, elements, hyper, reading, vector_build
 from .keys import same_iso
 from .matrix import check_keys, coo, entries, find, joined, keys_of, merge, store, take
 
@@ -126,6 +127,8 @@ def _part(A: MatrixStore, region: Region) -> tuple[tuple[Any, Any], Any]:
 
 def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
     """A[i, j], None where there is no entry."""
+    if isinstance(A, FlatStore):
+        return elements.get(A.flat, A.lines.place(i, j))
     if not A.usual and A.structure.renumbers:
         held = zip(hyper.lists(A), (i, j), strict=True)
         places = [numbers.placed(A.device.xp, some, A.device.asarray([k])) for some, k in held]
