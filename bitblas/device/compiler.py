@@ -30,16 +30,24 @@ WORD = ir.IntType(64)
 POINTER = ir.IntType(8).as_pointer()
 
 
+class Passes(PassManager):
+    """Without what Numba does after each pass in case that the pass left it undone, and none of these does: making the
+    graph of blocks and the variables that live in them once more."""
+
+    _ENFORCING = False
+
+
 class Kernel(compiler.CompilerBase):
-    """The passes of Numba that a kernel needs: no closures, comprehensions, `with` or array expressions."""
+    """The passes of Numba that a kernel needs: no closures, comprehensions, `with`, array expressions or values of
+    arguments that become types. Branches that are never taken are left out once, when all is written out."""
 
     def define_pipelines(self) -> list[PassManager]:
         u, t = untyped_passes, typed_passes
-        passes = PassManager("kernel")
+        passes = Passes("kernel")
         for kind in (
-            u.TranslateByteCode, u.FixupArgs, u.IRProcessing, u.RewriteSemanticConstants, u.DeadBranchPrune,
-            u.GenericRewrites, u.InlineInlinables, u.DeadBranchPrune, u.FindLiterallyCalls, u.ReconstructSSA,
-            u.DeadBranchPrune, t.NopythonTypeInference, t.PreLowerStripPhis, t.IRLegalization, t.NativeLowering,
+            u.TranslateByteCode, u.FixupArgs, u.IRProcessing, u.RewriteSemanticConstants, u.GenericRewrites,
+            u.InlineInlinables, u.DeadBranchPrune, u.ReconstructSSA, t.NopythonTypeInference, t.PreLowerStripPhis,
+            t.IRLegalization, t.NativeLowering,
         ):  # fmt: skip
             passes.add_pass(kind, kind.__name__)
         passes.finalize()
