@@ -13,7 +13,6 @@ import bitblas as gb
 from bitblas import exceptions, reorder
 from bitblas.device import readback
 
-
 HOST = pytest.param("gorder", marks=pytest.mark.uses_cpu)  # one vertex after the other, on the host
 
 

@@ -36,8 +36,8 @@ class MatrixOrder(StoredMatrix):
         """The same entries, stored in another order of the vertices: rows and columns are permuted alike.
 
         order: "degree", "bfs", "rcm", "community", "llp" or "gorder" (bitblas.reorder computes them); a permutation of
-        0 .. n - 1 with order[new] = old; None for the user's numbering. Nothing that is read from the result changes: its
-        indices are the user's. Raises DimensionMismatch (A is not square), InvalidValue (no permutation, unknown
+        0 .. n - 1 with order[new] = old; None for the user's numbering. Nothing that is read from the result changes:
+        its indices are the user's. Raises DimensionMismatch (A is not square), InvalidValue (no permutation, unknown
         name), ValueError.
         """
         found = self._order_named("reorder", order)
