@@ -20,7 +20,7 @@ from ..kernels.prologue import Variant
 
 HASHES = 8  # of a signature
 MOST = 64  # rows of a cluster: bits of a word
-PASSES = 4  # with other hashes each; the first takes most
+PASSES = 4  # with other hashes each; of a web of 15 M links ten leave 3.83 M entries where four leave 3.84 M
 GAIN = 200  # a pass that takes fewer than one of so many entries is the last one
 MINHASH, BICLIQUES = Variant("kernels/minhash", (), (("HASHES", HASHES),)), Variant("kernels/bicliques")
 
