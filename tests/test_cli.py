@@ -165,7 +165,9 @@ def test_info(capsys, graph):
     assert made["forms"]["csr"]["bytes"] == A.profile().facts.bytes_of("csr")
     assert made["forms"]["b2sr8"]["entries_per_tile"] == 11
     made = result(capsys, "info", graph, "--orders", "--device", "cpu")
-    assert list(made["orders"]) == ["as it is", "degree", "bfs", "rcm", "community", "llp"] and made["best"] == [
+    assert list(made["orders"]) == ["as it is", "degree", "bfs", "rcm", "community", "llp", "gorder"] and made[
+        "best"
+    ] == [
         "as it is",
         "csr",
     ]
