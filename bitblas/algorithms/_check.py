@@ -138,12 +138,17 @@ def vertex(gb, name, value, n):
 
 def vertices(gb, name, values, n):
     """`values` as a list of Python ints, each one of n vertices."""
+    kind = getattr(getattr(values, "dtype", None), "kind", None)
     try:
-        values = list(values)
+        values = values if kind in ("i", "u") and values.ndim == 1 else list(values)
     except TypeError:
         raise TypeError(
             f"argument {name}: expected vertex numbers, got {_kind(values)}. Hint: a single one is written [v]."
         ) from None
+    if kind in ("i", "u"):  # an array: one look at all of them
+        values = values.tolist()
+        if not values or 0 <= min(values) <= max(values) < n:
+            return values
     return [vertex(gb, name, value, n) for value in values]
 
 

@@ -42,7 +42,8 @@ def _kernel(device: Device, wide: int, packed: bool, flagged: bool) -> Any:
 def _moved(A: MatrixStore, rows: Any, flagged: bool, place: Any, begin: Any, nrows: int, ncols: int) -> MatrixStore:
     """What extract.cpu.py makes of A. begin: the entries that are read before each row, and in all."""
     device, (a, x) = A.device, A.by_rows()
-    most, none = int(begin[-1]), dummy(device, "uint8")
+    most, none = int(begin[-1]), dummy(device, "uint8")  # of one type each, else the kernel is looked up again
+    no_rows, no_place = dummy(device, "int64"), dummy(device, index_type(A.ncols).char)
     iso = isinstance(x, generic) or not a.nvals
     wide = 0 if iso else x.itemsize
     if most >= MANY or held.limit is not None:
@@ -52,8 +53,8 @@ def _moved(A: MatrixStore, rows: Any, flagged: bool, place: Any, begin: Any, nro
     unsigned = None if iso else lookup_dtype(ALIKE[wide]).np_type
     bounds = ranges.by_work(begin[1:], device.parts) if device.splits(most, PARALLEL_ENTRIES) else None
     _kernel(device, wide, a.width > 0, flagged)(
-        nrows, none if rows is None else rows, 0 if rows is None else 1, a.ptr, a.col, a.width,
-        none if iso else x.view(unsigned), none if place is None else place, 0 if place is None else 1, begin, ptr, col,
+        nrows, no_rows if rows is None else rows, 0 if rows is None else 1, a.ptr, a.col, a.width,
+        none if iso else x.view(unsigned), no_place if place is None else place, 0 if place is None else 1, begin, ptr, col,
         none if iso else values.view(unsigned), bounds=bounds,
     )  # fmt: skip
     if bounds is not None:
@@ -69,10 +70,11 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     """A[I, J] of plain or packed rows; J ascends."""
     form = A.structure.rows()
     nrows, place = A.nrows if I is None else len(I), None
-    begin = form.ptr.astype(np.int64)
-    if I is not None:
-        begin, length = np.zeros(nrows + 1, np.int64), np.diff(form.ptr)
-        np.cumsum(length[I], out=begin[1:])
+    if I is None:
+        begin = form.ptr.astype(np.int64)
+    else:
+        begin = np.zeros(nrows + 1, np.int64)
+        np.cumsum(form.ptr[I + 1] - form.ptr[I], out=begin[1:])
     if J is not None:
         place = np.full(A.ncols, -1, index_type(A.ncols))
         place[J] = np.arange(len(J))
