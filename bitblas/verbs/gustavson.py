@@ -129,7 +129,8 @@ class Task:
         """The CPU's kernel that counts, and what it is given beside the result. It reads no values: one kernel for
         those of all types."""
         one = entry_values(self.device, BOOL, BOOL.np_type.type(True))
-        return compiled(self.device, _dense_row(self, 0)), (*self.operands(one, one, self.b.ncols, int(self.ascends)), one.iso)
+        given = self.operands(one, one, self.b.ncols, int(self.ascends))
+        return compiled(self.device, _dense_row(self, 0)), (*given, one.iso)
 
     @cached_property
     def writing(self) -> tuple[Any, tuple[Any, ...]]:

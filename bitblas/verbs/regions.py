@@ -54,8 +54,8 @@ def _moved(A: MatrixStore, rows: Any, flagged: bool, place: Any, begin: Any, nro
     bounds = ranges.by_work(begin[1:], device.parts) if device.splits(most, PARALLEL_ENTRIES) else None
     _kernel(device, wide, a.width > 0, flagged)(
         nrows, no_rows if rows is None else rows, 0 if rows is None else 1, a.ptr, a.col, a.width,
-        none if iso else x.view(unsigned), no_place if place is None else place, 0 if place is None else 1, begin, ptr, col,
-        none if iso else values.view(unsigned), bounds=bounds,
+        none if iso else x.view(unsigned), no_place if place is None else place, 0 if place is None else 1, begin, ptr,
+        col, none if iso else values.view(unsigned), bounds=bounds,
     )  # fmt: skip
     if bounds is not None:
         close_gaps(begin[bounds], bounds, ptr, (col,) if iso else (col, values))
@@ -103,4 +103,5 @@ def placed(T: MatrixStore, I: Any, J: Any, nrows: int, ncols: int) -> MatrixStor
         np.cumsum(ptr, out=ptr)
     kind = index_type(ncols)
     col = col.astype(kind, copy=False) if J is None else J.astype(kind)[col]
-    return of_rows(Csr(T.device, nrows, ncols, ptr, col if len(col) else np.empty(1, kind), form.nvals), T.dtype, values)
+    col = col if len(col) else np.empty(1, kind)
+    return of_rows(Csr(T.device, nrows, ncols, ptr, col, form.nvals), T.dtype, values)

@@ -1,6 +1,6 @@
 # A[I, J] row by row, in one pass, or what of A lies outside: of a row that `rows` names (FLAGGED: that it marks; else
-# row I[r], or row r) the entries to whose columns `place` gives a number, which ascend; of other rows all. Each range of
-# rows begins to write where `c_begin` says, with room for all that is read; the caller closes the gaps.
+# row I[r], or row r) the entries to whose columns `place` gives a number, which ascend; of other rows all. Each range
+# of rows begins to write where `c_begin` says, with room for all that is read; the caller closes the gaps.
 # include: formats/csr/columns.cpu.py
 
 
