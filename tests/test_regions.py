@@ -13,6 +13,10 @@ INDEX = {
     "all": slice(None), "ascending": [1, 4, 5, 11, 23], "range": slice(3, 17), "mixed": [9, 2, 20, 0],
     "none": np.zeros(0, np.int64),
 }  # fmt: skip
+PAIRS = [
+    ("all", "ascending"), ("ascending", "range"), ("range", "all"), ("mixed", "ascending"), ("ascending", "mixed"),
+    ("none", "ascending"), ("range", "none"), ("mixed", "mixed"), ("all", "all"),
+]  # fmt: skip
 
 
 def random(gb, nrows, ncols, dtype, seed, density=0.3, **form):
@@ -31,10 +35,9 @@ def same(ours, theirs):
 
 
 @pytest.mark.in_turn
-@pytest.mark.parametrize("cols", INDEX)
-@pytest.mark.parametrize("rows", INDEX)
+@pytest.mark.parametrize(("rows", "cols"), PAIRS)
 def test_a_part(device, rows, cols):
-    for dtype, form in (("iso", "csr"), ("INT16", "mplg"), ("FP64", "csr"), ("BOOL", "b2sr"), ("FC64", "csr")):
+    for dtype, form in (("iso", "csr"), ("INT16", "mplg"), ("FC64", "csr")):
         found = [
             random(gb, N, N, dtype, 1, device=device, format=form)[INDEX[rows], INDEX[cols]].new()
             for gb in (bitblas, graphblas)
@@ -46,12 +49,11 @@ def test_a_part(device, rows, cols):
 
 
 @pytest.mark.in_turn
-@pytest.mark.parametrize("cols", INDEX)
-@pytest.mark.parametrize("rows", INDEX)
+@pytest.mark.parametrize(("rows", "cols"), PAIRS)
 def test_a_part_that_is_assigned(device, rows, cols):
     """Into what is empty, full of entries, of another type; under a mask, with an accumulator."""
     for dtype, density, how in (
-        ("FP64", 0.0, "plain"), ("FP64", 0.4, "plain"), ("INT16", 0.4, "plain"), ("iso", 0.4, "accum"),
+        ("FP64", 0.0, "plain"), ("FP64", 0.4, "plain"), ("INT16", 0.4, "plain"), ("FP64", 0.4, "accum"),
         ("FP64", 0.4, "mask"), ("FP64", 0.4, "complement"),
     ):  # fmt: skip
         found = []

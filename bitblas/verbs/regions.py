@@ -50,12 +50,12 @@ def _moved(A: MatrixStore, rows: Any, flagged: bool, place: Any, begin: Any, nro
         device.foresee(f"part of {most} entries", rows_bytes(nrows, ncols, most) + wide * most)
     ptr, col = np.zeros(nrows + 1, index_type(most)), np.empty(most or 1, index_type(ncols))
     values = x if iso else np.empty(most, x.dtype)
-    unsigned = None if iso else lookup_dtype(ALIKE[wide]).np_type
+    moved, out = (none, none) if iso else (some.view(lookup_dtype(ALIKE[wide]).np_type) for some in (x, values))
     bounds = ranges.by_work(begin[1:], device.parts) if device.splits(most, PARALLEL_ENTRIES) else None
     _kernel(device, wide, a.width > 0, flagged)(
         nrows, no_rows if rows is None else rows, 0 if rows is None else 1, a.ptr, a.col, a.width,
-        none if iso else x.view(unsigned), no_place if place is None else place, 0 if place is None else 1, begin, ptr,
-        col, none if iso else values.view(unsigned), bounds=bounds,
+        moved, no_place if place is None else place, 0 if place is None else 1, begin, ptr,
+        col, out, bounds=bounds,
     )  # fmt: skip
     if bounds is not None:
         close_gaps(begin[bounds], bounds, ptr, (col,) if iso else (col, values))
