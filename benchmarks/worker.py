@@ -113,7 +113,7 @@ class Worker:
         waited, begin = queued(), time.perf_counter()
         if self.last.get(verb, 1.0) < 10 * WARM:
             while time.perf_counter() - begin < WARM:
-                self._finish(call())
+                self._finish(getattr(call, "other", call)())
         start, cpu = time.perf_counter(), time.process_time()
         result = self._finish(call())
         stop, cpu = time.perf_counter(), time.process_time() - cpu

@@ -126,8 +126,7 @@ class Products:
             (ptr, _), rows = form.unit_starts(), form.rows_per_unit
             if pulls(product):
                 case = self._case(product)
-                cost, item = case.push_cost()
-                most = int(vec.size / cost) + 1, int(form.work / item) + 1
+                most = int(case.most_pushed(vec.size)) + 1, int(form.work / case.push_cost()[1]) + 1
                 longest = longest_unit(form)
         variant = _kernel("tally", (("PTR", lookup_dtype(ptr.dtype)),), (("ROWS", rows),))
         args = (x.at(x.bits), x.at(x.summaries), ptr, longest, *most, MANY_ENTRIES, told)
