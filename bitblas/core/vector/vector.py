@@ -106,7 +106,11 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
         if recording.threads and recording.recorder is not None:
             recording.recorder.cleared(self)
             return
-        self._adopt(empty_vector(self.device, self.size, self.dtype))
+        held = self._data
+        if type(held) is VectorStore and held.is_blank:
+            self._pending.clear()
+        else:
+            self._adopt(empty_vector(held.device, held.size, held.dtype))
 
     def to(self, device: str | Device) -> Vector:
         """A copy on another device; the object itself if it is there already."""
