@@ -135,11 +135,6 @@ class VectorStore:
             self.count = sum(counts.tolist()) if len(counts) < CHUNK else int(counts.sum())
         return self.count
 
-    @property
-    def is_blank(self) -> bool:
-        """Whether it is as `empty_vector` makes it."""
-        return self.count == 0 and self.bits is None and self.order is None and self.iso
-
     def chunk_counts(self, out: Any = None) -> Any:
         """The number of entries in each CHUNK words."""
         n = words(self.size)

@@ -215,7 +215,7 @@ GPU_ONLY |= {f"kernels/{name}" for name in ("compact", "dense", "pack", "put", "
 CPU_ONLY = {"formats/b2sr/lanes", "formats/b2sr/dot_lanes"}  # SIMD lanes: what threads are on a GPU
 CPU_ONLY |= {"formats/csr/weave", "formats/csr/sift"}  # rows in one pass: on a GPU they would differ too much in length
 CPU_ONLY |= {"formats/csr/spread", "formats/b2sr/spread"}
-CPU_ONLY |= {f"loop/host/{name}" for name in ("clear", "tally", "summary")}
+CPU_ONLY |= {f"loop/host/{name}" for name in ("clear", "nested", "settle", "summary", "tally")}
 # (rounds of a loop, which a GPU runs by other kernels)
 CPU_ONLY |= {f"formats/csr/{name}" for name in ("gustavson", "push_list")}  # a row of sums, a sort, for each thread
 CPU_ONLY |= {"kernels/words", "kernels/numbered"}  # text, which lies on the host

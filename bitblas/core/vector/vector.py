@@ -14,7 +14,7 @@ from semirings.operators import of_row
 from ... import device as devices
 from ...device import Device
 from ...exceptions import DimensionMismatch
-from ...sparse import SparseStore
+from ...sparse import SparseStore, is_blank
 from ...sparse import empty as empty_vector
 from ...store import VectorStore
 from ...verbs import between, reading
@@ -107,7 +107,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
             recording.recorder.cleared(self)
             return
         held = self._data
-        if type(held) is VectorStore and held.is_blank:
+        if is_blank(held):
             self._pending.clear()
         else:
             self._adopt(empty_vector(held.device, held.size, held.dtype))
