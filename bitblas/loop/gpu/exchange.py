@@ -199,7 +199,7 @@ class Exit:
         f, xp = self.frontier, self.exchange.device.xp
         bits, values = xp.empty(self.count, np.uint64), f.iso
         self.exchange.put(self.bits, TO, address(bits))
-        if self.held is not None:
+        if self.values is not None and self.held is not None:
             values = xp.empty(*self.held)
             self.exchange.put(self.values, TO, address(values))
         self.taken = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, values, f.vec.size if self.full else None)

@@ -39,6 +39,7 @@ class Build(Products):
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         turning = _turning(plan.items)
         self.steps_of = {x: sum(s.target == x for s in self.steps) if x in turning else 0 for x in plan.vectors}
+        self.scalars: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         if around is not None:
             self.buffers, self.scalars = around.buffers, around.scalars
         else:
