@@ -31,6 +31,7 @@ def kinds(program):
     return [line.kind for line in told.launches]
 
 
+@pytest.mark.slow
 def test_searches_inside_rounds(monkeypatch):
     """Of all lengths, so that a frontier ends in each of its buffers."""
     seen, run = [], Program.run
