@@ -216,7 +216,7 @@ CPU_ONLY = {"formats/b2sr/lanes", "formats/b2sr/dot_lanes"}  # SIMD lanes: what 
 CPU_ONLY |= {f"formats/csr/{name}" for name in ("weave", "sift", "extract")}
 # (rows in one pass: on a GPU they would differ too much in length)
 CPU_ONLY |= {"formats/csr/spread", "formats/b2sr/spread"}
-CPU_ONLY |= {f"loop/host/{name}" for name in ("clear", "tally", "summary")}
+CPU_ONLY |= {f"loop/host/{name}" for name in ("clear", "nested", "settle", "summary", "tally")}
 # (rounds of a loop, which a GPU runs by other kernels)
 CPU_ONLY |= {f"formats/csr/{name}" for name in ("gustavson", "push_list")}  # a row of sums, a sort, for each thread
 CPU_ONLY |= {"kernels/words", "kernels/numbered", "kernels/webgraph"}  # files, which lie on the host
