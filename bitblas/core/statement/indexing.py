@@ -79,7 +79,7 @@ class IndexExpr(Waiting, Operators, Generic[Made]):
         """The mask of what is extracted that a mask of the parent's shape gives or, for a row or column, one of a
         Vector along it."""
         if not self.ndim:
-            raise TypeError("input_mask: not allowed where a single element is read")
+            raise ValueError("input_mask: not allowed where a single element is read")
         m = check(input_mask, getattr(input_mask, "ndim", self.parent.ndim))
         axes, shape = self.axes, self.parent.shape
         if m.ndim < len(axes):
