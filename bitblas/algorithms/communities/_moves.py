@@ -1,8 +1,8 @@
 """What Louvain and Leiden have in common: moves of vertices between communities, and graphs of communities.
 
 All vertices move at once, but of those that want to one in four stays, drawn anew in every round: two vertices that
-would change places else do it again and again. What is drawn are hashes of vertex, round and seed. Measured on graphs of
-hubs: where half of them stay the modularity is 1 % to 2 % lower, and as many rounds are needed; one in eight is worse too.
+would change places else do it again and again. What is drawn are hashes of vertex, round and seed. Measured on graphs
+with hubs: where half of them stay, the modularity is 1 % to 2 % lower after as many rounds; one in eight is worse too.
 """
 
 from .. import _watch as watch
