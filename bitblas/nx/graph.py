@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import compress
+from itertools import compress, repeat
 from typing import Any
 
 import networkx as nx
@@ -116,7 +116,7 @@ class Graph:
         def read() -> np.ndarray:
             if data is None:
                 return np.full(len(self.edges_at[0]), default)
-            return as_numbers(lambda: (found.get(weight, default) for found in data), weight)
+            return as_numbers(lambda: map(dict.get, data, repeat(weight), repeat(default)), weight)
 
         return self._kept_as((weight, default), read)
 
