@@ -25,6 +25,10 @@ def _rows(G: Graph, values: np.ndarray) -> Callable[[int], list[int]]:
     return lambda row: values[ptr[row] : ptr[row + 1]].tolist()
 
 
+def _lengths(G: Graph, weight: str) -> np.ndarray:
+    return G._kept_as(("length", weight), lambda: entry_values(G, weight, "min"))
+
+
 def _joined(before: Before, behind: Before, met: int) -> list[int]:
     return [*_back(before, met)[::-1], *_back(behind, behind[met])]
 
@@ -61,7 +65,7 @@ def fewest(G: Graph, source: int, target: int) -> list[int] | None:
 def nearest(G: Graph, source: int, target: int, weight: str) -> tuple[float, list[int]] | None:
     """The least length and the nodes of a path of it; None if there is no path. Refused for weights below 0 and NaN."""
     sides = G, G.turned
-    lengths = [H._kept_as(("length", weight), lambda H=H: entry_values(H, weight, "min")) for H in sides]
+    lengths = [_lengths(H, weight) for H in sides]
     if not (lengths[0] >= 0).all():
         raise Refused("negative weights")
     neighbours = [_rows(H, H.cols) for H in sides]
