@@ -28,6 +28,10 @@ def test_masks_of_single_values():
         v[0].new(mask=v.S)
     with pytest.raises(ValueError, match="input_mask: not allowed"):
         v[0].new(input_mask=v.S)
+    with pytest.raises(TypeError, match="mask"):
+        v(input_mask=v)
+    with pytest.raises(TypeError, match="input_mask: expected the mask of a Vector"):
+        v[[0, 1]].new(input_mask=bitblas.Matrix(int, 2, 2, device="cpu").S)
     s = bitblas.Scalar.from_value(1)
     for call in (lambda: s()[0], lambda: s().__setitem__(0, 1), lambda: s().__delitem__(0)):
         with pytest.raises(TypeError, match="a Scalar has no positions"):

@@ -136,6 +136,7 @@ class Output(Operators, InPlace):
         if input_mask is not None:
             if self.ndim == 0 or mask is not None:
                 raise TypeError("input_mask: not allowed for Scalars, nor together with mask")
+            input_mask = check(input_mask, getattr(input_mask, "ndim", self.ndim))
         elif mask is not None:
             if self.ndim == 0:
                 raise TypeError("mask: not allowed for Scalars")

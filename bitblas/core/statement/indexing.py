@@ -82,6 +82,8 @@ class IndexExpr(Waiting, Operators, Generic[Made]):
             raise ValueError("input_mask: not allowed where a single element is read")
         m = check(input_mask, getattr(input_mask, "ndim", self.parent.ndim))
         axes, shape = self.axes, self.parent.shape
+        if m.ndim > len(axes):
+            raise TypeError("input_mask: expected the mask of a Vector where one is read, got that of a Matrix")
         if m.ndim < len(axes):
             if self.ndim == 2:
                 raise TypeError("input_mask: expected the mask of a Matrix where one is read, got that of a Vector")
