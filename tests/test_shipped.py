@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from benchmarks import start
 from bitblas.device import jit, shipped, targets
 from bitblas.device.targets import NEEDS, SHIPPED, Target
 
@@ -40,12 +41,12 @@ elf = pytest.mark.skipif(
 )
 
 
-def python(code, *arguments, cache, **env):
+def python(code, *arguments, cache, timeout=300, **env):
     """What a process prints that is told nothing of how to compile."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "BITBLAS_"))}
     command = [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
     env = {**plain, "BITBLAS_CACHE": str(cache), **env}
-    made = subprocess.run(command, capture_output=True, text=True, env=env, timeout=300, check=False)
+    made = subprocess.run(command, capture_output=True, text=True, env=env, timeout=timeout, check=False)
     assert (made.returncode, made.stderr) == (0, ""), made.stderr
     return made.stdout.splitlines()
 
@@ -93,6 +94,18 @@ def test_a_package_that_brings_objects_compiles_nothing(built, tmp_path):
     assert python(RUN, *arguments, cache=tmp_path) == ["0 False"]
     assert list(tmp_path.rglob("*.o")) == []
     assert python(RUN, *arguments, cache=tmp_path, NUMBA_OPT="1") == [f"{KERNELS} True"], "as told, not as shipped"
+
+
+@elf
+@pytest.mark.slow
+def test_first_programs_compile_nothing(tmp_path):
+    """The algorithms, one after the other on one graph, which use puts into another form; and a search."""
+    python(BUILD, tmp_path / "data", cache=tmp_path / "cache", timeout=1200)
+    programs = {program.name: program.arguments for program in start.programs(tmp_path)}
+    command = f"from bitblas.cli import main; main({list(programs['bitblas bfs karate.mtx'][2:])})"
+    for code in (start.NINE, start.BFS.format(library="bitblas"), command):
+        said = python(RUN, tmp_path / "data", code, cache=tmp_path / "cache", BITBLAS_DEVICE="cpu")
+        assert said[-1] == "0 False", code
 
 
 @elf
