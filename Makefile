@@ -39,11 +39,14 @@ DEV_ENV :=
 GPU_ENV :=
 SITE_ENV :=
 endif
-PIP := $(PY) -m pip --disable-pip-version-check install --quiet
+# pip would compile bytecode on one processor, which is half of its time.
+PIP := $(PY) -m pip --disable-pip-version-check install --quiet --no-compile
+BYTECODE := $(PY) -m compileall -qq -j 0 $(VENV)/lib || true
 
 # Test workers share the cores: SuiteSparse gets one thread each and must not spin while it waits. Compiling is most of
-# the time: loops of the CPU's kernels are not vectorised, which changes how fast they are and nothing else.
-TEST_VARS := NUMBA_OPT=$${NUMBA_OPT:-1} NUMBA_LOOP_VECTORIZE=$${NUMBA_LOOP_VECTORIZE:-0} NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-2} OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=passive BITBLAS_VARIANTS=$(VARIANTS)
+# the time: loops of the CPU's kernels are not vectorised, which changes how fast they are and nothing else. Tests start
+# Python some hundred times: without bytecode each start takes four times as long.
+TEST_VARS := PYTHONDONTWRITEBYTECODE= NUMBA_OPT=$${NUMBA_OPT:-1} NUMBA_LOOP_VECTORIZE=$${NUMBA_LOOP_VECTORIZE:-0} NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-2} OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=passive BITBLAS_VARIANTS=$(VARIANTS)
 PYTEST := $(TEST_VARS) $(PY) -m pytest -n $(JOBS)
 NO_CXX = command -v g++ >/dev/null || echo "NOTE: there is no g++, so the tests that run CUDA kernels in the emulator did NOT run."
 
@@ -122,6 +125,7 @@ $(VENV)/.stamp-venv:
 
 $(VENV)/.stamp-run: pyproject.toml | $(VENV)/.stamp-venv
 	$(PIP) -e '.[compare]'
+	@$(BYTECODE)
 	@touch $@
 
 # Kernels that the README, the algorithms and the demo need, compiled by all processors at once; what is missing later is
@@ -132,14 +136,17 @@ $(VENV)/.stamp-warm: $(VENV)/.stamp-run
 
 $(VENV)/.stamp-dev: pyproject.toml | $(VENV)/.stamp-venv
 	$(PIP) -e '.[dev]'
+	@$(BYTECODE)
 	@touch $@ $(VENV)/.stamp-run
 
 $(VENV)/.stamp-site: $(VENV)/.stamp-dev
 	$(PIP) -e '.[site]'
+	@$(BYTECODE)
 	@touch $@
 
 $(VENV)/.stamp-cuda$(CUDA): $(VENV)/.stamp-dev
 	$(PIP) -e '.[dev]' && $(PIP) -e '.[cuda$(CUDA)]'
+	@$(BYTECODE)
 	@touch $@
 
 clean:

@@ -77,6 +77,8 @@ FILLED = Refusal(
     "a graph to fill (`create_using`)", lambda given: not isinstance(given.get("create_using"), type | None)
 )
 IN_PLACE = Refusal("nodes renamed in place (`copy`)", lambda given: not given["copy"])
+CHANGED = Refusal("a graph changed in place (`copy`)", lambda given: not given["copy"])
+WRITTEN = _not_none("attr", "an attribute to write (`attr`)")
 
 OTHER_FLOW = Refusal("a `flow_func` of its own", lambda given: given["flow_func"] is not None or bool(given["kwargs"]))
 UNDIRECTED = Refusal("undirected graphs", lambda given: not given["G"].is_directed())
@@ -176,6 +178,12 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     (OWN, HEAVY, "single_source_dijkstra_path multi_source_dijkstra_path single_source_bellman_ford_path", WEIGHT),
     (OWN, HEAVY, "all_pairs_dijkstra all_pairs_dijkstra_path all_pairs_bellman_ford_path", WEIGHT),
     (OWN, SEARCH, "dijkstra_path bellman_ford_path", WEIGHT),
+    (OWN, HEAVY, "could_be_isomorphic intersection_array is_distance_regular is_strongly_regular"),
+    (OWN, HEAVY, "barycenter", WEIGHT, GIVEN, WRITTEN),
+    (OWN, SEARCH, "is_eulerian is_semieulerian has_eulerian_path"),
+    (OWN, LITTLE, "is_partition get_node_attributes dominating_set"),
+    (OWN, LITTLE, "is_matching is_maximal_matching is_perfect_matching"),
+    (OWN, LITTLE, "density is_bipartite_node_set bipartite_degree_centrality group_degree_centrality"),
     (OWN, LITTLE, "edge_boundary to_dict_of_lists biadjacency_matrix is_simple_path"),
     (OWN, LITTLE, "mutual_weight lowest_common_ancestor bethe_hessian_matrix forceatlas2_layout"),
     (MADE, LITTLE, "empty_graph null_graph trivial_graph path_graph cycle_graph complete_graph star_graph", FILLED),
@@ -195,6 +203,8 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     (MADE, LITTLE, "difference intersection symmetric_difference intersection_all", KEYED),
     (MADE, LITTLE, "convert_node_labels_to_integers"),
     (MADE, LITTLE, "relabel_nodes", IN_PLACE),
+    (MADE, LITTLE, "contracted_nodes contracted_edge", CHANGED),
+    (MADE, LITTLE, "projected_graph weighted_projected_graph"),
 )
 
 TABLE = {

@@ -5,20 +5,20 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from .core.aggregators import AGGREGATORS, Aggregator, TypedAggregator, find
+from .core.aggregators import AGGREGATORS, Aggregator, TypedAggregator
 
 ss = sys.modules[__name__]  # python-graphblas keeps the positional ones here; in bitblas they are the same entries
 
+SYMBOLS = {"+": "sum", "*": "prod", "&": "all", "|": "any"}
+
 
 def from_string(text: str) -> Any:
-    """The aggregator that a text names: "mean", "mean[FP32]". ValueError for unknown text."""
-    base = text.strip().partition("[")[0]
-    if base in AGGREGATORS and find(text) is None:  # a monoid has that name too
-        return AGGREGATORS[base]
-    found = find(text)
+    """The aggregator that a text names: "mean", "mean[FP32]", "+". ValueError for unknown text."""
+    base, bracket, dtype = text.strip().partition("[")
+    found = AGGREGATORS.get(SYMBOLS.get(base, base))
     if found is None:
-        raise ValueError(f"agg: expected one of {', '.join(AGGREGATORS)}, got {text!r}")
-    return found
+        raise ValueError(f"agg: expected one of {', '.join((*AGGREGATORS, *SYMBOLS))}, got {text!r}")
+    return found[dtype.rstrip("]")] if bracket else found
 
 
 def __getattr__(name: str) -> Any:

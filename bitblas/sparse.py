@@ -100,6 +100,11 @@ def _bits_at(device: Device, size: int, index: Any) -> Any:
     return bits
 
 
+def is_blank(u: VectorStore) -> bool:
+    """Whether it has no bits, as what `empty_vector` makes."""
+    return type(u) is VectorStore and u.count == 0 and u.bits is None and u.order is None and u.iso
+
+
 def empty(device: Device, size: int, dtype: DataType) -> VectorStore:
     """A vector without entries, for whoever will read it before anything is written."""
     zero = dtype.np_type.type(0)

@@ -115,6 +115,9 @@ def _linked(text: str, folder: str, page: str) -> str:
             return f"[{words}]({up}notebooks/{Path(path).stem}.md)"
         if path.startswith("examples/"):
             return f"[{words}]({up}examples/index.md#{path.removeprefix('examples/').replace('.', '')})"
+        if path.startswith("bitblas/algorithms/"):
+            kind, name = Path(path).parts[-2:]
+            return f"[{words}]({up}algorithms/{kind}.md#{Path(name).stem})"
         if path.startswith("docs/"):
             return f"[{words}]({up}{path.removeprefix('docs/')}{anchor})"
         return f"{words} (`{path}`)" if words != path else f"`{path}`"  # a file that the site does not have: its name

@@ -23,7 +23,7 @@ import numpy as np
 from . import dtypes
 from .algebra import Monoid, Semiring
 from .dtypes import BOOL, DataType
-from .operators import BinaryOp, IndexUnaryOp, Operator
+from .operators import BinaryOp, IndexUnaryOp, Operator, UnaryOp
 
 # The semirings of the catalogue whose multiplication distributes over the addition, and on which values: "all", or
 # "small" where integers must not wrap and floats must not round, overflow or be NaN. The others are not semirings of
@@ -82,9 +82,10 @@ def check_operator(op: Operator, dtype: Any) -> list[str]:
     same with the operands exchanged."""
     t = op.check(dtypes.lookup_dtype(dtype))
     name, values, found = f"{op.name}[{t}]", edge_values(t), []
+    seconds = values[:1] if isinstance(op, UnaryOp) else values
 
     def evaluated() -> Iterator[str]:
-        for x, y in itertools.product(values, values):
+        for x, y in itertools.product(values, seconds):
             try:
                 z = at(op, t, x, y)
             except Exception as error:

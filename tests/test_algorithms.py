@@ -87,6 +87,11 @@ class Programs:
 
         check()
 
+    def test_betweenness_keeps_every_bit(self, gb):
+        graph = oracles.Graph.of(6, [(i, j) for i in range(3) for j in range(3, 6)], symmetric=True)
+        for batch in (1, 6):  # thirds that add up: a dependency of two thirds from each of three sources
+            assert full(betweenness_centrality(matrix(gb, graph), batch=batch, gb=gb)).tolist() == [2.0] * 6
+
     def test_no_vertices(self, gb):
         A = gb.Matrix(gb.dtypes.BOOL, 0, 0)
         assert triangle_count(A, gb=gb) == 0

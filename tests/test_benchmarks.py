@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bitblas
-from benchmarks import builds, bytes, cpu, decode, entrywise, gpu, graphs, mplg, packed, small
+from benchmarks import builds, bytes, cpu, decode, entrywise, gpu, graphs, mplg, orders, packed, small
 from benchmarks.__main__ import main
 from benchmarks.verbs import VERBS
 
@@ -228,6 +228,21 @@ def test_bytes_of_a_folder(tmp_path, capsys):
     assert bytes.main(["--graphs", "grid2d_9", "--folder", str(tmp_path), "--least", "3"]) == 0
     assert "wide" not in capsys.readouterr().out
     assert bytes.main(["--graphs", "nothing"]) == bytes.main(["--graphs", "grid2d_9", "--orders", "nothing"]) == 2
+
+
+def test_bytes_under_orders(tmp_path, capsys):
+    (tmp_path / "wide.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 1\n2 3\n")
+    how = ["--folder", str(tmp_path), "--orders", "degree,gorder", "--forms", "csr,nib"]
+    assert orders.main(["--graphs", "grid2d_9", *how]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    csr, nib, seconds = lines[2:]
+    assert csr[:2] == ["grid2d_9", "csr"] and len(set(csr[3:])) == 1, "no order changes these"
+    came, mixed, _, gorder = map(float, nib[3:])
+    assert came < mixed > gorder
+    assert seconds[1:5] == ["seconds", "288", "-", "-"] and len(seconds) == 7
+    assert orders.main(["--graphs", "nothing", *how]) == 2
+    with pytest.raises(SystemExit):
+        orders.main(["--orders", "nothing"])
 
 
 def test_bars_that_are_missed_are_said():

@@ -84,6 +84,19 @@ def test_values_follow_their_entries(device, quick):
     assert A[0, 0].new().value == 7.5 and A.nvals == 8 * N
 
 
+def test_sums_of_eight_bytes_repay_no_tiles_on_the_cpu(device, quick):
+    """Few lanes fit a vector of the processor; those of four bytes do, and so do counts."""
+    A, B = blocks(), blocks()
+    u = gb.Vector.from_dense(np.arange(N) % 7.0)
+    for of, dtype in (A, "FP64"), (B, "FP32"):
+        reads(of, 40, u.dup(dtype), gb.semiring.plus_second[dtype])
+    counted = A._store.structure.reads
+    assert (counted, A.format) == (0, "csr") if A.device.kind == "cpu" else A.format == "b2sr8"
+    assert B.format == "b2sr8"
+    reads(A, 40, u, gb.semiring.plus_pair[gb.dtypes.INT64])
+    assert A.format == "b2sr8"
+
+
 def test_what_is_read_once_is_not_looked_at(device, never):
     A, u = blocks(), half()
     B = A.mxm(A, PAIR).new()

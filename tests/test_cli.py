@@ -146,9 +146,10 @@ def test_watches_are_told_apart():
 def test_text(capsys, graph):
     status, out, err = run(capsys, "bfs", graph, "--source", "1", "--device", "cpu")
     assert (status, err) == (0, "")
-    first, second = out.splitlines()
+    first, *each, last = out.splitlines()
     assert first == "source 1, reached 5, depth 2"
-    assert second.startswith("6 vertices, 11 entries, on cpu: read in ")
+    assert each == [f"{v}\t{level}" for v, level in enumerate((1, 0, 1, 1, 2))]
+    assert last.startswith("6 vertices, 11 entries, on cpu: read in ")
 
 
 def test_info(capsys, graph):
@@ -164,7 +165,9 @@ def test_info(capsys, graph):
     assert made["forms"]["csr"]["bytes"] == A.profile().facts.bytes_of("csr")
     assert made["forms"]["b2sr8"]["entries_per_tile"] == 11
     made = result(capsys, "info", graph, "--orders", "--device", "cpu")
-    assert list(made["orders"]) == ["as it is", "degree", "bfs", "rcm", "community", "llp"] and made["best"] == [
+    assert list(made["orders"]) == ["as it is", "degree", "bfs", "rcm", "community", "llp", "gorder"] and made[
+        "best"
+    ] == [
         "as it is",
         "csr",
     ]

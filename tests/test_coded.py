@@ -8,6 +8,7 @@ from battery import MATRICES
 from test_builds import rows_of
 from test_formats import host, make
 
+import bitblas as gb
 from bitblas.formats.cgr import layout
 from bitblas.formats.cgr.format import Cgr
 
@@ -69,3 +70,22 @@ def test_lies_are_refused(device, key, lie):
     for name, array in form.arrays().items():
         with pytest.raises(ValueError, match="expected"):
             type(form).restored(form.device, form.numbers(), form.arrays() | {name: array[:-1]}).check()
+
+
+@pytest.mark.parametrize("key", MADE)
+def test_pulls_of_rows_in_turn_and_of_some(key):
+    """On the CPU what comes next of a row, or the next row, is decoded before it is used: rows of none to a hundred
+    entries, with gaps of all sizes, all of them, and those that a mask allows; to their end, or to their first hit."""
+    rng = np.random.default_rng(7)
+    n = 1 << 20
+    rows = np.repeat(np.arange(200), rng.integers(0, 100, 200) * rng.integers(0, 2, 200))
+    keys = np.unique(rows * n + (rng.random(len(rows)) * (1 << rng.integers(5, 21, len(rows)))).astype(np.int64))
+    how = {"nrows": 200, "ncols": n, "device": "cpu"}
+    A, B = (gb.Matrix.from_coo(keys // n, keys % n, True, format=form, **how) for form in (key, "csr"))
+    x = gb.Vector.from_dense(rng.integers(1, 9, n).astype(np.float32), device="cpu")
+    hits = gb.Vector.from_coo(np.unique(keys % n)[::7], True, size=n, device="cpu")
+    some = gb.Vector.from_coo(np.flatnonzero(rng.random(200) < 0.4), True, size=200, device="cpu")
+    for u, semiring in ((x, gb.semiring.plus_second), (hits, gb.semiring.lor_land)):
+        for mask in (None, some.S, ~some.S):
+            found, wanted = (M.mxv(u, semiring).new(mask=mask) for M in (A, B))
+            assert found.isequal(wanted) and found.nvals

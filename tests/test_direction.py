@@ -74,6 +74,26 @@ def test_rows_that_end_at_their_first_hit_are_read_so_far():
     assert decided(case=early, nvals=100, work=1000, longest=999, active=167) is plan.HEAVY
 
 
+def test_entries_from_which_on_a_loop_pulls():
+    assert CASE.most_pushed(1000) == 1000 / 3 == CASE._replace(early=2.0).most_pushed(1000)
+    early = CASE._replace(early=12.0)  # as `direction` says of a single statement
+    assert early.most_pushed(1200) == 200
+    known = {"rows": True, "work": None}
+    assert direction(early._replace(**known), Known(1200, nvals=199)).push
+    assert not direction(early._replace(**known), Known(1200, nvals=200)).push
+
+
+def test_any_ends_a_row_at_its_first_hit():
+    with config.set(device="cpu"):
+        A = gb.Matrix.from_coo(np.arange(900) % 30, np.arange(900) // 30, 1.5, nrows=30, ncols=30)
+        u = gb.Vector.from_dense(np.arange(30.0))
+        found = [
+            deciding.case(A._stored, u._stored.values, ring[gb.dtypes.FP64], transpose=False, flip=False).early
+            for ring in (gb.semiring.any_second, gb.semiring.min_second)
+        ]
+    assert found == [30.0, 0.0]
+
+
 def test_of_few_entries_all_are_read():
     few = CASE._replace(few=True)
     assert decided(case=few) is decided(case=few, nvals=1) is plan.SMALL

@@ -213,12 +213,15 @@ GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.
 GPU_ONLY |= {f"kernels/{name}" for name in ("compact", "dense", "pack", "put", "range")}
 CPU_ONLY = {"formats/b2sr/lanes", "formats/b2sr/dot_lanes"}  # SIMD lanes: what threads are on a GPU
-CPU_ONLY |= {"formats/csr/weave", "formats/csr/sift"}  # rows in one pass: on a GPU they would differ too much in length
+CPU_ONLY |= {f"formats/csr/{name}" for name in ("weave", "sift", "extract")}
+# (rows in one pass: on a GPU they would differ too much in length)
 CPU_ONLY |= {"formats/csr/spread", "formats/b2sr/spread"}
-CPU_ONLY |= {f"loop/host/{name}" for name in ("clear", "tally", "summary")}
+CPU_ONLY |= {f"loop/host/{name}" for name in ("clear", "nested", "settle", "summary", "tally")}
 # (rounds of a loop, which a GPU runs by other kernels)
 CPU_ONLY |= {f"formats/csr/{name}" for name in ("gustavson", "push_list")}  # a row of sums, a sort, for each thread
-CPU_ONLY |= {"kernels/words", "kernels/numbered"}  # text, which lies on the host
+CPU_ONLY |= {"kernels/words", "kernels/numbered", "kernels/webgraph"}  # files, which lie on the host
+CPU_ONLY |= {"kernels/gorder"}  # one vertex after the other
+CPU_ONLY |= {"kernels/minhash", "kernels/bicliques"}  # mining, on the host
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))
 
 

@@ -148,12 +148,6 @@ def test_what_is_no_loop_of_statements_stays_one():
     assert program.run() == 4 == rounds
     assert "names other objects" in str(program.explain())
 
-    program = Program(lambda k: repeat(lambda _: v << v.select(gb.select.valuegt, 5), while_=v), while_=v)
-    assert program.run() == 1 and "inside the round" in str(program.explain())
-    program = Program(lambda k: v << v.select(gb.select.valuegt, 5), while_=(v, v))
-    v << 3
-    assert program.run() == 1 and "several vectors" in str(program.explain())
-
     def numbered(k):
         v << [1, 2, 3][k]
 

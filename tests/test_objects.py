@@ -132,6 +132,11 @@ def test_aggregators_by_name_and_as_functions(device):
     v, any_value = bitblas.Vector.from_coo([1, 2], [5, 6]), bitblas.agg.any_value
     assert v.reduce(any_value).new().value in (5, 6)
     assert repr(bitblas.agg.mean["INT8"]) == "agg.mean[INT8]" and bitblas.op.from_string("count") is bitblas.agg.count
+    from_string = bitblas.agg.from_string
+    assert repr(bitblas.agg.ss.first) == "agg.ss.first" and repr(from_string("any[INT8]")) == "agg.any[INT8]"
+    assert from_string("|") is bitblas.agg.any and repr(from_string("+[int]")) == "agg.sum[INT64]"
+    with pytest.raises(ValueError, match="agg: expected one of sum"):
+        from_string("bad")
     with pytest.raises(AttributeError, match="known: sum"):
         bitblas.agg.foo
 

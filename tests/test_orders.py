@@ -13,9 +13,11 @@ import bitblas as gb
 from bitblas import exceptions, reorder
 from bitblas.device import readback
 
+HOST = pytest.param("gorder", marks=pytest.mark.uses_cpu)  # one vertex after the other, on the host
+
 
 @pytest.mark.in_turn
-@pytest.mark.parametrize("order", reorder.ORDERS)
+@pytest.mark.parametrize("order", [HOST if order == "gorder" else order for order in reorder.ORDERS])
 def test_every_order_is_a_permutation_and_always_the_same(device, order):
     for name in MATRICES:
         A = matrix(name)
@@ -91,7 +93,7 @@ def tiles(A, perm):
 def test_local_orders_fill_tiles():
     A = grid(40)
     found = {name: A.nvals / tiles(A, order(A)) for name, order in reorder.ORDERS.items()}
-    assert found["degree"] < 1.5 and found["rcm"] > 3 and found["community"] > 4
+    assert found["degree"] < 1.5 and found["rcm"] > 3 and found["community"] > 4 and found["gorder"] > 2.5
 
 
 def test_layers_put_every_clique_together_and_cliques_of_one_ring_too(device):
@@ -108,6 +110,32 @@ def test_layers_put_every_clique_together_and_cliques_of_one_ring_too(device):
     assert (np.diff(clique) != 0).sum() == cliques - 1
     assert (abs(np.diff(clique)) == 1).sum() > 3  # by chance one in six of the eleven
     assert (A.device.to_host(reorder.llp(A.T)) == order).all()
+
+
+@pytest.mark.parametrize("name", ["symmetric", "gaps", "33x33", "a graph with hubs"])
+def test_gorder_takes_one_of_the_highest_score_each_time(name):
+    if name in MATRICES:
+        A = matrix(name, device="cpu")
+    else:
+        rng = np.random.default_rng(0)
+        i, j = (rng.random((2, 900)) ** 3 * 200).astype(int)
+        A = gb.Matrix.from_coo(i, j, True, nrows=200, ncols=200, device="cpu")
+    n, order = A.nrows, reorder.gorder(A)
+    edge = np.zeros((n, n), int)
+    edge[tuple(index.astype(int) for index in A.to_coo()[:2])] = 1
+    edge |= edge.T
+    np.fill_diagonal(edge, 0)
+    degree = edge.sum(0)
+    few = degree <= np.sqrt(n)
+    assert name in MATRICES or 0 < few.sum() < n
+    score = edge + edge * few @ edge
+    left = np.ones(n, bool)
+    assert degree[order[0]] == degree.max()
+    for k, v in enumerate(order):
+        found = score[:, order[max(0, k - 5) : k]].sum(1)
+        best = left & (found == found[left].max())
+        assert best[v], (k, v)
+        left[v] = False
 
 
 def test_hubs_stand_first_and_leaves_of_one_star_together():

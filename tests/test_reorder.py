@@ -88,7 +88,7 @@ def test_there_and_back(device, name):
         ([0, 1, 2, 3, 3], "expected a permutation of 0 .. 4, got one without 4"),
         ([0, 1, 2, 3, 5], "expected numbers from 0 to 4, got 5"),
         ([0, 1, 2, 3, -1], "expected numbers from 0 to 4, got -1"),
-        ("best", "expected 'degree', 'bfs', 'rcm', 'community', 'llp' or a permutation, got 'best'"),
+        ("best", "expected 'degree', 'bfs', 'rcm', 'community', 'llp', 'gorder' or a permutation, got 'best'"),
     ],
 )
 def test_what_is_no_permutation_is_refused(device, order, message):

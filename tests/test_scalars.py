@@ -22,6 +22,22 @@ def test_operator_of_numbers(device, text):
     both(NAMED + (f"r = {text}" if "<<" not in text else f"{text}; r = x"), "r")
 
 
+def test_masks_of_single_values():
+    v = bitblas.Vector.from_coo([0, 1], [1, 2], device="cpu")
+    with pytest.raises(ValueError, match="mask: not allowed"):
+        v[0].new(mask=v.S)
+    with pytest.raises(ValueError, match="input_mask: not allowed"):
+        v[0].new(input_mask=v.S)
+    with pytest.raises(TypeError, match="mask"):
+        v(input_mask=v)
+    with pytest.raises(TypeError, match="input_mask: expected the mask of a Vector"):
+        v[[0, 1]].new(input_mask=bitblas.Matrix(int, 2, 2, device="cpu").S)
+    s = bitblas.Scalar.from_value(1)
+    for call in (lambda: s()[0], lambda: s().__setitem__(0, 1), lambda: s().__delitem__(0)):
+        with pytest.raises(TypeError, match="a Scalar has no positions"):
+            call()
+
+
 def test_what_scalars_do_more(device):
     """python-graphblas turns `1 | s` round, has no default for `s | True`, and an AttributeError for range(2.5)."""
     x, t = bitblas.Scalar.from_value(3), bitblas.Scalar.from_value(True)

@@ -250,6 +250,12 @@ class Programs:
             random_walks(A, [0], 0, gb=gb)
         with pytest.raises(gb.exceptions.IndexOutOfBound, match=r"argument starts: .*0 to 14.*got 15"):
             random_walks(A, [0, 15], 1, gb=gb)
+        for bad, error in ([0, 15], gb.exceptions.IndexOutOfBound), ([0, -1], gb.exceptions.IndexOutOfBound), (
+            [[0, 1]], TypeError,
+        ):  # fmt: skip
+            with pytest.raises(error, match=r"argument starts: .*Hint"):
+                random_walks(A, np.array(bad), 1, gb=gb)
+        assert random_walks(A, np.array([3, 0], np.uint32), 3, gb=gb).isequal(random_walks(A, [3, 0], 3, gb=gb))
         assert random_walks(A, [], 3, gb=gb).shape == (0, 4)
 
 

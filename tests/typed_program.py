@@ -47,6 +47,17 @@ def main() -> None:
     assert_type(v.outer(v).new(), gb.Matrix)
     assert_type(v.diag(), gb.Matrix)
 
+    # Infix operators.
+    assert_type((A @ v).new(), gb.Vector)
+    assert_type((v @ A).new(), gb.Vector)
+    assert_type((A @ A.T).new(mask=A.S), gb.Matrix)
+    assert_type((v @ v).new(), gb.Scalar)
+    assert_type((A.T @ (v + 1)).new(), gb.Vector)
+    assert_type(A + A, MatrixExpression)
+    assert_type(2 * v - v, VectorExpression)
+    assert_type(-v, VectorExpression)
+    assert_type(v > 1, VectorExpression)
+
     # Statements.
     w = gb.Vector(gb.dtypes.FP64, 3)
     w << A.mxv(v)

@@ -13,9 +13,9 @@ from . import Watch
 PROSE = """# Algorithms
 
 `bitblas.algorithms` has a folder for each kind of question, a file for each algorithm, and in it a program of a few
-GraphBLAS statements with its formulas. All run on the CPU and on a GPU, many as loops that stay there
-([loops.md](loops.md)), and, given `gb=graphblas`, as they are on python-graphblas: the tests do, and compare with what
-the last column says. This page is made from their docstrings: `python -m bitblas.algorithms > docs/algorithms.md`.
+GraphBLAS statements with its formulas: a name leads to it. All run on the CPU and on a GPU, many as loops that stay
+there ([loops.md](loops.md)), and, given `gb=graphblas`, as they are on python-graphblas: the tests do, and compare with
+what the last column says. This page is made from their docstrings: `python -m bitblas.algorithms > docs/algorithms.md`.
 
 ```python
 import bitblas as gb
@@ -42,8 +42,17 @@ class Entry(NamedTuple):
     check: str
 
     @property
+    def path(self) -> str:
+        """Its file, in the repository."""
+        return self.program.__module__.replace(".", "/") + ".py"
+
+    @property
     def call(self) -> str:
         """The call, with the arguments that it must have and the names of the options."""
+        return f"{self.name}{self.arguments}"
+
+    @property
+    def arguments(self) -> str:
         parameters = inspect.signature(self.program).parameters.values()
         options = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "gb"]
         given = [
@@ -51,7 +60,7 @@ class Entry(NamedTuple):
             for p in parameters
             if p.kind is not p.KEYWORD_ONLY
         ]
-        return f"{self.name}({', '.join([*given, *(f'{name}=' for name in options)])})"
+        return f"({', '.join([*given, *(f'{name}=' for name in options)])})"
 
 
 def _entry(name: str, program: Callable[..., Any]) -> Entry:
@@ -74,14 +83,26 @@ def entries() -> dict[str, list[Entry]]:
     return found
 
 
+def title(folder: str) -> str:
+    """What the algorithms of a folder answer."""
+    return inspect.getdoc(importlib.import_module(f"{__package__}.{folder}")) or ""
+
+
 def page() -> str:
     """docs/algorithms.md."""
     text = [PROSE]
     for folder, listed in entries().items():
-        title = inspect.getdoc(importlib.import_module(f"{__package__}.{folder}")) or ""
-        text += [f"## {folder}", "", title, "", "| call | gives | from | checked against |", "|---|---|---|---|"]
+        text += [
+            f"## {folder}",
+            "",
+            title(folder),
+            "",
+            "| call | gives | from | checked against |",
+            "|---|---|---|---|",
+        ]
         for entry in listed:
-            cells = (f"`{entry.call}`", entry.answers, " ".join(entry.sources), entry.check)
+            call = f"[`{entry.name}`](../{entry.path})<br>`{entry.arguments}`"
+            cells = (call, entry.answers, " ".join(entry.sources), entry.check)
             text.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
         text.append("")
     return "\n".join(text)

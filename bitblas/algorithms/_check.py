@@ -138,12 +138,16 @@ def vertex(gb, name, value, n):
 
 def vertices(gb, name, values, n):
     """`values` as a list of Python ints, each one of n vertices."""
+    kind, ndim = getattr(getattr(values, "dtype", None), "kind", None), getattr(values, "ndim", None)
+    whole = kind in ("i", "u") and ndim == 1
     try:
-        values = list(values)
+        values = values.tolist() if whole else list(values)
     except TypeError:
         raise TypeError(
             f"argument {name}: expected vertex numbers, got {_kind(values)}. Hint: a single one is written [v]."
         ) from None
+    if whole and (not values or 0 <= min(values) <= max(values) < n):  # an array: one look at all of them
+        return values
     return [vertex(gb, name, value, n) for value in values]
 
 

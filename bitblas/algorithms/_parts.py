@@ -9,10 +9,10 @@ def degrees(A, gb):
 
 def among(A, v, gb):
     """The entries of A, n x n, between vertices that have an entry in v; a Matrix of the same size and dtype."""
-    i, j, values = A.to_coo()
-    inside = v.apply(gb.unary.one[gb.dtypes.BOOL]).new().to_dense(False)
-    kept = inside[i] & inside[j]
-    return gb.Matrix.from_coo(i[kept], j[kept], values[kept], A.dtype, nrows=A.nrows, ncols=A.ncols)
+    C, (i, _) = gb.Matrix(A.dtype, A.nrows, A.ncols), v.to_coo(values=False)
+    # C(i, i) = A(i, i)
+    C[i, i] << A[i, i].new()
+    return C
 
 
 def numbers(n, gb):

@@ -20,6 +20,7 @@ from .ticker import Ticker
 
 Summary = dict[str, Any]
 DIRECTED, BOTH, WEIGHTED = "directed", "both", "weighted"
+SHOWN = 20  # vertices: so many lines can be read at once
 
 
 def at_first(answer: Any, args: argparse.Namespace) -> Any:
@@ -48,6 +49,11 @@ class Command:
     matrix: bool = False
     labelled: bool = True
     aliases: tuple[str, ...] = ()  # other names that it answers to
+
+    @property
+    def each(self) -> bool:
+        """Whether it has an answer for each vertex, of which the summary lists none."""
+        return bool(self.writes) and not self.matrix and "--top" not in self.options
 
     def call(self, graph: Graph, args: argparse.Namespace) -> tuple[Any, Summary]:
         """The answer, as it is written, and what is said of it."""
@@ -105,10 +111,23 @@ def answer(args: argparse.Namespace, graph: Graph, read: float) -> None:
     made |= {"read_seconds": read, "seconds": seconds}
     terminal = tables.on_terminal(sys.stderr if args.algorithm.writes and args.out == output.STDOUT else None)
     found = tables.table(summary) if terminal else words(summary)
+    if args.algorithm.each and not args.out and not args.json:
+        found += _each(args, graph, answer, terminal)
     if not seen.converged:
         found += f"\nnot converged after {seen.rounds} rounds: give more by --max-iter, or a larger --tol"
     times = f"{A.nrows} vertices, {A.nvals} entries, on {A.device.name}: read in {read:.3f} s, ran in {seconds:.3f} s"
     output.tell(args, made, f"{found}\n{tables.paint(times, tables.DIM) if terminal else times}")
+
+
+def _each(args: argparse.Namespace, graph: Graph, answer: Any, terminal: bool) -> str:
+    """What is said of each vertex, where they are few; else, to a person, how to have it."""
+    if answer.nvals > SHOWN:
+        more = f"the answer of each vertex: --out FILE, or --out {output.STDOUT}"
+        return f"\n{tables.paint(more, tables.DIM)}" if terminal else ""
+    index, values = map(list, output.as_table(answer, graph, args.algorithm.vertices(args)).values())
+    if terminal:
+        return f"\n{tables.table({'vertex': index, 'value': values})}"
+    return "".join(f"\n{i}\t{output.plain(x)}" for i, x in zip(index, values))
 
 
 def words(summary: Summary) -> str:

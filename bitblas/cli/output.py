@@ -80,7 +80,7 @@ def largest(answer: Any, count: int) -> np.ndarray:
     return order
 
 
-def _columns(answer: Any, graph: Graph, vertices: bool, top: int | None) -> dict[str, Any]:
+def as_table(answer: Any, graph: Graph, vertices: bool, top: int | None = None) -> dict[str, Any]:
     """The answer as a table; vertices by their names, where they have some."""
     columns = table_of(answer, graph.labels)
     if top is not None:
@@ -114,7 +114,7 @@ def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None =
     matrix = hasattr(answer, "nrows")
     kind = kind_of(out, matrix=matrix)
     if kind in TABLES.values():
-        _write_table(out, kind, _columns(answer, graph, vertices, top))
+        _write_table(out, kind, as_table(answer, graph, vertices, top))
         return
     if matrix:
         write_matrix(target(out), answer, kind, labels=graph.labels if kind in DELIMITERS else None)

@@ -17,7 +17,7 @@ DESCRIPTION = (
     "Graph algorithms as linear algebra on bits. FILE is a Matrix Market file, an edge list, .npz of SciPy or .bitblas "
     "of convert, by its suffix, perhaps .gz; vertices count from 0, or have the names that an edge list gives them."
 )
-WIDTH, INDENT = 100, 16  # of what --help says
+WIDTH, INDENT = 100, 20  # of what --help says
 OTHERS = "others: Files, this machine, and comparisons."
 CODES = (
     "Exit codes: 0; 1 compare or demo found a difference; 2 a bad call or file, said in one line on standard error; "

@@ -19,6 +19,7 @@ from . import recipes
 from .recipes import Recipe, Reduction
 from .statement.expr import ScalarExpression, VectorExpression
 
+POSITIONAL = frozenset({"first", "last", "first_index", "last_index", "argmin", "argmax"})  # python-graphblas: agg.ss
 ResultType = Callable[[DataType], "DataType | None"]
 
 
@@ -57,7 +58,7 @@ class Aggregator:
         self.monoid, self.scalar, self.counts = monoid, scalar, counts
 
     def __repr__(self) -> str:
-        return f"agg.{self.name}"
+        return f"agg.{'ss.' if self.name in POSITIONAL else ''}{self.name}"
 
     @property
     def types(self) -> dict[DataType, DataType]:

@@ -78,14 +78,16 @@ def scalar_type(value: np.generic) -> DataType:
 
 def index_array(device: Device, data: Any, name: str, *, narrow: bool = False) -> Any:
     """Indices as an INT64 array of the device; narrow: INT32 ones stay. ValueError for floats and for more than one
-    dimension."""
-    data = device.adopt(data, name)
+    dimension, IndexOutOfBound for numbers beyond 2**63."""
+    given = data = device.adopt(data, name)
     if not isinstance(data, (np.ndarray, device.xp.ndarray)):
         typed = hasattr(data, "dtype")
         data = np.asarray(data if typed or hasattr(data, "__len__") else list(data))
         if data.size == 0 and not typed:
             data = data.astype(np.int64)
     if data.dtype.kind not in "iu":
+        if isinstance(given, (list, tuple)) and all(isinstance(number, int) for number in given):
+            raise IndexOutOfBound(f"{name}: expected indices below 2**63, got {max(given, key=abs)}")
         hint = "; numpy.unique(names, return_inverse=True) numbers names" if _is_text(data) else ""
         raise ValueError(f"{name}: expected integers, got {_contents(data)}{hint}")
     if data.ndim != 1:

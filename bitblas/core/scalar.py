@@ -63,7 +63,7 @@ class Scalar(Number, ShownScalar, Output):
     def _computed(cls, expr: Any, dtype: DataType | None = None, mask: Any = None, name: str | None = None) -> Scalar:
         """A new Scalar of what an expression gives."""
         if mask is not None:
-            raise TypeError("mask: not allowed for Scalars")
+            raise ValueError("mask: not allowed for a new Scalar")
         s = cls(expr.dtype if dtype is None else dtype, name=name)
         check_cast(expr.dtype, s.dtype)
         if recording.threads and recording.recorder is not None:

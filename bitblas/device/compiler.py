@@ -7,8 +7,10 @@ out: `native.ll` calls kernels, their scratch arrays live until they end, and it
 from __future__ import annotations
 
 import functools
+import gc
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -28,16 +30,24 @@ WORD = ir.IntType(64)
 POINTER = ir.IntType(8).as_pointer()
 
 
+class Passes(PassManager):
+    """Without what Numba does after each pass in case that the pass left it undone, and none of these does: making the
+    graph of blocks and the variables that live in them once more."""
+
+    _ENFORCING = False
+
+
 class Kernel(compiler.CompilerBase):
-    """The passes of Numba that a kernel needs: no closures, comprehensions, `with` or array expressions."""
+    """The passes of Numba that a kernel needs: no closures, comprehensions, `with`, array expressions or values of
+    arguments that become types. Branches that are never taken are left out once, when all is written out."""
 
     def define_pipelines(self) -> list[PassManager]:
         u, t = untyped_passes, typed_passes
-        passes = PassManager("kernel")
+        passes = Passes("kernel")
         for kind in (
-            u.TranslateByteCode, u.FixupArgs, u.IRProcessing, u.RewriteSemanticConstants, u.DeadBranchPrune,
-            u.GenericRewrites, u.InlineInlinables, u.DeadBranchPrune, u.FindLiterallyCalls, u.ReconstructSSA,
-            u.DeadBranchPrune, t.NopythonTypeInference, t.PreLowerStripPhis, t.IRLegalization, t.NativeLowering,
+            u.TranslateByteCode, u.FixupArgs, u.IRProcessing, u.RewriteSemanticConstants, u.GenericRewrites,
+            u.InlineInlinables, u.DeadBranchPrune, u.ReconstructSSA, t.NopythonTypeInference, t.PreLowerStripPhis,
+            t.IRLegalization, t.NativeLowering,
         ):  # fmt: skip
             passes.add_pass(kind, kind.__name__)
         passes.finalize()
@@ -116,6 +126,20 @@ def numba_type(code: str) -> Any:
     return types.Array(dtype, 1, "C") if code.endswith("[]") else dtype
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """What Numba makes for a kernel lives until it is compiled: Python's collector would look through it, and through
+    all that the process has, a hundred times, which is a tenth to a quarter of the time."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+@_uncollected()
 def compiled(
     text: str, name: str, symbol: str, signature: Sequence[str], where: Sequence[targets.Target]
 ) -> list[tuple[bytes, list[str]]]:

@@ -8,8 +8,8 @@ of `while`, branches of an expression that would need a statement.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from .folding import Fold, assigned, module_statements
 
@@ -50,6 +50,17 @@ def specialised(text: str, name: str) -> str:
     return ast.unparse(ast.fix_missing_locations(ast.Module([*others, *reversed(kept.values())], [])))
 
 
+def _copied(node: Any) -> Any:
+    """A tree, or a list of them, of its own. As copy.deepcopy, which takes several times as long."""
+    if isinstance(node, list):
+        return [_copied(x) for x in node]
+    if not isinstance(node, ast.AST):
+        return node
+    made = type(node).__new__(type(node))
+    made.__dict__.update({name: _copied(x) for name, x in node.__dict__.items()})
+    return made
+
+
 def _named(nodes: Iterable[ast.AST]) -> set[str]:
     return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}
 
@@ -67,7 +78,7 @@ class _Names(ast.NodeTransformer):
         if isinstance(node.ctx, ast.Store):
             assert isinstance(found, ast.Name)
             return ast.Name(found.id, ast.Store())
-        return copy.deepcopy(found)
+        return _copied(found)
 
 
 def _small(node: Expr) -> bool:
@@ -108,7 +119,7 @@ def _returning(body: list[ast.stmt], result: str) -> list[ast.stmt] | None:
             if not any(ends) and rest:
                 return None
             branches = [
-                _returning(copy.deepcopy(b) if end else [*copy.deepcopy(b), *rest], result)
+                _returning(_copied(b) if end else [*_copied(b), *rest], result)
                 for b, end in zip((node.body, node.orelse), ends)
             ]
             if None in branches:
@@ -140,7 +151,7 @@ class _Inline:
     def statement(self, node: ast.stmt) -> list[ast.stmt]:
         before: list[ast.stmt] = []
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.IfExp) and self.calls(node.value):
-            branches = [ast.Assign(copy.deepcopy(node.targets), v) for v in (node.value.body, node.value.orelse)]
+            branches = [ast.Assign(_copied(node.targets), v) for v in (node.value.body, node.value.orelse)]
             return self.statement(ast.If(node.value.test, [branches[0]], [branches[1]]))
         if isinstance(node, ast.If):
             node.test = self.expression(node.test, before)
@@ -190,7 +201,7 @@ class _Inline:
         return self.fresh(name) if made in self.taken else made
 
     def written(self, call: ast.Call, function: ast.FunctionDef, before: list[ast.stmt] | None, root: bool) -> Expr:
-        body = copy.deepcopy(function.body)
+        body = _copied(function.body)
         reads: dict[str, Expr] = {}
         made: list[ast.stmt] = []
 

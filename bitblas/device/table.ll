@@ -1,10 +1,12 @@
 ; The rounds of a loop on the CPU: kernels called from a table, without Python between them.
 ;
 ; The table is 64-bit words: how many copies of a round there are, the address of the condition (0: the loop is over),
-; the address of `share`, the operations of a round; then six words for each operation, copy after copy: the kernel, its
-; slots, the limits of its ranges, how many ranges, the address of a number (0: none), and what that has to be for the
-; operation to run. The state: the round, the limit of rounds, the copy whose turn it is, a fault (not 0: the loop is
-; over), and whether the loop only pauses, after {NANOSECONDS}, so that Python may look at its signals.
+; the address of `share`, the operations of a round; then seven words for each operation, copy after copy: the kernel, its
+; slots, the limits of its ranges, how many ranges; the address of a number (0: none), and what that has to be for the
+; operation to run; the address of a number that is not 0 where it has only paused (0: it never does), as a loop inside
+; may, for `rounds` is a kernel too. The state: the round, the limit of rounds, the copy whose turn it is, a fault (not 0:
+; the loop is over), whether the loop only pauses, after {NANOSECONDS}, so that Python may look at its signals, a number
+; that is not ours, and the operation that paused (0: none), with which the round goes on.
 
 declare i32 @clock_gettime(i32, ptr)
 
@@ -38,10 +40,14 @@ entry:
   %copy.at = getelementptr i64, ptr %state, i64 2
   %fault.at = getelementptr i64, ptr %state, i64 3
   %pauses.at = getelementptr i64, ptr %state, i64 4
-  %length = mul i64 %count, 6
+  %resumed.at = getelementptr i64, ptr %state, i64 6
+  %resumed = load i64, ptr %resumed.at
+  store i64 0, ptr %resumed.at
+  %length = mul i64 %count, 7
   %begin = call i64 @now()
   store i64 0, ptr %pauses.at
-  br label %round
+  %resumes = icmp ne i64 %resumed, 0
+  br i1 %resumes, label %start, label %round
 
 round:
   %number = load i64, ptr %state
@@ -55,17 +61,18 @@ round:
   br i1 %runs, label %start, label %over
 
 start:
+  %k.first = phi i64 [ %resumed, %entry ], [ 0, %round ]
   %copy = load i64, ptr %copy.at
   %first = mul i64 %copy, %length
   %row = getelementptr i64, ptr %operations, i64 %first
   br label %operation
 
 operation:
-  %k = phi i64 [ 0, %start ], [ %k.next, %next ]
+  %k = phi i64 [ %k.first, %start ], [ %k.next, %next ]
   %done = icmp eq i64 %k, %count
   br i1 %done, label %ended, label %look
 look:
-  %place = mul i64 %k, 6
+  %place = mul i64 %k, 7
   %it = getelementptr i64, ptr %row, i64 %place
   %number.at.at = getelementptr i64, ptr %it, i64 4
   %number.at = load ptr, ptr %number.at.at
@@ -99,13 +106,26 @@ many:
 ran:
   %said = phi i64 [ %said.one, %one ], [ %said.many, %many ]
   %bad = icmp ne i64 %said, 0
-  br i1 %bad, label %failed, label %next
+  br i1 %bad, label %failed, label %fair
+fair:
+  %waits.at.at = getelementptr i64, ptr %it, i64 6
+  %waits.at = load ptr, ptr %waits.at.at
+  %never = icmp eq ptr %waits.at, null
+  br i1 %never, label %next, label %inner
+inner:
+  %waits = load i64, ptr %waits.at
+  %ended.inside = icmp eq i64 %waits, 0
+  br i1 %ended.inside, label %next, label %halt
+halt:
+  store i64 %k, ptr %resumed.at
+  br label %pause
 next:
   %k.next = add i64 %k, 1
   br label %operation
 
 ended:
-  %number.next = add i64 %number, 1
+  %number.ran = load i64, ptr %state
+  %number.next = add i64 %number.ran, 1
   store i64 %number.next, ptr %state
   %copy.more = add i64 %copy, 1
   %last = icmp eq i64 %copy.more, %copies

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,8 @@ from . import native, objects, threads
 from .cpu import callable_for, code, library
 
 NANOSECONDS = 20_000_000  # after which a loop comes back to Python, which looks whether it is interrupted
-ROUND, LIMIT, COPY, FAULT, INDEX, PAUSES = 0, 1, 2, 3, 5, 4  # numbers of the state; INDEX: which one led nowhere
+# Numbers of the state. INDEX: which one led nowhere; RESUMED: the operation with which a round goes on that paused.
+ROUND, LIMIT, COPY, FAULT, INDEX, PAUSES, RESUMED = 0, 1, 2, 3, 5, 4, 6
 STATE = 8
 
 
@@ -47,23 +48,50 @@ class Operation(NamedTuple):
         return slots
 
 
+class Loop(NamedTuple):
+    """A loop inside a round: what a Table is made of. It is never the first operation of a round."""
+
+    copies: Sequence[Sequence[Operation | Loop]]
+    condition: np.ndarray
+    state: np.ndarray
+
+
+def kernels(copies: Sequence[Sequence[Operation | Loop]]) -> Iterator[Operation]:
+    """All operations that are kernels, those of inner loops too."""
+    for operation in (operation for copy in copies for operation in copy):
+        if isinstance(operation, Loop):
+            yield from kernels(operation.copies)
+        else:
+            yield operation
+
+
 class Table:
     """The operations of a round, as often as there are copies of it, which take turns. condition: a number, 0 where
     the loop is over. state: STATE numbers."""
 
-    def __init__(self, copies: Sequence[Sequence[Operation]], condition: np.ndarray, state: np.ndarray) -> None:
+    def __init__(self, copies: Sequence[Sequence[Operation | Loop]], condition: np.ndarray, state: np.ndarray) -> None:
         self.condition, self.state = condition, state
         self.kept: list[Any] = [copies]  # what the table points to
         found = library()
         numbers = [len(copies), condition.ctypes.data, found("share"), len(copies[0])]
         for operation in (operation for copy in copies for operation in copy):
-            slots, bounds = operation.slots(), threads.limited(operation.bounds)
-            when = (0, 0) if operation.when is None else (operation.when[0].ctypes.data, operation.when[1])
-            self.kept += (slots, bounds)
-            numbers += [code(operation.variant, operation.signature), slots.ctypes.data, bounds.ctypes.data]
-            numbers += [len(bounds) - 1, *when]
+            numbers += self._loop(operation) if isinstance(operation, Loop) else self._kernel(operation)
         self.words = np.array(numbers, np.int64)
         self.loop = callable_for(_rounds(), ("int64[]", "int64[]"))
+
+    def _kernel(self, operation: Operation) -> list[int]:
+        slots, bounds = operation.slots(), threads.limited(operation.bounds)
+        when = (0, 0) if operation.when is None else (operation.when[0].ctypes.data, operation.when[1])
+        self.kept += (slots, bounds)
+        function = code(operation.variant, operation.signature)
+        return [function, slots.ctypes.data, bounds.ctypes.data, len(bounds) - 1, *when, 0]
+
+    def _loop(self, loop: Loop) -> list[int]:
+        inner, bounds = Table(*loop), np.array([0, 1], np.int64)
+        slots = np.array([inner.words.ctypes.data, 0, inner.state.ctypes.data, 0], np.int64)
+        self.kept += (inner, slots, bounds)
+        pauses = inner.state[PAUSES:].ctypes.data
+        return [_rounds(), slots.ctypes.data, bounds.ctypes.data, 1, 0, 0, pauses]
 
     def run(self) -> None:
         """The rounds until the condition fails; ROUND is then the number of the first that did not run."""

@@ -20,7 +20,6 @@ import numpy as np
 from semirings.dtypes import lookup_dtype
 
 from ..device import Device, dummy
-from ..exceptions import Panic
 from . import sound
 from .blocks import PAD, check_blocks, groups_of, word_counts
 from .contract import Later, Region, Types
@@ -200,6 +199,3 @@ class Coded:
     def segments(self: Any, longest: int) -> int:
         found = self.hubs(longest)
         return 0 if found is None else found.segments
-
-    def along(self, length: Any) -> Any:
-        raise Panic("no dot product is taken at a mask of this form")

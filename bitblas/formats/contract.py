@@ -183,6 +183,3 @@ class Form(Protocol):
 
     def segments(self, longest: int) -> int:
         """Segments that the long rows of a step have; 0 where they are not cut."""
-
-    def along(self, length: Any) -> Any:
-        """length[column] of each item, in the order of `col` (CPU)."""

@@ -1,5 +1,5 @@
-"""Matrices in and out: Matrix Market, edge lists, NPZ, bitblas' own files; scipy.sparse, python-graphblas, NetworkX,
-igraph; tables of pandas, polars and Arrow.
+"""Matrices in and out: Matrix Market, edge lists, NPZ, WebGraph, bitblas' own files; scipy.sparse,
+python-graphblas, NetworkX, igraph; tables of pandas, polars and Arrow.
 
 Vertices count from 0 here, and from 1 in Matrix Market files. Every fault of a file is one exception that names the
 file and, in a text, the line. Other libraries are imported by the functions that need them.
@@ -14,10 +14,11 @@ from .matrixmarket import mmread, mmwrite
 from .npz import read_npz, write_npz
 from .suffix import FILE_FORMATS, file_format_of, read, write
 from .tables import from_igraph, from_table, to_arrow, to_igraph, to_pandas, to_polars
+from .webgraph import read_webgraph
 
 __all__ = [
     "FILE_FORMATS", "Graph", "file_format_of", "from_graphblas", "from_igraph", "from_networkx",
     "from_scipy_sparse", "from_table", "host_coo", "mmread", "mmwrite", "read", "read_edgelist", "read_npz",
-    "replacing", "to_arrow", "to_graphblas", "to_igraph", "to_networkx", "to_pandas", "to_polars",
+    "read_webgraph", "replacing", "to_arrow", "to_graphblas", "to_igraph", "to_networkx", "to_pandas", "to_polars",
     "to_scipy_sparse", "write", "write_edgelist", "write_npz",
 ]  # fmt: skip

@@ -67,7 +67,8 @@ def from_networkx(
             made.values[name] = np.empty_like(found)
             made.values[name][order] = found
     if preserve_node_attrs or node_attrs:
-        made.node_data = [_chosen(G.nodes[u], None if preserve_node_attrs else node_attrs) for u in labels]
+        held = G._node
+        made.node_data = [_chosen(held[u], None if preserve_node_attrs else node_attrs) for u in labels]
     if preserve_graph_attrs:
         made.graph = dict(G.graph)
     return made

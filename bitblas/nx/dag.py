@@ -35,10 +35,14 @@ def topological_generations(G: Graph) -> Iterator[list[Any]]:
     return _generations(G)
 
 
+class Changed(nx.NetworkXUnfeasible, RuntimeError):
+    """The graph has changed while it was sorted. NetworkX raises one of the two, by where it meets the change."""
+
+
 def _generations(G: Graph) -> Iterator[list[Any]]:
     """By levels; in one, a node stands where the last edge to it is read, that is of the nodes before by their order
-    and place: the largest of rank times width plus place, a product over max.plus. RuntimeError if the graph that was
-    converted changes meanwhile, as in NetworkX."""
+    and place: the largest of rank times width plus place, a product over max.plus. Changed if the graph that was
+    converted does meanwhile."""
     P, width = G.places, int(np.diff(G.ptr).max(initial=1))
     at, level = entries(topological_levels(G.structure))
     order = np.argsort(level, kind="stable")
@@ -51,10 +55,9 @@ def _generations(G: Graph) -> Iterator[list[Any]]:
             here = gb.Vector.from_coo(at[order[ends[depth] : ends[depth + 1]]], True, size=len(G))
             nodes, keys = entries(q.vxm(P, gb.semiring.max_plus).new(mask=here.S))
             ranked = nodes[np.argsort(keys, kind="stable")]
-        whole = G.is_current()
         yield G.nodes_at(ranked)
-        if whole and not G.is_current():
-            raise RuntimeError("Graph changed during iteration")
+        if not G.is_current():
+            raise Changed("Graph changed during iteration")
     if len(at) < len(G):
         raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
 

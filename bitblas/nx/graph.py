@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import compress
+from itertools import compress, repeat
 from typing import Any
 
 import networkx as nx
@@ -42,13 +42,14 @@ class Graph:
         self.directed, self.values, self.data, self.keys, self.node_data = directed, values or {}, data, keys, node_data
         self.graph = graph or {}
         self.__networkx_cache__: dict[str, Any] = {}
-        self.kept_in: dict[str, Any] = {}  # where NetworkX keeps conversions of the graph that this one was made from
+        self.kept_in: dict[str, Any] | None = None  # the dictionary that NetworkX clears when the graph that this was
+        # made from changes, with an entry of ours
         self._made: dict[Any, Any] = {}
         self._of_structure: dict[str, Any] = {}  # what depends on the structure alone
 
     def is_current(self) -> bool:
-        """Whether NetworkX keeps a conversion of the graph that this was made from; a change of that drops it."""
-        return bool(self.kept_in.get("backends"))
+        """Whether the graph that this was made from has not changed since, as far as that is known."""
+        return self.kept_in is None or "bitblas" in self.kept_in
 
     def like(self) -> Graph:
         """A graph of the same nodes and edges, without attributes, which shares what is made of the structure."""
@@ -115,7 +116,7 @@ class Graph:
         def read() -> np.ndarray:
             if data is None:
                 return np.full(len(self.edges_at[0]), default)
-            return as_numbers(lambda: (found.get(weight, default) for found in data), weight)
+            return as_numbers(lambda: map(dict.get, data, repeat(weight), repeat(default)), weight)
 
         return self._kept_as((weight, default), read)
 

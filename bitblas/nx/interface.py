@@ -52,8 +52,9 @@ class Backend:
         except Refused as error:
             _tell(name, str(error))
             raise
-        kept_in = getattr(G, "__networkx_cache__", None)
-        made.kept_in = {} if kept_in is None else kept_in
+        made.kept_in = getattr(G, "__networkx_cache__", None)
+        if made.kept_in is not None:
+            made.kept_in.setdefault("bitblas", 0)
         return made
 
     @staticmethod

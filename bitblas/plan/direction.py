@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -75,6 +76,11 @@ class Case(NamedTuple):
         """What a pull reads of its matrix, 1 being all of it, for a vector with so many entries of `size`: rows that
         end at their first hit find it after size / nvals entries, in the mean."""
         return min(1.0, size / (nvals * self.early)) if self.early and nvals else 1.0
+
+    def most_pushed(self, size: int) -> float:
+        """Entries of a vector of that size from which on a pull costs less, whatever rows they have."""
+        cost = self.push_cost()[0]
+        return size / (cost if cost >= self.early else math.sqrt(cost * self.early))
 
 
 def case_of(

@@ -1,4 +1,5 @@
-"""Orders of the vertices of a graph: degree(A), bfs(A), rcm(A), community(A), llp(A), compared in docs/orders.md.
+"""Orders of the vertices of a graph: degree(A), bfs(A), rcm(A), community(A), llp(A),
+gorder(A), compared in docs/orders.md.
 
 Each takes a square Matrix, whose entry (i, j) is an edge, and gives an array (INT64, on A's device): perm[new] = old.
 Directions and values do not count: an unsymmetric matrix is read as the pattern of A + A'. The same A gives the same
@@ -13,10 +14,11 @@ from typing import Any
 from .bfs import bfs
 from .community import community
 from .degree import degree
+from .gorder import gorder
 from .llp import llp
 from .rcm import rcm
 
-ORDERS: dict[str, Callable[[Any], Any]] = {f.__name__: f for f in (degree, bfs, rcm, community, llp)}
+ORDERS: dict[str, Callable[[Any], Any]] = {f.__name__: f for f in (degree, bfs, rcm, community, llp, gorder)}
 
 
-__all__ = ["ORDERS", "bfs", "community", "degree", "llp", "rcm"]
+__all__ = ["ORDERS", "bfs", "community", "degree", "gorder", "llp", "rcm"]

@@ -25,7 +25,8 @@ def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, 
     made = case_of(semiring, form.key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
     nvals = A.structure.nvals
     made = made._replace(few=nvals <= PULLED[A.device.kind])
-    if made.kind != WORDS or A.device.shares_rows or not form.format.by_rows:
+    ends = made.kind == WORDS or semiring.op.monoid.name == "any"  # a row of a pull, at its first hit
+    if not ends or A.device.shares_rows or not form.format.by_rows:
         return made
     return made._replace(early=nvals / max(1, A.ncols if transpose else A.nrows))
 

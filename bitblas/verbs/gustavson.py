@@ -9,6 +9,7 @@ tables in shared memory (short_rows.cu), the others mark them in a bitset of the
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,7 +76,7 @@ class Task:
         before = None  # products before each row
         if not device.shares_rows:
             if room > FEW_PLACES:
-                before = products_before(a, b)
+                before = a.ptr.astype(np.int64) if self.single else products_before(a, b)
                 room = min(room, before.item(-1)) if self.parts is None else before.item(-1)
             if room <= (FEW_PLACES if held.limit is not None else AT_ONCE):
                 return self._at_once(room, before)
@@ -128,22 +129,29 @@ class Task:
         """The CPU's kernel that counts, and what it is given beside the result. It reads no values: one kernel for
         those of all types."""
         one = entry_values(self.device, BOOL, BOOL.np_type.type(True))
-        return compiled(self.device, _dense_row(self, 0)), (*self.operands(one, one, self.b.ncols), one.iso)
+        given = self.operands(one, one, self.b.ncols, int(self.ascends))
+        return compiled(self.device, _dense_row(self, 0)), (*given, one.iso)
 
     @cached_property
     def writing(self) -> tuple[Any, tuple[Any, ...]]:
         """The same for the one that writes the entries."""
-        given = self.operands(self.left, self.right, self.b.ncols)
+        given = self.operands(self.left, self.right, self.b.ncols, int(self.ascends))
         return compiled(self.device, _dense_row(self, 1)), (*given, self.value)
 
     @cached_property
     def single(self) -> bool:
         """Whether no row of B has more than one entry: then C has the columns of A under other names, with what falls
-        together added up. Complex sums do not travel between lanes."""
-        b = self.b
-        if self.z.np_type.kind == "c" or not 0 < b.nvals <= b.nrows:
+        together added up. Complex sums do not travel between lanes of a GPU."""
+        if self.device.shares_rows and self.z.np_type.kind == "c":
             return False
-        return int((b.ptr[1:] - b.ptr[:-1]).max()) <= 1
+        return _known(self.b, "single", lambda b: 0 < b.nvals <= b.nrows and int((b.ptr[1:] - b.ptr[:-1]).max()) <= 1)
+
+    @cached_property
+    def ascends(self) -> bool:
+        """Whether these are besides in columns that ascend, as those of a diagonal matrix: then nothing falls together,
+        and C is in order. On the CPU."""
+        columns = lambda b: b.columns(0, b.nvals)
+        return self.single and _known(self.b, "ascends", lambda b: (columns(b)[1:] > columns(b)[:-1]).all())
 
     @property
     def alike(self) -> bool:
@@ -176,6 +184,14 @@ def task_of(
     left, right = entry_values(device, types[0], a_val), entry_values(device, types[1], b_val)
     m, mask_kind = (b, 0) if mask is None else (mask.structure.rows(), 1 + int(mask.complement))
     return Task(device, semiring, kind, a, b, m, types, left, right, mask_kind, product)
+
+
+def _known(form: Any, name: str, ask: Callable[[Any], Any]) -> bool:
+    """The answer to a question about rows, asked once."""
+    if name not in form.cache:
+        form.cache[name] = bool(ask(form))
+    found: bool = form.cache[name]
+    return found
 
 
 def products_before(a: Any, b: Any) -> Any:

@@ -119,6 +119,13 @@ def sift_variant(op: Typed[Operator], a: DataType, *, packed: bool, valued: bool
     return Variant("formats/csr/sift", (("A", a),), constants, (), (test,), repr(op))
 
 
+@functools.cache
+def extract_variant(a: DataType | None, *, packed: bool, flagged: bool) -> Variant:
+    """The CPU's kernel that moves parts of rows, with values of that type; None: with none."""
+    constants = (("PACKED", int(packed)), ("VALUED", int(a is not None)), ("FLAGGED", int(flagged)))
+    return Variant("formats/csr/extract", (("A", a or BOOL),), constants)
+
+
 def _joining(op: Typed[Operator], a: DataType, b: DataType, z: DataType) -> tuple[Function, ...]:
     """both(u, v, ix, jx), op of two entries cast to z; only_a(u) and only_b(v), the cast of one that is alone."""
     result = op.op.result_type(op.dtype)

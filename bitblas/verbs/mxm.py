@@ -21,7 +21,7 @@ from .gustavson import Task, task_of
 from .matrix_variants import dot_variant
 from .operands import Values, entry_values
 from .product import compiled
-from .schedule import PARALLEL_ENTRIES, dot_bounds
+from .schedule import DOTS, PARALLEL_ENTRIES
 from .sieve import Sieve
 
 FEW = 1 << 12  # entries of both operands up to which the last product is kept as planned: planning costs as much
@@ -94,7 +94,6 @@ class Dots(NamedTuple):
     left: Values
     right: Values
     inner: int
-    rows: Any  # the form whose rows are read at the places
     product: np.generic | None  # the value of all products, where they are equal
     words: bool  # presence alone is computed
     kernel: Any
@@ -110,9 +109,7 @@ class Dots(NamedTuple):
         places = max(1, at.nvals)
         present, sums = xp.empty(places, np.uint8), xp.empty(1 if self.words else places, z.np_type)
         value = z.np_type.type(0 if self.product is None else self.product)
-        bounds = None
-        if device.splits(at.nvals, PARALLEL_ENTRIES):
-            bounds = dot_bounds(self.rows.ptr, at, device)
+        bounds = device.ranges(given.units, PARALLEL_ENTRIES, work=at.nvals, parts=DOTS * device.threads)
         self.kernel(
             given.units, *given.mask, *given.left, *self.left, *given.right, *self.right, self.inner, value, present,
             sums, bounds=bounds,
@@ -140,4 +137,4 @@ def _dots(
     variant = dot_variant(key, given.types, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)
     values = entry_values(device, a_type, a_val), entry_values(device, b_type, b_val)
     run, monoid = compiled(device, variant), semiring.op.monoid[semiring.return_type]
-    return Dots(device, semiring, variant, at, given, *values, left.ncols, right, product, words, run, monoid)
+    return Dots(device, semiring, variant, at, given, *values, left.ncols, product, words, run, monoid)

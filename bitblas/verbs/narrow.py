@@ -19,7 +19,7 @@ from ..formats import Structure
 from ..formats.bitmap.layout import lines_of
 from ..kernels.prologue import Variant
 from ..store import MatrixStore, VectorStore, words
-from . import records, vector
+from . import elements, local, records, vector
 from .operands import Mask, allowed, word_bounds
 from .sieve import Sieve
 
@@ -112,10 +112,7 @@ def merge(
     else has it."""
     t = flat_of(T)
     same = T is C
-    if type(C) is not FlatStore:
-        C = _like(C, flat_of(C).copy())
-    elif not (inside and C.alone) or same:
-        C = C.copy()
+    C = C.copy() if type(C) is FlatStore and (same or not inside) else _own_places(C)
     m = None if mask is None else Mask(bits_of(mask.structure), mask.complement)
     if m is not None and m.words is C.flat.bits and mask.complement and not replace:
         m = Mask(m.words.copy(), True)  # it grows while it is read
@@ -142,3 +139,52 @@ def transpose(A: FlatStore) -> MatrixStore | None:
     if A.nrows == A.ncols:
         return None
     return FlatStore(_own(A.flat, A.flat), A.ncols, A.nrows)
+
+
+def _own_places(C: MatrixStore) -> FlatStore:
+    """C itself where nobody else has it, else a copy: what may be written into."""
+    if type(C) is not FlatStore:
+        return _like(C, flat_of(C).copy())
+    return C if C.alone else C.copy()
+
+
+def written(C: MatrixStore, at: np.ndarray, values: list[Any]) -> FlatStore:
+    """C with single entries written, of its own type, or deleted (None). at: their rows and columns."""
+    places, to = lines_of(C.nrows, C.ncols).place(at[:, 0], at[:, 1]).tolist(), _own_places(C)
+    elements.put(to.flat, dict(zip(places, values, strict=True)))
+    return to
+
+
+def assigned(
+    C: MatrixStore,
+    I: Any,
+    J: Any,
+    u: VectorStore | MatrixStore,
+    mask: Any,
+    accum: Typed[Operator] | None,
+    replace: bool,
+) -> FlatStore:
+    """What C<mask, accum, replace>[I, J] = u leaves in C. Of a repeated index the last counts.
+
+    I, J: arrays, None: all. u: a matrix of their sizes, or what is to stand in it, row by row."""
+    xp, lines = C.device.xp, lines_of(C.nrows, C.ncols)
+    (rows, r), (cols, c) = (_last_of_each(xp, index, size) for index, size in ((I, C.nrows), (J, C.ncols)))
+    if isinstance(u, MatrixStore):
+        u = local.extract(flat_of(u), lines_of(u.nrows, u.ncols).place(r[:, None], c).ravel())
+    elif u.size != len(rows) * len(cols):
+        u = local.extract(u, (r[:, None] * (C.ncols if J is None else len(J)) + c).ravel())
+    m = None if mask is None else Mask(bits_of(mask.structure), mask.complement)
+    to = _own_places(C)
+    elements.assign(to.flat, lines.place(rows[:, None], cols).ravel(), u, m, accum, replace)
+    return to
+
+
+def _last_of_each(xp: Any, index: Any, size: int) -> tuple[Any, Any]:
+    """The indices, each once, and where in the list each stands last."""
+    if index is None:
+        index = xp.arange(size)
+        return index, index
+    each, back = xp.unique(index[::-1], return_index=True)
+    if len(each) == len(index):
+        return index, xp.arange(len(index))
+    return each, len(index) - 1 - back

@@ -21,6 +21,7 @@ from ..device import Device
 from ..formats.bitmap.layout import lines_of
 from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
+from ..plan.choice import could_gain
 from ..plan.direction import is_lasting, missed
 from ..plan.ending import End, plan_end
 from ..plan.product import COUNT, VALUES, WORDS, Plan, is_fused, is_graded, is_staged, reads_matrix
@@ -72,10 +73,8 @@ def mxv(
     if type(u) is SparseStore and (rows := hyper_product.rows_along(A, u, transposed=not transpose)) is not None:
         return hyper_product.mxv(mxv, rows, u, semiring, transpose=True, flip=flip, mask=mask, into=into)
     product, lost = prepared(A, u, semiring, transpose, flip)
-    if lost:
-        A.structure.missed += lost
-    if not product.pushes:
-        A.structure.reads += 1
+    A.structure.missed += lost
+    A.structure.reads += product.reads
     return product.run(u, mask, into)
 
 
@@ -120,8 +119,8 @@ class PreparedProduct:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
     __slots__ = ("algebra", "apart", "arguments", "device", "everywhere", "form", "fused", "graded", "matrix", "plain",
-                 "plan", "product", "pulls", "pushes", "semiring", "size", "staged", "u_nothing", "u_type", "u_values",
-                 "u_zero", "value", "z")  # fmt: skip
+                 "plan", "product", "pulls", "pushes", "reads", "semiring", "size", "staged", "u_nothing", "u_type",
+                 "u_values", "u_zero", "value", "z")  # fmt: skip
 
     def __init__(
         self, plan: Plan, product: Any, A: MatrixStore, u_type: DataType, semiring: Typed[Semiring], flip: bool,
@@ -131,6 +130,7 @@ class PreparedProduct:
         device, kind, key = A.device, plan.kind, plan.key
         self.plan, self.product, self.semiring, self.device = plan, product, semiring, device
         self.pushes = push = plan.direction == "push"
+        self.reads = int(not push and could_gain(kind, semiring.return_type.np_type.itemsize, device.kind, iso=A.iso))
         a_values: Raw = BOOL.np_type.type(True)
         if kind == VALUES:
             a_values = (
@@ -278,7 +278,7 @@ def reduce_rows(
         return mxv(A, ones, _first(monoid), transpose, False, mask, into)
     ones, ways = _ones(A.device, size), A.prepared.get((monoid, transpose))
     if ways is not None and (product := ways.lasting.get(size)) is not None:
-        A.structure.reads += 1
+        A.structure.reads += product.reads
         return product.run(ones, mask, into)
     first = _first(monoid)
     t = mxv(A, ones, first, transpose, False, mask, into)

@@ -11,6 +11,8 @@ from ..device.jit import BLOCK
 
 PARALLEL_ENTRIES = 1 << 14  # below this a parallel launch on the CPU costs more than it saves
 READ_EARLY = 8  # entries of a row that are read, about, where it ends at its first hit
+DOTS = 32  # ranges of a mask for each thread: rows that dot products read there differ in length, and adding these up
+# takes as long as half of the products of a mesh (triangles of Delaunay's graph n18: 18 ms, not 29)
 LENGTHS = 4  # rows that are counted in the time of an entry that is read
 
 
@@ -29,11 +31,6 @@ def unit_bounds(form: Any, device: Device, *, most: int | None = None) -> Any:
             np.cumsum(np.minimum(np.diff(form.ptr), most), out=ptr[1:])
         form.cache[name] = ranges.balanced(ptr, device.parts, 64 // form.rows_per_unit)
     return form.cache[name]
-
-
-def dot_bounds(b_ptr: Any, mask: Any, device: Device) -> Any:
-    """Parallel ranges of the places (or tiles) of a mask, by the lengths of the rows of B' that are read there."""
-    return ranges.by_work(np.cumsum(mask.along(np.diff(b_ptr) + 1), dtype=np.int64), device.parts)
 
 
 def pull_blocks(n: int, bits: int, lanes: int) -> int:

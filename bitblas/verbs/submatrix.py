@@ -17,15 +17,16 @@ from ..build import entries as build
 from ..build import stores
 from ..device import Device
 from ..exceptions import OutOfMemory
+from ..flat import FlatStore
 from ..formats import Region, Structure, numbers
 from ..formats.csr.format import from_arrays, index_type, numbers_of
 from ..formats.hyper.format import is_hyper as hyper_shape
 from ..formats.values import PackedValues
 from ..store import MatrixStore, VectorStore
 from ..store import plain as unpacked
-from . import arrays, hyper, reading, vector_build
+from . import arrays, elements, hyper, reading, regions, vector_build
 from .keys import same_iso
-from .matrix import check_keys, coo, entries, find, joined, keys_of, merge, store, take
+from .matrix import SECOND, cast, check_keys, coo, entries, find, joined, keys_of, merge, store, take
 
 DENSE_LIMIT = 1 << 32  # entries of a full matrix that one assignment may make
 
@@ -46,6 +47,8 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
         (rows, cols), xp = hyper.lists(A), A.device.xp
         (i, row, m), (j, col, n) = hyper.asked(I, rows, A.nrows, xp), hyper.asked(J, cols, A.ncols, xp)
         return hyper.widened(extract(hyper.own(A), i, j), row, col, m, n)
+    if regions.goes_by_rows(A) and regions.ascends(J):
+        return regions.extract(A, I, J)
     xp, device = A.device.xp, A.device
     nrows, ncols = A.nrows if I is None else len(I), A.ncols if J is None else len(J)
     form = A.structure.rows()
@@ -126,6 +129,8 @@ def _part(A: MatrixStore, region: Region) -> tuple[tuple[Any, Any], Any]:
 
 def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
     """A[i, j], None where there is no entry."""
+    if isinstance(A, FlatStore):
+        return elements.get(A.flat, A.lines.place(i, j))
     if not A.usual and A.structure.renumbers:
         held = zip(hyper.lists(A), (i, j), strict=True)
         places = [numbers.placed(A.device.xp, some, A.device.asarray([k])) for some, k in held]
@@ -179,6 +184,14 @@ def assign(
     may be ranges too."""
     if any(x.renumbers for x in (C.structure, T.structure, C.structure if mask is None else mask.structure)):
         return _assign_hyper(C, I, J, T, mask, accum, replace)
+    if all(map(regions.goes_by_rows, (C, T))) and regions.ascends(I) and regions.ascends(J):
+        Z = regions.placed(T, I, J, C.nrows, C.ncols)
+        if accum is None:
+            rest = regions.outside(C, I, J)
+            Z = merge(rest, Z, None, SECOND[C.dtype.name], False) if rest.nvals else cast(Z, C.dtype)
+        else:
+            Z = merge(C, Z, None, accum, False)
+        return Z if mask is None else merge(C, Z, mask, None, replace)
     device, ncols = C.device, max(1, T.ncols)
     kt, vt = entries(T)
     rows, cols = kt // ncols, kt % ncols

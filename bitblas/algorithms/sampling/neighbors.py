@@ -38,22 +38,22 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
     seed = 0 if seed is None else check.integer("seed", seed)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
-    i, j, values = A.to_coo()
     hops, there = [], gb.Vector.from_coo(sorted(set(starts)), True, size=n)
     for hop, count in enumerate(counts):
-        (e,) = there.to_dense(False)[i].nonzero()
-        rows = i[e].astype("int64")
-        key = (drawn(j[e].astype("int64"), seed, hop, 1) ^ drawn(rows, seed, hop, 2)) + 0.5
+        # the edges from there
+        v, _ = there.to_coo(values=False)
+        i, j, values = A[v, :].new().to_coo()
+        rows, j = v.view("int64")[i], j.view("int64")
+        key = (drawn(j, seed, hop, 1) ^ drawn(rows, seed, hop, 2)) + 0.5
         if weighted:
             # key = - log(u) / weight
             u = drawn(key.astype("int64"), seed) + 0.5
-            key = -gb.Vector.from_dense(u / 2**32).apply(gb.unary.log).new().to_dense() / values[e]
+            key = -gb.Vector.from_dense(u / 2**32).apply(gb.unary.log).new().to_dense() / values
         # the edges of each row by their keys; kept are the first ones
         order = key.argsort(kind="stable")
         order = order[rows[order].argsort(kind="stable")]
-        rows = rows[order]
-        kept = e[order[_places(rows, n, gb) < count]]
-        hops.append(gb.Matrix.from_coo(i[kept], j[kept], values[kept], A.dtype, nrows=n, ncols=n))
+        kept = order[_places(rows[order], n, gb) < count]
+        hops.append(gb.Matrix.from_coo(rows[kept], j[kept], values[kept], A.dtype, nrows=n, ncols=n))
         # there = the vertices that the edges lead to
         there = hops[-1].reduce_columnwise(gb.monoid.any).new().apply(gb.unary.one[gb.dtypes.BOOL]).new()
         watch.tell(total=len(counts))

@@ -60,10 +60,12 @@ class Steps:
             check.weights(gb, A)
             A = A.select(gb.select.valuegt, 0).new() if A.dtype != gb.dtypes.BOOL else A
         # the entries of row v are those from last[v] - d[v] to last[v]; up to entry k the weights sum to sums[k]
-        i, j, w = A.to_coo()
-        self.rows, self.j, self.d = i.astype("int64"), j.astype("int64"), degrees(A, gb)
-        self.last, self.w = self.d.cumsum(), w.astype("float64")
-        self.sums = self.w.cumsum()
+        i, j, w = A.to_coo(values=self.weighted)
+        self.rows, self.j, self.d = i.view("int64"), j.view("int64"), degrees(A, gb)
+        self.last = self.d.cumsum()
+        if self.weighted:
+            self.w = w.astype("float64")
+            self.sums = self.w.cumsum()
 
     def taken(self, at, random):
         """Where each walk goes from `at`: along the edge that its random number in (0, 1) points to."""

@@ -33,6 +33,10 @@ def bipartite_sides(A, *, gb=None):
     label = connected_components(A, gb=gb).to_dense()
     (roots,) = (label == numbers(A.nrows, gb)).nonzero()
     # side = level mod 2
-    side = bfs_levels(A, roots.tolist(), gb=gb).to_dense(0) % 2
-    i, j, _ = A.to_coo(values=False)
-    return None if (side[i] == side[j]).any() else gb.Vector.from_dense(side)
+    side = gb.Vector.from_dense(bfs_levels(A, roots, gb=gb).to_dense(0) % 2)
+    for k in (0, 1):
+        # t<u> = A any.pair u, u one side: who has a neighbour on it too
+        u = side.select(gb.select.valueeq, k).new()
+        if A.mxv(u, gb.semiring.any_pair[gb.dtypes.BOOL]).new(mask=u.S).nvals:
+            return None
+    return side

@@ -9,7 +9,6 @@ Zhou, Ren, Medo, Zhang: Bipartite network projection and personal recommendation
 """
 
 from .. import _check as check
-from .._parts import numbers
 
 
 @check.on_its_device
@@ -25,17 +24,17 @@ def bipartite_projection(A, vertices, *, gb=None):
     gb = check.library(gb)
     n = check.square(gb, A)
     vertices = check.vertices(gb, "vertices", vertices, n)
-    side = numbers(n, gb) < 0
-    side[vertices] = True
-    i, j, _ = A.to_coo()
-    rows = side[i]
-    if bool((rows & side[j]).any()):
+    v, INT64 = sorted(set(vertices)), gb.dtypes.INT64
+    P = gb.Matrix(INT64, n, n)
+    if not v:
+        return P
+    # S = the rows of A that belong to the vertices
+    S = A[v, :].new()
+    if S[:, v].new().nvals:
         raise gb.exceptions.InvalidValue(
             "argument vertices: expected no edge between two of them, got one. Hint: bipartite_sides says which side "
             "each vertex is on."
         )
-    # P = S plus.pair S', without its diagonal; S = the rows of A that belong to the vertices
-    S = gb.Matrix.from_coo(i[rows], j[rows], True, nrows=n, ncols=n)
-    P = S.mxm(S.T, gb.semiring.plus_pair[gb.dtypes.INT64]).new()
-    P << P.select(gb.select.offdiag)
+    # P(v, v) = S plus.pair S', without its diagonal
+    P[v, v] << S.mxm(S.T, gb.semiring.plus_pair[INT64]).new().select(gb.select.offdiag).new()
     return P

@@ -14,9 +14,9 @@ from ... import order as orders
 from ...build import entries as build
 from ...exceptions import DimensionMismatch, DomainMismatch
 from ...flat import FlatStore
-from ...store import MatrixStore
+from ...store import MatrixStore, empty_vector, full_vector
 from ...verbs import matrix as verbs
-from ...verbs import narrow, submatrix
+from ...verbs import narrow, submatrix, vector_build
 from ...verbs.mxm import MatrixMask
 from ..convert import same_device, value_array
 from ..statement.axes import Axis
@@ -139,11 +139,19 @@ def assign_matrix(
         update_matrix(C, _square(C, value), mask, accum, replace)
         return
     store: MatrixStore = C._store
+    within = None if mask is None or (mask.ndim == 2 and not region) else mask
+    if within is None and narrow.is_flat(store) and narrow.merges(store, accum):
+        if mask is not None:
+            mask.fits(C)
+        I, J = (a.places(C.device, False) for a in axes)
+        t, m = _values(C, value, axes, flat=True), None if mask is None else matrix_mask(mask)
+        C._adopt(narrow.assigned(store, I, J, t, m, accum, replace))
+        return
     whole_row = rows.size is None and cols.at is None and mask is None and accum is None
     if whole_row and is_tensor(value) and not store.structure.renumbers and not store.structure.rows().format.packed:
         C._adopt(submatrix.assign_row(store, rows.at, _right_side(C, value, axes)))
         return
-    if mask is None or (mask.ndim == 2 and not region):
+    if within is None:
         if mask is not None:
             mask.fits(C)
         t = _values(C, value, axes)
@@ -152,7 +160,7 @@ def assign_matrix(
         return
     # The mask is one of a part of C: the region, or a whole row or column. The statement is one on that part.
     area = axes if region else _whole_line(axes)
-    m, t = _area_mask(C, mask, area), _values(C, value, axes)
+    m, t = _area_mask(C, within, area), _values(C, value, axes)
     at = _positions(store, area)
     part = submatrix.extract(store, *at)
     # The one row or column of the part is all that it has.
@@ -216,8 +224,9 @@ def _right_side(C: Any, value: Any, axes: tuple[Axis, ...]) -> Any:
     return x._store
 
 
-def _values(C: Any, value: Any, axes: tuple[Axis, ...]) -> MatrixStore:
-    """The right side of an assignment to the region of these indices."""
+def _values(C: Any, value: Any, axes: tuple[Axis, ...], *, flat: bool = False) -> Any:
+    """The right side of an assignment to the region of these indices: a MatrixStore. flat: or a VectorStore, with what
+    is to stand there row by row."""
     device = C.device
     shape = tuple(1 if a.size is None else a.size for a in axes)
     lines = sum(a.size is not None for a in axes)
@@ -228,17 +237,22 @@ def _values(C: Any, value: Any, axes: tuple[Axis, ...]) -> MatrixStore:
         expected = tuple(a.size for a in axes if a.size is not None)
         if array.shape != expected:
             raise ValueError(f"C[I, J] = x: expected values of shape {expected}, got {array.shape}")
+        if flat:
+            return vector_build.full(device, array.reshape(-1), dtype)
         keys = device.xp.arange(array.size, dtype=np.int64)
         return build.from_sorted_keys(device, shape[0], shape[1], keys, array.reshape(-1), dtype)
     if is_tensor(value):
         x = _right_side(C, value, axes)
-        return _line(x, axes) if lines == 1 else x
+        return _line(x, axes) if lines == 1 and not flat else x
     try:
         found, dtype = of(value, C.dtype)
     except DomainMismatch:
         raise
     except TypeError:
         raise TypeError(f"C[I, J] = x: expected a Matrix, Vector, array or scalar, got {describe(value)}") from None
+    if flat:
+        size = shape[0] * shape[1]
+        return empty_vector(device, size, C.dtype) if found is None else full_vector(device, size, found, dtype)
     if found is None:
         return verbs.empty(device, shape[0], shape[1], C.dtype)
     return submatrix.full(device, shape[0], shape[1], found, dtype)

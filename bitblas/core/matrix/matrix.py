@@ -9,6 +9,7 @@ from semirings.dtypes import FP64, DataType
 
 from ... import device as devices
 from ...build import stores
+from ...config import config
 from ...device import Device
 from ...formats.values import PackedValues
 from ...store import MatrixStore
@@ -110,13 +111,16 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
 
         Not make(self): what is kept would keep the matrix alive that keeps it.
         """
+        key = "kept", config.prefer, key
+        if not self._pending and key in self._data.prepared and not devices.several:
+            return self._data.prepared[key]
         store = self._read(now=True)  # what is kept would hold another form besides
-        if ("kept", key) not in store.prepared:
+        if key not in store.prepared:
             twin = type(self)._from_store(
                 MatrixStore(store.structure, store.dtype, store.raw, store.copies, order=store.order)
             )
-            store.prepared["kept", key] = make(twin)
-        return store.prepared["kept", key]
+            store.prepared[key] = make(twin)
+        return store.prepared[key]
 
     def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
         statement(assign_matrix.update_matrix, self, value, mask, accum, replace)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ...plan.profile import Orders, Profile
+    from ...plan.saving import VirtualNodes
 
 
 class MatrixOrder(StoredMatrix):
@@ -35,9 +36,9 @@ class MatrixOrder(StoredMatrix):
     def reorder(self, order: Any, *, name: str | None = None) -> Self:
         """The same entries, stored in another order of the vertices: rows and columns are permuted alike.
 
-        order: "degree", "bfs", "rcm", "community" or "llp" (bitblas.reorder computes them); a permutation of 0 .. n - 1
-        with order[new] = old; None for the user's numbering. Nothing that is read from the result changes: its
-        indices are the user's. Raises DimensionMismatch (A is not square), InvalidValue (no permutation, unknown
+        order: "degree", "bfs", "rcm", "community", "llp" or "gorder" (bitblas.reorder computes them); a permutation of
+        0 .. n - 1 with order[new] = old; None for the user's numbering. Nothing that is read from the result changes:
+        its indices are the user's. Raises DimensionMismatch (A is not square), InvalidValue (no permutation, unknown
         name), ValueError.
         """
         found = self._order_named("reorder", order)
@@ -50,9 +51,13 @@ class MatrixOrder(StoredMatrix):
         def profile(self, *, measure: bool = False, orders: Literal[False] = False) -> Profile: ...
         @overload
         def profile(self, *, measure: bool = False, orders: Literal[True] | Sequence[str]) -> Orders: ...
+        @overload
+        def profile(self, *, virtual_nodes: Literal[True]) -> VirtualNodes: ...
 
     @guarded
-    def profile(self, *, measure: bool = False, orders: bool | Sequence[str] = False) -> Any:
+    def profile(
+        self, *, measure: bool = False, orders: bool | Sequence[str] = False, virtual_nodes: bool = False
+    ) -> Any:
         """What the plan predicts for every stored form: bytes, and microseconds of Boolean mxv, plus_second mxv and
         breadth-first search (min_plus mxv where values differ); and its choice, with when it will be made where A has
         another form yet: A stays as it is. Prints as a table.
@@ -61,12 +66,23 @@ class MatrixOrder(StoredMatrix):
         orders: the same under each order of `bitblas.reorder`, or under those named, with the best pair of order and
         form. That finds the orders and sorts the entries by each, which takes as long as `reorder` does (by "llp" by
         far the longest); A stays as it is.
-        Raises DimensionMismatch (orders of a matrix that is not square), InvalidValue (both, unknown name).
+        virtual_nodes: instead, the bytes where rows that have columns in common name a virtual node, which has them:
+        A = R or L V, mined on the host (0.1 to 0.3 us an entry). No form holds a matrix so; A stays as it is.
+        Raises DimensionMismatch (orders of a matrix that is not square), InvalidValue (two of them, unknown name,
+        virtual nodes of a matrix whose values differ).
         """
         from ...plan import profile as plan_profile
 
         if measure and orders:
             raise InvalidValue("profile: expected measure or orders, got both; A.reorder(order).profile(measure=True)")
+        if virtual_nodes:
+            if measure or orders:
+                raise InvalidValue(
+                    "profile: expected virtual_nodes alone; A.reorder(order).profile(virtual_nodes=True)"
+                )
+            from ...plan.saving import virtual_nodes as found
+
+            return found(self._stored)
         if measure:
             return above["measured"]()(self, plan_profile.profile(self._stored, asked=self._layout.asks))
         if not orders:

@@ -25,6 +25,7 @@ from ..statement.mask import check
 from ..statement.operand import object_of
 from ..statement.orders import common
 from ..statement.recording import state as recording
+from ..statement.typed import TypedMatrix
 from ..vector.vector import Vector
 from .elementwise import MatrixElementwise
 from .export import MatrixExport
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from .matrix import Matrix
 
 
-class MatrixRead(MatrixExport, MatrixElementwise, MatrixIndex, MatrixProducts, Shown):
+class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, MatrixProducts, Shown):
     """`_matrix`: the Matrix itself; `_transposed`: read it the other way round; `_stored`: the result of doing so, as
     it lies; `_store`: in the user's order."""
 

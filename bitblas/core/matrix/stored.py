@@ -122,7 +122,7 @@ class StoredMatrix(MatrixRead, Tensor):
     def _put(self, i: int, j: int, value: np.generic | None) -> None:
         """Set (None: delete) one entry; many of them cost one rebuild, at the next read. InvalidValue for a value that
         cannot be packed with the others, where that is asked for."""
-        if not self._data.structure.renumbers:
+        if self._data.usual:  # neither lines of bits nor hypersparse
             verbs.check_keys(*self.shape)
         writes = self._pending
         if value is None or not self._layout.packed or writes.packs(self._data, value):

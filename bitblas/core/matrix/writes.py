@@ -11,7 +11,7 @@ from ...formats import CSR
 from ...formats.packing import MOST_BITS
 from ...formats.values import PackedValues, is_whole
 from ...store import MatrixStore
-from ...verbs import hyper, submatrix
+from ...verbs import hyper, narrow, submatrix
 
 
 class Writes(dict[tuple[int, int], np.generic | None]):
@@ -54,14 +54,15 @@ class Writes(dict[tuple[int, int], np.generic | None]):
     def into(self, held: MatrixStore) -> MatrixStore:
         """The matrix with what waits written into it."""
         d = held.device
-        form = held.structure.primary
-        plain = d.host_memory and form.key == CSR and held.order is None and not isinstance(held.raw, PackedValues)
-        if len(self) == 1 and plain:
+        plain = held.usual and d.host_memory and held.order is None and not isinstance(held.raw, PackedValues)
+        if len(self) == 1 and plain and held.structure.primary.key == CSR:
             (((i, j), value),) = self.items()
             return submatrix.put_one(held, i, j, value)
         at = np.array(list(self), np.int64)
         if held.order is not None:
             at = d.to_host(held.order.places(d.asarray(at)))
+        if narrow.is_flat(held) and not held.dtype._is_udt:
+            return narrow.written(held, at, list(self.values()))
         if held.structure.renumbers:
             return self._into_hyper(held, at)
         keys = at[:, 0] * held.ncols + at[:, 1]

@@ -56,6 +56,8 @@ def axis(index: Any, dim: int, device: Device) -> Axis:
 
     Raises IndexError out of range, TypeError for anything else.
     """
+    if type(index) is int and 0 <= index < dim:  # as most are, without a look at what else it might be
+        return Axis(None, index, dim)
     if isinstance(index, slice):
         start, stop, step = index.indices(dim)
         size = len(range(start, stop, step))

@@ -48,16 +48,20 @@ class Updater:
     def _axes(self, key: Any) -> Any:
         if self.input_mask is not None:
             raise TypeError("input_mask: expected an extraction, C(input_mask=m) << A[I, J], got an assignment")
+        if not self.target.ndim:
+            raise TypeError("s(...)[i]: a Scalar has no positions")
         return parse(self.target, key)
 
     def __getitem__(self, key: Any) -> Any:
         return Assigner(self, self._axes(key), region_mask=False)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.target._assign(self._axes(key), value, self.mask, self.accum, self.replace, False)
+        axes = self._axes(key)
+        self.target._assign(axes, value, self.mask, self.accum, self.replace, False)
 
     def __delitem__(self, key: Any) -> None:
-        self.target._assign(self._axes(key), kinds[0](self.target.dtype), self.mask, None, self.replace, False)
+        axes = self._axes(key)
+        self.target._assign(axes, kinds[0](self.target.dtype), self.mask, None, self.replace, False)
 
     def __eq__(self, other: Any) -> Any:
         raise TypeError("C(...) == x: not defined; perhaps `<<` is meant")
@@ -132,6 +136,7 @@ class Output(Operators, InPlace):
         if input_mask is not None:
             if self.ndim == 0 or mask is not None:
                 raise TypeError("input_mask: not allowed for Scalars, nor together with mask")
+            input_mask = check(input_mask, getattr(input_mask, "ndim", self.ndim))
         elif mask is not None:
             if self.ndim == 0:
                 raise TypeError("mask: not allowed for Scalars")

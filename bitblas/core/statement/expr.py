@@ -14,6 +14,7 @@ from ..options import check_options
 from .delayed import Delayed, NotInPlace
 from .infix import Operators
 from .operand import kinds
+from .typed import TypedMatrix, TypedVector
 
 if TYPE_CHECKING:
     from ..matrix.matrix import Matrix as Matrix
@@ -90,7 +91,7 @@ class Expression(NotInPlace, Delayed, Operators, Generic[Made]):
         return f"{first}.{self.method}({', '.join(inner)})"
 
 
-class VectorExpression(Expression["Vector"]):
+class VectorExpression(TypedVector, Expression["Vector"]):
     """A delayed Vector of `size` positions.
 
     ends: `run` takes an `Into` instead of a mask, and ends the statement itself: it gives what the vector on the
@@ -121,7 +122,7 @@ class VectorExpression(Expression["Vector"]):
         return (self.size,)
 
 
-class MatrixExpression(Expression["Matrix"]):
+class MatrixExpression(TypedMatrix, Expression["Matrix"]):
     """A delayed Matrix of nrows x ncols.
 
     along: the operands in whose order it may run (orders.py): `run(mask, order)`; None: in the user's alone,

@@ -79,9 +79,11 @@ class IndexExpr(Waiting, Operators, Generic[Made]):
         """The mask of what is extracted that a mask of the parent's shape gives or, for a row or column, one of a
         Vector along it."""
         if not self.ndim:
-            raise TypeError("input_mask: not allowed where a single element is read")
+            raise ValueError("input_mask: not allowed where a single element is read")
         m = check(input_mask, getattr(input_mask, "ndim", self.parent.ndim))
         axes, shape = self.axes, self.parent.shape
+        if m.ndim > len(axes):
+            raise TypeError("input_mask: expected the mask of a Vector where one is read, got that of a Matrix")
         if m.ndim < len(axes):
             if self.ndim == 2:
                 raise TypeError("input_mask: expected the mask of a Matrix where one is read, got that of a Vector")

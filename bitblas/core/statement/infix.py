@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed, UnaryOp, binary, semiring
 from semirings.dtypes import BOOL
@@ -15,6 +15,8 @@ from .operand import Operand, describe, is_tensor, kinds
 
 if TYPE_CHECKING:
     from .expr import Expression
+
+Made = TypeVar("Made")  # what it is, once it is computed
 
 
 class Operators(Arithmetic):
@@ -34,7 +36,7 @@ class Operators(Arithmetic):
         return apply_operator(op, left, right, **kwargs)
 
 
-class Infix(NotInPlace, Waiting, Operators):
+class Infix(NotInPlace, Waiting, Operators, Generic[Made]):
     """Two operands and a symbol. `op(A & B)` names the operator; alone, `@` means plus_times, and `&`, `|` of BOOL
     operands mean land, lor."""
 
@@ -42,7 +44,7 @@ class Infix(NotInPlace, Waiting, Operators):
 
     def __init__(self, left: Any, right: Any, symbol: str) -> None:
         self.left, self.right, self.symbol = left, right, symbol
-        self._expr: Expression | None = None
+        self._expr: Expression[Made] | None = None
 
     @property
     def ndim(self) -> int:
@@ -64,7 +66,7 @@ class Infix(NotInPlace, Waiting, Operators):
     def dtype(self) -> Any:
         return self._to_expr().dtype
 
-    def with_operator(self, op: Any, left_default: Any = None, right_default: Any = None) -> Expression:
+    def with_operator(self, op: Any, left_default: Any = None, right_default: Any = None) -> Expression[Made]:
         left, right = (_joined(x, self.symbol, op, left_default, right_default) for x in (self.left, self.right))
         if self.symbol == "@":
             if left.ndim == 1:
@@ -76,7 +78,7 @@ class Infix(NotInPlace, Waiting, Operators):
             return left.ewise_union(right, op, left_default, right_default)
         return left.ewise_mult(right, op) if self.symbol == "&" else left.ewise_add(right, op)
 
-    def _to_expr(self) -> Expression:
+    def _to_expr(self) -> Expression[Made]:
         if self._expr is None:
             if self.symbol != "@" and not (self.left.dtype is BOOL and self.right.dtype is BOOL):
                 example = "monoid.times(x & y)" if self.symbol == "&" else "monoid.plus(x | y)"
@@ -88,7 +90,7 @@ class Infix(NotInPlace, Waiting, Operators):
             self._expr = self.with_operator(op)
         return self._expr
 
-    def new(self, dtype: Any = None, **kwargs: Any) -> Any:
+    def new(self, dtype: Any = None, **kwargs: Any) -> Made:
         """Compute with the default operator into a new object."""
         return self._to_expr().new(dtype, **kwargs)
 

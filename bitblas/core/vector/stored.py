@@ -15,6 +15,7 @@ from ...verbs import elements
 from ..statement import orders
 from ..statement.recording import state as recording
 from ..statement.tensor import Tensor
+from ..statement.typed import TypedVector
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -29,7 +30,7 @@ def named(name: str | None) -> str:
     return f"v_{next(_names)}" if name is None else name
 
 
-class StoredVector(Tensor):
+class StoredVector(TypedVector, Tensor):
     """What the parts of Vector know of it."""
 
     __slots__ = ()

@@ -14,7 +14,7 @@ from semirings.operators import of_row
 from ... import device as devices
 from ...device import Device
 from ...exceptions import DimensionMismatch
-from ...sparse import SparseStore
+from ...sparse import SparseStore, is_blank
 from ...sparse import empty as empty_vector
 from ...store import VectorStore
 from ...verbs import between, reading
@@ -106,7 +106,11 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
         if recording.threads and recording.recorder is not None:
             recording.recorder.cleared(self)
             return
-        self._adopt(empty_vector(self.device, self.size, self.dtype))
+        held = self._data
+        if is_blank(held):
+            self._pending.clear()
+        else:
+            self._adopt(empty_vector(held.device, held.size, held.dtype))
 
     def to(self, device: str | Device) -> Vector:
         """A copy on another device; the object itself if it is there already."""

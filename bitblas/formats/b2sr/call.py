@@ -89,6 +89,3 @@ class TilesCall(TiledCall):
 
     def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
         return hubs_of(self, longest, part)
-
-    def along(self: Any, length: Any) -> Any:
-        return length[self.col[: self.tiles]]

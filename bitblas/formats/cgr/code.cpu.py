@@ -22,6 +22,21 @@ def gamma_at(words, place):
 
 
 @njit(**FUNCTION)
+def open_kind(words, place):
+    """Segments after the first one, where the first begins, how many codes that has, and the bit before these: two
+    gammas, of which the second one mostly stands in the bits that are there."""
+    bits = window(words, place)
+    twice = leading_zeros(bits) << np.uint64(1)
+    more = np.int64(bits >> (np.uint64(63) - twice)) - 1
+    area = place + np.int64(twice) + 1
+    bits = bits << twice << np.uint64(1) if twice < np.uint64(32) else window(words, area)
+    if bits >> np.uint64(48) == 0:
+        bits = window(words, area)
+    twice = leading_zeros(bits) << np.uint64(1)
+    return more, area, np.int64(bits >> (np.uint64(63) - twice)) - 1, area + np.int64(twice) + 1
+
+
+@njit(**FUNCTION)
 def zeta_at(words, place):
     """The same in zeta_3."""
     bits = window(words, place)

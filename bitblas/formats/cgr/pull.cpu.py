@@ -22,13 +22,24 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, segment, value_
                 count = np.int64(going)
                 going = going and KIND != WORDS
             for runs in range(1 if going else -1, -1, -1):  # intervals, then residuals
-                more, area = gamma_at(words, place)
-                for s in range(more + 1):
-                    left, place = gamma_at(words, area + s * segment)
+                parts, area, left, place = open_kind(words, place)
+                for s in range(parts + 1):
+                    if s > 0:
+                        left, place = gamma_at(words, area + s * segment)
+                    spare = np.int64(0)
+                    ahead = np.uint64(0)
                     j = np.int64(row)
                     first = True
-                    while left > 0 and going:
-                        # include: formats/cgr/next.cpu.py
+                    length = np.int64(0)  # columns of an interval that are still to come
+                    while going and left + length > 0:
+                        if length > 0:
+                            j += 1
+                            length -= 1
+                        else:
+                            # include: formats/cgr/next.cpu.py
+                            if KIND == VALUES:
+                                j = start
+                                length -= 1
                         if KIND != VALUES:
                             if U_FULL:
                                 count += length
@@ -37,29 +48,24 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, segment, value_
                             else:
                                 count += np.int64(bit_of(u_bits, j))
                             going = KIND != WORDS or count == 0
+                            length = np.int64(0)
                         else:
-                            for k in range(start, j + 1):
-                                if BLEND:  # what u lacks adds what is neutral
-                                    z = mul(
-                                        value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, k), row, k
-                                    )
-                                    if U_FULL:
-                                        total = add(total, z)
-                                    else:
-                                        hit = at(u_bits, k >> 6) >> np.uint64(k & 63) & ONE
-                                        total = add(total, chosen(hit, z, BEGIN))
-                                        count += np.int64(hit)
-                                elif U_FULL or bit_of(u_bits, k):
-                                    z = mul(
-                                        value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, k), row, k
-                                    )
-                                    total = add(total, z) if some else z
-                                    some = True
-                                    if is_final(total):
-                                        going = False
-                                        break
-                                if RANKED:
-                                    e += 1
+                            if BLEND:  # what u lacks adds what is neutral
+                                z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
+                                if U_FULL:
+                                    total = add(total, z)
+                                else:
+                                    hit = at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE
+                                    total = add(total, chosen(hit, z, BEGIN))
+                                    count += np.int64(hit)
+                            elif U_FULL or bit_of(u_bits, j):
+                                z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
+                                total = add(total, z) if some else z
+                                some = True
+                                if is_final(total):
+                                    going = False
+                            if RANKED:
+                                e += 1
                     if not going:
                         break
                 if not going:

@@ -20,9 +20,12 @@ def push(lo, hi, longest, begin, end, row_of, row_stride, words, segment, value_
                 continue
             e = np.int64(at(value_ptr, row)) if RANKED else np.int64(0)
             for runs in range(1, -1, -1):  # intervals, then residuals
-                more, area = gamma_at(words, place)
-                for s in range(more + 1):
-                    left, place = gamma_at(words, area + s * segment)
+                parts, area, left, place = open_kind(words, place)
+                for s in range(parts + 1):
+                    if s > 0:
+                        left, place = gamma_at(words, area + s * segment)
+                    spare = np.int64(0)
+                    ahead = np.uint64(0)
                     j = np.int64(row)
                     first = True
                     while left > 0:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from typing import Any
-
-import numpy as np
 
 from semirings.dtypes import INT64, lookup_dtype
 
@@ -107,9 +104,3 @@ class RowsCall:
             length = self.ptr[1:] - self.ptr[:-1]
             self.cache["segments", longest] = int((-(-length // longest))[length > longest].sum())
         return int(self.cache["segments", longest])
-
-    def along(self: Any, length: Any) -> Any:
-        found = np.empty(self.nvals, length.dtype)
-        for low, high in itertools.pairwise(pieces(self)):
-            found[low:high] = length[self.columns(low, high)]
-        return found

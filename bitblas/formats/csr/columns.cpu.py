@@ -16,3 +16,9 @@ def column(col, width, e):
     if PACKED:
         return np.int64(packed_at(col, e, width))
     return np.int64(at(col, e))
+
+
+@njit(**FUNCTION)
+def prefetch_column(col, width, e):
+    """Asks for the column of entry e, which is read soon."""
+    prefetch(col, np.int64((np.uint64(e) * np.uint64(width)) >> np.uint64(5)) if PACKED else e)

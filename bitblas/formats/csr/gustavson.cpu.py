@@ -4,6 +4,8 @@
 # of each row of C, FILL = 1 writes them one after the other, each range of rows from where `c_begin` says.
 # mask_kind: 0 none, 1 only there, 2 everywhere but there. ALIKE, without a mask: rows of B with the same columns are
 # looked for before; after one of them a row of C has a sum in each of these, and nothing is asked.
+# Nothing is added up where a row of A has one entry, or where those of B have one at most, in columns that ascend
+# (`ascends`): the products are the entries of C, in order.
 # include: formats/csr/columns.cpu.py
 # include: kernels/product.cpu.py
 
@@ -23,7 +25,7 @@ def alike(ptr, col, width, one, other):
 
 @njit(**KERNEL)
 def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, b_ptr, b_col, b_width, b_val, b_iso, b_stride,
-              ncols, m_ptr, m_col, m_width, mask_kind, product, c_begin, c_ptr, c_col, c_val):  # fmt: skip
+              ncols, ascends, m_ptr, m_col, m_width, mask_kind, product, c_begin, c_ptr, c_col, c_val):  # fmt: skip
     words = (ncols >> 6) + 1
     found = zeros(words, np.uint64)
     filled = zeros((words >> 6) + 1, np.uint64)
@@ -52,9 +54,26 @@ def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, b_ptr, b_co
                 set_bit(masked, column_of(M_PACKED, m_col, m_width, p))
         low = np.int64(filled.size)
         high = np.int64(-1)
+        if not FILL:
+            place = np.int64(0)
+        apart = ascends != 0 or a_end - a == 1
+        for p in range(a, a_end if apart else a):
+            k = column_of(A_PACKED, a_col, a_width, p)
+            for q in range(np.int64(at(b_ptr, k)), np.int64(at(b_ptr, k + 1))):
+                j = column_of(B_PACKED, b_col, b_width, q)
+                if mask_kind and bit_of(masked, j) == (mask_kind == 2):
+                    continue
+                if FILL:
+                    put(c_col, place, j)
+                if FILL and KIND == VALUES:
+                    put(c_val, place, mul(at(a_val, p) if a_stride else a_iso, at(b_val, q) if b_stride else b_iso, i,
+                                          k, j))  # fmt: skip
+                if FILL and KIND == COUNT:
+                    put(c_val, place, repeated(product, np.int64(1)))
+                place += 1
         known = np.int64(-1)
         most = np.int64(0)
-        for p in range(a, a_end):
+        for p in range(a_end if apart else a, a_end):
             k = column_of(A_PACKED, a_col, a_width, p)
             b = np.int64(at(b_ptr, k))
             b_end = np.int64(at(b_ptr, k + 1))
@@ -100,8 +119,6 @@ def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, b_ptr, b_co
                     put(sums, j, z if fresh else add(at(sums, j), z))
                 if FILL and KIND == COUNT:
                     put(count, j, np.int64(1) if fresh else at(count, j) + 1)
-        if not FILL:
-            place = np.int64(0)
         for f in range(low, high + 1):
             some = at(filled, f)
             put(filled, f, np.uint64(0))

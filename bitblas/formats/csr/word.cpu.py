@@ -3,7 +3,6 @@
 while active != 0:
     row = (w << 6) + np.int64(trailing_zeros(active))
     active = drop_lowest(active)
-    u = load_u(u_val, u_iso, u_stride, row)
     first = np.int64(at(begin, row))
     stop = np.int64(at(end, row))
     if not whole and first < stop:
@@ -11,6 +10,4 @@ while active != 0:
             first = lower_bound(PACKED, col, width, first, stop, lo << 6)
         if first < stop and column(col, width, stop - 1) >= hi << 6:
             stop = lower_bound(PACKED, col, width, first, stop, hi << 6)
-    for e in range(first, stop):
-        j = column(col, width, e)
-        # include: kernels/pushed.cpu.py
+    # include: formats/csr/entries.cpu.py

@@ -5,56 +5,111 @@
 # include: kernels/ending.cpu.py
 
 
+@njit(**FUNCTION)
+def bits_up_to(stop):
+    """Of values, as bit `stop` of a window ends one of them."""
+    return stop - (stop >> np.uint64(2))
+
+
+@njit(**FUNCTION)
+def read_on(words, place, limit):
+    """A window from `place` on: where values end in it, the bits of the values, and where the next one begins."""
+    nibbles = window(words, place, limit)
+    ends = nibbles & STOPS
+    return ends, without_stops(nibbles), place + 16 - np.int64(leading_zeros(ends | ONE) >> np.uint64(2))
+
+
+@njit(**FUNCTION)
+def read_first(words, place, limit, row):
+    """The same of a row, which may be empty, and the column from which its first value counts as all others do."""
+    ends = np.uint64(0)
+    threes = np.uint64(0)
+    j = row
+    if place < limit:
+        ends, threes, place = read_on(words, place, limit)
+        code = threes & ((ONE << bits_up_to(trailing_zeros(ends))) - ONE)
+        j += unfolded(code) - np.int64(code) - 1
+    return ends, threes, place, j
+
+
 @njit(**KERNEL)
 def pull(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_val, a_iso, a_stride, u_bits, u_val,
          u_iso, u_stride, mask, mask_stride, mask_invert, product, w_bits, w_val, w_iso, w_stride, moved, replace,
          t_bits, t_val):  # fmt: skip
-    follows = np.int64(-1)
-    limit = np.int64(0)
+    # A window is read before the columns of the one before it are used: nobody foresees where these end, and what comes
+    # after a wrong guess would wait for the window. Of row `ready` the first one is there.
+    ready = np.int64(-1)
+    limit = np.int64(0)  # of the row whose window was read last
+    following = np.int64(0)  # where its next window begins
+    next_ends = np.uint64(0)
+    next_threes = np.uint64(0)
+    next_j = np.int64(0)
     for word in range(lo >> 6, (hi + 63) >> 6):
         rest = at(mask, word * mask_stride) ^ mask_invert
         # include: kernels/rows_of_word.cpu.py
         while rest != 0:
             # include: kernels/next_row.cpu.py
-            place = limit if row == follows and row & 31 != 0 else row_begin(begin, words, row)
-            limit = row_end(begin, words, row)
-            follows = row + 1
-            stop = limit
-            e = np.int64(at(value_ptr, row)) if RANKED else np.int64(0)
-            j = row
-            first = True
-            if U_FULL and (KIND == WORDS or BLEND):
-                count = np.int64(stop > place)
-            while KIND == COUNT and U_FULL and place < stop:
-                count += np.int64(popcount(window(words, place, stop) & STOPS))
-                place = place + 16 & -2
-            while place < stop and not (U_FULL and KIND == WORDS):
-                # include: formats/nib/window.cpu.py
-                while ends != 0:
-                    # include: formats/nib/next.cpu.py
-                    if BLEND:  # what u lacks adds what is neutral
-                        z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
-                        if U_FULL:
-                            total = add(total, z)
-                        else:
-                            hit = at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE
-                            total = add(total, chosen(hit, z, BEGIN))
-                            count += np.int64(hit)
-                    elif U_FULL or bit_of(u_bits, j):
-                        if KIND == VALUES:
+            if U_FULL and KIND != VALUES:
+                place = row_begin(begin, words, row)
+                stop = row_end(begin, words, row)
+                if KIND == WORDS:
+                    count = np.int64(stop > place)
+                while KIND == COUNT and place < stop:
+                    count += np.int64(popcount(window(words, place, stop) & STOPS))
+                    place = place + 16 & -2
+            else:
+                if row != ready:
+                    following = row_begin(begin, words, row)
+                    limit = row_end(begin, words, row)
+                    next_ends, next_threes, following, next_j = read_first(words, following, limit, row)
+                ready = np.int64(-1)
+                e = np.int64(at(value_ptr, row)) if RANKED else np.int64(0)
+                if U_FULL and BLEND:
+                    count = np.int64(next_ends != 0)
+                going = True
+                j = next_j
+                while going:
+                    ends = next_ends
+                    threes = next_threes
+                    if following < limit:
+                        next_ends, next_threes, following = read_on(words, following, limit)
+                    else:
+                        going = False
+                        if row + 1 < hi:
+                            ready = row + 1
+                            following = limit if ready & 31 != 0 else row_begin(begin, words, ready)
+                            limit = row_end(begin, words, ready)
+                            next_ends, next_threes, following, next_j = read_first(words, following, limit, ready)
+                    read = np.uint64(0)
+                    while ends != 0:
+                        last = trailing_zeros(ends)
+                        ends = drop_lowest(ends)
+                        upto = bits_up_to(last)
+                        j += np.int64((threes & ((ONE << upto) - ONE)) >> read) + 1
+                        read = upto
+                        if BLEND:
                             z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
-                            total = add(total, z) if some else z
-                            some = True
-                            if is_final(total):
-                                stop = np.int64(0)
+                            if U_FULL:
+                                total = add(total, z)
+                            else:
+                                hit = at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE
+                                total = add(total, chosen(hit, z, BEGIN))
+                                count += np.int64(hit)
+                        elif KIND == COUNT:
+                            count += np.int64(at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE)
+                        elif U_FULL or bit_of(u_bits, j):
+                            if KIND == VALUES:
+                                z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
+                                total = add(total, z) if some else z
+                                some = True
+                                if is_final(total):
+                                    going = False
+                                    break
+                            else:
+                                count += 1
+                                going = False
                                 break
-                        else:
-                            count += 1
-                            if KIND == WORDS:
-                                stop = np.int64(0)
-                                break
-                    if RANKED:
-                        e += 1
-                place += np.int64(last) + 1
+                        if RANKED:
+                            e += 1
             # include: kernels/end_row.cpu.py
         # include: kernels/end_word.cpu.py

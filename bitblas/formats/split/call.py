@@ -8,7 +8,6 @@ import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
-from ...exceptions import Panic
 from ..b2sr.call import TiledCall, TiledFormat
 from ..contract import Types
 from ..hubs import Hubs, cut
@@ -67,6 +66,3 @@ class SplitCall(TiledCall):
             self.cache[key] = cut(self.device.xp, work, longest, size, limits)
         found: Hubs | None = self.cache[key]
         return found
-
-    def along(self: Any, length: Any) -> Any:
-        raise Panic("no dot product is taken at a mask of this form")

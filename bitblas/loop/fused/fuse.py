@@ -124,19 +124,21 @@ class Round:
 
 
 def fuse(
-    body: Body, is_step: Callable[[Statement], bool], is_direct: Callable[[Statement], bool], condition: Vec | Scal
-) -> Round:
+    body: Body, is_step: Callable[[Statement], bool], is_direct: Callable[[Statement], bool], condition: Vec | Scal, *,
+    lists: bool = True,
+) -> Round:  # fmt: skip
     """The kernels of one round.
 
     is_step: whether a product can be made by pushing along its frontier; is_direct: whether its kernel can write the
-    target itself. condition: the Vec or Scal that the loop goes on by.
+    target itself. condition: the Vec or Scal that the loop goes on by. lists: whether a step needs its frontier listed
+    by the one before, of which there is none around a loop inside.
     """
-    _, _, left = _fuse(body, is_step, is_direct, condition, {})
+    _, _, left = _fuse(body, is_step, is_direct, condition, {}, lists=lists)
     kept = {x: p for x, p in left.items() if x in body.vectors}
-    items, vectors, left = _fuse(body, is_step, is_direct, condition, dict(kept))
+    items, vectors, left = _fuse(body, is_step, is_direct, condition, dict(kept), lists=lists)
     if any(left.get(x) is None for x in kept):  # a list that the round itself spoils
         kept = {}
-        items, vectors, _ = _fuse(body, is_step, is_direct, condition, {})
+        items, vectors, _ = _fuse(body, is_step, is_direct, condition, {}, lists=lists)
     # What runs once pulls: no round before it made a list.
     counted = condition if isinstance(condition, Scal) else None
     once = replace(body, statements=body.begin, vectors=tuple(vectors))
@@ -173,11 +175,13 @@ def _touched(item: Item) -> set[Any]:
 
 def _fuse(
     body: Body, is_step: Callable[[Statement], bool], is_direct: Callable[[Statement], bool], condition: Any,
-    fresh: dict[Vec, Product], *, pulls: bool = False,
+    fresh: dict[Vec, Product], *, pulls: bool = False, lists: bool = True,
 ) -> tuple[list[Item], list[Vec], dict[Vec, Product]]:  # fmt: skip
     """fresh: frontiers whose list is still good, by the product that made it; those at the end come back. pulls: no
-    product is a step; nor is one around inner loops, after which frontiers stand where they were."""
-    pulls = pulls or any(isinstance(s, Block) for s in body.statements)
+    product is a step; nor is one that needs a list around inner loops, after which frontiers stand where they were, so
+    that no step there writes a vector whose buffers turn."""
+    around = any(isinstance(s, Block) for s in body.statements)
+    pulls = pulls or (lists and around)
     items: list[Item] = []
     vectors = list(body.vectors)
     waiting: list[Statement] = []
@@ -189,7 +193,7 @@ def _fuse(
     for s in body.statements:
         if isinstance(s, Block):
             flush()
-            inner = _inner(s, tuple(vectors), is_step, is_direct)
+            inner = _inner(s, tuple(vectors), is_step, is_direct, lists)
             vectors = list(inner.round.vectors)
             items.append(inner)
             continue
@@ -220,7 +224,7 @@ def _fuse(
             true = Pointwise(0, None, Const(BOOL, BOOL.np_type.type(True)))
             waiting.append(Statement(m, true, Masked(s.mask.vec, False, False), None, True, "the mask of values"))
             s = replace(s, mask=Masked(m, True, s.mask.complement))
-        direct = step and is_direct(s)
+        direct = step and not around and is_direct(s)
         if not direct:
             target = Vec(len(vectors), product.outer, product.semiring.return_type)
             vectors.append(target)
@@ -254,11 +258,11 @@ def _fuse(
 
 def _inner(
     block: Block, vectors: tuple[Vec, ...], is_step: Callable[[Statement], bool],
-    is_direct: Callable[[Statement], bool],
+    is_direct: Callable[[Statement], bool], lists: bool,
 ) -> Inner:  # fmt: skip
-    """What is under a condition runs once, so it pulls."""
-    steps = is_step if block.limit > 1 else lambda s: False
-    round_ = fuse(Body(block.statements, vectors, ()), steps, is_direct, block.condition)
+    """What is under a condition runs once, so it pulls where a step needs a list."""
+    steps = is_step if block.limit > 1 or not lists else lambda s: False
+    round_ = fuse(Body(block.statements, vectors, ()), steps, is_direct, block.condition, lists=lists)
     return Inner(round_, block.condition, block.limit, block.text)
 
 

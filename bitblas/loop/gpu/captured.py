@@ -172,7 +172,7 @@ class Captured:
         """What every run begins with: the states, the lists of frontiers that enter, the count of the condition."""
         build = self.build
         self.entering = entering(build)
-        self.beginnings: dict[int, Any] = {}
+        self.beginnings: dict[int, tuple[Any, int]] = {}
         self._exchange()
 
     def _exchange(self) -> None:
@@ -228,7 +228,7 @@ class Captured:
             exchange.fill(has, np.uint8(held is not None))
             if held is not None:
                 exchange.fill(at, kind(held))
-        exchange.put(self.numbers, FROM, address(self._beginning(limit)))
+        exchange.put(self.numbers, FROM, self._beginning(limit))
         if isinstance(self.condition, Scal):
             state, which = build.condition_at(0)
             exchange.differ(self.numbers, state * STATE + which, int(bool(self.scalars[self.condition.id])))
@@ -245,7 +245,7 @@ class Captured:
         for ref in self.recorder.in_shares:
             if (shared := ref()) is not None:
                 shared._changes()
-        _, _, rounds, _, _, fault, index = exchange.told.host[:ROUNDS].view(np.int64).tolist()
+        _, _, rounds, _, _, fault, index = exchange.told.signed[:ROUNDS]
         if self.group is not None:
             self.group.sent += rounds * build.sent
         if fault:
@@ -264,11 +264,12 @@ class Captured:
             self.scalars[s.id]._store(dtype.type(value) if host[k] else None)
         return rounds
 
-    def _beginning(self, limit: int) -> Any:
-        """The states and the rounds that a run begins with."""
+    def _beginning(self, limit: int) -> int:
+        """Where the states and the rounds lie that a run begins with."""
         if limit not in self.beginnings:
-            self.beginnings[limit] = beginning(self.build, limit)
-        return self.beginnings[limit]
+            made = beginning(self.build, limit)
+            self.beginnings[limit] = made, address(made)
+        return self.beginnings[limit][1]
 
     def _tell(self, fault: int, index: int, rounds: int) -> NoReturn:
         """An index vector led nowhere: the error of its statement. Nothing is handed out."""

@@ -60,6 +60,7 @@ class Shared:
             self.host.fill(0)
             self.address = int(memory.ptr)
         self.words = memoryview(self.host.data)
+        self.signed = self.words.cast("B").cast("q")
 
 
 class Exchange:
@@ -123,14 +124,13 @@ class Exchange:
 
     def differ(self, piece: int, at: int, word: int) -> None:
         """A piece has one word that differs."""
-        self.put(piece, AT, at)
-        self.put(piece, WORD, word)
+        words, first = self.table.words, FIELDS * piece
+        words[first + AT], words[first + WORD] = at, word
 
     def fill(self, piece: int, value: np.generic) -> None:
-        low, high = pattern(value)
-        self.put(piece, FROM, 0)
-        self.put(piece, PATTERN, low)
-        self.put(piece, PATTERN + 1, high)
+        words, first = self.table.words, FIELDS * piece
+        words[first + FROM] = 0
+        words[first + PATTERN], words[first + PATTERN + 1] = pattern(value)
 
 
 class Entrance:
@@ -175,9 +175,12 @@ class Entrance:
 
     def _word(self, piece: int, bits: Any, single: Single | None) -> None:
         """A bitset that is copied, or has no bit but one."""
-        self.exchange.put(piece, FROM, 0 if bits is None else address(bits))
-        at, word = (NOWHERE, 0) if single is None else (single.place >> 6, 1 << (single.place & 63))
-        self.exchange.differ(piece, at, word)
+        words, first = self.exchange.table.words, FIELDS * piece
+        words[first + FROM] = 0 if bits is None else address(bits)
+        if single is None:
+            words[first + AT], words[first + WORD] = NOWHERE, 0
+        else:
+            words[first + AT], words[first + WORD] = single.place >> 6, 1 << (single.place & 63)
 
 
 class Exit:
@@ -188,15 +191,16 @@ class Exit:
         self.bits = exchange.add(0, frontier.bits, words(frontier.vec.size) * 8, steps=steps)
         values = frontier.values
         self.values = exchange.add(0, values, int(values[0].nbytes), steps=steps) if values else None
+        self.count, self.held = len(frontier.bits[0]), (len(values[0]), values[0].dtype) if values else None
         self.taken: VectorStore | None = None
 
     def take(self) -> None:
         """Memory for what the next run gives."""
         f, xp = self.frontier, self.exchange.device.xp
-        bits = xp.empty(f.bits[0].shape, np.uint64)
-        values = xp.empty(f.values[0].shape, f.values[0].dtype) if f.values else f.iso
+        bits, values = xp.empty(self.count, np.uint64), f.iso
         self.exchange.put(self.bits, TO, address(bits))
-        if self.values is not None:
+        if self.values is not None and self.held is not None:
+            values = xp.empty(*self.held)
             self.exchange.put(self.values, TO, address(values))
         self.taken = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, values, f.vec.size if self.full else None)
 

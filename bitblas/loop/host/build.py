@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from semirings.dtypes import BOOL
+
 from ...device import held
-from ...device.table import STATE, Operation, Table
+from ...device.table import STATE, Loop, Operation, Table, kernels
+from ...verbs.operands import dummy
 from ..buffers import BUFFERS
-from ..fused.fuse import Item, Pass, Pull, Round, Step
+from ..fused.fuse import Inner, Item, Pass, Pull, Round, Step
 from ..fused.lines import Line, texts_of
 from ..fused.together import size_of
-from ..recorded.ir import LineProduct, Scal, Vec
+from ..recorded.ir import LineProduct, Pointwise, Scal, Statement, Vec
 from ..scratch import Own
 from .passes import UNIT, host_pass, joins
-from .products import Products, pulls
+from .products import Products, host_kernel, pulls
 from .summed import Summed
 
 ENTRIES, PULLS, MANY = 0, 1, 2  # numbers that a tally tells
@@ -28,27 +31,33 @@ class Build(Products):
 
     def __init__(
         self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], full: frozenset[Vec],
-        condition: Vec | Scal,
+        condition: Vec | Scal, around: Build | None = None,
     ) -> None:  # fmt: skip
+        """around: what the round belongs to in which these rounds are a loop; its memory is theirs."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
-        self.full = frozenset(x.id for x in full)
+        self.of_full, self.full = full, frozenset(x.id for x in full)
         self.steps = [item for item in plan.items if isinstance(item, Step)]
-        turning = {s.target for s in self.steps if s.target == s.product.u or (s.mask and s.mask.vec == s.target)}
+        turning = _turning(plan.items)
         self.steps_of = {x: sum(s.target == x for s in self.steps) if x in turning else 0 for x in plan.vectors}
-        self.buffers = {x: Summed(Own(device), x, iso.get(x.id), x in turning) for x in plan.stored}
-        for x in full & plan.stored:
-            self.buffers[x].fill()
-        self.scalars = {s.id: (np.zeros(1, np.uint8), np.zeros(1, s.dtype.np_type)) for s in scalars}
+        self.scalars: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        if around is not None:
+            self.buffers, self.scalars = around.buffers, around.scalars
+        else:
+            rotate = _turning(plan.all)
+            self.buffers = {x: Summed(Own(device), x, iso.get(x.id), x in rotate) for x in plan.stored}
+            for x in full & plan.stored:
+                self.buffers[x].fill()
+            self.scalars = {s.id: (np.zeros(1, np.uint8), np.zeros(1, s.dtype.np_type)) for s in scalars}
         self.state, self.going = np.zeros(STATE, np.int64), np.zeros(3, np.int64)
         self.lines: list[Line] = []
         first = self.steps[0] if self.steps else None
         self.enters = first if first is not None and self._is_told(first) else None
         self.told = {id(s): self.going if s is self.enters else np.zeros(3, np.int64) for s in self.steps}
+        # Of which steps would read the transpose, were it there.
+        self.without_transpose = [s.product.matrix.structure for s in self.steps if not pulls(s.product)]
         copies = BUFFERS if turning else 1
         self.copies = [self._round(k) for k in range(copies)]
         self._table: Table | None = None
-        # Of which steps would read the transpose, were it there.
-        self.without_transpose = [s.product.matrix.structure for s in self.steps if not pulls(s.product)]
 
     @property
     def table(self) -> Table:
@@ -63,13 +72,13 @@ class Build(Products):
 
     def missing(self) -> int:
         """Kernels that would have to be compiled."""
-        one = {(op.variant, op.signature): op for copy in self.copies for op in copy}
+        one = {(op.variant, op.signature): op for op in kernels(self.copies)}
         return sum(not op.is_there() for op in one.values())
 
     # ---- a round ----
 
-    def _round(self, k: int) -> list[Operation]:
-        found: list[Operation] = []
+    def _round(self, k: int) -> list[Operation | Loop]:
+        found: list[Operation | Loop] = []
         self.latest = self.told[id(self.steps[-1])] if self.steps else None  # what was told of a vector last
         for item in self.round.items:
             said = len(found)
@@ -84,6 +93,9 @@ class Build(Products):
                     found += [*self._pull(item.product, u, item.mask)(self._mask(item.mask), t), self._summary(t)]
             elif isinstance(item, Pass):
                 found += self._pass(item)
+            elif isinstance(item, Inner):
+                found += self._inner(item)
+                continue
             if k == 0:
                 self._note(item, found[said:])
         if isinstance(self.condition, Vec):
@@ -94,6 +106,8 @@ class Build(Products):
     def _is_told(self, first: Step) -> bool:
         """Whether what is told of the condition at the end of a round holds where the first step reads it."""
         before = self.round.items[: self.round.items.index(first)]
+        if any(isinstance(item, Inner) for item in before):
+            return False
         written = {s.target for item in before if isinstance(item, Pass) for s in item.statements}
         written |= {item.target for item in before if isinstance(item, Pull)}
         return first.product.u == self.condition and self.condition not in written
@@ -103,13 +117,38 @@ class Build(Products):
         they did before its first."""
         if isinstance(self.condition, Vec):
             last = self.copies[-1][-1]
+            assert isinstance(last, Operation)
             self.device.kernel(last.variant)(int(last.bounds[1]), *last.args)
 
-    def _note(self, item: Item, made: list[Operation]) -> None:
+    def _note(self, item: Item, made: list[Operation | Loop]) -> None:
         if made:
-            self.lines.append(
-                Line(type(item).__name__.lower(), texts_of(item), ", ".join(str(op.variant) for op in made))
-            )
+            variants = ", ".join(str(op.variant) for op in made if isinstance(op, Operation))
+            self.lines.append(Line(type(item).__name__.lower(), texts_of(item), variants))
+
+    def _inner(self, item: Inner) -> list[Operation | Loop]:
+        """A loop inside the round. Afterwards its vectors stand where they did before."""
+        inner = Build(self.device, item.round, (), self.iso, self.of_full, item.condition, self)
+        self.without_transpose += inner.without_transpose
+        self.latest = None
+        self.lines += [Line("block", (item.text,), ""), *(x._replace(kind=f"  {x.kind}") for x in inner.lines)]
+        if isinstance(item.condition, Vec):
+            begins: list[Any] = inner.copies[-1][-1:]
+        else:
+            same = Statement(item.condition, Pointwise(0, None, item.condition))
+            begins = inner._pass(Pass([same], item.condition))
+        nested = lambda after: Operation(
+            host_kernel("nested"), np.array([0, 1], np.int64), (after, item.limit, inner.state, self.state)
+        )
+        loop = Loop(inner.copies, inner.going[ENTRIES : ENTRIES + 1], inner.state)
+        back = [self._settle(inner, x, steps) for x, steps in inner.steps_of.items() if steps]
+        return [nested(0), *begins, loop, *back, nested(1)]
+
+    def _settle(self, inner: Build, x: Vec, steps: int) -> Operation:
+        of = self.buffers[x]
+        values = of.values or [dummy(self.device, "int32")] * BUFFERS
+        kind = 0 if not of.values else 2 if x.dtype is BOOL else 1
+        args = (inner.state, steps, *of.bits, *of.summaries, *values)
+        return Operation(host_kernel("settle", (), (("HELD", kind),)), np.array([0, 1], np.int64), args)
 
     def _units(self, size: int) -> int:
         return max(1, -(-size // UNIT))
@@ -166,3 +205,9 @@ class Build(Products):
         number = told[PULLS : PULLS + 1]
         ways = [op._replace(when=(number, 1)) for op in (*pull(mask, t), self._summary(t))]
         return [*found, push(mask, t)._replace(when=(number, 0)), *ways]
+
+
+def _turning(items: Iterable[Item]) -> set[Vec]:
+    """The vectors that a step writes while it reads them."""
+    steps = [item for item in items if isinstance(item, Step)]
+    return {s.target for s in steps if s.target == s.product.u or (s.mask and s.mask.vec == s.target)}

@@ -106,7 +106,7 @@ class Products:
         """Makes the summary of a vector anew; or (clear) takes its entries away."""
         units = len(t.at(t.summaries))
         many = self._shared(units, t.vec.size)
-        return Operation(_kernel(name), self._bounds(units, many), (t.at(t.bits), t.at(t.summaries)))
+        return Operation(host_kernel(name), self._bounds(units, many), (t.at(t.bits), t.at(t.summaries)))
 
     def _along(self, product: Product) -> tuple[Any, bool]:
         """The form that a step goes along, and whether it is of the transpose."""
@@ -126,10 +126,9 @@ class Products:
             (ptr, _), rows = form.unit_starts(), form.rows_per_unit
             if pulls(product):
                 case = self._case(product)
-                cost, item = case.push_cost()
-                most = int(vec.size / cost) + 1, int(form.work / item) + 1
+                most = int(case.most_pushed(vec.size)) + 1, int(form.work / case.push_cost()[1]) + 1
                 longest = longest_unit(form)
-        variant = _kernel("tally", (("PTR", lookup_dtype(ptr.dtype)),), (("ROWS", rows),))
+        variant = host_kernel("tally", (("PTR", lookup_dtype(ptr.dtype)),), (("ROWS", rows),))
         args = (x.at(x.bits), x.at(x.summaries), ptr, longest, *most, MANY_ENTRIES, told)
         return Operation(variant, np.array([0, len(x.summaries[0])], np.int64), args)
 
@@ -225,5 +224,5 @@ class Products:
         return np.array([0, units], np.int64) if many is None else many
 
 
-def _kernel(name: str, types: Any = (), constants: Any = ()) -> Variant:
+def host_kernel(name: str, types: Any = (), constants: Any = ()) -> Variant:
     return Variant(f"loop/host/{name}", types, (*constants, ("LANES", 1)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from ...core.scalar import Scalar
@@ -18,7 +18,7 @@ from ..fused.fuse import fuse
 from ..fused.layout import iso_of_added
 from ..recorded.ir import Body, Scal, Vec, reads_first, scalar_is_read_first
 from ..recorded.matrices import placed
-from ..recorded.parts import record
+from ..recorded.parts import among, record
 from ..recorded.record import OnHost
 from .build import Build
 from .products import is_step
@@ -31,7 +31,10 @@ class HostRounds:
     the same kind in each run. Raises CaptureError where the body cannot be written down."""
 
     def __init__(self, body: Callable[..., Any], condition: Any, given: tuple[Any, ...]) -> None:
-        self.body, self.recorder = _written_down(body, given)
+        cells = getattr(body, "__closure__", None) or ()
+        if isinstance(condition, tuple):
+            body, condition, _ = among(body, condition, None)
+        self.body, self.recorder = _written_down(body, cells, given)
         self.device, self.order = self.recorder.device, self.recorder.order()
         self.condition = self._condition(condition)
         self.vectors = {x: placed(vector) for vector, x in self.recorder.vectors.values()}
@@ -47,7 +50,8 @@ class HostRounds:
         stores = {x.id: self._held(x) for x in self.loaded}
         iso, full = layout.iso_values(body_, stores), layout.full_vectors(body_, stores)
         self.body = body_ = layout.prepared(body_, full)
-        round_ = fuse(body_, lambda s: is_step(s, full), lambda s: layout.is_direct(s, iso), self.condition)
+        steps, direct = lambda s: is_step(s, full), lambda s: layout.is_direct(s, iso)
+        round_ = fuse(body_, steps, direct, self.condition, lists=False)
         self.full_at_start = [x for x in self.loaded if x in full]
         self.iso_at_start = [x for x in self.loaded if x.id in iso]
         self.kinds = self._kinds()
@@ -113,7 +117,7 @@ class HostRounds:
         build.state.fill(0)
         build.state[ROUND], build.state[LIMIT], build.state[COPY] = first, limit, 0
         if isinstance(self.condition, Scal):
-            build.going[0] = int(bool(self.scalars[self.condition.id]))
+            build.going[0] = 1  # who runs this has looked
         build.entering()
         if tracing.active is None:
             table.run()
@@ -149,10 +153,9 @@ class HostRounds:
         raise IndexOutOfBound(f"{text}: Index out of range: index={index}, size={size} (round {number})")
 
 
-def _written_down(body: Callable[..., Any], given: tuple[Any, ...]) -> tuple[Body, Any]:
-    """The statements of the body, which is asked for twice: one that changes what its names stand for, or hands out
-    what it makes, is none that can be written down."""
-    cells = getattr(body, "__closure__", None) or ()
+def _written_down(body: Callable[..., Any], cells: Sequence[Any], given: tuple[Any, ...]) -> tuple[Body, Any]:
+    """The statements of the body, which is asked for twice: one that changes what its names stand for (`cells`), or
+    hands out what it makes, is none that can be written down."""
     before = [_contents(cell) for cell in cells]
     try:
         found, again = (record(lambda number: body(number, *given), host=True) for _ in range(2))
@@ -168,8 +171,6 @@ def _written_down(body: Callable[..., Any], given: tuple[Any, ...]) -> tuple[Bod
         raise CaptureError("a body that gives its names other objects")
     if _known(*found) != _known(*again):
         raise CaptureError("what the body makes outlives it")
-    if found[0].blocks:
-        raise CaptureError(f"{found[0].blocks[0].text}: inside the round")
     return found
 
 

@@ -28,8 +28,7 @@ class Turn:
     def __init__(self, body: Callable[..., Any], condition: Any) -> None:
         self.body, self.condition = body, condition
         self.spent, self.compiled = 0.0, objects.compiled
-        self.why = "it goes on by several vectors" if isinstance(condition, tuple) else ""
-        self.waits = ""
+        self.why = self.waits = ""
         self.rounds: HostRounds | None = None
         self.code = getattr(body, "__code__", None)
         # When a table is asked for next: one whose kernels are not repaid yet is not made anew for each round that

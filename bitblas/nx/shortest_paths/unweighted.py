@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
-import numpy as np
 
 from ..graph import Graph
 from ..walk import levels, number
-from .routes import route
+from .ends import fewest
 
 
 def _lengths(G: Graph, node: Any, cutoff: float | None) -> dict[Any, int]:
@@ -56,12 +55,10 @@ def single_target_shortest_path(G: Graph, target: Any, cutoff: float | None = No
 def bidirectional_shortest_path(G: Graph, source: Any, target: Any) -> list[Any]:
     for node, kind in ((source, "Source"), (target, "Target")):
         number(G, node, f"{kind} {node} is not in G")
-    end, before = G.number[target], np.zeros(len(G), np.int64)
-    for level, parents in levels(G, G.numbers([source])):
-        before[level] = parents
-        if (level == end).any():
-            return route(G, range(len(G)), before.tolist(), end)
-    raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    path = fewest(G, G.number[source], G.number[target])
+    if path is None:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    return [G.labels[node] for node in path]
 
 
 def all_pairs_shortest_path(G: Graph, cutoff: float | None = None) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:

@@ -13,6 +13,7 @@ import bitblas as gb
 
 from ..graph import Graph
 from ..walk import distances, is_cyclic, number, weights
+from .ends import nearest
 from .routes import bellman_ford_tree, dijkstra_tree, route, routes
 
 
@@ -61,10 +62,11 @@ def bidirectional_dijkstra(G: Graph, source: Any, target: Any, weight: str = "we
         number(G, node, f"{kind} {node} is not in G")
     if source == target:
         return 0, [source]
-    try:
-        return multi_source_dijkstra(G, [source], target, weight=weight)
-    except nx.NetworkXNoPath:
-        raise nx.NetworkXNoPath(f"No path between {source} and {target}.") from None
+    found = nearest(G, G.number[source], G.number[target], weight)
+    if found is None:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    length, path = found
+    return length, [G.labels[node] for node in path]
 
 
 def single_source_bellman_ford(G: Graph, source: Any, target: Any = None, weight: str = "weight") -> tuple[Any, Any]:

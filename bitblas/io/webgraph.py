@@ -1,0 +1,222 @@
+"""Graphs of WebGraph, as crawls are published: BASE.graph, in the code of Boldi and Vigna, and BASE.properties, which
+says how it was made. They are read from the front, so that offsets are not needed, and by a kernel of our own
+(kernels/webgraph.cpu.py): the package `webgraph` wants an index besides, which only its Rust tools make.
+
+Boldi, Vigna: The WebGraph framework I: compression techniques. WWW 2004.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import device as devices
+from ..exceptions import InvalidValue, OutOfMemory
+from ..kernels.prologue import Variant
+from .files import CHUNK
+from .progress import Progress
+
+if TYPE_CHECKING:
+    from ..core import Matrix
+
+WEBGRAPH = Variant("kernels/webgraph")
+ROWS, ENTRIES = 1 << 16, 1 << 20  # of a chunk, at most; more entries only for one row that has them
+BLOCK = 16 * CHUNK  # bytes that are read at once
+PAD = 32  # bytes of ones behind the last: codes that run out of the file end there
+SLACK = 16  # bytes after the last row, at most: files are filled up to whole words
+WIDEST = 1 << 10  # rows that a row may copy from, at most; who writes them takes 7, or 16
+INPUT, ROOM, FAULT = 1, 2, 3  # kernels/webgraph.cpu.py
+FAULTS = (
+    "number of columns", "reference", "number of blocks", "list of blocks", "number of intervals",
+    "start of an interval", "length of an interval", "list of columns",
+)  # fmt: skip
+CODES = ("UNARY", "GAMMA", "DELTA", "ZETA")
+# What may have a code of its own, and which it has if the file does not say; the first one stands for others too.
+PARTS = {
+    "OUTDEGREES": "GAMMA",
+    "REFERENCES": "UNARY",
+    "BLOCKS": "GAMMA",
+    "BLOCK_COUNT": "GAMMA",
+    "INTERVALS": "GAMMA",
+    "RESIDUALS": "ZETA",
+    "OFFSETS": "GAMMA",
+}
+
+
+@dataclass(frozen=True)
+class Properties:
+    """What BASE.properties says of a graph."""
+
+    nodes: int
+    arcs: int
+    before: int  # rows that a row may copy from
+    least: int  # columns of an interval, 0: there are none
+    k: int  # of zeta codes
+    codes: tuple[tuple[str, str], ...]
+
+    @property
+    def how(self) -> np.ndarray:
+        """As the kernel has it."""
+        code = {part: CODES.index(name) for part, name in self.codes}
+        parts = ("OUTDEGREES", "REFERENCES", "BLOCK_COUNT", "BLOCKS", *3 * ("INTERVALS",), "RESIDUALS")
+        return np.array([*(code[part] for part in parts), self.before, self.least, self.k])
+
+
+def properties_of(path: str) -> Properties:
+    """Raises OSError, and InvalidValue for what is not here: other classes of graphs, codes, byte orders."""
+    with open(path, "rb") as stream:
+        text = stream.read(CHUNK).decode("latin-1")
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        key, mark, value = line.strip().partition("=")
+        if mark and key[:1] not in "#!":
+            found[key.strip().lower()] = value.strip().replace("\\", "")
+
+    def number(key: str, low: int, high: int, default: int | None = None) -> int:
+        given = found.get(key, default)
+        try:
+            value = int(str(given))
+        except ValueError:
+            value = low - 1
+        if not low <= value <= high:
+            raise InvalidValue(f"{path}: expected {key} from {low} to {high}, got {found.get(key, 'none')}")
+        return value
+
+    kind = found.get("graphclass", "").removeprefix("class ").rpartition(".")[2]
+    if kind != "BVGraph":
+        raise InvalidValue(f"{path}: expected the properties of a BVGraph, got graphclass={kind or 'none'}")
+    if found.get("endianness", "big") != "big":
+        raise InvalidValue(f"{path}: expected a graph whose bits are big-endian, got endianness={found['endianness']}")
+    number("version", 0, 0, 0)
+    return Properties(
+        number("nodes", 0, 1 << 60), number("arcs", 0, 1 << 62), number("windowsize", 0, WIDEST),
+        number("minintervallength", 0, 1 << 30), number("zetak", 1, 30, 3), codes_of(path, found),
+    )  # fmt: skip
+
+
+def codes_of(path: str, found: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    codes = dict(PARTS)
+    for flag in found.get("compressionflags", "").split("|"):
+        part, _, code = flag.strip().upper().rpartition("_")
+        if not part and not code:
+            continue
+        if part not in PARTS or code not in CODES:
+            known = f"{', '.join(PARTS)}, each with {', '.join(CODES)}"
+            raise InvalidValue(f"{path}: expected compressionflags of {known}, got {flag.strip()}")
+        codes[part] = code
+        if part == "BLOCKS" and "endianness" in found:  # who writes that has one code for the blocks and their number
+            codes["BLOCK_COUNT"] = code
+    return tuple(codes.items())
+
+
+class WebGraphChunks:
+    """The entries of a graph, as often as they are asked for, row after row."""
+
+    def __init__(self, base: str, progress: bool | None) -> None:
+        self.graph, self.progress = f"{base}.graph", progress
+        self.properties = properties_of(f"{base}.properties")
+        self.shape = (self.properties.nodes,) * 2
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        said = self.properties
+        size = os.stat(self.graph).st_size
+        shown = Progress(self.graph, size, self.progress)
+        arcs = 0
+        try:
+            with open(self.graph, "rb") as stream:
+                for rows, cols in self._decoded(stream):
+                    arcs += len(cols)
+                    if shown.shown:
+                        shown.at(stream.tell())
+                    if arcs > said.arcs:
+                        break
+                    yield rows, cols
+        finally:
+            shown.close()
+        if arcs != said.arcs:
+            more = "more" if arcs > said.arcs else arcs
+            raise InvalidValue(f"{self.graph}: expected {said.arcs} arcs, as its properties say, got {more}")
+
+    def _decoded(self, stream: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        host, before, nodes = devices.get("cpu"), self.properties.before, self.properties.nodes
+        kernel, how = host.kernel(WEBGRAPH), self.properties.how
+        data, whole, wanted = b"", False, BLOCK
+        words, first, room = np.zeros(0, np.uint32), 0, ENTRIES
+        state, col = np.zeros(4, np.int64), np.zeros(0, np.int64)
+        known = np.zeros(before + 1, np.int64)  # where the rows begin that may be copied from, in `kept`
+        kept = col
+        while first < nodes:
+            if not len(words):
+                new = stream.read(wanted)
+                whole = len(new) < wanted
+                data = data[int(state[0]) >> 3 :] + new
+                state[0] &= 7
+                words = _words(data)
+            rows = min(ROWS, nodes - first)
+            col = np.zeros(len(kept) + room, np.int64)
+            col[: len(kept)] = kept
+            ptr = np.zeros(before + rows + 1, np.int64)
+            ptr[: before + 1] = known
+            work = np.empty(2 * len(col) + 4, np.int64)
+            kernel(rows, words, 8 * len(data), how, nodes, first, ptr, col, work, state)
+            done, why, asked = (int(x) for x in state[1:])
+            if done:
+                begin = ptr[before]
+                number = np.arange(first, first + done)
+                # what lies before is the next chunk's only
+                yield (
+                    np.repeat(number, np.diff(ptr[before : before + done + 1])),
+                    col[begin : ptr[before + done]].copy(),
+                )
+                known = ptr[done : done + before + 1] - ptr[done]
+                kept = col[ptr[done] : ptr[done + before]].copy()
+                first += done
+            if why == INPUT and whole:
+                raise InvalidValue(f"{self.graph}: expected {nodes} rows, got an end of the file in row {first}")
+            if why == INPUT:
+                words, wanted = words[:0], BLOCK if done else 2 * wanted
+            elif why == ROOM:
+                room = max(ENTRIES, asked)
+                host.foresee(f"{self.graph}, row {first}: {asked} columns", 40 * asked)
+            elif why:
+                raise InvalidValue(
+                    f"{self.graph}: expected a sound {FAULTS[why - FAULT]} in row {first}, got another one"
+                )
+        rest = len(data) - (int(state[0]) + 7 >> 3) + len(stream.read(SLACK))
+        if rest >= SLACK:
+            raise InvalidValue(f"{self.graph}: expected an end after {nodes} rows, got more bytes")
+
+
+def _words(data: bytes) -> np.ndarray:
+    """As numbers, ones behind them."""
+    padded = data + b"\xff" * (PAD + -len(data) % 4)
+    return np.frombuffer(padded, ">u4").astype(np.uint32)
+
+
+def read_webgraph(
+    source: Any, *, name: str | None = None, device: str | None = None, format: str | None = None,
+    tile: int | None = None, progress: bool | None = None,
+) -> Matrix:  # fmt: skip
+    """A Matrix of a graph of WebGraph: BOOL, True for each arc, rows are where arcs begin.
+
+    source: the path that its files have in common, or that of its .graph or .properties; both are needed, .offsets is
+    not. It is read in chunks (twice, or more: see `Matrix.from_chunks`), whose peak of memory it has, straight into
+    `format`. Raises OSError if a file cannot be opened; InvalidValue, with its name, if it is damaged, has labels, is
+    little-endian, or uses codes other than unary, gamma, delta and zeta; OutOfMemory.
+    """
+    import bitblas as gb
+
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"source: expected a path, got {type(source).__name__}")
+    base = os.fspath(source)
+    for suffix in (".graph", ".properties"):
+        base = base.removesuffix(suffix)
+    chunks = WebGraphChunks(base, progress)
+    try:
+        return gb.Matrix.from_chunks(chunks, name=name, device=device, format=format, tile=tile)
+    except MemoryError as error:
+        raise error if isinstance(error, OutOfMemory) else OutOfMemory(f"{chunks.graph}: {error}") from None

@@ -1,0 +1,97 @@
+"""A shortest path between two nodes, searched from both ends at once.
+
+Each end goes on in turn until they meet, as NetworkX's searches do, node by node: few rows are read, and of several
+shortest paths it is NetworkX's, where neighbours are in its order (a node's predecessors are in that of their numbers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from itertools import count
+
+import numpy as np
+
+from ..graph import Graph
+from ..matrices import entry_values
+from ..refused import Refused
+
+Before = dict[int, int | None]  # the node before each one that has been found, seen from its end
+
+
+def _rows(G: Graph, values: np.ndarray) -> Callable[[int], list[int]]:
+    """Values of the entries, by row."""
+    ptr = G.ptr
+    return lambda row: values[ptr[row] : ptr[row + 1]].tolist()
+
+
+def _lengths(G: Graph, weight: str) -> np.ndarray:
+    return G._kept_as(("length", weight), lambda: entry_values(G, weight, "min"))
+
+
+def _joined(before: Before, behind: Before, met: int) -> list[int]:
+    return [*_back(before, met)[::-1], *_back(behind, behind[met])]
+
+
+def _back(before: Before, node: int | None) -> list[int]:
+    path = []
+    while node is not None:
+        path.append(node)
+        node = before[node]
+    return path
+
+
+def fewest(G: Graph, source: int, target: int) -> list[int] | None:
+    """The nodes of a path of the fewest edges; None if there is no path."""
+    if source == target:
+        return [source]
+    found: tuple[Before, Before] = {source: None}, {target: None}
+    ends = [[source], [target]]
+    neighbours = [_rows(H, H.cols) for H in (G, G.turned)]
+    while all(ends):
+        side = int(len(ends[0]) > len(ends[1]))
+        mine, others = found[side], found[1 - side]
+        level, ends[side] = ends[side], []
+        for node in level:
+            for near in neighbours[side](node):
+                if near not in mine:
+                    mine[near] = node
+                    ends[side].append(near)
+                if near in others:
+                    return _joined(*found, near)
+    return None
+
+
+def nearest(G: Graph, source: int, target: int, weight: str) -> tuple[float, list[int]] | None:
+    """The least length and the nodes of a path of it; None if there is no path. Refused for weights below 0 and NaN."""
+    sides = G, G.turned
+    lengths = [_lengths(H, weight) for H in sides]
+    if not (lengths[0] >= 0).all():
+        raise Refused("negative weights")
+    neighbours = [_rows(H, H.cols) for H in sides]
+    along = [_rows(H, values) for H, values in zip(sides, lengths)]
+    found: tuple[Before, Before] = {source: None}, {target: None}
+    seen: list[dict[int, float]] = [{source: 0}, {target: 0}]
+    taken: list[set[int]] = [set(), set()]
+    turn = count()
+    heaps: list[list[tuple[float, int, int]]] = [[(0, next(turn), source)], [(0, next(turn), target)]]
+    least: float | None = None
+    met, side = source, 1
+    while all(heaps):
+        side = 1 - side
+        mine, others = seen[side], seen[1 - side]
+        length, _, node = heappop(heaps[side])
+        if node in taken[side]:
+            continue
+        taken[side].add(node)
+        if node in taken[1 - side] and least is not None:
+            return least, _joined(*found, met)
+        for near, more in zip(neighbours[side](node), along[side](node)):
+            whole = length + more
+            if near not in mine or whole < mine[near]:
+                mine[near] = whole
+                heappush(heaps[side], (whole, next(turn), near))
+                found[side][near] = node
+                if near in others and (least is None or whole + others[near] < least):
+                    least, met = whole + others[near], near
+    return None

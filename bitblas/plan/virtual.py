@@ -1,0 +1,134 @@
+"""Virtual nodes, mined: A = R or L V. Where several rows have the same columns, a virtual node has these (a row of V),
+the rows have the node (entries of L), and R has what is left; each entry of A is in R or stands for one pair of L and
+V, never for two, so that sums over R and over L V are those over A. Rows of similar columns are found by min-hashes:
+sorted by signature, those with equal beginnings are a cluster, whose bicliques kernels/bicliques.cpu.py takes. It runs
+on the host.
+
+Buehrer, Chellapilla: A scalable pattern mining approach to web graph compression with communities. WSDM 2008.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import device as devices
+from ..formats import Structure
+from ..formats.csr.format import Csr
+from ..kernels.prologue import Variant
+
+HASHES = 8  # of a signature
+MOST = 64  # rows of a cluster: bits of a word
+PASSES = 4  # with other hashes each; of a web of 15 M links ten leave 3.83 M entries where four leave 3.84 M
+GAIN = 200  # a pass that takes fewer than one of so many entries is the last one
+MINHASH, BICLIQUES = Variant("kernels/minhash", (), (("HASHES", HASHES),)), Variant("kernels/bicliques")
+
+
+@dataclass(frozen=True, eq=False)
+class Mined:
+    """Structures on the host: R as large as A, L with a column for each node's number, V with a row for each. A node's
+    number is near those of its users, so that gaps are short; numbers in between belong to no node."""
+
+    nodes: int
+    rest: Structure
+    uses: Structure
+    columns: Structure
+
+
+def mined(A: Structure) -> Mined:
+    """Of a structure, whatever its form. Peak memory: 90 bytes an entry, 30 a row and column, of the host. OutOfMemory
+    where that is not there."""
+    host = devices.get("cpu")
+    host.foresee("virtual nodes", 90 * A.nvals + 30 * (A.nrows + A.ncols))
+    rows = A.plain_rows()
+    ptr, col = (A.device.to_host(part).astype(np.int64) for part in (rows.ptr, rows.col[: A.nvals]))
+    found, slot, total = [], np.zeros(max(1, A.ncols), np.int32), 0
+    for seed in range(PASSES):
+        before = len(col)
+        ptr, col, total, part = one_pass(ptr, col, slot, seed, total)
+        found.append(part)
+        if (before - len(col)) * GAIN < before or not before:
+            break
+    node, user, node_at, member = (np.concatenate(parts) for parts in zip(*found))
+    number = numbers_of(total, node, user)
+    count = max(A.nrows, int(number.max(initial=-1)) + 1)
+    return Mined(
+        total,
+        Structure(Csr(host, A.nrows, A.ncols, ptr, _some(col), len(col))),
+        by_rows(user, number[node], A.nrows, count),
+        by_rows(number[node_at], member, count, A.ncols),
+    )
+
+
+def one_pass(
+    ptr: np.ndarray, col: np.ndarray, slot: np.ndarray, seed: int, total: int
+) -> tuple[np.ndarray, np.ndarray, int, tuple[np.ndarray, ...]]:
+    """What is left, pointers and columns; the nodes there are then; of the new ones (node, user) and (node, column)."""
+    host, n, size = devices.get("cpu"), len(ptr) - 1, len(col)
+    signature = np.empty(n * HASHES, np.uint32)
+    host.kernel(MINHASH)(n, ptr, col, seed, signature, bounds=host.ranges(n, 1 << 12))
+    degree = np.diff(ptr)
+    some = np.flatnonzero(degree > 1)
+    order, begins = clusters(signature.reshape(n, HASHES)[some])
+    rows = some[order]
+    most = int(np.add.reduceat(degree[rows], begins[:-1]).max()) if len(rows) else 0
+    columns, chain = np.empty(most, np.int64), np.empty(most, np.int64)
+    masks, taken = np.empty(most, np.uint64), np.empty(most, np.uint64)
+    node, user, node_at, member = (np.empty(size, np.int64) for _ in range(4))
+    gone, counts = np.zeros(size, np.uint8), np.array([total, 0, 0])
+    host.kernel(BICLIQUES)(
+        len(begins) - 1, begins, rows, ptr, col, slot, columns, masks, taken, chain, node, user, node_at, member,
+        gone, counts,
+    )  # fmt: skip
+    total, uses, members = (int(x) for x in counts)
+    kept = gone == 0
+    left = np.append(0, np.cumsum(np.bincount(np.repeat(np.arange(n), degree)[kept], minlength=n)))
+    part = node[:uses].copy(), user[:uses].copy(), node_at[:members].copy(), member[:members].copy()
+    return left, col[kept], total, part
+
+
+def clusters(signature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows by cluster, and where each begins, of two rows at least: those that agree in their first hash; of more than
+    MOST those that agree in two, and so on; of what agrees in all, MOST at a time."""
+    rows, hashes = signature.shape
+    order = np.lexsort(signature.T[::-1])
+    ordered = signature[order]
+    fresh = np.ones((rows, hashes), bool)  # where a run begins, of those that agree in so many
+    np.logical_or.accumulate(ordered[1:] != ordered[:-1], axis=1, out=fresh[1:])
+    begins, settled = np.zeros(rows, bool), np.zeros(rows, bool)
+    for level in range(hashes):
+        size = np.diff(np.flatnonzero(fresh[:, level]), append=rows)
+        small = np.repeat(size <= MOST, size) & ~settled
+        begins |= small & fresh[:, level]
+        settled |= small
+    heads = np.flatnonzero(fresh[:, -1])
+    inside = np.arange(rows) - np.repeat(heads, np.diff(heads, append=rows))
+    begins |= ~settled & (inside % MOST == 0)
+    size = np.diff(np.flatnonzero(begins), append=rows)
+    kept = np.repeat(size > 1, size)
+    return order[kept], np.append(0, np.cumsum(size[size > 1]))
+
+
+def numbers_of(total: int, node: np.ndarray, user: np.ndarray) -> np.ndarray:
+    """The number of each node: that of the row in the middle of its users, or the next that is free."""
+    low, high = np.full(total, np.iinfo(np.int64).max), np.zeros(total, np.int64)
+    np.minimum.at(low, node, user)
+    np.maximum.at(high, node, user)
+    middle, at = low + high >> 1, np.arange(total)
+    order = np.argsort(middle, kind="stable")
+    number = np.empty(total, np.int64)
+    number[order] = np.maximum.accumulate(middle[order] - at) + at
+    return number
+
+
+def by_rows(rows: np.ndarray, cols: np.ndarray, nrows: int, ncols: int) -> Structure:
+    order = np.lexsort((cols, rows))
+    ptr = np.append(0, np.cumsum(np.bincount(rows, minlength=nrows)))
+    return Structure(Csr(devices.get("cpu"), nrows, ncols, ptr, _some(cols[order]), len(cols)))
+
+
+def _some(col: np.ndarray) -> np.ndarray:
+    """Columns as a form has them: narrow where they fit, one at least."""
+    col = col if len(col) else np.zeros(1, np.int64)
+    return col.astype(np.int32) if int(col.max()) < 1 << 31 else col

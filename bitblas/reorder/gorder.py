@@ -1,0 +1,52 @@
+"""Gorder: each vertex follows those with which it has most in common, so that what is read together lies together.
+
+The score of a pair is 1 for an edge between them, and 1 for each neighbour that both have; the next vertex is the one
+of the highest sum of scores with the WINDOW before it: in all at least 1 / (2 WINDOW) of the best that any order could
+have. The first is the one of most neighbours; of equal scores goes first what was near the window last, then what has
+most neighbours. As in the authors' code, neighbours of more than sqrt(n) neighbours do not count as common ones: that
+bounds the time, which is that of looking at all pairs of neighbours of all others. One vertex after the other: it runs
+on the host, on one core, whatever device A is on.
+
+Wei, Yu, Lu, Lin: Speedup graph processing by graph ordering. SIGMOD 2016.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from ..core.statement.running import guarded
+from ..formats.csr.format import pointers_of
+from ..kernels.prologue import Variant
+from ._graph import square, undirected
+
+WINDOW = 5  # the authors'
+GORDER = Variant("kernels/gorder", (), (("WINDOW", WINDOW),))
+
+
+def gorder(A: Any) -> Any:
+    """A: a square Matrix. Returns the permutation (INT64, size n).
+
+    Peak memory: 40 bytes per edge and 70 per vertex, on the host. Raises DimensionMismatch, TypeError.
+    """
+    return _gorder(square(A))
+
+
+@guarded
+def _gorder(A: Any) -> Any:
+    host, n = devices.get("cpu"), A.nrows
+    i, j = (A.device.to_host(part) for part in undirected(A)._stored.coo())
+    i, j = i[i != j], j[i != j]
+    ptr, col = pointers_of(i, n, host).astype(np.int64), j.astype(np.int32 if n < 1 << 31 else np.int64)
+    order = np.zeros(n, np.int64)
+    if n:
+        degree = np.diff(ptr)
+        # an edge and all common neighbours, with each of the window
+        head = np.full(WINDOW * (int(degree.max()) + 1) + 1, -1)
+        key, held, behind, ahead = np.zeros(n, np.int64), *(np.full(n, -1) for _ in range(3))
+        first = np.argsort(-degree, kind="stable")
+        host.kernel(GORDER)(n, first, ptr, col, math.isqrt(n), key, held, head, behind, ahead, order)
+    return A.device.asarray(order)

@@ -1,0 +1,107 @@
+"""Parts of matrices on the CPU, row by row: A[I, J], what lies outside, and a small matrix at its place in a large one.
+Rows are lists that ascend, so columns have to ascend too; where they do not, submatrix.py sorts keys."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from numpy import generic
+
+from semirings.dtypes import lookup_dtype
+
+from ..build.stores import of_rows
+from ..device import Device, held, ranges
+from ..formats.csr.format import Csr, close_gaps, index_type, rows_bytes
+from ..store import MatrixStore
+from .matrix_variants import extract_variant
+from .operands import dummy
+from .schedule import PARALLEL_ENTRIES
+
+ALIKE = {1: "UINT8", 2: "UINT16", 4: "UINT32", 8: "UINT64"}  # values are moved, whatever they mean
+MANY = 1 << 16  # entries from which on it is asked whether they fit
+
+
+def goes_by_rows(A: MatrixStore) -> bool:
+    """Whether what follows can serve A."""
+    return not A.device.shares_rows and A.dtype.np_type.itemsize in ALIKE and A.dtype.np_type.kind != "V"
+
+
+def ascends(index: Any) -> bool:
+    """Whether an index list (None: all) names each place once, in order."""
+    return index is None or len(index) < 2 or bool((index[1:] > index[:-1]).all())
+
+
+@functools.cache
+def _kernel(device: Device, wide: int, packed: bool, flagged: bool) -> Any:
+    dtype = lookup_dtype(ALIKE[wide]) if wide else None
+    return device.kernel(extract_variant(dtype, packed=packed, flagged=flagged))
+
+
+def _moved(A: MatrixStore, rows: Any, flagged: bool, place: Any, begin: Any, nrows: int, ncols: int) -> MatrixStore:
+    """What extract.cpu.py makes of A. begin: the entries that are read before each row, and in all."""
+    device, (a, x) = A.device, A.by_rows()
+    most, none = int(begin[-1]), dummy(device, "uint8")  # of one type each, else the kernel is looked up again
+    no_rows, no_place = dummy(device, "int64"), dummy(device, index_type(A.ncols).char)
+    iso = isinstance(x, generic) or not a.nvals
+    wide = 0 if iso else x.itemsize
+    if most >= MANY or held.limit is not None:
+        device.foresee(f"part of {most} entries", rows_bytes(nrows, ncols, most) + wide * most)
+    ptr, col = np.zeros(nrows + 1, index_type(most)), np.empty(most or 1, index_type(ncols))
+    values = x if iso else np.empty(most, x.dtype)
+    moved, out = (none, none) if iso else (some.view(lookup_dtype(ALIKE[wide]).np_type) for some in (x, values))
+    bounds = ranges.by_work(begin[1:], device.parts) if device.splits(most, PARALLEL_ENTRIES) else None
+    _kernel(device, wide, a.width > 0, flagged)(
+        nrows, no_rows if rows is None else rows, 0 if rows is None else 1, a.ptr, a.col, a.width,
+        moved, no_place if place is None else place, 0 if place is None else 1, begin, ptr,
+        col, out, bounds=bounds,
+    )  # fmt: skip
+    if bounds is not None:
+        close_gaps(begin[bounds], bounds, ptr, (col,) if iso else (col, values))
+    n = ptr.item(-1)
+    col.resize(n or 1, refcheck=False)
+    if not iso:
+        values.resize(n, refcheck=False)
+    return of_rows(Csr(device, nrows, ncols, ptr.astype(index_type(n), copy=False), col, n), A.dtype, values)
+
+
+def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
+    """A[I, J] of plain or packed rows; J ascends."""
+    form = A.structure.rows()
+    nrows, place = A.nrows if I is None else len(I), None
+    if I is None:
+        begin = form.ptr.astype(np.int64)
+    else:
+        begin = np.zeros(nrows + 1, np.int64)
+        np.cumsum(form.ptr[I + 1] - form.ptr[I], out=begin[1:])
+    if J is not None:
+        place = np.full(A.ncols, -1, index_type(A.ncols))
+        place[J] = np.arange(len(J))
+    return _moved(A, I, False, place, begin, nrows, A.ncols if J is None else len(J))
+
+
+def outside(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
+    """The entries of A that are not in both, a row of I and a column of J."""
+    if not A.nvals:
+        return A
+    rows = np.full(A.nrows, I is None, np.uint8)
+    place = np.arange(A.ncols, dtype=index_type(A.ncols))
+    place[slice(None) if J is None else J] = -1
+    if I is not None:
+        rows[I] = 1
+    return _moved(A, rows, True, place, A.structure.rows().ptr.astype(np.int64), A.nrows, A.ncols)
+
+
+def placed(T: MatrixStore, I: Any, J: Any, nrows: int, ncols: int) -> MatrixStore:
+    """A matrix of that size whose [I, J] is T, and that is empty elsewhere; both ascend."""
+    form, values = T.by_rows()
+    ptr, col = form.ptr, form.columns(0, form.nvals)
+    if I is not None:
+        ptr = np.zeros(nrows + 1, ptr.dtype)
+        ptr[I + 1] = np.diff(form.ptr)
+        np.cumsum(ptr, out=ptr)
+    kind = index_type(ncols)
+    col = col.astype(kind, copy=False) if J is None else J.astype(kind)[col]
+    col = col if len(col) else np.empty(1, kind)
+    return of_rows(Csr(T.device, nrows, ncols, ptr, col, form.nvals), T.dtype, values)

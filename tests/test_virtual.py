@@ -1,0 +1,101 @@
+"""Virtual nodes: A = R or L V, each entry of A once; what they save."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from battery import MATRICES
+from test_reorder import matrix
+
+import bitblas as gb
+from bitblas.exceptions import InvalidValue, OutOfMemory
+from bitblas.plan import virtual
+
+
+def dense(structure):
+    rows, cols = (part.astype(int) for part in structure.coo())
+    found = np.zeros((structure.nrows, structure.ncols), int)
+    np.add.at(found, (rows, cols), 1)
+    return found
+
+
+def counted(A):
+    """Each entry of A is there once, and no other; every node saves something. R, L and V, as counts."""
+    found = virtual.mined(A._stored.structure)
+    R, L, V = dense(found.rest), dense(found.uses), dense(found.columns)
+    assert (R + L @ V == dense(A._stored.structure)).all()
+    users, columns = L.sum(0), V.sum(1)
+    there = users > 0
+    assert there.sum() == found.nodes and (there == (columns > 0)).all()
+    assert ((users - 1) * (columns - 1) - 1)[there].min(initial=1) > 0
+    return found, R, L, V
+
+
+def of_rows(rows, n):
+    i, j = [x for x, columns in enumerate(rows) for _ in columns], [j for columns in rows for j in columns]
+    return gb.Matrix.from_coo(i, j, True, nrows=len(rows), ncols=n, device="cpu")
+
+
+def test_every_matrix_is_its_rest_and_its_nodes():
+    for name in MATRICES:
+        counted(matrix(name, device="cpu"))
+    counted(matrix("gaps", device="cpu", format="nib"))
+
+
+def test_rows_alike_use_one_node():
+    """Two kinds of rows, with a column of its own in every third one."""
+    kinds = [3, 17, 18, 40, 41, 42], [0, 1, 2, 60, 61]
+    rows = [sorted({*kinds[x % 2], 7 + x} if x % 3 == 0 else kinds[x % 2]) for x in range(40)]
+    found, R, _, V = counted(of_rows(rows, 64))
+    # one row may stay outside: where all its least hashes are those of its own column
+    assert found.nodes == 2 and 14 <= R.sum() <= 20
+    assert sorted(tuple(np.flatnonzero(columns)) for columns in V if columns.any()) == sorted(map(tuple, kinds))
+
+
+def test_more_rows_alike_than_a_cluster_has():
+    rows = [[1, 2, 3, 4, 5]] * 200
+    found, R, L, _ = counted(of_rows(rows, 9))
+    assert R.sum() == 0 and found.nodes == 4 and sorted(L.sum(0)[L.sum(0) > 0].tolist()) == [8, 64, 64, 64]
+
+
+def test_nodes_have_numbers_near_their_users():
+    n = 300
+    rows = [list(range(10 * (x // 10), 10 * (x // 10) + 9)) for x in range(n)]
+    found, _, L, _ = counted(of_rows(rows, n))
+    assert found.nodes == n // 10
+    for number in np.flatnonzero(L.sum(0)):
+        assert abs(np.flatnonzero(L[:, number]).mean() - number) <= 1
+
+
+def test_profile_tells_what_would_be_saved():
+    rng, n = np.random.default_rng(2), 2048
+    menus = [rng.choice(n, 20, replace=False).tolist() for _ in range(8)]
+    rows = [sorted({*menus[x // 64], int(rng.integers(n))}) for x in range(512)]
+    A = of_rows(rows, n)
+    seen = A.profile(virtual_nodes=True)
+    assert seen.nodes >= 1 and seen.saved == seen.whole.nbytes - seen.nbytes > 0 and seen.whole.nvals == A.nvals
+    assert sum(part.nvals for part in seen.parts) < A.nvals / 2
+    lines = str(seen).splitlines()
+    assert lines[0].startswith(f"{seen.nodes} virtual nodes") and "% of the bytes saved" in lines[0]
+    assert [line.split()[0] for line in lines[1:]] == ["matrix", "A", "R", "L", "V", "R"]
+    assert "<table" in seen._repr_html_()
+    ring = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], True, nrows=3, ncols=3, device="cpu")
+    assert "nothing saved" in str(ring.profile(virtual_nodes=True))
+    with pytest.raises(InvalidValue, match="one value"):
+        gb.Matrix.from_coo([0, 1], [1, 0], [1, 2], device="cpu").profile(virtual_nodes=True)
+    with pytest.raises(InvalidValue, match="virtual_nodes alone"):
+        A.profile(virtual_nodes=True, orders=True)
+
+
+@pytest.mark.uses_cpu
+def test_mining_runs_on_the_host_for_every_device(device):
+    found = virtual.mined(
+        gb.Matrix.from_coo([0] * 4 + [1] * 4, [*range(4)] * 2, True, nrows=9, ncols=4)._store.structure
+    )
+    assert found.nodes == 1 and found.rest.nvals == 0 and found.uses.device.name == "cpu"
+
+
+def test_what_does_not_fit_is_refused_before_memory_is_taken():
+    A = gb.Matrix.from_coo([0, 1 << 58], [1, 2], True, nrows=1 << 60, ncols=1 << 60, device="cpu")
+    with pytest.raises(OutOfMemory, match="virtual nodes"):
+        A.profile(virtual_nodes=True)
