@@ -112,7 +112,7 @@ def start(folder: Path) -> str:
             cells = [f"**{row[key]:.2f}**" if row[key] > bar else f"{row[key]:.2f}" for key in ("empty", "warm")]
             rows.append([row["program"], *cells, "" if row["bar"] is None else f"{bar:.2f}"])
         how = f"An installed wheel, new processes; the least of {run['samples']} or more, each with an empty cache of "
-        how += "its own, and of as many with what these left. In bold what is above its bar: most of the import is NumPy's."
+        how += "its own, and of as many with what these left. Bold: above its bar; most of the import is NumPy's."
         parts.append(f"{_table(['seconds', 'empty cache', 'warm cache', 'bar'], rows)}\n{_where(run, how)}")
     return "\n".join(["## The start of a process\n", *parts, ""]) if parts else ""
 
