@@ -111,9 +111,8 @@ def start(folder: Path) -> str:
             bar = float("inf") if row["bar"] is None else row["bar"]
             cells = [f"**{row[key]:.2f}**" if row[key] > bar else f"{row[key]:.2f}" for key in ("empty", "warm")]
             rows.append([row["program"], *cells, "" if row["bar"] is None else f"{bar:.2f}"])
-        how = "An installed wheel, new processes; the empty cache once, the warm one the least of three. "
-        how += "In bold what is above its bar: the import is NumPy's for the most part, three kernels of the nine\n"
-        how += "algorithms are not in this wheel, and kernels of one's own have to be compiled."
+        how = f"An installed wheel, new processes; the least of {run['samples']} or more, each with an empty cache of "
+        how += "its own, and of as many with what these left. Bold: above its bar; most of the import is NumPy's."
         parts.append(f"{_table(['seconds', 'empty cache', 'warm cache', 'bar'], rows)}\n{_where(run, how)}")
     return "\n".join(["## The start of a process\n", *parts, ""]) if parts else ""
 

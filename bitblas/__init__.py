@@ -8,7 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-# What modules make stays: Python's collector would look through it thirty times, and find nothing.
+# What modules make stays: Python's collector would look through it thirty times, and once it is on again at the next
+# object, and find nothing. Frozen and let go again, objects are its oldest: those that it looks at last.
 _collects = gc.isenabled()
 gc.disable()
 try:
@@ -23,6 +24,9 @@ try:
     from .extras import check_name as _check_name
 finally:
     if _collects:
+        if not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()
         gc.enable()
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from benchmarks import start
 from bitblas.device import jit, shipped, targets
 from bitblas.device.targets import NEEDS, SHIPPED, Target
 
@@ -40,12 +41,12 @@ elf = pytest.mark.skipif(
 )
 
 
-def python(code, *arguments, cache, **env):
+def python(code, *arguments, cache, timeout=300, **env):
     """What a process prints that is told nothing of how to compile."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "BITBLAS_"))}
     command = [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
     env = {**plain, "BITBLAS_CACHE": str(cache), **env}
-    made = subprocess.run(command, capture_output=True, text=True, env=env, timeout=300, check=False)
+    made = subprocess.run(command, capture_output=True, text=True, env=env, timeout=timeout, check=False)
     assert (made.returncode, made.stderr) == (0, ""), made.stderr
     return made.stdout.splitlines()
 
@@ -96,6 +97,18 @@ def test_a_package_that_brings_objects_compiles_nothing(built, tmp_path):
 
 
 @elf
+@pytest.mark.slow
+def test_first_programs_compile_nothing(tmp_path):
+    """The algorithms, one after the other on one graph, which use puts into another form; and a search."""
+    python(BUILD, tmp_path / "data", cache=tmp_path / "cache", timeout=1200)
+    programs = {program.name: program.arguments for program in start.programs(tmp_path)}
+    command = f"from bitblas.cli import main; main({list(programs['bitblas bfs karate.mtx'][2:])})"
+    for code in (start.NINE, start.BFS.format(library="bitblas"), command):
+        said = python(RUN, tmp_path / "data", code, cache=tmp_path / "cache", BITBLAS_DEVICE="cpu")
+        assert said[-1] == "0 False", code
+
+
+@elf
 def test_variants_that_are_one_text_are_one_object(built, tmp_path):
     """Found by the text where something is fixed that the kernel does not read."""
     first = "shipped.key_of_variant = lambda variant, signature: 'another'"
@@ -103,8 +116,8 @@ def test_variants_that_are_one_text_are_one_object(built, tmp_path):
 
 
 def flipped(data):
-    """One bit of an object."""
-    at = data.rindex(b"\x7fELF") + 40
+    """One bit of the last object."""
+    at = len(data) - 40
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
 
 
@@ -121,7 +134,7 @@ def test_what_is_damaged_is_compiled(copy, tmp_path, change, expected):
     [
         lambda data: b"",
         lambda data: data[:400],
-        lambda data: data.replace(b"bitblas objects 1", b"bitblas objects 2"),
+        lambda data: data.replace(b"bitblas objects 2", b"bitblas objects 1"),
         lambda data: data.replace(b"kernels/calls.py", b"kernels/other.py"),
     ],
 )

@@ -50,11 +50,32 @@ def test_the_start_of_processes(tmp_path, capsys, monkeypatch):
     assert start.main(["--samples", "1"]) == 1 and "WRONG: expected '2" in capsys.readouterr().out
 
 
+COLLECTED = """
+class Node: pass
+node = Node()
+node.itself, dead = node, weakref.ref(node)
+runs = []
+gc.collect()
+gc.callbacks.append(lambda phase, info: runs.append(phase))
+import bitblas
+print(gc.isenabled(), gc.get_freeze_count(), runs)
+del node
+gc.collect()
+print(dead())
+"""
+
+
 @pytest.mark.parametrize("enabled", [True, False])
 def test_import_leaves_the_collector_as_it_was(enabled):
-    code = f"import gc; {'' if enabled else 'gc.disable(); '}import bitblas; print(gc.isenabled())"
+    begin = f"import gc, numpy, weakref; {'gc.enable' if enabled else 'gc.disable'}()"
+    run = subprocess.run([sys.executable, "-c", begin + COLLECTED], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == [f"{enabled} 0 []", "None"]
+
+
+def test_what_a_program_has_frozen_stays_so():
+    code = "import gc; gc.freeze(); count = gc.get_freeze_count(); import bitblas; print(gc.get_freeze_count() / count)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == f"{enabled}\n"
+    assert 0.9 < float(run.stdout) <= 1, "but for those that were let go"
 
 
 def test_statements_find_attributes_at_once():

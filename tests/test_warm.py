@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import bitblas as gb
 from bitblas.cli import main
 from bitblas.registry import warm
 
@@ -38,6 +39,12 @@ def test_all_algorithms_on_all_graphs():
 @pytest.mark.parametrize("program", ["bfs first", "triangles town", "others BOOL"])
 def test_algorithms_run(program):
     assert warm.run(program)[::2] == (program, "")
+
+
+def test_algorithms_run_on_graphs_that_were_read_often_too():
+    with gb.trace() as trace:
+        assert warm.run("triangles town").error == ""
+    assert {"formats/csr", "formats/b2sr"} <= {run.kernel.rpartition("/")[0] for run in trace.runs}
 
 
 def test_programs_run(tmp_path, capsys):

@@ -18,7 +18,7 @@ from . import jit, targets
 FOLDER = Path(__file__).parent / "data"
 # What Numba is told by, and bitblas listens to: then nothing shipped is what was asked for.
 SETTINGS = tuple(f"NUMBA_{name}" for name in ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "CPU_NAME", "CPU_FEATURES"))
-_HEAD = b"bitblas objects 1\n"
+_HEAD = b"bitblas objects 2\n"
 
 
 class Object(NamedTuple):
@@ -55,10 +55,10 @@ def _file() -> File | None:
 
 
 class File:
-    """A file of objects: a line with the checksum of the index, the index, the objects.
+    """A file of objects: a line with the checksum of the index, the index, the objects, each compressed by itself.
 
-    The index is a line of sources, their checksum before their names, and a line for each object: symbol, size,
-    checksum, keys, the names that it wants.
+    The index is a line of sources, their checksum before their names, and a line for each object: symbol, size and
+    checksum as it lies here, keys, the names that it wants.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -82,19 +82,24 @@ class File:
         """None if it is not there, or damaged."""
         if key not in self._places:
             return None
+        import zlib
+
         at, size, symbol, check, wanted = self._places[key]
         data = self._objects[at : at + size]
-        return Object(data, symbol, wanted) if jit._digest(data).decode() == check else None
+        return Object(zlib.decompress(data), symbol, wanted) if jit._digest(data).decode() == check else None
 
 
 def packed(objects: Iterable[tuple[Object, Iterable[str]]]) -> bytes:
     """A file of objects, each with its keys."""
+    import zlib
+
     names = sources()
     lines, parts = [" ".join((digest_of(names), *names))], []
     for made, keys in objects:
-        check = jit._digest(made.data).decode()
-        lines.append(" ".join((made.symbol, str(len(made.data)), check, ",".join(sorted(keys)), *made.wanted)))
-        parts.append(made.data)
+        data = zlib.compress(made.data, 9)
+        check = jit._digest(data).decode()
+        lines.append(" ".join((made.symbol, str(len(data)), check, ",".join(sorted(keys)), *made.wanted)))
+        parts.append(data)
     index = "\n".join(lines).encode()
     return b"".join((_HEAD, jit._digest(index), b"\n%d\n" % len(index), index, *parts))
 

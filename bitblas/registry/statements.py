@@ -90,7 +90,7 @@ def _others(gb: Any, o: Operands) -> None:
     accumulator = getattr(gb.binary, monoids[0])
     for x, y, z in ((o.full, o.some, o.few.dup()), (o.some, o.few, o.full.dup()), (o.A, o.A.T.new(), o.A.dup())):
         for condition in ("valueeq", "valuene", *(("valuegt", "valuelt") if o.name != "BOOL" else ())):
-            x.select(condition, 1).new()
+            x.select(condition, 1).new(), x.select(condition, o.kind.np_type.type(1)).new()
         z(x.S) << y
         z(y.S, gb.replace) << x
         z(accumulator) << y
