@@ -17,7 +17,7 @@ from bitblas.exceptions import DistributedError, InvalidValue
 
 HERE = Path(__file__).parent
 RANKS = 3
-ALL = "calls,nccl,programs,plans,algorithms,refusals,bits,files,loop,loops"
+ALL = "calls,nccl,programs,plans,lists,algorithms,refusals,bits,files,loop,loops"
 
 
 def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **environment):
@@ -31,7 +31,7 @@ def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **enviro
 
 def test_two_ranks_agree_with_one_device():
     """In one run, as each costs seconds to start, and with few kernels; all of it is slow."""
-    code, text = ranks("calls,nccl,quick,loop", count=2)
+    code, text = ranks("calls,nccl,quick,asked,loop", count=2)
     assert code == 0 and text.count("of 2 done") == 2, text
 
 

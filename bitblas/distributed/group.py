@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..device import Device
+from ..device import Device, tracing
 from ..exceptions import DistributedError
 from .roll import SLOT, Roll
 
@@ -32,14 +32,16 @@ class Group(ABC):
 
     sent, seconds: the bytes that this rank has handed to others, and the time that it spent in collectives. captures:
     whether loops that a device records have their calls inside, which takes ranks of one host; False runs them
-    statement by statement, and has to be the same for all ranks.
+    statement by statement, and has to be the same for all ranks. lists: whether lists of positions go instead of all of
+    a vector where they are shorter (lists.py), the same for all ranks too.
     """
 
     def __init__(self, rank: int, size: int, device: Device, *, timeout: float = TIMEOUT, debug: bool = False) -> None:
         self.rank, self.size, self.device, self.timeout, self.debug = rank, size, device, timeout, debug
         self.roll: Roll | None = None
         self.broken = ""
-        self.sent, self.seconds, self.captures = 0, 0.0, False
+        self.sent, self.seconds, self.captures, self.lists = 0, 0.0, False, device.host_memory
+        self.kept: list[Any] = []  # weak references to the vectors that keep all of themselves (wanted.py)
         self._statement: Callable[[], str] | None = None
         self._inside = 0  # 1: in a loop of many calls
 
@@ -52,9 +54,9 @@ class Group(ABC):
         if self.size == 1:
             return x
         out = self.device.xp.empty(sum(counts), x.dtype)
-        self.sent += (self.size - 1) * x.nbytes
         with self._entered("allgather", x.dtype, *(() if len(set(counts)) == 1 else counts)):
-            self._allgather(self.device.xp.ascontiguousarray(x), out, counts)
+            given = self.device.xp.ascontiguousarray(x)
+            self._noted("allgather", (self.size - 1) * x.nbytes, lambda: self._allgather(given, out, counts))
         return out
 
     def alltoall(self, x: Any, sent: list[int], received: list[int] | None = None) -> Any:
@@ -65,9 +67,9 @@ class Group(ABC):
         if self.size == 1:
             return x
         out = self.device.xp.empty(sum(received), x.dtype)
-        self.sent += x.itemsize * (sum(sent) - sent[self.rank])
         with self._entered("alltoall", x.dtype):
-            self._alltoall(self.device.xp.ascontiguousarray(x), out, sent, received)
+            given, nbytes = self.device.xp.ascontiguousarray(x), x.itemsize * (sum(sent) - sent[self.rank])
+            self._noted("alltoall", nbytes, lambda: self._alltoall(given, out, sent, received))
         return out
 
     def allreduce(self, x: np.ndarray, fold: Callable[[np.ndarray, np.ndarray], np.ndarray] = np.add) -> np.ndarray:
@@ -132,6 +134,14 @@ class Group(ABC):
             self.debug = debug
         told = "; ".join(f"rank {rank}: {text}" for rank, text in enumerate(texts))
         raise DistributedError(f"ranks differ in what they run: {told}. Hint: every rank runs the same statements")
+
+    def _noted(self, call: str, nbytes: int, run: Callable[[], None]) -> None:
+        """A call by which this rank sends so many bytes, which are counted, and told to a trace."""
+        self.sent += nbytes
+        if tracing.active is None:
+            run()
+        else:
+            tracing.active.note_call(self.device, call, nbytes, self._text(), run)
 
     # ---- what an implementation brings ----
 

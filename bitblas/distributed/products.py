@@ -12,7 +12,7 @@ from ..core import explain as plan_of
 from ..core.operators import typed
 from ..core.statement.operand import Operand, describe
 from ..exceptions import DimensionMismatch
-from . import exchange, loops
+from . import exchange, lists, loops
 from .expr import SharedExpression
 from .positions import by_value, check_product
 from .start import current
@@ -94,7 +94,7 @@ def _local(A: Any, v: Any, f: Typed, flip: bool, how: Way) -> Any:
     if current().size == 1:
         return _times(part.T if A._transposed else part, v._part, f, flip)
     if how.gathers:
-        whole = exchange.gathered(v._part, v.shares, v._told(), values=how.values)
+        whole = v._gathered(how.values)
         return _times(part.T if flip else part, whole, f, flip)
     u, g = by_value(v._part, f, v.shares.low, flip)
     return _times(part if flip else part.T, u, g, flip)
@@ -121,4 +121,5 @@ def explain(expr: Any) -> str:
     ranks = current().size
     sent = (ranks - 1) * (bits + held) // ranks
     plan = plan_of(_local(A, v, f, flip, how))
-    return f"{expr.method} in shares of {ranks} ranks: {how.reason}; about {sent} bytes a rank\nhere: {plan}"
+    most = "at most" if current().lists and held >= lists.LEAST else "about"  # what changed since, 32 bits of 64
+    return f"{expr.method} in shares of {ranks} ranks: {how.reason}; {most} {sent} bytes a rank\nhere: {plan}"
