@@ -13,14 +13,30 @@ from bitblas.distributed import lists as module
 SIZE = 9000
 
 
+def with_lists(least):
+    """Of vectors of so many bytes and more."""
+
+    def around(run):
+        def wrapped(g):
+            before, module.LEAST, g.lists = module.LEAST, least, True
+            try:
+                run(g)
+            finally:
+                module.LEAST, g.lists = before, False
+
+        return wrapped
+
+    return around
+
+
 def lists(g):
     """Bytes by formula, and equal answers, of what is gathered again, asked for, and added up."""
-    again(g), asked(g)
-    before, module.LEAST = module.LEAST, 0
-    try:
-        sums(g), small(g)
-    finally:
-        module.LEAST = before
+    again(g), asked(g), sums(g), small(g)
+
+
+def few(g):
+    """Some of it, of few kernels: what runs each time."""
+    asked(g), sums(g)
 
 
 def spent(g, run, nbytes):
@@ -34,6 +50,7 @@ def spent(g, run, nbytes):
     return found
 
 
+@with_lists(1 << 15)
 def again(g):
     """All of a vector once, then nothing, then what changed."""
     others, rng = g.size - 1, np.random.default_rng(3)
@@ -67,6 +84,7 @@ def again(g):
     assert v._gathered().nvals == SIZE - 1 and v._gathered()[11].new() == 0.0
 
 
+@with_lists(1 << 15)
 def asked(g):
     """v[index] brings the places that are asked for, each once; numbers of 64 bits in 32 where they fit."""
     rng = np.random.default_rng(4)
@@ -85,6 +103,7 @@ def asked(g):
     assert not v[at].new().nvals
 
 
+@with_lists(0)
 def sums(g):
     """Few entries are sent to whose they are, as places and values, and joined in the order of ranks."""
     at = np.arange(0, SIZE, 100)
@@ -99,15 +118,16 @@ def sums(g):
         wanted = each[0].copy()
         for more in each[1:]:
             wanted = wanted + more
-        there, found = total.to_coo()
+        there, found = map(g.device.to_host, total.to_coo())
         assert np.array_equal(there + shares.low, at[shares.has(at)]) and found.dtype == kind
         assert np.array_equal(found, wanted[shares.has(at)])
 
 
 def gathered_values(g, partial):
-    return g.allgather(partial.to_coo()[1])
+    return g.device.to_host(g.allgather(partial.to_coo()[1]))
 
 
+@with_lists(0)
 def small(g):
     """Programs, with lists for vectors of any size."""
     x, y = operands(gb), operands(gd)

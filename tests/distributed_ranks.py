@@ -8,10 +8,11 @@ import time
 from pathlib import Path
 
 import numpy as np
-from distributed_lists import asked, lists  # noqa: F401 - by their names
+from distributed_lists import few, lists  # noqa: F401 - by their names
 from distributed_loops import loop, loops  # noqa: F401 - by their names
 from distributed_programs import PROGRAMS, N, operands, same, whole
 from distributed_programs import quick as quick_program
+from distributed_tables import tables  # noqa: F401 - by its name
 
 import bitblas as gb
 import bitblas.distributed as gd

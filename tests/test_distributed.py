@@ -31,7 +31,7 @@ def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **enviro
 
 def test_two_ranks_agree_with_one_device():
     """In one run, as each costs seconds to start, and with few kernels; all of it is slow."""
-    code, text = ranks("calls,nccl,quick,asked,loop", count=2)
+    code, text = ranks("calls,nccl,quick,few,loop", count=2)
     assert code == 0 and text.count("of 2 done") == 2, text
 
 
@@ -47,6 +47,14 @@ def test_what_some_ranks_saved_others_open(tmp_path):
     for count, program in ((2, "files"), (1, "opened")):
         code, text = ranks(program, str(tmp_path), count=count)
         assert code == 0 and text.count(f"of {count} done") == count, text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1, 3])
+def test_tables_of_edges_are_read_in_shares(count, tmp_path):
+    pytest.importorskip("pyarrow")
+    code, text = ranks("tables", str(tmp_path), count=count)
+    assert code == 0 and text.count(f"of {count} done") == count, text
 
 
 @pytest.mark.slow

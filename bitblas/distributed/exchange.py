@@ -196,7 +196,9 @@ def dealt(owners: Any, arrays: Sequence[Any]) -> list[Any]:
     order = xp.argsort(owners, kind="stable") if group.device.host_memory else _stable(xp, owners)
     sent = group.device.to_host(xp.bincount(owners, minlength=group.size)).tolist()
     received = group.told(np.array(sent, np.int64))[:, group.rank].tolist()
-    return [narrow(group, x[order], lambda y: as_bytes(y, lambda raw: group.alltoall(raw, sent, received))) for x in arrays]
+    return [
+        narrow(group, x[order], lambda y: as_bytes(y, lambda raw: group.alltoall(raw, sent, received))) for x in arrays
+    ]
 
 
 def _stable(xp: Any, owners: Any) -> Any:

@@ -33,14 +33,14 @@ class Group(ABC):
     sent, seconds: the bytes that this rank has handed to others, and the time that it spent in collectives. captures:
     whether loops that a device records have their calls inside, which takes ranks of one host; False runs them
     statement by statement, and has to be the same for all ranks. lists: whether lists of positions go instead of all of
-    a vector where they are shorter (lists.py), the same for all ranks too.
+    a vector where they are shorter (lists.py), which ranks of several hosts on CPUs begin with, the same for all too.
     """
 
     def __init__(self, rank: int, size: int, device: Device, *, timeout: float = TIMEOUT, debug: bool = False) -> None:
         self.rank, self.size, self.device, self.timeout, self.debug = rank, size, device, timeout, debug
         self.roll: Roll | None = None
         self.broken = ""
-        self.sent, self.seconds, self.captures, self.lists = 0, 0.0, False, device.host_memory
+        self.sent, self.seconds, self.captures, self.lists = 0, 0.0, False, False
         self.kept: list[Any] = []  # weak references to the vectors that keep all of themselves (wanted.py)
         self._statement: Callable[[], str] | None = None
         self._inside = 0  # 1: in a loop of many calls

@@ -7,6 +7,7 @@ of the rank whose they are, which 32 bits hold.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,8 @@ def cut(group: Group, at: Any, shares: Shares) -> list[int]:
 
 
 def changed(mine: Any, before: Any, shares: Shares) -> Any:
-    """The values of all ranks: `before`, brought up to date where `mine`, those of this rank, are others; None where all
-    of them are as short."""
+    """The values of all ranks: `before`, brought up to date where `mine`, those of this rank, are others; None where
+    all of them are as short."""
     group = current()
     xp, size = group.device.xp, mine.dtype.itemsize
     if before.nbytes < LEAST or size not in (1, 2, 4, 8) or before.dtype != mine.dtype:
@@ -103,10 +104,9 @@ def joined(partial: Vector, shares: Shares, monoid: Typed, told: Any) -> Vector 
         values = narrow(group, values, send)
     total = Vector(dtype, mine, device=partial.device)
     ends = np.cumsum([0, *received]).tolist()
-    for low, high in zip(ends, ends[1:]):  # in the order of ranks
+    for low, high in pairwise(ends):  # in the order of ranks
         if high > low:
             held = values[low:high] if nbytes else told.one
             other = Vector.from_coo(places[low:high], held, dtype, size=mine, device=partial.device)
             total(monoid) << other if total.nvals else total << other
     return total
-

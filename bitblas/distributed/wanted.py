@@ -1,4 +1,4 @@
-"""All of a vector in shares on every rank, what was there before brought up to date; or what of it an index asks for."""
+"""All of a vector in shares on every rank, brought up to date where it was there before; or what an index asks for."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def _keep(group: Group, x: Any, sent: Any) -> None:
 
 
 def picked(x: Any, at: Any) -> Vector:
-    """x[at] of a Vector in shares. at: an array of positions, this rank's own; what others have there they are asked for,
-    unless all of the vector is as short."""
+    """x[at] of a Vector in shares. at: an array of positions, this rank's own; what others have there they are asked
+    for, unless all of the vector is as short."""
     group, s, told = current(), x.shares, x._told()
     dtype = x.dtype.np_type
     xp, nbytes, fresh = group.device.xp, dtype.itemsize, x._sent is not None and x._sent[0] is told
