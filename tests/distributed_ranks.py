@@ -221,6 +221,9 @@ def fails(g, how):
             sys.exit(0)
         if how == "differs":
             y.A.mxv(y.v).new(name="other")
+        if how == "sizes":
+            y.A = gd.Matrix.from_coo([0], [1], 1, nrows=N, ncols=N + 64)
+            y.u = gd.Vector.from_coo([1, 2], [1, 2], size=N + 64)
     w = gd.Vector(int, N, name="w")
     begin = time.monotonic()
     try:

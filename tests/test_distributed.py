@@ -11,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
+import bitblas as gb
+import bitblas.distributed as gd
 from bitblas.distributed import launch, start
 from bitblas.distributed.shares import Shares
 from bitblas.exceptions import DistributedError, InvalidValue
+from bitblas.loop.host import turn
 
 HERE = Path(__file__).parent
 RANKS = 3
@@ -73,6 +76,13 @@ def test_a_program_goes_on_with_another_number_of_ranks(tmp_path):
     for count, last in ((3, "no"), (2, "yes")):
         code, text = ranks("restarts", str(tmp_path), last, count=count)
         assert code == 0 and text.count(f"of {count} done") == count, text
+
+
+@pytest.mark.slow
+def test_ranks_whose_sizes_differ_hear_of_it():
+    code, text = ranks("fails", "sizes", BITBLAS_DEBUG="1")
+    assert code and "ranks differ in what they run" in text
+    assert "allgather of uint64, 2, 2, 1" in text and "allgather of uint64, 2, 2, 2" in text, text
 
 
 IN_STATEMENT = "in `w << M_0.mxv(v_0, op=semiring.plus_times[INT64])`: rank 1"
@@ -164,6 +174,29 @@ def test_one_rank_needs_nobody(alone):
     alone.setattr(start, "_group", None)
     with pytest.raises(InvalidValue, match="timeout: expected seconds above 0"):
         start.init("cpu", timeout=-1)
+
+
+def test_loops_of_one_rank_run_as_without_ranks(alone):
+    """By a table of kernels, after which nothing is believed that was told before."""
+    with gb.config.set(device="cpu"):
+        start.init("cpu")
+        i, j = [0, 1, 2, 3, 3], [1, 2, 3, 4, 0]
+        A = gd.Matrix.from_coo(i, j, True, nrows=6, ncols=6)
+        v, q = gd.Vector(int, 6), gd.Vector(bool, 6)
+
+        def body(level):
+            v(q.S) << level
+            q(~v.S, gd.replace) << q.vxm(A, gd.semiring.any_pair[gd.dtypes.BOOL])
+
+        program = gb.loop.Program(body, while_=q)
+        for source, wanted in ((0, [0, 1, 2, 3, 4]), (3, [1, 2, 3, 0, 1])):
+            v.clear(), q.clear()
+            q[source] = True
+            assert (v.nvals, q.nvals) == (0, 1)
+            with turn.at_once():
+                program.run()
+            assert (v.nvals, q.nvals) == (5, 0) and v.to_coo()[1].tolist() == wanted
+        assert "from a table" in str(program.explain())
 
 
 def test_ranks_that_mpi_does_not_know(alone):

@@ -76,7 +76,7 @@ class InShares(Styled):
         self._told_once = None
         if loops.recorded():  # as often as that runs
             recorder = loops.recording.recorder
-            if self.ndim != 1 or recorder.host:
+            if self.ndim != 1 or (recorder.host and current().size > 1):
                 loops.on_host()
             recorder.in_shares.append(weakref.ref(self))
         return self._part

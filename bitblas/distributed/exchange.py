@@ -47,6 +47,8 @@ def told_of(store: VectorStore | MatrixStore) -> Told:
     group = current()
     group.settle()
     own: Any = store.values if store.iso else store.dtype.np_type.type(0)
+    if group.size == 1:
+        return Told(np.array([store.nvals]), own if store.iso or not store.nvals else None)
     head = np.zeros(1, [("count", np.int64), ("iso", np.bool_), ("value", store.dtype.np_type)])
     head["count"], head["iso"], head["value"] = store.nvals, store.iso, own
     found = group.told(head.view(np.uint8))

@@ -54,7 +54,7 @@ class Group(ABC):
         if self.size == 1:
             return x
         out = self.device.xp.empty(sum(counts), x.dtype)
-        with self._entered("allgather", x.dtype, *(() if len(set(counts)) == 1 else counts)):
+        with self._entered("allgather", x.dtype, *counts):
             given = self.device.xp.ascontiguousarray(x)
             self._noted("allgather", (self.size - 1) * x.nbytes, lambda: self._allgather(given, out, counts))
         return out
@@ -94,7 +94,7 @@ class Group(ABC):
         if self.size == 1:
             return x[None]
         if self.roll is not None and self.roll.speaks and x.nbytes <= SLOT:
-            with self._entered("allgather", x.dtype):
+            with self._entered("allgather", x.dtype, x.size):
                 found = b"".join(self.roll.tell(x.tobytes(), self.wait))
         else:
             gathered = self.allgather(self.device.asarray(np.frombuffer(x.tobytes(), np.uint8)))

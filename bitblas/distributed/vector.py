@@ -65,6 +65,9 @@ class Vector(InShares, StyledVector):
             if made is not None:
                 return made
             indices, values = indices.full(), values.full() if isinstance(values, SharedArray) else values
+        if current().size == 1 and not (share and size is None):
+            part = Whole.from_coo(indices, values, dtype, size=size, dup_op=dup_op, device=d)
+            return cls._of(part, shares.of(part.size), name)
         at = index_array(d, indices, "indices")
         array, kind = value_array(d, values, dtype)
         check_lengths(array, at)
@@ -132,9 +135,11 @@ class Vector(InShares, StyledVector):
         if loops.recorded():
             return loops.arrays_of(self, dtype, indices, values)
         i, x = self._part.to_coo(dtype, indices=indices, values=values, sort=sort)
+        if current().size == 1:
+            return i, x
         if indices:
             i += np.uint64(self.shares.low)
-        if share or current().size == 1:
+        if share:
             return i, x
         if plain.depth and indices:
             places = SharedArray(i, self.shares, i)
@@ -192,8 +197,9 @@ class Vector(InShares, StyledVector):
                     return self._gathered()[index.at.local]
                 return wanted.picked(self, index.at.local)
             loops.on_host()
-            at = index.array(self.device)[to.low : to.high]
-            return wanted.picked(self, at)
+            if current().size == 1:
+                return self._part._extract(axes)
+            return wanted.picked(self, index.array(self.device)[to.low : to.high])
 
         return SharedExpression((index.size,), "__getitem__", (self,), None, local, self.dtype)
 
