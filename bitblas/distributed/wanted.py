@@ -26,7 +26,8 @@ def gathered(x: Any, values: bool = True) -> Vector:
     if not (group.lists and group.size > 1):
         return exchange.gathered(x._part, x.shares, told, values=values)
     if x._sent is not None and x._sent[0] is told:
-        return x._sent[1]  # type: ignore[no-any-return]
+        kept: Vector = x._sent[1]
+        return kept
     if not values:
         return exchange.gathered(x._part, x.shares, told, values=False)
     before = None if x._sent is None else x._sent[1]._stored.values
