@@ -20,7 +20,7 @@ from .start import current
 # Of so many positions one has an entry: below, each rank pushes along its own rows of a symmetric matrix, and what that
 # gives is joined; else the vector is gathered, and each rank pulls along its rows. A pull reads the rows of all that is
 # not found yet; a push those of the entries, and the entries that a search finds first have by far the longest rows (on
-# two H200s with 64, searches of Kronecker graphs pushed most edges, and took as long as on one). Within a host, ranks on
+# two H200s with 64, searches of Kronecker graphs pushed most edges, and took as long as on one). Within a host ranks on
 # CPUs push nothing so: both ways send as many bytes, and joining costs more (two ranks, a grid of 1024 x 1024:
 # 32 ms for 150 levels that gather, 48 to 57 with 4096 to 8 here; Kronecker graphs do not care).
 FEW = 512
