@@ -13,6 +13,7 @@ import pytest
 
 import bitblas as gb
 import bitblas.distributed as gd
+from bitblas.distributed import group as group_module
 from bitblas.distributed import launch, start
 from bitblas.distributed.shares import Shares
 from bitblas.exceptions import DistributedError, InvalidValue
@@ -197,6 +198,17 @@ def test_loops_of_one_rank_run_as_without_ranks(alone):
                 program.run()
             assert (v.nvals, q.nvals) == (5, 0) and v.to_coo()[1].tolist() == wanted
         assert "from a table" in str(program.explain())
+
+
+def test_a_rank_that_was_stopped_did_not_wait(alone):
+    """Nor did those that were stopped with it: SIGSTOP, a laptop that sleeps."""
+    group = start.init("cpu", timeout=2)
+    clock = iter([0, 100, 101, *(101 + 0.1 * k for k in range(30))])
+    alone.setattr(group_module.time, "monotonic", lambda: next(clock))
+    answers = iter([False] * 9)
+    group.wait(lambda: next(answers, True))
+    with pytest.raises(DistributedError, match="waited for 2 s"):
+        group.wait(lambda: False)
 
 
 def test_ranks_that_mpi_does_not_know(alone):

@@ -19,6 +19,7 @@ from .roll import SLOT, Roll
 
 TIMEOUT = 600.0  # seconds that a rank waits for the others in one collective
 LOOK = 0.05  # seconds between two looks at who has ended
+ASLEEP = 1.0  # seconds between two looks in which this process was stopped: it did not wait then
 _NUMBERED = re.compile(r"\b([vMs])_\d+")  # objects without a name of their own, which each rank numbers
 PATIENCE = 0.001  # seconds of asking again and again, before a rank that waits sleeps in between
 
@@ -215,6 +216,8 @@ class Group(ABC):
                 os.sched_yield()  # to a rank that has no core
             if now - looked < LOOK:
                 continue
+            if now - looked > ASLEEP:
+                begin += now - looked
             looked = now
             gone = {} if self.roll is None else self.roll.gone(self._inside)
             if gone and not done():
