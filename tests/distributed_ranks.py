@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
+from distributed_lists import few, lists  # noqa: F401 - by their names
 from distributed_loops import loop, loops  # noqa: F401 - by their names
 from distributed_programs import PROGRAMS, N, operands, same, whole
 from distributed_programs import quick as quick_program
+from distributed_tables import tables  # noqa: F401 - by its name
 
 import bitblas as gb
 import bitblas.distributed as gd
 from bitblas.distributed import exchange
 from bitblas.exceptions import DistributedError, GraphblasException
+from bitblas.loop.host import turn
 
 FAULTS = (GraphblasException, TypeError, ValueError, OSError, LookupError)
 
@@ -94,6 +98,9 @@ def algorithms(g):
         for a, b in zip(*((r if isinstance(r, tuple) else (r,)) for r in (wanted, found))):
             assert same(a, b), name
     assert same(al.sssp(positive0, 0), al.sssp(positive, 0))
+    with turn.at_once() if g.rank == 0 else nullcontext():  # one rank alone looks for a table, and asks nobody
+        again = al.hits(operands(gd).A)
+    assert all(map(same, al.hits(x.A), again))
     parents, levels = al.bfs_parents(y.A, 3).gathered(), al.bfs_levels(x.A, 3)
     assert same(parents.apply("one").new(), levels.apply("one").new())
     for vertex, parent in parents.to_dict().items():
@@ -107,11 +114,14 @@ def plans(g):
     alone = "one rank has all"
     for expr, reason in (
         (y.A.mxv(y.u), "gathered: "), (y.u.vxm(y.A), "the matrix is not symmetric"),
-        (y.u.vxm(y.S, pair), "by symmetry"), (y.none.vxm(y.S, pair), f"0 of {N} entries are few"),
+        (y.u.vxm(y.S, pair), "by symmetry"), (y.none.vxm(y.S, pair), "by symmetry"),
         (y.A.T.mxv(y.u), "which are columns of the result"), (y.S.T.mxv(y.u, pair), "by symmetry"),
     ):  # fmt: skip
         text = gd.explain(expr)
         assert (reason if g.size > 1 else alone) in text and "\nhere: " in text, text
+    g.lists = True  # ranks of several hosts
+    assert g.size == 1 or f"0 of {N} entries are few" in gd.explain(y.none.vxm(y.S, pair))
+    g.lists = False
     bits = int(gd.explain(y.u.vxm(y.S, pair)).partition("about ")[2].split()[0])
     values = int(gd.explain(y.A.mxv(y.u)).partition("about ")[2].split()[0])
     assert values == 0 == bits or (0 < bits < N / 8 and 8 * N / 2 <= values < 8.2 * N)
@@ -219,6 +229,9 @@ def fails(g, how):
             sys.exit(0)
         if how == "differs":
             y.A.mxv(y.v).new(name="other")
+        if how == "sizes":
+            y.A = gd.Matrix.from_coo([0], [1], 1, nrows=N, ncols=N + 64)
+            y.u = gd.Vector.from_coo([1, 2], [1, 2], size=N + 64)
     w = gd.Vector(int, N, name="w")
     begin = time.monotonic()
     try:

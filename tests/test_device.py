@@ -72,6 +72,11 @@ def test_unknown_names(fake):
             devices.get(name)
     with pytest.raises(DeviceError, match=r"device 'cuda:1': expected 0 to 0, as many GPUs are here"):
         devices.get("cuda:1")
+    with pytest.raises(ValueError, match=r"device: expected one of cpu, .*got {}"):
+        devices.get({})
+    for several in (["cpu", "cpu"], ("cuda:0", "cuda:1")):
+        with pytest.raises(TypeError, match=r"the name of one device, got 2\. .*`bitblas run -n 2 program\.py`"):
+            gb.Matrix(int, 2, 2, device=several)
 
 
 # ---- several GPUs ---------------------------------------------------------------------------------------------------

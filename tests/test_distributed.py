@@ -11,13 +11,17 @@ from pathlib import Path
 
 import pytest
 
+import bitblas as gb
+import bitblas.distributed as gd
+from bitblas.distributed import group as group_module
 from bitblas.distributed import launch, start
 from bitblas.distributed.shares import Shares
 from bitblas.exceptions import DistributedError, InvalidValue
+from bitblas.loop.host import turn
 
 HERE = Path(__file__).parent
 RANKS = 3
-ALL = "calls,nccl,programs,plans,algorithms,refusals,bits,files,loop,loops"
+ALL = "calls,nccl,programs,plans,lists,algorithms,refusals,bits,files,loop,loops"
 
 
 def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **environment):
@@ -31,7 +35,7 @@ def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **enviro
 
 def test_two_ranks_agree_with_one_device():
     """In one run, as each costs seconds to start, and with few kernels; all of it is slow."""
-    code, text = ranks("calls,nccl,quick,loop", count=2)
+    code, text = ranks("calls,nccl,quick,few,loop", count=2)
     assert code == 0 and text.count("of 2 done") == 2, text
 
 
@@ -50,6 +54,14 @@ def test_what_some_ranks_saved_others_open(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("count", [1, 3])
+def test_tables_of_edges_are_read_in_shares(count, tmp_path):
+    pytest.importorskip("pyarrow")
+    code, text = ranks("tables", str(tmp_path), count=count)
+    assert code == 0 and text.count(f"of {count} done") == count, text
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 4, 5])
 def test_other_numbers_of_ranks(count, tmp_path):
     how = {"BITBLAS_DEBUG": "1"} if count == 4 else {}
@@ -65,6 +77,13 @@ def test_a_program_goes_on_with_another_number_of_ranks(tmp_path):
     for count, last in ((3, "no"), (2, "yes")):
         code, text = ranks("restarts", str(tmp_path), last, count=count)
         assert code == 0 and text.count(f"of {count} done") == count, text
+
+
+@pytest.mark.slow
+def test_ranks_whose_sizes_differ_hear_of_it():
+    code, text = ranks("fails", "sizes", BITBLAS_DEBUG="1")
+    assert code and "ranks differ in what they run" in text
+    assert "allgather of uint64, 2, 2, 1" in text and "allgather of uint64, 2, 2, 2" in text, text
 
 
 IN_STATEMENT = "in `w << M_0.mxv(v_0, op=semiring.plus_times[INT64])`: rank 1"
@@ -156,6 +175,40 @@ def test_one_rank_needs_nobody(alone):
     alone.setattr(start, "_group", None)
     with pytest.raises(InvalidValue, match="timeout: expected seconds above 0"):
         start.init("cpu", timeout=-1)
+
+
+def test_loops_of_one_rank_run_as_without_ranks(alone):
+    """By a table of kernels, after which nothing is believed that was told before."""
+    with gb.config.set(device="cpu"):
+        start.init("cpu")
+        i, j = [0, 1, 2, 3, 3], [1, 2, 3, 4, 0]
+        A = gd.Matrix.from_coo(i, j, True, nrows=6, ncols=6)
+        v, q = gd.Vector(int, 6), gd.Vector(bool, 6)
+
+        def body(level):
+            v(q.S) << level
+            q(~v.S, gd.replace) << q.vxm(A, gd.semiring.any_pair[gd.dtypes.BOOL])
+
+        program = gb.loop.Program(body, while_=q)
+        for source, wanted in ((0, [0, 1, 2, 3, 4]), (3, [1, 2, 3, 0, 1])):
+            v.clear(), q.clear()
+            q[source] = True
+            assert (v.nvals, q.nvals) == (0, 1)
+            with turn.at_once():
+                program.run()
+            assert (v.nvals, q.nvals) == (5, 0) and v.to_coo()[1].tolist() == wanted
+        assert "from a table" in str(program.explain())
+
+
+def test_a_rank_that_was_stopped_did_not_wait(alone):
+    """Nor did those that were stopped with it: SIGSTOP, a laptop that sleeps."""
+    group = start.init("cpu", timeout=2)
+    clock = iter([0, 100, 101, *(101 + 0.1 * k for k in range(30))])
+    alone.setattr(group_module.time, "monotonic", lambda: next(clock))
+    answers = iter([False] * 9)
+    group.wait(lambda: next(answers, True))
+    with pytest.raises(DistributedError, match="waited for 2 s"):
+        group.wait(lambda: False)
 
 
 def test_ranks_that_mpi_does_not_know(alone):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from typing import Any
 
 from ..exceptions import DeviceError
 from .base import Cluster, Device, dummy
@@ -37,21 +38,30 @@ def register(name: str, maker: Callable[[], Device]) -> None:
 
 
 def get(name: str | Device) -> Device:
-    """The device of that name, made at first use. DeviceError where it cannot work; ValueError for unknown names."""
+    """The device of that name, made at first use. DeviceError where it cannot work; ValueError for unknown names,
+    TypeError for several."""
     if isinstance(name, Device):
         found = name
     else:
-        known = _devices.get(name)
+        try:
+            known = _devices.get(name)
+        except TypeError:  # no name
+            known = None
         found = _find(name) if known is None or several else known
     if isinstance(found, Cuda):
         activate(found)
     return found
 
 
-def _find(name: str) -> Device:
+def _find(name: Any) -> Device:
+    if isinstance(name, (list, tuple)):
+        raise TypeError(
+            f"device: expected the name of one device, got {len(name)}. Hint: several take a process each: import "
+            f"bitblas.distributed, and `bitblas run -n {len(name)} program.py` starts them"
+        )
     if isinstance(name, str) and (gpu := re.fullmatch(r"cuda(?::(\d+))?", name)):
         return _gpu(None if gpu[1] is None else int(gpu[1]))
-    if name not in _makers:
+    if not isinstance(name, str) or name not in _makers:
         raise ValueError(f"device: expected one of {', '.join(_makers)}, cuda, cuda:0, cuda:1 .., got {name!r}")
     if name not in _devices:
         _devices[name] = _makers[name]()

@@ -30,8 +30,9 @@ watchers: list[Callable[[bool], None]] = []  # who is told when a trace begins (
 class Run:
     """One kernel that ran, or one loop that the GPU ran by itself (kernel "loop"). text: the variant; units: of work
     (rows, tiles, words), as the kernel counts, or the launches in a loop; nbytes: of the arrays that it was given,
-    which it need not have read whole; us: microseconds, by events on a GPU; None while a graph is captured; plan: what
-    it was for, as the statement is explained; start: microseconds since the first kernel on its device began."""
+    which it need not have read whole, or sent by this rank in a call of several ("allgather", "alltoall"); us:
+    microseconds, by events on a GPU; None while a graph is captured; plan: what it was for, as the statement is
+    explained; start: microseconds since the first kernel on its device began."""
 
     device: str
     kernel: str
@@ -84,6 +85,11 @@ class Trace:
     def note_loop(self, device: Device, launches: int, run: Callable[[], None]) -> None:
         """Run a whole loop between two marks."""
         self._run(device, run, "loop", f"loop of {launches} kernels without the host", launches, 0)
+
+    def note_call(self, device: Device, call: str, nbytes: int, plan: str, run: Callable[[], None]) -> None:
+        """Run a call between ranks between two marks. nbytes: what this rank sends by it; plan: the statement."""
+        with self.of(plan):
+            self._run(device, run, call, f"{call}: {nbytes} bytes sent", 0, nbytes)
 
     def _run(self, device: Device, run: Callable[[], None], kernel: str, text: str, units: int, nbytes: int) -> None:
         global active

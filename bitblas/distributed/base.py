@@ -18,7 +18,7 @@ from ..core.statement.operand import Operand, describe
 from ..core.statement.styled import Styled
 from ..device import Device
 from ..exceptions import DimensionMismatch
-from . import exchange, loops
+from . import exchange, loops, wanted
 from .expr import SharedExpression, part_of
 from .positions import free_of_positions, thunk_on_share
 from .shares import Shares
@@ -28,9 +28,10 @@ from .start import current
 class InShares(Styled):
     """`_part`: the share of this rank, an object of the library on one device; `shares`: which positions it has."""
 
-    __slots__ = ("__weakref__", "_part", "_told_once", "name", "shares")
+    __slots__ = ("__weakref__", "_part", "_sent", "_told_once", "name", "shares")
     _part: Any
     _told_once: exchange.Told | None  # until something is written
+    _sent: tuple[exchange.Told, Any] | None  # all of it, when that was gathered last, and what was told of it then
     name: Any
     shares: Shares
     shape: Any
@@ -75,7 +76,7 @@ class InShares(Styled):
         self._told_once = None
         if loops.recorded():  # as often as that runs
             recorder = loops.recording.recorder
-            if self.ndim != 1 or recorder.host:
+            if self.ndim != 1 or (recorder.host and current().size > 1):
                 loops.on_host()
             recorder.in_shares.append(weakref.ref(self))
         return self._part
@@ -96,7 +97,7 @@ class InShares(Styled):
     @classmethod
     def _of(cls, part: Any, shares: Shares, name: str | None = None) -> Any:
         x = cls.__new__(cls)
-        x._part, x._told_once, x.shares = part, None, shares
+        x._part, x._told_once, x._sent, x.shares = part, None, None, shares
         x.name = part.name if name is None else name
         return x
 
@@ -135,11 +136,11 @@ class InShares(Styled):
             raise TypeError(f"{self.name} << x: expected an object in shares, got {describe(value)}")
         return value
 
-    def _gathered(self) -> Any:
-        """All of it on every rank, to be read."""
+    def _gathered(self, values: bool = True) -> Any:
+        """All of it on every rank, to be read. values: whether they are read."""
         if loops.recorded():
             return loops.gathered(self._part, self.shares)
-        return exchange.gathered(self._part, self.shares, self._told())
+        return wanted.gathered(self, values)
 
     # ---- what goes position by position ----
 

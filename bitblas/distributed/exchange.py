@@ -4,6 +4,7 @@ a scalar folded. All of it is in the order of ranks, so that the same number of 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,9 @@ from ..core import Matrix, Vector
 from ..exceptions import NotImplementedException
 from ..store import MatrixStore, VectorStore, dense_values, full_bits
 from ..store import words as words_of
+from . import lists
 from .group import Group
+from .lists import as_bytes, narrow
 from .shares import Shares
 from .start import current
 
@@ -44,6 +47,8 @@ def told_of(store: VectorStore | MatrixStore) -> Told:
     group = current()
     group.settle()
     own: Any = store.values if store.iso else store.dtype.np_type.type(0)
+    if group.size == 1:
+        return Told(np.array([store.nvals]), own if store.iso or not store.nvals else None)
     head = np.zeros(1, [("count", np.int64), ("iso", np.bool_), ("value", store.dtype.np_type)])
     head["count"], head["iso"], head["value"] = store.nvals, store.iso, own
     found = group.told(head.view(np.uint8))
@@ -56,7 +61,7 @@ def told_of(store: VectorStore | MatrixStore) -> Told:
     return Told(heads["count"], values[0] if same else None)
 
 
-def _slots(store: VectorStore) -> Any:
+def slots(store: VectorStore) -> Any:
     """The values by position, as an array, or as a bitset for BOOL."""
     if not store.iso:
         return store.values
@@ -66,11 +71,12 @@ def _slots(store: VectorStore) -> Any:
     return store.present.copy() if store.values else device.xp.zeros(words_of(store.size), np.uint64)
 
 
-def gathered(part: Vector, shares: Shares, known: Told, *, values: bool = True) -> Vector:
+def gathered(part: Vector, shares: Shares, known: Told, *, values: bool = True, before: Any = None) -> Vector:
     """All of a vector on every rank. part: this rank's share; known: of it; values: whether they are wanted, else all
-    are one.
+    are one; before: the values of all ranks when they were gathered last, which are brought up to date.
 
-    Sends a bit for each position, unless all have an entry or none, and the values unless all are one.
+    Sends a bit for each position, unless all have an entry or none, and the values unless all are one: those that
+    changed, or all where few are left.
     """
     group, store = current(), part._stored
     if group.size == 1:
@@ -88,9 +94,12 @@ def gathered(part: Vector, shares: Shares, known: Told, *, values: bool = True) 
     if one is not None:
         held: Any = one
     elif dtype is BOOL:
-        held = _joined_words(group, _slots(store), shares)
+        held = _joined_words(group, slots(store), shares)
     else:
-        held = group.allgather(_slots(store)[: shares.mine], shares.counts)
+        mine = slots(store)[: shares.mine]
+        held = None if isinstance(before, (np.generic, NoneType)) else lists.changed(mine, before, shares)
+        if held is None:
+            held = narrow(group, mine, lambda raw: group.allgather(raw, shares.counts))
     return Vector._from_store(VectorStore(device, size, dtype, bits, held, count))
 
 
@@ -104,18 +113,22 @@ def joined(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
     if group.size == 1:
         return partial
     dtype, device, mine = plain(store.dtype), store.device, shares.mine
-    counts, one = told_of(store)
+    counts, one = told = told_of(store)
     total = Vector(dtype, mine, device=device)
     if not counts.sum():
         return total
+    found = lists.joined(partial, shares, monoid, told)
+    if found is not None:
+        return found
     per_word = [shares.words[shares.rank]] * group.size
     bits = group.alltoall(store.present[: sum(shares.words)], shares.words, per_word)
     if one is not None:
         held: Any = None
     elif dtype is BOOL:
-        held = group.alltoall(_slots(store)[: sum(shares.words)], shares.words, per_word)
+        held = group.alltoall(slots(store)[: sum(shares.words)], shares.words, per_word)
     else:
-        held = group.alltoall(_slots(store)[: shares.size], shares.counts, [mine] * group.size)
+        send = lambda raw: group.alltoall(raw, shares.counts, [mine] * group.size)
+        held = narrow(group, slots(store)[: shares.size], send)
     step, length = (per_word[0],) * 2 if dtype is BOOL else (mine, max(1, mine))
     for rank in range(group.size if mine else 0):
         if not counts[rank]:
@@ -173,7 +186,7 @@ def concatenated(arrays: Sequence[Any]) -> list[Any]:
     """The arrays of all ranks, which are as long as each other on one, one after the other."""
     group = current()
     counts = group.told(np.array([len(arrays[0])]))[:, 0].tolist()
-    return [_typed(group, x, lambda raw: group.allgather(raw, counts)) for x in arrays]
+    return [narrow(group, x, lambda raw: as_bytes(raw, lambda sent: group.allgather(sent, counts))) for x in arrays]
 
 
 def dealt(owners: Any, arrays: Sequence[Any]) -> list[Any]:
@@ -185,17 +198,14 @@ def dealt(owners: Any, arrays: Sequence[Any]) -> list[Any]:
     order = xp.argsort(owners, kind="stable") if group.device.host_memory else _stable(xp, owners)
     sent = group.device.to_host(xp.bincount(owners, minlength=group.size)).tolist()
     received = group.told(np.array(sent, np.int64))[:, group.rank].tolist()
-    return [_typed(group, x[order], lambda raw: group.alltoall(raw, sent, received)) for x in arrays]
+    return [
+        narrow(group, x[order], lambda y: as_bytes(y, lambda raw: group.alltoall(raw, sent, received))) for x in arrays
+    ]
 
 
 def _stable(xp: Any, owners: Any) -> Any:
     """CuPy promises no order of equal keys."""
     return xp.argsort(owners.astype(np.int64) * len(owners) + xp.arange(len(owners), dtype=np.int64))
-
-
-def _typed(group: Group, x: Any, send: Any) -> Any:
-    """bools and complex numbers go as bytes do: an array of a type that every call takes."""
-    return send(x.view(np.uint8)).view(bool) if x.dtype == bool else send(x)
 
 
 def whole(part: Matrix, shares: Shares) -> Matrix:

@@ -13,12 +13,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..device import Device
+from ..device import Device, tracing
 from ..exceptions import DistributedError
 from .roll import SLOT, Roll
 
 TIMEOUT = 600.0  # seconds that a rank waits for the others in one collective
 LOOK = 0.05  # seconds between two looks at who has ended
+ASLEEP = 1.0  # seconds between two looks in which this process was stopped: it did not wait then
 _NUMBERED = re.compile(r"\b([vMs])_\d+")  # objects without a name of their own, which each rank numbers
 PATIENCE = 0.001  # seconds of asking again and again, before a rank that waits sleeps in between
 
@@ -32,14 +33,16 @@ class Group(ABC):
 
     sent, seconds: the bytes that this rank has handed to others, and the time that it spent in collectives. captures:
     whether loops that a device records have their calls inside, which takes ranks of one host; False runs them
-    statement by statement, and has to be the same for all ranks.
+    statement by statement, and has to be the same for all ranks. lists: whether lists of positions go instead of all of
+    a vector where they are shorter (lists.py), which ranks of several hosts on CPUs begin with, the same for all too.
     """
 
     def __init__(self, rank: int, size: int, device: Device, *, timeout: float = TIMEOUT, debug: bool = False) -> None:
         self.rank, self.size, self.device, self.timeout, self.debug = rank, size, device, timeout, debug
         self.roll: Roll | None = None
         self.broken = ""
-        self.sent, self.seconds, self.captures = 0, 0.0, False
+        self.sent, self.seconds, self.captures, self.lists = 0, 0.0, False, False
+        self.kept: list[Any] = []  # weak references to the vectors that keep all of themselves (wanted.py)
         self._statement: Callable[[], str] | None = None
         self._inside = 0  # 1: in a loop of many calls
 
@@ -52,9 +55,9 @@ class Group(ABC):
         if self.size == 1:
             return x
         out = self.device.xp.empty(sum(counts), x.dtype)
-        self.sent += (self.size - 1) * x.nbytes
-        with self._entered("allgather", x.dtype, *(() if len(set(counts)) == 1 else counts)):
-            self._allgather(self.device.xp.ascontiguousarray(x), out, counts)
+        with self._entered("allgather", x.dtype, *counts):
+            given = self.device.xp.ascontiguousarray(x)
+            self._noted("allgather", (self.size - 1) * x.nbytes, lambda: self._allgather(given, out, counts))
         return out
 
     def alltoall(self, x: Any, sent: list[int], received: list[int] | None = None) -> Any:
@@ -65,9 +68,9 @@ class Group(ABC):
         if self.size == 1:
             return x
         out = self.device.xp.empty(sum(received), x.dtype)
-        self.sent += x.itemsize * (sum(sent) - sent[self.rank])
         with self._entered("alltoall", x.dtype):
-            self._alltoall(self.device.xp.ascontiguousarray(x), out, sent, received)
+            given, nbytes = self.device.xp.ascontiguousarray(x), x.itemsize * (sum(sent) - sent[self.rank])
+            self._noted("alltoall", nbytes, lambda: self._alltoall(given, out, sent, received))
         return out
 
     def allreduce(self, x: np.ndarray, fold: Callable[[np.ndarray, np.ndarray], np.ndarray] = np.add) -> np.ndarray:
@@ -92,7 +95,7 @@ class Group(ABC):
         if self.size == 1:
             return x[None]
         if self.roll is not None and self.roll.speaks and x.nbytes <= SLOT:
-            with self._entered("allgather", x.dtype):
+            with self._entered("allgather", x.dtype, x.size):
                 found = b"".join(self.roll.tell(x.tobytes(), self.wait))
         else:
             gathered = self.allgather(self.device.asarray(np.frombuffer(x.tobytes(), np.uint8)))
@@ -132,6 +135,14 @@ class Group(ABC):
             self.debug = debug
         told = "; ".join(f"rank {rank}: {text}" for rank, text in enumerate(texts))
         raise DistributedError(f"ranks differ in what they run: {told}. Hint: every rank runs the same statements")
+
+    def _noted(self, call: str, nbytes: int, run: Callable[[], None]) -> None:
+        """A call by which this rank sends so many bytes, which are counted, and told to a trace."""
+        self.sent += nbytes
+        if tracing.active is None:
+            run()
+        else:
+            tracing.active.note_call(self.device, call, nbytes, self._text(), run)
 
     # ---- what an implementation brings ----
 
@@ -205,6 +216,8 @@ class Group(ABC):
                 os.sched_yield()  # to a rank that has no core
             if now - looked < LOOK:
                 continue
+            if now - looked > ASLEEP:
+                begin += now - looked
             looked = now
             gone = {} if self.roll is None else self.roll.gone(self._inside)
             if gone and not done():

@@ -38,9 +38,12 @@ def on_host() -> None:
 
 
 class Unrecorded:
-    """`with Unrecorded():` what the host finds out while a body is written down."""
+    """`with Unrecorded():` what all ranks find out together while each writes a body down: OnHost where it does so for
+    itself, as on CPUs, when it finds that rounds by statements have taken long enough."""
 
     def __enter__(self) -> None:
+        if recording.recorder.host:
+            raise OnHost
         self.recorder, recording.recorder = recording.recorder, None
 
     def __exit__(self, *error: Any) -> None:

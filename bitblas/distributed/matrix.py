@@ -40,7 +40,7 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
     ) -> None:  # fmt: skip
         self.shares = shares.of(check_size("nrows", nrows))
         self._part = Whole(dtype, self.shares.mine, ncols, name=name, device=current().device, **layout)
-        self.name, self._known, self._told_once = self._part.name, {}, None
+        self.name, self._known, self._told_once, self._sent = self._part.name, {}, None, None
 
     @classmethod
     def _of(cls, part: Any, shares: Any, name: str | None = None) -> Any:
@@ -74,7 +74,7 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
         """The transpose, not computed: products and reductions read the matrix the other way round."""
         return TransposedMatrix(self)
 
-    def _gathered(self) -> Any:
+    def _gathered(self, values: bool = True) -> Any:
         """All of it on every rank, to be read."""
         return exchange.whole(self._part, self.shares)
 

@@ -12,7 +12,7 @@ from ..core import explain as plan_of
 from ..core.operators import typed
 from ..core.statement.operand import Operand, describe
 from ..exceptions import DimensionMismatch
-from . import exchange, loops
+from . import exchange, lists, loops
 from .expr import SharedExpression
 from .positions import by_value, check_product
 from .start import current
@@ -20,7 +20,9 @@ from .start import current
 # Of so many positions one has an entry: below, each rank pushes along its own rows of a symmetric matrix, and what that
 # gives is joined; else the vector is gathered, and each rank pulls along its rows. A pull reads the rows of all that is
 # not found yet; a push those of the entries, and the entries that a search finds first have by far the longest rows (on
-# two H200s with 64, searches of Kronecker graphs pushed most edges, and took as long as on one).
+# two H200s with 64, searches of Kronecker graphs pushed most edges, and took as long as on one). Within a host ranks on
+# CPUs push nothing so: both ways send as many bytes, and joining costs more (two ranks, a grid of 1024 x 1024:
+# 32 ms for 150 levels that gather, 48 to 57 with 4096 to 8 here; Kronecker graphs do not care).
 FEW = 512
 
 
@@ -60,7 +62,8 @@ def way(A: Any, v: Any, f: Typed, flip: bool) -> Way:
     rows = A._transposed == flip
     same = M.known_symmetric(values=values) if rows else M.is_symmetric(values=values)
     some = f"{v._told().entries} of {v.size} entries"
-    if same and v._told().entries * FEW < v.size:
+    sparse = current().lists or not A.device.host_memory
+    if same and sparse and v._told().entries * FEW < v.size:
         return Way(False, reads, f"pushed along own rows: {some} are few, the matrix is symmetric")
     if rows or same:
         return Way(True, reads, f"gathered: {some}, own rows are those of the result{', by symmetry' * (not rows)}")
@@ -94,7 +97,7 @@ def _local(A: Any, v: Any, f: Typed, flip: bool, how: Way) -> Any:
     if current().size == 1:
         return _times(part.T if A._transposed else part, v._part, f, flip)
     if how.gathers:
-        whole = exchange.gathered(v._part, v.shares, v._told(), values=how.values)
+        whole = v._gathered(how.values)
         return _times(part.T if flip else part, whole, f, flip)
     u, g = by_value(v._part, f, v.shares.low, flip)
     return _times(part if flip else part.T, u, g, flip)
@@ -121,4 +124,5 @@ def explain(expr: Any) -> str:
     ranks = current().size
     sent = (ranks - 1) * (bits + held) // ranks
     plan = plan_of(_local(A, v, f, flip, how))
-    return f"{expr.method} in shares of {ranks} ranks: {how.reason}; about {sent} bytes a rank\nhere: {plan}"
+    most = "at most" if current().lists and held >= lists.LEAST else "about"  # what changed since, 32 bits of 64
+    return f"{expr.method} in shares of {ranks} ranks: {how.reason}; {most} {sent} bytes a rank\nhere: {plan}"

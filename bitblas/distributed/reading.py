@@ -1,4 +1,4 @@
-"""Text files read in shares: each rank reads a range of their bytes, from the start of a line to the end of one."""
+"""Files read in shares: of text each rank reads a range of the bytes, from the start of a line to the end of one."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ..io.chunks import BLOCK, MatrixMarketChunks
 from ..io.edges import Layout, Reader, delimiter_of
 from ..io.files import Source, opened
 from ..io.mmfile import read_header
+from . import parquet
 from .matrix import Matrix
 from .start import current
 
@@ -74,29 +75,46 @@ class MarketPart(MatrixMarketChunks):
         return int(current().told(np.array([seen])).sum())
 
 
-def read(source: Any, *, share: bool = True, file_format: str | None = None, **options: Any) -> Matrix:
+def read(path: Any, /, *, share: bool = True, file_format: str | None = None, **options: Any) -> Matrix:
     """A Matrix of a file, in shares.
 
     share: each rank reads a range of the bytes of a Matrix Market file of coordinates or an edge list of numbers, and
     entries are brought to the ranks that have their rows; a folder that `Matrix.save` wrote is loaded. Packed files
-    (.gz) have no ranges: one rank reads them. Without share every rank reads all of the file and keeps its rows, which
-    is for other kinds of files. options: those of `bitblas.io.read`.
+    (.gz) have no ranges: one rank reads them. Of a Parquet file, or a folder of them, each reads as many rows, whatever
+    the row groups; options: `source`, `target`, `weight`, `size`, `directed`, `dup_op`, `dtype`, as of
+    `bitblas.io.from_table`. Without share every rank reads all of the file and keeps its rows, which is for other kinds
+    of files. options: those of `bitblas.io.read`.
 
     Raises OSError, InvalidValue (with file and line), DistributedError.
     """
-    if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
-        loaded: Matrix = Matrix.load(source, **options)
+    if file_format is None and parquet.is_table(path):
+        return _table(path, share, **options)
+    if isinstance(path, (str, os.PathLike)) and os.path.isdir(path):
+        loaded: Matrix = Matrix.load(path, **options)
         return loaded
     if not share:
-        return Matrix.from_matrix(io.read(source, file_format, device=current().device.name, **options).matrix)
-    kind = io.file_format_of(source, file_format)
+        return Matrix.from_matrix(io.read(path, file_format, device=current().device.name, **options).matrix)
+    kind = io.file_format_of(path, file_format)
     if kind == "mtx":
-        return _market(source, **options)
+        return _market(path, **options)
     if kind in ("tsv", "csv", "edges"):
-        return _edges(source, **({"delimiter": {"tsv": "\t", "csv": ","}.get(kind)} | options))
+        return _edges(path, **({"delimiter": {"tsv": "\t", "csv": ","}.get(kind)} | options))
     raise InvalidValue(
-        f"{source}: expected a text file to read in shares, got one of format {kind}; share=False reads it"
+        f"{path}: expected a text file to read in shares, got one of format {kind}; share=False reads it"
     )
+
+
+def _table(
+    path: Any, share: bool, *, dup_op: Any = None, dtype: Any = None, name: str | None = None, source: str = "source",
+    target: str = "target", weight: str | None = None, size: int | None = None, directed: bool = True, **layout: Any,
+) -> Matrix:  # fmt: skip
+    (i, j, x), n = parquet.read_rows(path, share, (source, target, weight), size, directed)
+    if share:
+        return _built([(i, j) if x is None else (i, j, x)], x is None, n, n, dup_op, dtype, name, layout)
+    values = True if x is None else x
+    how = {"dup_op": None if x is None else dup_op, "name": name, **layout}
+    made: Matrix = Matrix.from_coo(i, j, values, dtype, nrows=n, ncols=n, **how)
+    return made
 
 
 def _market(source: Any, *, dup_op: Any = None, dtype: Any = None, name: str | None = None, **layout: Any) -> Matrix:

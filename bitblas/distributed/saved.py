@@ -44,7 +44,7 @@ class MatrixFiles:
         token = group.texts(uuid.uuid4().hex[:8])[0]
         names = [f"rows-{rank}-of-{group.size}-{token}.bitblas" for rank in range(group.size)]
         with group.statement(lambda: f"{self.name}.save({str(path)!r})"):
-            _all_or_none("save", lambda: self._write(folder, names[group.rank]))
+            all_or_none("save", lambda: self._write(folder, names[group.rank]))
             if group.rank == 0:
                 facts = {"version": VERSION, "shape": self.shape, "dtype": self.dtype.name, "name": self.name}
                 _write_manifest(folder, {**facts, "bounds": self.shares.bounds, "files": names})
@@ -70,7 +70,7 @@ class MatrixFiles:
             mine = range(group.rank, len(files), group.size)
             parts: list[Any] = []
             how = {"verify": verify, "device": group.device}
-            _all_or_none("load", lambda: parts.extend(_part(folder / files[k], bounds, k, ncols, how) for k in mine))
+            all_or_none("load", lambda: parts.extend(_part(folder / files[k], bounds, k, ncols, how) for k in mine))
             title = name or manifest["name"]
             if shares.of(nrows).bounds == tuple(bounds):
                 return cls._of(parts[0], shares.of(nrows), title)
@@ -116,7 +116,7 @@ def _part(path: Path, bounds: list[int], k: int, ncols: int, how: dict[str, Any]
     return part
 
 
-def _all_or_none(what: str, run: Any) -> None:
+def all_or_none(what: str, run: Any) -> None:
     """run() on all ranks; where it fails on one, none goes on."""
     failure: Exception | None = None
     try:

@@ -21,7 +21,7 @@ from ..core.statement.operand import Operand, is_tensor
 from ..core.vector.styled import StyledVector
 from ..exceptions import DimensionMismatch
 from ..loop.recorded.state import plain
-from . import exchange, loops, shares
+from . import exchange, loops, shares, wanted
 from .arrays import SharedArray
 from .base import InShares
 from .expr import SharedExpression, part_of, shared
@@ -40,7 +40,7 @@ class Vector(InShares, StyledVector):
     def __init__(self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None, device: Any = None) -> None:
         self.shares = shares.of(check_size("size", size))
         self._part = Whole(dtype, self.shares.mine, name=name, device=current().device)
-        self.name, self._told_once = self._part.name, None
+        self.name, self._told_once, self._sent = self._part.name, None, None
 
     @property
     def size(self) -> int:
@@ -65,6 +65,9 @@ class Vector(InShares, StyledVector):
             if made is not None:
                 return made
             indices, values = indices.full(), values.full() if isinstance(values, SharedArray) else values
+        if current().size == 1 and not (share and size is None):
+            part = Whole.from_coo(indices, values, dtype, size=size, dup_op=dup_op, device=d)
+            return cls._of(part, shares.of(part.size), name)
         at = index_array(d, indices, "indices")
         array, kind = value_array(d, values, dtype)
         check_lengths(array, at)
@@ -122,7 +125,8 @@ class Vector(InShares, StyledVector):
     def gathered(self) -> Whole:
         """All of it, as a `bitblas.Vector` of this rank's own."""
         found = self._gathered()
-        return found.dup() if found is self._part else found
+        mine = found is self._part or (self._sent is not None and found is self._sent[1])
+        return found.dup() if mine else found
 
     def to_coo(
         self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True, share: bool = False
@@ -131,9 +135,11 @@ class Vector(InShares, StyledVector):
         if loops.recorded():
             return loops.arrays_of(self, dtype, indices, values)
         i, x = self._part.to_coo(dtype, indices=indices, values=values, sort=sort)
+        if current().size == 1:
+            return i, x
         if indices:
             i += np.uint64(self.shares.low)
-        if share or current().size == 1:
+        if share:
             return i, x
         if plain.depth and indices:
             places = SharedArray(i, self.shares, i)
@@ -187,11 +193,13 @@ class Vector(InShares, StyledVector):
 
         def local() -> Any:
             if isinstance(index.at, SharedArray):
-                found = self._gathered()[index.at.local]
-                return found if loops.recorded() else found.new()
+                if loops.recorded():
+                    return self._gathered()[index.at.local]
+                return wanted.picked(self, index.at.local)
             loops.on_host()
-            at = index.array(self.device)[to.low : to.high]
-            return self._gathered()[at].new()
+            if current().size == 1:
+                return self._part._extract(axes)
+            return wanted.picked(self, index.array(self.device)[to.low : to.high])
 
         return SharedExpression((index.size,), "__getitem__", (self,), None, local, self.dtype)
 
@@ -236,7 +244,7 @@ class Vector(InShares, StyledVector):
 
     def _chosen(self, u: Any, keep: Any) -> Any:
         """The elements of another vector that this rank's share takes."""
-        return u._gathered()[keep.nonzero()[0]].new()
+        return wanted.picked(u, keep.nonzero()[0])
 
     # ---- operations ----
 

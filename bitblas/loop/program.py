@@ -149,7 +149,7 @@ class Program:
                     return self._captured.run(self.limit)
             except OnHost:
                 pass
-        if shared:
+        if shared and one._ranks.size > 1:
             return self._run_plain(None)
         if self._turn is None:
             self._turn = Turn(self.body, self.condition)

@@ -22,6 +22,7 @@ from ...store import VectorStore, empty_vector
 from ..buffers import ROUNDS, STATE
 from ..fused import layout
 from ..fused.fuse import Round, Step, fuse
+from ..recorded.exchanged import own
 from ..recorded.ir import Scal, Vec, flat, reads_first, scalar_is_read_first
 from ..recorded.matrices import Places, placed
 from ..recorded.parts import among, record
@@ -71,8 +72,9 @@ class Captured:
     def __init__(
         self, body: Callable[..., Any], condition: Any, begin: Callable[[], Any] | None, end: Callable[..., Any] | None
     ) -> None:
+        condition = own(condition)
         if not isinstance(condition, (tuple, Vector, Matrix, Scalar)):  # in shares
-            condition = condition._part if condition._ranks.size == 1 else (condition,)
+            condition = (condition,)
         if isinstance(condition, tuple):
             body, condition, begin = among(body, condition, begin)
         self.body, self.recorder = record(body, begin, end)
@@ -242,9 +244,7 @@ class Captured:
                 self.loop.run(self._stop)
             else:
                 tracing.active.note_loop(self.device, len(build.launches), lambda: self.loop.run(self._stop))
-        for ref in self.recorder.in_shares:
-            if (shared := ref()) is not None:
-                shared._changes()
+        self.recorder.changed()
         _, _, rounds, _, _, fault, index = exchange.told.signed[:ROUNDS]
         if self.group is not None:
             self.group.sent += rounds * build.sent

@@ -16,6 +16,7 @@ from ...store import VectorStore, empty_vector
 from ..fused import layout
 from ..fused.fuse import fuse
 from ..fused.layout import iso_of_added
+from ..recorded.exchanged import own
 from ..recorded.ir import Body, Scal, Vec, reads_first, scalar_is_read_first
 from ..recorded.matrices import placed
 from ..recorded.parts import among, record
@@ -36,11 +37,11 @@ class HostRounds:
             body, condition, _ = among(body, condition, None)
         self.body, self.recorder = _written_down(body, cells, given)
         self.device, self.order = self.recorder.device, self.recorder.order()
-        self.condition = self._condition(condition)
+        self.condition = self._condition(own(condition))
         self.vectors = {x: placed(vector) for vector, x in self.recorder.vectors.values()}
         self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
         ids = {id(vector): x for vector, x in self.recorder.vectors.values()}
-        self.given = [ids.get(id(thing)) for thing in given]
+        self.given = [ids.get(id(own(thing))) for thing in given]
         self._check()
         body_ = self.body
         used = {x for s in body_.all for x in (*s.vectors, *s.elsewhere, s.target)}
@@ -92,7 +93,7 @@ class HostRounds:
         """Whether matrices and kinds of vectors are still those that it was made for."""
         for x, thing in zip(self.given, given):
             if x is not None:
-                self.vectors[x] = placed(thing)
+                self.vectors[x] = placed(own(thing))
         if any(is_repaid(s) for s in self.build.without_transpose):
             return False
         same = all(matrix._stored is held for matrix, held in self.recorder.matrices)
@@ -123,6 +124,7 @@ class HostRounds:
             table.run()
         else:
             tracing.active.note_loop(self.device, len(build.copies[0]), table.run)
+        self.recorder.changed()
         rounds = int(build.state[ROUND])
         if build.state[FAULT]:
             self._tell(int(build.state[FAULT]) - 1, int(build.state[INDEX]), rounds - 1)

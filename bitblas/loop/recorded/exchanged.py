@@ -43,9 +43,20 @@ class ExchangeRecorder:
                 return next(vector for vector, x in self.vectors.values() if x == s.target)
         return None
 
+    def changed(self) -> None:
+        """When rounds are over: objects in shares that they wrote no longer hold what was told of them."""
+        for ref in self.in_shares:
+            if (shared := ref()) is not None:
+                shared._changes()
+
     def is_given(self, u: Vec) -> bool:
         """Whether a vector is what the ranks gave each other."""
         return any(isinstance(s.value, Exchange) and s.target == u for s in flat(self.statements))
 
 
-__all__ = ["ExchangeRecorder"]
+def own(thing: Any) -> Any:
+    """What the only rank has of an object in shares, which is all of it; other things themselves."""
+    return thing._part if hasattr(thing, "_ranks") and thing._ranks.size == 1 else thing
+
+
+__all__ = ["ExchangeRecorder", "own"]

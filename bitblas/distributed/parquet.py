@@ -1,0 +1,114 @@
+"""Tables of edges in Parquet files, read in shares: each rank as many rows as the others, from the row groups that have
+them."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import extras
+from ..core.convert import check_size
+from ..exceptions import InvalidValue
+from ..io.build import mirrored
+from .saved import all_or_none
+from .start import current
+
+Ends = tuple[Any, Any, Any]
+
+
+def files_of(source: Any) -> list[Path]:
+    """The file, or those of a folder, by their names."""
+    path = Path(source)
+    return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+
+
+def load() -> Any:
+    """pyarrow.parquet. ImportError says what is missing."""
+    try:
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ImportError(f"Parquet files: pyarrow cannot be loaded ({error}); {extras.hint('arrow')}") from error
+    return parquet
+
+
+def is_table(source: Any) -> bool:
+    """Whether the name is that of a Parquet file, or of a folder that has some."""
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    path = Path(source)
+    return any(path.glob("*.parquet")) if path.is_dir() else path.suffix.lower() == ".parquet"
+
+
+def read_rows(
+    source: Any, share: bool, names: tuple[str, str, str | None], size: int | None, directed: bool
+) -> tuple[Ends, int]:
+    """Rows, columns and values (None without a weight) of this rank's share of the edges, or of all of them, and the
+    number of vertices. names: the columns of the two ends and of the weight."""
+    found: list[Any] = []
+    columns = [name for name in names if name is not None]
+    all_or_none("read", lambda: found.append(_read(source, share, columns, size)))
+    i, j, x = found[0]
+    if size is None:
+        highest = max((int(ends.max()) for ends in (i, j) if len(ends)), default=-1)
+        size = int(current().allreduce(np.array([highest + 1]), np.maximum)[0])
+    return (i, j, x) if directed else mirrored(i, j, x), check_size("size", size)
+
+
+def _read(source: Any, share: bool, columns: list[str], size: int | None) -> Ends:
+    parquet, group, files = load(), current(), files_of(source)
+    opened = [_opened(parquet, file, columns) for file in files]
+    groups = [(file, k) for file in opened for k in range(file.metadata.num_row_groups)]
+    ends = np.cumsum([0, *(file.metadata.row_group(k).num_rows for file, k in groups)]).tolist()
+    rank, ranks = (group.rank, group.size) if share else (0, 1)
+    low, high = (ends[-1] * k // ranks for k in (rank, rank + 1))
+    pieces: list[list[np.ndarray]] = []
+    for (file, k), (begin, end) in zip(groups, pairwise(ends)):
+        if begin < high and end > low:
+            table = file.read_row_group(k, columns=columns).slice(max(low - begin, 0), min(high, end) - max(low, begin))
+            pieces.append([_array(source, table[name], name) for name in columns])
+    arrays = [np.concatenate(parts) for parts in zip(*pieces)] or _empty(opened[0], columns)
+    for name, array in zip(columns, arrays[:2]):
+        bad = array[(array < 0) | (array >= (np.iinfo(np.int64).max if size is None else size))]
+        if len(bad):
+            last = "" if size is None else f" to {size - 1}"
+            raise InvalidValue(f"{source}: column {name!r}: expected vertices from 0{last}, got {bad[0]}")
+    i, j = (array.astype(np.int64, copy=False) for array in arrays[:2])
+    return i, j, arrays[2] if len(arrays) > 2 else None
+
+
+def _opened(parquet: Any, path: Path, columns: list[str]) -> Any:
+    """The file. InvalidValue where it is none, or has no such columns of numbers."""
+    from pyarrow import ArrowInvalid, types
+
+    try:
+        file = parquet.ParquetFile(path)
+    except ArrowInvalid as error:
+        raise InvalidValue(f"{path}: expected a Parquet file: {error}") from None
+    schema = file.schema_arrow
+    for k, name in enumerate(columns):
+        if name not in schema.names:
+            known = ", ".join(map(repr, schema.names))
+            raise InvalidValue(f"{path}: column {name!r}: expected one of {known}")
+        kind = schema.field(name).type
+        if not types.is_integer(kind) and not (k > 1 and (types.is_floating(kind) or types.is_boolean(kind))):
+            what = "integers, as names are numbered by nobody who reads a share" if k < 2 else "numbers"
+            raise InvalidValue(f"{path}: column {name!r}: expected {what}, got {kind}")
+    return file
+
+
+def _array(source: Any, column: Any, name: str) -> np.ndarray:
+    if column.null_count:
+        raise InvalidValue(
+            f"{source}: column {name!r}: expected a value in every row, got {column.null_count} rows without one"
+        )
+    found: np.ndarray = column.to_numpy()
+    return found
+
+
+def _empty(file: Any, columns: list[str]) -> list[np.ndarray]:
+    """Of no rows: a rank that has none, or a table without any."""
+    return [np.zeros(0, file.schema_arrow.field(name).type.to_pandas_dtype()) for name in columns]
