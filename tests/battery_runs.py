@@ -179,6 +179,7 @@ def force(monkeypatch, direction, longest=None):
     """Pull or push wherever both are possible; rows longer than `longest` steps are hubs."""
     cost = 0.0 if direction == "push" else float("inf")
     monkeypatch.setattr(plan_direction, "PUSH_COST", {"cpu": cost, "gpu": cost})
+    monkeypatch.setattr(plan_direction.Case, "pulled", lambda *_: 1.0)  # no row is known to end at its first hit
     monkeypatch.setattr(deciding, "PULLED", {"cpu": -1, "gpu": -1})  # no matrix is pulled from because it is small
     monkeypatch.setattr(transpose, "TRANSPOSE_READS", {"cpu": 0.0, "gpu": 0.0})  # it is made for whoever reads it
     if longest is not None:

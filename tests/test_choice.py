@@ -174,7 +174,7 @@ def test_rows_that_others_read_are_counted(device, quick):
 
 
 def test_threads_may_read_while_a_form_is_made(quick):
-    A, u = blocks(device="cpu"), gb.Vector.from_dense(np.arange(N) % 5, device="cpu")
+    A, u = blocks(device="cpu"), gb.Vector.from_dense(np.arange(N, dtype=np.int32) % 5, device="cpu")
     expected = A.mxv(u, gb.semiring.plus_second).new()
     wrong, forms_seen, barrier = [], set(), threading.Barrier(4)
 
