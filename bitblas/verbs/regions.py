@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy import generic
 
-from semirings.dtypes import lookup_dtype
+from semirings.dtypes import UINT8, UINT16, UINT32, UINT64
 
 from ..build.stores import of_rows
 from ..device import Device, held, ranges
@@ -19,7 +19,7 @@ from .matrix_variants import extract_variant
 from .operands import dummy
 from .schedule import PARALLEL_ENTRIES
 
-ALIKE = {1: "UINT8", 2: "UINT16", 4: "UINT32", 8: "UINT64"}  # values are moved, whatever they mean
+ALIKE = {1: UINT8, 2: UINT16, 4: UINT32, 8: UINT64}  # values are moved, whatever they mean
 MANY = 1 << 16  # entries from which on it is asked whether they fit
 
 
@@ -35,8 +35,7 @@ def ascends(index: Any) -> bool:
 
 @functools.cache
 def _kernel(device: Device, wide: int, packed: bool, flagged: bool) -> Any:
-    dtype = lookup_dtype(ALIKE[wide]) if wide else None
-    return device.kernel(extract_variant(dtype, packed=packed, flagged=flagged))
+    return device.kernel(extract_variant(ALIKE.get(wide), packed=packed, flagged=flagged))
 
 
 def _moved(A: MatrixStore, rows: Any, flagged: bool, place: Any, begin: Any, nrows: int, ncols: int) -> MatrixStore:
@@ -50,7 +49,7 @@ def _moved(A: MatrixStore, rows: Any, flagged: bool, place: Any, begin: Any, nro
         device.foresee(f"part of {most} entries", rows_bytes(nrows, ncols, most) + wide * most)
     ptr, col = np.zeros(nrows + 1, index_type(most)), np.empty(most or 1, index_type(ncols))
     values = x if iso else np.empty(most, x.dtype)
-    moved, out = (none, none) if iso else (some.view(lookup_dtype(ALIKE[wide]).np_type) for some in (x, values))
+    moved, out = (none, none) if iso else (some.view(ALIKE[wide].np_type) for some in (x, values))
     bounds = ranges.by_work(begin[1:], device.parts) if device.splits(most, PARALLEL_ENTRIES) else None
     _kernel(device, wide, a.width > 0, flagged)(
         nrows, no_rows if rows is None else rows, 0 if rows is None else 1, a.ptr, a.col, a.width,

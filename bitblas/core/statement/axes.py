@@ -131,5 +131,6 @@ def parse(parent: Any, key: Any) -> tuple[Axis, ...]:
         return (axis(key, shape[0], parent.device),)
     if not isinstance(key, tuple) or len(key) != 2:
         raise TypeError(f"index: expected two for a Matrix, as in A[i, j], got {describe(key)}")
-    device = parent.device
-    return axis(key[0], shape[0], device), axis(key[1], shape[1], device)
+    device, rows = parent.device, axis(key[0], shape[0], parent.device)
+    same = key[1] is key[0] and shape[1] == shape[0]
+    return rows, rows if same else axis(key[1], shape[1], device)
