@@ -33,7 +33,8 @@ def _rolled(gb: Any, u: Any, k: int) -> Any:
     """The vector with its entries some positions further on."""
     at, values = u.to_coo()
     moved = (at.astype(np.int64) + 64 * k + k) % u.size
-    return gb.Vector.from_coo(moved, values, u.dtype, size=u.size)
+    one = bool(len(values)) and bool((values == values[0]).all())  # one value for all stays one
+    return gb.Vector.from_coo(moved, values[0] if one else values, u.dtype, size=u.size)
 
 
 def _product(dtype: str, semiring: str, x: Callable[[Any, Graph], Any]) -> dict[str, Any]:

@@ -83,15 +83,15 @@ def test_entries_from_which_on_a_loop_pulls():
     assert not direction(early._replace(**known), Known(1200, nvals=200)).push
 
 
-def test_any_ends_a_row_at_its_first_hit():
+def test_any_and_lor_end_a_row_at_their_first_hit():
     with config.set(device="cpu"):
         A = gb.Matrix.from_coo(np.arange(900) % 30, np.arange(900) // 30, 1.5, nrows=30, ncols=30)
         u = gb.Vector.from_dense(np.arange(30.0))
         found = [
             deciding.case(A._stored, u._stored.values, ring[gb.dtypes.FP64], transpose=False, flip=False).early
-            for ring in (gb.semiring.any_second, gb.semiring.min_second)
+            for ring in (gb.semiring.any_second, gb.semiring.min_second, gb.semiring.lor_second)
         ]
-    assert found == [30.0, 0.0]
+    assert found == [30.0, 0.0, 30.0]
 
 
 def test_of_few_entries_all_are_read():

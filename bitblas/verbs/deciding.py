@@ -18,6 +18,8 @@ from ..plan.product import WORDS, Plan
 from ..plan.transpose import at_hand
 from ..store import MatrixStore, Raw, VectorStore, words
 
+ENDS = ("any", "lor")  # monoids; lor at the first that is true, as most values of a Boolean object are
+
 
 def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Case:
     """The case of A (+).(x) u, of the transpose where `transpose`; u: the vector's values, np.generic where iso."""
@@ -25,7 +27,7 @@ def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, 
     made = case_of(semiring, form.key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
     nvals = A.structure.nvals
     made = made._replace(few=nvals <= PULLED[A.device.kind])
-    ends = made.kind == WORDS or semiring.op.monoid.name == "any"  # a row of a pull, at its first hit
+    ends = made.kind == WORDS or semiring.op.monoid.name in ENDS  # a row of a pull, at its first hit
     if not ends or A.device.shares_rows or not form.format.by_rows:
         return made
     return made._replace(early=nvals / max(1, A.ncols if transpose else A.nrows))
