@@ -21,6 +21,7 @@ v.ewise_mult(w, binary.hypot["INT32"]); A.kronecker(R[:2, :2].new(), binary.iscl
 """
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("text", each(CUT))
 def test_operands_are_cast_first(device, text):
     both(f"v = abs(v).new(); w = abs(w).new(); A = abs(A).new(); B = abs(B).new(); r = {text}", "r", "FP64")

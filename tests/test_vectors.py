@@ -171,6 +171,7 @@ STEPS = (
 )  # fmt: skip
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("w_type", ["BOOL", "INT32", "FP64"])
 @pytest.mark.parametrize("how", ENDS)
 def test_statements_end_in_the_kernel(device, how, w_type):
