@@ -12,9 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from setuptools import build_meta
-from setuptools.build_meta import *  # noqa: F403 - the hooks of a build backend
 from setuptools.command.build_py import build_py
 from setuptools.compat.py310 import tomllib
+
+# The other hooks of a build backend (PEP 517, PEP 660) are those of setuptools.
+build_sdist, build_wheel, build_editable = build_meta.build_sdist, build_meta.build_wheel, build_meta.build_editable
+get_requires_for_build_sdist = build_meta.get_requires_for_build_sdist
+get_requires_for_build_editable = build_meta.get_requires_for_build_editable
+prepare_metadata_for_build_wheel = build_meta.prepare_metadata_for_build_wheel
+prepare_metadata_for_build_editable = build_meta.prepare_metadata_for_build_editable
 
 ROOT = Path(__file__).parent
 PROGRAMS = ("README.md", "examples/first_graph.py")

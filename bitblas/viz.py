@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from . import extras
@@ -109,8 +110,8 @@ def datashade(
 def _listed(A: Any) -> Any:
     """Rows, columns and values as a pandas DataFrame that knows hvplot."""
     try:
-        import datashader  # noqa: F401 - hvplot finds it by itself, and says less where it is not there
-        import hvplot.pandas  # noqa: F401 - gives DataFrames .hvplot
+        importlib.import_module("datashader")  # hvplot finds it by itself, and says less where it is not there
+        importlib.import_module("hvplot.pandas")  # gives DataFrames .hvplot
         import pandas
     except ImportError as error:
         raise ImportError(f"datashade needs hvplot and datashader ({error}); {extras.hint('datashade')}") from None

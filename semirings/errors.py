@@ -13,5 +13,5 @@ class DomainMismatch(GraphblasException, TypeError):
     """An operator has no version for these types."""
 
 
-class NotImplementedException(GraphblasException, NotImplementedError):
-    """GraphBLAS has it, bitblas does not (yet)."""
+class NotImplementedException(GraphblasException):
+    """GraphBLAS has the operation, bitblas does not for these operands: the message says which, and what to use."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import CodeType
 from typing import Any
 
@@ -16,27 +16,18 @@ from .dtypes import DataType
 
 
 class Expression(str):
-    """The call of a function that is not of functions.py; it brings its own definition (udf.py)."""
+    """The call of a function that is not of functions.py; it brings its own definition (udf.py).
 
-    def renamed(self, text: str) -> Expression:
-        """The same with its operands under other names, as `text` has them."""
-        raise NotImplementedError
+    What each kind of them has: `renamed`, the same with its operands under other names, as a text has them; `evaluate`,
+    the value on the host, for operands by name, which are cast to these types; `gives`, the type of the value, for
+    operands of these types; what Numba, and the CUDA compiler, read before the call.
+    """
 
-    def evaluate(self, types: Mapping[str, DataType], names: Mapping[str, Any]) -> Any:
-        """The value on the host, for operands by name, which are cast to these types."""
-        raise NotImplementedError
-
-    def gives(self, types: Mapping[str, DataType]) -> DataType:
-        """The type of the value, for operands of these types."""
-        raise NotImplementedError
-
-    def definition_python(self, types: Mapping[str, DataType]) -> str:
-        """What Numba reads before the call."""
-        raise NotImplementedError
-
-    def definition_cpp(self, types: Mapping[str, DataType]) -> str:
-        """What the CUDA compiler reads before the call, for operands of these types."""
-        raise NotImplementedError
+    renamed: Callable[[str], Expression]
+    evaluate: Callable[[Mapping[str, DataType], Mapping[str, Any]], Any]
+    gives: Callable[[Mapping[str, DataType]], DataType]
+    definition_python: Callable[[Mapping[str, DataType]], str]
+    definition_cpp: Callable[[Mapping[str, DataType]], str]
 
 
 class ByKind(str):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-
 import numpy as np
 import pytest
+from interrupts import interrupted
 
 import bitblas as gb
 from bitblas.exceptions import CaptureError, InvalidValue
@@ -209,7 +207,6 @@ def test_results_are_their_own(device):
 
 def test_an_interrupt_ends_a_loop(device):
     """Ctrl-C stops an endless loop; the vectors hold what they held, and the next loop runs."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     v, q = gb.Vector(INT64, 40), gb.Vector(INT64, 40)
     q[3] = 1
 
@@ -217,19 +214,9 @@ def test_an_interrupt_ends_a_loop(device):
         v(q.S) << k
         q << q.apply(gb.binary.plus, right=1)
 
-    program, ended = Program(body, while_=q), threading.Event()
-
-    def interrupt():
-        while not ended.wait(1.0):  # again: Python drops an exception that comes while it clears an object away
-            signal.raise_signal(signal.SIGINT)
-
-    threading.Thread(target=interrupt, daemon=True).start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            program.run()
-    finally:
-        ended.set()
-        signal.signal(signal.SIGINT, before)
+    program = Program(body, while_=q)
+    with interrupted(1.0):
+        program.run()
     if device != "cpu":  # a plain loop changes its vectors as it goes
         assert v.nvals == 0
         assert q[3].value == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 
 import numpy as np
@@ -11,6 +10,7 @@ import test_loop
 import test_loop_index
 import test_loop_index_random
 import test_loop_random
+from interrupts import interrupted
 from test_loop import BOOL, FP64, INT64, graph, levels_program, oracle_levels
 
 import bitblas as gb
@@ -174,20 +174,9 @@ def test_an_interrupt():
         v << v.apply(gb.unary.identity)
 
     repeat(body, while_=v, limit=1)  # what is imported and compiled for a table may take longer than the interrupt
-    program, ended = Program(body, while_=v), threading.Event()
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
-
-    def interrupt():
-        while not ended.wait(0.5):  # again: Python drops an exception that comes while it clears an object away
-            signal.raise_signal(signal.SIGINT)
-
-    threading.Thread(target=interrupt, daemon=True).start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            program.run()
-    finally:
-        ended.set()
-        signal.signal(signal.SIGINT, before)
+    program = Program(body, while_=v)
+    with interrupted():
+        program.run()
     assert program.explain().launches and v.to_coo()[1].tolist() == [1]
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-
 import numpy as np
 import pytest
 import test_loop_blocks
+from interrupts import interrupted
 from test_loop_index import dense, full
 
 import bitblas as gb
@@ -132,20 +130,8 @@ def test_an_interrupt_inside():
     w = v.dup()
     program = Program(lambda _: repeat(lambda _: v << v.apply(gb.unary.identity), while_=v), while_=w, limit=3)
     Program(lambda _: repeat(lambda _: v << v.apply(gb.unary.identity), while_=v, limit=1), while_=v, limit=1).run()
-    ended = threading.Event()
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
-
-    def interrupt():
-        while not ended.wait(0.5):  # again: Python drops an exception that comes while it clears an object away
-            signal.raise_signal(signal.SIGINT)
-
-    threading.Thread(target=interrupt, daemon=True).start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            program.run()
-    finally:
-        ended.set()
-        signal.signal(signal.SIGINT, before)
+    with interrupted():
+        program.run()
 
 
 def test_an_index_out_of_range_inside():

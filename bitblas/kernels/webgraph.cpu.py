@@ -11,15 +11,7 @@ DEGREE, REFERENCE, COUNT, BLOCK, RUNS, START, SPAN, RESIDUAL, REST, NEXT, COPIES
 BACK, LEAST, K = 8, 9, 10  # in `how`
 INPUT, ROOM, FAULT = 1, 2, 3  # from FAULT on: the part that is not sound
 LARGE = 1 << 62  # what stands for a number that nobody can mean
-
-
-@njit(**FUNCTION)
-def window(words, place):
-    """The 64 bits from bit `place` on."""
-    word = place >> 5
-    shift = np.uint64(place & 31)
-    pair = np.uint64(at(words, word)) << np.uint64(32) | np.uint64(at(words, word + 1))
-    return pair << shift | np.uint64(at(words, word + 2)) >> (np.uint64(32) - shift)
+# include: kernels/window.cpu.py
 
 
 @njit(**FUNCTION)

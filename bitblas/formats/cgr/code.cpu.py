@@ -2,15 +2,7 @@
 IN_WORD = 32
 LEAST = 4
 # include: formats/blocks.cpu.py
-
-
-@njit(**FUNCTION)
-def window(words, place):
-    """The 64 bits from bit `place` on."""
-    word = place >> 5
-    shift = np.uint64(place & 31)
-    pair = np.uint64(at(words, word)) << np.uint64(32) | np.uint64(at(words, word + 1))
-    return pair << shift | np.uint64(at(words, word + 2)) >> (np.uint64(32) - shift)
+# include: kernels/window.cpu.py
 
 
 @njit(**FUNCTION)

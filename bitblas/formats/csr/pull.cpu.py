@@ -42,12 +42,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                 for d in range(4):
                     j = column(col, width, e + d)
                     z = mul(value_at(a_val, a_iso, a_stride, e + d), load_u(u_val, u_iso, u_stride, j), row, j)
-                    if U_FULL:
-                        total = add(total, z)
-                    else:
-                        hit = at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE
-                        total = add(total, chosen(hit, z, BEGIN))
-                        count += np.int64(hit)
+                    # include: kernels/blended.cpu.py
                 e += 4
             if BLEND and e < stop:  # nor how many are left: beyond the end it is the last one, which does not count
                 for d in range(3):

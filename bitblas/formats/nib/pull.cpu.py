@@ -89,12 +89,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_va
                         read = upto
                         if BLEND:
                             z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
-                            if U_FULL:
-                                total = add(total, z)
-                            else:
-                                hit = at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE
-                                total = add(total, chosen(hit, z, BEGIN))
-                                count += np.int64(hit)
+                            # include: kernels/blended.cpu.py
                         elif KIND == COUNT:
                             count += np.int64(at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE)
                         elif U_FULL or bit_of(u_bits, j):
