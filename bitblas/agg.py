@@ -21,7 +21,7 @@ def from_string(text: str) -> Any:
     return found[dtype.rstrip("]")] if bracket else found
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Aggregator:
     if name in AGGREGATORS:
         return AGGREGATORS[name]
     raise AttributeError(f"agg has no aggregator {name!r}; known: {', '.join(AGGREGATORS)}")

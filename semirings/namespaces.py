@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import comparisons, numpy_names
 from .catalog import BINARY, INDEXUNARY, MONOIDS, PARAMETERIZED, SELECT, SEMIRINGS, UNARY, find_semiring, semiring_names
@@ -12,13 +12,25 @@ from .namespace import Namespace
 from .registration import register
 from .text import ORDER, any_from_string, from_string, get_semiring
 
-unary = Namespace("unary", dict(UNARY))
-binary = Namespace("binary", {**BINARY, **PARAMETERIZED})
-indexunary = Namespace("indexunary", dict(INDEXUNARY))
-indexbinary = Namespace("indexbinary", {})
-select = Namespace("select", dict(SELECT))
-monoid = Namespace("monoid", dict(MONOIDS))
-semiring = Namespace("semiring", dict(SEMIRINGS), find_semiring, semiring_names)
+if TYPE_CHECKING:  # which names there are, for editors: stubs.py writes it
+    from .names import (
+        BinaryNames,
+        IndexbinaryNames,
+        IndexunaryNames,
+        MonoidNames,
+        OpNames,
+        SelectNames,
+        SemiringNames,
+        UnaryNames,
+    )
+
+unary = cast("UnaryNames", Namespace("unary", dict(UNARY)))
+binary = cast("BinaryNames", Namespace("binary", {**BINARY, **PARAMETERIZED}))
+indexunary = cast("IndexunaryNames", Namespace("indexunary", dict(INDEXUNARY)))
+indexbinary = cast("IndexbinaryNames", Namespace("indexbinary", {}))
+select = cast("SelectNames", Namespace("select", dict(SELECT)))
+monoid = cast("MonoidNames", Namespace("monoid", dict(MONOIDS)))
+semiring = cast("SemiringNames", Namespace("semiring", dict(SEMIRINGS), find_semiring, semiring_names))
 
 
 def _of_all(name: str, spaces: Sequence[Namespace]) -> Namespace:
@@ -30,7 +42,7 @@ def _of_all(name: str, spaces: Sequence[Namespace]) -> Namespace:
     return Namespace(name, {}, find, lambda: (key for space in spaces for key in space.__all__))
 
 
-op = _of_all("op", (unary, binary, monoid, semiring))
+op = cast("OpNames", _of_all("op", (unary, binary, monoid, semiring)))
 op_numpy = _of_all("op.numpy", (numpy_names.unary, numpy_names.binary, numpy_names.monoid, numpy_names.semiring))
 SPACES: dict[str, Namespace] = {
     "unary": unary, "binary": binary, "indexunary": indexunary, "select": select, "monoid": monoid,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, overload
 
 from . import dtypes
 from .cached import cached_property
@@ -17,10 +17,36 @@ if TYPE_CHECKING:
     from .operators import Operator
 
 Op = TypeVar("Op", bound="Operator | Monoid | Semiring", covariant=True)
+Given = TypeVar("Given", covariant=True)  # what an operand gives with an operator
+
+
+class Operand(Protocol[Given]):
+    """What `op(x)` takes: it knows what to do with the operator."""
+
+    def _apply_operator(self, op: Any, left: Any, right: Any = None, **kwargs: Any) -> Given: ...
+
+
+class Called:
+    """op(A), op(A, thunk), op(A & B), op(2, A), op(1, 2): the operands say what that gives."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        # fmt: off
+        @overload
+        def __call__(self, left: Operand[Given], right: Any = None, **kwargs: Any) -> Given: ...
+        @overload
+        def __call__(self, left: Any, right: Operand[Given], **kwargs: Any) -> Given: ...
+        @overload
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+        # fmt: on
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return apply(self, *args, **kwargs)
 
 
 @dataclass(frozen=True, eq=False)
-class Typed(Generic[Op]):
+class Typed(Called, Generic[Op]):
     """An operator, monoid or semiring fixed to one input type: `semiring.min_plus[FP32]` is a Typed[Semiring]."""
 
     op: Op
@@ -95,9 +121,6 @@ class Typed(Generic[Op]):
             raise AttributeError(f"{self!r} has no {name}")
         return found
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return apply(self, *args, **kwargs)
-
 
 @functools.cache
 def typed(op: Any, dtype: DataType) -> Typed[Any]:
@@ -125,7 +148,7 @@ def apply(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
     raise TypeError(f"{op!r}: expected a Matrix, Vector, Scalar or infix expression such as A & B, got {left!r}")
 
 
-class Applicable:
+class Applicable(Called):
     """What all operators share: `op[dtype]` fixes the type, `op(...)` applies it, `dtype in op` asks."""
 
     name: str
@@ -160,9 +183,6 @@ class Applicable:
 
     def _lacks(self, t: DataType) -> KeyError:
         return KeyError(f"{self.name} does not work with {t}; it has {', '.join(k.name for k in self.types)}")
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return apply(self, *args, **kwargs)
 
 
 class Ruled(Applicable):

@@ -43,8 +43,9 @@ def defined(case):
             return case
         largest = 1e3 if case.result.kind == "c" else 1e31
         small = np.isfinite(case.x) & np.isfinite(case.y) & (abs(case.x) < largest) & (abs(case.y) < largest)
-        powers = isinstance(case.what, BinaryOp) and case.result.kind == "c"
-        return keep(case, small & (~powers | ((abs(case.x) < 9) & (abs(case.y) < 9) & (case.x != 0) & (case.y != 0))))
+        if isinstance(case.what, BinaryOp) and case.result.kind == "c":  # powers
+            small &= (abs(case.x) < 9) & (abs(case.y) < 9) & (case.x != 0) & (case.y != 0)
+        return keep(case, small)
     if case.what.name in ("floordiv", "numpy.mod", "rfloordiv"):
         below = case.x if case.what.name == "rfloordiv" else case.y
         return keep(case, (below != 0) & (below != case.dtype.np_type.type(-1 if case.dtype.kind in "if" else 0)))

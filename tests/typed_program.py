@@ -15,6 +15,7 @@ from bitblas.core.statement.mask import Mask
 from bitblas.graph import Values
 from bitblas.plan.product import Plan
 from bitblas.plan.profile import Orders, Profile
+from semirings import BinaryOp, Semiring
 
 if TYPE_CHECKING:
     from typing_extensions import assert_type
@@ -57,6 +58,17 @@ def main() -> None:
     assert_type(2 * v - v, VectorExpression)
     assert_type(-v, VectorExpression)
     assert_type(v > 1, VectorExpression)
+
+    # Operators by name, and what they make of their operands.
+    assert_type(gb.semiring.min_plus, Semiring)
+    assert_type(gb.op.plus, BinaryOp)
+    assert_type(gb.semiring.min_plus(A @ v), VectorExpression)
+    assert_type(gb.semiring.min_plus[gb.dtypes.FP32](v @ v).new(), gb.Scalar)
+    assert_type(gb.monoid.plus(A | A.T).new(), gb.Matrix)
+    assert_type(gb.unary.ainv(v + 1), VectorExpression)
+    assert_type(gb.binary.plus(1, v), VectorExpression)
+    assert_type(gb.select.tril(A).new(), gb.Matrix)
+    assert_type(v.reduce(gb.agg.mean).new(), gb.Scalar)
 
     # Statements.
     w = gb.Vector(gb.dtypes.FP64, 3)

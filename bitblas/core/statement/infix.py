@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed, UnaryOp, binary, semiring
 from semirings.dtypes import BOOL
@@ -14,7 +14,10 @@ from .mask import Mask
 from .operand import Operand, describe, is_tensor, kinds
 
 if TYPE_CHECKING:
-    from .expr import Expression
+    from ..matrix.matrix import Matrix
+    from ..scalar import Scalar
+    from ..vector.vector import Vector
+    from .expr import Expression, MatrixExpression, ScalarExpression, VectorExpression
 
 Made = TypeVar("Made")  # what it is, once it is computed
 
@@ -77,6 +80,23 @@ class Infix(NotInPlace, Waiting, Operators, Generic[Made]):
                 raise TypeError("left_default, right_default: expected both, and an infix expression x | y")
             return left.ewise_union(right, op, left_default, right_default)
         return left.ewise_mult(right, op) if self.symbol == "&" else left.ewise_add(right, op)
+
+    if TYPE_CHECKING:
+        # fmt: off
+        @overload
+        def _apply_operator(
+            self: Infix[Vector], op: Any, left: Any, right: Any = ..., **kwargs: Any
+        ) -> VectorExpression: ...
+        @overload
+        def _apply_operator(
+            self: Infix[Matrix], op: Any, left: Any, right: Any = ..., **kwargs: Any
+        ) -> MatrixExpression: ...
+        @overload
+        def _apply_operator(
+            self: Infix[Scalar], op: Any, left: Any, right: Any = ..., **kwargs: Any
+        ) -> ScalarExpression: ...
+        def _apply_operator(self, op: Any, left: Any, right: Any = ..., **kwargs: Any) -> Any: ...
+        # fmt: on
 
     def _to_expr(self) -> Expression[Made]:
         if self._expr is None:

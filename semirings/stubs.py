@@ -1,0 +1,36 @@
+"""What editors and type checkers read of the operators, by name: python -m semirings.stubs writes names.pyi."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .namespace import Namespace
+from .namespaces import SPACES, op
+
+FILE = Path(__file__).parent / "names.pyi"
+HEAD = "# Made by python -m semirings.stubs.\n"
+
+
+def made() -> str:
+    """A class for each namespace, with the kind of each of its operators; a program's own are not known here."""
+    spaces = {**SPACES, "op": op}
+    classes, kinds = [], {"Namespace": "namespace"}
+    for family, space in spaces.items():
+        lines = []
+        for name in sorted(space.__all__):
+            found = space[name]
+            if name.isidentifier() and not isinstance(found, Namespace):
+                kind = type(found)
+                kinds[kind.__name__] = kind.__module__.rpartition(".")[2]
+                lines.append(f"    {name}: {kind.__name__}")
+        head = f"class {family.capitalize()}Names(Namespace):"
+        classes.append("\n".join([head, *lines]) if lines else f"{head} ...")
+    modules: dict[str, list[str]] = {}
+    for name, module in kinds.items():
+        modules.setdefault(module, []).append(name)
+    imports = [f"from .{module} import {', '.join(sorted(names))}" for module, names in sorted(modules.items())]
+    return HEAD + "\n".join(imports) + "\n\n" + "\n\n".join(classes) + "\n"
+
+
+if __name__ == "__main__":
+    FILE.write_text(made())
