@@ -9,25 +9,27 @@ from test_reorder import matrix
 
 import bitblas as gb
 from bitblas.exceptions import InvalidValue, OutOfMemory
-from bitblas.plan import virtual
+from bitblas.formats.virtual import mining
 
 
-def dense(structure):
-    rows, cols = (part.astype(int) for part in structure.coo())
-    found = np.zeros((structure.nrows, structure.ncols), int)
+def dense(rows, cols, shape):
+    found = np.zeros(shape, int)
     np.add.at(found, (rows, cols), 1)
     return found
 
 
 def counted(A):
     """Each entry of A is there once, and no other; every node saves something. R, L and V, as counts."""
-    found = virtual.mined(A._stored.structure)
-    R, L, V = dense(found.rest), dense(found.uses), dense(found.columns)
-    assert (R + L @ V == dense(A._stored.structure)).all()
+    rows = A._stored.structure.plain_rows()
+    found = mining.mined(rows)
+    left = np.repeat(np.arange(A.nrows), np.diff(found.ptr))
+    R = dense(left, found.col, A.shape)
+    L = dense(found.user, found.node, (A.nrows, found.nodes))
+    V = dense(found.node_at, found.member, (found.nodes, A.ncols))
+    assert (R + L @ V == dense(*(x.astype(int) for x in rows.coo()), A.shape)).all()
     users, columns = L.sum(0), V.sum(1)
-    there = users > 0
-    assert there.sum() == found.nodes and (there == (columns > 0)).all()
-    assert ((users - 1) * (columns - 1) - 1)[there].min(initial=1) > 0
+    assert ((users - 1) * (columns - 1) - 1).min(initial=1) > 0 and (np.diff(found.middle) >= 0).all()
+    assert found.entries == (R.sum(), L.sum(), V.sum())
     return found, R, L, V
 
 
@@ -55,7 +57,7 @@ def test_rows_alike_use_one_node():
 def test_more_rows_alike_than_a_cluster_has():
     rows = [[1, 2, 3, 4, 5]] * 200
     found, R, L, _ = counted(of_rows(rows, 9))
-    assert R.sum() == 0 and found.nodes == 4 and sorted(L.sum(0)[L.sum(0) > 0].tolist()) == [8, 64, 64, 64]
+    assert R.sum() == 0 and found.nodes == 4 and sorted(L.sum(0).tolist()) == [8, 64, 64, 64]
 
 
 def test_nodes_have_numbers_near_their_users():
@@ -63,8 +65,8 @@ def test_nodes_have_numbers_near_their_users():
     rows = [list(range(10 * (x // 10), 10 * (x // 10) + 9)) for x in range(n)]
     found, _, L, _ = counted(of_rows(rows, n))
     assert found.nodes == n // 10
-    for number in np.flatnonzero(L.sum(0)):
-        assert abs(np.flatnonzero(L[:, number]).mean() - number) <= 1
+    for number, middle in enumerate(found.middle):
+        assert abs(np.flatnonzero(L[:, number]).mean() - middle) <= 1
 
 
 def test_profile_tells_what_would_be_saved():
@@ -74,7 +76,7 @@ def test_profile_tells_what_would_be_saved():
     A = of_rows(rows, n)
     seen = A.profile(virtual_nodes=True)
     assert seen.nodes >= 1 and seen.saved == seen.whole.nbytes - seen.nbytes > 0 and seen.whole.nvals == A.nvals
-    assert sum(part.nvals for part in seen.parts) < A.nvals / 2
+    assert sum(seen.entries) == seen.made.nvals < A.nvals / 2
     lines = str(seen).splitlines()
     assert lines[0].startswith(f"{seen.nodes} virtual nodes") and "% of the bytes saved" in lines[0]
     assert [line.split()[0] for line in lines[1:]] == ["matrix", "A", "R", "L", "V", "R"]
@@ -89,10 +91,9 @@ def test_profile_tells_what_would_be_saved():
 
 @pytest.mark.uses_cpu
 def test_mining_runs_on_the_host_for_every_device(device):
-    found = virtual.mined(
-        gb.Matrix.from_coo([0] * 4 + [1] * 4, [*range(4)] * 2, True, nrows=9, ncols=4)._store.structure
-    )
-    assert found.nodes == 1 and found.rest.nvals == 0 and found.uses.device.name == "cpu"
+    A = gb.Matrix.from_coo([0] * 4 + [1] * 4, [*range(4)] * 2, True, nrows=9, ncols=4)
+    found = mining.mined(A._store.structure.primary)
+    assert found.nodes == 1 and not len(found.col) and isinstance(found.user, np.ndarray)
 
 
 def test_what_does_not_fit_is_refused_before_memory_is_taken():

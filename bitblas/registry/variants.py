@@ -252,6 +252,8 @@ def by_index() -> Iterator[Variant]:
             yield vector_variant("put", t, DENSE=values)
             for full in (0, 1):
                 yield vector_variant("gather", t, LANES=64, FULL=full, DENSE=values)
+            for name in ("among", "without"):
+                yield vector_variant(name, t, LANES=64, DENSE=values)
             for clear in (False, True):
                 yield place_variant(t, t, values=bool(values), clear=clear)
     yield place_variant(FP64, BOOL, values=True)

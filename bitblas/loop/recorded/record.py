@@ -28,6 +28,7 @@ from ...order import Order
 from ...store import VectorStore, empty_vector, full_bits
 from ...verbs.reorder import by_value
 from ...verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of
+from ...verbs.virtual import rows_of
 from .blocks import BlockRecorder, Level
 from .exchanged import ExchangeRecorder
 from .indexed import IndexRecorder
@@ -172,6 +173,10 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
         u = self._vec(vector)
         held, op = A._matrix._read(now=True), expr.op  # many rounds, and what is captured holds the form that it has
         self.matrices.append((A._matrix, held))
+        if held.structure.composed:
+            if self.host:  # whose statements, one by one, run on the form itself
+                self.refuse(f"{_text(expr)}: a matrix with virtual nodes")
+            held = rows_of(held)
         if held.order is not None and op.op.is_positional:
             u, op = self._numbered(expr, u, held, flip)
         return Product(held, u, op, A._transposed != flip, flip, expr.size, self.is_given(u))
