@@ -9,7 +9,9 @@ from test_reorder import matrix
 
 import bitblas as gb
 from bitblas.exceptions import InvalidValue, OutOfMemory
+from bitblas.formats.virtual import format as virtual_format
 from bitblas.formats.virtual import mining
+from bitblas.plan.forms import choose_form
 
 
 def dense(rows, cols, shape):
@@ -69,11 +71,15 @@ def test_nodes_have_numbers_near_their_users():
         assert abs(np.flatnonzero(L[:, number]).mean() - middle) <= 1
 
 
-def test_profile_tells_what_would_be_saved():
+def scattered():
+    """Sections of 64 rows, each with the columns of one list, which are anywhere."""
     rng, n = np.random.default_rng(2), 2048
-    menus = [rng.choice(n, 20, replace=False).tolist() for _ in range(8)]
-    rows = [sorted({*menus[x // 64], int(rng.integers(n))}) for x in range(512)]
-    A = of_rows(rows, n)
+    lists = [rng.choice(n, 20, replace=False).tolist() for _ in range(8)]
+    return of_rows([sorted({*lists[x // 64], int(rng.integers(n))}) for x in range(512)], n)
+
+
+def test_profile_tells_what_would_be_saved():
+    A = scattered()
     seen = A.profile(virtual_nodes=True)
     assert seen.nodes >= 1 and seen.saved == seen.whole.nbytes - seen.nbytes > 0 and seen.whole.nvals == A.nvals
     assert sum(seen.entries) == seen.made.nvals < A.nvals / 2
@@ -94,6 +100,67 @@ def test_mining_runs_on_the_host_for_every_device(device):
     A = gb.Matrix.from_coo([0] * 4 + [1] * 4, [*range(4)] * 2, True, nrows=9, ncols=4)
     found = mining.mined(A._store.structure.primary)
     assert found.nodes == 1 and not len(found.col) and isinstance(found.user, np.ndarray)
+
+
+def menus(n=600, x=True, **how):
+    """Sections of 20 rows with a list of columns each, and a column of each row's own."""
+    lists = [list(range(7 * k % 500, 7 * k % 500 + 12, 2)) for k in range(n // 20)]
+    rows = [sorted({*lists[i // 20], i * 37 % n}) for i in range(n)]
+    i, j = [x for x, columns in enumerate(rows) for _ in columns], [j for columns in rows for j in columns]
+    values = x if x is True else np.arange(len(i)) % 9 - 4
+    return gb.Matrix.from_coo(i, j, values, nrows=n, ncols=n, **how)
+
+
+def test_products_run_on_the_graph_unless_they_differ_by_entry(device):
+    """explain says which; a semiring that reads no values of A needs none to be alike."""
+    v = gb.Vector.from_dense(np.arange(600) % 7 + 1)
+    for x, ring, key in (
+        (True, "plus_second", "virtual"), (True, "plus_times", "virtual"), (1, "plus_second", "virtual"),
+        (1, "plus_times", "csr"), (True, "ss.min_secondi", "virtual"), (True, "ss.min_firsti", "csr"),
+    ):  # fmt: skip
+        A, B = (menus(x=x, format=form) for form in ("virtual", "csr"))
+        assert A._store.structure.primary.rows.nodes >= 20
+        op = gb.semiring.ss[ring[3:]] if ring.startswith("ss") else gb.semiring[ring]
+        plan = gb.explain(A.mxv(v, op))
+        assert plan.key == key and ("virtual nodes" if key == "virtual" else "rows are made") in plan.reason
+        for found, wanted in ((A.mxv(v, op), B.mxv(v, op)), (v.vxm(A, op), v.vxm(B, op))):
+            assert found.new().isequal(wanted.new(), check_dtype=True)
+        assert list(A.memory().forms) == ["virtual"]
+
+
+def test_nobody_mines_who_did_not_ask(device, monkeypatch):
+    A, B = menus(format="virtual"), menus(format="csr")
+
+    def never(*_):
+        raise AssertionError("mined")
+
+    monkeypatch.setattr(virtual_format, "mined", never)
+    nodes = lambda M: M._store.structure.primary.rows.nodes
+    for found, wanted in ((A.T.new(), B.T.new()), (A.select("tril").new(), B.select("tril").new())):
+        assert found.format == "virtual" and found.isequal(wanted)
+    assert nodes(A.T.new()) == nodes(A) > 0 == nodes(A.select("tril").new())
+    square = lambda M: M.mxm(M, gb.semiring.any_pair).new()
+    assert square(A).isequal(square(B)) and A[:50, 3:].new().isequal(B[:50, 3:].new())
+    with gb.config.set(prefer="memory"):
+        menus()
+
+
+def test_memory_takes_it_where_it_was_mined():
+    A = scattered()
+    with gb.config.set(prefer="memory"):
+        assert choose_form(A._store.structure) != "virtual"
+        seen = A.profile(virtual_nodes=True)
+        assert choose_form(A._store.structure) == "virtual" and A.profile().facts.bytes_of("virtual") == seen.nbytes
+    B = gb.Matrix.from_coo(*A.to_coo(), nrows=A.nrows, ncols=A.ncols, device="cpu", format="virtual")
+    assert B.memory().structure == seen.nbytes < seen.whole.nbytes
+
+
+def test_loops_give_what_rows_give(device):
+    """On the CPU statements run one by one, on the graph; what a device captures reads rows."""
+    A, B = (menus(format=form) for form in ("virtual", "csr"))
+    for source in (0, 311):
+        assert gb.algorithms.bfs_levels(A, source).isequal(gb.algorithms.bfs_levels(B, source))
+    assert gb.algorithms.pagerank(A).isclose(gb.algorithms.pagerank(B))
 
 
 def test_what_does_not_fit_is_refused_before_memory_is_taken():
