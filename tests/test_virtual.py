@@ -155,6 +155,25 @@ def test_memory_takes_it_where_it_was_mined():
     assert B.memory().structure == seen.nbytes < seen.whole.nbytes
 
 
+def test_nodes_that_save_no_bytes_are_not_kept(monkeypatch):
+    """Each by itself saves entries; where columns are anywhere, only those of many users repay a row of their own."""
+    monkeypatch.setattr(virtual_format, "LEAST", (0, 2, 4, 8, 16, 32, np.inf))
+    rng, n = np.random.default_rng(5), 3000
+    rows = [sorted(set((rng.random(14) ** 3 * n).astype(int).tolist())) for _ in range(n)]
+    for x in range(200):  # one list that many have
+        rows[x] = sorted({*rows[x], *range(5, n, 211)})
+    plain = of_rows(rows, n)._stored.structure.primary
+    found = mining.mined(plain)
+    form, kept = virtual_format.Virtual.of(found, plain)
+    form.check()
+    assert 0 < kept.nodes == form.rows.nodes < found.nodes / 10 and form.to_csr(False)[0].equals(plain)
+    users, columns = (np.bincount(x) for x in (kept.node, kept.node_at))
+    assert ((users - 1) * (columns - 1) > 3).all() and (np.diff(kept.middle) >= 0).all()
+    graphs = form.inner.to_csr(False)[0], virtual_format.merged(found, plain).rows, plain
+    sizes = [min(virtual_format.bytes_in(kind, graph) for kind in virtual_format.INNER) for graph in graphs]
+    assert sizes[0] < min(sizes[1:])
+
+
 def test_loops_give_what_rows_give(device):
     """On the CPU statements run one by one, on the graph; what a device captures reads rows."""
     A, B = (menus(format=form) for form in ("virtual", "csr"))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from ..exceptions import InvalidValue
 from ..formats import FORMATS, Structure
-from ..formats.virtual.build import merged, on_device
 from ..formats.virtual.format import Virtual
 from ..formats.virtual.mining import foresee, mined
 from ..store import MatrixStore
@@ -82,8 +81,7 @@ def virtual_nodes(A: MatrixStore) -> VirtualNodes:
     begin = time.perf_counter()
     found = mined(rows)
     seconds = time.perf_counter() - begin
-    graph, *nodes = merged(found, rows.nrows, rows.ncols)
-    form = Virtual.of(on_device(rows.device, graph), nodes, rows)
+    form, kept = Virtual.of(found, rows)
     A.structure.primary.cache.setdefault("counted", {})[form.key] = float(form.nbytes)
-    made = Part("R or L V", sum(found.entries), f"{form.key}, in {form.inner.key}", form.nbytes)
-    return VirtualNodes(found.nodes, seconds, whole, made, found.entries)
+    made = Part("R or L V", sum(kept.entries), f"{form.key}, in {form.inner.key}", form.nbytes)
+    return VirtualNodes(kept.nodes, seconds, whole, made, kept.entries)

@@ -59,7 +59,8 @@ def explained(
         plan = deciding.explained(rows, u, semiring, **how)
         why = f"{plan.reason}; rows are made for the statement, as products differ by entry"
         return dataclasses.replace(plan, reason=why), (rows, u, semiring, how)
-    plan, form, x = found.plan(), A.structure.primary, found.spread()
+    form: Any = A.structure.primary
+    plan, x = found.plan(), found.spread()
     nodes = f"{form.rows.nodes} virtual nodes, in {plan.key}, in two products"
     verb, name = "vxm" if flip else "mxv", semiring.op.name
     said = dataclasses.replace(plan, verb=verb, semiring=name, key=form.key, reason=f"{plan.reason}; {nodes}")
@@ -96,17 +97,18 @@ class Sums:
 
     def run(self, product: Callable[..., VectorStore], mask: Mask | None) -> VectorStore:
         """The sums, in a vector of its own."""
-        x, to = self.spread(), self.places[0]
+        to = self.places[0]
         if not to.nodes:
-            return product(self.graph, self.x, self.sums, self.transpose, False, mask)
+            t: VectorStore = product(self.graph, self.x, self.sums, self.transpose, False, mask)
+            return t
+        x = self.spread()
         rows, either = Mask(to.bits, True), None
         if mask is not None:
             given = among(VectorStore(x.device, to.others, BOOL, mask.bits, np.True_), to).bits
             closed, opened = (given, given | to.bits)[:: 1 if mask.complement else -1]
             rows, either = Mask(opened, mask.complement), Mask(closed, mask.complement)
         pushed = deciding.decide(self.graph, x, self._case(x))[0].push
-        t = self._pushed(product, x, rows, either) if pushed else self._pulled(product, x, rows)
-        return without(t, to)
+        return without(self._pushed(product, x, rows, either) if pushed else self._pulled(product, x, rows), to)
 
     def _case(self, x: VectorStore) -> Any:
         """All that its direction depends on but the entries of x, kept with the graph."""
@@ -122,8 +124,8 @@ class Sums:
         if to is of:
             x = product(self.graph, x, self.sums, self.transpose, False, nodes, Into(x, nodes, None, False, True))
         else:
-            t = product(self.graph, x, self.sums, self.transpose, False, nodes)
-            vector.merge(x, _moved(t, to, of), Mask(of.bits, False), None, False)
+            reached = product(self.graph, x, self.sums, self.transpose, False, nodes)
+            vector.merge(x, _moved(reached, to, of), Mask(of.bits, False), None, False)
         if whole:  # every node has columns
             x.count = x.size
         t: VectorStore = product(self.graph, x, self.sums, self.transpose, False, rows)

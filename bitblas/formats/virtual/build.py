@@ -2,42 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import device as devices
 from ...device import Device
 from ..csr.format import Csr, from_arrays, index_type, numbers_of, pointers_of
 from .mining import Mined
 from .places import Places
 
 
-def merged(found: Mined, nrows: int, ncols: int) -> tuple[Csr, np.ndarray, np.ndarray]:
-    """Rows, on the host, in which nodes stand among the rows and among the columns; and their places there. A node
-    stands before the row in the middle of its users, and before that column: so most gaps stay as short as they
-    were."""
-    many = np.arange(found.nodes)
+class Graph(NamedTuple):
+    """Rows in which nodes stand among the rows and among the columns; and their places there, on the host."""
+
+    rows: Csr
+    row_nodes: np.ndarray
+    col_nodes: np.ndarray
+
+
+def merged(found: Mined, of: Csr) -> Graph:
+    """The graph of rows in which nodes were found, where these are. A node stands before the row in the middle of its
+    users, and before that column: so most gaps stay as short as they were."""
+    nrows, ncols, many = of.nrows, of.ncols, np.arange(found.nodes)
     before = found.middle, np.minimum(found.middle, ncols)
-    nodes = tuple(middle + many for middle in before)
+    row_nodes, col_nodes = (middle + many for middle in before)
     rows, cols = (
         np.arange(size) + np.searchsorted(middle, np.arange(size), side="right")
         for size, middle in zip((nrows, ncols), before)
     )
     left = np.repeat(np.arange(nrows), np.diff(found.ptr))
-    row = np.concatenate([rows[left], rows[found.user], nodes[0][found.node_at]])
-    col = np.concatenate([cols[found.col], nodes[1][found.node], cols[found.member]])
-    key = row * (ncols + found.nodes) + col
+    row = np.concatenate([rows[left], rows[found.user], row_nodes[found.node_at]])
+    col = np.concatenate([cols[found.col], col_nodes[found.node], cols[found.member]])
+    width = max(1, ncols + found.nodes)
+    key = row * width + col
     key.sort()
-    row, col = np.divmod(key, max(1, ncols + found.nodes))
+    row = key // width
     ptr = np.append(0, np.cumsum(np.bincount(row, minlength=nrows + found.nodes)))
-    host = devices.get("cpu")
-    return from_arrays(host, nrows + found.nodes, ncols + found.nodes, ptr, col), *nodes
-
-
-def on_device(device: Device, rows: Csr) -> Csr:
-    """The same rows there."""
-    return Csr(device, rows.nrows, rows.ncols, *map(device.asarray, (rows.ptr, rows.col)), rows.nvals)
+    device = of.device
+    ptr, col = device.asarray(ptr), device.asarray(key - row * width)
+    return Graph(from_arrays(device, nrows + found.nodes, ncols + found.nodes, ptr, col), row_nodes, col_nodes)
 
 
 def keys_of(inner: Csr, rows: Places, cols: Places, nvals: int) -> Any:

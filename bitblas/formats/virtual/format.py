@@ -12,6 +12,7 @@ what is selected has none, as nobody who selects waits for mining.
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,12 +29,15 @@ from ..choice import Format
 from ..contract import Later, Region
 from ..csr import format as csr
 from ..nib.format import Nib
-from .build import keys_of, merged, on_device, rows_of
+from .build import Graph, keys_of, merged, rows_of
 from .call import VirtualFormat
-from .mining import mined
+from .mining import Mined, mined
 from .places import Places
 
 INNER = (Nib, Cgr)  # forms that the graph may have, by their numbers in files
+# Entries that a node has to save more than, tried one after the other until bytes rise: what a node takes besides is
+# repaid by the first entry in the benchmarks' web, by 3 on indochina-2004, by 17 on facebook_combined (measured).
+LEAST = (0, 2, 4, 8, 16, 32, math.inf)
 
 
 @dataclass(eq=False)
@@ -61,23 +65,33 @@ class Virtual(csr.Unlisted):
     @classmethod
     def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Virtual, Any]:
         """Mines: seconds for ten million entries. Peak memory: that of `mined` on the host, and of the codes."""
-        graph, *nodes = merged(mined(rows), rows.nrows, rows.ncols)
-        return cls.of(on_device(rows.device, graph), nodes, rows), None
+        return cls.of(mined(rows), rows)[0], None
 
     @classmethod
-    def of(cls, graph: csr.Csr, nodes: Any, rows: csr.Csr) -> Virtual:
-        """The form of such a graph of these rows. nodes: their places among the rows, and among the columns."""
-        device = rows.device
-        bytes_in = lambda kind: blocks_bytes(graph.nrows, kind.format.count(graph))
-        inner = min(INNER, key=bytes_in).from_csr(graph, None, False)[0]
-        places = Places.of(device, nodes[0], graph.nrows)
-        others = places if rows.nrows == rows.ncols else Places.of(device, nodes[1], graph.ncols)
-        return cls(device, rows.nrows, rows.ncols, inner, places, others, rows.nvals)
+    def of(cls, found: Mined, rows: csr.Csr) -> tuple[Virtual, Mined]:
+        """The form of rows in which nodes were found; and those of them that it has, for the fewest bytes."""
+        best, size = (merged(found, rows), found), math.inf
+        for least in LEAST:
+            kept = found.worth(least)
+            graph = best[0] if kept is found else merged(kept, rows)
+            if (now := min(bytes_in(kind, graph.rows) for kind in INNER)) >= size:
+                break
+            best, size = (graph, kept), now
+        return cls._of(best[0], rows), best[1]
 
     @classmethod
     def without(cls, rows: csr.Csr) -> Virtual:
         """The form of these rows with no nodes."""
-        return cls.of(rows, (np.zeros(0, np.int64),) * 2, rows)
+        return cls._of(Graph(rows, *(np.zeros(0, np.int64),) * 2), rows)
+
+    @classmethod
+    def _of(cls, graph: Graph, rows: csr.Csr) -> Virtual:
+        device = rows.device
+        inner: Any = min(INNER, key=lambda kind: bytes_in(kind, graph.rows))
+        places = Places.of(device, graph.row_nodes, graph.rows.nrows)
+        others = places if rows.nrows == rows.ncols else Places.of(device, graph.col_nodes, graph.rows.ncols)
+        form = inner.from_csr(graph.rows, None, False)[0]
+        return cls(device, rows.nrows, rows.ncols, form, places, others, rows.nvals)
 
     def plain(self) -> csr.Csr:
         """The same by rows, made where nobody else holds them. Peak memory: 60 bytes an entry, and 50 a place."""
@@ -161,3 +175,8 @@ class Virtual(csr.Unlisted):
     @classmethod
     def samples(cls) -> Iterator[Variant]:
         return iter(())
+
+
+def bytes_in(kind: Any, graph: csr.Csr) -> int:
+    """Bytes of a graph in one of `INNER`."""
+    return blocks_bytes(graph.nrows, kind.format.count(graph))

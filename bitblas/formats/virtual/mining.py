@@ -26,8 +26,8 @@ MINHASH, BICLIQUES = Variant("formats/virtual/minhash", (), (("HASHES", HASHES),
 
 @dataclass(frozen=True, eq=False)
 class Mined:
-    """What is left of the rows, as pointers and columns; and the nodes, numbered as the middles of their users ascend.
-    All INT64, on the host."""
+    """What is left of the rows, as pointers and columns, in any order; and the nodes, numbered as the middles of their
+    users ascend. All INT64, on the host."""
 
     ptr: np.ndarray
     col: np.ndarray
@@ -45,6 +45,29 @@ class Mined:
     def entries(self) -> tuple[int, int, int]:
         """Those of R, L and V."""
         return len(self.col), len(self.user), len(self.member)
+
+    def worth(self, least: float) -> Mined:
+        """The same with those nodes alone that save more entries than that: who used another has its columns again."""
+        users, columns = (np.bincount(x, minlength=self.nodes) for x in (self.node, self.node_at))
+        kept = (users - 1) * (columns - 1) - 1 > least
+        if kept.all():
+            return self
+        uses, has = kept[self.node], kept[self.node_at]
+        order = np.argsort(self.node_at, kind="stable")
+        first = np.cumsum(columns) - columns
+        node = self.node[~uses]
+        length = columns[node]
+        use = np.repeat(np.arange(len(node)), length)
+        at = first[node][use] + np.arange(len(use)) - (np.cumsum(length) - length)[use]
+        nrows = len(self.ptr) - 1
+        row = np.append(np.repeat(np.arange(nrows), np.diff(self.ptr)), self.user[~uses][use])
+        ptr = np.append(0, np.cumsum(np.bincount(row, minlength=nrows)))
+        col = np.append(self.col, self.member[order][at])[np.argsort(row, kind="stable")]
+        number = np.cumsum(kept) - 1
+        return Mined(
+            ptr, col, self.middle[kept], number[self.node[uses]], self.user[uses], number[self.node_at[has]],
+            self.member[has],
+        )  # fmt: skip
 
 
 def foresee(nrows: int, ncols: int, nvals: int) -> None:
