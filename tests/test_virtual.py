@@ -11,6 +11,7 @@ import bitblas as gb
 from bitblas.exceptions import InvalidValue, OutOfMemory
 from bitblas.formats.virtual import format as virtual_format
 from bitblas.formats.virtual import mining
+from bitblas.loop.recorded import record
 from bitblas.plan.forms import choose_form
 
 
@@ -174,12 +175,22 @@ def test_nodes_that_save_no_bytes_are_not_kept(monkeypatch):
     assert sizes[0] < min(sizes[1:])
 
 
-def test_loops_give_what_rows_give(device):
-    """On the CPU statements run one by one, on the graph; what a device captures reads rows."""
+def test_loops_give_what_rows_give(device, monkeypatch):
+    """On the CPU statements run one by one, a device captures statements with places for nodes: no rows are made but
+    where values are read."""
     A, B = (menus(format=form) for form in ("virtual", "csr"))
-    for source in (0, 311):
-        assert gb.algorithms.bfs_levels(A, source).isequal(gb.algorithms.bfs_levels(B, source))
+    C, D = (menus(x=1, format=form).apply(gb.unary.abs).new() for form in ("virtual", "csr"))
+    assert C.format == "virtual"
+    assert gb.algorithms.sssp(C, 3).isequal(gb.algorithms.sssp(D, 3))
+    monkeypatch.setattr(record, "rows_of", None)
+    for start in (0, 311):
+        assert gb.algorithms.bfs_levels(A, start).isequal(gb.algorithms.bfs_levels(B, start))
+        assert gb.algorithms.bfs_parents(A, start).nvals == gb.algorithms.bfs_parents(B, start).nvals
+    assert gb.algorithms.bfs_levels(A.T.new(), 0).isequal(gb.algorithms.bfs_levels(B.T.new(), 0))
     assert gb.algorithms.pagerank(A).isclose(gb.algorithms.pagerank(B))
+    assert gb.algorithms.connected_components(A).isequal(gb.algorithms.connected_components(B))
+    ring = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], True, nrows=3, ncols=3, format="virtual")  # no nodes
+    assert gb.algorithms.bfs_levels(ring, 0).to_dict() == {0: 0, 1: 1, 2: 2}
 
 
 def test_what_does_not_fit_is_refused_before_memory_is_taken():

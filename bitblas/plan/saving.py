@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..exceptions import InvalidValue
 from ..formats import FORMATS, Structure
 from ..formats.virtual.format import Virtual
-from ..formats.virtual.mining import foresee, mined
+from ..formats.virtual.mining import Mined, foresee, mined
 from ..store import MatrixStore
 from ..table import aligned, html
 from .facts import facts
@@ -70,18 +70,25 @@ def smallest(of: Structure) -> Part:
     return Part("A", of.nvals, key, seen.bytes_of(key))
 
 
-def virtual_nodes(A: MatrixStore) -> VirtualNodes:
-    """Raises InvalidValue where values differ: an entry of L or V stands for many of A. What the form would take is
-    known from then on, and takes part in a choice for memory."""
-    if not A.iso:
-        raise InvalidValue("profile: expected a matrix of one value for virtual nodes, got values of their own")
-    foresee(A.nrows, A.ncols, A.nvals)
-    rows = A.structure.plain_rows()
-    whole = smallest(A.structure)
+def with_nodes(of: Structure) -> tuple[Virtual, Mined, float]:
+    """What format="virtual" makes of a structure, the nodes that it has, and the seconds that mining took. Its bytes are
+    known from then on, and take part in a choice for memory."""
+    foresee(of.nrows, of.ncols, of.nvals)
+    rows = of.plain_rows()
     begin = time.perf_counter()
     found = mined(rows)
     seconds = time.perf_counter() - begin
     form, kept = Virtual.of(found, rows)
-    A.structure.primary.cache.setdefault("counted", {})[form.key] = float(form.nbytes)
+    of.primary.cache.setdefault("counted", {})[form.key] = float(form.nbytes)
+    return form, kept, seconds
+
+
+def virtual_nodes(A: MatrixStore) -> VirtualNodes:
+    """Raises InvalidValue where values differ: an entry of L or V stands for many of A."""
+    if not A.iso:
+        raise InvalidValue("profile: expected a matrix of one value for virtual nodes, got values of their own")
+    foresee(A.nrows, A.ncols, A.nvals)
+    whole = smallest(A.structure)
+    form, kept, seconds = with_nodes(A.structure)
     made = Part("R or L V", sum(kept.entries), f"{form.key}, in {form.inner.key}", form.nbytes)
     return VirtualNodes(kept.nodes, seconds, whole, made, kept.entries)

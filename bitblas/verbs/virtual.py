@@ -73,7 +73,7 @@ class Sums:
     def __init__(self, A: MatrixStore, x: VectorStore, sums: Typed[Semiring], transpose: bool) -> None:
         form: Any = A.structure.primary
         self.x, self.sums, self.transpose = x, sums, transpose
-        self.graph: MatrixStore = form.cache.get("graph") or form.cache.setdefault("graph", _graph(form))
+        self.graph = graph_of(form)
         self.places: tuple[Places, Places] = (form.cols, form.rows) if transpose else (form.rows, form.cols)
 
     @classmethod
@@ -120,14 +120,15 @@ class Sums:
     def _pulled(self, product: Any, x: VectorStore, rows: Mask) -> VectorStore:
         """rows: those of the matrix that the mask of the statement allows."""
         to, of = self.places
-        nodes, whole = Mask(to.bits, False), self.x.count == self.x.size
+        nodes, least = Mask(to.bits, False), x.count or x.least
         if to is of:
             x = product(self.graph, x, self.sums, self.transpose, False, nodes, Into(x, nodes, None, False, True))
         else:
             reached = product(self.graph, x, self.sums, self.transpose, False, nodes)
             vector.merge(x, _moved(reached, to, of), Mask(of.bits, False), None, False)
-        if whole:  # every node has columns
+        if self.x.count == self.x.size:  # every node has columns
             x.count = x.size
+        x.least = max(x.least, least)  # what is known spares a wait for a count
         t: VectorStore = product(self.graph, x, self.sums, self.transpose, False, rows)
         return t
 
@@ -143,8 +144,12 @@ class Sums:
         return t
 
 
-def _graph(form: Any) -> MatrixStore:
-    return MatrixStore(Structure(form.inner), BOOL, BOOL.np_type.type(True))
+def graph_of(form: Any) -> MatrixStore:
+    """The graph that has nodes, kept with the form."""
+    if "graph" not in form.cache:
+        form.cache["graph"] = MatrixStore(Structure(form.inner), BOOL, BOOL.np_type.type(True))
+    found: MatrixStore = form.cache["graph"]
+    return found
 
 
 def _multiplied(
