@@ -71,7 +71,7 @@ def smallest(of: Structure) -> Part:
 
 
 def with_nodes(of: Structure) -> tuple[Virtual, Mined, float]:
-    """What format="virtual" makes of a structure, the nodes that it has, and the seconds that mining took. Its bytes are
+    """What format="virtual" makes of a structure, the nodes that it has, the seconds that mining took. Its bytes are
     known from then on, and take part in a choice for memory."""
     foresee(of.nrows, of.ncols, of.nvals)
     rows = of.plain_rows()

@@ -37,8 +37,8 @@ def over_nodes(recorder: Any, expr: Any, mask: Mask | None) -> Any:
     if x is None or held.order is not None or (to.nodes and to is not form.cols):
         return None
     recorder.matrices.append((A._matrix, held))
-    z, graph = expr.op.return_type, Matrix._from_store(graph_of(form))
-    graph = graph.T if A._transposed != flip else graph
+    z, held_graph = expr.op.return_type, Matrix._from_store(graph_of(form))
+    graph: Any = held_graph.T if A._transposed != flip else held_graph
     sums = compose(expr.op.op.monoid, BINARY["second"])[z]
     if not to.nodes:
         multiplied = Vector(z, v.size, device=v.device)
