@@ -9,8 +9,9 @@ from test_reorder import matrix
 
 import bitblas as gb
 from bitblas.exceptions import InvalidValue, OutOfMemory
+from bitblas.formats.virtual import build, mining
 from bitblas.formats.virtual import format as virtual_format
-from bitblas.formats.virtual import mining
+from bitblas.kernels.prologue import Variant
 from bitblas.loop.recorded import record
 from bitblas.plan.forms import choose_form
 
@@ -110,6 +111,21 @@ def menus(n=600, x=True, **how):
     i, j = [x for x, columns in enumerate(rows) for _ in columns], [j for columns in rows for j in columns]
     values = x if x is True else np.arange(len(i)) % 9 - 4
     return gb.Matrix.from_coo(i, j, values, nrows=n, ncols=n, **how)
+
+
+@pytest.mark.parametrize("most", [0, 2])
+def test_rows_of_many_lists_are_sorted(most, monkeypatch):
+    """On the CPU lists are merged one by one, of more than `most` sorted afterwards."""
+    monkeypatch.setattr(build, "UNFOLD", Variant("formats/virtual/unfold", (), (("MOST", most),)))
+    for name in ("gaps", "tall", "wide", "all ones", "no entries"):
+        form = matrix(name, device="cpu", format="virtual")._stored.structure.primary
+        found = form.to_csr(False)[0]
+        found.check()
+        assert found.equals(build.rows_of(form.device, _keys(form), form.nrows, form.ncols))
+
+
+def _keys(form):
+    return build.keys_of(form.inner.to_csr(False)[0], form.rows, form.cols, form.nvals)
 
 
 def test_products_run_on_the_graph_unless_they_differ_by_entry(device):

@@ -7,9 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...device import Device
-from ..csr.format import Csr, from_arrays, index_type, numbers_of, pointers_of
+from ...kernels.prologue import Variant
+from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, numbers_of, pointers_of
 from .mining import Mined
 from .places import Places
+
+UNFOLD = Variant("formats/virtual/unfold", (), (("MOST", 64),))  # lists of a row that are merged one by one
 
 
 class Graph(NamedTuple):
@@ -71,6 +74,33 @@ def keys_of(inner: Csr, rows: Places, cols: Places, nvals: int) -> Any:
     keys = xp.concatenate([row_number[row[left]] * cols.others + rest, user[use] * cols.others + member[among]])
     keys.sort()
     return keys
+
+
+def unfolded(inner: Csr, rows: Places, cols: Places, nrows: int, ncols: int, nvals: int) -> Csr:
+    """The rows that the graph stands for, as `keys_of` finds their entries; on the CPU row by row."""
+    device, xp = inner.device, inner.device.xp
+    if not device.host_memory:
+        return rows_of(device, keys_of(inner, rows, cols, nvals), nrows, ncols)
+    (of_node, _), (to_node, number) = rows.numbers(), cols.numbers()
+    node_rows, length = np.flatnonzero(of_node), np.diff(inner.ptr)
+    many = np.append(0, np.cumsum(np.where(to_node, 0, 1)[inner.columns()], dtype=np.int64))  # columns before an entry
+    named = np.flatnonzero(to_node[inner.columns()])
+    sizes = many[inner.ptr[1:]] - many[inner.ptr[:-1]]
+    if bool((sizes[node_rows] < length[node_rows]).any()):
+        raise ValueError("nodes: expected none that uses another")
+    user = np.searchsorted(inner.ptr, named, side="right") - 1
+    sizes += np.bincount(user, length[node_rows[number[inner.columns()[named]]]], len(sizes)).astype(np.int64)
+    ptr = np.append(0, np.cumsum(sizes[~of_node]))
+    if int(ptr[-1]) != nvals:
+        raise ValueError(f"nodes: expected {nvals} entries, got {int(ptr[-1])}")
+    col, unsorted = xp.empty(nvals, index_type(ncols)), xp.empty(nrows, bool)
+    device.kernel(UNFOLD)(
+        nrows, np.flatnonzero(~of_node), inner.ptr, inner.col, np.where(to_node, ~number, number), node_rows, ptr, col,
+        unsorted, bounds=device.ranges(nrows, PARALLEL_ENTRIES, work=nvals),
+    )  # fmt: skip
+    for row in np.flatnonzero(unsorted):
+        col[ptr[row] : ptr[row + 1]].sort()
+    return from_arrays(device, nrows, ncols, ptr, col)
 
 
 def _used(xp: Any, node: Any, nodes: int) -> Any:

@@ -29,7 +29,7 @@ from ..choice import Format
 from ..contract import Later, Region
 from ..csr import format as csr
 from ..nib.format import Nib
-from .build import Graph, keys_of, merged, rows_of
+from .build import Graph, keys_of, merged, unfolded
 from .call import VirtualFormat
 from .mining import Mined, mined
 from .places import Places
@@ -99,8 +99,8 @@ class Virtual(csr.Unlisted):
         if found is None:
             needed = 60 * self.nvals + 50 * (self.inner.nrows + self.inner.ncols)
             self.device.foresee(f"rows of {self.nvals} entries", needed)
-            keys = keys_of(self.inner.to_csr(False)[0], self.rows, self.cols, self.nvals)
-            found = rows_of(self.device, keys, self.nrows, self.ncols)
+            graph = self.inner.to_csr(False)[0]
+            found = unfolded(graph, self.rows, self.cols, self.nrows, self.ncols, self.nvals)
             self.cache["plain"] = weakref.ref(found)
         return found
 
