@@ -9,7 +9,7 @@ import numpy as np
 
 from semirings.algebra import compose
 from semirings.catalog import BINARY, INDEXUNARY
-from semirings.dtypes import BOOL, INT64
+from semirings.dtypes import BOOL, INT32, INT64
 
 from ...core.matrix.matrix import Matrix
 from ...core.statement.mask import Mask
@@ -81,7 +81,7 @@ def _numbers(places: Places) -> tuple[VectorStore, VectorStore, VectorStore]:
     """For each place what is there in the matrix (0 where a node is); for each row its place; where nodes are."""
     device, xp, size, others = places.device, places.device.xp, places.size, places.others
     is_node, number = places.numbers()
-    place = xp.flatnonzero(~is_node).astype(np.int64, copy=False)
-    every = lambda size, values: VectorStore(device, size, INT64, full_bits(device, size), values, size)
+    place = xp.flatnonzero(~is_node)
+    every = lambda size, x: VectorStore(device, size, INT32, full_bits(device, size), x.astype(np.int32), size)
     nodes = VectorStore(device, size, BOOL, places.bits.copy(), np.True_, places.nodes)
     return every(size, xp.where(is_node, 0, number)), every(others, place), nodes
