@@ -27,6 +27,7 @@ from bitblas.formats.b2sr.choice import TILES
 from bitblas.formats.split import layout
 from bitblas.plan import forms as plan_forms
 from bitblas.plan.facts import facts
+from bitblas.plan.saving import with_nodes
 
 from . import graphs, table
 
@@ -67,7 +68,8 @@ def sliced(of: Structure, width: int, tile: int = 8) -> int:
 
 
 def sizes(of: Structure) -> dict[str, int]:
-    """Bytes of the structure in every form that there is."""
+    """Bytes of the structure in every form that there is, virtual nodes mined."""
+    with_nodes(of)
     seen = facts(of, exact=True)
     return {key: seen.bytes_of(key) for key in seen.forms}
 

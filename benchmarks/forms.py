@@ -17,6 +17,8 @@ import bitblas as gb
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 ENTRIES = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2), (3, 7), (4, 5), (4, 6), (5, 4), (6, 4), (7, 3)]
 SIDE = 8
+MENU = [(i, j) for i in (1, 2, 4, 5) for j in (0, 3, 6)]  # rows that have columns in common
+OWN = {"virtual": [*MENU, (0, 1), (2, 7), (3, 4), (6, 5), (7, 6)]}  # where those would show nothing
 # Each form: how it is asked for, and its arrays of packed words, whose bits are shown.
 FORMS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "csr": ({"format": "csr"}, ()),
@@ -26,6 +28,7 @@ FORMS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "b2sr": ({"format": "b2sr", "tile": 4}, ("bits",)),
     "split": ({"format": "split", "tile": 4}, ("bits", "rest", "col")),
     "hyper": ({"format": "hyper"}, ()),
+    "virtual": ({"format": "virtual"}, ("words", "row_nodes")),
     "bitmap": ({"format": "bitmap"}, ("bits", "words")),
 }
 INK, PAPER, TILE, HUES = "#1b2733", "#ffffff", "#d98e04", ("#2a9d8f", "#5b8def")
@@ -34,8 +37,12 @@ WIDE = 64  # characters of a line of an array
 
 def made(how: dict[str, Any]) -> Any:
     """The matrix in a form."""
-    rows, cols = zip(*ENTRIES)
+    rows, cols = zip(*entries(how["format"]))
     return gb.Matrix.from_coo(rows, cols, True, nrows=SIDE, ncols=SIDE, device="cpu", **how)
+
+
+def entries(key: str) -> list[tuple[int, int]]:
+    return OWN.get(key, ENTRIES)
 
 
 def lines_of(array: Any, as_bits: bool) -> list[str]:
@@ -70,7 +77,7 @@ def picture(key: str) -> Any:
     left.set_axis_off()
     for i in range(SIDE):
         for j in range(SIDE):
-            paint = {"facecolor": HUES[i % 2] if (i, j) in ENTRIES else PAPER, "edgecolor": "#cfd6dc", "lw": 0.6}
+            paint = {"facecolor": HUES[i % 2] if (i, j) in entries(key) else PAPER, "edgecolor": "#cfd6dc", "lw": 0.6}
             left.add_patch(Rectangle((j, i), 1, 1, **paint))
     tile = how.get("tile", SIDE)
     stored = len(arrays["bits"]) if "tile" in how else 0

@@ -212,7 +212,7 @@ class MatrixStore:
     raw: the values as they are held. `values` are for whoever wants an array or one value: packed ones are unpacked at
     every call, for as long as the caller keeps them.
     copies: gathered values for forms that are not primary. prepared: products that have run, what need not be decided
-    again. order: in which rows and columns are stored; None: the user's. usual: neither a bitmap nor hypersparse.
+    again. order: in which rows and columns are stored; None: the user's. usual: see formats/choice.py.
     """
 
     copies, prepared = Later(), Later()

@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bitblas import formats
+from bitblas.formats.virtual import format as virtual_format
 
 FORMS: dict[str, dict[str, Any]] = {
     key: {"format": format.name} | ({} if format.tile is None else {"tile": format.tile})
     for key, format in formats.FORMATS.items()
 }
+virtual_format.LEAST = (0,)  # of matrices as small as these most virtual nodes take more than they save: all are kept
 # Tests of statements, which compile a kernel for each algebra and end: some with one Split for all, some without.
 SOME_FORMS = tuple(form for form in FORMS if formats.format_of(form).registered != "words")
 PLAIN_FORMS = tuple(form for form in FORMS if not formats.class_of(form).compact)

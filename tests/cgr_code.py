@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from nib_code import host, sound_nib
+from virtual_code import sound_virtual
 
 SEGMENT, LEAST = 256, 4
 
@@ -103,3 +104,4 @@ def rows_order(key: str, i: Any, j: Any) -> Any:
 
 
 CODED = {"nib": sound_nib, "cgr": sound_cgr}  # forms of codes, and what they promise
+CODED["virtual"] = lambda form, predicted: sound_virtual(form, predicted, CODED)

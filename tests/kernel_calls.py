@@ -26,6 +26,12 @@ def gather(variant: Variant) -> None:
     a_vector(types(variant)["U"], full=full, iso=iso)[[5, 3, 3, 99]].new()
 
 
+def virtual_nodes(variant: Variant) -> None:
+    dtype, (rows, cols) = types(variant)["U"], np.divmod(np.arange(48), 6)
+    A = gb.Matrix.from_coo(rows, cols, True, nrows=SIZE, ncols=SIZE, format="virtual")
+    A.mxv(a_vector(dtype, iso=not variant.constant("DENSE")), gb.semiring.any_second[dtype]).new()
+
+
 def index_range(variant: Variant) -> None:
     places = gb.Vector.from_dense(np.arange(40))
     a_vector("INT64", full=True)[places.to_dense()].new()
@@ -199,11 +205,12 @@ def loops_inside(variant: Variant) -> None:
 
 
 CALLS: dict[str, Callable[[Variant], None]] = {
-    "kernels/compact": compact, "kernels/dense": dense, "kernels/elementwise": elementwise, "kernels/equal": equal,
-    "kernels/fold": fold, "kernels/gather": gather, "kernels/merge": merge, "kernels/narrow": packed_values,
-    "kernels/place": place, "kernels/put": put, "kernels/range": index_range, "kernels/records": records,
-    "kernels/reduce": reduce, "kernels/widen": packed_values, "loop/gpu/enter": loops_inside, "loop/gpu/pass": passes,
-    "loop/gpu/settle": loops_inside, **matrix_calls.CALLS,
+    "kernels/among": virtual_nodes, "kernels/compact": compact, "kernels/dense": dense,
+    "kernels/elementwise": elementwise, "kernels/equal": equal, "kernels/fold": fold, "kernels/gather": gather,
+    "kernels/merge": merge, "kernels/narrow": packed_values, "kernels/place": place, "kernels/put": put,
+    "kernels/range": index_range, "kernels/records": records, "kernels/reduce": reduce,
+    "kernels/widen": packed_values, "kernels/without": virtual_nodes, "loop/gpu/enter": loops_inside,
+    "loop/gpu/pass": passes, "loop/gpu/settle": loops_inside, **matrix_calls.CALLS,
 }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from battery import MATRICES
+from battery import MATRICES, pattern
 from test_builds import rows_of
 from test_formats import host, make
 
@@ -25,7 +25,14 @@ def segments():
     return Cgr.of_segments(rows_of(rows, 3000), layout.SEGMENT, False)[0]
 
 
-MADE = {"nib": nibbles, "cgr": segments}
+def nodes():
+    """Two, of a matrix that is not square."""
+    flags = np.zeros((12, 9), bool)
+    flags[1:5, [0, 3, 4, 8]] = flags[6:11:2, 2:7] = flags[[3, 11], [7, 1]] = True
+    return make(pattern(12, 9, flags), True, "BOOL", "virtual")._store.structure.primary
+
+
+MADE = {"nib": nibbles, "cgr": segments, "virtual": nodes}
 LIES = {
     ("nib", "rows"): ({"nrows": 65}, "heads: expected"), ("nib", "columns"): ({"ncols": 3}, "col: expected"),
     ("nib", "entries"): ({"nvals": 5}, "words: expected 5 entries"),
@@ -36,10 +43,17 @@ LIES = {
     ("cgr", "too many"): ({"ncols": 1 << 31}, "holds up to"),
     ("cgr", "segment"): ({"segment": 255}, "segment: expected 256"),
     ("cgr", "segments"): ({"segment": 300}, "words: expected"),
+    ("virtual", "rows"): ({"nrows": 13}, "inner: expected 15 x 11, got 14 x 11"),
+    ("virtual", "square"): ({"nrows": 9}, "arrays: expected|inner: expected"),
+    ("virtual", "entries"): ({"nvals": 5}, "nodes: expected 5 entries"),
+    ("virtual", "nodes"): ({"nodes": 3}, "inner: expected 15 x 12"),
+    ("virtual", "inner"): ({"inner": 2}, "inner: expected a number below 2, got 2"),
+    ("virtual", "too many"): ({"ncols": 1 << 31}, "holds up to"),
+    ("virtual", "other entries"): ({"inner_nvals": 7}, "words: expected 7 entries"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("key", ["nib", pytest.param("cgr", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("key", ["nib", "virtual", pytest.param("cgr", marks=pytest.mark.slow)])
 def test_every_changed_bit_is_refused_or_another_matrix(device, key):
     """Of what is stored: nothing is read beyond the arrays, and what is no encoding of rows is refused."""
     form = MADE[key]()

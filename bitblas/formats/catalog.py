@@ -12,8 +12,9 @@ from .hyper.format import Hyper
 from .mplg.format import Mplg
 from .nib.format import Nib
 from .split.format import Split
+from .virtual.format import Virtual
 
-FORMS: tuple[type[Form], ...] = (Csr, Mplg, B2sr, Split, Hyper, Nib, Cgr, Bitmap)
+FORMS: tuple[type[Form], ...] = (Csr, Mplg, B2sr, Split, Hyper, Nib, Cgr, Virtual, Bitmap)
 
 FORMATS: dict[str, Format] = {format.key: format for form in FORMS for format in form.formats}  # by key
 _CLASSES = {format.key: form for form in FORMS for format in form.formats}

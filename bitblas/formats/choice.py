@@ -67,7 +67,8 @@ class Format:
     folder: ClassVar[str]  # of its kernels, below formats/
     tile: int | None = None  # the edge of its tiles; None: its units are rows
     default_tile: ClassVar[int | None] = None  # where no tile is asked for; None: the one of the fewest bytes
-    # Which facts say what it would hold: shape and entries alone (""), its "tiles", or its "own" (`count`, `sample`).
+    # Which facts say what it would hold: shape and entries alone (""), its "tiles", its "own" (`count`, `sample`), or
+    # what was counted for who "asked" for that form.
     counts: ClassVar[str] = ""
     nothing: ClassVar[Any] = None  # of its own facts, those of no entries
     by_rows: ClassVar[bool] = False  # units are rows, entries lie row by row: one order of values for all such forms
@@ -75,7 +76,8 @@ class Format:
     packed: ClassVar[bool] = False  # column numbers of rows are packed
     bits: ClassVar[bool] = False  # has a bit for each place; verbs run on those as on vectors (verbs/narrow.py)
     renumbers: ClassVar[bool] = False  # lists rows and columns that have entries; verbs run on those (verbs/hyper.py)
-    usual: ClassVar[bool] = True  # neither of these
+    composed: ClassVar[bool] = False  # stands for more than it lists; products run on that (verbs/virtual.py)
+    usual: ClassVar[bool] = True  # none of these
     # ---- what it takes part in ----
     timed: ClassVar[bool] = True  # in the choice for time, and in a calibration
     smallest: ClassVar[bool] = True  # in the choice for memory

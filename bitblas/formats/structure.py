@@ -52,6 +52,11 @@ class Structure:
         return self.primary.format.renumbers
 
     @property
+    def composed(self) -> bool:
+        """Whether products run on the smaller graph that it is held as."""
+        return self.primary.format.composed
+
+    @property
     def bits(self) -> bool:
         """Whether it is a bitmap."""
         return self.primary.format.bits

@@ -129,7 +129,8 @@ def facts(
         counted |= {key: format.count(rows) for key, format in own.items() if key not in counted}
     seen = estimates(structure)
     tiles = tuple((tile, counted.get(tile, seen.tiles[tile])) for tile in sizes)
-    parts = tuple((key, counted.get(key, seen.own[key])) for key in own)
+    parts = tuple((key, counted[key] if key in counted else seen.own[key]) for key in own)
+    parts += tuple((key, counted[key]) for key, f in FORMATS.items() if f.counts == "asked" and key in counted)
     return Facts(nrows, ncols, nvals, tiles, parts, seen.levels, seen.heads, seen.longest)
 
 

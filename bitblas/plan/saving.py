@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from ..exceptions import InvalidValue
 from ..formats import FORMATS, Structure
+from ..formats.virtual.format import Virtual
+from ..formats.virtual.mining import Mined, foresee, mined
 from ..store import MatrixStore
 from ..table import aligned, html
 from .facts import facts
-from .virtual import mined
 
 
 @dataclass(frozen=True)
@@ -25,17 +26,18 @@ class Part:
 
 @dataclass(frozen=True)
 class VirtualNodes:
-    """What A = R or L V would take, beside A, each in the smallest of the forms that are chosen for memory; prints as a
-    table. seconds: what mining took."""
+    """What A = R or L V would take, which format="virtual" holds as one graph, beside A in the smallest of the forms
+    that are chosen for memory; prints as a table. seconds: what mining took."""
 
     nodes: int
     seconds: float
     whole: Part
-    parts: tuple[Part, Part, Part]  # R, L, V
+    made: Part
+    entries: tuple[int, int, int]  # of R, L, V
 
     @property
     def nbytes(self) -> int:
-        return sum(part.nbytes for part in self.parts)
+        return self.made.nbytes
 
     @property
     def saved(self) -> int:
@@ -54,30 +56,39 @@ class VirtualNodes:
         return f"{self.nodes} virtual nodes, {what}; found in {self.seconds:.2f} s"
 
     def _rows(self) -> list[list[str]]:
-        total = [
-            "R or L V", str(sum(part.nvals for part in self.parts)), "", str(self.nbytes),
-            f"{self.nbytes / max(1, self.whole.nvals):.2f}",
-        ]  # fmt: skip
-        rows = [
-            [part.name, str(part.nvals), part.form, str(part.nbytes), f"{part.nbytes / max(1, self.whole.nvals):.2f}"]
-            for part in (self.whole, *self.parts)
-        ]
-        return [["matrix", "entries", "form", "bytes", "bytes/entry of A"], *rows, total]
+        parts = [[name, str(nvals), "", "", ""] for name, nvals in zip("RLV", self.entries)]
+        whole, made = (
+            [x.name, str(x.nvals), x.form, str(x.nbytes), f"{x.nbytes / max(1, self.whole.nvals):.2f}"]
+            for x in (self.whole, self.made)
+        )
+        return [["matrix", "entries", "form", "bytes", "bytes/entry of A"], whole, *parts, made]
 
 
-def smallest(name: str, of: Structure) -> Part:
+def smallest(of: Structure) -> Part:
     seen = facts(of, exact=True)
     key = min((key for key in seen.forms if FORMATS[key].smallest), key=seen.bytes_of)
-    return Part(name, of.nvals, key, seen.bytes_of(key))
+    return Part("A", of.nvals, key, seen.bytes_of(key))
+
+
+def with_nodes(of: Structure) -> tuple[Virtual, Mined, float]:
+    """What format="virtual" makes of a structure, the nodes that it has, the seconds that mining took. Its bytes are
+    known from then on, and take part in a choice for memory."""
+    foresee(of.nrows, of.ncols, of.nvals)
+    rows = of.plain_rows()
+    begin = time.perf_counter()
+    found = mined(rows)
+    seconds = time.perf_counter() - begin
+    form, kept = Virtual.of(found, rows)
+    of.primary.cache.setdefault("counted", {})[form.key] = float(form.nbytes)
+    return form, kept, seconds
 
 
 def virtual_nodes(A: MatrixStore) -> VirtualNodes:
     """Raises InvalidValue where values differ: an entry of L or V stands for many of A."""
     if not A.iso:
         raise InvalidValue("profile: expected a matrix of one value for virtual nodes, got values of their own")
-    begin = time.perf_counter()
-    found = mined(A.structure)
-    seconds = time.perf_counter() - begin
-    names = zip("RLV", (found.rest, found.uses, found.columns))
-    R, L, V = (smallest(name, part) for name, part in names)
-    return VirtualNodes(found.nodes, seconds, smallest("A", A.structure), (R, L, V))
+    foresee(A.nrows, A.ncols, A.nvals)
+    whole = smallest(A.structure)
+    form, kept, seconds = with_nodes(A.structure)
+    made = Part("R or L V", sum(kept.entries), f"{form.key}, in {form.inner.key}", form.nbytes)
+    return VirtualNodes(kept.nodes, seconds, whole, made, kept.entries)

@@ -252,11 +252,11 @@ def by_index() -> Iterator[Variant]:
             yield vector_variant("put", t, DENSE=values)
             for full in (0, 1):
                 yield vector_variant("gather", t, LANES=64, FULL=full, DENSE=values)
+            yield from (vector_variant(name, t, LANES=64, DENSE=values) for name in ("among", "without"))
             for clear in (False, True):
                 yield place_variant(t, t, values=bool(values), clear=clear)
-    yield place_variant(FP64, BOOL, values=True)
     yield place_variant(INT64, INT64, values=True, clear=True, bits=False)
-    yield place_variant(BOOL, FP64, values=True, clear=True)
+    yield from (place_variant(FP64, BOOL, values=True), place_variant(BOOL, FP64, values=True, clear=True))
     for name, t in (("min", INT64), ("plus", INT64), ("lor", BOOL), ("max", FP64), ("times", INT32)):
         yield sum_by_index_variant(t, MONOIDS[name][t])[0]
 

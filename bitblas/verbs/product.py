@@ -27,7 +27,7 @@ from ..plan.ending import End, plan_end
 from ..plan.product import COUNT, VALUES, WORDS, Plan, is_fused, is_graded, is_staged, reads_matrix
 from ..sparse import SparseStore
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
-from . import deciding, expanded, hyper_product, listed, narrow, narrow_sums, records, vector
+from . import deciding, expanded, hyper_product, listed, narrow, narrow_sums, records, vector, virtual
 from .graded import GradedPull
 from .operands import (
     ZERO,
@@ -68,8 +68,9 @@ def mxv(
         t = listed.mxv(A, u, semiring, transpose=transpose, flip=flip, mask=mask)
         if t is not None:
             return hyper_product.ended(t, mask, into)
-    if not A.usual and A.structure.renumbers:
-        return hyper_product.mxv(mxv, A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
+    if not A.usual and (A.structure.composed or A.structure.renumbers):
+        run = virtual.mxv if A.structure.composed else hyper_product.mxv
+        return run(mxv, A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
     if type(u) is SparseStore and (rows := hyper_product.rows_along(A, u, transposed=not transpose)) is not None:
         return hyper_product.mxv(mxv, rows, u, semiring, transpose=True, flip=flip, mask=mask, into=into)
     product, lost = prepared(A, u, semiring, transpose, flip)
@@ -95,8 +96,7 @@ def prepared(
     direction, case, seen = deciding.decide(A, u, found.case)
     if case.work is not None:  # the form that a push reads is there, and stays
         found.case = case if case.back else case._replace(back=None)  # which may be repaid later
-    full = count == u.size
-    way = direction.push, full
+    way = direction.push, (full := count == u.size)
     if way not in found.products:
         plan = deciding.planned(A, direction, case, seen)
         one = x if isinstance(x, generic) else None

@@ -66,10 +66,17 @@ def reads_result(semiring: Typed[Semiring], flip: bool) -> bool:
 
 def by_value(u: VectorStore, semiring: Typed[Semiring], flip: bool) -> tuple[VectorStore, Typed[Semiring]]:
     """A product by position k as one by value, where positions are not the user's numbers: k is what stands there."""
-    expr, order = semiring.op.binaryop.expr, u.order
-    if order is None or expr.removesuffix(" + 1") not in SUMMED:
+    return (u, semiring) if u.order is None else by_number(u, u.order.perm, semiring, flip)
+
+
+def by_number(
+    u: VectorStore, numbers: Any, semiring: Typed[Semiring], flip: bool
+) -> tuple[VectorStore, Typed[Semiring]]:
+    """The same for these numbers (None: the positions themselves); u itself where products do not multiply by them."""
+    expr = semiring.op.binaryop.expr
+    if expr.removesuffix(" + 1") not in SUMMED:
         return u, semiring
-    numbers: Any = order.perm.astype(np.int64)
+    numbers = u.device.xp.arange(u.size) if numbers is None else numbers.astype(np.int64)
     if expr.endswith(" + 1"):
         numbers += 1
     values = numbers if len(numbers) else u.device.xp.zeros(1, np.int64)

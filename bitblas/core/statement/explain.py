@@ -35,7 +35,7 @@ def explain(expr: Any, *, mask: Any = None, source: bool = False) -> Plan:
 
 def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
     """The plan of A.mxv(v) or v.vxm(A), and its kernels where they are asked for."""
-    from ...verbs import deciding, graded, hyper_product, listed, product
+    from ...verbs import deciding, graded, hyper_product, listed, product, virtual
 
     flip = expr.method == "vxm"
     A, v = reversed(expr.args) if flip else expr.args
@@ -45,6 +45,9 @@ def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
     how = {"transpose": A._transposed != flip, "flip": flip}
     if type(u) is SparseStore and (along := listed.explained(held, u, op, **how)) is not None:
         return along[0], along[1:] if source else ()
+    if held.structure.composed:
+        plan, (held, u, op, how) = virtual.explained(held, u, op, **how)
+        return plan, product.prepared(held, u, op, **how)[0].variants(True) if source else ()
     if held.structure.renumbers:
         held, u = hyper_product.within(held, u, transpose=how["transpose"])
     plan = deciding.explained(held, u, op, **how)

@@ -28,11 +28,13 @@ from ...order import Order
 from ...store import VectorStore, empty_vector, full_bits
 from ...verbs.reorder import by_value
 from ...verbs.variants import BOTH, FILLED, LEFT, UNION, binary_of
+from ...verbs.virtual import rows_of
 from .blocks import BlockRecorder, Level
 from .exchanged import ExchangeRecorder
 from .indexed import IndexRecorder
 from .ir import Block, Const, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Term, Vec, flat
 from .matrices import MatrixRecorder
+from .nodes import over_nodes
 from .shapes import Shape
 from .state import OnHost
 
@@ -148,7 +150,7 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
                 size = lambda x: x.shape[0] if w.ndim == 1 else x.shape
                 raise DimensionMismatch(f"w << x: expected a {what} {size(w)}, got {size(value)}")
             if isinstance(value, Expression) and value._value is None:
-                return self._expression(value)
+                return self._expression(value, mask)
             return Pointwise(LEFT, None, self._term(value))
         term = self._scalar_term(value)
         return (self._everywhere(w, term, mask) if w.ndim == 2 else None) or Pointwise(LEFT, None, term)
@@ -157,7 +159,7 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
         found, dtype = of(value)
         return self._term(found, dtype)
 
-    def _expression(self, expr: Any) -> Pointwise | Product | Gather:
+    def _expression(self, expr: Any, mask: Mask | None = None) -> Pointwise | Product | Gather:
         if expr.method == "__getitem__" and len(expr.args) == 2:
             return self._gather(*expr.args)
         lower: Callable[[Any], Pointwise | Product] | None = getattr(self, f"_{expr.method}", None)
@@ -165,13 +167,15 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
             what = "extraction by index" if expr.method == "__getitem__" else expr.method
             self.refuse(f"{_text(expr)}: {what}")
         self._no_positions(expr)
-        return lower(expr)
+        found = over_nodes(self, expr, mask) if expr.method in ("mxv", "vxm") else None
+        return lower(expr) if found is None else self._value(found, expr, None)
 
     def _mxv(self, expr: Any, flip: bool = False) -> Product:
         A, vector = expr.args[::-1] if flip else expr.args
         u = self._vec(vector)
         held, op = A._matrix._read(now=True), expr.op  # many rounds, and what is captured holds the form that it has
         self.matrices.append((A._matrix, held))
+        held = rows_of(held) if held.structure.composed else held
         if held.order is not None and op.op.is_positional:
             u, op = self._numbered(expr, u, held, flip)
         return Product(held, u, op, A._transposed != flip, flip, expr.size, self.is_given(u))

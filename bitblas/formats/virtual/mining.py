@@ -1,8 +1,8 @@
 """Virtual nodes, mined: A = R or L V. Where several rows have the same columns, a virtual node has these (a row of V),
 the rows have the node (entries of L), and R has what is left; each entry of A is in R or stands for one pair of L and
 V, never for two, so that sums over R and over L V are those over A. Rows of similar columns are found by min-hashes:
-sorted by signature, those with equal beginnings are a cluster, whose bicliques kernels/bicliques.cpu.py takes. It runs
-on the host.
+sorted by signature, those with equal beginnings are a cluster, whose bicliques bicliques.cpu.py takes. It runs on the
+host.
 
 Buehrer, Chellapilla: A scalable pattern mining approach to web graph compression with communities. WSDM 2008.
 """
@@ -13,37 +13,74 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import device as devices
-from ..formats import Structure
-from ..formats.csr.format import Csr
-from ..kernels.prologue import Variant
+from ... import device as devices
+from ...kernels.prologue import Variant
+from ..csr.format import Csr
 
 HASHES = 8  # of a signature
 MOST = 64  # rows of a cluster: bits of a word
 PASSES = 4  # with other hashes each; of a web of 15 M links ten leave 3.83 M entries where four leave 3.84 M
 GAIN = 200  # a pass that takes fewer than one of so many entries is the last one
-MINHASH, BICLIQUES = Variant("kernels/minhash", (), (("HASHES", HASHES),)), Variant("kernels/bicliques")
+MINHASH, BICLIQUES = Variant("formats/virtual/minhash", (), (("HASHES", HASHES),)), Variant("formats/virtual/bicliques")
 
 
 @dataclass(frozen=True, eq=False)
 class Mined:
-    """Structures on the host: R as large as A, L with a column for each node's number, V with a row for each. A node's
-    number is near those of its users, so that gaps are short; numbers in between belong to no node."""
+    """What is left of the rows, as pointers and columns, in any order; and the nodes, numbered as the middles of their
+    users ascend. All INT64, on the host."""
 
-    nodes: int
-    rest: Structure
-    uses: Structure
-    columns: Structure
+    ptr: np.ndarray
+    col: np.ndarray
+    middle: np.ndarray  # of each node: the row in the middle of its users
+    node: np.ndarray  # a use: this node, by this row
+    user: np.ndarray
+    node_at: np.ndarray  # a column of a node: this node has this column
+    member: np.ndarray
+
+    @property
+    def nodes(self) -> int:
+        return len(self.middle)
+
+    @property
+    def entries(self) -> tuple[int, int, int]:
+        """Those of R, L and V."""
+        return len(self.col), len(self.user), len(self.member)
+
+    def worth(self, least: float) -> Mined:
+        """The same with those nodes alone that save more entries than that: who used another has its columns again."""
+        users, columns = (np.bincount(x, minlength=self.nodes) for x in (self.node, self.node_at))
+        kept = (users - 1) * (columns - 1) - 1 > least
+        if kept.all():
+            return self
+        uses, has = kept[self.node], kept[self.node_at]
+        order = np.argsort(self.node_at, kind="stable")
+        first = np.cumsum(columns) - columns
+        node = self.node[~uses]
+        length = columns[node]
+        use = np.repeat(np.arange(len(node)), length)
+        at = first[node][use] + np.arange(len(use)) - (np.cumsum(length) - length)[use]
+        nrows = len(self.ptr) - 1
+        row = np.append(np.repeat(np.arange(nrows), np.diff(self.ptr)), self.user[~uses][use])
+        ptr = np.append(0, np.cumsum(np.bincount(row, minlength=nrows)))
+        col = np.append(self.col, self.member[order][at])[np.argsort(row, kind="stable")]
+        number = np.cumsum(kept) - 1
+        return Mined(
+            ptr, col, self.middle[kept], number[self.node[uses]], self.user[uses], number[self.node_at[has]],
+            self.member[has],
+        )  # fmt: skip
 
 
-def mined(A: Structure) -> Mined:
-    """Of a structure, whatever its form. Peak memory: 90 bytes an entry, 30 a row and column, of the host. OutOfMemory
-    where that is not there."""
-    host = devices.get("cpu")
-    host.foresee("virtual nodes", 90 * A.nvals + 30 * (A.nrows + A.ncols))
-    rows = A.plain_rows()
-    ptr, col = (A.device.to_host(part).astype(np.int64) for part in (rows.ptr, rows.col[: A.nvals]))
-    found, slot, total = [], np.zeros(max(1, A.ncols), np.int32), 0
+def foresee(nrows: int, ncols: int, nvals: int) -> None:
+    """OutOfMemory where the host has no room to mine such a matrix."""
+    devices.get("cpu").foresee("virtual nodes", 90 * nvals + 30 * (nrows + ncols))
+
+
+def mined(rows: Csr) -> Mined:
+    """Of rows on any device. Peak memory: 90 bytes an entry, 30 a row and column, of the host; OutOfMemory where these
+    are not there."""
+    foresee(rows.nrows, rows.ncols, rows.nvals)
+    ptr, col = (rows.device.to_host(part).astype(np.int64) for part in (rows.ptr, rows.col[: rows.nvals]))
+    found, slot, total = [], np.zeros(max(1, rows.ncols), np.int32), 0
     for seed in range(PASSES):
         before = len(col)
         ptr, col, total, part = one_pass(ptr, col, slot, seed, total)
@@ -51,14 +88,8 @@ def mined(A: Structure) -> Mined:
         if (before - len(col)) * GAIN < before or not before:
             break
     node, user, node_at, member = (np.concatenate(parts) for parts in zip(*found))
-    number = numbers_of(total, node, user)
-    count = max(A.nrows, int(number.max(initial=-1)) + 1)
-    return Mined(
-        total,
-        Structure(Csr(host, A.nrows, A.ncols, ptr, _some(col), len(col))),
-        by_rows(user, number[node], A.nrows, count),
-        by_rows(number[node_at], member, count, A.ncols),
-    )
+    number, middle = numbers_of(total, node, user)
+    return Mined(ptr, col, middle, number[node], user, number[node_at], member)
 
 
 def one_pass(
@@ -110,25 +141,13 @@ def clusters(signature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return order[kept], np.append(0, np.cumsum(size[size > 1]))
 
 
-def numbers_of(total: int, node: np.ndarray, user: np.ndarray) -> np.ndarray:
-    """The number of each node: that of the row in the middle of its users, or the next that is free."""
+def numbers_of(total: int, node: np.ndarray, user: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The number of each node, as the middles of their users ascend; and these middles, by number."""
     low, high = np.full(total, np.iinfo(np.int64).max), np.zeros(total, np.int64)
     np.minimum.at(low, node, user)
     np.maximum.at(high, node, user)
-    middle, at = low + high >> 1, np.arange(total)
+    middle = low + high >> 1
     order = np.argsort(middle, kind="stable")
     number = np.empty(total, np.int64)
-    number[order] = np.maximum.accumulate(middle[order] - at) + at
-    return number
-
-
-def by_rows(rows: np.ndarray, cols: np.ndarray, nrows: int, ncols: int) -> Structure:
-    order = np.lexsort((cols, rows))
-    ptr = np.append(0, np.cumsum(np.bincount(rows, minlength=nrows)))
-    return Structure(Csr(devices.get("cpu"), nrows, ncols, ptr, _some(cols[order]), len(cols)))
-
-
-def _some(col: np.ndarray) -> np.ndarray:
-    """Columns as a form has them: narrow where they fit, one at least."""
-    col = col if len(col) else np.zeros(1, np.int64)
-    return col.astype(np.int32) if int(col.max()) < 1 << 31 else col
+    number[order] = np.arange(total)
+    return number, middle[order]

@@ -1,0 +1,40 @@
+"""What is decided of virtual nodes: made for who asks for them; for memory, where they have been mined before."""
+
+from __future__ import annotations
+
+from ..choice import Seen
+from ..contract import CSR
+from ..csr.choice import RowsChoice
+
+MOST = 1 << 30  # rows and columns: as many nodes fit beside them
+
+
+class VirtualChoice(RowsChoice):
+    """Rows that share lists of columns. Mining takes longer than any look at a matrix may: what such a form would hold
+    is known where somebody has had it mined (`A.profile(virtual_nodes=True)`)."""
+
+    name = "virtual"
+    counts, nothing = "asked", 0.0
+    composed, usual, registered = True, False, "few"
+    timed = fused = opens = by_rows = reads_values = scans = spreads = shares_pushes = False
+
+    def refusal(self, nrows: int, ncols: int) -> str:
+        fits = max(nrows, ncols) <= MOST
+        return "" if fits else f"holds up to {MOST} rows and columns, got {nrows} x {ncols}; 'csr' holds more"
+
+    def knows(self, seen: Seen) -> bool:
+        return self.key in seen.own_of
+
+    def predict_bytes(self, seen: Seen) -> int:
+        return int(seen.own_of[self.key])
+
+    def scratch(self, seen: Seen) -> int:
+        """On a GPU that of the codes: mining runs on the host, and says itself what it takes."""
+        return 40 * (seen.nrows + seen.nvals)
+
+    def rows_key(self) -> str:
+        return CSR
+
+    def dot_key(self, shared: bool) -> str:
+        """There is no such kernel; rows are made for the statement."""
+        return CSR

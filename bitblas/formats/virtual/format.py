@@ -1,0 +1,182 @@
+"""Virtual nodes: lists of columns that several rows share, as vertices of their own. The smallest form of webs.
+
+The rows that have such a list name its node in the place of the list; so A = R or L V, where R is what is left, L says
+which rows use which node, and V has the columns of each node. The three are one graph: nodes stand among the rows and
+among the columns, near those that use them, and what a row names of R and of L is one row of it, in one of `INNER`, the
+form of fewest bytes. mining.py finds nodes. Each entry of A is one of R, or of exactly one use of a node, so that
+products are right whatever their sum is (verbs/virtual.py).
+
+Entry order: row, column, as in CSR. Whoever reads rows gets plain ones, made for it. Transposes have the same nodes;
+what is selected has none, as nobody who selects waits for mining.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...device import Device
+from ...kernels.prologue import Variant
+from .. import sound
+from ..blocks import blocks_bytes
+from ..cgr.format import Cgr
+from ..choice import Format
+from ..contract import Later, Region
+from ..csr import format as csr
+from ..nib.format import Nib
+from .build import Graph, keys_of, merged, unfolded
+from .call import VirtualFormat
+from .mining import Mined, mined
+from .places import Places
+
+INNER = (Nib, Cgr)  # forms that the graph may have, by their numbers in files
+# Entries that a node has to save more than, tried one after the other until bytes rise: what a node takes besides is
+# repaid by the first entry in the benchmarks' web, by 3 on indochina-2004, by 17 on facebook_combined (measured).
+LEAST = (0, 2, 4, 8, 16, 32, math.inf)
+
+
+@dataclass(eq=False)
+class Virtual(csr.Unlisted):
+    """Row i of the matrix is the i-th row of `inner` that is no node's, and so are columns."""
+
+    device: Device
+    nrows: int
+    ncols: int
+    inner: Any  # a form of INNER, nrows + nodes x ncols + nodes
+    rows: Places
+    cols: Places  # the same as `rows` where the matrix is square
+    nvals: int
+    cache = Later()
+
+    format = VirtualFormat()
+    formats: ClassVar[tuple[Format, ...]] = (format,)
+    key = format.key
+    compact = True
+
+    @property
+    def nbytes(self) -> int:
+        return sum(int(x.nbytes) for x in self.arrays().values())
+
+    @classmethod
+    def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Virtual, Any]:
+        """Mines: seconds for ten million entries. Peak memory: that of `mined` on the host, and of the codes."""
+        return cls.of(mined(rows), rows)[0], None
+
+    @classmethod
+    def of(cls, found: Mined, rows: csr.Csr) -> tuple[Virtual, Mined]:
+        """The form of rows in which nodes were found; and those of them that it has, for the fewest bytes."""
+        best, size = (merged(found, rows), found), math.inf
+        for least in LEAST:
+            kept = found.worth(least)
+            graph = best[0] if kept is found else merged(kept, rows)
+            if (now := min(bytes_in(kind, graph.rows) for kind in INNER)) >= size:
+                break
+            best, size = (graph, kept), now
+        return cls._of(best[0], rows), best[1]
+
+    @classmethod
+    def without(cls, rows: csr.Csr) -> Virtual:
+        """The form of these rows with no nodes."""
+        return cls._of(Graph(rows, *(np.zeros(0, np.int64),) * 2), rows)
+
+    @classmethod
+    def _of(cls, graph: Graph, rows: csr.Csr) -> Virtual:
+        device = rows.device
+        inner: Any = min(INNER, key=lambda kind: bytes_in(kind, graph.rows))
+        places = Places.of(device, graph.row_nodes, graph.rows.nrows)
+        others = places if rows.nrows == rows.ncols else Places.of(device, graph.col_nodes, graph.rows.ncols)
+        form = inner.from_csr(graph.rows, None, False)[0]
+        return cls(device, rows.nrows, rows.ncols, form, places, others, rows.nvals)
+
+    def plain(self) -> csr.Csr:
+        """The same by rows, made where nobody else holds them. Peak memory: 60 bytes an entry, and 50 a place."""
+        found = self.cache["plain"]() if "plain" in self.cache else None
+        if found is None:
+            needed = 60 * self.nvals + 50 * (self.inner.nrows + self.inner.ncols)
+            self.device.foresee(f"rows of {self.nvals} entries", needed)
+            graph = self.inner.to_csr(False)[0]
+            found = unfolded(graph, self.rows, self.cols, self.nrows, self.ncols, self.nvals)
+            self.cache["plain"] = weakref.ref(found)
+        return found
+
+    def columns(self, low: int = 0, high: int | None = None) -> Any:
+        return self.plain().columns(low, high)
+
+    def columns_at(self, places: Any) -> Any:
+        return self.plain().columns_at(places)
+
+    def coo(self) -> tuple[Any, Any]:
+        return self.plain().coo()
+
+    def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
+        return self.plain(), None
+
+    def by_rows(self, order: bool) -> tuple[Any, Any]:
+        return self.plain(), None
+
+    def transpose(self, order: bool) -> tuple[Virtual, Any]:
+        inner = self.inner.transpose(False)[0]
+        places = self.plain().transpose(True)[1] if order else None
+        return Virtual(self.device, self.ncols, self.nrows, inner, self.cols, self.rows, self.nvals), places
+
+    def clip(self, region: Region, order: bool) -> tuple[Virtual, Any]:
+        rows, places = self.plain().clip(region, order)
+        return self.without(rows), places
+
+    def filter(self, keep: Any) -> tuple[Virtual, Any]:
+        return self.without(self.plain().filter(keep)[0]), keep
+
+    def equals(self, other: Any) -> bool:
+        return self.plain().equals(other.plain())
+
+    def is_symmetric(self) -> bool:
+        return self.plain().is_symmetric()
+
+    def arrays(self) -> dict[str, Any]:
+        cols = {} if self.rows is self.cols else {"col_nodes": self.cols.bits}
+        return {**self.inner.arrays(), "row_nodes": self.rows.bits, **cols}
+
+    def numbers(self) -> dict[str, int]:
+        held = {f"inner_{name}": x for name, x in self.inner.numbers().items()}
+        return super().numbers() | {"nodes": self.rows.nodes, "inner": INNER.index(type(self.inner))} | held
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Virtual:
+        given = {name: x for name, x in numbers.items() if not name.startswith("inner_")}
+        nrows, ncols, nvals, nodes, kind = sound.counts(given, "nrows", "ncols", "nvals", "nodes", "inner")
+        if refusal := cls.format.refusal(max(nrows, nodes), ncols):
+            raise ValueError(f"numbers: {cls.key!r} {refusal}")
+        if kind >= len(INNER):
+            raise ValueError(f"inner: expected a number below {len(INNER)}, got {kind}")
+        held = {name.removeprefix("inner_"): x for name, x in numbers.items() if name.startswith("inner_")}
+        sizes = {"row_nodes": nrows + nodes} | ({} if nrows == ncols else {"col_nodes": ncols + nodes})
+        bits = {name: x for name, x in arrays.items() if name in sizes}
+        sound.expect(bits, **{name: ((np.uint64,), -(-size // 64) or 1) for name, size in sizes.items()})
+        inner = INNER[kind].restored(device, held, {name: x for name, x in arrays.items() if name not in sizes})
+        if (inner.nrows, inner.ncols) != (nrows + nodes, ncols + nodes):
+            raise ValueError(f"inner: expected {nrows + nodes} x {ncols + nodes}, got {inner.nrows} x {inner.ncols}")
+        rows, *cols = (Places(device, size, nodes, bits[name]) for name, size in sizes.items())
+        return cls(device, nrows, ncols, inner, rows, cols[0] if cols else rows, nvals)
+
+    def check(self) -> None:
+        """Also that each entry is there once."""
+        self.inner.check()
+        self.rows.check("row_nodes")
+        self.cols.check("col_nodes")
+        keys = keys_of(self.inner.to_csr(False)[0], self.rows, self.cols, self.nvals)
+        if not bool((keys[1:] > keys[:-1]).all()):
+            raise ValueError("nodes: expected each entry once")
+
+    @classmethod
+    def samples(cls) -> Iterator[Variant]:
+        return iter(())
+
+
+def bytes_in(kind: Any, graph: csr.Csr) -> int:
+    """Bytes of a graph in one of `INNER`."""
+    return blocks_bytes(graph.nrows, kind.format.count(graph))

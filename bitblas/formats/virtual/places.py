@@ -1,0 +1,76 @@
+"""The places of virtual nodes among those of the rows, or the columns, of a matrix, which keep their order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...device import Device
+from ..contract import Later
+
+
+@dataclass(eq=False)
+class Places:
+    """Bit p is set where place p is that of a node."""
+
+    device: Device
+    size: int  # places: those of nodes and of others
+    nodes: int
+    bits: Any  # uint64, one at least
+    cache = Later()
+
+    @classmethod
+    def of(cls, device: Device, nodes: np.ndarray, size: int) -> Places:
+        """Of these places (ascending, of the host) of `size`."""
+        bits = np.zeros(-(-size // 64) or 1, np.uint64)
+        np.bitwise_or.at(bits, nodes >> 6, np.uint64(1) << (nodes & 63).astype(np.uint64))
+        return cls(device, size, len(nodes), device.asarray(bits))
+
+    @property
+    def others(self) -> int:
+        return self.size - self.nodes
+
+    def turned(self) -> Places:
+        """The same with nodes for the others, made at first need."""
+        if "turned" not in self.cache:
+            flags = 1 - self.flags()
+            flags[self.size :] = 0
+            bits = self.device.xp.packbits(flags, bitorder="little").view(np.uint64)
+            self.cache["turned"] = Places(self.device, self.size, self.others, bits)
+        found: Places = self.cache["turned"]
+        return found
+
+    def flags(self) -> Any:
+        """Whether a node stands there, for each place of the words."""
+        return self.device.xp.unpackbits(self.bits.view(np.uint8), bitorder="little")
+
+    def before(self) -> Any:
+        """The nodes before each word, UINT32, made at first need."""
+        if "before" not in self.cache:
+            xp = self.device.xp
+            found = xp.zeros(len(self.bits), np.uint32)
+            xp.cumsum(self.flags().reshape(-1, 64).sum(axis=1, dtype=np.uint32)[:-1], out=found[1:])
+            self.cache["before"] = found
+        return self.cache["before"]
+
+    def at(self) -> Any:
+        """The place of each 64th that is no node's, UINT32, made at first need."""
+        if "at" not in self.cache:
+            xp = self.device.xp
+            found = xp.flatnonzero(self.flags()[: self.size] == 0)[::64].astype(np.uint32)
+            self.cache["at"] = found if len(found) else xp.zeros(1, np.uint32)
+        return self.cache["at"]
+
+    def numbers(self) -> tuple[Any, Any]:
+        """For each place whether it is a node's, and its number among those alike (INT64). Made at every call."""
+        xp, is_node = self.device.xp, self.flags()[: self.size].astype(bool)
+        node = xp.cumsum(is_node, dtype=np.int64) - is_node
+        return is_node, xp.where(is_node, node, xp.arange(self.size) - node)
+
+    def check(self, name: str) -> None:
+        """ValueError unless as many bits are set as there are nodes, and none past the places."""
+        flags = self.flags()
+        if int(flags.sum()) != self.nodes or bool(flags[self.size :].any()):
+            raise ValueError(f"{name}: expected {self.nodes} bits of {self.size} places, and none after them")

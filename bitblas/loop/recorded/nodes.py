@@ -1,0 +1,92 @@
+"""Products with a matrix that is held with virtual nodes, in a body: statements on vectors that have places for nodes,
+before the one that is written down (verbs/virtual.py does the same for a single product)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings.algebra import compose
+from semirings.catalog import BINARY, INDEXUNARY
+from semirings.dtypes import BOOL, INT32, INT64
+
+from ...config import config
+from ...core.matrix.matrix import Matrix
+from ...core.statement.mask import Mask
+from ...core.vector.vector import Vector
+from ...formats.virtual.places import Places
+from ...plan.product import equal_products, reads_matrix
+from ...store import VectorStore, full_bits
+from ...verbs.reorder import SUMMED
+from ...verbs.virtual import graph_of
+
+ROWS_PEAK = 64  # bytes an entry that making rows takes (formats/virtual/format.py), with the rows
+
+
+def over_nodes(recorder: Any, expr: Any, mask: Mask | None) -> Any:
+    """A product as an extraction from a vector that statements before it fill; None where its matrix has no nodes, or
+    is not square, where products differ by entry, and where there is room for rows: it runs on these."""
+    flip = expr.method == "vxm"
+    A, v = expr.args[::-1] if flip else expr.args
+    held = A._matrix._read(now=True)
+    if not held.structure.composed:
+        return None
+    if recorder.host:  # whose statements, one by one, run on the form itself
+        recorder.refuse(f"{expr.method}: a matrix with virtual nodes")
+    form = held.structure.primary
+    if config.prefer != "memory" and not held.device.missing(ROWS_PEAK * form.nvals):
+        return None  # a search of 15 M links takes 0.39 ms by rows, 3.8 on the graph (H200)
+    x = _multiplied(v, held, expr.op, flip)
+    to = form.rows
+    if x is None or held.order is not None or (to.nodes and to is not form.cols):
+        return None
+    recorder.matrices.append((A._matrix, held))
+    z, held_graph = expr.op.return_type, Matrix._from_store(graph_of(form))
+    graph: Any = held_graph.T if A._transposed != flip else held_graph
+    sums = compose(expr.op.op.monoid, BINARY["second"])[z]
+    if not to.nodes:
+        multiplied = Vector(z, v.size, device=v.device)
+        multiplied << x
+        return graph.mxv(multiplied, sums)
+    number, place, nodes = (Vector._from_store(found) for found in _numbers(to))
+    given, reached, all_of, sums_of = (Vector(z, to.size, device=number.device) for _ in range(4))
+    given(~nodes.S, replace=True) << x[number.to_dense()]
+    reached(nodes.S, replace=True) << graph.mxv(given, sums)
+    all_of << given.ewise_add(reached, sums.op.monoid)
+    allowed = ~nodes.S
+    if mask is not None:
+        open_at = Vector(mask.parent.dtype, to.size, device=number.device)
+        open_at(~nodes.S, replace=True) << mask.parent[number.to_dense()]
+        allowed = open_at.S if mask.structure else open_at.V
+        allowed = ~allowed if mask.complement else allowed
+    sums_of(allowed, replace=True) << graph.mxv(all_of, sums)
+    return sums_of[place.to_dense()]
+
+
+def _multiplied(v: Any, held: Any, semiring: Any, flip: bool) -> Any:
+    """v, its entries multiplied with the one value of the matrix."""
+    op, expr = semiring.op.binaryop, semiring.op.binaryop.expr
+    one = equal_products(semiring, held.raw, np.zeros(0), flip=flip)
+    if one is not None:
+        return v.apply(BINARY["second"][semiring.return_type], right=one)
+    if op.positional:
+        if expr.removesuffix(" + 1") not in SUMMED:
+            return None
+        return v.apply(INDEXUNARY["rowindex"][INT64], right=int(expr.endswith(" + 1")))
+    if not reads_matrix(semiring, flip):
+        return v
+    if not held.iso:
+        return None
+    typed = op[semiring.op.operand_type(semiring.dtype)]
+    return v.apply(typed, right=held.raw) if flip else v.apply(typed, left=held.raw)
+
+
+def _numbers(places: Places) -> tuple[VectorStore, VectorStore, VectorStore]:
+    """For each place what is there in the matrix (0 where a node is); for each row its place; where nodes are."""
+    device, xp, size, others = places.device, places.device.xp, places.size, places.others
+    is_node, number = places.numbers()
+    place = xp.flatnonzero(~is_node)
+    every = lambda size, x: VectorStore(device, size, INT32, full_bits(device, size), x.astype(np.int32), size)
+    nodes = VectorStore(device, size, BOOL, places.bits.copy(), np.True_, places.nodes)
+    return every(size, xp.where(is_node, 0, number)), every(others, place), nodes

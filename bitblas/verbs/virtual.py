@@ -1,0 +1,207 @@
+"""Products of vectors with a matrix that is held with virtual nodes (formats/virtual): two products with the graph that
+has these, by whoever computes products.
+
+As a matrix A = R or L V has one value, a product with x is one with a x, which is made first, once for each position;
+then only sums are left. Where rows are gone through, V x comes first, at the places of nodes (a mask); then R x and L
+of that, at the places of rows, under the mask of the statement. Where few entries are pushed along, the other way
+round: the graph is gone along from them, and once more from the nodes that were reached. Each entry of A is met once in
+either, so that the two are joined by the sum itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from semirings import Semiring, Typed
+from semirings.algebra import compose
+from semirings.catalog import BINARY
+from semirings.dtypes import BOOL, cast_scalar
+
+from ..formats import Structure
+from ..formats.virtual.places import Places
+from ..plan.product import Plan, equal_products, reads_matrix
+from ..store import MatrixStore, VectorStore, dense_values, words
+from . import deciding, hyper_product, vector
+from .operands import PARALLEL_WORDS, Into, Mask, stored
+from .reading import kernel_of
+from .reorder import by_number
+
+
+def mxv(
+    product: Callable[..., VectorStore], A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool,
+    flip: bool, mask: Mask | None, into: Into | None,
+) -> VectorStore:  # fmt: skip
+    """A (+).(x) u for an A with virtual nodes; `product` is the one of plain matrices."""
+    found = Sums.of(A, u, semiring, transpose=transpose, flip=flip)
+    if found is None:
+        return product(rows_of(A), u, semiring, transpose, flip, mask, into)
+    return hyper_product.ended(found.run(product, mask), mask, into)
+
+
+def rows_of(A: MatrixStore) -> MatrixStore:
+    """The same matrix by rows, which are made for this: entries lie as theirs do."""
+    made = Structure(A.structure.plain_rows())
+    made._symmetric = A.structure._symmetric
+    return MatrixStore(made, A.dtype, A.raw).tagged(A.order)
+
+
+def explained(
+    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
+) -> tuple[Plan, tuple[MatrixStore, VectorStore, Typed[Semiring], dict[str, bool]]]:
+    """The plan of such a product; and the product that it stands for, with the graph or with rows."""
+    found = Sums.of(A, u, semiring, transpose=transpose, flip=flip)
+    if found is None:
+        rows, how = rows_of(A), {"transpose": transpose, "flip": flip}
+        plan = deciding.explained(rows, u, semiring, **how)
+        why = f"{plan.reason}; rows are made for the statement, as products differ by entry"
+        return dataclasses.replace(plan, reason=why), (rows, u, semiring, how)
+    form: Any = A.structure.primary
+    plan, x = found.plan(), found.spread()
+    nodes = f"{form.rows.nodes} virtual nodes, in {plan.key}, in two products"
+    verb, name = "vxm" if flip else "mxv", semiring.op.name
+    said = dataclasses.replace(plan, verb=verb, semiring=name, key=form.key, reason=f"{plan.reason}; {nodes}")
+    return said, (found.graph, x, found.sums, {"transpose": found.transpose, "flip": False})
+
+
+class Sums:
+    """What is left of a product once each position has been multiplied: sums over the graph with nodes."""
+
+    def __init__(self, A: MatrixStore, x: VectorStore, sums: Typed[Semiring], transpose: bool) -> None:
+        form: Any = A.structure.primary
+        self.x, self.sums, self.transpose = x, sums, transpose
+        self.graph = graph_of(form)
+        self.places: tuple[Places, Places] = (form.cols, form.rows) if transpose else (form.rows, form.cols)
+
+    @classmethod
+    def of(
+        cls, A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
+    ) -> Sums | None:  # fmt: skip
+        """None where a product depends on the entry."""
+        found = _multiplied(A, u, semiring, flip)
+        if found is None:
+            return None
+        x, z = found
+        return cls(A, x, compose(semiring.op.monoid, BINARY["second"])[z], transpose)
+
+    def spread(self) -> VectorStore:
+        """x at its places, none at those of nodes; in arrays of its own."""
+        return among(self.x, self.places[1])
+
+    def plan(self, x: VectorStore | None = None) -> Plan:
+        x = self.spread() if x is None else x
+        return deciding.explained(self.graph, x, self.sums, transpose=self.transpose, flip=False)
+
+    def run(self, product: Callable[..., VectorStore], mask: Mask | None) -> VectorStore:
+        """The sums, in a vector of its own."""
+        to = self.places[0]
+        if not to.nodes:
+            t: VectorStore = product(self.graph, self.x, self.sums, self.transpose, False, mask)
+            return t
+        x = self.spread()
+        rows, either = Mask(to.bits, True), None
+        if mask is not None:
+            given = among(VectorStore(x.device, to.others, BOOL, mask.bits, np.True_), to).bits
+            closed, opened = (given, given | to.bits)[:: 1 if mask.complement else -1]
+            rows, either = Mask(opened, mask.complement), Mask(closed, mask.complement)
+        pushed = deciding.decide(self.graph, x, self._case(x))[0].push
+        return without(self._pushed(product, x, rows, either) if pushed else self._pulled(product, x, rows), to)
+
+    def _case(self, x: VectorStore) -> Any:
+        """All that its direction depends on but the entries of x, kept with the graph."""
+        known, key = self.graph.structure.primary.cache.setdefault("cases", {}), (self.sums, self.transpose, x.iso)
+        if key not in known:
+            known[key] = deciding.case(self.graph, x.values, self.sums, transpose=self.transpose, flip=False)
+        return known[key]
+
+    def _pulled(self, product: Any, x: VectorStore, rows: Mask) -> VectorStore:
+        """rows: those of the matrix that the mask of the statement allows."""
+        to, of = self.places
+        nodes, least = Mask(to.bits, False), x.count or x.least
+        if to is of:
+            x = product(self.graph, x, self.sums, self.transpose, False, nodes, Into(x, nodes, None, False, True))
+        else:
+            reached = product(self.graph, x, self.sums, self.transpose, False, nodes)
+            vector.merge(x, _moved(reached, to, of), Mask(of.bits, False), None, False)
+        if self.x.count == self.x.size:  # every node has columns
+            x.count = x.size
+        x.least = max(x.least, least)  # what is known spares a wait for a count
+        t: VectorStore = product(self.graph, x, self.sums, self.transpose, False, rows)
+        return t
+
+    def _pushed(self, product: Any, x: VectorStore, rows: Mask, both: Mask | None) -> VectorStore:
+        """both: those rows, and all nodes (None: everything)."""
+        to, of = self.places
+        t: VectorStore = product(self.graph, x, self.sums, self.transpose, False, both)
+        nodes = _at(t, to)
+        if nodes.device.host_memory and not nodes.nvals:
+            return t
+        more = product(self.graph, _moved(nodes, to, of), self.sums, self.transpose, False, rows)
+        vector.merge(t, more, None, self.sums.op.monoid[t.dtype], False)
+        return t
+
+
+def graph_of(form: Any) -> MatrixStore:
+    """The graph that has nodes, kept with the form."""
+    if "graph" not in form.cache:
+        form.cache["graph"] = MatrixStore(Structure(form.inner), BOOL, BOOL.np_type.type(True))
+    found: MatrixStore = form.cache["graph"]
+    return found
+
+
+def _multiplied(
+    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], flip: bool
+) -> tuple[VectorStore, Any] | None:  # fmt: skip
+    """What all entries of A at a position are multiplied to there, and the type of sums; None where they differ."""
+    z, op = semiring.return_type, semiring.op.binaryop
+    one = equal_products(semiring, A.raw, u.values, flip=flip)
+    if one is not None:
+        return u.with_value(z, cast_scalar(one, z)), z
+    if op.positional:
+        found, by = by_number(u, None, semiring, flip)
+        return None if found is u else (found, by.return_type)
+    if reads_matrix(semiring, flip) and not A.iso:
+        return None
+    typed = op[semiring.op.operand_type(semiring.dtype)]
+    if not reads_matrix(semiring, flip):
+        return vector.cast(vector.cast(u, typed.dtype), z), z
+    scalar = cast_scalar(A.raw, typed.op.casts(typed.dtype)[0])
+    return vector.cast(vector.apply_bound(u, typed, scalar, left=not flip), z), z
+
+
+def _at(t: VectorStore, places: Places) -> VectorStore:
+    """The entries at places of nodes. Nobody writes into it: it may hold the array of values of t."""
+    bits = t.present & places.bits
+    values = t.values & bits if t.dtype is BOOL and not t.iso else t.values
+    return VectorStore(t.device, t.size, t.dtype, bits, values)
+
+
+def _moved(t: VectorStore, of: Places, to: Places) -> VectorStore:
+    """The entries at places of nodes, at those of the same nodes elsewhere."""
+    return t if of is to else among(without(t, of.turned()), to.turned())
+
+
+def among(u: VectorStore, places: Places) -> VectorStore:
+    """u at the places that are no nodes', in arrays of its own."""
+    t = _placed("among", u, places, places.before(), places.size)
+    t.count = u.count
+    return t
+
+
+def without(u: VectorStore, places: Places) -> VectorStore:
+    """What stands at the places that are no nodes', in arrays of its own."""
+    return _placed("without", u, places, places.at(), places.others)
+
+
+def _placed(kernel: str, u: VectorStore, places: Places, told: Any, size: int) -> VectorStore:
+    device = u.device
+    bits = device.xp.empty(words(size), np.uint64)
+    values = u.values if u.iso else dense_values(device, size, u.dtype, blank=False)
+    arrays = u.present, *(stored(device, u.dtype, x).array for x in (u.values, values))
+    run = kernel_of(device, kernel, u.dtype, LANES=64, DENSE=int(not u.iso))
+    bounds = device.ranges(words(size), PARALLEL_WORDS, parts=device.threads)
+    run(words(size), size, places.bits, told, *arrays[:2], bits, arrays[2], bounds=bounds)
+    return VectorStore(device, size, u.dtype, bits, values)
