@@ -269,7 +269,7 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     chunks of those sums."""
     if type(u) is SparseStore:
         u = local.renumbered(u, u.index)
-    device, size, n = u.device, u.size, words(u.size)
+    device, size = u.device, u.size
     if isinstance(u.values, np.generic):
         k = u.nvals
         return monoid.op.repeat(monoid.dtype, cast_scalar(u.values, monoid.return_type), k) if k else None
@@ -280,8 +280,20 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
         sums = records.folded(device, records.plain(monoid), x, device.asarray([0, len(x)], np.int64))
         found: np.generic = device.to_host(sums)[0]
         return found
-    kernel, z = _reduce(device, monoid, u.dtype.name)
     operand = u.present, *stored(device, u.dtype, u.values)
+    return _summed(device, monoid, u.dtype, size, operand, False)
+
+
+def reduce_flagged(device: Device, monoid: Typed[Monoid], values: Any, present: Any) -> np.generic | None:
+    """The same of an array (BOOL: bools), of whose values those count that have a flag (UINT8)."""
+    dtype = lookup_dtype(values.dtype)
+    return _summed(device, monoid, dtype, len(values), (present, values, dtype.np_type.type(0), 1), True)
+
+
+def _summed(
+    device: Device, monoid: Typed[Monoid], dtype: DataType, size: int, operand: tuple[Any, ...], flags: bool
+) -> np.generic | None:
+    (kernel, z), n = _reduce(device, monoid, dtype.name, flags), words(size)
     while True:
         chunks = -(-n // CHUNK)
         told = Readback(device, 24) if chunks == 1 and not device.host_memory else None

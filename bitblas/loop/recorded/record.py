@@ -164,8 +164,8 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
         if lower is None:
             what = "extraction by index" if expr.method == "__getitem__" else expr.method
             self.refuse(f"{_text(expr)}: {what}")
-        self._no_positions(expr)
-        return lower(expr)
+        found: Pointwise | Product | Gather = self._at_places(expr, lower(expr))
+        return found
 
     def _mxv(self, expr: Any, flip: bool = False) -> Product:
         A, vector = expr.args[::-1] if flip else expr.args
