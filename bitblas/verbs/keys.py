@@ -16,7 +16,7 @@ from ..flat import FlatStore
 from ..formats import Structure
 from ..kernels.prologue import Variant
 from ..store import MatrixStore, plain
-from . import arrays, narrow, vector
+from . import arrays, narrow
 
 
 def check_keys(nrows: int, ncols: int) -> None:

@@ -59,7 +59,8 @@ def at_places(op: Typed[Any], lines: Lines) -> Typed[Any]:
     position = f"(ix - {lines.stride} * {line})"
     row, column = (line, position) if lines.tall else (position, line)
     text = rename(op.op.expr, {"ix": row, "jx": column, "iy": row, "jy": column})
-    return dataclasses.replace(op.op, expr=text, **({"exchanged": None} if isinstance(op.op, BinaryOp) else {}))[op.dtype]
+    alone = {"exchanged": None} if isinstance(op.op, BinaryOp) else {}
+    return dataclasses.replace(op.op, expr=text, **alone)[op.dtype]
 
 
 def ewise(A: MatrixStore, B: MatrixStore, op: Typed[Operator], *, union: bool, defaults: Any = None) -> MatrixStore:
@@ -186,8 +187,8 @@ def assigned(
 ) -> FlatStore:
     """What C<mask, accum, replace>[I, J] = u leaves in C. Of a repeated index the last counts.
 
-    I, J: arrays, None: all. u: a matrix of their sizes, or what is to stand in it, row by row. part: the rows and columns
-    of which the mask is one; nothing changes elsewhere. None: all."""
+    I, J: arrays, None: all. u: a matrix of their sizes, or what is to stand in it, row by row. part: the rows and
+    columns of which the mask is one; nothing changes elsewhere. None: all."""
     xp, lines = C.device.xp, lines_of(C.nrows, C.ncols)
     (rows, r), (cols, c) = (_last_of_each(xp, index, size) for index, size in ((I, C.nrows), (J, C.ncols)))
     if isinstance(u, MatrixStore):
@@ -196,16 +197,16 @@ def assigned(
         u = local.extract(u, (r[:, None] * (C.ncols if J is None else len(J)) + c).ravel())
     m = None
     if mask is not None:
-        m = Mask(bits_of(mask.structure), mask.complement) if part is None else _widened(C, *part, mask)
+        m = Mask(bits_of(mask.structure), mask.complement) if part is None else _widened(C, part, mask)
     to = _own_places(C)
     elements.assign(to.flat, lines.place(rows[:, None], cols).ravel(), u, m, accum, replace)
     return to
 
 
-def _widened(C: MatrixStore, I: Any, J: Any, mask: Any) -> Mask:
+def _widened(C: MatrixStore, part: tuple[Any, Any], mask: Any) -> Mask:
     """The mask of a part of C as one of C, which allows all that lies elsewhere."""
     xp, lines = C.device.xp, lines_of(C.nrows, C.ncols)
-    (rows, r), (cols, c) = (_last_of_each(xp, index, size) for index, size in ((I, C.nrows), (J, C.ncols)))
+    (rows, r), (cols, c) = (_last_of_each(xp, *of) for of in zip(part, (C.nrows, C.ncols), strict=True))
     inside = xp.full((mask.structure.nrows, mask.structure.ncols), mask.complement)
     inside[mask.structure.coo()] = not mask.complement
     allowed = xp.ones(lines.places, bool)

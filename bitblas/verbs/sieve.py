@@ -19,7 +19,7 @@ from ..build.stores import filter_entries
 from ..formats import Structure
 from ..kernels.prologue import is_neutral
 from ..store import MatrixStore
-from . import arrays, records, vector
+from . import arrays, records, vector_sums
 
 
 class Sieve(MatrixStore):
@@ -61,4 +61,4 @@ class Sieve(MatrixStore):
             found = arrays.reduce(self.device, monoid, self.sums)  # all of them, which takes less than to ask for each
             if found != monoid.identity:
                 return found
-        return vector.reduce_flagged(self.device, monoid, self.sums, self.present.view(np.uint8))
+        return vector_sums.reduce_flagged(self.device, monoid, self.sums, self.present.view(np.uint8))

@@ -141,16 +141,16 @@ def assign_matrix(
     store: MatrixStore = C._store
     within = None if mask is None or (mask.ndim == 2 and not region) else mask
     if narrow.is_flat(store) and narrow.merges(store, accum):
-        part, m = None, None
+        whole, m = None, None
         if within is not None:
             area = axes if region else _whole_line(axes)
-            part, m = tuple(a.places(C.device, False) for a in area), _area_mask(C, within, area)
+            whole, m = tuple(a.places(C.device, False) for a in area), _area_mask(C, within, area)
         elif mask is not None:
             mask.fits(C)
             m = matrix_mask(mask)
         I, J = (a.places(C.device, False) for a in axes)
         t = _values(C, value, axes, flat=True)
-        C._adopt(narrow.assigned(store, I, J, t, m, accum, replace, part))
+        C._adopt(narrow.assigned(store, I, J, t, m, accum, replace, whole))
         return
     whole_row = rows.size is None and cols.at is None and mask is None and accum is None
     if whole_row and is_tensor(value) and not store.structure.renumbers and not store.structure.rows().format.packed:
