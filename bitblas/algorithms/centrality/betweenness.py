@@ -46,17 +46,8 @@ def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
     c, plus = gb.Vector.from_scalar(0.0, n), gb.monoid.plus
     for first in range(0, len(sources), batch):
         some = list(sources[first : first + batch])
-        if len(some) == 1:
-            p, levels = _paths(A, some[0], gb)
-            c(plus) << _dependencies(A, p, levels, gb)
-        else:
-            loop = check.loop(_many, A, gb, min(batch, len(sources)))
-            frontier, D = loop.state["while_"], loop.state["dependencies"]
-            shape = {"nrows": frontier.nrows, "ncols": n}
-            frontier << gb.Matrix.from_coo(list(range(len(some))), some, True, gb.dtypes.BOOL, **shape)
-            with watch.part():  # rounds are sources here
-                loop.run()
-            c(plus) << D.reduce_columnwise(plus)
+        D = _found(A, gb, some, min(batch, len(sources)))["dependencies"]
+        c(plus) << (D.reduce_columnwise(plus) if D.ndim == 2 else D)
         watch.tell(len(some), total=len(sources))
     return c
 
@@ -78,93 +69,77 @@ def edge_betweenness_centrality(A, sources=None, *, gb=None):
     i, j, _ = A.to_coo()
     e = i * 0.0
     for source in sources:
-        p, levels = _paths(A, source, gb)
-        d = _dependencies(A, p, levels, gb).to_dense()
-        depth, number = d * 0 - 1, p.to_dense(1.0)
-        depth[source] = 0
-        for k, level in enumerate(levels, 1):
-            depth[level.to_coo()[0]] = k
+        found = _found(A, gb, [source], 1)
+        d, number, depth = (found[x].to_dense(y) for x, y in (("dependencies", 0.0), ("paths", 1.0), ("depths", -1)))
         # e[i, j] += p[i] / p[j] (1 + dependency[j]), from each level to the next
         e += (depth[i] >= 0) * (depth[i] + 1 == depth[j]) * (number[i] / number[j] * (1 + d[j]))
         watch.tell(total=len(sources))
     return gb.Matrix.from_coo(i, j, e, gb.dtypes.FP64, nrows=n, ncols=n)
 
 
-def _paths(A, source, gb):
-    """The number of shortest paths from the source to each vertex, and the levels behind the source."""
-    BOOL, FP64 = gb.dtypes.BOOL, gb.dtypes.FP64
-    p, q = gb.Vector(FP64, A.nrows), gb.Vector(FP64, A.nrows)
-    levels: list = []
-    q[source] = 1
-    while True:
-        # p<q> = q
-        p(q.S) << q
-        # q<!p, replace> = q plus.first A: a vertex has the paths of all vertices before it
-        q(~p.S, gb.replace) << q.vxm(A, gb.semiring.plus_first[FP64])
-        if q.nvals == 0:
-            return p, levels
-        # level<q> = true
-        level = gb.Vector(BOOL, A.nrows)
-        level(q.S) << True
-        levels.append(level)
+def _found(A, gb, sources, k):
+    """The state after k searches, of which there are fewer where sources are."""
+    loop = check.loop(_searching, A, gb, k)
+    frontier = loop.state["level"]
+    loop.state["while_"] << True
+    if k > 1:
+        at = list(range(len(sources))), sources
+        frontier << gb.Matrix.from_coo(*at, True, gb.dtypes.BOOL, nrows=k, ncols=A.nrows)
+    else:
+        frontier.clear()
+        frontier[sources[0]] = True
+    with watch.part():  # rounds are sources here
+        loop.run()
+    return loop.state
 
 
-def _many(A, gb, k):
-    """D, the dependency of each of k sources on each vertex that it reaches."""
-    FP64, INT32, BOOL, binary, shape = gb.dtypes.FP64, gb.dtypes.INT32, gb.dtypes.BOOL, gb.binary, (k, A.nrows)
-    D, level = gb.Matrix(FP64, *shape), gb.Matrix(BOOL, *shape)
-    depth, goes_on = gb.Scalar(INT32), gb.Scalar(BOOL)
+def _searching(A, gb, k):
+    """D, the dependency of each of k sources on each vertex that it reaches; of one source as a Vector."""
+    FP64, INT32, BOOL, binary, n = gb.dtypes.FP64, gb.dtypes.INT32, gb.dtypes.BOOL, gb.binary, A.nrows
+    make = (lambda kind: gb.Matrix(kind, k, n)) if k > 1 else (lambda kind: gb.Vector(kind, n))
+    D, P, Q, T, V, level = map(make, (FP64, FP64, FP64, FP64, INT32, BOOL))
+    depth, goes_on, searches, plus_first = gb.Scalar(INT32), gb.Scalar(BOOL), gb.Scalar(BOOL), gb.semiring.plus_first
 
-    def begin():
-        # Q<level> = 1, at the sources
-        P, Q, T, V = (gb.Matrix(kind, *shape) for kind in (FP64, FP64, FP64, INT32))
-        Q(level.S) << 1.0
-        return P, Q, T, V
+    def along(X, B):
+        return X.mxm(B, plus_first[FP64]) if k > 1 else X.vxm(B, plus_first[FP64])
 
-    def forth(steps, P, Q, T, V):
+    def body(_):
+        P.clear()
+        V.clear()
+        # Q<level, replace> = 1, at the sources
+        Q(level.S, gb.replace) << 1.0
+        check.repeat(forth, level)
+        # D<P, replace> = 0; back from the last level, whose vertices hand on themselves alone
+        D(P.S, gb.replace) << 0.0
+        level << V.select("==", depth)
+        to_the_one_before()
+        check.repeat(back, goes_on)
+        searches << False
+
+    def forth(steps):
         # P<level> = Q; V<level> = steps
         P(level.S) << Q
         V(level.S) << steps
         depth << steps
         # Q<!P, replace> = Q plus.first A: a vertex has the paths of all vertices before it
-        Q(~P.S, gb.replace) << Q.mxm(A, gb.semiring.plus_first[FP64])
+        Q(~P.S, gb.replace) << along(Q, A)
         level(Q.S, gb.replace) << True
 
-    def last(P, Q, T, V):
-        # D<P, replace> = 0; back from the last level, whose vertices hand on themselves alone
-        D(P.S, gb.replace) << 0.0
-        level << V.select("==", depth)
+    def to_the_one_before():
         depth << depth.apply(binary.minus, right=1)
         goes_on << depth.apply(binary.gt, right=0)
-        check.repeat(lambda _: back(P, T, V), goes_on)
 
-    def back(P, T, V):
+    def back(_):
         # T<level, replace> = (1 + D) ./ P
         T(level.S, gb.replace) << D.apply(binary.plus, right=1.0)
         T << binary.truediv(T & P)
         # T<before, replace> = T plus.first A'
         level << V.select("==", depth)
-        T(level.S, gb.replace) << T.mxm(A.T, gb.semiring.plus_first[FP64])
+        T(level.S, gb.replace) << along(T, A.T)
         # D += T .* P
         T << binary.times(T & P)
         D(gb.monoid.plus) << T
-        depth << depth.apply(binary.minus, right=1)
-        goes_on << depth.apply(binary.gt, right=0)
+        to_the_one_before()
 
-    return {"body": forth, "while_": level, "begin": begin, "end": last, "dependencies": D}
-
-
-def _dependencies(A, p, levels, gb):
-    """The dependency of the source on each vertex."""
-    FP64, binary = gb.dtypes.FP64, gb.binary
-    d, t = gb.Vector.from_scalar(0.0, A.nrows), gb.Vector(FP64, A.nrows)
-    for before, level in zip(levels[-2::-1], levels[:0:-1], strict=True):
-        # t<level, replace> = (1 + d) ./ p
-        t(level.S, gb.replace) << d.apply(binary.plus, right=1.0)
-        t << binary.truediv(t & p)
-        # t<before, replace> = A plus.second t
-        t(before.S, gb.replace) << A.mxv(t, gb.semiring.plus_second[FP64])
-        # d += t .* p
-        t << binary.times(t & p)
-        d(gb.monoid.plus) << t
-    return d
+    state = {"dependencies": D, "paths": P, "depths": V, "level": level}
+    return {"body": body, "while_": searches, **state}
