@@ -2,12 +2,13 @@
 
 Method: Brandes. A breadth-first search from each source counts the shortest paths to every vertex; then, from the last
 level back to the first, each vertex hands to those before it the share of the paths that came through them. Of
-vertices, `batch` sources at once, a row of a matrix for each; of edges one at a time.
+vertices, `batch` sources at once, a row of a matrix for each; of edges one at a time. Both ways are loops inside of the
+one round of a program.
 
 State: p (a row of P) is the number of shortest paths from the source, FP64, as it grows without bounds; no entry stands
 for "not found". d (a row of D) is the dependency: the sum, over all targets, of the share of the shortest paths that go
 through v; v itself is one target more of what it hands on. V holds the number of steps to each vertex, and level the
-vertices of one number, as presence alone; levels[k], of one source, those k + 1 steps away.
+vertices of one number, as presence alone.
 
 Input: any square A; an edge is a stored entry of length one, whatever its dtype and value; self loops do not matter.
 Directed: A[i, j] is the edge i -> j.
