@@ -71,7 +71,7 @@ def edge_betweenness_centrality(A, sources=None, *, gb=None):
     e = i * 0.0
     for source in sources:
         found = _found(A, gb, [source], 1)
-        d, number, depth = (found[x].to_dense(y) for x, y in (("dependencies", 0.0), ("paths", 1.0), ("depths", -1)))
+        d, number, depth = (x.to_dense(y) for x, y in zip((found["dependencies"], *found["paths"]), (0.0, 1.0, -1)))
         # e[i, j] += p[i] / p[j] (1 + dependency[j]), from each level to the next
         e += (depth[i] >= 0) * (depth[i] + 1 == depth[j]) * (number[i] / number[j] * (1 + d[j]))
         watch.tell(total=len(sources))
@@ -98,26 +98,30 @@ def _searching(A, gb, k):
     """D, the dependency of each of k sources on each vertex that it reaches; of one source as a Vector."""
     FP64, INT32, BOOL, binary, n = gb.dtypes.FP64, gb.dtypes.INT32, gb.dtypes.BOOL, gb.binary, A.nrows
     make = (lambda kind: gb.Matrix(kind, k, n)) if k > 1 else (lambda kind: gb.Vector(kind, n))
-    D, P, Q, T, V, level = map(make, (FP64, FP64, FP64, FP64, INT32, BOOL))
+    D, level = make(FP64), make(BOOL)
+    paths = () if k > 1 else (make(FP64), make(INT32))  # of one source, whose edges may be asked for
     depth, goes_on, searches, plus_first = gb.Scalar(INT32), gb.Scalar(BOOL), gb.Scalar(BOOL), gb.semiring.plus_first
 
     def along(X, B):
         return X.mxm(B, plus_first[FP64]) if k > 1 else X.vxm(B, plus_first[FP64])
 
-    def body(_):
+    def begin():
+        return make(FP64), make(FP64), *(paths or (make(FP64), make(INT32)))
+
+    def body(_, Q, T, P, V):
         P.clear()
         V.clear()
         # Q<level, replace> = 1, at the sources
         Q(level.S, gb.replace) << 1.0
-        check.repeat(forth, level)
+        check.repeat(lambda steps: forth(steps, Q, P, V), level)
         # D<P, replace> = 0; back from the last level, whose vertices hand on themselves alone
         D(P.S, gb.replace) << 0.0
         level << V.select("==", depth)
         to_the_one_before()
-        check.repeat(back, goes_on)
+        check.repeat(lambda _: back(T, P, V), goes_on)
         searches << False
 
-    def forth(steps):
+    def forth(steps, Q, P, V):
         # P<level> = Q; V<level> = steps
         P(level.S) << Q
         V(level.S) << steps
@@ -130,7 +134,7 @@ def _searching(A, gb, k):
         depth << depth.apply(binary.minus, right=1)
         goes_on << depth.apply(binary.gt, right=0)
 
-    def back(_):
+    def back(T, P, V):
         # T<level, replace> = (1 + D) ./ P
         T(level.S, gb.replace) << D.apply(binary.plus, right=1.0)
         T << binary.truediv(T & P)
@@ -142,5 +146,5 @@ def _searching(A, gb, k):
         D(gb.monoid.plus) << T
         to_the_one_before()
 
-    state = {"dependencies": D, "paths": P, "depths": V, "level": level}
-    return {"body": body, "while_": searches, **state}
+    state = {"level": level, "dependencies": D, "paths": paths}
+    return {"begin": begin, "body": body, "while_": searches, **state}

@@ -43,7 +43,7 @@ def triangle_count(A, *, gb=None):
 
 
 def _has_hubs(A, gb):
-    return int(degrees(A, gb).max(initial=0)) * A.nrows > SKEW * A.nvals
+    return A.nvals > 0 and int(degrees(A, gb).max()) * A.nrows > SKEW * A.nvals
 
 
 def _by_degree(A, gb):

@@ -28,7 +28,7 @@ ALPHA = 16  # a frontier with more than 1/16 of all entries pulls (Beamer's alph
 # Dot products of rows at a mask on a GPU: from how many entries on a row of A is put into a table, for how many entries
 # of the mask at once; how long even the shorter row has to be for a whole block to search for its entries (estimated);
 # lanes that look a row of B up in a table.
-DOT_TABLE = (("TABLE_FROM", 16), ("TABLE_FOR", 4), ("LONG", 1024), ("BESIDE", 8), ("MIN_BLOCKS", 4))
+DOT_TABLE = (("TABLE_FROM", 16), ("TABLE_FOR", 4), ("LONG", 1024), ("BESIDE", 8), ("MIN_BLOCKS", 4), ("HEADS", 1))
 # Slots of the table, of which a row may fill half, with columns of 32 and of 64 bits. Triangles of RMAT 20 on an H200:
 # 10.8 ms, 20.2 without tables; 2048 to 8192 slots differ by 4 %.
 DOT_SLOTS = 12, 11

@@ -11,6 +11,7 @@
 #define AHEAD 4  // loads in flight per lane
 #define FEW 4    // columns of a row that a lane compares with all at once
 #define WARP_SLOTS (SLOTS / 8)
+#define TURNS 4  // of rows that begin in a block, a row a thread
 typedef AnyColumn<PACKED, COL_T> Far;
 typedef AnyColumn<M_PACKED, MCOL_T> MaskColumn;
 
@@ -69,6 +70,33 @@ __device__ __forceinline__ void search(const Rows& m, const Pair& r, i64 i, i64 
 template <int TEAM> __device__ __forceinline__ void wait() {
   if (TEAM == 32) __syncwarp();
   else __syncthreads();
+}
+
+// The row of each entry of a block, of which `top` has the first one: where rows begin is marked, and each entry takes
+// the last mark up to it. Where that takes many turns, because rows are empty, the entry's own row is searched for.
+__device__ __forceinline__ i64 row_in_block(const MPTR_T* ptr, i64 top, i64 rows, i64 first, int entries) {
+  __shared__ int marks[BLOCK], in_warp[BLOCK / 32];
+  const int thread = threadIdx.x, lane = thread & 31;
+  marks[thread] = 0;
+  __syncthreads();
+  bool more = true;
+  i64 row = top + 1 + thread;
+  for (int turn = 0; more && turn < TURNS; ++turn, row += BLOCK) {
+    const i64 at = row < rows ? (i64)ptr[row] - first : entries;
+    if (at < entries) atomicMax(&marks[at], (int)(row - top));
+    more = __syncthreads_or(thread == BLOCK - 1 && at < entries);
+  }
+  if (more) return thread < entries ? row_from(ptr, top, rows, first + thread) : top;
+  int last = marks[thread];
+#pragma unroll
+  for (int d = 1; d < 32; d <<= 1) {
+    const int before = __shfl_up_sync(ALL_LANES, last, d);
+    if (lane >= d) last = max(last, before);
+  }
+  if (lane == 31) in_warp[thread / 32] = last;
+  __syncthreads();
+  for (int w = 0; w < thread / 32; ++w) last = max(last, in_warp[w]);
+  return top + last;
 }
 
 // What a block knows of its entries.
@@ -147,8 +175,13 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MaskColumn::stored* m_col, i64
   Pair own = {0, 0, 0, 0};
   i64 own_row = 0, own_column = 0;
   bool searches = false;
+#if HEADS
+  const i64 i = row_in_block(m_ptr, top, m_rows, first, entries);
+#else
+  const i64 i = thread < entries ? row_from(m_ptr, top, m_rows, first + thread) : top;
+#endif
   if (thread < entries) {
-    const i64 i = row_from(m_ptr, top, m_rows, first + thread), j = (i64)mask_column[first + thread];
+    const i64 j = (i64)mask_column[first + thread];
     own = {(i64)a_ptr[i], (i64)a_ptr[i + 1], (i64)b_ptr[j], (i64)b_ptr[j + 1]};
     own_row = i, own_column = j;
     const i64 a_size = own.a_end - own.a, b_size = own.b_end - own.b;
