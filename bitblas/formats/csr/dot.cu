@@ -198,17 +198,10 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MaskColumn::stored* m_col, i64
   }
   __syncthreads();
 
-#if GROUP == 1
-  if (searches) {
-    Sum t = {false, IDENTITY, 0};
-    search(m, own, own_row, own_column, 0, 1, t);
-    write(t, first + thread, product, present, sums);
-  }
-#else
   const u32 searching = __ballot_sync(ALL_LANES, searches);
   for (int step = 0; step < GROUP; ++step) {  // 32 / GROUP entries of the warp at a time, told by their lanes
     const int owner = step * (32 / GROUP) + lane / GROUP;
-    if (!(searching >> step * (32 / GROUP) & ((1u << 32 / GROUP) - 1))) continue;
+    if (!(searching >> step * (32 / GROUP) & ALL_LANES >> (32 - 32 / GROUP))) continue;
     const Pair r = {shuffle_from<32>(own.a, owner), shuffle_from<32>(own.a_end, owner),
                     shuffle_from<32>(own.b, owner), shuffle_from<32>(own.b_end, owner)};
     const i64 i = shuffle_from<32>(own_row, owner), j = shuffle_from<32>(own_column, owner);
@@ -218,7 +211,6 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MaskColumn::stored* m_col, i64
     gather<GROUP>(t);
     if (active && (lane & (GROUP - 1)) == 0) write(t, first + (thread & ~31) + owner, product, present, sums);
   }
-#endif
 
   for (int s = thread / 32; s < small_count; s += BLOCK / 32) {
     const int begin = small[s], end = (int)min((i64)m_ptr[of.row[begin] + 1] - first, (i64)entries);
