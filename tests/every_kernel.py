@@ -37,7 +37,7 @@ from bitblas.registry import variants as registry
 
 # Constants that the plan sets by the operands, and by the device.
 CHOSEN = {"LANES", "UNROLL", "MIN_BLOCKS", "STAGE", "SLOTS", "LOG_SLOTS", "CLUSTER", "THREADS", "QUEUE_BYTES"}
-CHOSEN |= {"SHARED_BYTES", "SHARE", "GROUP"}
+CHOSEN |= {"SHARED_BYTES", "SHARE"}
 Task = tuple[str, Callable[[], None]]
 
 

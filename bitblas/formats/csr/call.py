@@ -10,7 +10,7 @@ from semirings.dtypes import INT64, lookup_dtype
 from ..choice import Constants, Dot, Format
 from ..contract import Form, Types
 from ..hubs import Hubs, hubs_of
-from .choice import DOT_SLOTS, DOT_TABLE, MIN_BLOCKS, STAGE, UNROLL, RowsChoice, index_type
+from .choice import DOT_TABLE, MIN_BLOCKS, STAGE, UNROLL, RowsChoice, index_type
 from .grades import graded_constants
 
 # The types of a dot kernel's index arrays: of A, of B' (which may hold more entries), of the mask.
@@ -55,9 +55,7 @@ class RowsFormat(RowsChoice):
 
     def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
         # A block takes 256 entries: one a thread, LANES, though GROUP lanes then share its work.
-        wide = int(dict(types)["COL"] is INT64)
-        table = [("SLOTS", 1 << DOT_SLOTS[wide]), ("LOG_SLOTS", DOT_SLOTS[wide]), *DOT_TABLE]
-        shape = [("LANES", 1), ("GROUP", lanes), ("COL_64", wide), *table]
+        shape = [("LANES", 1), ("GROUP", lanes), ("COL_64", int(dict(types)["COL"] is INT64)), *DOT_TABLE]
         return [*shape, *self._columns(), ("M_PACKED", int(mask.packed))]
 
     def _columns(self, width: int = 0) -> Constants:

@@ -25,13 +25,11 @@ GRADED_FROM = 1 << 22  # entries; of fewer a block would read hot columns for as
 SAMPLES = 1 << 15  # entries of which the share is told that stand in the first columns
 HOT_SHARE = 0.4  # of the entries, from which on the first columns are hot (RMAT 20: by degree 0.69, else 0.25)
 ALPHA = 16  # a frontier with more than 1/16 of all entries pulls (Beamer's alpha is 14; his graphs are RMAT too)
-# Dot products of rows at a mask on a GPU: from how many entries on a row of A is put into a table, for how many entries
-# of the mask at once; how long even the shorter row has to be for a whole block to search for its entries (estimated);
-# lanes that look a row of B up in a table.
-DOT_TABLE = (("TABLE_FROM", 16), ("TABLE_FOR", 4), ("LONG", 1024), ("BESIDE", 8), ("MIN_BLOCKS", 4), ("HEADS", 1))
-# Slots of the table, of which a row may fill half, with columns of 32 and of 64 bits. Triangles of RMAT 20 on an H200:
-# 10.8 ms, 20.2 without tables; 2048 to 8192 slots differ by 4 %.
-DOT_SLOTS = 12, 11
+# Dot products of rows at a mask on a GPU: slots of the table that holds a row of A (a row may fill half of them), from
+# how many entries on a row is put there, for how many entries of the mask at once; and how long even the shorter row
+# has to be for a whole block to search for its entries (estimated). Triangles of RMAT 20 on an H200: 10.8 ms, 20.2
+# without tables; rows from 8 to 32 entries on, and 2048 to 8192 slots, differ by 4 %.
+DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12), ("TABLE_FROM", 16), ("TABLE_FOR", 4), ("LONG", 1024))
 CLIP_LANES, CLIP_ALONE = 8, 4  # lanes that copy a part of a row on a GPU, where more entries of it are kept
 
 
@@ -81,7 +79,7 @@ class RowsChoice(Format):
 
     def dot_lanes(self, form: Any) -> int:
         """One per entry of a row (rmat20: 10.8 ms with 4 lanes, 9.6 and 10.8 in two runs with 8, 10.0 with 32)."""
-        return power_of_two(form.nvals / max(1, form.nrows) / 2, 1, 32)
+        return power_of_two(form.nvals / max(1, form.nrows), 4, 32)
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         if staged:
