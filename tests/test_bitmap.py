@@ -92,6 +92,33 @@ def test_products_from_both_sides(device, case):
             same(*c)
 
 
+POSITIONAL = {  # by the shapes that they are tried on
+    (70, 5): (
+        lambda lib, A, B: A.apply(lib.indexunary.rowindex, 2),
+        lambda lib, A, B: A.select(lib.select.tril, -1),
+        lambda lib, A, B: A.ewise_mult(B, lib.binary.ss.secondj),
+    ),
+    (150, 130): (lambda lib, A, B: A.apply(lib.indexunary.colindex, 1), lambda lib, A, B: A.select("colgt", 100)),
+    (20, 70): (
+        lambda lib, A, B: A.apply(lib.unary.ss.positionj1),
+        lambda lib, A, B: A.select("rowle", 7),
+        lambda lib, A, B: A.ewise_add(B, lib.binary.ss.firsti1),
+        lambda lib, A, B: A.apply(lib.indexunary.diagindex, 3),
+        lambda lib, A, B: A.select(lib.select.triu, 1 << 62),
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", POSITIONAL)
+def test_operators_of_rows_and_columns_read_places(device, shape):
+    rng = np.random.default_rng(shape)
+    a, b = (both(entries(rng, shape, 0.3, "INT64"), shape, "INT64", device) for _ in range(2))
+    for expression in POSITIONAL[shape]:
+        t = [expression(lib, A, B).new() for lib, A, B in zip((gb, graphblas), a, b, strict=True)]
+        same(*t)
+        assert is_bitmap(t[0])
+
+
 @SLOW  # the kernels are those of vectors
 @pytest.mark.parametrize("dtype", ["FP64", "BOOL"])
 @pytest.mark.parametrize("shape", [(70, 5), (20, 70), (130, 64)])
@@ -239,12 +266,20 @@ def writes(C, library, op, **how):
         C(M.V, library.binary.times)[1:7, ::2] << 3
         C(~M.S, library.replace)[:, 2] << w
         C[[1, 2], :3] << [[1, 2, 3], [4, 5, 6]]
+    elif op == "parts":
+        P = library.Matrix.from_coo([0, 0, 1], [0, 1, 1], [True, False, True], nrows=2, ncols=2, **how)
+        v = w.apply(library.unary.one[bool]).new()
+        C[[4, 9], [1, 3]](P.V) << B
+        C[[2, 0], [0, 4]](~P.S, library.binary.times, library.replace) << 2
+        C[:, 1](v.S, library.replace) << w
+        C(~v.V)[[9, 3, 8, 11], 2] << 1
+        C(w.dup()[:k].new().S, replace=True)[5, [0, 3, 4]] << [7, 8, 9]
     else:
         C[[5, 5], [1, 3]] << 4
         C[n - 2, :] << library.Scalar(C.dtype)
 
 
-@pytest.mark.parametrize("op", ["single", "lines", "regions", "repeats"])
+@pytest.mark.parametrize("op", ["single", "lines", "regions", "parts", "repeats"])
 @pytest.mark.parametrize(
     "dtype, iso", [("FP64", False), ("BOOL", False), pytest.param("INT64", True, marks=pytest.mark.slow)]
 )

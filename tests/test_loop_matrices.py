@@ -105,6 +105,8 @@ def statements(lib, A, C, D, M, s, k):
     T << T.ewise_union(C, f.plus, 1, 2)
     C(f.max) << A.mxm(T, lib.semiring.min_plus)
     D(M.S) << T.apply(u.ainv)
+    T(f.plus) << C.apply(lib.indexunary.rowindex, 1).new()
+    D(f.plus) << T.select(lib.select.tril, k).ewise_mult(C, f.ss.secondj)
     D(C.S, f.plus) << s
     C << C.select("<", 60)
 
@@ -176,7 +178,6 @@ def test_counts_and_loops_inside(device, turn):
 BAD = {
     "square": (lambda C, A, v: A.__lshift__(A.apply(gb.unary.one)), "a Matrix of 90 x 90"),
     "index": (lambda C, A, v: C.__setitem__((1, 2), 5), "assignment by index"),
-    "rows": (lambda C, A, v: C.__lshift__(C.apply(gb.indexunary.rowindex)), "rows and columns"),
     "sums": (lambda C, A, v: v.__lshift__(C.reduce_rowwise(gb.monoid.plus)), "reduce_rowwise"),
     "beside": (lambda C, A, v: C.__lshift__(C.ewise_mult(C[0, :].new())), "extraction by index"),
     "two": (lambda C, A, v: A.__lshift__(C.mxm(C.T)), "a Matrix of 90 x 90"),
@@ -205,7 +206,7 @@ def test_what_cannot_be_captured_is_named(device, name):
     assert holds_matrix(C) and not holds_matrix(A)
 
 
-def test_as_many_sources_as_vertices(device):
+def test_as_many_sources_as_vertices_and_more(device):
     """No narrow matrix holds them: the program runs statement by statement, and so does the loop inside."""
     rows, cols = edges(9, 20)
     A = gb.Matrix.from_coo(rows % 9, cols % 9, True, nrows=9, ncols=9)
@@ -213,3 +214,6 @@ def test_as_many_sources_as_vertices(device):
     mine, other = (gb.algorithms.betweenness_centrality(X, gb=lib) for X, lib in ((A, gb), (B, graphblas)))
     assert mine.device.name == device and not holds_matrix(gb.Matrix(BOOL, 9, 9))
     np.testing.assert_allclose(mine.device.to_host(mine.to_dense()), other.to_dense())
+    many = list(range(9)) * 2
+    mine, other = (gb.algorithms.levels_from_each(X, many, gb=lib) for X, lib in ((A, gb), (B, graphblas)))
+    same(mine, other)

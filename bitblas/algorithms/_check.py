@@ -45,7 +45,8 @@ class Loop:
         matrices = [x for x in self.state.values() if getattr(x, "ndim", 0) == 2]
         # What a body cannot hold makes it a loop of single statements.
         ordered = matrices and getattr(A, "order", None) is not None
-        self.plain = bool(ordered) or not all(map(holds_matrix, matrices))
+        held = all(holds_matrix(x) and max(x.shape) == A.nrows for x in matrices)  # more rows than A has are not
+        self.plain = bool(ordered) or not held
         self.kept = False
 
     def run(self):

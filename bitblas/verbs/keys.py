@@ -16,7 +16,7 @@ from ..flat import FlatStore
 from ..formats import Structure
 from ..kernels.prologue import Variant
 from ..store import MatrixStore, plain
-from . import arrays, narrow, vector
+from . import arrays, narrow
 
 
 def check_keys(nrows: int, ncols: int) -> None:
@@ -116,5 +116,5 @@ def store(like: MatrixStore, keys: Any, values: Any, dtype: DataType) -> MatrixS
 def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
     """The same structure, values of another type."""
     if isinstance(A, FlatStore) and A.dtype is not dtype and not dtype._is_udt:
-        return narrow.each(vector.cast, A, dtype)
+        return narrow.cast(A, dtype)
     return A if A.dtype is dtype else MatrixStore(A.structure, dtype, arrays.cast(A.device, A.values, A.dtype, dtype))

@@ -110,10 +110,10 @@ def _join_places(
 
 def apply(A: MatrixStore, op: Typed[Operator]) -> MatrixStore:
     """op of every entry."""
-    if op.op.positional:
-        return apply_index(A, op, np.int64(0))
     if not A.usual and narrow.is_flat(A) and narrow.computes(op):
         return narrow.each(vector.apply, A, op)
+    if op.op.positional:
+        return apply_index(A, op, np.int64(0))
     structure, x = A.structure, A.values
     if isinstance(x, np.generic) or not structure.nvals:
         value = x if isinstance(x, np.generic) else A.dtype.np_type.type(0)
@@ -140,6 +140,8 @@ def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> Matrix
 
 def apply_index(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """op(entry, row, column, thunk)."""
+    if not A.usual and narrow.is_flat(A) and narrow.computes(op):
+        return narrow.each(vector.apply_index, A, op, thunk)
     if not A.nvals:
         return MatrixStore(A.structure, op.return_type, op.return_type.np_type.type(0))
     return MatrixStore(A.structure, op.return_type, arrays.index(A.device, op, A.values, *A.coo(), thunk))
@@ -159,14 +161,14 @@ REGIONS: dict[str, Callable[[int], Region]] = {
 
 def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """The entries for which op(entry, row, column, thunk) is true."""
-    if not A.usual and narrow.is_flat(A) and narrow.computes(op):
-        return narrow.each(vector.select, A, op, thunk)
-    if not A.nvals:
-        return A
     name = op.op.name
     if name in REGIONS:  # beyond the limit nothing changes, and sums with it cannot overflow
         limit = max(A.nrows, A.ncols) + 1
         thunk = min(max(int(cast_scalar(thunk, INT64)), -limit), limit)
+    if not A.usual and narrow.is_flat(A) and narrow.computes(op):
+        return narrow.each(vector.select, A, op, thunk)
+    if not A.nvals:
+        return A
     by_rows = not A.device.shares_rows and A.usual and A.structure.primary.format.by_rows
     by_rows = by_rows and not records.computes(op)
     if by_rows and not A.packed and A.order is None and not (A.iso and not op.op.positional):
@@ -199,8 +201,8 @@ def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:
     """The monoid's sum of all entries, None where there is none."""
     if isinstance(A, FlatStore) and not records.computes(monoid):
         return vector.reduce(A.flat, monoid)
-    if isinstance(A, Sieve) and (total := A.total(monoid)) is not None:
-        return total
+    if isinstance(A, Sieve) and A.adds(monoid):
+        return A.total(monoid)
     if not A.nvals:
         return None
     if A.iso:

@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from semirings import Monoid, Operator, Typed
+from semirings import BinaryOp, Monoid, Operator, Typed
 from semirings.catalog import SELECT
 from semirings.dtypes import BOOL, DataType, cast_scalar
+from semirings.expressions import rename
 
 from ..flat import FlatStore, bits_of, flat_of
 from ..formats import Structure
-from ..formats.bitmap.layout import lines_of
+from ..formats.bitmap.layout import Lines, lines_of
 from ..kernels.prologue import Variant
-from ..store import MatrixStore, VectorStore, words
+from ..store import MatrixStore, VectorStore, pack, words
 from . import elements, local, records, vector
 from .operands import Mask, allowed, word_bounds
 from .sieve import Sieve
@@ -45,22 +46,40 @@ def _like(A: MatrixStore, t: VectorStore) -> FlatStore:
 
 
 def computes(op: Typed[Operator] | Typed[Monoid]) -> bool:
-    """Whether an operator runs on places: it reads no rows and columns, and values that places can hold."""
-    named: Any = op.op
-    return not getattr(named, "positional", False) and not op.dtype._is_udt and not records.computes(op)
+    """Whether an operator runs on places, whose values they can hold."""
+    return not op.dtype._is_udt and not records.computes(op)
+
+
+@functools.cache
+def at_places(op: Typed[Any], lines: Lines) -> Typed[Any]:
+    """The operator as it reads rows and columns off the number of a place, which stands on line `ix / stride`."""
+    if not op.op.positional:
+        return op
+    line = f"floor_quotient(ix, 0 * ix + {lines.stride})"  # of one type
+    position = f"(ix - {lines.stride} * {line})"
+    row, column = (line, position) if lines.tall else (position, line)
+    text = rename(op.op.expr, {"ix": row, "jx": column, "iy": row, "jy": column})
+    alone = {"exchanged": None} if isinstance(op.op, BinaryOp) else {}
+    return dataclasses.replace(op.op, expr=text, **alone)[op.dtype]
 
 
 def ewise(A: MatrixStore, B: MatrixStore, op: Typed[Operator], *, union: bool, defaults: Any = None) -> MatrixStore:
     """The entries of both, or of either (with `defaults` for what is missing), joined by an operator."""
-    u, v = flat_of(A), flat_of(B)
+    u, v, op = flat_of(A), flat_of(B), at_places(op, lines_of(A.nrows, A.ncols))
     t = vector.ewise(u, v, op, union=union) if defaults is None else vector.ewise_union(u, v, op, *defaults)
     return _like(A, _own(t, u, v))
 
 
-def each(run: Callable[..., VectorStore], A: MatrixStore, *args: Any, **how: Any) -> MatrixStore:
+def each(run: Callable[..., VectorStore], A: MatrixStore, op: Typed[Operator], *args: Any, **how: Any) -> MatrixStore:
     """A verb of vectors on the entries of one matrix."""
     u = flat_of(A)
-    return _like(A, _own(run(u, *args, **how), u))
+    return _like(A, _own(run(u, at_places(op, lines_of(A.nrows, A.ncols)), *args, **how), u))
+
+
+def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
+    """A with values of another type."""
+    u = flat_of(A)
+    return _like(A, _own(vector.cast(u, dtype), u))
 
 
 def truthy(A: FlatStore) -> Structure:
@@ -102,7 +121,8 @@ def valid_bits(C: MatrixStore) -> Any:
 
 def merges(C: MatrixStore, accum: Typed[Operator] | None) -> bool:
     """Whether a statement on C ends by places."""
-    return not C.dtype._is_udt and (accum is None or computes(accum))
+    named: Any = None if accum is None else accum.op
+    return not C.dtype._is_udt and (accum is None or (computes(accum) and not getattr(named, "positional", False)))
 
 
 def merge(
@@ -163,20 +183,35 @@ def assigned(
     mask: Any,
     accum: Typed[Operator] | None,
     replace: bool,
+    part: Any = None,
 ) -> FlatStore:
     """What C<mask, accum, replace>[I, J] = u leaves in C. Of a repeated index the last counts.
 
-    I, J: arrays, None: all. u: a matrix of their sizes, or what is to stand in it, row by row."""
+    I, J: arrays, None: all. u: a matrix of their sizes, or what is to stand in it, row by row. part: the rows and
+    columns of which the mask is one; nothing changes elsewhere. None: all."""
     xp, lines = C.device.xp, lines_of(C.nrows, C.ncols)
     (rows, r), (cols, c) = (_last_of_each(xp, index, size) for index, size in ((I, C.nrows), (J, C.ncols)))
     if isinstance(u, MatrixStore):
         u = local.extract(flat_of(u), lines_of(u.nrows, u.ncols).place(r[:, None], c).ravel())
     elif u.size != len(rows) * len(cols):
         u = local.extract(u, (r[:, None] * (C.ncols if J is None else len(J)) + c).ravel())
-    m = None if mask is None else Mask(bits_of(mask.structure), mask.complement)
+    m = None
+    if mask is not None:
+        m = Mask(bits_of(mask.structure), mask.complement) if part is None else _widened(C, part, mask)
     to = _own_places(C)
     elements.assign(to.flat, lines.place(rows[:, None], cols).ravel(), u, m, accum, replace)
     return to
+
+
+def _widened(C: MatrixStore, part: tuple[Any, Any], mask: Any) -> Mask:
+    """The mask of a part of C as one of C, which allows all that lies elsewhere."""
+    xp, lines = C.device.xp, lines_of(C.nrows, C.ncols)
+    (rows, r), (cols, c) = (_last_of_each(xp, *of) for of in zip(part, (C.nrows, C.ncols), strict=True))
+    inside = xp.full((mask.structure.nrows, mask.structure.ncols), mask.complement)
+    inside[mask.structure.coo()] = not mask.complement
+    allowed = xp.ones(lines.places, bool)
+    allowed[lines.place(rows[:, None], cols)] = inside[r[:, None], c]
+    return Mask(pack(C.device, allowed), False)
 
 
 def _last_of_each(xp: Any, index: Any, size: int) -> tuple[Any, Any]:

@@ -1,7 +1,7 @@
 """What a product under a mask leaves: a sum at each place of the mask, and a flag whether there was any product.
 
 Places without one are no entries. They are dropped when somebody asks where the entries are; a sum over all of them,
-which is all that is asked of many masked products, needs no dropping, because what stands there is the identity.
+which is all that is asked of many masked products, needs no dropping.
 (GraphBLAS C API 2.1, section 2.5: a nonblocking implementation may put off what nobody has asked for.)
 """
 
@@ -19,7 +19,7 @@ from ..build.stores import filter_entries
 from ..formats import Structure
 from ..kernels.prologue import is_neutral
 from ..store import MatrixStore
-from . import arrays
+from . import arrays, records, vector_sums
 
 
 class Sieve(MatrixStore):
@@ -51,10 +51,14 @@ class Sieve(MatrixStore):
     def iso(self) -> bool:
         return isinstance(self.sums, np.generic)
 
+    def adds(self, monoid: Typed[Monoid]) -> bool:
+        """Whether `total` can tell the sum of all entries: without that anybody knows which they are."""
+        return self.waits and not self.iso and self.places.nvals > 0 and not records.computes(monoid)
+
     def total(self, monoid: Typed[Monoid]) -> np.generic | None:
-        """The sum of all entries if it can be had without knowing which they are: None if not."""
-        known = not self.waits or self.iso or not self.places.nvals
-        if known or monoid != self.monoid or not is_neutral(monoid.op, self.dtype):
-            return None
-        total = arrays.reduce(self.device, monoid, self.sums)
-        return None if total == monoid.identity else total  # the identity: perhaps there is no entry at all
+        """The sum of all entries, None where there is none."""
+        if self.device.host_memory and monoid == self.monoid and is_neutral(monoid.op, self.dtype):
+            found = arrays.reduce(self.device, monoid, self.sums)  # all of them, which takes less than to ask for each
+            if found != monoid.identity:
+                return found
+        return vector_sums.reduce_flagged(self.device, monoid, self.sums, self.present.view(np.uint8))

@@ -1,4 +1,4 @@
-"""Verbs on vectors: element-wise, apply, select, reduce; merge.py ends their statements."""
+"""Verbs on vectors: element-wise, apply, select; vector_sums.py has `reduce`, merge.py ends their statements."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 from numpy import generic  # a module with __getattr__, as NumPy is, is slow to look into
 
-from semirings import Monoid, Operator, Typed
+from semirings import Operator, Typed
 from semirings.catalog import BINARY, UNARY
 from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
 from semirings.expressions import Expression
 
 from ..device import Device
-from ..device.readback import Readback
 from ..sparse import SparseStore
-from ..store import CHUNK, VectorStore, pack, words, write_bits
+from ..store import VectorStore, pack, words, write_bits
 from . import local, reading, records
 from .merge import merge as merged
-from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, no_mask, nothing, stored, word_bounds
+from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, no_mask, nothing, word_bounds
 from .reading import make_dense, same_value
-from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, reduce_variant
+from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant
+from .vector_sums import reduce as reduce
 
 WORD = np.dtype(np.uint64)
 
@@ -255,45 +255,3 @@ def finish(t: VectorStore, out: Into | None, *, owned: bool = True) -> VectorSto
         return VectorStore(t.device, t.size, out.w.dtype, bits, cast_scalar(t.values, out.w.dtype))
     merge(out.w, t, out.mask, out.accum, out.replace)
     return None
-
-
-@functools.cache
-def _reduce(device: Device, monoid: Typed[Monoid], u: str, flags: bool = False) -> tuple[Any, DataType]:
-    """Types by name, as in `pointwise`."""
-    variant, z = reduce_variant(monoid, lookup_dtype(u), flags)
-    return device.kernel(variant), z
-
-
-def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
-    """The monoid's sum of all entries, None where there is none. Float sums have a fixed order: chunk by chunk, then
-    chunks of those sums."""
-    if type(u) is SparseStore:
-        u = local.renumbered(u, u.index)
-    device, size, n = u.device, u.size, words(u.size)
-    if isinstance(u.values, np.generic):
-        k = u.nvals
-        return monoid.op.repeat(monoid.dtype, cast_scalar(u.values, monoid.return_type), k) if k else None
-    if records.computes(monoid):
-        x = reading.entries(u)[1]
-        if not len(x):
-            return None
-        sums = records.folded(device, records.plain(monoid), x, device.asarray([0, len(x)], np.int64))
-        found: np.generic = device.to_host(sums)[0]
-        return found
-    kernel, z = _reduce(device, monoid, u.dtype.name)
-    operand = u.present, *stored(device, u.dtype, u.values)
-    while True:
-        chunks = -(-n // CHUNK)
-        told = Readback(device, 24) if chunks == 1 and not device.host_memory else None
-        if told is not None:
-            sums, some = told.part(z.np_type), told.part(np.uint8, 16)  # of complex numbers 16 bytes
-        else:
-            sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
-        bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads) if n >= PARALLEL_WORDS else None
-        kernel(chunks, CHUNK, size, *operand, some, sums, bounds=bounds)
-        if told is not None:
-            return told.read(z.np_type)[0] if told.read(np.uint8, 16)[0] else None
-        if chunks == 1:
-            return sums[0] if some[0] else None
-        kernel, _ = _reduce(device, monoid.op[z], z.name, True)
-        operand, size, n = (some, sums, z.np_type.type(0), 1), chunks, words(chunks)

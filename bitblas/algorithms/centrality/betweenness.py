@@ -2,12 +2,13 @@
 
 Method: Brandes. A breadth-first search from each source counts the shortest paths to every vertex; then, from the last
 level back to the first, each vertex hands to those before it the share of the paths that came through them. Of
-vertices, `batch` sources at once, a row of a matrix for each; of edges one at a time.
+vertices, `batch` sources at once, a row of a matrix for each; of edges one at a time. Both ways are loops inside of the
+one round of a program.
 
 State: p (a row of P) is the number of shortest paths from the source, FP64, as it grows without bounds; no entry stands
 for "not found". d (a row of D) is the dependency: the sum, over all targets, of the share of the shortest paths that go
 through v; v itself is one target more of what it hands on. V holds the number of steps to each vertex, and level the
-vertices of one number, as presence alone; levels[k], of one source, those k + 1 steps away.
+vertices of one number, as presence alone.
 
 Input: any square A; an edge is a stored entry of length one, whatever its dtype and value; self loops do not matter.
 Directed: A[i, j] is the edge i -> j.
@@ -46,17 +47,8 @@ def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
     c, plus = gb.Vector.from_scalar(0.0, n), gb.monoid.plus
     for first in range(0, len(sources), batch):
         some = list(sources[first : first + batch])
-        if len(some) == 1:
-            p, levels = _paths(A, some[0], gb)
-            c(plus) << _dependencies(A, p, levels, gb)
-        else:
-            loop = check.loop(_many, A, gb, min(batch, len(sources)))
-            frontier, D = loop.state["while_"], loop.state["dependencies"]
-            shape = {"nrows": frontier.nrows, "ncols": n}
-            frontier << gb.Matrix.from_coo(list(range(len(some))), some, True, gb.dtypes.BOOL, **shape)
-            with watch.part():  # rounds are sources here
-                loop.run()
-            c(plus) << D.reduce_columnwise(plus)
+        D = _found(A, gb, some, min(batch, len(sources)))["dependencies"]
+        c(plus) << (D.reduce_columnwise(plus) if D.ndim == 2 else D)
         watch.tell(len(some), total=len(sources))
     return c
 
@@ -78,93 +70,81 @@ def edge_betweenness_centrality(A, sources=None, *, gb=None):
     i, j, _ = A.to_coo()
     e = i * 0.0
     for source in sources:
-        p, levels = _paths(A, source, gb)
-        d = _dependencies(A, p, levels, gb).to_dense()
-        depth, number = d * 0 - 1, p.to_dense(1.0)
-        depth[source] = 0
-        for k, level in enumerate(levels, 1):
-            depth[level.to_coo()[0]] = k
+        found = _found(A, gb, [source], 1)
+        d, number, depth = (x.to_dense(y) for x, y in zip((found["dependencies"], *found["paths"]), (0.0, 1.0, -1)))
         # e[i, j] += p[i] / p[j] (1 + dependency[j]), from each level to the next
         e += (depth[i] >= 0) * (depth[i] + 1 == depth[j]) * (number[i] / number[j] * (1 + d[j]))
         watch.tell(total=len(sources))
     return gb.Matrix.from_coo(i, j, e, gb.dtypes.FP64, nrows=n, ncols=n)
 
 
-def _paths(A, source, gb):
-    """The number of shortest paths from the source to each vertex, and the levels behind the source."""
-    BOOL, FP64 = gb.dtypes.BOOL, gb.dtypes.FP64
-    p, q = gb.Vector(FP64, A.nrows), gb.Vector(FP64, A.nrows)
-    levels: list = []
-    q[source] = 1
-    while True:
-        # p<q> = q
-        p(q.S) << q
-        # q<!p, replace> = q plus.first A: a vertex has the paths of all vertices before it
-        q(~p.S, gb.replace) << q.vxm(A, gb.semiring.plus_first[FP64])
-        if q.nvals == 0:
-            return p, levels
-        # level<q> = true
-        level = gb.Vector(BOOL, A.nrows)
-        level(q.S) << True
-        levels.append(level)
+def _found(A, gb, sources, k):
+    """The state after k searches, of which there are fewer where sources are."""
+    loop = check.loop(_searching, A, gb, k)
+    frontier = loop.state["level"]
+    loop.state["while_"] << True
+    if k > 1:
+        at = list(range(len(sources))), sources
+        frontier << gb.Matrix.from_coo(*at, True, gb.dtypes.BOOL, nrows=k, ncols=A.nrows)
+    else:
+        frontier.clear()
+        frontier[sources[0]] = True
+    with watch.part():  # rounds are sources here
+        loop.run()
+    return loop.state
 
 
-def _many(A, gb, k):
-    """D, the dependency of each of k sources on each vertex that it reaches."""
-    FP64, INT32, BOOL, binary, shape = gb.dtypes.FP64, gb.dtypes.INT32, gb.dtypes.BOOL, gb.binary, (k, A.nrows)
-    D, level = gb.Matrix(FP64, *shape), gb.Matrix(BOOL, *shape)
-    depth, goes_on = gb.Scalar(INT32), gb.Scalar(BOOL)
+def _searching(A, gb, k):
+    """D, the dependency of each of k sources on each vertex that it reaches; of one source as a Vector."""
+    FP64, INT32, BOOL, binary, n = gb.dtypes.FP64, gb.dtypes.INT32, gb.dtypes.BOOL, gb.binary, A.nrows
+    make = (lambda kind: gb.Matrix(kind, k, n)) if k > 1 else (lambda kind: gb.Vector(kind, n))
+    D, level = make(FP64), make(BOOL)
+    paths = () if k > 1 else (make(FP64), make(INT32))  # of one source, whose edges may be asked for
+    depth, goes_on, searches, plus_first = gb.Scalar(INT32), gb.Scalar(BOOL), gb.Scalar(BOOL), gb.semiring.plus_first
+
+    def along(X, B):
+        return X.mxm(B, plus_first[FP64]) if k > 1 else X.vxm(B, plus_first[FP64])
 
     def begin():
-        # Q<level> = 1, at the sources
-        P, Q, T, V = (gb.Matrix(kind, *shape) for kind in (FP64, FP64, FP64, INT32))
-        Q(level.S) << 1.0
-        return P, Q, T, V
+        return make(FP64), make(FP64), *(paths or (make(FP64), make(INT32)))
 
-    def forth(steps, P, Q, T, V):
+    def body(_, Q, T, P, V):
+        P.clear()
+        V.clear()
+        # Q<level, replace> = 1, at the sources
+        Q(level.S, gb.replace) << 1.0
+        check.repeat(lambda steps: forth(steps, Q, P, V), level)
+        # D<P, replace> = 0; back from the last level, whose vertices hand on themselves alone
+        D(P.S, gb.replace) << 0.0
+        level << V.select("==", depth)
+        to_the_one_before()
+        check.repeat(lambda _: back(T, P, V), goes_on)
+        searches << False
+
+    def forth(steps, Q, P, V):
         # P<level> = Q; V<level> = steps
         P(level.S) << Q
         V(level.S) << steps
         depth << steps
         # Q<!P, replace> = Q plus.first A: a vertex has the paths of all vertices before it
-        Q(~P.S, gb.replace) << Q.mxm(A, gb.semiring.plus_first[FP64])
+        Q(~P.S, gb.replace) << along(Q, A)
         level(Q.S, gb.replace) << True
 
-    def last(P, Q, T, V):
-        # D<P, replace> = 0; back from the last level, whose vertices hand on themselves alone
-        D(P.S, gb.replace) << 0.0
-        level << V.select("==", depth)
+    def to_the_one_before():
         depth << depth.apply(binary.minus, right=1)
         goes_on << depth.apply(binary.gt, right=0)
-        check.repeat(lambda _: back(P, T, V), goes_on)
 
-    def back(P, T, V):
+    def back(T, P, V):
         # T<level, replace> = (1 + D) ./ P
         T(level.S, gb.replace) << D.apply(binary.plus, right=1.0)
         T << binary.truediv(T & P)
         # T<before, replace> = T plus.first A'
         level << V.select("==", depth)
-        T(level.S, gb.replace) << T.mxm(A.T, gb.semiring.plus_first[FP64])
+        T(level.S, gb.replace) << along(T, A.T)
         # D += T .* P
         T << binary.times(T & P)
         D(gb.monoid.plus) << T
-        depth << depth.apply(binary.minus, right=1)
-        goes_on << depth.apply(binary.gt, right=0)
+        to_the_one_before()
 
-    return {"body": forth, "while_": level, "begin": begin, "end": last, "dependencies": D}
-
-
-def _dependencies(A, p, levels, gb):
-    """The dependency of the source on each vertex."""
-    FP64, binary = gb.dtypes.FP64, gb.binary
-    d, t = gb.Vector.from_scalar(0.0, A.nrows), gb.Vector(FP64, A.nrows)
-    for before, level in zip(levels[-2::-1], levels[:0:-1], strict=True):
-        # t<level, replace> = (1 + d) ./ p
-        t(level.S, gb.replace) << d.apply(binary.plus, right=1.0)
-        t << binary.truediv(t & p)
-        # t<before, replace> = A plus.second t
-        t(before.S, gb.replace) << A.mxv(t, gb.semiring.plus_second[FP64])
-        # d += t .* p
-        t << binary.times(t & p)
-        d(gb.monoid.plus) << t
-    return d
+    state = {"level": level, "dependencies": D, "paths": paths}
+    return {"begin": begin, "body": body, "while_": searches, **state}

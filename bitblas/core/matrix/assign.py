@@ -140,12 +140,17 @@ def assign_matrix(
         return
     store: MatrixStore = C._store
     within = None if mask is None or (mask.ndim == 2 and not region) else mask
-    if within is None and narrow.is_flat(store) and narrow.merges(store, accum):
-        if mask is not None:
+    if narrow.is_flat(store) and narrow.merges(store, accum):
+        whole, m = None, None
+        if within is not None:
+            area = axes if region else _whole_line(axes)
+            whole, m = tuple(a.places(C.device, False) for a in area), _area_mask(C, within, area)
+        elif mask is not None:
             mask.fits(C)
+            m = matrix_mask(mask)
         I, J = (a.places(C.device, False) for a in axes)
-        t, m = _values(C, value, axes, flat=True), None if mask is None else matrix_mask(mask)
-        C._adopt(narrow.assigned(store, I, J, t, m, accum, replace))
+        t = _values(C, value, axes, flat=True)
+        C._adopt(narrow.assigned(store, I, J, t, m, accum, replace, whole))
         return
     whole_row = rows.size is None and cols.at is None and mask is None and accum is None
     if whole_row and is_tensor(value) and not store.structure.renumbers and not store.structure.rows().format.packed:

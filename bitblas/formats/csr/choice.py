@@ -30,6 +30,7 @@ ALPHA = 16  # a frontier with more than 1/16 of all entries pulls (Beamer's alph
 # has to be for a whole block to search for its entries (estimated). Triangles of RMAT 20 on an H200: 10.8 ms, 20.2
 # without tables; rows from 8 to 32 entries on, and 2048 to 8192 slots, differ by 4 %.
 DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12), ("TABLE_FROM", 16), ("TABLE_FOR", 4), ("LONG", 1024))
+CLIP_LANES, CLIP_ALONE = 8, 4  # lanes that copy a part of a row on a GPU, where more entries of it are kept
 
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)  # dtypes: NumPy takes twice as long for an array of np.int32

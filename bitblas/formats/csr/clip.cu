@@ -7,7 +7,7 @@ typedef AnyColumn<PACKED, COL_T> Column;
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 clip(i64 n, const PTR_T* ptr, const Column::stored* col, i64 width, i64 row_low, i64 row_high, i64 col_low,
-     i64 col_high, i64 diag_low, i64 diag_high, i64* begin, i64* out, COL_T* left, PLACE_T* places) {
+     i64 col_high, i64 diag_low, i64 diag_high, PLACE_T* begin, PLACE_T* out, COL_T* left, PLACE_T* places) {
   const i64 row = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   if (row >= n) return;
@@ -30,7 +30,8 @@ clip(i64 n, const PTR_T* ptr, const Column::stored* col, i64 width, i64 row_low,
   } else {
     stop = first;
   }
-  begin[row] = first;
-  out[row + 1] = stop - first;
+  begin[row] = (PLACE_T)first;
+  out[row + 1] = (PLACE_T)(stop - first);
+  if (row == 0) out[0] = 0;
 #endif
 }

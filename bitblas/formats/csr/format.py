@@ -12,7 +12,7 @@ import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
-from ...device import Device, ranges, threads
+from ...device import Device, dummy, ranges, threads
 from ...exceptions import OutOfMemory
 from ...kernels.prologue import Variant
 from .. import mirror, sound
@@ -20,6 +20,7 @@ from ..choice import Format
 from ..contract import Later, Region
 from . import samples
 from .call import RowsCall, RowsFormat, column_types, pieces
+from .choice import CLIP_ALONE, CLIP_LANES
 from .choice import index_type as index_type
 from .choice import rows_bytes as rows_bytes
 from .entries import FEW
@@ -182,15 +183,14 @@ FIND, FILL, ALL = range(3)  # clip.cu: what a pass does; the CPU does all in one
 
 
 @functools.cache
-def _clip(device: Device, types: Any, packed: bool, what: int, order: bool) -> Any:
-    lanes = 8 if what == FILL else 1
+def _clip(device: Device, types: Any, packed: bool, what: int, order: bool, lanes: int = 1) -> Any:
     constants = (("PACKED", int(packed)), ("LANES", lanes), ("FILL", what), ("ORDER", int(order)))
     return device.kernel(Variant("formats/csr/clip", types, constants))
 
 
 def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
     """The entries of a CSR or an MPLG in a region; order[e]: the place of entry e there. Peak memory: the result, the
-    order where asked for, and 16 bytes per row; on the CPU as if all entries were in it."""
+    order where asked for, and a place per row; on the CPU as if all entries were in it."""
     xp, device, nrows = rows.device.xp, rows.device, rows.nrows
     kind, place_kind, nvals = index_type(rows.ncols), index_type(rows.nvals), rows.nvals
     types = (*rows.types(False), ("PLACE", lookup_dtype(place_kind)))
@@ -210,15 +210,14 @@ def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
         if order:
             places.resize(n, refcheck=False)
         return Csr(device, nrows, rows.ncols, ptr, col, n), places if order else None
-    begin, out = xp.empty(nrows, np.int64), xp.zeros(nrows + 1, np.int64)
-    col, places = xp.zeros(1, kind), xp.zeros(1, place_kind)
-    for what in (FIND, FILL):
-        _clip(device, types, packed, what, order)(nrows, *given, begin, out, col, places)
-        if what == FIND:
-            xp.cumsum(out, out=out)
-            nvals = int(out[-1])
-            col = xp.empty(max(1, nvals), kind)
-            places = xp.empty(max(1, nvals) if order else 1, place_kind)
+    begin, out = xp.empty(nrows, place_kind), (xp.empty if nrows else xp.zeros)(nrows + 1, place_kind)
+    none = dummy(device, kind.char), dummy(device, place_kind.char)
+    _clip(device, types, packed, FIND, order)(nrows, *given, begin, out, *none)
+    xp.cumsum(out, out=out)
+    nvals = int(out[-1])
+    col, places = xp.empty(max(1, nvals), kind), xp.empty(max(1, nvals) if order else 1, place_kind)
+    lanes = CLIP_LANES if nvals > CLIP_ALONE * nrows else 1
+    _clip(device, types, packed, FILL, order, lanes)(nrows, *given, begin, out, col, places)
     return from_arrays(device, nrows, rows.ncols, out, col[:nvals]), places[:nvals] if order else None
 
 

@@ -9,6 +9,7 @@ from semirings.dtypes import INT32, INT64, DataType
 from ...kernels.prologue import Variant
 from ..mirror import CHUNK
 from ..sample import look_variant
+from .choice import CLIP_LANES
 
 TYPES = (("PTR", INT32), ("COL", INT32))
 PLACES = (*TYPES, ("PLACE", INT32))
@@ -38,8 +39,9 @@ def looks(packed: int) -> Iterator[Variant]:
 def clips(packed: int, *passes: tuple[int, int]) -> Iterator[Variant]:
     """Those that cut a region out: of plain columns all, of packed ones those with an order."""
     for fill, order in passes:
-        constants = (("PACKED", packed), ("LANES", 8 if fill else 1), ("FILL", fill), ("ORDER", order))
-        yield Variant("formats/csr/clip", PLACES, constants)
+        for lanes in (1, CLIP_LANES) if fill else (1,):
+            constants = (("PACKED", packed), ("LANES", lanes), ("FILL", fill), ("ORDER", order))
+            yield Variant("formats/csr/clip", PLACES, constants)
 
 
 def samples() -> Iterator[Variant]:

@@ -3,6 +3,7 @@ accumulators and sums are those of vectors, and a product of a sparse matrix and
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ...formats.bitmap.layout import lines_of
 from ...order import Order
 from ...plan.narrow import MOST_BYTES, WIDEST
 from ...store import VectorStore
-from ...verbs.narrow import valid_bits
+from ...verbs.narrow import at_places, valid_bits
 from ...verbs.variants import BOTH
 from .ir import Const, LineProduct, Pointwise, Scal, Term, Vec
 from .shapes import MatrixShape
@@ -167,10 +168,11 @@ class MatrixRecorder:
             if id(matrix) in self.vectors:
                 self.refuse(f"{matrix.name}: a narrow Matrix of the body in the place of a sparse one")
 
-    def _no_positions(self, expr: Any) -> None:
-        """An operator that reads rows and columns finds none at a place."""
-        if expr.ndim == 2 and getattr(getattr(expr.op, "op", None), "positional", False):
-            self.refuse(f"{expr._text()}: rows and columns of a narrow Matrix")
+    def _at_places(self, expr: Any, found: Any) -> Any:
+        """An operator that reads rows and columns reads them off the place."""
+        if expr.ndim == 2 and isinstance(found, Pointwise) and found.op is not None and found.op.op.positional:
+            return replace(found, op=at_places(found.op, lines_of(*expr.shape)))
+        return found
 
 
 __all__ = ["MatrixRecorder", "Places", "placed"]

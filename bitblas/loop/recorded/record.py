@@ -166,9 +166,10 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
         if lower is None:
             what = "extraction by index" if expr.method == "__getitem__" else expr.method
             self.refuse(f"{_text(expr)}: {what}")
-        self._no_positions(expr)
-        found = over_nodes(self, expr, mask) if expr.method in ("mxv", "vxm") else None
-        return lower(expr) if found is None else self._value(found, expr, None)
+        along = over_nodes(self, expr, mask) if expr.method in ("mxv", "vxm") else None
+        found: Pointwise | Product | Gather
+        found = self._at_places(expr, lower(expr)) if along is None else self._value(along, expr, None)
+        return found
 
     def _mxv(self, expr: Any, flip: bool = False) -> Product:
         A, vector = expr.args[::-1] if flip else expr.args

@@ -1,0 +1,73 @@
+"""The sum of a vector's entries, or of an array's: GraphBLAS C API 2.1, section 4.3.10."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from semirings import Monoid, Typed
+from semirings.dtypes import DataType, cast_scalar, lookup_dtype
+
+from ..device import Device
+from ..device.readback import Readback
+from ..sparse import SparseStore
+from ..store import CHUNK, VectorStore, words
+from . import local, reading, records
+from .operands import PARALLEL_WORDS, stored
+from .variants import reduce_variant
+
+
+@functools.cache
+def _reduce(device: Device, monoid: Typed[Monoid], u: str, flags: bool = False) -> tuple[Any, DataType]:
+    """Types by name, as in `pointwise`."""
+    variant, z = reduce_variant(monoid, lookup_dtype(u), flags)
+    return device.kernel(variant), z
+
+
+def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
+    """The monoid's sum of all entries, None where there is none. Float sums have a fixed order: chunk by chunk, then
+    chunks of those sums."""
+    if type(u) is SparseStore:
+        u = local.renumbered(u, u.index)
+    device, size = u.device, u.size
+    if isinstance(u.values, np.generic):
+        k = u.nvals
+        return monoid.op.repeat(monoid.dtype, cast_scalar(u.values, monoid.return_type), k) if k else None
+    if records.computes(monoid):
+        x = reading.entries(u)[1]
+        if not len(x):
+            return None
+        sums = records.folded(device, records.plain(monoid), x, device.asarray([0, len(x)], np.int64))
+        found: np.generic = device.to_host(sums)[0]
+        return found
+    operand = u.present, *stored(device, u.dtype, u.values)
+    return _summed(device, monoid, u.dtype, size, operand, False)
+
+
+def reduce_flagged(device: Device, monoid: Typed[Monoid], values: Any, present: Any) -> np.generic | None:
+    """The same of an array (BOOL: bools), of whose values those count that have a flag (UINT8)."""
+    dtype = lookup_dtype(values.dtype)
+    return _summed(device, monoid, dtype, len(values), (present, values, dtype.np_type.type(0), 1), True)
+
+
+def _summed(
+    device: Device, monoid: Typed[Monoid], dtype: DataType, size: int, operand: tuple[Any, ...], flags: bool
+) -> np.generic | None:
+    (kernel, z), n = _reduce(device, monoid, dtype.name, flags), words(size)
+    while True:
+        chunks = -(-n // CHUNK)
+        told = Readback(device, 24) if chunks == 1 and not device.host_memory else None
+        if told is not None:
+            sums, some = told.part(z.np_type), told.part(np.uint8, 16)  # of complex numbers 16 bytes
+        else:
+            sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
+        bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads) if n >= PARALLEL_WORDS else None
+        kernel(chunks, CHUNK, size, *operand, some, sums, bounds=bounds)
+        if told is not None:
+            return told.read(z.np_type)[0] if told.read(np.uint8, 16)[0] else None
+        if chunks == 1:
+            return sums[0] if some[0] else None
+        kernel, _ = _reduce(device, monoid.op[z], z.name, True)
+        operand, size, n = (some, sums, z.np_type.type(0), 1), chunks, words(chunks)
