@@ -13,11 +13,13 @@ import argparse
 import gc
 import json
 import time
+from contextlib import nullcontext
 
 import numpy as np
 
 import bitblas as gb
 import bitblas.distributed as gd
+from benchmarks import rounds
 
 CHUNK = 25  # log2 of the edges that are made together
 KRON = """
@@ -75,17 +77,12 @@ class Watched:
 
     def around(self, call):
         def run(*args):
-            if self.captured():  # of a loop, whose rounds nobody looks at
-                return call(*args)
             begin = self.group.device.mark()
             call(*args)
-            self.marks.append((begin, self.group.device.mark()))
+            if begin is not None:  # else it is captured, in a loop whose rounds nobody looks at
+                self.marks.append((begin, self.group.device.mark()))
 
         return run
-
-    def captured(self):
-        device = self.group.device
-        return not device.host_memory and device.xp.cuda.get_current_stream().is_capturing()
 
     def seconds(self):
         found = sum(self.group.device.elapsed(*pair) for pair in self.marks) / 1e6
@@ -96,8 +93,9 @@ class Watched:
 class Bench:
     """One graph: its questions, each told as a line by the first rank."""
 
-    def __init__(self, group, device, scale, sources, rounds):
+    def __init__(self, group, device, scale, sources, rounds, launches=False):
         self.group, self.device, self.scale, self.sources, self.rounds = group, device, scale, sources, rounds
+        self.launches = launches
         self.lib = gb if group is None else gd
         self.rank, self.ranks = (0, 1) if group is None else (group.rank, group.size)
         self.watched = None if group is None else Watched(group)
@@ -137,18 +135,30 @@ class Bench:
             found.append((ms, 0 if self.group is None else self.group.sent - before, share))
         return *sorted(found)[len(found) // 2], result
 
+    def look(self, what, run):
+        """The launches of one more run, which the host makes."""
+        if self.launches:
+            self.settle()
+            with rounds.timed() as found:
+                run()
+            self.settle()
+            if self.rank == 0:
+                print(f"{what}, scale {self.scale}, {self.ranks} ranks\n{found.table()}", flush=True)
+
     def questions(self):
-        A, lib, al, rounds = self.A, self.lib, gb.algorithms, self.rounds
+        A, lib, al, times = self.A, self.lib, gb.algorithms, self.rounds
         degrees = A.mxv(lib.Vector.from_scalar(True, A.nrows), lib.semiring.plus_pair[lib.dtypes.INT64]).new()
         some = degrees.select("valuegt", 0).new().to_coo(values=False)[0]
         picked = [int(some[k * len(some) // self.sources]) for k in range(self.sources)]
         *facts, v = self.timed(lambda k: al.bfs_levels(A, picked[k]), self.sources)
         self.tell("bfs", *facts, int(v.reduce("plus").new().value))
-        ms, sent, share, v = self.timed(lambda k: al.pagerank(A, max_iter=rounds, tol=1e-30), 3)
-        self.tell("pagerank round", ms / rounds, sent // rounds, share, float(v.reduce("max").new().value))
+        self.look("bfs", lambda: al.bfs_levels(A, picked[0]))
+        ms, sent, share, v = self.timed(lambda k: al.pagerank(A, max_iter=times, tol=1e-30), 3)
+        self.tell("pagerank round", ms / times, sent // times, share, float(v.reduce("max").new().value))
         *facts, v = self.timed(lambda k: al.connected_components(A), 3)
         roots = gb.binary.eq(v & v.apply(gb.indexunary.index).new()).new()
         self.tell("components", *facts, int(roots.reduce(gb.monoid.plus[gb.dtypes.INT64]).new().value))
+        self.look("components", lambda: al.connected_components(A))
         if not self.device.host_memory:
             pool = self.device.xp.get_default_memory_pool()
             self.tell("memory", 1, 0, 0, f"{A.memory().total >> 20} MiB held, {pool.total_bytes() >> 20} in the pool")
@@ -161,6 +171,7 @@ def main():
     parser.add_argument("--device", help="of --whole")
     parser.add_argument("--sources", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--launches", action="store_true", help="the launches of loops, one after the other")
     args = parser.parse_args()
     if args.whole:
         group, device = None, gb.device.get(args.device or gb.config.device)
@@ -169,8 +180,9 @@ def main():
         group = gd.init()
         device = group.device
     for scale in args.scales:
-        bench = Bench(group, device, scale, args.sources, args.rounds)
-        bench.questions()
+        bench = Bench(group, device, scale, args.sources, args.rounds, args.launches)
+        with rounds.looked_at() if args.launches else nullcontext():
+            bench.questions()
         del bench
         gc.collect()
         if not device.host_memory:
