@@ -17,6 +17,7 @@ from .ir import Body, Vec, flat
 from .recomputed import recomputed
 from .record import Recorder
 from .state import state_of
+from .wholes import in_one_place
 
 
 def record(
@@ -50,7 +51,7 @@ def record(
     every = tuple(s for part in kept for s in flat(part))
     beginning, statements, ending = (tuple(direct(part, own, every)) for part in kept)
     written = Body(statements, vectors, scalars, beginning, ending, own, unknown)
-    return written if recorder.group is None else recomputed(written), recorder
+    return written if recorder.group is None else in_one_place(recomputed(written)), recorder
 
 
 def among(
