@@ -21,7 +21,7 @@ from ..recorded.ir import Exchange, Vec
 
 Launch = Callable[[], None]
 LEAST = 1 << 20  # bytes of a share's values below which they go as they are: to choose takes three launches and a call
-ROOM = 16  # of so many places of a share one may be listed; a place takes as much as its value, or half of it
+ROOM = 8  # of so many places of a share one may be listed, which takes a quarter of the bytes of 4 bytes each
 
 
 class Choice:

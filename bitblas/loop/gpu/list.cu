@@ -4,7 +4,7 @@
 #include "kernels/frontier.cuh"
 #define MANY 8  // half words that a warp looks at together
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+extern "C" __global__ void __launch_bounds__(BLOCK, 3)
 list(i64 n, i64 size, const u64* bits, const W_T* mine, W_T* before, u32* places, i64 room, u64* count) {
   (void)n, (void)bits, (void)mine, (void)before;
   const i64 halves = (size + 31) / 32, warps = (i64)gridDim.x * (BLOCK / 32);
