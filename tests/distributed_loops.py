@@ -9,6 +9,7 @@ from distributed_programs import N, operands, same
 import bitblas as gb
 import bitblas.device
 import bitblas.distributed as gd
+from bitblas.distributed import alone as module
 from bitblas.distributed import start
 from bitblas.distributed.mpi import MpiGroup
 from bitblas.loop.gpu import chosen
@@ -20,7 +21,7 @@ def emulated(g):
     import emulator.device
 
     group = MpiGroup(bitblas.device.get(emulator.device.Emulator.name), timeout=60)
-    group.roll, group.captures = g.roll, True
+    group.roll, group.captures, group.splits = g.roll, True, True
     before, start._group = start._group, group
     try:
         with gb.config.set(device="emulator"):
@@ -91,6 +92,26 @@ def loops(g):
         plain = gd.Vector.from_coo([1, 2], [3, 4], size=N)  # a body that only the host can run
         seen = []
         assert gb.loop.repeat(lambda k: (seen.append(plain.get(1)), plain.clear()), while_=plain) == 1 and seen == [3]
+
+
+def alone(g):
+    """Graphs that do not pay to be split: each rank computes all, and has its share of the first one's answer."""
+    x = operands(gb)
+    with emulated(g) as group:
+        group.splits, y, al = False, operands(gd), gb.algorithms
+        for name, graph, arguments in (("bfs_levels", "A", (3,)), ("pagerank", "A", ()), ("sssp", "W", (3,))):
+            found, wanted = (getattr(al, name)(getattr(o, graph), *arguments) for o in (y, x))
+            assert same(wanted, to_cpu(found)) and found.shares.size == N, name
+            before = group.sent  # the second time the answer alone is sent
+            getattr(al, name)(getattr(y, graph), *arguments)
+            assert group.sent - before <= N * 9, name
+        found, wanted = (al.pagerank(o.A, personalization=o.full) for o in (y, x))
+        assert same(wanted, to_cpu(found)) and al.triangle_count(y.S) == al.triangle_count(x.S)
+        told = str(gd.explain(y.A))
+        assert ("are few" in told) == (g.size > 1), told
+    free, many = 1 << 37, module.FEW + 1
+    assert "few" in module.reason(1 << 20, 1 << 20, 1 << 24, free) and "levels" in module.reason(many, 6, 1 << 32, free)
+    assert module.reason(many, 999, 1 << 32, free) is None and module.reason(100, 6, 1 << 32, 1 << 33) is None
 
 
 def values_of_one_rank(y):

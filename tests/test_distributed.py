@@ -21,7 +21,7 @@ from bitblas.loop.host import turn
 
 HERE = Path(__file__).parent
 RANKS = 3
-ALL = "calls,nccl,programs,plans,lists,algorithms,refusals,bits,files,loop,loops"
+ALL = "calls,nccl,programs,plans,lists,algorithms,refusals,bits,files,loop,loops,alone"
 
 
 def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **environment):
