@@ -1,4 +1,4 @@
-"""Kronecker graphs on 1, 2, 4 and 8 devices of one host, as one table; the largest graph that fits; a rank that is killed.
+"""Kronecker graphs on 1, 2, 4 and 8 devices of a host, as a table; the largest that fits; a rank that is killed.
 
     python benchmarks/many.py 26 27 28 29 --json benchmarks/stored/scale/NAME.json
     python benchmarks/many.py 26 --ranks 1 2 --largest 27 28 29    # then these, until one does not fit
@@ -73,17 +73,18 @@ def table(rows, many):
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for scale, what in dict.fromkeys((r["scale"], r["what"]) for r in rows):
         found = {r["ranks"]: r for r in rows if (r["scale"], r["what"]) == (scale, what)}
-        of = lambda show: [show(found[n]) if n in found else "-" for n in many]
-        if what == "memory":
-            lines.append(f"| kron{scale} | memory | " + " | ".join(of(lambda r: r["answer"])) + " | | | |")
-            continue
         first = next(iter(found.values()))
-        wrong = "" if all(same(r["answer"], first["answer"]) for r in found.values()) else ", ANSWERS DIFFER"
-        times = of(lambda r: f"{first['ms'] / r['ms']:.2f}")
-        sent = of(lambda r: str(r["sent"] // r.get("levels", 1)))
-        cells = [*of(lambda r: f"{r['ms']:.2f}, {r['gedges']}"), ", ".join(times), ", ".join(sent)]
-        calls = ", ".join(of(lambda r: f"{r['calls']:.0%}"))
-        lines.append(f"| kron{scale} | {what}{wrong} | " + " | ".join([*cells, calls]) + " |")
+        every = [found.get(n) for n in many]
+        if what == "memory":
+            cells = [*(r["answer"] if r else "-" for r in every), "", "", ""]
+        else:
+            wrong = "" if all(same(r["answer"], first["answer"]) for r in found.values()) else ", ANSWERS DIFFER"
+            what += wrong
+            cells = [f"{r['ms']:.2f}, {r['gedges']}" if r else "-" for r in every]
+            cells.append(", ".join(f"{first['ms'] / r['ms']:.2f}" if r else "-" for r in every))
+            cells.append(", ".join(str(r["sent"] // r.get("levels", 1)) if r else "-" for r in every))
+            cells.append(", ".join(f"{r['calls']:.0%}" if r else "-" for r in every))
+        lines.append(f"| kron{scale} | {what} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

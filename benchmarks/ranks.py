@@ -6,8 +6,8 @@
     python benchmarks/many.py 26 27                 # all numbers of ranks of a host, as one table
 
 A line a scale and question: milliseconds (the median; of a round for PageRank), G edges/s, bytes that this rank sent
-(of a search: in how many levels), the share of the time that its calls took (with waiting for the others; of loops on GPUs
-in a run whose launches the host makes), and a number by which answers are compared.
+(of a search: in how many levels), the share of the time that its calls took (with waiting for the others; of loops on
+GPUs in a run whose launches the host makes), and a number by which answers are compared.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ captured loop: they say what bounds it.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 from bitblas.loop.gpu import captured
@@ -59,7 +60,11 @@ class Looked(HostLoop):
                 at = (k - skipped) % max(1, len(few)) if part == "round" and k >= skipped else k - skipped
                 line = few[at] if 0 <= at < len(few) and k - skipped < len(few) * self.build.copies else None
                 launch()
-                text = "of the loop" if line is None else f"{line.kind} {line.variant} | {line.statements[-1] if line.statements else str()}"
+                text = (
+                    "of the loop"
+                    if line is None
+                    else f"{line.kind} {line.variant} | {line.statements[-1] if line.statements else ''}"
+                )
                 marks.append((f"{part} {k:2} {text}", self.device.mark()))
 
         go("begin", self.parts.begin)
@@ -71,7 +76,7 @@ class Looked(HostLoop):
                 break
         go("end", self.parts.end)
         self.device.synchronize()
-        for (_, before), (what, after) in zip(marks, marks[1:]):
+        for (_, before), (what, after) in pairwise(marks):
             ACTIVE[-1].add(what, self.device.elapsed(before, after))
         return None
 

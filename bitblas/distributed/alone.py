@@ -1,6 +1,6 @@
-"""Graphs that ranks on GPUs do not split: where a round of an algorithm takes less time than what goes between ranks in it,
-each of them runs the whole algorithm on all of the matrix, as one GPU would, and nothing goes between them but the answer,
-which is the first rank's. It is decided once for the contents of a matrix, by all."""
+"""Graphs that ranks on GPUs do not split: where a round of an algorithm takes less time than what goes between ranks in
+it, each of them runs the whole algorithm on all of the matrix, as one GPU would, and nothing goes between them but the
+answer, which is the first rank's. It is decided once for the contents of a matrix, by all."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from . import exchange, shares
 from .expr import shared
 from .start import current
 
-# A level of a search costs 60 microseconds more on two ranks than on one, and its rounds of few entries are run by one
-# cluster there, in a few. So graphs of many levels do not gain: meshes and roads, whose rows are all short. Nor do those
-# all of whose entries an H200 reads in 0.5 ms.
+# A level of a search costs 60 microseconds more on two ranks than on one, which runs rounds of few entries by one cluster.
+# So graphs of many levels do not gain: meshes and roads, whose rows are all short. Nor do those whose entries
+# an H200 reads in 0.5 ms.
 SHORT = 64  # entries of the longest row
 FEW = 1 << 25  # entries
 PART = 3  # of the memory that is free on a rank, the matrix may take one of so many parts, by rows and by columns

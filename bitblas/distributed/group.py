@@ -35,7 +35,7 @@ class Group(ABC):
     whether loops that a device records have their calls inside, which takes ranks of one host; False runs them
     statement by statement, and has to be the same for all ranks. lists: whether lists of positions go instead of all of
     a vector where they are shorter (lists.py), which ranks of several hosts on CPUs begin with, the same for all too.
-    splits: whether algorithms on GPUs split every matrix, also where that does not pay (alone.py), the same for all too.
+    splits: whether algorithms on GPUs split every matrix, also where that does not pay (alone.py), the same for all.
     """
 
     def __init__(self, rank: int, size: int, device: Device, *, timeout: float = TIMEOUT, debug: bool = False) -> None:

@@ -28,7 +28,7 @@ from .start import current
 
 def recorded() -> bool:
     """Whether statements are written down now."""
-    return recording.recorder is not None
+    return bool(recording.threads) and recording.recorder is not None
 
 
 def on_host() -> None:

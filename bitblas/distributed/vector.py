@@ -209,6 +209,9 @@ class Vector(InShares, StyledVector):
         (index,) = axes
         loops.on_host()
         s, d = self.shares, self.device
+        if current().size == 1 and not isinstance(index.at, SharedArray) and not isinstance(value, Operand):
+            self._changes()._assign(axes, value, part_of(mask), accum, replace, region)
+            return
         with current().statement(lambda: f"assign to {self.name}[..]"):
             if index.size is None:
                 value = value._resolve().dup() if isinstance(value, Operand) and value.ndim == 0 else value

@@ -34,6 +34,7 @@ from ..scratch import Scratch
 from .activate import activation, is_scanned, most_work, threshold
 from .along import Along
 from .between import Ends, beside, between
+from .chosen import Marks
 from .inner import InnerLoop, copies_of
 from .lines import along_lines
 from .operands import Cleared, Head, Source, Target, launchable
@@ -99,8 +100,7 @@ class Build:
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
         self.group, self.sent, self.sent_once = group, 0, 0  # bytes by this rank, in a round and around them all
-        # Of ranks: the bytes that went by ways that the device chose; for all of a vector, whether it was sent once.
-        self.marks, self.marked = xp.zeros(1 + len(plan.all), np.uint64), list[Vec]()
+        self.marks = Marks(xp, len(plan.all))
         self.begin = [self._once(item, "begin") for item in plan.begin]
         self.launches = [launch for k in range(copies) for launch in self._copy(k)]
         self.end = [self._once(item, "end") for item in plan.end]
@@ -196,13 +196,6 @@ class Build:
         """Blocks of a launch: what these threads take, as far as the GPU can hold it. times: of a kernel of so few
         registers that more blocks fit."""
         return max(1, min(times * self.blocks, -(-threads // BLOCK)))
-
-    def mark(self, x: Vec) -> Any:
-        """Where the device notes something of a vector in this run."""
-        if x not in self.marked:
-            self.marked.append(x)
-        k = 1 + self.marked.index(x)
-        return self.marks[k : k + 1]
 
     def _head(self, k: int) -> tuple[Any, ...]:
         return self.number(*self.condition_at(k)), self.rounds, np.int64(k)

@@ -183,7 +183,7 @@ class Captured:
         told = [s for s in self.body.scalars if s.id not in self.body.unknown and self._is_written(s)]
         exchange = self.exchange = Exchange(self.device, ROUNDS + TOLD * len(told) + 1)
         self.numbers = exchange.add(build.numbers)
-        exchange.add(build.marks)
+        exchange.add(build.marks.all)
         self.entrances: list[tuple[Member, Entrance]] = []
         for x, frontier in build.buffers.items():
             full = x.id in build.full
@@ -212,7 +212,7 @@ class Captured:
         for s, k in self.told.items():
             for part, array in enumerate(build.scalars[s.id]):
                 exchange.tell(k + part, array)
-        exchange.tell(exchange.told.count - 1, build.marks[:1])
+        exchange.tell(exchange.told.count - 1, build.marks.sent)
         exchange.bind()
         self.enter = [exchange.send, exchange.launch(build, 0, split)]
         self.leave = exchange.launch(build, split, len(exchange.rows))

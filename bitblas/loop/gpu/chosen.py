@@ -1,4 +1,4 @@
-"""What ranks give each other as lists where these are shorter than all of a vector, decided on the devices in each round.
+"""What ranks give each other as lists where these are shorter than all of a vector: the devices decide, in each round.
 
 The size of a call is fixed when it is captured. So each rank lists the places whose values others lack, as far as there
 is room, all are told how many each has, and of three ways one runs, the same on all ranks: nothing is sent, or lists of
@@ -22,6 +22,21 @@ from ..recorded.ir import Exchange, Vec
 Launch = Callable[[], None]
 LEAST = 1 << 20  # bytes of a share's values below which they go as they are: to choose takes three launches and a call
 ROOM = 8  # of so many places of a share one may be listed, which takes a quarter of the bytes of 4 bytes each
+
+
+class Marks:
+    """What the device notes in a run: the bytes that went by ways which it chose, and for some vectors whether all of
+    them was sent."""
+
+    def __init__(self, xp: Any, count: int) -> None:
+        self.all, self.vectors = xp.zeros(1 + count, np.uint64), list[Vec]()
+        self.sent = self.all[:1]
+
+    def of(self, x: Vec) -> Any:
+        if x not in self.vectors:
+            self.vectors.append(x)
+        k = 1 + self.vectors.index(x)
+        return self.all[k : k + 1]
 
 
 class Choice:
@@ -61,7 +76,7 @@ def chosen(build: Any, item: Between) -> Lists | None:
     """How lists go in place of an exchange; None where it goes as it is."""
     values = [s.value for s in item.statements if isinstance(s.value, Exchange)]
     u, how = values[0].u, values[0].how
-    if not isinstance(u, Vec) or any(v.u != u or type(v.how) is not type(how) for v in values) or how.takes:
+    if not how.group.lists or not isinstance(u, Vec) or any(v.u != u or type(v.how) is not type(how) for v in values) or how.takes:
         return None
     of = words_of(u.dtype)
     if of is None or not build.buffers[u].values or build.buffers[u].rotates:
@@ -105,7 +120,7 @@ class Lists:
         return self.kernel("places", self.room, args, TAKES=int(takes), BITS=int(bits is not None))
 
     def decided(self, known: Any, by_lists: int, by_all: int) -> Callable[[int, int], Launch]:
-        sent, n, width = self.build.marks[:1], np.int64(len(self.told)), np.int64(self.width)
+        sent, n, width = self.build.marks.sent, np.int64(len(self.told)), np.int64(self.width)
         args = (n, self.told, width, self.own, np.int64(self.room), known, sent, np.int64(by_lists), np.int64(by_all))
         return lambda lists, all_: self.build.launcher(
             Variant("loop/gpu/choose"), 1, (*args, self.way, np.uint64(lists), np.uint64(all_))
@@ -116,6 +131,7 @@ class Lists:
 
     def by_all(self, pairs: list[tuple[Any, Any, bool]]) -> Launch:
         """All of the vector, each of `pairs` by the exchange of its place."""
+
         def launch() -> None:
             with self.group.together():
                 for e, (source, target, bits) in zip(self.exchanges * 2, pairs):
@@ -144,13 +160,15 @@ class Differences(Lists):
         at, held = xp.zeros(room, np.uint32), xp.zeros(room, of)
         places, values = xp.zeros(ranks * room, np.uint32), xp.zeros(ranks * room, of)
         n, bits = np.int64(mine), dummy(build.device, "uint64")
-        listed = self.kernel("list", mine // 8, (n, n, bits, self.values, parts[me], at, np.int64(room), self.own), DIFFERS=1)
+        listed = self.kernel(
+            "list", mine // 8, (n, n, bits, self.values, parts[me], at, np.int64(room), self.own), DIFFERS=1
+        )
         each = [slice(r * room, (r + 1) * room) for r in range(ranks)]
         put = [self.moved(self.told[r : r + 1], places[each[r]], values[each[r]], parts[r]) for r in self.others]
         take = self.moved(self.told[me : me + 1], at, self.values, held, takes=True)
         nbytes = np.dtype(of).itemsize
         self.sent = (ranks - 1) * room * (4 + nbytes), (ranks - 1) * mine * nbytes
-        decide = self.decided(build.mark(target.vec), *self.sent)
+        decide = self.decided(build.marks.of(target.vec), *self.sent)
 
         def send() -> None:
             with self.group.together():

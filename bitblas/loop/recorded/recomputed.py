@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from .ir import Block, Body, Exchange, Gather, Part, Pointwise, Statement, Term, Vec, flat
+from .ir import Block, Body, Exchange, Gather, Part, Pointwise, Scal, Statement, Vec, blocks, flat
+from .wholes import renamed
 
 MOST = 4  # statements instead of one exchange
 
@@ -152,7 +153,9 @@ class _Pass:
             found[k : k + 1] = [*made, Statement(u, own, text=f"{u_name} << {own.how.text} {whole}")]
         return True
 
-    def _place(self, at: _State, found: list[Statement | Block], number: int, made: list[Statement], t: Vec) -> int | None:
+    def _place(
+        self, at: _State, found: list[Statement | Block], number: int, made: list[Statement], t: Vec
+    ) -> int | None:
         """Where in `found` the statement stands that made a value, if `made` can stand there as well."""
         if number not in at.made or not made or at.made[number][0] not in found:
             return None
@@ -175,19 +178,15 @@ def _repeats(s: Statement) -> bool:
     e = s.value
     if isinstance(e, Gather):
         return True
-    plain = isinstance(e, Pointwise) and not e.keep and e.under is None
-    return plain and _is_local(e.op, e.terms) and all(isinstance(t, Vec) or not hasattr(t, "id") for t in e.terms)
+    if not isinstance(e, Pointwise) or e.keep or e.under is not None:
+        return False
+    positional = bool(getattr(getattr(e.op, "op", None), "positional", False))
+    return not positional and any(isinstance(t, Vec) for t in e.terms) and not any(isinstance(t, Scal) for t in e.terms)
 
 
 def _is_light(s: Statement) -> bool:
     """Whether nobody misses it, whose target nobody reads."""
     return s.value.how.takes if isinstance(s.value, Exchange) else _repeats(s)
-
-
-def _is_local(op: object, terms: tuple[Term, ...]) -> bool:
-    """Whether it reads no positions, and at least one vector."""
-    positional = bool(getattr(getattr(op, "op", None), "positional", False))
-    return not positional and any(isinstance(t, Vec) for t in terms)
 
 
 def recomputed(body: Body) -> Body:
@@ -209,23 +208,27 @@ def recomputed(body: Body) -> Body:
             break
         del first[late]
     end = run.part(body.end, _State(), {})
-    parts = _numbered(run, begin, statements, end)
-    own = body.own | set(parts[0])
-    live = _live(own, parts[1:])
-    return replace(
-        body, vectors=(*body.vectors, *parts[0]), begin=live[0], statements=live[1], end=live[2], own=own
-    )  # fmt: skip
+    names = {x: Vec(len(body.vectors) + k, x.size, x.dtype) for k, x in enumerate(run.added)}
+    own = body.own | set(names)
+    begin_, statements_, end_ = _live(own, (begin, statements, end))
+    found = renamed(replace(body, begin=begin_, statements=statements_, end=end_), names)
+    return replace(found, vectors=(*body.vectors, *names.values()), own=body.own | set(names.values()))
 
 
-def _live(own: frozenset[Vec], parts: Sequence[Part]) -> list[Part]:
+def _live(own: frozenset[Vec], parts: Sequence[Sequence[Statement | Block]]) -> list[Part]:
     """The parts without what makes vectors of the body's own that nothing reads any more."""
     while True:
-        read = {x for part in parts for s in flat(part) for x in (*s.vectors, *s.elsewhere)}
-        idle = lambda s: isinstance(s, Statement) and _is_light(s) and s.target in own and s.target not in read
-        left = [tuple(s for s in part if not idle(s)) for part in parts]
+        kept = {s.target for part in parts for s in flat(part)} - own
+        kept |= {x for part in parts for s in flat(part) for x in (*s.vectors, *s.elsewhere)}
+        kept |= {b.condition for part in parts for b in blocks(part)}
+        left = [_kept(part, kept) for part in parts]
         if list(map(len, left)) == list(map(len, parts)):
             return left
         parts = left
+
+
+def _kept(part: Sequence[Statement | Block], kept: set[Any]) -> Part:
+    return tuple(s for s in part if isinstance(s, Block) or not _is_light(s) or s.target in kept)
 
 
 def _first_gathers(body: Body) -> dict[Vec, Vec]:
@@ -244,27 +247,3 @@ def _first_gathers(body: Body) -> dict[Vec, Vec]:
         if isinstance(s.target, Vec):
             written.add(s.target)
     return found
-
-
-def _numbered(run: _Pass, *parts: Sequence[Statement | Block]) -> tuple[tuple[Vec, ...], Part, Part, Part]:
-    """The new vectors, with the numbers after those that there are, and the parts that name them."""
-    first = len(run.vectors)
-    names = {x: Vec(first + k, x.size, x.dtype) for k, x in enumerate(run.added)}
-    of = lambda t: names.get(t, t)
-
-    def named(s: Statement | Block) -> Statement | Block:
-        if isinstance(s, Block) or not any(x in names for x in (s.target, *s.vectors, *s.elsewhere)):
-            return s
-        e = s.value
-        value: Any = None
-        if isinstance(e, Gather):
-            value = replace(e, source=of(e.source), index=of(e.index))
-        elif isinstance(e, Exchange):
-            value = replace(e, u=of(e.u))
-        else:
-            assert isinstance(e, Pointwise)
-            value = replace(e, u=of(e.u), v=of(e.v))
-        return replace(s, target=of(s.target), value=value)
-
-    begin, statements, end = (tuple(map(named, part)) for part in parts)
-    return tuple(names.values()), begin, statements, end

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .ir import Block, Body, Exchange, Gather, Part, Pointwise, Product, Statement, Vec, flat
+from .ir import Block, Body, Exchange, Gather, Part, Pointwise, Product, Vec, flat
 
 
 def in_one_place(body: Body) -> Body:
@@ -24,12 +24,12 @@ def in_one_place(body: Body) -> Body:
         same = len({(t.size, t.dtype) for t in targets}) == 1 and targets <= body.own
         if same and not targets & fixed and not _missed(body, targets):
             first = min(targets, key=lambda t: t.id)
-            names |= {t: first for t in targets - {first}}
-    return _renamed(body, names) if names else body
+            names |= dict.fromkeys(targets - {first}, first)
+    return renamed(body, names) if names else body
 
 
 def _fixed(body: Body) -> set[Vec]:
-    """The vectors whose names stay: those of blocks, of masks, and of what is neither read nor written place by place."""
+    """The vectors whose names stay: those of blocks, of masks, and of what does not go place by place."""
     found = set[Vec]()
     for s in (*body.begin, *body.statements, *body.end):
         for inside in flat((s,)):
@@ -53,7 +53,8 @@ def _missed(body: Body, targets: set[Vec]) -> bool:
     return False
 
 
-def _renamed(body: Body, names: Mapping[Vec, Vec]) -> Body:
+def renamed(body: Body, names: Mapping[Vec, Vec]) -> Body:
+    """The body with other vectors in place of some, which blocks and masks do not name."""
     of = lambda t: names.get(t, t) if isinstance(t, Vec) else t
 
     def value_of(e: Any) -> Any:
