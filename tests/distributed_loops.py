@@ -72,7 +72,8 @@ def loops(g):
     x = operands(gb)
     with emulated(g) as group:
         y, al = operands(gd), gb.algorithms
-        for group.lists, chosen.LEAST in ((False, chosen.LEAST), (True, 64)):  # bytes from which on lists go
+        for group.lists, least in ((False, chosen.LEAST), (True, 64)):  # bytes from which on lists go
+            chosen.LEAST = least
             y.S, y.W = y.S.dup(), y.W.dup()
             for name, graph, arguments in (
                 ("bfs_levels", "S", (3,)), ("bfs_levels", "A", ([3, 7],)), ("pagerank", "A", ()),

@@ -47,6 +47,15 @@ def test_ranks_agree_with_one_device(tmp_path):
 
 
 @pytest.mark.slow
+def test_captured_loops_of_a_rank_that_has_nobody_to_exchange_with():
+    """What is recomputed and what is chosen between lists and all gives the same, and sends less."""
+    paths = os.pathsep.join([str(HERE), str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, str(HERE / "ghost.py"), "9", "--device", "emulator", "--least", "64"]
+    found = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, PYTHONPATH=paths), timeout=300)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+@pytest.mark.slow
 def test_what_some_ranks_saved_others_open(tmp_path):
     for count, program in ((2, "files"), (1, "opened")):
         code, text = ranks(program, str(tmp_path), count=count)

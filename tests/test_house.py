@@ -208,6 +208,7 @@ GPU_ONLY |= {"formats/csr/pull_some"}
 GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks"}  # the CPU never splits a row
 GPU_ONLY |= {"formats/nib/dot"}  # the CPU decodes the rows for the statement
 GPU_ONLY |= {f"loop/gpu/{name}" for name in ("pass", "activate", "enter", "settle", "finish", "move")}
+GPU_ONLY |= {"loop/gpu/list", "loop/gpu/places", "loop/gpu/choose"}  # ranks on CPUs send lists by statements
 GPU_ONLY |= {"kernels/records"}  # the CPU runs the function itself, by Numba
 GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.

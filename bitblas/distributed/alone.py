@@ -20,7 +20,7 @@ from . import exchange, shares
 from .expr import shared
 from .start import current
 
-# A level of a search costs 60 microseconds more on two ranks than on one, which runs rounds of few entries by one cluster.
+# A level of a search costs 60 microseconds more on two ranks than on one, where one cluster runs rounds of few entries.
 # So graphs of many levels do not gain: meshes and roads, whose rows are all short. Nor do those whose entries
 # an H200 reads in 0.5 ms.
 SHORT = 64  # entries of the longest row

@@ -21,8 +21,7 @@ def between(build: Any, item: Between, *, in_round: bool = False) -> Callable[[]
     are chosen, which the device counts."""
     lists = chosen(build, item)
     if lists is not None:
-        told = (lists.ranks - 1) * int(lists.own.nbytes)
-        build.sent, build.sent_once = build.sent + told * in_round, build.sent_once + told * (not in_round)
+        build.sent[not in_round] += (lists.ranks - 1) * int(lists.own.nbytes)
         build.launched = lists.text
         return lists.choice
     ways: list[tuple[Any, Any, Any, bool]] = []
@@ -32,7 +31,7 @@ def between(build: Any, item: Between, *, in_round: bool = False) -> Callable[[]
         group = s.value.how.group
         ways += [(s.value.how, *pair) for pair in _arrays(build, s, s.value)]
     nbytes = sum(how.sent(source, bits) for how, source, _, bits in ways)
-    build.sent, build.sent_once = build.sent + nbytes * in_round, build.sent_once + nbytes * (not in_round)
+    build.sent[not in_round] += nbytes
     build.launched = f"{nbytes} bytes sent by a rank"
 
     def launch() -> None:

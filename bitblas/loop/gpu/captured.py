@@ -249,7 +249,8 @@ class Captured:
         self.recorder.changed()
         _, _, rounds, _, _, fault, index = exchange.told.signed[:ROUNDS]
         if self.group is not None:
-            self.group.sent += rounds * build.sent + build.sent_once + exchange.told.signed[exchange.told.count - 1]
+            chosen = exchange.told.signed[exchange.told.count - 1]
+            self.group.sent += rounds * build.sent[0] + build.sent[1] + chosen
         if fault:
             self._tell(fault - 1, index, rounds)
         for structure in build.without_transpose.values():

@@ -76,7 +76,12 @@ def chosen(build: Any, item: Between) -> Lists | None:
     """How lists go in place of an exchange; None where it goes as it is."""
     values = [s.value for s in item.statements if isinstance(s.value, Exchange)]
     u, how = values[0].u, values[0].how
-    if not how.group.lists or not isinstance(u, Vec) or any(v.u != u or type(v.how) is not type(how) for v in values) or how.takes:
+    if (
+        not how.group.lists
+        or not isinstance(u, Vec)
+        or any(v.u != u or type(v.how) is not type(how) for v in values)
+        or how.takes
+    ):
         return None
     of = words_of(u.dtype)
     if of is None or not build.buffers[u].values or build.buffers[u].rotates:
@@ -185,7 +190,7 @@ class Entries(Lists):
     """What each rank has for all positions, to those who have these positions."""
 
     def __init__(self, build: Any, item: Between, of: Any) -> None:
-        super().__init__(build, item, of, build.group.size)
+        super().__init__(build, item, of, len(item.statements))
         s, xp, room, ranks, me = self.shares, build.device.xp, self.room, self.ranks, self.me
         count = len(self.others)
         at, there = (xp.zeros(count * room, np.uint32) for _ in range(2))
