@@ -16,7 +16,7 @@ from ..core import Matrix as WholeMatrix
 from ..core import Scalar
 from ..core import Vector as WholeVector
 from ..store import VectorStore, dense_values
-from . import exchange, shares
+from . import exchange, loops, shares
 from .expr import shared
 from .start import current
 
@@ -43,7 +43,7 @@ def reason(entries: int, longest: int, nbytes: int, free: int) -> str | None:
 def why(A: Any) -> str | None:
     """Why each rank computes all of a Matrix in shares; None where it is split. A collective, once for its contents."""
     group = current()
-    if group.size == 1 or group.splits or A.device.host_memory:
+    if group.size == 1 or group.splits or A.device.host_memory or loops.recorded():
         return None
     found: str | None = A._kept("why alone", lambda: _why(A))
     return found
