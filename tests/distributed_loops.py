@@ -84,6 +84,7 @@ def loops(g):
                     assert same(wanted, to_cpu(found)), name
         group.lists = False
         values_of_one_rank(y)
+        assert same(begun(gb, x), to_cpu(begun(gd, y)))
         index_of_one_rank()
         y.S[0, 5] = True  # of one rank's share: all have to find out anew
         y.S[9, 5] = True
@@ -128,6 +129,24 @@ def values_of_one_rank(y):
     with gb.config.set(device="cpu"):
         whole = gb.Vector.from_coo(range(N), [7] * (N // 2) + list(range(N - N // 2)), int, size=N)
         assert same(operands(gb).A.mxv(whole, gb.semiring.max_second).new(), to_cpu(w))
+
+
+def begun(lib, made):
+    """A vector that is exchanged before the rounds, and in them when it has changed."""
+    v = made.full.dup()
+    w, u = (lib.Vector(int, N, device=v.device) for _ in range(2))
+    best, largest = lib.semiring.max_second, lib.binary.max
+
+    def begin():
+        w << made.A.mxv(v, best)
+
+    def body(_):
+        u << made.A.mxv(v, best)
+        v(largest) << u.apply(lib.binary.plus, right=1)
+        v(largest) << w
+
+    assert gb.loop.Program(body, while_=v, begin=begin, limit=3).run() == 3
+    return v
 
 
 def index_of_one_rank():
