@@ -72,7 +72,7 @@ def loops(g):
     x = operands(gb)
     with emulated(g) as group:
         y, al = operands(gd), gb.algorithms
-        for group.lists, least in ((False, chosen.LEAST), (True, 64)):  # bytes from which on lists go
+        for group.chooses, least in ((False, chosen.LEAST), (True, 64)):  # bytes from which on lists go
             chosen.LEAST = least
             y.S, y.W = y.S.dup(), y.W.dup()
             for name, graph, arguments in (
@@ -82,7 +82,7 @@ def loops(g):
                 for _ in range(2):
                     found, wanted = (getattr(al, name)(getattr(o, graph), *arguments) for o in (y, x))
                     assert same(wanted, to_cpu(found)), name
-        group.lists = False
+        group.chooses = False
         values_of_one_rank(y)
         assert same(begun(gb, x), to_cpu(begun(gd, y)))
         index_of_one_rank()

@@ -26,7 +26,7 @@ class Ghost(Group):
 
     def __init__(self, device):
         super().__init__(0, 2, device)
-        self.captures = self.splits = self.lists = True
+        self.captures = self.splits = True
 
     def _allgather(self, x, out, counts):
         out[: counts[0]] = x[: counts[0]]

@@ -20,7 +20,7 @@ from ..fused.fuse import Between, Pass, Round
 from ..recorded.ir import Exchange, Vec
 
 Launch = Callable[[], None]
-LEAST = 1 << 20  # bytes of a share's values below which they go as they are: to choose takes three launches and a call
+LEAST = 1 << 25  # bytes of a share's values below which they go whole: choosing takes a call and reads all values
 ROOM = 8  # of so many places of a share one may be listed, which takes a quarter of the bytes of 4 bytes each
 
 
@@ -77,7 +77,7 @@ def chosen(build: Any, item: Between) -> Lists | None:
     values = [s.value for s in item.statements if isinstance(s.value, Exchange)]
     u, how = values[0].u, values[0].how
     if (
-        not how.group.lists
+        not how.group.chooses
         or not isinstance(u, Vec)
         or any(v.u != u or type(v.how) is not type(how) for v in values)
         or how.takes
