@@ -2,9 +2,12 @@
 
     bitblas run -n 2 benchmarks/ranks.py 25 26      # scales: 2**25 vertices, 16 edges each, both ways
     python benchmarks/ranks.py 25 26 --whole        # bitblas without ranks, on one device
+    bitblas run -n 2 benchmarks/ranks.py 24 --kill  # the last rank is killed in the middle of a loop
+    python benchmarks/many.py 26 27                 # all numbers of ranks of a host, as one table
 
-A line a scale and question: milliseconds (the median; of a round for PageRank), G edges/s, bytes that this rank sent,
-the share of the time that its calls took (with waiting for the others), and a number by which answers are compared.
+A line a scale and question: milliseconds (the median; of a round for PageRank), G edges/s, bytes that this rank sent
+(of a search: in how many levels), the share of the time that its calls took (with waiting for the others; of loops on
+GPUs in a run whose launches the host makes), and a number by which answers are compared.
 """
 
 from __future__ import annotations
@@ -12,12 +15,16 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import os
+import signal
+import threading
 import time
 
 import numpy as np
 
 import bitblas as gb
 import bitblas.distributed as gd
+from benchmarks import rounds
 
 CHUNK = 25  # log2 of the edges that are made together
 KRON = """
@@ -75,17 +82,12 @@ class Watched:
 
     def around(self, call):
         def run(*args):
-            if self.captured():  # of a loop, whose rounds nobody looks at
-                return call(*args)
             begin = self.group.device.mark()
             call(*args)
-            self.marks.append((begin, self.group.device.mark()))
+            if begin is not None:  # else it is captured, in a loop whose rounds nobody looks at
+                self.marks.append((begin, self.group.device.mark()))
 
         return run
-
-    def captured(self):
-        device = self.group.device
-        return not device.host_memory and device.xp.cuda.get_current_stream().is_capturing()
 
     def seconds(self):
         found = sum(self.group.device.elapsed(*pair) for pair in self.marks) / 1e6
@@ -96,13 +98,14 @@ class Watched:
 class Bench:
     """One graph: its questions, each told as a line by the first rank."""
 
-    def __init__(self, group, device, scale, sources, rounds):
+    def __init__(self, group, device, scale, sources, rounds, launches=False, form=None):
         self.group, self.device, self.scale, self.sources, self.rounds = group, device, scale, sources, rounds
+        self.launches = launches
         self.lib = gb if group is None else gd
         self.rank, self.ranks = (0, 1) if group is None else (group.rank, group.size)
         self.watched = None if group is None else Watched(group)
         begin, n = time.perf_counter(), 1 << scale
-        how = {} if group is None else {"share": True}
+        how = ({} if group is None else {"share": True}) | ({} if form is None else {"format": form})
         source = lambda: chunks(device.xp, scale, self.rank, self.ranks)
         self.A = self.lib.Matrix.from_chunks(source, True, nrows=n, ncols=n, symmetric=True, **how)
         self.settle()
@@ -115,11 +118,11 @@ class Bench:
         else:
             self.group.barrier()
 
-    def tell(self, what, ms, sent, share, answer):
+    def tell(self, what, ms, sent, share, answer, **more):
         row = {"ranks": self.ranks, "scale": self.scale, "what": what, "ms": round(ms, 3)}
         row |= {"gedges": round(self.entries / ms / 1e6, 2), "sent": sent, "calls": round(share, 3), "answer": answer}
         if self.rank == 0:
-            print(json.dumps(row), flush=True)
+            print(json.dumps(row | more), flush=True)
 
     def timed(self, run, times):
         """Median milliseconds of run(k), bytes sent and the share of calls in it; the last result."""
@@ -137,21 +140,65 @@ class Bench:
             found.append((ms, 0 if self.group is None else self.group.sent - before, share))
         return *sorted(found)[len(found) // 2], result
 
-    def questions(self):
-        A, lib, al, rounds = self.A, self.lib, gb.algorithms, self.rounds
+    def calls(self, what, share, run):
+        """The share of the time in calls: of loops that are captured in one more run, whose launches the host makes."""
+        if self.device.host_memory:
+            return share
+        self.settle()
+        with rounds.timed() as found:
+            run()
+        self.settle()
+        if self.launches and self.rank == 0:
+            print(f"{what}, scale {self.scale}, {self.ranks} ranks\n{found.table()}", flush=True)
+        return found.calls / found.total if found.total else share
+
+    def asked(self, what, run, times, answer, parts=1, more=lambda v: {}):
+        """A question: run(k), told by answer(result) and more(result). parts: rounds, of which one is told."""
+        ms, sent, share, v = self.timed(run, times)
+        self.tell(what, ms / parts, sent // parts, self.calls(what, share, lambda: run(0)), answer(v), **more(v))
+
+    def questions(self, more=False):
+        A, lib, al, times = self.A, self.lib, gb.algorithms, self.rounds
         degrees = A.mxv(lib.Vector.from_scalar(True, A.nrows), lib.semiring.plus_pair[lib.dtypes.INT64]).new()
         some = degrees.select("valuegt", 0).new().to_coo(values=False)[0]
         picked = [int(some[k * len(some) // self.sources]) for k in range(self.sources)]
-        *facts, v = self.timed(lambda k: al.bfs_levels(A, picked[k]), self.sources)
-        self.tell("bfs", *facts, int(v.reduce("plus").new().value))
-        ms, sent, share, v = self.timed(lambda k: al.pagerank(A, max_iter=rounds, tol=1e-30), 3)
-        self.tell("pagerank round", ms / rounds, sent // rounds, share, float(v.reduce("max").new().value))
-        *facts, v = self.timed(lambda k: al.connected_components(A), 3)
-        roots = gb.binary.eq(v & v.apply(gb.indexunary.index).new()).new()
-        self.tell("components", *facts, int(roots.reduce(gb.monoid.plus[gb.dtypes.INT64]).new().value))
+        total = lambda v: int(v.reduce("plus").new().value)
+        largest = lambda v: float(v.reduce("max").new().value)
+
+        def components(v):
+            roots = gb.binary.eq(v & v.apply(gb.indexunary.index).new()).new()
+            return int(roots.reduce(gb.monoid.plus[gb.dtypes.INT64]).new().value)
+
+        levels = lambda v: {"levels": 1 + int(largest(v))}
+        self.asked("bfs", lambda k: al.bfs_levels(A, picked[k]), self.sources, total, more=levels)
+        ranked = lambda kind: lambda k: al.pagerank(A, max_iter=times, tol=1e-30, dtype=kind)
+        self.asked("pagerank round", ranked(None), 3, largest, times)
+        if more:
+            self.asked("pagerank round, FP32", ranked("FP32"), 3, largest, times)
+            self.asked("label propagation", lambda k: al.label_propagation(A, max_iter=3), 1, components)
+        self.asked("components", lambda k: al.connected_components(A), 3, components)
+        held = A.memory().total
         if not self.device.host_memory:
-            pool = self.device.xp.get_default_memory_pool()
-            self.tell("memory", 1, 0, 0, f"{A.memory().total >> 20} MiB held, {pool.total_bytes() >> 20} in the pool")
+            pool = self.device.xp.get_default_memory_pool().total_bytes()
+            held, pool = self.most([held, pool])
+            self.tell("memory", 1, 0, 0, f"{held >> 20} MiB held, {pool >> 20} in the pool", peak=pool)
+
+    def most(self, numbers):
+        """The largest of all ranks."""
+        return numbers if self.group is None else self.group.allreduce(np.array(numbers), np.maximum).tolist()
+
+    def kill(self):
+        """The last rank is killed in the middle of a loop that would not end: what the others say, and how soon."""
+        if self.rank == self.ranks - 1:
+            threading.Timer(3, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
+        self.settle()
+        begin = time.perf_counter()
+        try:
+            gb.algorithms.pagerank(self.A, max_iter=10**6, tol=1e-300)
+        except gb.exceptions.DistributedError as error:
+            seconds = time.perf_counter() - begin
+            print(json.dumps({"ranks": self.ranks, "rank": self.rank, "killed": str(error), "s": seconds}), flush=True)
+            raise SystemExit(3) from None
 
 
 def main():
@@ -161,6 +208,10 @@ def main():
     parser.add_argument("--device", help="of --whole")
     parser.add_argument("--sources", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--launches", action="store_true", help="the launches of loops, one after the other")
+    parser.add_argument("--more", action="store_true", help="PageRank of FP32 and label propagation too")
+    parser.add_argument("--format", help="the form of the matrix, such as nib; else the plan's")
+    parser.add_argument("--kill", action="store_true", help="kill the last rank in the middle of a loop")
     args = parser.parse_args()
     if args.whole:
         group, device = None, gb.device.get(args.device or gb.config.device)
@@ -169,8 +220,9 @@ def main():
         group = gd.init()
         device = group.device
     for scale in args.scales:
-        bench = Bench(group, device, scale, args.sources, args.rounds)
-        bench.questions()
+        bench = Bench(group, device, scale, args.sources, args.rounds, args.launches, args.format)
+        with rounds.looked_at():
+            bench.kill() if args.kill else bench.questions(args.more)
         del bench
         gc.collect()
         if not device.host_memory:

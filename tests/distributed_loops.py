@@ -9,8 +9,10 @@ from distributed_programs import N, operands, same
 import bitblas as gb
 import bitblas.device
 import bitblas.distributed as gd
+from bitblas.distributed import alone as module
 from bitblas.distributed import start
 from bitblas.distributed.mpi import MpiGroup
+from bitblas.loop.gpu import chosen
 
 
 @contextmanager
@@ -19,7 +21,7 @@ def emulated(g):
     import emulator.device
 
     group = MpiGroup(bitblas.device.get(emulator.device.Emulator.name), timeout=60)
-    group.roll, group.captures = g.roll, True
+    group.roll, group.captures, group.splits = g.roll, True, True
     before, start._group = start._group, group
     try:
         with gb.config.set(device="emulator"):
@@ -68,16 +70,21 @@ def loop(g):
 def loops(g):
     """The algorithms, captured and run again; what only one rank has."""
     x = operands(gb)
-    with emulated(g):
+    with emulated(g) as group:
         y, al = operands(gd), gb.algorithms
-        for name, graph, arguments in (
-            ("bfs_levels", "S", (3,)), ("bfs_levels", "A", ([3, 7],)), ("pagerank", "A", ()),
-            ("connected_components", "S", ()), ("sssp", "W", (3,)), ("core_numbers", "S", ()),
-        ):  # fmt: skip
-            for _ in range(2):
-                found, wanted = (getattr(al, name)(getattr(o, graph), *arguments) for o in (y, x))
-                assert same(wanted, to_cpu(found)), name
+        for group.chooses, least in ((False, chosen.LEAST), (True, 64)):  # bytes from which on lists go
+            chosen.LEAST = least
+            y.S, y.W = y.S.dup(), y.W.dup()
+            for name, graph, arguments in (
+                ("bfs_levels", "S", (3,)), ("bfs_levels", "A", ([3, 7],)), ("pagerank", "A", ()),
+                ("connected_components", "S", ()), ("sssp", "W", (3,)), ("core_numbers", "S", ()),
+            ):  # fmt: skip
+                for _ in range(2):
+                    found, wanted = (getattr(al, name)(getattr(o, graph), *arguments) for o in (y, x))
+                    assert same(wanted, to_cpu(found)), name
+        group.chooses = False
         values_of_one_rank(y)
+        assert same(begun(gb, x), to_cpu(begun(gd, y)))
         index_of_one_rank()
         y.S[0, 5] = True  # of one rank's share: all have to find out anew
         y.S[9, 5] = True
@@ -85,6 +92,26 @@ def loops(g):
         plain = gd.Vector.from_coo([1, 2], [3, 4], size=N)  # a body that only the host can run
         seen = []
         assert gb.loop.repeat(lambda k: (seen.append(plain.get(1)), plain.clear()), while_=plain) == 1 and seen == [3]
+
+
+def alone(g):
+    """Graphs that do not pay to be split: each rank computes all, and has its share of the first one's answer."""
+    x = operands(gb)
+    with emulated(g) as group:
+        group.splits, y, al = False, operands(gd), gb.algorithms
+        for name, graph, arguments in (("bfs_levels", "A", (3,)), ("pagerank", "A", ()), ("sssp", "W", (3,))):
+            found, wanted = (getattr(al, name)(getattr(o, graph), *arguments) for o in (y, x))
+            assert same(wanted, to_cpu(found)) and found.shares.size == N, name
+            before = group.sent  # the second time the answer alone is sent
+            getattr(al, name)(getattr(y, graph), *arguments)
+            assert group.sent - before <= N * 9, name
+        found, wanted = (al.pagerank(o.A, personalization=o.full) for o in (y, x))
+        assert same(wanted, to_cpu(found)) and al.triangle_count(y.S) == al.triangle_count(x.S)
+        told = str(gd.explain(y.A))
+        assert ("are few" in told) == (g.size > 1), told
+    free, many = 1 << 37, module.FEW + 1
+    assert "few" in module.reason(1 << 20, 1 << 20, 1 << 24, free) and "levels" in module.reason(many, 6, 1 << 32, free)
+    assert module.reason(many, 999, 1 << 32, free) is None and module.reason(100, 6, 1 << 32, 1 << 33) is None
 
 
 def values_of_one_rank(y):
@@ -102,6 +129,24 @@ def values_of_one_rank(y):
     with gb.config.set(device="cpu"):
         whole = gb.Vector.from_coo(range(N), [7] * (N // 2) + list(range(N - N // 2)), int, size=N)
         assert same(operands(gb).A.mxv(whole, gb.semiring.max_second).new(), to_cpu(w))
+
+
+def begun(lib, made):
+    """A vector that is exchanged before the rounds, and in them when it has changed."""
+    v = made.full.dup()
+    w, u = (lib.Vector(int, N, device=v.device) for _ in range(2))
+    best, largest = lib.semiring.max_second, lib.binary.max
+
+    def begin():
+        w << made.A.mxv(v, best)
+
+    def body(_):
+        u << made.A.mxv(v, best)
+        v(largest) << u.apply(lib.binary.plus, right=1)
+        v(largest) << w
+
+    assert gb.loop.Program(body, while_=v, begin=begin, limit=3).run() == 3
+    return v
 
 
 def index_of_one_rank():

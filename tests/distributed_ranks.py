@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from distributed_lists import few, lists  # noqa: F401 - by their names
-from distributed_loops import loop, loops  # noqa: F401 - by their names
+from distributed_loops import alone, loop, loops  # noqa: F401 - by their names
 from distributed_programs import PROGRAMS, N, operands, same, whole
 from distributed_programs import quick as quick_program
 from distributed_tables import tables  # noqa: F401 - by its name
@@ -111,14 +111,14 @@ def algorithms(g):
 def plans(g):
     """How a product goes, and why."""
     y, pair = operands(gd), gb.semiring.any_pair
-    alone = "one rank has all"
+    all_of_it = "one rank has all"
     for expr, reason in (
         (y.A.mxv(y.u), "gathered: "), (y.u.vxm(y.A), "the matrix is not symmetric"),
         (y.u.vxm(y.S, pair), "by symmetry"), (y.none.vxm(y.S, pair), "by symmetry"),
         (y.A.T.mxv(y.u), "which are columns of the result"), (y.S.T.mxv(y.u, pair), "by symmetry"),
     ):  # fmt: skip
         text = gd.explain(expr)
-        assert (reason if g.size > 1 else alone) in text and "\nhere: " in text, text
+        assert (reason if g.size > 1 else all_of_it) in text and "\nhere: " in text, text
     g.lists = True  # ranks of several hosts
     assert g.size == 1 or f"0 of {N} entries are few" in gd.explain(y.none.vxm(y.S, pair))
     g.lists = False
@@ -198,10 +198,14 @@ def refusals(g):
         (lambda: gd.Vector.from_coo([1], [1], share=True), ValueError),
         (lambda: y.A.mxv(y.A), TypeError), (lambda: y.u.reduce("nothing"), ValueError),
         (lambda: gd.Matrix.from_coo([0], [1], nrows=N, ncols=N, symmetric=True), ex.InvalidValue),
+        (lambda: gd.Matrix(int, N, N, device="cuda:63"), ex.InvalidValue),
+        (lambda: gd.Vector.from_scalar(1, N, device="nowhere"), ValueError),
+        (lambda: gd.Matrix.from_coo([0], [1], nrows=N, ncols=N, device=["cpu", "cpu"]), TypeError),
     ):  # fmt: skip
         found = refused(run)
         assert found is not None and issubclass(found, kind), (kind, found)
     assert y.u.isequal(before) and exchange.total(1) == g.size
+    assert gd.Vector(int, N, device=g.device.name).device is g.device
 
 
 def bits(g):

@@ -21,7 +21,7 @@ from bitblas.loop.host import turn
 
 HERE = Path(__file__).parent
 RANKS = 3
-ALL = "calls,nccl,programs,plans,lists,algorithms,refusals,bits,files,loop,loops"
+ALL = "calls,nccl,programs,plans,lists,algorithms,refusals,bits,files,loop,loops,alone"
 
 
 def ranks(*arguments, count=RANKS, script="tests/distributed_ranks.py", **environment):
@@ -44,6 +44,15 @@ def test_ranks_agree_with_one_device(tmp_path):
     """Every verb, the algorithms, files, refusals."""
     code, text = ranks(ALL, str(tmp_path))
     assert code == 0 and text.count(f"of {RANKS} done") == RANKS, text
+
+
+@pytest.mark.slow
+def test_captured_loops_of_a_rank_that_has_nobody_to_exchange_with():
+    """What is recomputed and what is chosen between lists and all gives the same, and sends less."""
+    paths = os.pathsep.join([str(HERE), str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, str(HERE / "ghost.py"), "9", "--device", "emulator", "--least", "64"]
+    found = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, PYTHONPATH=paths), timeout=300)
+    assert found.returncode == 0, found.stdout + found.stderr
 
 
 @pytest.mark.slow

@@ -17,6 +17,8 @@ def on_its_device(program):
     @functools.wraps(program)
     def run(A, *args, **options):
         gb = options["gb"] = library(options.get("gb"), A)
+        if hasattr(A, "_unsplit") and (run_alone := A._unsplit(run, args, options)) is not None:
+            return run_alone()  # on each rank, of a matrix in shares
         device = getattr(getattr(A, "device", None), "name", None)  # python-graphblas knows no devices
         if device is None or device == gb.config.device:
             return program(A, *args, **options)

@@ -14,7 +14,7 @@ from ..core.convert import check_range, check_size, index_array, value_array
 from ..exceptions import InvalidValue
 from . import exchange, shares
 from .shares import Shares
-from .start import current
+from .start import current, own_device
 
 
 class MatrixBuild:
@@ -32,7 +32,7 @@ class MatrixBuild:
     ) -> Any:  # fmt: skip
         """As `bitblas.Matrix.from_coo`. Every rank gives the same arrays; with `share`, each its part of the entries,
         in any rows, which are then brought to where they belong; sizes that are not given are those of all parts."""
-        d = current().device
+        d = own_device(device)
         i, j = index_array(d, rows, "rows"), index_array(d, columns, "columns")
         array, kind = value_array(d, values, dtype)
         check_lengths(array, i, j)
@@ -63,7 +63,7 @@ class MatrixBuild:
         `share`, each its own."""
         nrows, ncols = check_size("nrows", nrows), check_size("ncols", ncols)
         again = chunks if callable(chunks) else lambda: iter(chunks)
-        d = current().device
+        d = own_device(device)
         s = _dealt_shares(nrows, (index_array(d, chunk[0], "rows") for chunk in again()), share)
         mine = lambda: _mine(again(), s, share)
         part = Whole.from_chunks(

@@ -35,13 +35,16 @@ class Group(ABC):
     whether loops that a device records have their calls inside, which takes ranks of one host; False runs them
     statement by statement, and has to be the same for all ranks. lists: whether lists of positions go instead of all of
     a vector where they are shorter (lists.py), which ranks of several hosts on CPUs begin with, the same for all too.
+    splits: whether algorithms on GPUs split every matrix, also where that does not pay (alone.py); chooses: whether
+    captured loops send lists where these are shorter (loop/gpu/chosen.py). Both have to be the same for all.
     """
 
     def __init__(self, rank: int, size: int, device: Device, *, timeout: float = TIMEOUT, debug: bool = False) -> None:
         self.rank, self.size, self.device, self.timeout, self.debug = rank, size, device, timeout, debug
         self.roll: Roll | None = None
         self.broken = ""
-        self.sent, self.seconds, self.captures, self.lists = 0, 0.0, False, False
+        self.sent, self.seconds, self.captures, self.lists, self.splits = 0, 0.0, False, False, False
+        self.chooses = True
         self.kept: list[Any] = []  # weak references to the vectors that keep all of themselves (wanted.py)
         self._statement: Callable[[], str] | None = None
         self._inside = 0  # 1: in a loop of many calls

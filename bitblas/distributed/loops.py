@@ -22,13 +22,13 @@ from ..verbs.variants import binary_of
 from . import exchange
 from .arrays import SharedArray
 from .group import Group
-from .shares import Shares
+from .shares import WORD, Shares
 from .start import current
 
 
 def recorded() -> bool:
     """Whether statements are written down now."""
-    return recording.recorder is not None
+    return bool(recording.threads) and recording.recorder is not None
 
 
 def on_host() -> None:
@@ -56,7 +56,7 @@ class Unrecorded:
 class Gathers:
     """All of a vector to everyone."""
 
-    text = "all of"
+    text, gathers, takes = "all of", True, False
 
     def __init__(self, group: Group, shares: Shares) -> None:
         self.group, self.shares = group, shares
@@ -72,10 +72,34 @@ class Gathers:
         """The bytes that leave this rank."""
         return (self.group.size - 1) * self.counts(bits)[self.group.rank] * int(source.itemsize)
 
+    def own(self) -> Takes:
+        """The way back."""
+        return Takes(self.group, self.shares)
+
+
+class Takes:
+    """This rank's share out of all of a vector, which every rank has: nothing is sent."""
+
+    text, gathers, takes = "this rank's share of", False, True
+
+    def __init__(self, group: Group, shares: Shares) -> None:
+        self.group, self.shares = group, shares
+
+    def run(self, source: Any, target: Any, bits: bool) -> None:
+        low, count = self.shares.low, self.shares.mine
+        if bits:
+            low, count = low // WORD, self.shares.words[self.shares.rank]
+        target[:count] = source[low : low + count]
+
+    def sent(self, source: Any, bits: bool) -> int:
+        return 0
+
 
 class Tells:
     """A Scalar of one rank to everyone. Those of all ranks go at once, to arrays of as many elements, and the first
     rank's stands for it."""
+
+    gathers = takes = False
 
     def __init__(self, group: Group, root: int) -> None:
         self.group, self.root = group, root
@@ -90,6 +114,8 @@ class Tells:
 
 class Deals(Gathers):
     """What one rank has for all positions, to those who have these positions."""
+
+    gathers = takes = False
 
     def __init__(self, group: Group, shares: Shares, root: int) -> None:
         super().__init__(group, shares)

@@ -15,13 +15,13 @@ from ..core.statement.mask import Mask
 from ..core.statement.operand import is_tensor
 from ..exceptions import DimensionMismatch
 from ..store import MatrixStore
-from . import exchange, shares, symmetry
+from . import alone, exchange, shares, symmetry
 from .base import InShares
 from .building import MatrixBuild
 from .expr import part_of, shared
 from .matrix_read import MatrixRead
 from .saved import MatrixFiles
-from .start import current
+from .start import current, own_device
 
 
 class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
@@ -39,7 +39,7 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
         **layout: Any,
     ) -> None:  # fmt: skip
         self.shares = shares.of(check_size("nrows", nrows))
-        self._part = Whole(dtype, self.shares.mine, ncols, name=name, device=current().device, **layout)
+        self._part = Whole(dtype, self.shares.mine, ncols, name=name, device=own_device(device), **layout)
         self.name, self._known, self._told_once, self._sent = self._part.name, {}, None, None
 
     @classmethod
@@ -96,6 +96,10 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
     def _keep(self, key: Any, make: Any) -> Any:
         """make(a matrix of the same contents), made once and kept as long as these contents are."""
         return self._kept(("kept", key), lambda: make(self._twin()))
+
+    def _unsplit(self, program: Any, args: Any, options: Any) -> Any:
+        """How an algorithm runs where each rank has all of it; None where ranks split it."""
+        return None if alone.why(self) is None else lambda: alone.run(program, self, args, options)
 
     def _twin(self) -> Matrix:
         store = self._part._read(now=True)

@@ -12,7 +12,7 @@ from ..core import explain as plan_of
 from ..core.operators import typed
 from ..core.statement.operand import Operand, describe
 from ..exceptions import DimensionMismatch
-from . import exchange, lists, loops
+from . import alone, exchange, lists, loops
 from .expr import SharedExpression
 from .positions import by_value, check_product
 from .start import current
@@ -108,7 +108,10 @@ def _times(N: Any, u: Any, f: Typed, flip: bool) -> Any:
 
 
 def explain(expr: Any) -> str:
-    """How `A.mxv(v)` or `v.vxm(A)` goes in shares, why, and the plan of this rank's part. Every rank calls it."""
+    """How `A.mxv(v)` or `v.vxm(A)` goes in shares, why, and the plan of this rank's part; of a Matrix in shares whether
+    algorithms split it, and why. Every rank calls it."""
+    if hasattr(expr, "_mirror") and expr.ndim == 2:
+        return alone.text(expr._matrix)
     expr = expr._to_expr() if hasattr(expr, "_to_expr") else expr
     if not isinstance(expr, SharedExpression) or expr.method not in ("mxv", "vxm"):
         raise TypeError(f"explain: expected A.mxv(v) or v.vxm(A) of objects in shares, got {describe(expr)}")

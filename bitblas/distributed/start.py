@@ -127,3 +127,18 @@ def _end(group: Group) -> None:
 def current() -> Group:
     """The Group of this process: that of `init`, which is called if it was not."""
     return init() if _group is None else _group
+
+
+def own_device(asked: Any = None) -> Device:
+    """The device of this rank, on which its part of every object lies. asked: the one that a program names, which has
+    to be that. InvalidValue for another one; TypeError, ValueError as `device.get` has them."""
+    mine = current().device
+    name = asked.name if isinstance(asked, Device) else asked
+    if asked is None or name in (mine.name, mine.name.partition(":")[0]):
+        return mine
+    if not isinstance(name, str) or name.partition(":")[0] != "cuda":
+        devices.get(name)  # raises for what is none
+    raise InvalidValue(
+        f"device: objects in shares lie on the device of their rank, {mine.name} on rank {current().rank}, got "
+        f"{name!r}. Hint: init(device=) or `bitblas run --device` chooses it for all of them"
+    )

@@ -26,7 +26,7 @@ from .arrays import SharedArray
 from .base import InShares
 from .expr import SharedExpression, part_of, shared
 from .products import multiply_vector
-from .start import current
+from .start import current, own_device
 
 
 class Vector(InShares, StyledVector):
@@ -39,7 +39,7 @@ class Vector(InShares, StyledVector):
 
     def __init__(self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None, device: Any = None) -> None:
         self.shares = shares.of(check_size("size", size))
-        self._part = Whole(dtype, self.shares.mine, name=name, device=current().device)
+        self._part = Whole(dtype, self.shares.mine, name=name, device=own_device(device))
         self.name, self._told_once, self._sent = self._part.name, None, None
 
     @property
@@ -59,7 +59,7 @@ class Vector(InShares, StyledVector):
     ) -> Any:  # fmt: skip
         """As `bitblas.Vector.from_coo`. Every rank gives the same arrays; with `share`, each its part of the entries,
         which are then brought to where they belong, and `size` must be given."""
-        d = current().device
+        d = own_device(device)
         if isinstance(indices, SharedArray):
             made = cls._met(indices, values, dtype, size, dup_op)
             if made is not None:
@@ -109,7 +109,7 @@ class Vector(InShares, StyledVector):
     ) -> Any:
         """A Vector with the same value at every position."""
         s = shares.of(check_size("size", size))
-        return cls._of(Whole.from_scalar(value, s.mine, dtype, device=current().device, **opts), s, name)
+        return cls._of(Whole.from_scalar(value, s.mine, dtype, device=own_device(device), **opts), s, name)
 
     @classmethod
     def from_dense(
@@ -119,7 +119,7 @@ class Vector(InShares, StyledVector):
         """A Vector of an array, the same on every rank, without the elements equal to `missing_value`."""
         s = shares.of(len(values))
         mine = values[s.low : s.high]
-        part = Whole.from_dense(mine, missing_value, dtype=dtype, device=current().device, **opts)
+        part = Whole.from_dense(mine, missing_value, dtype=dtype, device=own_device(device), **opts)
         return cls._of(part, s, name)
 
     def gathered(self) -> Whole:
@@ -209,6 +209,9 @@ class Vector(InShares, StyledVector):
         (index,) = axes
         loops.on_host()
         s, d = self.shares, self.device
+        if current().size == 1 and not isinstance(index.at, SharedArray) and not isinstance(value, Operand):
+            self._changes()._assign(axes, value, part_of(mask), accum, replace, region)
+            return
         with current().statement(lambda: f"assign to {self.name}[..]"):
             if index.size is None:
                 value = value._resolve().dup() if isinstance(value, Operand) and value.ndim == 0 else value

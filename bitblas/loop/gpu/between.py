@@ -11,12 +11,19 @@ from semirings.dtypes import BOOL
 
 from ..fused.fuse import Between
 from ..recorded.ir import Exchange, Scal, Statement
+from .chosen import chosen
 
 STOP, WORDS = 3, 4  # the numbers of the outermost rounds that ranks tell each other: from the wish to stop on
 
 
 def between(build: Any, item: Between, *, in_round: bool = False) -> Callable[[], None]:
-    """The launch. in_round: once in each round; the build counts the bytes that this rank sends by it."""
+    """The launch. in_round: once in each round; the build counts the bytes that this rank sends by it, but those that
+    are chosen, which the device counts."""
+    lists = chosen(build, item)
+    if lists is not None:
+        build.sent[not in_round] += (lists.ranks - 1) * int(lists.own.nbytes)
+        build.launched = lists.text
+        return lists.choice
     ways: list[tuple[Any, Any, Any, bool]] = []
     group: Any = None  # one for all
     for s in item.statements:
@@ -24,7 +31,7 @@ def between(build: Any, item: Between, *, in_round: bool = False) -> Callable[[]
         group = s.value.how.group
         ways += [(s.value.how, *pair) for pair in _arrays(build, s, s.value)]
     nbytes = sum(how.sent(source, bits) for how, source, _, bits in ways)
-    build.sent += nbytes * in_round
+    build.sent[not in_round] += nbytes
     build.launched = f"{nbytes} bytes sent by a rank"
 
     def launch() -> None:

@@ -34,6 +34,7 @@ from ..scratch import Scratch
 from .activate import activation, is_scanned, most_work, threshold
 from .along import Along
 from .between import Ends, beside, between
+from .chosen import Marks
 from .inner import InnerLoop, copies_of
 from .lines import along_lines
 from .operands import Cleared, Head, Source, Target, launchable
@@ -98,7 +99,7 @@ class Build:
         self.outermost, self.going = self.all_rounds[0], xp.zeros(1, np.uint64)
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
-        self.sent = 0  # bytes by this rank, a round
+        self.sent, self.marks = [0, 0], Marks(xp, len(plan.all))  # bytes by this rank: in a round, around all
         self.begin = [self._once(item, "begin") for item in plan.begin]
         self.launches = [launch for k in range(copies) for launch in self._copy(k)]
         self.end = [self._once(item, "end") for item in plan.end]

@@ -181,8 +181,9 @@ class Captured:
         """The launches that bring in what vectors and scalars hold, and take out what they hold after the rounds."""
         build = self.build
         told = [s for s in self.body.scalars if s.id not in self.body.unknown and self._is_written(s)]
-        exchange = self.exchange = Exchange(self.device, ROUNDS + TOLD * len(told))
+        exchange = self.exchange = Exchange(self.device, ROUNDS + TOLD * len(told) + 1)
         self.numbers = exchange.add(build.numbers)
+        exchange.add(build.marks.all)
         self.entrances: list[tuple[Member, Entrance]] = []
         for x, frontier in build.buffers.items():
             full = x.id in build.full
@@ -211,6 +212,7 @@ class Captured:
         for s, k in self.told.items():
             for part, array in enumerate(build.scalars[s.id]):
                 exchange.tell(k + part, array)
+        exchange.tell(exchange.told.count - 1, build.marks.sent)
         exchange.bind()
         self.enter = [exchange.send, exchange.launch(build, 0, split)]
         self.leave = exchange.launch(build, split, len(exchange.rows))
@@ -247,7 +249,8 @@ class Captured:
         self.recorder.changed()
         _, _, rounds, _, _, fault, index = exchange.told.signed[:ROUNDS]
         if self.group is not None:
-            self.group.sent += rounds * build.sent
+            chosen = exchange.told.signed[exchange.told.count - 1]
+            self.group.sent += rounds * build.sent[0] + build.sent[1] + chosen
         if fault:
             self._tell(fault - 1, index, rounds)
         for structure in build.without_transpose.values():

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ...device import Device
 from ...exceptions import DeviceError, DistributedError
 from .between import STOP
+from .chosen import Choice
 from .inner import InnerLoop
 
 SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for asleep
@@ -32,6 +33,8 @@ def warm(launches: Sequence[Callable[[], None]]) -> None:
     for launch in launches:
         if isinstance(launch, InnerLoop):
             warm([*launch.enter(0), *launch.body(0), *launch.leave])
+        elif isinstance(launch, Choice):
+            warm(launch.every)
         else:
             launch()
 
@@ -108,9 +111,19 @@ class GraphLoop:
                 self._capture(builder, launch.enter(handle))
                 self._while(builder, condition, launch.body(handle))
                 self._capture(builder, launch.leave)
+            elif isinstance(launch, Choice):
+                self._choose(builder, launch)
             else:
                 with self.cp.cuda.Stream.from_external(builder):
                     launch()
+
+    def _choose(self, builder: Any, choice: Choice) -> None:
+        conditions = [builder.create_condition() for _ in choice.ways]
+        self._capture(builder, choice.prepared(*(int(condition.handle) for condition in conditions)))
+        for condition, way in zip(conditions, choice.ways):
+            branch = builder.if_then(condition).begin_building()
+            self._capture(branch, way)
+            branch.end_building()
 
     def _while(self, builder: Any, condition: Any, launches: Sequence[Callable[[], None]]) -> None:
         loop = builder.while_loop(condition).begin_building()

@@ -20,8 +20,14 @@ class ExchangeRecorder:
 
     def __init__(self) -> None:
         super().__init__()
+        self.part = 0  # where what is written down now begins: before the rounds, in one, after them
         self.group: Any = None  # the ranks that run the same loop, if they give each other something
         self.in_shares: list[Any] = []  # weak references to objects in shares that are written
+
+    def begin_part(self) -> int:
+        """The statements so far; what they exchanged may be of another round, or of none."""
+        self.part = len(self.statements)
+        return self.part
 
     def exchange(self, target: Any, source: Any, how: Any) -> None:
         """target << what the ranks give each other of a Vector or a Scalar. Raises OnHost inside of a block, of which
@@ -36,7 +42,7 @@ class ExchangeRecorder:
     def exchanged(self, source: Any, how: type) -> Any:
         """The Vector that an exchange of such a kind has made of a Vector, if that was not written since."""
         u = self._vec(source)
-        for s in reversed(self.statements):
+        for s in reversed(self.statements[self.part :]):
             if isinstance(s, Block) or s.target == u:
                 return None
             if isinstance(s.value, Exchange) and s.value.u == u and type(s.value.how) is how:

@@ -14,8 +14,10 @@ from ...exceptions import CaptureError
 from .blocks import named, needed, some_of
 from .indexed import direct
 from .ir import Body, Vec, flat
+from .recomputed import recomputed
 from .record import Recorder
 from .state import state_of
+from .wholes import in_one_place
 
 
 def record(
@@ -30,10 +32,10 @@ def record(
     state.recorder = recorder
     try:
         given = state_of(begin)
-        first, recorder.repeats = len(recorder.statements), True
+        first, recorder.repeats = recorder.begin_part(), True
         body(recorder.round, *given)
         recorder.repeats = False
-        after = len(recorder.statements)
+        after = recorder.begin_part()
         if end is not None:
             end(*given)
     finally:
@@ -48,7 +50,8 @@ def record(
     kept = [tuple(needed(part, every)) for part in (all_[:first], all_[first:after], all_[after:])]
     every = tuple(s for part in kept for s in flat(part))
     beginning, statements, ending = (tuple(direct(part, own, every)) for part in kept)
-    return Body(statements, vectors, scalars, beginning, ending, own, unknown), recorder
+    written = Body(statements, vectors, scalars, beginning, ending, own, unknown)
+    return written if recorder.group is None else in_one_place(recomputed(written)), recorder
 
 
 def among(

@@ -1,0 +1,128 @@
+"""Graphs that ranks on GPUs do not split: where a round of an algorithm takes less time than what goes between ranks in
+it, each of them runs the whole algorithm on all of the matrix, as one GPU would, and nothing goes between them but the
+answer, which is the first rank's. It is decided once for the contents of a matrix, by all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from semirings import semiring
+from semirings.dtypes import BOOL, INT64
+
+from ..core import Matrix as WholeMatrix
+from ..core import Scalar
+from ..core import Vector as WholeVector
+from ..store import VectorStore, dense_values
+from . import exchange, loops, shares
+from .expr import shared
+from .start import current
+
+# A level of a search costs 60 microseconds more on two ranks than on one, where one cluster runs rounds of few entries.
+# So graphs of many levels do not gain: meshes and roads, whose rows are all short. Nor do those whose entries
+# an H200 reads in 0.5 ms.
+SHORT = 64  # entries of the longest row
+FEW = 1 << 25  # entries
+PART = 3  # of the memory that is free on a rank, the matrix may take one of so many parts, by rows and by columns
+
+
+def reason(entries: int, longest: int, nbytes: int, free: int) -> str | None:
+    """Why a graph is not split, from what all ranks know: its entries, those of its longest row, the bytes that it
+    takes on one device, and those that are free on each; None: it is."""
+    if nbytes * PART > free:
+        return None
+    if entries <= FEW:
+        return f"{entries} entries are few, at most {FEW}"
+    if longest <= SHORT:
+        return f"no row has more than {longest} entries, so that searches have many small levels"
+    return None
+
+
+def why(A: Any) -> str | None:
+    """Why each rank computes all of a Matrix in shares; None where it is split. A collective, once for its contents."""
+    group = current()
+    if group.size == 1 or group.splits or A.device.host_memory or loops.recorded():
+        return None
+    found: str | None = A._kept("why alone", lambda: _why(A))
+    return found
+
+
+def _why(A: Any) -> str | None:
+    group, part, told = current(), A._part, A._told()
+    of_rows = part.mxv(WholeVector.from_scalar(True, A.ncols, device=A.device), semiring.plus_pair[INT64]).new()
+    longest = of_rows.reduce("max").new().value or 0
+    free = A.device.free_bytes()
+    longest, tight = group.allreduce(np.array([longest, -free], np.int64), np.maximum).tolist()
+    nbytes = 2 * (told.entries * (4 + (0 if told.one is not None else A.dtype.np_type.itemsize)) + 8 * A.nrows)
+    return reason(told.entries, longest, nbytes, -tight)
+
+
+def run(program: Callable[..., Any], A: Any, args: Any, options: dict[str, Any]) -> Any:
+    """program(A, *args, **options) where each rank has all of A."""
+    whole = A._kept("whole", A._gathered)
+    with current().statement(lambda: f"{program.__name__}({A.name})"):
+        given = {name: _here(x) for name, x in options.items() if name != "gb"}
+        return _in_shares(program(whole, *map(_here, args), **given))
+
+
+def _here(x: Any) -> Any:
+    """An argument as one device has it."""
+    if hasattr(x, "_ranks"):
+        return x.gathered()
+    return type(x)(map(_here, x)) if isinstance(x, (list, tuple)) and type(x) in (list, tuple) else x
+
+
+def _in_shares(found: Any) -> Any:
+    """An answer: the first rank's, for all."""
+    if isinstance(found, WholeVector):
+        s = shares.of(found.size)
+        return shared[1]._of(_dealt(found, s), s, found.name)
+    if isinstance(found, WholeMatrix):
+        first = current().rank == 0
+        i, j, x = (a if first else a[:0] for a in found.to_coo())
+        return shared[2].from_coo(i, j, x, found.dtype, nrows=found.nrows, ncols=found.ncols, share=True)
+    if isinstance(found, Scalar):
+        return found if found.value is None else Scalar.from_value(_of_first(found.value), found.dtype)
+    if isinstance(found, (list, tuple)):
+        parts = [_in_shares(x) for x in found]
+        return type(found)(*parts) if hasattr(found, "_fields") else type(found)(parts)
+    return _of_first(found) if isinstance(found, (bool, int, float, np.generic)) else found
+
+
+def _dealt(found: WholeVector, s: shares.Shares) -> WholeVector:
+    """This rank's share of the first rank's vector; each has one of that size and type."""
+    group, store = current(), found._stored
+    head = np.zeros(1, [("iso", np.bool_), ("value", store.dtype.np_type)])
+    head["iso"], head["value"] = store.iso, store.values if store.iso else 0
+    iso, one = np.ascontiguousarray(group.told(head.view(np.uint8)))[0].view(head.dtype)[0]
+
+    def share(array: Any, counts: list[int]) -> Any:
+        nothing = [0] * group.size
+        given = array[: sum(counts)] if group.rank == 0 else array[:0]
+        return group.alltoall(given, counts if group.rank == 0 else nothing, [counts[s.rank], *nothing[1:]])
+
+    bits = share(store.present, s.words)
+    held = store.dtype.np_type.type(one)
+    if not iso:
+        held = dense_values(store.device, s.mine, store.dtype)
+        came = share(exchange.slots(store), s.words if store.dtype is BOOL else s.counts)
+        held[: len(came)] = came
+    return WholeVector._from_store(VectorStore(store.device, s.mine, store.dtype, bits, held))
+
+
+def _of_first(value: Any) -> Any:
+    array = np.array([value])
+    return type(value)(current().told(array)[0, 0]) if array.dtype != object else value
+
+
+def text(A: Any) -> str:
+    """How algorithms run on a Matrix in shares, and why."""
+    why_not, ranks = why(A), current().size
+    if why_not is None:
+        return f"{A.name} in shares of {ranks} ranks: split, each rank computes its rows"
+    return f"{A.name} in shares of {ranks} ranks: algorithms are not split, each rank computes all: {why_not}"
+
+
+__all__ = ["reason", "run", "text", "why"]

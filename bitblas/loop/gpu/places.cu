@@ -1,0 +1,18 @@
+// Values at listed places: taken out of a vector (TAKES), or put into one, whose bits are set where it has some (BITS).
+#include "kernels/frontier.cuh"
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 8)
+places(i64 n, i64 room, const u64* count, const u32* at, const W_T* from, W_T* to, u64* bits) {
+  (void)n, (void)bits;
+  const i64 listed = *count < (u64)room ? (i64)*count : room;
+  for (i64 k = thread_number(); k < listed; k += (i64)gridDim.x * BLOCK) {
+#if TAKES
+    to[k] = from[at[k]];
+#else
+    to[at[k]] = from[k];
+#if BITS
+    set_bit(bits, at[k]);
+#endif
+#endif
+  }
+}
