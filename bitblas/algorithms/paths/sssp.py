@@ -97,7 +97,8 @@ def _relaxation(A, gb, dtype, delta, limit):
         # nearest = min(q)
         nearest << q.reduce(gb.monoid.min, allow_empty=False)
 
-    return {"begin": begin, "body": body, "while_": q, "limit": limit, "distances": d, "nearest": nearest}
+    parts = {"begin": begin, "body": body, "while_": q, "limit": limit, "fixpoint": limit is None}
+    return {**parts, "distances": d, "nearest": nearest}
 
 
 def weights_of(A, gb):

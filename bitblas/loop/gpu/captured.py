@@ -22,6 +22,7 @@ from ...store import VectorStore, empty_vector
 from ..buffers import ROUNDS, STATE
 from ..fused import layout
 from ..fused.fuse import Round, Step, fuse
+from ..fused.relaxation import relaxation
 from ..recorded.exchanged import own
 from ..recorded.ir import Scal, Vec, flat, reads_first, scalar_is_read_first
 from ..recorded.matrices import Places, placed
@@ -70,8 +71,9 @@ class Captured:
     """The body of a program, written down, fused, built and captured. Raises CaptureError, OnHost, DeviceError."""
 
     def __init__(
-        self, body: Callable[..., Any], condition: Any, begin: Callable[[], Any] | None, end: Callable[..., Any] | None
-    ) -> None:
+        self, body: Callable[..., Any], condition: Any, begin: Callable[[], Any] | None, end: Callable[..., Any] | None,
+        fixpoint: bool = False,
+    ) -> None:  # fmt: skip
         condition = own(condition)
         if not isinstance(condition, (tuple, Vector, Matrix, Scalar)):  # in shares
             condition = (condition,)
@@ -103,11 +105,13 @@ class Captured:
         self.kinds = self._kinds()
         self.fresh = {s.id for s in self.body.scalars if not scalar_is_read_first(self.body, s)}
         iso |= layout.iso_of_added(round_, self.body, iso)
-        self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition, group=self.group)
+        relaxed = relaxation(self.body, self.condition) if fixpoint else None
+        scalars, group = self.body.scalars, self.group
+        self.build = Build(self.device, round_, scalars, iso, full, self.condition, group=group, relaxed=relaxed)
         self._prepare()
         loop = GraphLoop if self.device.captures else HostLoop
         build = self.build
-        begin_, end_ = [*self.enter, *build.begin, *self.entering], [*build.end, self.leave]
+        begin_, end_ = [*self.enter, *build.begin, *build.regions.launches, *self.entering], [*build.end, self.leave]
         parts = Parts(begin_, build.launches, end_)
         self.loop = loop(self.device, parts, build.finish, build.going, self.group, build.outermost)
 

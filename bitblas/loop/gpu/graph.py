@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ...device import Device
 from ...exceptions import DeviceError, DistributedError
 from .between import STOP
-from .inner import InnerLoop
+from .inner import Nested
 
 SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for asleep
 SLEEP_SECONDS = 5e-5
@@ -30,7 +30,7 @@ class Parts(NamedTuple):
 def warm(launches: Sequence[Callable[[], None]]) -> None:
     """Every kernel runs once, on vectors without entries."""
     for launch in launches:
-        if isinstance(launch, InnerLoop):
+        if isinstance(launch, Nested):
             warm([*launch.enter(0), *launch.body(0), *launch.leave])
         else:
             launch()
@@ -102,7 +102,7 @@ class GraphLoop:
 
     def _capture(self, builder: Any, launches: Sequence[Callable[[], None]]) -> None:
         for launch in launches:
-            if isinstance(launch, InnerLoop):
+            if isinstance(launch, Nested):
                 condition = builder.create_condition()
                 handle = int(condition.handle)
                 self._capture(builder, launch.enter(handle))

@@ -1,0 +1,157 @@
+// A round of a fixpoint by regions: REGION consecutive places (loop/gpu/regions.py). A block takes a region that waits,
+// brings what it holds into shared memory, and pushes along the entries inside it until nothing there changes any more;
+// then along those that lead out, and the regions that gain wait for the next round. WINDOW: those whose best waiting
+// value is far behind the best of all wait longer. RENUMBERED: places are those of rows in another order.
+// state: of each of three rounds that take turns how many regions wait, and how many were taken; then what was seen
+// (loop/gpu/regions.cuh). Sums are min or max (JOIN), so that what the order of all this changes is the time.
+#include "formats/csr/rows.cuh"
+#include "kernels/step.cuh"
+#include "loop/gpu/regions.cuh"
+#define AT_ONCE 4  // entries of a lane that are asked for together
+#define HALVES (REGION / 32)
+
+struct Local {
+  C_T cells[REGION];
+  u32 waits[HALVES], changed[HALVES], border[HALVES];
+  u16 queue[2][REGION];
+  u32 count[3];  // on the queue, by turns: read, written, cleared
+  u32 item, odd;
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
+regions(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* waiting, C_T* least, C_T* best, C_T delta,
+        const i64* outermost, const u32* vertices, C_T* d_val, FORM(), const value_t* a_val, A_T a_iso, i64 a_stride) {
+  (void)n, (void)vertices;
+  __shared__ Local s;
+  const u32 next = turn == 2 ? 0 : turn + 1, after = next == 2 ? 0 : next + 1, all = (u32)((size + REGION - 1) / REGION);
+  const u32 count = state[2 * turn];
+  const bool stops = outermost[3] != 0;
+  if (thread_number() == 0) {
+    state[2 * after] = state[2 * after + 1] = 0;
+    best[after] = C_T(BEGIN);
+    state[ROUNDS_DONE] += count != 0;
+  }
+  if (blockIdx.x >= count || stops) return;
+  const Rows rows = FORM_OF();
+  const Values values = {a_val, a_iso, a_stride};
+  u32* const out = lists + (i64)next * all;
+#if WINDOW
+  C_T far = C_T(best[turn] + delta);
+  if (is_begin(best[turn]) || is_better(far, best[turn])) far = C_T(BEGIN);  // nobody waits, or too large a number
+#endif
+  const auto waits_next = [&](u32 r) { out[atomicAdd(&state[2 * next], 1u)] = r; };
+  if (threadIdx.x == 0) s.odd = 0;
+  for (;;) {
+    __syncthreads();
+    if (threadIdx.x == 0) s.item = atomicAdd(&state[2 * turn + 1], 1u);
+    if (threadIdx.x < 3) s.count[threadIdx.x] = 0;
+    __syncthreads();
+    if (s.item >= count) break;
+    const u32 r = lists[(i64)turn * all + s.item];
+    const i64 base = (i64)r * REGION;
+#if WINDOW
+    const C_T mine = cell_at(least + r);
+    if (is_better(far, mine)) {
+      if (threadIdx.x == 0) waits_next(r), improve(best + next, mine);
+      continue;
+    }
+    __syncthreads();  // all have read it
+#endif
+    // Whoever writes to a place from now on lists the region again; what was written before is seen here.
+    if (threadIdx.x == 0) {
+      *(volatile u32*)(listed + r) = 0;
+      __threadfence();
+      if (WINDOW) *(volatile typename Cell<sizeof(C_T)>::type*)(least + r) = raw_of(C_T(BEGIN));
+    }
+    __threadfence();
+    __syncthreads();
+    for (int h = threadIdx.x; h < HALVES; h += THREADS) {
+      u32 bits = 0;
+      if (base + h * 32 < size && __ldcg(waiting + base / 32 + h)) bits = atomicExch(waiting + base / 32 + h, 0u);
+      s.waits[h] = s.changed[h] = bits;
+      s.border[h] = 0;
+      u32 at = bits ? atomicAdd(&s.count[0], (u32)__popc(bits)) : 0;
+      for (; bits; bits &= bits - 1) s.queue[0][at++] = (u16)(h * 32 + __ffs(bits) - 1);
+    }
+    __threadfence();
+    __syncthreads();
+    for (int l = threadIdx.x; l < REGION; l += THREADS)
+      s.cells[l] = base + l < size ? cell_at(d_val + VERTEX(base + l)) : C_T(BEGIN);
+    __syncthreads();
+
+    u32 reads = 0, rounds = 0;
+    for (int side = 0;; side ^= 1, ++rounds) {
+      const u32 writes = reads == 2 ? 0 : reads + 1, clears = writes == 2 ? 0 : writes + 1, queued = s.count[reads];
+      if (!queued || rounds == REGION) break;  // more rounds than places: there is a negative cycle
+      if (threadIdx.x == 0) s.count[clears] = 0;
+      for (u32 x = threadIdx.x / LANES; x < queued; x += THREADS / LANES) {
+        const u32 l = s.queue[side][x], from = (u32)(base + l);
+        const int lane = threadIdx.x & (LANES - 1);
+        const PTR_T end = rows.ptr[base + l + 1];
+        PTR_T e = rows.ptr[base + l] + lane;
+        if (lane == 0) atomicAnd(&s.waits[l >> 5], ~(1u << (l & 31)));
+        __threadfence_block();
+        C_T value = lane == 0 ? cell_at(s.cells + l) : C_T(BEGIN);
+        if (LANES > 1) value = __shfl_sync(group_mask<LANES>(), value, WARP_LANE & ~(LANES - 1));
+        bool leads_out = false;
+        for (; e < end; e += AT_ONCE * LANES) {
+          bool has[AT_ONCE];
+          u32 to[AT_ONCE];
+          A_T a[AT_ONCE];
+#pragma unroll
+          for (int k = 0; k < AT_ONCE; ++k) {
+            has[k] = e + k * LANES < end;
+            to[k] = has[k] ? (u32)rows.col[e + k * LANES] - (u32)base : 0;
+            a[k] = has[k] ? values.at(e + k * LANES) : A_T(a_iso);
+          }
+#pragma unroll
+          for (int k = 0; k < AT_ONCE; ++k) {
+            if (has[k] && to[k] >= REGION) leads_out = true;
+            if (!has[k] || to[k] >= REGION) continue;
+            const C_T z = C_T(mul(a[k], value, base + to[k], from));
+            if (!is_better(z, C_T(BEGIN))) s.odd = 1;
+            if (!is_better(z, cell_at(s.cells + to[k])) || !improve(s.cells + to[k], z)) continue;
+            const u32 bit = 1u << (to[k] & 31);
+            __threadfence_block();
+            if (atomicOr(&s.waits[to[k] >> 5], bit) & bit) continue;
+            s.queue[side ^ 1][atomicAdd(&s.count[writes], 1u)] = (u16)to[k];
+            atomicOr(&s.changed[to[k] >> 5], bit);
+          }
+        }
+        if (leads_out) atomicOr(&s.border[l >> 5], 1u << (l & 31));
+      }
+      __syncthreads();
+      reads = writes;
+    }
+
+    // What is still on the queue waits for the next round.
+    for (int h = threadIdx.x; h < HALVES; h += THREADS)
+      if (s.waits[h]) {
+        atomicOr(waiting + base / 32 + h, s.waits[h]);
+        __threadfence();
+        if (!atomicExch(listed + r, 1u)) waits_next(r);
+      }
+    for (int l = threadIdx.x; l < REGION; l += THREADS) {
+      const u32 bit = 1u << (l & 31);
+      if (s.changed[l >> 5] & bit) improve(d_val + VERTEX(base + l), s.cells[l]);
+      if (!(s.border[l >> 5] & bit)) continue;
+      for (PTR_T e = rows.ptr[base + l]; e < rows.ptr[base + l + 1]; ++e) {
+        const u32 j = (u32)rows.col[e], other = j / REGION;
+        if (other == r) continue;
+        const C_T z = C_T(mul(values.at(e), s.cells[l], j, (u32)(base + l)));
+        if (!is_better(z, C_T(BEGIN))) s.odd = 1;
+        C_T* const at = d_val + VERTEX(j);
+        if (!is_better(z, cell_at(at)) || !improve(at, z)) continue;
+        __threadfence();
+#if WINDOW
+        if (is_better(z, cell_at(least + other))) improve(least + other, z);
+        if (is_better(z, cell_at(best + next))) improve(best + next, z);
+#endif
+        if (atomicOr(waiting + (j >> 5), 1u << (j & 31)) >> (j & 31) & 1) continue;
+        __threadfence();
+        if (!atomicExch(listed + other, 1u)) waits_next(other);
+      }
+    }
+  }
+  if (threadIdx.x == 0 && s.odd) state[ODD] = 1;
+}

@@ -1,0 +1,195 @@
+"""A loop that relaxes edges until nothing changes, by regions of consecutive vertices: before the rounds of the captured
+body stands a loop of its own, whose blocks each take a region and relax all that is inside it in shared memory
+(formats/csr/regions.cu). The body's rounds then find nothing to do; they do all of it where regions cannot.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semirings import Semiring, Typed
+from semirings.dtypes import DataType
+
+from ...device.jit import BLOCK
+from ...formats import format_of
+from ...formats.contract import CSR
+from ...formats.values import PackedValues
+from ...kernels.prologue import Variant
+from ...order import Order
+from ...plan.product import VALUES
+from ...plan.regions import SAMPLES, Numbering, curve, numbering
+from ...store import MatrixStore
+from ...verbs.operands import dummy, entry_values
+from ...verbs.reorder import matrix_in
+from ...verbs.variants import beginning
+from ..buffers import BUFFERS
+from ..fused.relaxation import Relaxation, is_kept
+from ..fused.steps import step_variant
+from ..recorded.state import NO_LIMIT
+from .inner import Nested
+from .operands import launchable
+
+Launch = Callable[[], None]
+REGION_BYTES = 1 << 14  # of the values of a region's vertices
+LANES = 1, 2, 4, 8  # that share a row: as few as leave each 8 entries or less
+THREADS, AT_ONCE = 512, 2  # of a block, blocks of a multiprocessor
+WIDER = 4  # than the window of the body
+COPIES = 12  # rounds of a run: a multiple of the three lists that take turns
+NUMBERS = 16  # of the state (regions.cuh)
+
+
+class ByRegions(NamedTuple):
+    """What stands before the rounds; nothing: why not."""
+
+    launches: list[Nested]
+    text: str
+
+
+def by_regions(build: Any, found: Relaxation | str | None) -> ByRegions:
+    """The loop by regions for the body of a build."""
+    if found is None:
+        return ByRegions([], "")
+    if isinstance(found, Relaxation):
+        found = _chosen(build, found)
+    if isinstance(found, str):
+        return ByRegions([], f"rounds do not go by regions: {found}")
+    loop = RegionLoop(build, *found)
+    return ByRegions([loop], f"before them all that changes goes by regions of {loop.region} vertices{loop.how}")
+
+
+def _chosen(build: Any, found: Relaxation) -> tuple[Relaxation, Any, Numbering] | str:
+    """What is relaxed, its rows, and how regions are numbered; or why there are none."""
+    product, dtype = found.product, found.best.dtype
+    if found.best.id in build.iso or not is_kept(dtype) or (found.held and found.waiting.id in build.iso):
+        return "values are not kept one by one, or have no atomics"
+    A = product.matrix
+    if A.structure.kept_as(CSR) != CSR or A.nrows != A.ncols or A.nrows >= 1 << 31 or build.group is not None:
+        return "rows are not plain, or lie in shares"
+    rows = A.structure.form(CSR, transposed=not product.transpose)
+    if rows.segments(build.longest):
+        return "some rows are long"
+    xp, to_host = build.device.xp, build.device.to_host
+    places = xp.arange(min(SAMPLES, rows.nvals), dtype=np.int64) * rows.nvals // max(1, min(SAMPLES, rows.nvals))
+    sources = to_host(xp.searchsorted(rows.ptr, places.astype(rows.ptr.dtype), side="right")) - 1
+    targets, region = to_host(rows.col[places]).astype(np.int64), region_of(dtype)
+    how = numbering(sources, targets, A.nrows, rows.nvals, region, renumbers=A.order is None)
+    return how if isinstance(how, str) else (found, rows, how)
+
+
+def region_of(dtype: DataType) -> int:
+    """Vertices of a region."""
+    return REGION_BYTES // int(dtype.np_type.itemsize)
+
+
+def region_variants(
+    types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], a: DataType, z: DataType, *, flip: bool,
+    lanes: int, region: int, renumbered: bool, window: bool, held: bool, full: bool, packed: bool = False,
+) -> tuple[Variant, Variant, Variant]:  # fmt: skip
+    """The kernels of a round, and of what stands before the first and after the last."""
+    step = step_variant(
+        CSR, types, semiring, VALUES, a, z, flip=flip, ranked=False, also=False, pulls=False, lanes=lanes,
+        packed=packed, weighs=False,
+    )  # fmt: skip
+    common = {"REGION": region, "RENUMBERED": int(renumbered)}
+
+    def like(kernel: str, **more: int) -> Variant:
+        constants = tuple({**dict(step.constants), **common, **more}.items())
+        return dataclasses.replace(step, kernel=kernel, constants=constants, text="")
+
+    return (
+        like(format_of(CSR).kernel("regions"), WINDOW=int(window), THREADS=THREADS, BLOCKS_AT_ONCE=AT_ONCE),
+        like("loop/gpu/regions_begin", WINDOW=int(window), HELD=int(held)),
+        like("loop/gpu/regions_end", HELD=int(held), FULL=int(full)),
+    )
+
+
+class RegionLoop(Nested):
+    """The launches, and their memory."""
+
+    def __init__(self, build: Any, found: Relaxation, rows: Any, how: Numbering) -> None:
+        self.build, device, xp = build, build.device, build.device.xp
+        product, dtype, n = found.product, found.best.dtype, found.best.size
+        self.region = region_of(dtype)
+        A: MatrixStore = product.matrix
+        order = None
+        if how.strides:
+            order = Order(device, curve(xp, n, how.strides).astype(np.int32))
+            A = matrix_in(A, order, CSR)
+            rows = A.structure.form(CSR, transposed=not product.transpose)
+        self.how = f" along a curve through a grid of strides {how.strides}" if how.strides else ""
+        values = A.raw_for(CSR, not product.transpose)
+        window, delta = _window(found)
+        lanes = next(lanes for lanes in LANES if lanes == LANES[-1] or 8 * lanes * n >= rows.nvals)
+        kernels = region_variants(
+            rows.types(False), product.semiring, A.dtype, dtype, flip=product.flip, lanes=lanes, region=self.region,
+            renumbered=order is not None, window=window, held=found.held, full=found.best.id in build.full,
+            packed=isinstance(values, PackedValues),
+        )  # fmt: skip
+        self.variant = kernels[0]
+        count = -(-n // self.region)
+        self.state, self.lists = xp.zeros(NUMBERS, np.uint32), xp.zeros(BUFFERS * count, np.uint32)
+        listed, waiting = xp.zeros(count, np.uint32), xp.zeros(count * self.region // 32, np.uint32)
+        least, self.best = xp.zeros(count, dtype.np_type), xp.zeros(BUFFERS, dtype.np_type)
+        vertices = dummy(device, "uint32") if order is None else order.perm.view(np.uint32)
+        d, q = build.buffers[found.best], build.buffers[found.waiting]
+        d_bits, d_val, q_bits = d.bits[0], d.values[0], q.bits[0]
+        q_val = q.values[0] if found.held else d_val
+        self.first = xp.zeros(BUFFERS, dtype.np_type)
+        self.first[...] = dtype.np_type.type(beginning(product.semiring.op.monoid, dtype))
+        matrix = *launchable(rows.pushed(False, build.longest)), *launchable(entry_values(device, A.dtype, values))
+        size, memory = np.int64(n), (self.state, self.lists, listed, waiting, least, self.best)
+        grid = device.multiprocessors * AT_ONCE
+        self.rounds = [
+            build.launcher(
+                kernels[0], min(grid, count),
+                (size, size, np.uint32(k % BUFFERS), *memory, delta, build.outermost, vertices, d_val, *matrix),
+                THREADS,
+            ) for k in range(COPIES)
+        ]  # fmt: skip
+        begin = size, size, *memory, build.rounds, np.int64(NO_LIMIT), vertices, d_bits, d_val, q_bits, q_val
+        self._begin = build.launcher(kernels[1], min(grid, count), begin)
+        end = size, size, self.state, build.rounds, d_bits, d_val, q_bits, q_val
+        self.leave = [build.launcher(kernels[2], build.grid(n), end)]
+
+    def _reset(self) -> None:
+        self.state[...] = 0
+        self.best[...] = self.first
+
+    def _turn(self, handle: int) -> Launch:
+        build = self.build
+        args = np.int64(1), self.state, build.outermost, np.uint64(handle), build.going
+        turn: Launch = build.launcher(Variant("loop/gpu/regions_turn"), 1, args, BLOCK)
+        return turn
+
+    def enter(self, handle: int) -> list[Launch]:
+        return [self._reset, self._begin, self._turn(handle)]
+
+    def body(self, handle: int) -> list[Launch]:
+        return [*self.rounds, self._turn(handle)]
+
+    def __call__(self) -> None:
+        for launch in self.enter(0):
+            launch()
+        rounds = self.body(0)
+        while self.build.device.to_host(self.build.going)[0]:
+            for launch in rounds:
+                launch()
+        for launch in self.leave:
+            launch()
+
+
+def _window(found: Relaxation) -> tuple[bool, Any]:
+    """Whether regions wait that are far behind the best one, and how far that is: wider than the body's own window,
+    since a region that is left alone long enough is relaxed once."""
+    dtype = found.best.dtype.np_type
+    said = None if found.window is None else float(found.window.value)
+    if said is None or found.product.semiring.op.monoid.name != "min" or not 0 < WIDER * said < 2**60:
+        return False, dtype.type(0)
+    return True, dtype.type(min(WIDER * said, np.iinfo(dtype).max // 2) if found.best.dtype.kind in "iu" else WIDER * said)
+
+
+__all__ = ["ByRegions", "RegionLoop", "by_regions", "region_of", "region_variants"]

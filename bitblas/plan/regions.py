@@ -1,0 +1,64 @@
+"""Whether a loop that relaxes edges goes by regions of consecutive vertices, and in which order these are numbered:
+pure functions of a sample of entries."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+SAMPLES = 1 << 12  # entries that are looked at
+# Of the entries so many must lead to the region that they come from: what leads out is exchanged through memory.
+LEAST_SHARE = 0.85
+LEAST_VERTICES = 1 << 17  # below, a cluster runs a whole search
+MOST_OFFSETS = 64  # differences of numbers that the entries of a grid have
+MOST_DEGREE = 64  # entries of a row on average
+
+
+class Numbering(NamedTuple):
+    """strides: what lies between neighbours along each axis of a grid, the first one 1; none: as the vertices are
+    numbered. share: of entries that stay in their region, as they are numbered."""
+
+    strides: tuple[int, ...]
+    share: float
+
+
+def numbering(rows: Any, cols: Any, n: int, nvals: int, region: int, *, renumbers: bool) -> Numbering | str:
+    """How regions of so many vertices are numbered; or why there are none. rows, cols: of some entries. renumbers:
+    whether another order may be made."""
+    if n < LEAST_VERTICES:
+        return f"{n} vertices are few"
+    if nvals > MOST_DEGREE * n or not len(rows):
+        return "rows are long"
+    share = float((rows // region == cols // region).mean())
+    if share >= LEAST_SHARE:
+        return Numbering((), share)
+    found = strides(np.abs(rows - cols))
+    if len(found) > 1 and renumbers:
+        return Numbering(found, share)
+    return f"of the entries {share:.0%} stay in a region of {region} vertices"
+
+
+def strides(offsets: Any) -> tuple[int, ...]:
+    """What lies between neighbours along each axis of a grid that is numbered line by line: few numbers, in groups that
+    are far from each other. (1,) where it is none."""
+    known = np.unique(offsets[offsets > 0])
+    if not 0 < len(known) <= MOST_OFFSETS or known[0] != 1:
+        return (1,)
+    groups = np.split(known, np.flatnonzero(known[1:] > 2 * known[:-1] + 1) + 1)
+    return tuple(int(group[len(group) // 2]) for group in groups)
+
+
+def curve(xp: Any, n: int, strides: tuple[int, ...]) -> Any:
+    """The vertices of a grid along a curve that fills it: the bits of their places on the axes in turn (Morton 1966)."""
+    number = xp.arange(n, dtype=np.int64)
+    keys, axes = xp.zeros(n, np.int64), len(strides)
+    for k, stride in enumerate(strides):
+        upto = strides[k + 1] if k + 1 < axes else n
+        place = number % upto // stride
+        for bit in range(max(1, (-(-upto // stride)).bit_length())):
+            keys |= (place >> bit & 1) << (bit * axes + k)
+    return xp.argsort(keys)
+
+
+__all__ = ["Numbering", "curve", "numbering", "strides"]
