@@ -240,7 +240,8 @@ class Captured:
             exchange.differ(self.numbers, state * STATE + which, int(bool(self.scalars[self.condition.id])))
         for _, exit_, _, exhausted in self.exits:  # exhausted: it has no entries when the loop ends before its limit
             if exhausted and limit == NO_LIMIT:
-                continue  # nothing is taken out of it
+                exit_.leave()
+                continue
             exit_.take()
         named = lambda: f"a loop: {next(flat(self.body.statements)).text}, .."
         with self.device.guard, nullcontext() if self.group is None else self.group.looping(named):
