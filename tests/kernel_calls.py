@@ -198,12 +198,39 @@ def loops_inside(variant: Variant) -> None:
     gb.loop.repeat(search, while_=left)
 
 
+def by_regions(variant: Variant) -> None:
+    """Shortest paths and least labels as fixpoints, along paths and a grid that are larger than regions."""
+    from bitblas.plan import regions
+
+    least, regions.LEAST_VERTICES = regions.LEAST_VERTICES, 1
+    try:
+        for dtype, n, strides in (("FP32", 9000, (1, 3000)), ("FP32", 5000, (1,)), ("INT64", 5000, (1,))):
+            rows = np.concatenate([np.arange(n - stride) for stride in strides])
+            cols = np.concatenate([np.arange(stride, n) for stride in strides])
+            A = gb.Matrix.from_coo(rows, cols, np.arange(len(rows)) % 7 + 1, dtype=dtype, nrows=n, ncols=n)
+            gb.algorithms.sssp(A, 0)
+        label, waits = (gb.Vector.from_coo(np.arange(n), np.arange(n)[::-1], size=n) for _ in range(2))
+
+        def spread(_: Any) -> None:
+            t = waits.vxm(A, gb.semiring.min_first["INT64"]).new()
+            t(gb.binary.lt(t & label).new().V, gb.replace) << t
+            waits << t
+            label(t.S) << t
+
+        A = A.apply(gb.unary.one["BOOL"]).new()
+        gb.loop.Program(spread, while_=waits, fixpoint=True).run()
+    finally:
+        regions.LEAST_VERTICES = least
+
+
 CALLS: dict[str, Callable[[Variant], None]] = {
     "kernels/compact": compact, "kernels/dense": dense, "kernels/elementwise": elementwise, "kernels/equal": equal,
     "kernels/fold": fold, "kernels/gather": gather, "kernels/merge": merge, "kernels/narrow": packed_values,
     "kernels/place": place, "kernels/put": put, "kernels/range": index_range, "kernels/records": records,
     "kernels/reduce": reduce, "kernels/widen": packed_values, "loop/gpu/enter": loops_inside, "loop/gpu/pass": passes,
-    "loop/gpu/settle": loops_inside, **matrix_calls.CALLS,
+    "loop/gpu/settle": loops_inside,
+    **dict.fromkeys(("formats/csr/regions", *(f"loop/gpu/regions_{part}" for part in ("begin", "turn", "end"))), by_regions),
+    **matrix_calls.CALLS,
 }  # fmt: skip
 
 

@@ -8,13 +8,13 @@ that matters is how the values at a place are ordered: every such order is tried
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from semirings.dtypes import BOOL, DataType
 
-from ...verbs.variants import BOTH, LEFT, UNION
+from ...verbs.variants import BOTH, CELLS, LEFT, UNION
 from ..recorded.ir import Body, Const, Masked, Pointwise, Product, Reduce, Scal, Statement, Term, Vec, flat
 
 # Multiplications that keep the order of their first operand: what is better before is not worse after.
@@ -50,8 +50,8 @@ class Relaxation:
         return self.waiting.dtype is not BOOL
 
 
-def relaxation(body: Body, condition: Vec | Scal) -> Relaxation | str:
-    """What a body relaxes; or why it is not known to."""
+def relaxation(body: Body, condition: Vec | Scal, full: frozenset[Vec] = frozenset()) -> Relaxation | str:
+    """What a body relaxes; or why it is not known to. full: the vectors that have an entry everywhere."""
     if not isinstance(condition, Vec):
         return "the loop goes on by a scalar"
     statements = [s for s in body.statements if isinstance(s, Statement)]
@@ -75,20 +75,23 @@ def relaxation(body: Body, condition: Vec | Scal) -> Relaxation | str:
     if not best.dtype == dtype == z or best.size != condition.size or condition.dtype not in (BOOL, dtype):
         return "types or sizes differ"
     try:
-        _try_all(statements, best, condition, BETTER[semiring.monoid.name])
+        _try_all(statements, best, condition, BETTER[semiring.monoid.name], _places(best in full))
     except Unknown as unknown:
         return str(unknown)
     return Relaxation(best, condition, product, _window(statements, condition))
 
 
-def _try_all(statements: Sequence[Statement], d: Vec, q: Vec, better: Callable[[Any, Any], bool]) -> None:
+def _try_all(
+    statements: Sequence[Statement], d: Vec, q: Vec, better: Callable[[Any, Any], bool],
+    places: Sequence[tuple[Any, bool, Any]],
+) -> None:  # fmt: skip
     """Raises Unknown where a round does anything else at a place than relax it."""
     scalars = sorted({x.id for s in statements if isinstance(s.target, Vec) for x in _terms(s) if isinstance(x, Scal)})
     if len(scalars) > MOST_SCALARS:
         raise Unknown(f"{len(scalars)} scalars are read")
     truth = q.dtype is BOOL
     for known in itertools.product(SCALARS, repeat=len(scalars)):
-        for was, waits, found in _places():
+        for was, waits, found in places:
             held = {d: was, q: (True if truth else was) if waits else None}
             place = _Place(held, dict(zip(scalars, known)), found)
             for s in statements:
@@ -103,12 +106,11 @@ def _try_all(statements: Sequence[Statement], d: Vec, q: Vec, better: Callable[[
                 raise Unknown("a round does more, or less, than to relax edges")
 
 
-def _places() -> Iterator[tuple[Any, bool, Any]]:
+def _places(full: bool) -> list[tuple[Any, bool, Any]]:
     """What may be at a place: the value there, whether it waits, what comes along the edges."""
-    for was in (None, *VALUES_AT):
-        for waits in (False, True) if was is not None else (False,):
-            for found in (None, *VALUES_AT):
-                yield was, waits, found
+    values = (None, *VALUES_AT)
+    cases = itertools.product(VALUES_AT if full else values, (False, True), values)
+    return [(was, waits, found) for was, waits, found in cases if was is not None or not waits]
 
 
 class _Place:
@@ -193,9 +195,9 @@ def _window(statements: Sequence[Statement], q: Vec) -> Const | None:
     return None
 
 
-def is_kept(x: DataType) -> bool:
-    """Whether atomics of the hardware join values of a type."""
-    return x.np_type.itemsize in (4, 8) and x.kind in "iuf"
+def has_atomic(x: DataType, monoid: str) -> bool:
+    """Whether an atomic of the hardware joins values of a type."""
+    return x in CELLS and (x.kind != "f" or monoid == "min")
 
 
-__all__ = ["Relaxation", "is_kept", "relaxation"]
+__all__ = ["Relaxation", "has_atomic", "relaxation"]

@@ -105,7 +105,7 @@ class Captured:
         self.kinds = self._kinds()
         self.fresh = {s.id for s in self.body.scalars if not scalar_is_read_first(self.body, s)}
         iso |= layout.iso_of_added(round_, self.body, iso)
-        relaxed = relaxation(self.body, self.condition) if fixpoint else None
+        relaxed = relaxation(self.body, self.condition, full) if fixpoint else None
         scalars, group = self.body.scalars, self.group
         self.build = Build(self.device, round_, scalars, iso, full, self.condition, group=group, relaxed=relaxed)
         self._prepare()

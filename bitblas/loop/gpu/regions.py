@@ -27,7 +27,7 @@ from ...verbs.operands import dummy, entry_values
 from ...verbs.reorder import matrix_in
 from ...verbs.variants import beginning
 from ..buffers import BUFFERS
-from ..fused.relaxation import Relaxation, is_kept
+from ..fused.relaxation import Relaxation, has_atomic
 from ..fused.steps import step_variant
 from ..recorded.state import NO_LIMIT
 from .inner import Nested
@@ -64,8 +64,10 @@ def by_regions(build: Any, found: Relaxation | str | None) -> ByRegions:
 def _chosen(build: Any, found: Relaxation) -> tuple[Relaxation, Any, Numbering] | str:
     """What is relaxed, its rows, and how regions are numbered; or why there are none."""
     product, dtype = found.product, found.best.dtype
-    if found.best.id in build.iso or not is_kept(dtype) or (found.held and found.waiting.id in build.iso):
-        return "values are not kept one by one, or have no atomics"
+    if found.best.id in build.iso or found.held is (found.waiting.id in build.iso):
+        return "values are not kept one by one, or truths are"
+    if not has_atomic(dtype, product.semiring.op.monoid.name):
+        return f"{product.semiring} has no atomic"
     A = product.matrix
     if A.structure.kept_as(CSR) != CSR or A.nrows != A.ncols or A.nrows >= 1 << 31 or build.group is not None:
         return "rows are not plain, or lie in shares"
