@@ -229,7 +229,7 @@ CALLS: dict[str, Callable[[Variant], None]] = {
     "kernels/place": place, "kernels/put": put, "kernels/range": index_range, "kernels/records": records,
     "kernels/reduce": reduce, "kernels/widen": packed_values, "loop/gpu/enter": loops_inside, "loop/gpu/pass": passes,
     "loop/gpu/settle": loops_inside,
-    **dict.fromkeys(("formats/csr/regions", *(f"loop/gpu/regions_{part}" for part in ("begin", "turn", "end"))), by_regions),
+    "formats/csr/regions": by_regions, **{f"loop/gpu/regions_{part}": by_regions for part in ("begin", "turn", "end")},
     **matrix_calls.CALLS,
 }  # fmt: skip
 

@@ -203,11 +203,12 @@ GPU_ONLY |= {"formats/csr/pull_graded"}  # who does which rows, on a GPU; the CP
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the CPU's weave: a thread a row
 GPU_ONLY |= {f"formats/{f}/{name}" for f in ("csr", "b2sr", "nib", "cgr") for name in ("step", "rounds", "listed")}
-GPU_ONLY |= {"formats/csr/pull_some"}
+GPU_ONLY |= {"formats/csr/pull_some", "formats/csr/regions"}
 # (the CPU has kernels of its own for loops)
 GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks"}  # the CPU never splits a row
 GPU_ONLY |= {"formats/nib/dot"}  # the CPU decodes the rows for the statement
 GPU_ONLY |= {f"loop/gpu/{name}" for name in ("pass", "activate", "enter", "settle", "finish", "move")}
+GPU_ONLY |= {f"loop/gpu/regions_{name}" for name in ("begin", "turn", "end")}
 GPU_ONLY |= {"kernels/records"}  # the CPU runs the function itself, by Numba
 GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.

@@ -72,9 +72,8 @@ class Program:
     looked at); what it returns, None or a tuple, are further arguments of body and end. end: a function whose
     statements run once after the last round. Both are captured with the body.
 
-    fixpoint: nothing counts but what is left when nothing changes any more: neither the number of rounds nor what Scalars
-    hold after them. A GPU may then relax edges in another order than the body does (docs/loops.md); what it may not be
-    told so runs as it says.
+    fixpoint: nothing counts but what vectors hold when nothing changes any more: neither how many rounds that takes nor what
+    Scalars hold then. So a GPU may relax edges in another order than the body does (docs/loops.md).
 
     `run()` returns the number of rounds; inside a body, where the program becomes a loop in the loop, None on a GPU.
     The first run on a GPU captures; later ones cost one launch. A program whose matrices have changed since is captured
@@ -88,7 +87,8 @@ class Program:
 
     def __init__(
         self, body: Callable[..., Any], *, while_: Any, limit: int | None = None,
-        begin: Callable[[], Any] | None = None, end: Callable[..., Any] | None = None, fixpoint: bool = False,
+        begin: Callable[[], Any] | None = None, end: Callable[..., Any] | None = None,
+        fixpoint: bool = False,
     ) -> None:  # fmt: skip
         if not callable(body):
             raise TypeError(f"body: expected a function of the number of the round, got {type(body).__qualname__}")
@@ -168,8 +168,8 @@ class Program:
                 return Explanation(1, ())
             lines = turn.lines()
             return Explanation(0, lines, turn.why or ("" if lines else turn.waits))
-        build = self._captured.build
-        small = "\n".join(filter(None, (build.regions.text, build.small.text)))
+        build, regions = self._captured.build, self._captured.regions
+        small = "\n".join(filter(None, (regions.text, build.small.text)))
         return Explanation(build.copies, tuple(build.lines), small)
 
     def _run_plain(self, turn: Turn | None) -> int:

@@ -50,7 +50,7 @@ def strides(offsets: Any) -> tuple[int, ...]:
 
 
 def curve(xp: Any, n: int, strides: tuple[int, ...]) -> Any:
-    """The vertices of a grid along a curve that fills it: the bits of their places on the axes in turn (Morton 1966)."""
+    """The vertices of a grid along a curve that fills it: bits of their places on its axes in turn (Morton 1966)."""
     number = xp.arange(n, dtype=np.int64)
     keys, axes = xp.zeros(n, np.int64), len(strides)
     for k, stride in enumerate(strides):

@@ -131,6 +131,7 @@ def others() -> Iterator[Variant]:
     """Lists, loops in a round, the end of a body, and a pass of each kind."""
     from semirings import semiring
 
+    yield from regions()
     yield from (Variant("loop/gpu/enter"), Variant("loop/gpu/settle", (), (("LANES", 1),)), Variant("loop/gpu/finish"))
     yield Variant("loop/gpu/regions_turn")
     yield Variant("loop/gpu/move")

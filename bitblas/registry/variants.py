@@ -286,7 +286,6 @@ def programs() -> Iterator[Variant]:
         yield from samples.small_rounds(format)
         yield from samples.some_rows(format)
     yield from samples.others()
-    yield from samples.regions()
 
 
 def variants() -> list[Variant]:

@@ -27,7 +27,6 @@ from ..fused.fuse import Activate, Between, Inner, Item, Pass, Pull, Round, Step
 from ..fused.lines import Line, texts_of
 from ..fused.passes import entry_text, pass_variant
 from ..fused.pointwise import Parameter
-from ..fused.relaxation import Relaxation
 from ..fused.steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
 from ..fused.together import size_of
 from ..recorded.ir import LineProduct, Masked, Product, Reduce, Scal, Vec
@@ -39,7 +38,6 @@ from .inner import InnerLoop, copies_of
 from .lines import along_lines
 from .operands import Cleared, Head, Source, Target, launchable
 from .pull import PullLaunch, is_listed
-from .regions import by_regions
 from .small import small_rounds
 
 Launch = Callable[[], None]
@@ -53,13 +51,10 @@ class Build:
     def __init__(
         self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], full: frozenset[Vec],
         condition: Vec | Scal, around: Build | None = None, group: Any = None,
-        relaxed: Relaxation | str | None = None,
     ) -> None:  # fmt: skip
-        """around: that of the round in which this one's loop runs, whose memory it shares. group: its ranks. relaxed: what a
-        loop relaxes of which only the end counts, or why that is not known."""
+        """around: that of the round in which this one's loop runs, whose memory it shares. group: its ranks."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
         self.longest = SEGMENT_ENTRIES  # of a row that is not cut
-        self.group = group
         self.full, self.of_full = frozenset(x.id for x in full), full
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
@@ -111,7 +106,6 @@ class Build:
         self.launches += self.ends.launches
         self.small = small_rounds(self)
         self.launches[:0] = self.small.launches
-        self.regions = by_regions(self, relaxed)
 
     # ---- conditions and states ----
 

@@ -1,5 +1,5 @@
-"""A loop that relaxes edges until nothing changes, by regions of consecutive vertices: before the rounds of the captured
-body stands a loop of its own, whose blocks each take a region and relax all that is inside it in shared memory
+"""A loop that relaxes edges until nothing changes, by regions of consecutive vertices: before the rounds of the
+captured body stands a loop of its own, whose blocks each take a region and relax all that is inside it in shared memory
 (formats/csr/regions.cu). The body's rounds then find nothing to do; they do all of it where regions cannot.
 """
 
@@ -69,8 +69,8 @@ def _chosen(build: Any, found: Relaxation) -> tuple[Relaxation, Any, Numbering] 
     if not has_atomic(dtype, product.semiring.op.monoid.name):
         return f"{product.semiring} has no atomic"
     A = product.matrix
-    if A.structure.kept_as(CSR) != CSR or A.nrows != A.ncols or A.nrows >= 1 << 31 or build.group is not None:
-        return "rows are not plain, or lie in shares"
+    if A.structure.kept_as(CSR) != CSR or A.nrows != A.ncols or A.nrows >= 1 << 31:
+        return "rows are not plain"
     rows = A.structure.form(CSR, transposed=not product.transpose)
     if rows.segments(build.longest):
         return "some rows are long"
@@ -191,7 +191,9 @@ def _window(found: Relaxation) -> tuple[bool, Any]:
     said = None if found.window is None else float(found.window.value)
     if said is None or found.product.semiring.op.monoid.name != "min" or not 0 < WIDER * said < 2**60:
         return False, dtype.type(0)
-    return True, dtype.type(min(WIDER * said, np.iinfo(dtype).max // 2) if found.best.dtype.kind in "iu" else WIDER * said)
+    return True, dtype.type(
+        min(WIDER * said, np.iinfo(dtype).max // 2) if found.best.dtype.kind in "iu" else WIDER * said
+    )
 
 
 __all__ = ["ByRegions", "RegionLoop", "by_regions", "region_of", "region_variants"]
