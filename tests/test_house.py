@@ -207,8 +207,10 @@ GPU_ONLY |= {"formats/csr/pull_some", "formats/csr/regions"}
 # (the CPU has kernels of its own for loops)
 GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks"}  # the CPU never splits a row
 GPU_ONLY |= {"formats/nib/dot"}  # the CPU decodes the rows for the statement
-GPU_ONLY |= {f"loop/gpu/{name}" for name in ("pass", "activate", "enter", "settle", "finish", "move")}
-GPU_ONLY |= {f"loop/gpu/regions_{name}" for name in ("begin", "turn", "end")}
+GPU_ONLY |= {
+    f"loop/gpu/{name}"
+    for name in "pass activate enter settle finish move regions_begin regions_turn regions_end".split()
+}
 GPU_ONLY |= {"kernels/records"}  # the CPU runs the function itself, by Numba
 GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.

@@ -72,8 +72,8 @@ class Program:
     looked at); what it returns, None or a tuple, are further arguments of body and end. end: a function whose
     statements run once after the last round. Both are captured with the body.
 
-    fixpoint: nothing counts but what vectors hold when nothing changes any more: neither how many rounds that takes nor what
-    Scalars hold then. So a GPU may relax edges in another order than the body does (docs/loops.md).
+    fixpoint: nothing counts but what vectors hold when nothing changes any more, neither how many rounds that takes nor
+    what Scalars hold then. So a GPU may relax edges in another order than the body does (docs/loops.md).
 
     `run()` returns the number of rounds; inside a body, where the program becomes a loop in the loop, None on a GPU.
     The first run on a GPU captures; later ones cost one launch. A program whose matrices have changed since is captured

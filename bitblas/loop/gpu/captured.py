@@ -112,6 +112,7 @@ class Captured:
         self._prepare()
         loop = GraphLoop if self.device.captures else HostLoop
         build = self.build
+        begin_: list[Callable[[], None]]
         begin_, end_ = [*self.enter, *build.begin, *self.regions.launches, *self.entering], [*build.end, self.leave]
         parts = Parts(begin_, build.launches, end_)
         self.loop = loop(self.device, parts, build.finish, build.going, self.group, build.outermost)

@@ -53,11 +53,10 @@ def by_regions(build: Any, found: Relaxation | str | None) -> ByRegions:
     """The loop by regions for the body of a build."""
     if found is None:
         return ByRegions([], "")
-    if isinstance(found, Relaxation):
-        found = _chosen(build, found)
-    if isinstance(found, str):
-        return ByRegions([], f"rounds do not go by regions: {found}")
-    loop = RegionLoop(build, *found)
+    chosen = found if isinstance(found, str) else _chosen(build, found)
+    if isinstance(chosen, str):
+        return ByRegions([], f"rounds do not go by regions: {chosen}")
+    loop = RegionLoop(build, *chosen)
     return ByRegions([loop], f"before them all that changes goes by regions of {loop.region} vertices{loop.how}")
 
 
