@@ -207,10 +207,6 @@ GPU_ONLY |= {"formats/csr/pull_some", "formats/csr/regions"}
 # (the CPU has kernels of its own for loops)
 GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks"}  # the CPU never splits a row
 GPU_ONLY |= {"formats/nib/dot"}  # the CPU decodes the rows for the statement
-GPU_ONLY |= {
-    f"loop/gpu/{name}"
-    for name in "pass activate enter settle finish move regions_begin regions_turn regions_end".split()
-}
 GPU_ONLY |= {"kernels/records"}  # the CPU runs the function itself, by Numba
 GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.
@@ -225,6 +221,7 @@ CPU_ONLY |= {"kernels/words", "kernels/numbered", "kernels/webgraph"}  # files, 
 CPU_ONLY |= {"kernels/gorder"}  # one vertex after the other
 CPU_ONLY |= {"kernels/minhash", "kernels/bicliques"}  # mining, on the host
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))
+GPU_ONLY |= {kernel for kernel in KERNELS if kernel.startswith("loop/gpu/")}
 
 
 def arguments(text: str, pattern: str) -> list[str]:
