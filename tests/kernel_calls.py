@@ -198,11 +198,11 @@ def loops_inside(variant: Variant) -> None:
     gb.loop.repeat(search, while_=left)
 
 
-def by_regions(variant: Variant) -> None:
-    """Shortest paths and least labels as fixpoints, along paths and a grid that are larger than regions."""
-    from bitblas.plan import regions
+def by_patches(variant: Variant) -> None:
+    """Shortest paths and least labels as fixpoints, along paths and a grid that are larger than patches."""
+    from bitblas.plan import patches
 
-    least, regions.LEAST_VERTICES = regions.LEAST_VERTICES, 1
+    least, patches.LEAST_VERTICES = patches.LEAST_VERTICES, 1
     try:
         for dtype, n, strides in (("FP32", 9000, (1, 3000)), ("FP32", 5000, (1,)), ("INT64", 5000, (1,))):
             rows = np.concatenate([np.arange(n - stride) for stride in strides])
@@ -220,7 +220,7 @@ def by_regions(variant: Variant) -> None:
         A = A.apply(gb.unary.one["BOOL"]).new()
         gb.loop.Program(spread, while_=waits, fixpoint=True).run()
     finally:
-        regions.LEAST_VERTICES = least
+        patches.LEAST_VERTICES = least
 
 
 CALLS: dict[str, Callable[[Variant], None]] = {
@@ -229,7 +229,7 @@ CALLS: dict[str, Callable[[Variant], None]] = {
     "kernels/place": place, "kernels/put": put, "kernels/range": index_range, "kernels/records": records,
     "kernels/reduce": reduce, "kernels/widen": packed_values, "loop/gpu/enter": loops_inside, "loop/gpu/pass": passes,
     "loop/gpu/settle": loops_inside,
-    "formats/csr/regions": by_regions, **{f"loop/gpu/regions_{part}": by_regions for part in ("begin", "turn", "end")},
+    "formats/csr/patches": by_patches, **{f"loop/gpu/patches_{part}": by_patches for part in ("begin", "turn", "end")},
     **matrix_calls.CALLS,
 }  # fmt: skip
 

@@ -168,8 +168,8 @@ class Program:
                 return Explanation(1, ())
             lines = turn.lines()
             return Explanation(0, lines, turn.why or ("" if lines else turn.waits))
-        build, regions = self._captured.build, self._captured.regions
-        small = "\n".join(filter(None, (regions.text, build.small.text)))
+        build, patches = self._captured.build, self._captured.patches
+        small = "\n".join(filter(None, (patches.text, build.small.text)))
         return Explanation(build.copies, tuple(build.lines), small)
 
     def _run_plain(self, turn: Turn | None) -> int:

@@ -15,7 +15,7 @@ from ..loop.fused.fuse import Pass, Step
 from ..loop.fused.listed import Listed
 from ..loop.fused.passes import entry_text, pass_variant
 from ..loop.fused.steps import Opens, activate_variant, some_variant, step_variant
-from ..loop.gpu.regions import region_of, region_variants
+from ..loop.gpu.patches import patch_of, patch_variants
 from ..loop.gpu.small import listed_variant, rounds_variant
 from ..loop.recorded.ir import Const, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Vec
 from ..plan.product import VALUES, WORDS
@@ -86,19 +86,19 @@ def small_rounds(format: Format) -> Iterator[Variant]:
         yield listed_variant(step, _window(dtype), {}, CLUSTER, 8, heavy=format.heavy)[0]
 
 
-def regions() -> Iterator[Variant]:
-    """Shortest paths by regions, as vertices are numbered and along a curve; the least label, whose vector is full."""
+def patches() -> Iterator[Variant]:
+    """Shortest paths by patches, as vertices are numbered and along a curve; the least label, whose vector is full."""
     from semirings import semiring
 
     types = (("PTR", INT32), ("COL", INT32))
     how: dict[str, Any] = {"lanes": 1, "held": True}
     for dtype, renumbered in ((FP32, False), (FP32, True), (INT64, False)):
-        yield from region_variants(
-            types, semiring.min_plus[dtype], dtype, dtype, flip=True, region=region_of(dtype), renumbered=renumbered,
+        yield from patch_variants(
+            types, semiring.min_plus[dtype], dtype, dtype, flip=True, patch=patch_of(dtype), renumbered=renumbered,
             window=True, full=False, **how,
         )  # fmt: skip
-    yield from region_variants(
-        types, semiring.min_first[INT64], BOOL, INT64, flip=True, region=region_of(INT64), renumbered=False,
+    yield from patch_variants(
+        types, semiring.min_first[INT64], BOOL, INT64, flip=True, patch=patch_of(INT64), renumbered=False,
         window=False, full=True, **how,
     )  # fmt: skip
 
@@ -131,9 +131,9 @@ def others() -> Iterator[Variant]:
     """Lists, loops in a round, the end of a body, and a pass of each kind."""
     from semirings import semiring
 
-    yield from regions()
+    yield from patches()
     yield from (Variant("loop/gpu/enter"), Variant("loop/gpu/settle", (), (("LANES", 1),)), Variant("loop/gpu/finish"))
-    yield Variant("loop/gpu/regions_turn")
+    yield Variant("loop/gpu/patches_turn")
     yield Variant("loop/gpu/move")
     yield activate_variant(1, 0, INT32)
     yield activate_variant(1, 1, INT32, Opens.of(semiring.min_second[INT32], full=True))

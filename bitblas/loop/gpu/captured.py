@@ -32,7 +32,7 @@ from .build import Build
 from .exchange import FROM, Entrance, Exchange, Exit, Single, address, pattern
 from .graph import GraphLoop, HostLoop, Parts
 from .inner import beginning, entering
-from .regions import by_regions
+from .patches import by_patches
 
 TOLD = 3  # words for a scalar: whether there is a value, and up to 16 bytes of it
 
@@ -108,12 +108,12 @@ class Captured:
         iso |= layout.iso_of_added(round_, self.body, iso)
         self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition, group=self.group)
         relaxed = relaxation(self.body, self.condition, full) if fixpoint and self.group is None else None
-        self.regions = by_regions(self.build, relaxed)
+        self.patches = by_patches(self.build, relaxed)
         self._prepare()
         loop = GraphLoop if self.device.captures else HostLoop
         build = self.build
         begin_: list[Callable[[], None]]
-        begin_, end_ = [*self.enter, *build.begin, *self.regions.launches, *self.entering], [*build.end, self.leave]
+        begin_, end_ = [*self.enter, *build.begin, *self.patches.launches, *self.entering], [*build.end, self.leave]
         parts = Parts(begin_, build.launches, end_)
         self.loop = loop(self.device, parts, build.finish, build.going, self.group, build.outermost)
 

@@ -1,4 +1,4 @@
-"""Loops that relax edges until nothing changes, by regions: what bodies are known to do that, that answers are those of
+"""Loops that relax edges until nothing changes, by patches: what bodies are known to do that, that answers are those of
 the rounds as written, and what goes by rounds all the same."""
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ import pytest
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.loop import Program
-from bitblas.loop.gpu import regions
-from bitblas.plan import regions as plan
+from bitblas.loop.gpu import patches
+from bitblas.plan import patches as plan
 
 FP32, INT64, BOOL = gb.dtypes.FP32, gb.dtypes.INT64, gb.dtypes.BOOL
 
 
 @pytest.fixture
 def small(device, monkeypatch):
-    """Regions of 128 vertices of 4 bytes, however few there are."""
+    """Patches of 128 vertices of 4 bytes, however few there are."""
     if not devices.get(device).records_loops:
         pytest.skip("loops run without kernels of a GPU")
-    monkeypatch.setattr(regions, "REGION_BYTES", 512)
-    monkeypatch.setattr(regions, "THREADS", 64)
+    monkeypatch.setattr(patches, "PATCH_BYTES", 512)
+    monkeypatch.setattr(patches, "THREADS", 64)
     monkeypatch.setattr(plan, "LEAST_VERTICES", 1)
 
 
@@ -66,7 +66,7 @@ def same(d, expected):
 
 
 def state(program):
-    (loop,) = program._captured.regions.launches
+    (loop,) = program._captured.patches.launches
     return program._captured.device.to_host(loop.state)
 
 
@@ -86,7 +86,7 @@ def test_shortest_paths(small, width, dtype):
         same(d, shortest(A, source))
         assert list(state(program)[[0, 7, 8]]) == [0, 0, 0]
     text = str(program.explain())
-    assert "goes by regions of" in text and ("along a curve" in text) is (width == 40)
+    assert "goes by patches of" in text and ("along a curve" in text) is (width == 40)
     same(gb.algorithms.sssp(A, 7), shortest(A, 7))
 
 
@@ -116,7 +116,7 @@ def test_labels(small):
         relaxing(A, plainly, waits, semiring="min_first", fixpoint=False).run()
     program = relaxing(A, d, q, semiring="min_first")
     program.run()
-    assert d.isequal(plainly) and "by regions of 64" in str(program.explain())
+    assert d.isequal(plainly) and "by patches of 64" in str(program.explain())
     assert state(program)[6] > 0
 
 
@@ -128,7 +128,7 @@ def test_what_goes_by_rounds_all_the_same(small):
     d[0] = q[0] = 0
     program.limit = 3
     assert program.run() == 3 and q.nvals
-    program.limit = regions.NO_LIMIT
+    program.limit = patches.NO_LIMIT
     d.clear()
     q.clear()
     d[0], q[0] = 0, 1
@@ -177,20 +177,20 @@ def test_bodies_that_are_not_known(small):
         program = Program(body, while_=q, limit=2, fixpoint=True)
         program.run()
         text = str(program.explain())
-        assert "rounds do not go by regions" in text and why in text, text
+        assert "rounds do not go by patches" in text and why in text, text
     program = relaxing(A, d, q, fixpoint=False)
     program.run()
-    assert "regions" not in str(program.explain())
+    assert "patches" not in str(program.explain())
 
 
 def test_numbering():
-    """Regions stay where entries are local; of a grid that is numbered line by line they lie along a curve."""
+    """Patches stay where entries are local; of a grid that is numbered line by line they lie along a curve."""
     n = 1 << 20
     i = np.arange(1000, 5000)
     found = plan.numbering(i, i + 1, n, 4 * n, 4096, renumbers=True)
     assert isinstance(found, plan.Numbering) and found.strides == () and found.share > 0.9
     far = np.random.default_rng(0).integers(0, n, 4000)
-    assert "stay in a region" in plan.numbering(i, far, n, 4 * n, 4096, renumbers=True)
+    assert "stay in a patch" in plan.numbering(i, far, n, 4 * n, 4096, renumbers=True)
     line = np.concatenate([i, i]), np.concatenate([i + 1, i + 5000])
     assert plan.numbering(*line, n, 4 * n, 2048, renumbers=True).strides == (1, 5000)
     assert isinstance(plan.numbering(*line, n, 4 * n, 2048, renumbers=False), str)

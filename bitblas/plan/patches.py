@@ -1,4 +1,4 @@
-"""Whether a loop that relaxes edges goes by regions of consecutive vertices, and in which order these are numbered:
+"""Whether a loop that relaxes edges goes by patches of consecutive vertices, and in which order these are numbered:
 pure functions of a sample of entries."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 SAMPLES = 1 << 12  # entries that are looked at
-# Of the entries so many must lead to the region that they come from: what leads out is exchanged through memory.
+# Of the entries so many must lead to the patch that they come from: what leads out is exchanged through memory.
 LEAST_SHARE = 0.85
 LEAST_VERTICES = 1 << 17  # below, a cluster runs a whole search
 MOST_OFFSETS = 64  # differences of numbers that the entries of a grid have
@@ -17,26 +17,26 @@ MOST_DEGREE = 64  # entries of a row on average
 
 class Numbering(NamedTuple):
     """strides: what lies between neighbours along each axis of a grid, the first one 1; none: as the vertices are
-    numbered. share: of entries that stay in their region, as they are numbered."""
+    numbered. share: of entries that stay in their patch, as they are numbered."""
 
     strides: tuple[int, ...]
     share: float
 
 
-def numbering(rows: Any, cols: Any, n: int, nvals: int, region: int, *, renumbers: bool) -> Numbering | str:
-    """How regions of so many vertices are numbered; or why there are none. rows, cols: of some entries. renumbers:
+def numbering(rows: Any, cols: Any, n: int, nvals: int, patch: int, *, renumbers: bool) -> Numbering | str:
+    """How patches of so many vertices are numbered; or why there are none. rows, cols: of some entries. renumbers:
     whether another order may be made."""
     if n < LEAST_VERTICES:
         return f"{n} vertices are few"
     if nvals > MOST_DEGREE * n or not len(rows):
         return "rows are long"
-    share = float((rows // region == cols // region).mean())
+    share = float((rows // patch == cols // patch).mean())
     if share >= LEAST_SHARE:
         return Numbering((), share)
     found = strides(np.abs(rows - cols))
     if len(found) > 1 and renumbers:
         return Numbering(found, share)
-    return f"of the entries {share:.0%} stay in a region of {region} vertices"
+    return f"of the entries {share:.0%} stay in a patch of {patch} vertices"
 
 
 def strides(offsets: Any) -> tuple[int, ...]:

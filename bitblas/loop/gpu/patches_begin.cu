@@ -1,24 +1,24 @@
-// A fixpoint by regions begins (formats/csr/regions.cu): a block a region. Cells of places without an entry get the
-// beginning of a sum; regions in which a vertex waits are listed. `waits`: the vertices that the loop goes on by, whose
+// A fixpoint by patches begins (formats/csr/patches.cu): a block a patch. Cells of places without an entry get the
+// beginning of a sum; patches in which a vertex waits are listed. `waits`: the vertices that the loop goes on by, whose
 // values (HELD) must be those that d has, else nobody knows what they mean, and the run is refused; so is one of `limit`
 // rounds, if that is not `unlimited`.
 #define PER 1  // places of a unit
 #include "kernels/step.cuh"
-#include "loop/gpu/regions.cuh"
+#include "loop/gpu/patches.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-regions_begin(i64 n, i64 size, u32* state, u32* lists, u32* listed, u32* waiting, C_T* least, C_T* best,
+patches_begin(i64 n, i64 size, u32* state, u32* lists, u32* listed, u32* waiting, C_T* least, C_T* best,
               const i64* rounds, i64 unlimited, const u32* vertices, const u64* d_bits, C_T* d_val, const u64* q_bits,
               const C_T* q_val) {
   (void)n, (void)vertices, (void)q_val;
   __shared__ u32 some;
   __shared__ C_T mine;
-  const i64 all = (size + REGION - 1) / REGION;
+  const i64 all = (size + PATCH - 1) / PATCH;
   bool refused = rounds[1] != unlimited;
   for (i64 r = blockIdx.x; r < all; r += gridDim.x) {
     if (threadIdx.x == 0) some = 0, mine = C_T(BEGIN);
     __syncthreads();
-    for (i64 p = r * REGION + threadIdx.x; p < (r + 1) * REGION; p += BLOCK) {
+    for (i64 p = r * PATCH + threadIdx.x; p < (r + 1) * PATCH; p += BLOCK) {
       const i64 v = p < size ? (i64)VERTEX(p) : 0;
       const bool has = p < size && bit_of(d_bits, v), waits = p < size && bit_of(q_bits, v);
       const C_T value = has ? d_val[v] : C_T(BEGIN);

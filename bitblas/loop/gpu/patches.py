@@ -1,6 +1,6 @@
-"""A loop that relaxes edges until nothing changes, by regions of consecutive vertices: before the rounds of the
-captured body stands a loop of its own, whose blocks each take a region and relax all that is inside it in shared memory
-(formats/csr/regions.cu). The body's rounds then find nothing to do; they do all of it where regions cannot.
+"""A loop that relaxes edges until nothing changes, by patches of consecutive vertices: before the rounds of the
+captured body stands a loop of its own, whose blocks each take a patch and relax all that is inside it in shared memory
+(formats/csr/patches.cu). The body's rounds then find nothing to do; they do all of it where patches cannot.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ...formats.contract import CSR
 from ...formats.values import PackedValues
 from ...kernels.prologue import Variant
 from ...order import Order
+from ...plan.patches import SAMPLES, Numbering, curve, numbering
 from ...plan.product import VALUES
-from ...plan.regions import SAMPLES, Numbering, curve, numbering
 from ...store import MatrixStore
 from ...verbs.operands import dummy, entry_values
 from ...verbs.reorder import matrix_in
@@ -34,34 +34,34 @@ from .inner import Nested
 from .operands import launchable
 
 Launch = Callable[[], None]
-REGION_BYTES = 1 << 14  # of the values of a region's vertices
+PATCH_BYTES = 1 << 14  # of the values of a patch's vertices
 LANES = 1, 2, 4, 8  # that share a row: as few as leave each 8 entries or less
 THREADS, AT_ONCE = 512, 2  # of a block, blocks of a multiprocessor
 WIDER = 4  # than the window of the body
 COPIES = 12  # rounds of a run: a multiple of the three lists that take turns
-NUMBERS = 16  # of the state (regions.cuh)
+NUMBERS = 16  # of the state (patches.cuh)
 
 
-class ByRegions(NamedTuple):
+class ByPatches(NamedTuple):
     """What stands before the rounds; nothing: why not."""
 
     launches: list[Nested]
     text: str
 
 
-def by_regions(build: Any, found: Relaxation | str | None) -> ByRegions:
-    """The loop by regions for the body of a build."""
+def by_patches(build: Any, found: Relaxation | str | None) -> ByPatches:
+    """The loop by patches for the body of a build."""
     if found is None:
-        return ByRegions([], "")
+        return ByPatches([], "")
     chosen = found if isinstance(found, str) else _chosen(build, found)
     if isinstance(chosen, str):
-        return ByRegions([], f"rounds do not go by regions: {chosen}")
-    loop = RegionLoop(build, *chosen)
-    return ByRegions([loop], f"before them all that changes goes by regions of {loop.region} vertices{loop.how}")
+        return ByPatches([], f"rounds do not go by patches: {chosen}")
+    loop = PatchLoop(build, *chosen)
+    return ByPatches([loop], f"before them all that changes goes by patches of {loop.patch} vertices{loop.how}")
 
 
 def _chosen(build: Any, found: Relaxation) -> tuple[Relaxation, Any, Numbering] | str:
-    """What is relaxed, its rows, and how regions are numbered; or why there are none."""
+    """What is relaxed, its rows, and how patches are numbered; or why there are none."""
     product, dtype = found.product, found.best.dtype
     if found.best.id in build.iso or found.held is (found.waiting.id in build.iso):
         return "values are not kept one by one, or truths are"
@@ -76,45 +76,45 @@ def _chosen(build: Any, found: Relaxation) -> tuple[Relaxation, Any, Numbering] 
     xp, to_host = build.device.xp, build.device.to_host
     places = xp.arange(min(SAMPLES, rows.nvals), dtype=np.int64) * rows.nvals // max(1, min(SAMPLES, rows.nvals))
     sources = to_host(xp.searchsorted(rows.ptr, places.astype(rows.ptr.dtype), side="right")) - 1
-    targets, region = to_host(rows.col[places]).astype(np.int64), region_of(dtype)
-    how = numbering(sources, targets, A.nrows, rows.nvals, region, renumbers=A.order is None)
+    targets, patch = to_host(rows.col[places]).astype(np.int64), patch_of(dtype)
+    how = numbering(sources, targets, A.nrows, rows.nvals, patch, renumbers=A.order is None)
     return how if isinstance(how, str) else (found, rows, how)
 
 
-def region_of(dtype: DataType) -> int:
-    """Vertices of a region."""
-    return REGION_BYTES // int(dtype.np_type.itemsize)
+def patch_of(dtype: DataType) -> int:
+    """Vertices of a patch."""
+    return PATCH_BYTES // int(dtype.np_type.itemsize)
 
 
-def region_variants(
+def patch_variants(
     types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], a: DataType, z: DataType, *, flip: bool,
-    lanes: int, region: int, renumbered: bool, window: bool, held: bool, full: bool, packed: bool = False,
+    lanes: int, patch: int, renumbered: bool, window: bool, held: bool, full: bool, packed: bool = False,
 ) -> tuple[Variant, Variant, Variant]:  # fmt: skip
     """The kernels of a round, and of what stands before the first and after the last."""
     step = step_variant(
         CSR, types, semiring, VALUES, a, z, flip=flip, ranked=False, also=False, pulls=False, lanes=lanes,
         packed=packed, weighs=False,
     )  # fmt: skip
-    common = {"REGION": region, "RENUMBERED": int(renumbered)}
+    common = {"PATCH": patch, "RENUMBERED": int(renumbered)}
 
     def like(kernel: str, **more: int) -> Variant:
         constants = tuple({**dict(step.constants), **common, **more}.items())
         return dataclasses.replace(step, kernel=kernel, constants=constants, text="")
 
     return (
-        like(format_of(CSR).kernel("regions"), WINDOW=int(window), THREADS=THREADS, BLOCKS_AT_ONCE=AT_ONCE),
-        like("loop/gpu/regions_begin", WINDOW=int(window), HELD=int(held)),
-        like("loop/gpu/regions_end", HELD=int(held), FULL=int(full)),
+        like(format_of(CSR).kernel("patches"), WINDOW=int(window), THREADS=THREADS, BLOCKS_AT_ONCE=AT_ONCE),
+        like("loop/gpu/patches_begin", WINDOW=int(window), HELD=int(held)),
+        like("loop/gpu/patches_end", HELD=int(held), FULL=int(full)),
     )
 
 
-class RegionLoop(Nested):
+class PatchLoop(Nested):
     """The launches, and their memory."""
 
     def __init__(self, build: Any, found: Relaxation, rows: Any, how: Numbering) -> None:
         self.build, device, xp = build, build.device, build.device.xp
         product, dtype, n = found.product, found.best.dtype, found.best.size
-        self.region = region_of(dtype)
+        self.patch = patch_of(dtype)
         A: MatrixStore = product.matrix
         order = None
         if how.strides:
@@ -125,15 +125,15 @@ class RegionLoop(Nested):
         values = A.raw_for(CSR, not product.transpose)
         window, delta = _window(found)
         lanes = next(lanes for lanes in LANES if lanes == LANES[-1] or 8 * lanes * n >= rows.nvals)
-        kernels = region_variants(
-            rows.types(False), product.semiring, A.dtype, dtype, flip=product.flip, lanes=lanes, region=self.region,
+        kernels = patch_variants(
+            rows.types(False), product.semiring, A.dtype, dtype, flip=product.flip, lanes=lanes, patch=self.patch,
             renumbered=order is not None, window=window, held=found.held, full=found.best.id in build.full,
             packed=isinstance(values, PackedValues),
         )  # fmt: skip
         self.variant = kernels[0]
-        count = -(-n // self.region)
+        count = -(-n // self.patch)
         self.state, self.lists = xp.zeros(NUMBERS, np.uint32), xp.zeros(BUFFERS * count, np.uint32)
-        listed, waiting = xp.zeros(count, np.uint32), xp.zeros(count * self.region // 32, np.uint32)
+        listed, waiting = xp.zeros(count, np.uint32), xp.zeros(count * self.patch // 32, np.uint32)
         least, self.best = xp.zeros(count, dtype.np_type), xp.zeros(BUFFERS, dtype.np_type)
         vertices = dummy(device, "uint32") if order is None else order.perm.view(np.uint32)
         d, q = build.buffers[found.best], build.buffers[found.waiting]
@@ -163,7 +163,7 @@ class RegionLoop(Nested):
     def _turn(self, handle: int) -> Launch:
         build = self.build
         args = np.int64(1), self.state, build.outermost, np.uint64(handle), build.going
-        turn: Launch = build.launcher(Variant("loop/gpu/regions_turn"), 1, args, BLOCK)
+        turn: Launch = build.launcher(Variant("loop/gpu/patches_turn"), 1, args, BLOCK)
         return turn
 
     def enter(self, handle: int) -> list[Launch]:
@@ -184,8 +184,8 @@ class RegionLoop(Nested):
 
 
 def _window(found: Relaxation) -> tuple[bool, Any]:
-    """Whether regions wait that are far behind the best one, and how far that is: wider than the body's own window,
-    since a region that is left alone long enough is relaxed once."""
+    """Whether patches wait that are far behind the best one, and how far that is: wider than the body's own window,
+    since a patch that is left alone long enough is relaxed once."""
     dtype = found.best.dtype.np_type
     said = None if found.window is None else float(found.window.value)
     if said is None or found.product.semiring.op.monoid.name != "min" or not 0 < WIDER * said < 2**60:
@@ -195,4 +195,4 @@ def _window(found: Relaxation) -> tuple[bool, Any]:
     )
 
 
-__all__ = ["ByRegions", "RegionLoop", "by_regions", "region_of", "region_variants"]
+__all__ = ["ByPatches", "PatchLoop", "by_patches", "patch_of", "patch_variants"]

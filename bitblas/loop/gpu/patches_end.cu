@@ -1,11 +1,11 @@
-// A fixpoint by regions has ended (formats/csr/regions.cu): d has an entry wherever its cell has changed (FULL: everywhere),
+// A fixpoint by patches has ended (formats/csr/patches.cu): d has an entry wherever its cell has changed (FULL: everywhere),
 // and nothing waits. Where an odd product was seen, all of d waits, for rounds as usual.
 #define PER 1  // places of a unit
 #include "kernels/step.cuh"
-#include "loop/gpu/regions.cuh"
+#include "loop/gpu/patches.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-regions_end(i64 n, i64 size, const u32* state, i64* rounds, u64* d_bits, const C_T* d_val, u64* q_bits, C_T* q_val) {
+patches_end(i64 n, i64 size, const u32* state, i64* rounds, u64* d_bits, const C_T* d_val, u64* q_bits, C_T* q_val) {
   (void)n, (void)q_val;
   if (state[REFUSED]) return;
   const bool odd = state[ODD] != 0;

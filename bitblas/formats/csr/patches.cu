@@ -1,29 +1,29 @@
-// A round of a fixpoint by regions: REGION consecutive places (loop/gpu/regions.py). A block takes a region that waits,
+// A round of a fixpoint by patches: PATCH consecutive places (loop/gpu/patches.py). A block takes a patch that waits,
 // brings what it holds into shared memory, and pushes along the entries inside it until nothing there changes any more;
-// then along those that lead out, and the regions that gain wait for the next round. WINDOW: those whose best waiting
+// then along those that lead out, and the patches that gain wait for the next round. WINDOW: those whose best waiting
 // value is far behind the best of all wait longer. RENUMBERED: places are those of rows in another order.
-// state: of each of three rounds that take turns how many regions wait, and how many were taken; then what was seen
-// (loop/gpu/regions.cuh). Sums are min or max (JOIN), so that what the order of all this changes is the time.
+// state: of each of three rounds that take turns how many patches wait, and how many were taken; then what was seen
+// (loop/gpu/patches.cuh). Sums are min or max (JOIN), so that what the order of all this changes is the time.
 #include "formats/csr/rows.cuh"
 #include "kernels/step.cuh"
-#include "loop/gpu/regions.cuh"
+#include "loop/gpu/patches.cuh"
 #define AT_ONCE 4  // entries of a lane that are asked for together
-#define HALVES (REGION / 32)
+#define HALVES (PATCH / 32)
 
 struct Local {
-  C_T cells[REGION];
+  C_T cells[PATCH];
   u32 waits[HALVES], changed[HALVES], border[HALVES];
-  u16 queue[2][REGION];
+  u16 queue[2][PATCH];
   u32 count[3];  // on the queue, by turns: read, written, cleared
   u32 item, odd;
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
-regions(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* waiting, C_T* least, C_T* best, C_T delta,
+patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* waiting, C_T* least, C_T* best, C_T delta,
         const i64* outermost, const u32* vertices, C_T* d_val, FORM(), const value_t* a_val, A_T a_iso, i64 a_stride) {
   (void)n, (void)vertices;
   __shared__ Local s;
-  const u32 next = turn == 2 ? 0 : turn + 1, after = next == 2 ? 0 : next + 1, all = (u32)((size + REGION - 1) / REGION);
+  const u32 next = turn == 2 ? 0 : turn + 1, after = next == 2 ? 0 : next + 1, all = (u32)((size + PATCH - 1) / PATCH);
   const u32 count = state[2 * turn];
   const bool stops = outermost[3] != 0;
   if (thread_number() == 0) {
@@ -48,7 +48,7 @@ regions(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
     __syncthreads();
     if (s.item >= count) break;
     const u32 r = lists[(i64)turn * all + s.item];
-    const i64 base = (i64)r * REGION;
+    const i64 base = (i64)r * PATCH;
 #if WINDOW
     const C_T mine = cell_at(least + r);
     if (is_better(far, mine)) {
@@ -57,7 +57,7 @@ regions(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
     }
     __syncthreads();  // all have read it
 #endif
-    // Whoever writes to a place from now on lists the region again; what was written before is seen here.
+    // Whoever writes to a place from now on lists the patch again; what was written before is seen here.
     if (threadIdx.x == 0) {
       *(volatile u32*)(listed + r) = 0;
       __threadfence();
@@ -75,14 +75,14 @@ regions(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
     }
     __threadfence();
     __syncthreads();
-    for (int l = threadIdx.x; l < REGION; l += THREADS)
+    for (int l = threadIdx.x; l < PATCH; l += THREADS)
       s.cells[l] = base + l < size ? cell_at(d_val + VERTEX(base + l)) : C_T(BEGIN);
     __syncthreads();
 
     u32 reads = 0, rounds = 0;
     for (int side = 0;; side ^= 1, ++rounds) {
       const u32 writes = reads == 2 ? 0 : reads + 1, clears = writes == 2 ? 0 : writes + 1, queued = s.count[reads];
-      if (!queued || rounds == REGION) break;  // more rounds than places: there is a negative cycle
+      if (!queued || rounds == PATCH) break;  // more rounds than places: there is a negative cycle
       if (threadIdx.x == 0) s.count[clears] = 0;
       for (u32 x = threadIdx.x / LANES; x < queued; x += THREADS / LANES) {
         const u32 l = s.queue[side][x], from = (u32)(base + l);
@@ -106,8 +106,8 @@ regions(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
           }
 #pragma unroll
           for (int k = 0; k < AT_ONCE; ++k) {
-            if (has[k] && to[k] >= REGION) leads_out = true;
-            if (!has[k] || to[k] >= REGION) continue;
+            if (has[k] && to[k] >= PATCH) leads_out = true;
+            if (!has[k] || to[k] >= PATCH) continue;
             const C_T z = C_T(mul(a[k], value, base + to[k], from));
             if (!is_better(z, C_T(BEGIN))) s.odd = 1;
             if (!is_better(z, cell_at(s.cells + to[k])) || !improve(s.cells + to[k], z)) continue;
@@ -131,12 +131,12 @@ regions(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
         __threadfence();
         if (!atomicExch(listed + r, 1u)) waits_next(r);
       }
-    for (int l = threadIdx.x; l < REGION; l += THREADS) {
+    for (int l = threadIdx.x; l < PATCH; l += THREADS) {
       const u32 bit = 1u << (l & 31);
       if (s.changed[l >> 5] & bit) improve(d_val + VERTEX(base + l), s.cells[l]);
       if (!(s.border[l >> 5] & bit)) continue;
       for (PTR_T e = rows.ptr[base + l]; e < rows.ptr[base + l + 1]; ++e) {
-        const u32 j = (u32)rows.col[e], other = j / REGION;
+        const u32 j = (u32)rows.col[e], other = j / PATCH;
         if (other == r) continue;
         const C_T z = C_T(mul(values.at(e), s.cells[l], j, (u32)(base + l)));
         if (!is_better(z, C_T(BEGIN))) s.odd = 1;
