@@ -15,8 +15,23 @@ struct Local {
   u32 waits[HALVES], changed[HALVES], border[HALVES];
   u16 queue[2][PATCH];
   u32 count[3];  // on the queue, by turns: read, written, cleared
-  u32 item, odd;
+  u32 patch, odd, borders, gains;
+  bool defers;
 };
+
+// The whole block calls it: what its threads wrote before is seen before what they write after.
+__device__ __forceinline__ void fence_of_block() {
+  __syncthreads();
+  if (threadIdx.x == 0) __threadfence();
+  __syncthreads();
+}
+
+// Shared memory is accessed in the order in which a warp asks for it.
+#if IN_ORDER && !defined(__CUDA_EMU__)
+#define IN_TURN asm volatile("" ::: "memory")
+#else
+#define IN_TURN __threadfence_block()
+#endif
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
 patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* waiting, C_T* least, C_T* best, C_T delta,
@@ -43,28 +58,34 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
   if (threadIdx.x == 0) s.odd = 0;
   for (;;) {
     __syncthreads();
-    if (threadIdx.x == 0) s.item = atomicAdd(&state[2 * turn + 1], 1u);
+    if (threadIdx.x == 0) {
+      const u32 item = atomicAdd(&state[2 * turn + 1], 1u);
+      s.patch = item < count ? lists[(i64)turn * all + item] : all;
+#if WINDOW
+      s.defers = false;
+      if (s.patch < all) {
+        const C_T lowest = cell_at(least + s.patch);
+        s.defers = is_better(far, lowest);
+        if (s.defers) waits_next(s.patch), improve(best + next, lowest);
+      }
+#endif
+    }
     if (threadIdx.x < 3) s.count[threadIdx.x] = 0;
     __syncthreads();
-    if (s.item >= count) break;
-    const u32 r = lists[(i64)turn * all + s.item];
-    const i64 base = (i64)r * PATCH;
+    const u32 r = s.patch;
+    if (r == all) break;
 #if WINDOW
-    const C_T mine = cell_at(least + r);
-    if (is_better(far, mine)) {
-      if (threadIdx.x == 0) waits_next(r), improve(best + next, mine);
-      continue;
-    }
-    __syncthreads();  // all have read it
+    if (s.defers) continue;
 #endif
+    const i64 base = (i64)r * PATCH;
     // Whoever writes to a place from now on lists the patch again; what was written before is seen here.
     if (threadIdx.x == 0) {
+      s.borders = s.gains = 0;
       *(volatile u32*)(listed + r) = 0;
       __threadfence();
       if (WINDOW) *(volatile typename Cell<sizeof(C_T)>::type*)(least + r) = raw_of(C_T(BEGIN));
     }
-    __threadfence();
-    __syncthreads();
+    fence_of_block();
     for (int h = threadIdx.x; h < HALVES; h += THREADS) {
       u32 bits = 0;
       if (base + h * 32 < size && __ldcg(waiting + base / 32 + h)) bits = atomicExch(waiting + base / 32 + h, 0u);
@@ -73,8 +94,7 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
       u32 at = bits ? atomicAdd(&s.count[0], (u32)__popc(bits)) : 0;
       for (; bits; bits &= bits - 1) s.queue[0][at++] = (u16)(h * 32 + __ffs(bits) - 1);
     }
-    __threadfence();
-    __syncthreads();
+    fence_of_block();
     for (int l = threadIdx.x; l < PATCH; l += THREADS)
       s.cells[l] = base + l < size ? cell_at(d_val + VERTEX(base + l)) : C_T(BEGIN);
     __syncthreads();
@@ -90,7 +110,7 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
         const PTR_T end = rows.ptr[base + l + 1];
         PTR_T e = rows.ptr[base + l] + lane;
         if (lane == 0) atomicAnd(&s.waits[l >> 5], ~(1u << (l & 31)));
-        __threadfence_block();
+        IN_TURN;
         C_T value = lane == 0 ? cell_at(s.cells + l) : C_T(BEGIN);
         if (LANES > 1) value = __shfl_sync(group_mask<LANES>(), value, WARP_LANE & ~(LANES - 1));
         bool leads_out = false;
@@ -112,7 +132,7 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
             if (!is_better(z, C_T(BEGIN))) s.odd = 1;
             if (!is_better(z, cell_at(s.cells + to[k])) || !improve(s.cells + to[k], z)) continue;
             const u32 bit = 1u << (to[k] & 31);
-            __threadfence_block();
+            IN_TURN;
             if (atomicOr(&s.waits[to[k] >> 5], bit) & bit) continue;
             s.queue[side ^ 1][atomicAdd(&s.count[writes], 1u)] = (u16)to[k];
             atomicOr(&s.changed[to[k] >> 5], bit);
@@ -124,33 +144,76 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
       reads = writes;
     }
 
-    // What is still on the queue waits for the next round.
-    for (int h = threadIdx.x; h < HALVES; h += THREADS)
+    // What is still on the queue waits for the next round; what leads out is listed, in the place of the queue.
+    for (int h = threadIdx.x; h < HALVES; h += THREADS) {
       if (s.waits[h]) {
         atomicOr(waiting + base / 32 + h, s.waits[h]);
         __threadfence();
         if (!atomicExch(listed + r, 1u)) waits_next(r);
       }
-    for (int l = threadIdx.x; l < PATCH; l += THREADS) {
-      const u32 bit = 1u << (l & 31);
-      if (s.changed[l >> 5] & bit) improve(d_val + VERTEX(base + l), s.cells[l]);
-      if (!(s.border[l >> 5] & bit)) continue;
-      for (PTR_T e = rows.ptr[base + l]; e < rows.ptr[base + l + 1]; ++e) {
-        const u32 j = (u32)rows.col[e], other = j / PATCH;
-        if (other == r) continue;
-        const C_T z = C_T(mul(values.at(e), s.cells[l], j, (u32)(base + l)));
-        if (!is_better(z, C_T(BEGIN))) s.odd = 1;
-        C_T* const at = d_val + VERTEX(j);
-        if (!is_better(z, cell_at(at)) || !improve(at, z)) continue;
-        __threadfence();
+      u32 bits = s.border[h], at = bits ? atomicAdd(&s.borders, (u32)__popc(bits)) : 0;
+      for (; bits; bits &= bits - 1) s.queue[0][at++] = (u16)(h * 32 + __ffs(bits) - 1);
+    }
+    __syncthreads();
+    for (int l = threadIdx.x; l < PATCH; l += THREADS)
+      if (s.changed[l >> 5] >> (l & 31) & 1) improve(d_val + VERTEX(base + l), s.cells[l]);
+    u32* const gained = (u32*)s.queue[1];
+    for (u32 x = threadIdx.x; x < s.borders; x += THREADS) {
+      const u32 l = s.queue[0][x], from = (u32)(base + l);
+      const C_T value = s.cells[l];
+      const PTR_T end = rows.ptr[base + l + 1];
+      for (PTR_T e = rows.ptr[base + l]; e < end; e += AT_ONCE) {
+        u32 to[AT_ONCE];
+        A_T a[AT_ONCE];
+        bool out_of[AT_ONCE];
+        C_T* at[AT_ONCE];
+        C_T z[AT_ONCE], now[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) {
+          out_of[k] = e + k < end;
+          to[k] = out_of[k] ? (u32)rows.col[e + k] : from;
+          a[k] = out_of[k] ? values.at(e + k) : A_T(a_iso);
+          out_of[k] = out_of[k] && to[k] / PATCH != r;
+        }
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) {
+          at[k] = d_val + VERTEX(to[k]);
+          now[k] = out_of[k] ? cell_at(at[k]) : value;
+        }
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) {
+          if (!out_of[k]) continue;
+          z[k] = C_T(mul(a[k], value, to[k], from));
+          if (!is_better(z[k], C_T(BEGIN))) s.odd = 1;
+          if (!is_better(z[k], now[k]) || !improve(at[k], z[k])) continue;
 #if WINDOW
-        if (is_better(z, cell_at(least + other))) improve(least + other, z);
-        if (is_better(z, cell_at(best + next))) improve(best + next, z);
+          C_T* const lowest = least + to[k] / PATCH;
+          if (is_better(z[k], cell_at(lowest))) improve(lowest, z[k]);
+          if (is_better(z[k], cell_at(best + next))) improve(best + next, z[k]);
 #endif
-        if (atomicOr(waiting + (j >> 5), 1u << (j & 31)) >> (j & 31) & 1) continue;
-        __threadfence();
-        if (!atomicExch(listed + other, 1u)) waits_next(other);
+          const u32 number = atomicAdd(&s.gains, 1u);
+          if (number < PATCH / 2) gained[number] = to[k];
+          else {  // there is no room
+            __threadfence();
+            atomicOr(waiting + (to[k] >> 5), 1u << (to[k] & 31));
+            __threadfence();
+            if (!atomicExch(listed + to[k] / PATCH, 1u)) waits_next(to[k] / PATCH);
+          }
+        }
       }
+    }
+    // First values, then who waits, then the lists: a fence of one thread between two barriers is one of all.
+    fence_of_block();
+    const u32 gains = s.gains < PATCH / 2 ? s.gains : PATCH / 2;
+    for (u32 x = threadIdx.x; x < gains; x += THREADS) {
+      const u32 j = gained[x];
+      if (atomicOr(waiting + (j >> 5), 1u << (j & 31)) >> (j & 31) & 1) gained[x] = ~0u;
+    }
+    fence_of_block();
+    for (u32 x = threadIdx.x; x < gains; x += THREADS) {
+      if (gained[x] == ~0u) continue;
+      const u32 other = gained[x] / PATCH;
+      if (!*(volatile u32*)(listed + other) && !atomicExch(listed + other, 1u)) waits_next(other);
     }
   }
   if (threadIdx.x == 0 && s.odd) state[ODD] = 1;

@@ -35,6 +35,7 @@ from .operands import launchable
 
 Launch = Callable[[], None]
 PATCH_BYTES = 1 << 14  # of the values of a patch's vertices
+IN_ORDER = 1
 LANES = 1, 2, 4, 8  # that share a row: as few as leave each 8 entries or less
 THREADS, AT_ONCE = 512, 2  # of a block, blocks of a multiprocessor
 WIDER = 4  # than the window of the body
@@ -102,7 +103,7 @@ def patch_variants(
         return dataclasses.replace(step, kernel=kernel, constants=constants, text="")
 
     return (
-        like(format_of(CSR).kernel("patches"), WINDOW=int(window), THREADS=THREADS, BLOCKS_AT_ONCE=AT_ONCE),
+        like(format_of(CSR).kernel("patches"), WINDOW=int(window), THREADS=THREADS, BLOCKS_AT_ONCE=AT_ONCE, IN_ORDER=IN_ORDER),
         like("loop/gpu/patches_begin", WINDOW=int(window), HELD=int(held)),
         like("loop/gpu/patches_end", HELD=int(held), FULL=int(full)),
     )
@@ -157,7 +158,7 @@ class PatchLoop(Nested):
         self.leave = [build.launcher(kernels[2], build.grid(n), end)]
 
     def _reset(self) -> None:
-        self.state[...] = 0
+        self.state.fill(0)
         self.best[...] = self.first
 
     def _turn(self, handle: int) -> Launch:
