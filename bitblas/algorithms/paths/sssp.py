@@ -97,6 +97,7 @@ def _relaxation(A, gb, dtype, delta, limit):
         # nearest = min(q)
         nearest << q.reduce(gb.monoid.min, allow_empty=False)
 
+    # Distances are the same in whatever order edges are relaxed; rounds count where a negative cycle may be.
     parts = {"begin": begin, "body": body, "while_": q, "limit": limit, "fixpoint": limit is None}
     return {**parts, "distances": d, "nearest": nearest}
 
