@@ -96,6 +96,7 @@ def patch_variants(
         CSR, types, semiring, VALUES, a, z, flip=flip, ranked=False, also=False, pulls=False, lanes=lanes,
         packed=packed, weighs=False,
     )  # fmt: skip
+    shape = {"WINDOW": int(window), "THREADS": THREADS, "BLOCKS_AT_ONCE": AT_ONCE, "IN_ORDER": IN_ORDER}
     common = {"PATCH": patch, "RENUMBERED": int(renumbered)}
 
     def like(kernel: str, **more: int) -> Variant:
@@ -103,7 +104,7 @@ def patch_variants(
         return dataclasses.replace(step, kernel=kernel, constants=constants, text="")
 
     return (
-        like(format_of(CSR).kernel("patches"), WINDOW=int(window), THREADS=THREADS, BLOCKS_AT_ONCE=AT_ONCE, IN_ORDER=IN_ORDER),
+        like(format_of(CSR).kernel("patches"), **shape),
         like("loop/gpu/patches_begin", WINDOW=int(window), HELD=int(held)),
         like("loop/gpu/patches_end", HELD=int(held), FULL=int(full)),
     )
