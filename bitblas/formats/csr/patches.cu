@@ -40,7 +40,7 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
   __shared__ Local s;
   const u32 next = turn == 2 ? 0 : turn + 1, after = next == 2 ? 0 : next + 1, all = (u32)((size + PATCH - 1) / PATCH);
   const u32 count = state[2 * turn];
-  const bool stops = outermost[3] != 0;
+  const bool stops = (outermost[3] != 0) | (state[REFUSED] != 0);
   if (thread_number() == 0) {
     state[2 * after] = state[2 * after + 1] = 0;
     best[after] = C_T(BEGIN);
