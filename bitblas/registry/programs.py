@@ -95,11 +95,11 @@ def patches() -> Iterator[Variant]:
     for dtype, renumbered in ((FP32, False), (FP32, True), (INT64, False)):
         yield from patch_variants(
             types, semiring.min_plus[dtype], dtype, dtype, flip=True, patch=patch_of(dtype), renumbered=renumbered,
-            window=True, full=False, **how,
+            full=False, **how,
         )  # fmt: skip
     yield from patch_variants(
         types, semiring.min_first[INT64], BOOL, INT64, flip=True, patch=patch_of(INT64), renumbered=False,
-        window=False, full=True, **how,
+        full=True, **how,
     )  # fmt: skip
 
 

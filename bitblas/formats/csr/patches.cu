@@ -1,7 +1,6 @@
 // A round of a fixpoint by patches: PATCH consecutive places (loop/gpu/patches.py). A block takes a patch that waits,
 // brings what it holds into shared memory, and pushes along the entries inside it until nothing there changes any more;
-// then along those that lead out, and the patches that gain wait for the next round. WINDOW: those whose best waiting
-// value is far behind the best of all wait longer. RENUMBERED: places are those of rows in another order.
+// then along those that lead out, and the patches that gain wait for the next round. RENUMBERED: places are those of rows in another order.
 // state: of each of three rounds that take turns how many patches wait, and how many were taken; then what was seen
 // (loop/gpu/patches.cuh). Sums are min or max (JOIN), so that what the order of all this changes is the time.
 #include "formats/csr/rows.cuh"
@@ -16,7 +15,6 @@ struct Local {
   u16 queue[2][PATCH];
   u32 count[3];  // on the queue, by turns: read, written, cleared
   u32 patch, odd, borders, gains;
-  bool defers;
 };
 
 // The whole block calls it: what its threads wrote before is seen before what they write after.
@@ -27,15 +25,15 @@ __device__ __forceinline__ void fence_of_block() {
 }
 
 // Shared memory is accessed in the order in which a warp asks for it.
-#if IN_ORDER && !defined(__CUDA_EMU__)
+#ifndef __CUDA_EMU__
 #define IN_TURN asm volatile("" ::: "memory")
 #else
 #define IN_TURN __threadfence_block()
 #endif
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
-patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* waiting, C_T* least, C_T* best, C_T delta,
-        const i64* outermost, const u32* vertices, C_T* d_val, FORM(), const value_t* a_val, A_T a_iso, i64 a_stride) {
+patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* waiting, const i64* outermost,
+        const u32* vertices, C_T* d_val, FORM(), const value_t* a_val, A_T a_iso, i64 a_stride) {
   (void)n, (void)vertices;
   __shared__ Local s;
   const u32 next = turn == 2 ? 0 : turn + 1, after = next == 2 ? 0 : next + 1, all = (u32)((size + PATCH - 1) / PATCH);
@@ -43,17 +41,12 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
   const bool stops = (outermost[3] != 0) | (state[REFUSED] != 0);
   if (thread_number() == 0) {
     state[2 * after] = state[2 * after + 1] = 0;
-    best[after] = C_T(BEGIN);
     state[ROUNDS_DONE] += count != 0;
   }
   if (blockIdx.x >= count || stops) return;
   const Rows rows = FORM_OF();
   const Values values = {a_val, a_iso, a_stride};
   u32* const out = lists + (i64)next * all;
-#if WINDOW
-  C_T far = C_T(best[turn] + delta);
-  if (is_begin(best[turn]) || is_better(far, best[turn])) far = C_T(BEGIN);  // nobody waits, or too large a number
-#endif
   const auto waits_next = [&](u32 r) { out[atomicAdd(&state[2 * next], 1u)] = r; };
   if (threadIdx.x == 0) s.odd = 0;
   for (;;) {
@@ -61,29 +54,17 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
     if (threadIdx.x == 0) {
       const u32 item = atomicAdd(&state[2 * turn + 1], 1u);
       s.patch = item < count ? lists[(i64)turn * all + item] : all;
-#if WINDOW
-      s.defers = false;
-      if (s.patch < all) {
-        const C_T lowest = cell_at(least + s.patch);
-        s.defers = is_better(far, lowest);
-        if (s.defers) waits_next(s.patch), improve(best + next, lowest);
-      }
-#endif
     }
     if (threadIdx.x < 3) s.count[threadIdx.x] = 0;
     __syncthreads();
     const u32 r = s.patch;
     if (r == all) break;
-#if WINDOW
-    if (s.defers) continue;
-#endif
     const i64 base = (i64)r * PATCH;
     // Whoever writes to a place from now on lists the patch again; what was written before is seen here.
     if (threadIdx.x == 0) {
       s.borders = s.gains = 0;
       *(volatile u32*)(listed + r) = 0;
       __threadfence();
-      if (WINDOW) *(volatile typename Cell<sizeof(C_T)>::type*)(least + r) = raw_of(C_T(BEGIN));
     }
     fence_of_block();
     for (int h = threadIdx.x; h < HALVES; h += THREADS) {
@@ -186,11 +167,6 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
           z[k] = C_T(mul(a[k], value, to[k], from));
           if (!is_better(z[k], C_T(BEGIN))) s.odd = 1;
           if (!is_better(z[k], now[k]) || !improve(at[k], z[k])) continue;
-#if WINDOW
-          C_T* const lowest = least + to[k] / PATCH;
-          if (is_better(z[k], cell_at(lowest))) improve(lowest, z[k]);
-          if (is_better(z[k], cell_at(best + next))) improve(best + next, z[k]);
-#endif
           const u32 number = atomicAdd(&s.gains, 1u);
           if (number < PATCH / 2) gained[number] = to[k];
           else {  // there is no room

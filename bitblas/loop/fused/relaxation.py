@@ -15,7 +15,7 @@ from typing import Any
 from semirings.dtypes import BOOL, DataType
 
 from ...verbs.variants import BOTH, CELLS, LEFT, UNION
-from ..recorded.ir import Body, Const, Masked, Pointwise, Product, Reduce, Scal, Statement, Term, Vec, flat
+from ..recorded.ir import Body, Masked, Pointwise, Product, Reduce, Scal, Statement, Term, Vec, flat
 
 # Multiplications that keep the order of their first operand: what is better before is not worse after.
 MONOTONE = ("plus", "min", "max", "first", "second")
@@ -38,12 +38,11 @@ class Unknown(Exception):
 @dataclass(frozen=True)
 class Relaxation:
     """best: the vector that has the fixpoint; waiting: where it has improved, with the same values (`held`) or as
-    truths; window: how far behind the best waiting value a round looks, where it says so."""
+    truths."""
 
     best: Vec
     waiting: Vec
     product: Product
-    window: Const | None
 
     @property
     def held(self) -> bool:
@@ -78,7 +77,7 @@ def relaxation(body: Body, condition: Vec | Scal, full: frozenset[Vec] = frozens
         _try_all(statements, best, condition, BETTER[semiring.monoid.name], _places(best in full))
     except Unknown as unknown:
         return str(unknown)
-    return Relaxation(best, condition, product, _window(statements, condition))
+    return Relaxation(best, condition, product)
 
 
 def _try_all(
@@ -182,17 +181,6 @@ def compared(op: Any) -> Callable[[Any, Any], Any]:
 
 def _terms(s: Statement) -> tuple[Term, ...]:
     return s.value.terms if isinstance(s.value, Pointwise) else ()
-
-
-def _window(statements: Sequence[Statement], q: Vec) -> Const | None:
-    """c, where q is selected up to the sum of c and its least value."""
-    least = {s.target for s in statements if isinstance(s.value, Reduce) and s.value.u == q}
-    for s in statements:
-        e = s.value
-        if isinstance(s.target, Scal) and isinstance(e, Pointwise) and isinstance(e.v, Const) and e.u in least:
-            if e.op is not None and e.op.name.split("[")[0] == "plus" and e.v.value is not None:
-                return e.v
-    return None
 
 
 def has_atomic(x: DataType, monoid: str) -> bool:

@@ -25,7 +25,6 @@ from ...plan.product import VALUES
 from ...store import MatrixStore
 from ...verbs.operands import dummy, entry_values
 from ...verbs.reorder import matrix_in
-from ...verbs.variants import beginning
 from ..buffers import BUFFERS
 from ..fused.relaxation import Relaxation, has_atomic
 from ..fused.steps import step_variant
@@ -34,11 +33,11 @@ from .inner import Nested
 from .operands import launchable
 
 Launch = Callable[[], None]
-PATCH_BYTES = 1 << 14  # of the values of a patch's vertices
-IN_ORDER = 1
+# Of the values of a patch's vertices. Measured on an H200, shortest paths on a grid of 2048 x 2048, milliseconds:
+# 13.5 with 4 KB, 15.4 with 16; 64.5 by rounds. To wait with patches that are far behind takes longer: 19 and 30.
+PATCH_BYTES = 1 << 12
 LANES = 1, 2, 4, 8  # that share a row: as few as leave each 8 entries or less
-THREADS, AT_ONCE = 512, 2  # of a block, blocks of a multiprocessor
-WIDER = 4  # than the window of the body
+THREADS, AT_ONCE = 128, 8  # of a block, blocks of a multiprocessor
 COPIES = 12  # rounds of a run: a multiple of the three lists that take turns
 NUMBERS = 16  # of the state (patches.cuh)
 
@@ -89,14 +88,14 @@ def patch_of(dtype: DataType) -> int:
 
 def patch_variants(
     types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], a: DataType, z: DataType, *, flip: bool,
-    lanes: int, patch: int, renumbered: bool, window: bool, held: bool, full: bool, packed: bool = False,
+    lanes: int, patch: int, renumbered: bool, held: bool, full: bool, packed: bool = False,
 ) -> tuple[Variant, Variant, Variant]:  # fmt: skip
     """The kernels of a round, and of what stands before the first and after the last."""
     step = step_variant(
         CSR, types, semiring, VALUES, a, z, flip=flip, ranked=False, also=False, pulls=False, lanes=lanes,
         packed=packed, weighs=False,
     )  # fmt: skip
-    shape = {"WINDOW": int(window), "THREADS": THREADS, "BLOCKS_AT_ONCE": AT_ONCE, "IN_ORDER": IN_ORDER}
+    shape = {"THREADS": THREADS, "BLOCKS_AT_ONCE": AT_ONCE}
     common = {"PATCH": patch, "RENUMBERED": int(renumbered)}
 
     def like(kernel: str, **more: int) -> Variant:
@@ -105,7 +104,7 @@ def patch_variants(
 
     return (
         like(format_of(CSR).kernel("patches"), **shape),
-        like("loop/gpu/patches_begin", WINDOW=int(window), HELD=int(held)),
+        like("loop/gpu/patches_begin", HELD=int(held)),
         like("loop/gpu/patches_end", HELD=int(held), FULL=int(full)),
     )
 
@@ -125,31 +124,27 @@ class PatchLoop(Nested):
             rows = A.structure.form(CSR, transposed=not product.transpose)
         self.how = f" along a curve through a grid of strides {how.strides}" if how.strides else ""
         values = A.raw_for(CSR, not product.transpose)
-        window, delta = _window(found)
         lanes = next(lanes for lanes in LANES if lanes == LANES[-1] or 8 * lanes * n >= rows.nvals)
         kernels = patch_variants(
             rows.types(False), product.semiring, A.dtype, dtype, flip=product.flip, lanes=lanes, patch=self.patch,
-            renumbered=order is not None, window=window, held=found.held, full=found.best.id in build.full,
+            renumbered=order is not None, held=found.held, full=found.best.id in build.full,
             packed=isinstance(values, PackedValues),
         )  # fmt: skip
         self.variant = kernels[0]
         count = -(-n // self.patch)
         self.state, self.lists = xp.zeros(NUMBERS, np.uint32), xp.zeros(BUFFERS * count, np.uint32)
         listed, waiting = xp.zeros(count, np.uint32), xp.zeros(count * self.patch // 32, np.uint32)
-        least, self.best = xp.zeros(count, dtype.np_type), xp.zeros(BUFFERS, dtype.np_type)
         vertices = dummy(device, "uint32") if order is None else order.perm.view(np.uint32)
         d, q = build.buffers[found.best], build.buffers[found.waiting]
         d_bits, d_val, q_bits = d.bits[0], d.values[0], q.bits[0]
         q_val = q.values[0] if found.held else d_val
-        self.first = xp.zeros(BUFFERS, dtype.np_type)
-        self.first[...] = dtype.np_type.type(beginning(product.semiring.op.monoid, dtype))
         matrix = *launchable(rows.pushed(False, build.longest)), *launchable(entry_values(device, A.dtype, values))
-        size, memory = np.int64(n), (self.state, self.lists, listed, waiting, least, self.best)
+        size, memory = np.int64(n), (self.state, self.lists, listed, waiting)
         grid = device.multiprocessors * AT_ONCE
         self.rounds = [
             build.launcher(
                 kernels[0], min(grid, count),
-                (size, size, np.uint32(k % BUFFERS), *memory, delta, build.outermost, vertices, d_val, *matrix),
+                (size, size, np.uint32(k % BUFFERS), *memory, build.outermost, vertices, d_val, *matrix),
                 THREADS,
             ) for k in range(COPIES)
         ]  # fmt: skip
@@ -160,7 +155,6 @@ class PatchLoop(Nested):
 
     def _reset(self) -> None:
         self.state.fill(0)
-        self.best[...] = self.first
 
     def _turn(self, handle: int) -> Launch:
         build = self.build
@@ -183,18 +177,6 @@ class PatchLoop(Nested):
                 launch()
         for launch in self.leave:
             launch()
-
-
-def _window(found: Relaxation) -> tuple[bool, Any]:
-    """Whether patches wait that are far behind the best one, and how far that is: wider than the body's own window,
-    since a patch that is left alone long enough is relaxed once."""
-    dtype = found.best.dtype.np_type
-    said = None if found.window is None else float(found.window.value)
-    if said is None or found.product.semiring.op.monoid.name != "min" or not 0 < WIDER * said < 2**60:
-        return False, dtype.type(0)
-    return True, dtype.type(
-        min(WIDER * said, np.iinfo(dtype).max // 2) if found.best.dtype.kind in "iu" else WIDER * said
-    )
 
 
 __all__ = ["ByPatches", "PatchLoop", "by_patches", "patch_of", "patch_variants"]

@@ -7,16 +7,15 @@
 #include "loop/gpu/patches.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-patches_begin(i64 n, i64 size, u32* state, u32* lists, u32* listed, u32* waiting, C_T* least, C_T* best,
+patches_begin(i64 n, i64 size, u32* state, u32* lists, u32* listed, u32* waiting,
               const i64* rounds, i64 unlimited, const u32* vertices, const u64* d_bits, C_T* d_val, const u64* q_bits,
               const C_T* q_val) {
   (void)n, (void)vertices, (void)q_val;
   __shared__ u32 some;
-  __shared__ C_T mine;
   const i64 all = (size + PATCH - 1) / PATCH;
   bool refused = rounds[1] != unlimited;
   for (i64 r = blockIdx.x; r < all; r += gridDim.x) {
-    if (threadIdx.x == 0) some = 0, mine = C_T(BEGIN);
+    if (threadIdx.x == 0) some = 0;
     __syncthreads();
     for (i64 p = r * PATCH + threadIdx.x; p < (r + 1) * PATCH; p += BLOCK) {
       const i64 v = p < size ? (i64)VERTEX(p) : 0;
@@ -30,14 +29,11 @@ patches_begin(i64 n, i64 size, u32* state, u32* lists, u32* listed, u32* waiting
       const u32 bits = __ballot_sync(ALL_LANES, waits);
       if (WARP_LANE == 0 && p < size) waiting[p >> 5] = bits;
       if (WARP_LANE == 0 && bits) some = 1;
-      if (WINDOW && waits && has) improve(&mine, value);
     }
     __syncthreads();
     if (threadIdx.x == 0) {
       listed[r] = some;
-      least[r] = mine;
       if (some) lists[atomicAdd(&state[0], 1u)] = (u32)r;
-      if (some && WINDOW && !is_begin(mine)) improve(best, mine);
     }
     __syncthreads();
   }
