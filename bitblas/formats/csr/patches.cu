@@ -24,13 +24,6 @@ __device__ __forceinline__ void fence_of_block() {
   __syncthreads();
 }
 
-// Shared memory is accessed in the order in which a warp asks for it.
-#ifndef __CUDA_EMU__
-#define IN_TURN asm volatile("" ::: "memory")
-#else
-#define IN_TURN __threadfence_block()
-#endif
-
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
 patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* waiting, const i64* outermost,
         const u32* vertices, C_T* d_val, FORM(), const value_t* a_val, A_T a_iso, i64 a_stride) {
@@ -91,7 +84,7 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
         const PTR_T end = rows.ptr[base + l + 1];
         PTR_T e = rows.ptr[base + l] + lane;
         if (lane == 0) atomicAnd(&s.waits[l >> 5], ~(1u << (l & 31)));
-        IN_TURN;
+        __threadfence_block();
         C_T value = lane == 0 ? cell_at(s.cells + l) : C_T(BEGIN);
         if (LANES > 1) value = __shfl_sync(group_mask<LANES>(), value, WARP_LANE & ~(LANES - 1));
         bool leads_out = false;
@@ -113,7 +106,7 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
             if (!is_better(z, C_T(BEGIN))) s.odd = 1;
             if (!is_better(z, cell_at(s.cells + to[k])) || !improve(s.cells + to[k], z)) continue;
             const u32 bit = 1u << (to[k] & 31);
-            IN_TURN;
+            __threadfence_block();
             if (atomicOr(&s.waits[to[k] >> 5], bit) & bit) continue;
             s.queue[side ^ 1][atomicAdd(&s.count[writes], 1u)] = (u16)to[k];
             atomicOr(&s.changed[to[k] >> 5], bit);
