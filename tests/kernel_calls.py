@@ -11,11 +11,11 @@ from typing import Any
 
 import matrix_calls
 import numpy as np
+import rank_calls
 from battery import generator, values
 from call_operands import SIZE, a_matrix, a_vector, limits, operator, types
 
 import bitblas as gb
-from bitblas.device import jit
 from bitblas.kernels.prologue import Variant
 from bitblas.registry import variants as registry
 
@@ -205,47 +205,29 @@ def loops_inside(variant: Variant) -> None:
     gb.loop.repeat(search, while_=left)
 
 
-def launched(variant: Variant, *args: Any, grid: int = 2) -> None:
-    """A kernel as it is, on arrays of the device."""
-    device = gb.device.get(gb.config.device)
-    device.load(variant)((grid,), (jit.BLOCK,), args)
-    device.synchronize()
+def by_patches(variant: Variant) -> None:
+    """Shortest paths and least labels as fixpoints, along paths and a grid that are larger than patches."""
+    from bitblas.plan import patches
 
+    least, patches.LEAST_VERTICES = patches.LEAST_VERTICES, 1
+    try:
+        for dtype, n, strides in (("FP32", 9000, (1, 3000)), ("FP32", 5000, (1,)), ("INT64", 5000, (1,))):
+            rows = np.concatenate([np.arange(n - stride) for stride in strides])
+            cols = np.concatenate([np.arange(stride, n) for stride in strides])
+            A = gb.Matrix.from_coo(rows, cols, np.arange(len(rows)) % 7 + 1, dtype=dtype, nrows=n, ncols=n)
+            gb.algorithms.sssp(A, 0)
+        label, waits = (gb.Vector.from_coo(np.arange(n), np.arange(n)[::-1], size=n) for _ in range(2))
 
-def lists_of_ranks(variant: Variant) -> None:
-    """Places and values that ranks send each other: those with an entry, those that differ; taken, and put."""
-    device = gb.device.get(gb.config.device)
-    xp, word = device.xp, np.dtype(types(variant).get("W", "uint32").lower())
-    before, room = np.arange(SIZE).astype(word), 40
-    mine = before + (np.arange(SIZE) % 7 == 3)
-    at = np.flatnonzero(mine != before)
-    bits = xp.asarray(np.packbits(np.resize(mine != before, -(-SIZE // 64) * 64), bitorder="little").view(np.uint64))
-    places, count, held = xp.zeros(room, np.uint32), xp.zeros(1, np.uint64), xp.zeros(SIZE, word)
-    n, most, mine_there, before_there = np.int64(SIZE), np.int64(room), xp.asarray(mine), xp.asarray(before)
-    if variant.kernel == "loop/gpu/list":
-        launched(variant, n, n, bits, mine_there, before_there, places, most, count)
-        found = device.to_host(places)[: min(room, len(at))]
-        assert set(found) <= set(at) and len(set(found)) == len(found) and int(count[0]) >= len(found)
-        assert (device.to_host(before_there) == (mine if variant.constant("DIFFERS") else before)).all()
-        return
-    few, count = np.resize(at, room).astype(np.uint32), count + np.uint64(3)
-    if variant.constant("TAKES"):
-        launched(variant, n, most, count, xp.asarray(few), mine_there, held, bits)
-        assert (device.to_host(held)[:3] == mine[few[:3]]).all()
-    else:
-        launched(variant, n, most, count, xp.asarray(few), mine_there, held, bits)
-        assert (device.to_host(held)[few[:3]] == mine[:3]).all()
+        def spread(_: Any) -> None:
+            t = waits.vxm(A, gb.semiring.min_first["INT64"]).new()
+            t(gb.binary.lt(t & label).new().V, gb.replace) << t
+            waits << t
+            label(t.S) << t
 
-
-def chosen(variant: Variant) -> None:
-    """Nothing, lists, all: by what ranks have told, and all at first."""
-    xp = gb.device.get(gb.config.device).xp
-    known, sent, way, own = (xp.zeros(1, np.uint64) for _ in range(4))
-    for told, wanted in (([0, 0], 2), ([0, 0], 0), ([7, 3], 1), ([3, 11], 2)):
-        args = np.int64(2), xp.asarray(np.array(told, np.uint64)), np.int64(1), own, np.int64(10), known, sent
-        launched(variant, *args, np.int64(5), np.int64(100), way, np.uint64(0), np.uint64(0), grid=1)
-        assert int(way[0]) == wanted
-    assert int(sent[0]) == 205
+        A = A.apply(gb.unary.one["BOOL"]).new()
+        gb.loop.Program(spread, while_=waits, fixpoint=True).run()
+    finally:
+        patches.LEAST_VERTICES = least
 
 
 CALLS: dict[str, Callable[[Variant], None]] = {
@@ -253,9 +235,10 @@ CALLS: dict[str, Callable[[Variant], None]] = {
     "kernels/elementwise": elementwise, "kernels/equal": equal, "kernels/fold": fold, "kernels/gather": gather,
     "kernels/merge": merge, "kernels/narrow": packed_values, "kernels/place": place, "kernels/put": put,
     "kernels/range": index_range, "kernels/records": records, "kernels/reduce": reduce,
-    "kernels/widen": packed_values, "kernels/without": virtual_nodes, "loop/gpu/choose": chosen,
-    "loop/gpu/enter": loops_inside, "loop/gpu/list": lists_of_ranks, "loop/gpu/pass": passes,
-    "loop/gpu/places": lists_of_ranks, "loop/gpu/settle": loops_inside, **matrix_calls.CALLS,
+    "kernels/widen": packed_values, "kernels/without": virtual_nodes, "loop/gpu/enter": loops_inside,
+    "loop/gpu/pass": passes, "loop/gpu/settle": loops_inside,
+    "formats/csr/patches": by_patches, **{f"loop/gpu/patches_{part}": by_patches for part in ("begin", "turn", "end")},
+    **rank_calls.CALLS, **matrix_calls.CALLS,
 }  # fmt: skip
 
 

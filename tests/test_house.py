@@ -203,11 +203,10 @@ GPU_ONLY |= {"formats/csr/pull_graded"}  # who does which rows, on a GPU; the CP
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the CPU's weave: a thread a row
 GPU_ONLY |= {f"formats/{f}/{name}" for f in ("csr", "b2sr", "nib", "cgr") for name in ("step", "rounds", "listed")}
-GPU_ONLY |= {"formats/csr/pull_some"}  # (the CPU has kernels of its own for loops)
+GPU_ONLY |= {"formats/csr/pull_some", "formats/csr/patches"}
+# (the CPU has kernels of its own for loops)
 GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks"}  # the CPU never splits a row
 GPU_ONLY |= {"formats/nib/dot"}  # the CPU decodes the rows for the statement
-ON_GPU = "pass", "activate", "enter", "settle", "finish", "move", "list", "places", "choose"
-GPU_ONLY |= {f"loop/gpu/{name}" for name in ON_GPU}
 GPU_ONLY |= {"kernels/records"}  # the CPU runs the function itself, by Numba
 GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.
@@ -222,6 +221,7 @@ CPU_ONLY |= {"kernels/words", "kernels/numbered", "kernels/webgraph"}  # files, 
 CPU_ONLY |= {"kernels/gorder"}  # one vertex after the other
 CPU_ONLY |= {f"formats/virtual/{name}" for name in ("minhash", "bicliques", "unfold")}  # mining; rows, list by list
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))
+GPU_ONLY |= {kernel for kernel in KERNELS if kernel.startswith("loop/gpu/")}
 
 
 def arguments(text: str, pattern: str) -> list[str]:

@@ -30,7 +30,7 @@ def on_its_device(program):
 
 class Loop:
     """What a loop works on, and the loop: `make(A, gb, *args)` gives a dictionary of objects, while_, and the parts of
-    the program (body, limit, begin, end).
+    the program (body, limit, begin, end, fixpoint).
 
     It is kept with its matrix for the next call, because what is made of it at its first run is dear: what `result`
     gives is then a new object, since those of the loop will be used again.
@@ -43,6 +43,7 @@ class Loop:
         self.told = [0]  # rounds: those of the host are told one by one
         body = _telling(self.state["body"], self.told)
         parts = {name: self.state.get(name) for name in ("limit", "begin", "end")}
+        parts["fixpoint"] = self.state.get("fixpoint", False)
         self.program = Program(body, while_=self.state["while_"], **parts)
         matrices = [x for x in self.state.values() if getattr(x, "ndim", 0) == 2]
         # What a body cannot hold makes it a loop of single statements.

@@ -72,6 +72,9 @@ class Program:
     looked at); what it returns, None or a tuple, are further arguments of body and end. end: a function whose
     statements run once after the last round. Both are captured with the body.
 
+    fixpoint: nothing counts but what vectors hold when nothing changes any more, neither how many rounds that takes nor
+    what Scalars hold then. So a GPU may relax edges in another order than the body does (docs/loops.md).
+
     `run()` returns the number of rounds; inside a body, where the program becomes a loop in the loop, None on a GPU.
     The first run on a GPU captures; later ones cost one launch. A program whose matrices have changed since is captured
     again. `explain()` lists the kernels of a round.
@@ -85,6 +88,7 @@ class Program:
     def __init__(
         self, body: Callable[..., Any], *, while_: Any, limit: int | None = None,
         begin: Callable[[], Any] | None = None, end: Callable[..., Any] | None = None,
+        fixpoint: bool = False,
     ) -> None:  # fmt: skip
         if not callable(body):
             raise TypeError(f"body: expected a function of the number of the round, got {type(body).__qualname__}")
@@ -99,7 +103,7 @@ class Program:
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
             raise InvalidValue(f"limit: expected an int of 0 or more, or None, got {limit!r}")
         self.body, self.condition, self.limit = body, while_, NO_LIMIT if limit is None else limit
-        self.begin, self.end = begin, end
+        self.begin, self.end, self.fixpoint = begin, end, fixpoint
         self._captured: Captured | None = None
         self._turn: Turn | None = None
         self._checkpoint: Checkpoint | None = None
@@ -145,7 +149,7 @@ class Program:
 
             try:
                 with alone(device):
-                    self._captured = Captured(self.body, self.condition, self.begin, self.end)
+                    self._captured = Captured(self.body, self.condition, self.begin, self.end, self.fixpoint)
                     return self._captured.run(self.limit)
             except OnHost:
                 pass
@@ -164,8 +168,9 @@ class Program:
                 return Explanation(1, ())
             lines = turn.lines()
             return Explanation(0, lines, turn.why or ("" if lines else turn.waits))
-        build = self._captured.build
-        return Explanation(build.copies, tuple(build.lines), build.small.text)
+        build, patches = self._captured.build, self._captured.patches
+        small = "\n".join(filter(None, (patches.text, build.small.text)))
+        return Explanation(build.copies, tuple(build.lines), small)
 
     def _run_plain(self, turn: Turn | None) -> int:
         """Round by round, until a table of kernels takes over."""

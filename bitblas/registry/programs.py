@@ -15,6 +15,7 @@ from ..loop.fused.fuse import Pass, Step
 from ..loop.fused.listed import Listed
 from ..loop.fused.passes import entry_text, pass_variant
 from ..loop.fused.steps import Opens, activate_variant, some_variant, step_variant
+from ..loop.gpu.patches import patch_of, patch_variants
 from ..loop.gpu.small import listed_variant, rounds_variant
 from ..loop.recorded.ir import Const, Gather, Masked, Pointwise, Product, Reduce, Scal, Scatter, Statement, Vec
 from ..plan.product import VALUES, WORDS
@@ -85,6 +86,23 @@ def small_rounds(format: Format) -> Iterator[Variant]:
         yield listed_variant(step, _window(dtype), {}, CLUSTER, 8, heavy=format.heavy)[0]
 
 
+def patches() -> Iterator[Variant]:
+    """Shortest paths by patches, as vertices are numbered and along a curve; the least label, whose vector is full."""
+    from semirings import semiring
+
+    types = (("PTR", INT32), ("COL", INT32))
+    how: dict[str, Any] = {"lanes": 1, "held": True}
+    for dtype, renumbered in ((FP32, False), (FP32, True), (INT64, False)):
+        yield from patch_variants(
+            types, semiring.min_plus[dtype], dtype, dtype, flip=True, patch=patch_of(dtype), renumbered=renumbered,
+            full=False, **how,
+        )  # fmt: skip
+    yield from patch_variants(
+        types, semiring.min_first[INT64], BOOL, INT64, flip=True, patch=patch_of(INT64), renumbered=False,
+        full=True, **how,
+    )  # fmt: skip
+
+
 def _window(dtype: DataType) -> Listed:
     """A round of shortest paths: of the improved vertices q those that are near enough step."""
     from semirings import semiring
@@ -113,7 +131,9 @@ def others() -> Iterator[Variant]:
     """Lists, loops in a round, the end of a body, and a pass of each kind."""
     from semirings import semiring
 
+    yield from patches()
     yield from (Variant("loop/gpu/enter"), Variant("loop/gpu/settle", (), (("LANES", 1),)), Variant("loop/gpu/finish"))
+    yield Variant("loop/gpu/patches_turn")
     yield Variant("loop/gpu/move")
     yield Variant("loop/gpu/choose")
     for word in (UINT32, UINT64):

@@ -97,7 +97,9 @@ def _relaxation(A, gb, dtype, delta, limit):
         # nearest = min(q)
         nearest << q.reduce(gb.monoid.min, allow_empty=False)
 
-    return {"begin": begin, "body": body, "while_": q, "limit": limit, "distances": d, "nearest": nearest}
+    # Distances are the same in whatever order edges are relaxed; rounds count where a negative cycle may be.
+    parts = {"begin": begin, "body": body, "while_": q, "limit": limit, "fixpoint": limit is None}
+    return {**parts, "distances": d, "nearest": nearest}
 
 
 def weights_of(A, gb):

@@ -22,6 +22,7 @@ from ...store import VectorStore, empty_vector
 from ..buffers import ROUNDS, STATE
 from ..fused import layout
 from ..fused.fuse import Round, Step, fuse
+from ..fused.relaxation import relaxation
 from ..recorded.exchanged import own
 from ..recorded.ir import Scal, Vec, flat, reads_first, scalar_is_read_first
 from ..recorded.matrices import Places, placed
@@ -31,6 +32,7 @@ from .build import Build
 from .exchange import FROM, Entrance, Exchange, Exit, Single, address, pattern
 from .graph import GraphLoop, HostLoop, Parts
 from .inner import beginning, entering
+from .patches import by_patches
 
 TOLD = 3  # words for a scalar: whether there is a value, and up to 16 bytes of it
 
@@ -70,8 +72,9 @@ class Captured:
     """The body of a program, written down, fused, built and captured. Raises CaptureError, OnHost, DeviceError."""
 
     def __init__(
-        self, body: Callable[..., Any], condition: Any, begin: Callable[[], Any] | None, end: Callable[..., Any] | None
-    ) -> None:
+        self, body: Callable[..., Any], condition: Any, begin: Callable[[], Any] | None, end: Callable[..., Any] | None,
+        fixpoint: bool = False,
+    ) -> None:  # fmt: skip
         condition = own(condition)
         if not isinstance(condition, (tuple, Vector, Matrix, Scalar)):  # in shares
             condition = (condition,)
@@ -104,10 +107,13 @@ class Captured:
         self.fresh = {s.id for s in self.body.scalars if not scalar_is_read_first(self.body, s)}
         iso |= layout.iso_of_added(round_, self.body, iso)
         self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition, group=self.group)
+        relaxed = relaxation(self.body, self.condition, full) if fixpoint and self.group is None else None
+        self.patches = by_patches(self.build, relaxed)
         self._prepare()
         loop = GraphLoop if self.device.captures else HostLoop
         build = self.build
-        begin_, end_ = [*self.enter, *build.begin, *self.entering], [*build.end, self.leave]
+        begin_: list[Callable[[], None]]
+        begin_, end_ = [*self.enter, *build.begin, *self.patches.launches, *self.entering], [*build.end, self.leave]
         parts = Parts(begin_, build.launches, end_)
         self.loop = loop(self.device, parts, build.finish, build.going, self.group, build.outermost)
 
@@ -238,7 +244,8 @@ class Captured:
             exchange.differ(self.numbers, state * STATE + which, int(bool(self.scalars[self.condition.id])))
         for _, exit_, _, exhausted in self.exits:  # exhausted: it has no entries when the loop ends before its limit
             if exhausted and limit == NO_LIMIT:
-                continue  # nothing is taken out of it
+                exit_.leave()
+                continue
             exit_.take()
         named = lambda: f"a loop: {next(flat(self.body.statements)).text}, .."
         with self.device.guard, nullcontext() if self.group is None else self.group.looping(named):

@@ -204,6 +204,12 @@ class Exit:
             self.exchange.put(self.values, TO, address(values))
         self.taken = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, values, f.vec.size if self.full else None)
 
+    def leave(self) -> None:
+        """The next run gives nothing, nor writes to what an earlier one took."""
+        for piece in (self.bits, self.values):
+            if piece is not None:
+                self.exchange.put(piece, TO, 0)
+
     def give(self) -> VectorStore:
         """What the run gave."""
         taken, self.taken = self.taken, None

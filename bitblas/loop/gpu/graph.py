@@ -14,7 +14,7 @@ from ...device import Device
 from ...exceptions import DeviceError, DistributedError
 from .between import STOP
 from .chosen import Choice
-from .inner import InnerLoop
+from .inner import Nested
 
 SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for asleep
 SLEEP_SECONDS = 5e-5
@@ -31,7 +31,7 @@ class Parts(NamedTuple):
 def warm(launches: Sequence[Callable[[], None]]) -> None:
     """Every kernel runs once, on vectors without entries."""
     for launch in launches:
-        if isinstance(launch, InnerLoop):
+        if isinstance(launch, Nested):
             warm([*launch.enter(0), *launch.body(0), *launch.leave])
         elif isinstance(launch, Choice):
             warm(launch.every)
@@ -105,7 +105,7 @@ class GraphLoop:
 
     def _capture(self, builder: Any, launches: Sequence[Callable[[], None]]) -> None:
         for launch in launches:
-            if isinstance(launch, InnerLoop):
+            if isinstance(launch, Nested):
                 condition = builder.create_condition()
                 handle = int(condition.handle)
                 self._capture(builder, launch.enter(handle))

@@ -56,8 +56,25 @@ def beginning(build: Any, limit: int) -> Any:
     return build.device.asarray(numbers)
 
 
-class InnerLoop:
-    """The launches of a loop inside a round; as a launch itself it is run by the host."""
+class Nested:
+    """A loop inside what is captured; as a launch itself it is run by the host."""
+
+    leave: list[Launch]  # after the loop
+
+    def enter(self, handle: int) -> list[Launch]:
+        """Before the loop: whether it begins goes to the handle of its condition."""
+        raise TypeError(f"{type(self).__name__} says what stands before its loop")
+
+    def body(self, handle: int) -> list[Launch]:
+        """A run of the body, which ends with whether there is another one."""
+        raise TypeError(f"{type(self).__name__} says what its loop does")
+
+    def __call__(self) -> None:
+        raise TypeError(f"{type(self).__name__} says how the host runs it")
+
+
+class InnerLoop(Nested):
+    """The launches of a loop inside a round."""
 
     def __init__(self, build: Any, item: Inner, head: tuple[Any, ...]) -> None:
         """head: of a launch of the round around it."""
@@ -88,11 +105,9 @@ class InnerLoop:
             launch()
 
     def enter(self, handle: int) -> list[Launch]:
-        """Before the loop: whether it begins goes to the handle of its condition."""
         return [*self._prepared, self._decision(handle)]
 
     def body(self, handle: int) -> list[Launch]:
-        """A run of the body, which ends with whether there is another one."""
         return [*self.build.launches, self.build.finish(handle)]
 
     @property
@@ -129,4 +144,4 @@ class InnerLoop:
         return launches
 
 
-__all__ = ["InnerLoop", "beginning", "copies_of", "entering"]
+__all__ = ["InnerLoop", "Nested", "beginning", "copies_of", "entering"]

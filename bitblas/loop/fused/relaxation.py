@@ -1,0 +1,191 @@
+"""Bodies that relax: d min= q min.+ A for the vertices q at which d has improved, until none does. Such a loop has one
+result, whatever the order in which edges are relaxed: its fixpoint. Pure functions of statements.
+
+A body is known by what it does at a place, not by how it says it. Its statements compare values and move them, so all
+that matters is how the values at a place are ordered: every such order is tried.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from semirings.dtypes import BOOL, DataType
+
+from ...verbs.variants import BOTH, CELLS, LEFT, UNION
+from ..recorded.ir import Body, Masked, Pointwise, Product, Reduce, Scal, Statement, Term, Vec, flat
+
+# Multiplications that keep the order of their first operand: what is better before is not worse after.
+MONOTONE = ("plus", "min", "max", "first", "second")
+BETTER: dict[str, Callable[[Any, Any], bool]] = {"min": lambda x, y: x < y, "max": lambda x, y: x > y}
+COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+    "lt": lambda x, y: x < y, "le": lambda x, y: x <= y, "gt": lambda x, y: x > y, "ge": lambda x, y: x >= y,
+    "eq": lambda x, y: x == y, "ne": lambda x, y: x != y, "min": min, "max": max, "first": lambda x, _: x,
+    "second": lambda _, y: y, "any": lambda x, _: x, "valuelt": lambda x, t: x < t, "valuele": lambda x, t: x <= t,
+    "valuegt": lambda x, t: x > t, "valuege": lambda x, t: x >= t, "valueeq": lambda x, t: x == t,
+    "valuene": lambda x, t: x != t, "land": lambda x, y: bool(x and y), "lor": lambda x, y: bool(x or y),
+}  # fmt: skip
+VALUES_AT, SCALARS = (1, 2, 3), (0, 1, 1.5, 2, 2.5, 3, 4)  # all orders of two values at a place, and of a scalar
+MOST_SCALARS = 2
+
+
+class Unknown(Exception):
+    """What a statement does at a place depends on more than is tried; says on what."""
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """best: the vector that has the fixpoint; waiting: where it has improved, with the same values (`held`) or as
+    truths."""
+
+    best: Vec
+    waiting: Vec
+    product: Product
+
+    @property
+    def held(self) -> bool:
+        return self.waiting.dtype is not BOOL
+
+
+def relaxation(body: Body, condition: Vec | Scal, full: frozenset[Vec] = frozenset()) -> Relaxation | str:
+    """What a body relaxes; or why it is not known to. full: the vectors that have an entry everywhere."""
+    if not isinstance(condition, Vec):
+        return "the loop goes on by a scalar"
+    statements = [s for s in body.statements if isinstance(s, Statement)]
+    if len(statements) != len(body.statements):
+        return "a loop inside"
+    products = [s.value for s in statements if isinstance(s.value, Product)]
+    if len(products) != 1:
+        return f"{len(products)} products"
+    (product,) = products
+    semiring = product.semiring.op
+    if semiring.monoid.name not in BETTER or semiring.binaryop.name not in MONOTONE:
+        return f"{product.semiring} is not min or max of what keeps the order"
+    late = {x for s in flat(body.end) for x in _terms(s) if isinstance(x, Scal)}
+    if late & {s.target for s in statements}:
+        return "what comes after the rounds reads a scalar of theirs"
+    dtype, z = product.u.dtype, product.semiring.return_type
+    seen = {s.target for s in statements if isinstance(s.target, Vec)} - body.own - {condition}
+    if len(seen) != 1:
+        return f"rounds write to {len(seen)} vectors beside the one that they go on by"
+    (best,) = seen
+    if not best.dtype == dtype == z or best.size != condition.size or condition.dtype not in (BOOL, dtype):
+        return "types or sizes differ"
+    try:
+        _try_all(statements, best, condition, BETTER[semiring.monoid.name], _places(best in full))
+    except Unknown as unknown:
+        return str(unknown)
+    return Relaxation(best, condition, product)
+
+
+def _try_all(
+    statements: Sequence[Statement], d: Vec, q: Vec, better: Callable[[Any, Any], bool],
+    places: Sequence[tuple[Any, bool, Any]],
+) -> None:  # fmt: skip
+    """Raises Unknown where a round does anything else at a place than relax it."""
+    scalars = sorted({x.id for s in statements if isinstance(s.target, Vec) for x in _terms(s) if isinstance(x, Scal)})
+    if len(scalars) > MOST_SCALARS:
+        raise Unknown(f"{len(scalars)} scalars are read")
+    truth = q.dtype is BOOL
+    for known in itertools.product(SCALARS, repeat=len(scalars)):
+        for was, waits, found in places:
+            held = {d: was, q: (True if truth else was) if waits else None}
+            place = _Place(held, dict(zip(scalars, known)), found)
+            for s in statements:
+                place.run(s)
+            if place.pushed not in (None, was) or (place.pushed is not None and not waits):
+                raise Unknown("what is pushed along the edges is not what waits")
+            gains = found is not None and (was is None or better(found, was))
+            now = found if gains else was
+            still = waits and place.pushed is None
+            then = (True if truth else now) if gains or still else None
+            if place.held[d] != now or place.held[q] != then:
+                raise Unknown("a round does more, or less, than to relax edges")
+
+
+def _places(full: bool) -> list[tuple[Any, bool, Any]]:
+    """What may be at a place: the value there, whether it waits, what comes along the edges."""
+    values = (None, *VALUES_AT)
+    cases = itertools.product(VALUES_AT if full else values, (False, True), values)
+    return [(was, waits, found) for was, waits, found in cases if was is not None or not waits]
+
+
+class _Place:
+    """The vectors of a body at one place, while its statements run."""
+
+    def __init__(self, held: dict[Vec, Any], scalars: Mapping[int, Any], found: Any) -> None:
+        self.held, self.scalars, self.found = held, scalars, found
+        self.pushed: Any = None
+
+    def run(self, s: Statement) -> None:
+        if isinstance(s.target, Scal):
+            if not isinstance(s.value, (Pointwise, Reduce)):
+                raise Unknown(f"{s.text}: not known")
+            return
+        if isinstance(s.value, Product):
+            self.pushed, new = self.at(s.value.u), self.found
+        elif isinstance(s.value, Pointwise):
+            new = self.value(s.value)
+        else:
+            raise Unknown(f"{s.text}: indices")
+        is_open = s.mask is None or self.is_open(s.mask)
+        old = None if s.overwrites else self.at(s.target)
+        if not is_open:
+            self.held[s.target] = None if s.replace else old
+        elif s.accum is None or old is None:
+            self.held[s.target] = new if new is not None or s.accum is None else old
+        else:
+            self.held[s.target] = old if new is None else compared(s.accum)(old, new)
+
+    def at(self, x: Vec) -> Any:
+        if x not in self.held:
+            raise Unknown("a vector is read that holds what is not known")
+        return self.held[x]
+
+    def is_open(self, mask: Masked) -> bool:
+        value = self.at(mask.vec)
+        return (value is not None if mask.structure else bool(value)) is not mask.complement
+
+    def term(self, t: Term) -> Any:
+        if isinstance(t, Vec):
+            return self.at(t)
+        if isinstance(t, Scal):
+            return self.scalars[t.id]
+        if t.dtype is not BOOL or t.value is None:
+            raise Unknown("a number is written, or compared with")
+        return bool(t.value)
+
+    def value(self, e: Pointwise) -> Any:
+        u, v = self.term(e.u), None if e.v is None else self.term(e.v)
+        if e.under is not None and not self.is_open(e.under):
+            return None
+        if e.op is None:
+            return u
+        if e.mode not in (LEFT, BOTH, UNION) or e.bound not in ("xy", "yx", "xt") or e.v is None:
+            raise Unknown(f"{e.op}: not known")
+        if u is None or v is None:
+            return (v if u is None else u) if e.mode == UNION else None
+        result = compared(e.op)(*((v, u) if e.bound == "yx" else (u, v)))
+        return (u if result else None) if e.keep else result
+
+
+def compared(op: Any) -> Callable[[Any, Any], Any]:
+    """An operator that compares or chooses."""
+    found = COMPARED.get(op.name.split("[")[0])
+    if found is None:
+        raise Unknown(f"{op}: more than comparing values")
+    return found
+
+
+def _terms(s: Statement) -> tuple[Term, ...]:
+    return s.value.terms if isinstance(s.value, Pointwise) else ()
+
+
+def has_atomic(x: DataType, monoid: str) -> bool:
+    """Whether an atomic of the hardware joins values of a type."""
+    return x in CELLS and (x.kind != "f" or monoid == "min")
+
+
+__all__ = ["Relaxation", "has_atomic", "relaxation"]

@@ -1,0 +1,45 @@
+// What the kernels of fixpoints by patches share (formats/csr/patches.cu, patches_begin.cu, patches_end.cu).
+#define ROUNDS_DONE 6  // of the numbers in `state`, behind the three rounds that take turns
+#define ODD 7          // a product was not better than nothing (NaN, or the largest number): rounds as usual look again
+#define REFUSED 8      // the run begins otherwise than patches can tell, and goes on by rounds as usual
+
+#if RENUMBERED
+#define VERTEX(place) vertices[place]
+#else
+#define VERTEX(place) (place)
+#endif
+
+template <class T> __device__ __forceinline__ typename Cell<sizeof(T)>::type raw_of(T x) {
+  union { T value; typename Cell<sizeof(T)>::type raw; } cell;
+  cell.value = x;
+  return cell.raw;
+}
+__device__ __forceinline__ bool is_begin(C_T x) { return raw_of(x) == raw_of(C_T(BEGIN)); }
+
+// Whether a sum changes where x is joined to it. Sums of floats begin with NaN, and all numbers are better than that.
+__device__ __forceinline__ bool is_better(C_T x, C_T than) {
+#if JOIN == 3
+  return x > than;
+#elif JOIN_FLOAT
+  return x < than || (than != than && x == x);
+#else
+  return x < than;
+#endif
+}
+
+// x, which is not NaN, is joined to a cell in memory of any kind. Whether that changed it.
+__device__ __forceinline__ bool improve(C_T* at, C_T x) {
+#if JOIN_FLOAT
+  typedef typename Cell<sizeof(C_T)>::type cell_t;
+  typedef typename Signed<sizeof(C_T)>::type signed_t;
+  union { C_T value; cell_t raw; } next, old;
+  next.value = x;
+  const bool negative = (signed_t)next.raw < 0;
+  old.raw = negative ? atomicMax((cell_t*)at, next.raw) : (cell_t)atomicMin((signed_t*)at, (signed_t)next.raw);
+  return is_better(x, old.value);
+#elif JOIN == 3
+  return is_better(x, atomicMax(at, x));
+#else
+  return is_better(x, atomicMin(at, x));
+#endif
+}

@@ -1,0 +1,182 @@
+"""A loop that relaxes edges until nothing changes, by patches of consecutive vertices: before the rounds of the
+captured body stands a loop of its own, whose blocks each take a patch and relax all that is inside it in shared memory
+(formats/csr/patches.cu). The body's rounds then find nothing to do; they do all of it where patches cannot.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semirings import Semiring, Typed
+from semirings.dtypes import DataType
+
+from ...device.jit import BLOCK
+from ...formats import format_of
+from ...formats.contract import CSR
+from ...formats.values import PackedValues
+from ...kernels.prologue import Variant
+from ...order import Order
+from ...plan.patches import SAMPLES, Numbering, curve, numbering
+from ...plan.product import VALUES
+from ...store import MatrixStore
+from ...verbs.operands import dummy, entry_values
+from ...verbs.reorder import matrix_in
+from ..buffers import BUFFERS
+from ..fused.relaxation import Relaxation, has_atomic
+from ..fused.steps import step_variant
+from ..recorded.state import NO_LIMIT
+from .inner import Nested
+from .operands import launchable
+
+Launch = Callable[[], None]
+# Of the values of a patch's vertices. Measured on an H200, shortest paths on a grid of 2048 x 2048, milliseconds:
+# 13.5 with 4 KB, 15.4 with 16; 64.5 by rounds. To wait with patches that are far behind takes longer: 19 and 30.
+PATCH_BYTES = 1 << 12
+LANES = 1, 2, 4, 8  # that share a row: as few as leave each 8 entries or less
+THREADS, AT_ONCE = 128, 8  # of a block, blocks of a multiprocessor
+COPIES = 12  # rounds of a run: a multiple of the three lists that take turns
+NUMBERS = 16  # of the state (patches.cuh)
+
+
+class ByPatches(NamedTuple):
+    """What stands before the rounds; nothing: why not."""
+
+    launches: list[Nested]
+    text: str
+
+
+def by_patches(build: Any, found: Relaxation | str | None) -> ByPatches:
+    """The loop by patches for the body of a build."""
+    if found is None:
+        return ByPatches([], "")
+    chosen = found if isinstance(found, str) else _chosen(build, found)
+    if isinstance(chosen, str):
+        return ByPatches([], f"rounds do not go by patches: {chosen}")
+    loop = PatchLoop(build, *chosen)
+    return ByPatches([loop], f"before them all that changes goes by patches of {loop.patch} vertices{loop.how}")
+
+
+def _chosen(build: Any, found: Relaxation) -> tuple[Relaxation, Any, Numbering] | str:
+    """What is relaxed, its rows, and how patches are numbered; or why there are none."""
+    product, dtype = found.product, found.best.dtype
+    if found.best.id in build.iso or found.held is (found.waiting.id in build.iso):
+        return "values are not kept one by one, or truths are"
+    if not has_atomic(dtype, product.semiring.op.monoid.name):
+        return f"{product.semiring} has no atomic"
+    A = product.matrix
+    if A.structure.kept_as(CSR) != CSR or A.nrows != A.ncols or A.nrows >= 1 << 31:
+        return "rows are not plain"
+    rows = A.structure.form(CSR, transposed=not product.transpose)
+    if rows.segments(build.longest):
+        return "some rows are long"
+    xp, to_host = build.device.xp, build.device.to_host
+    places = xp.arange(min(SAMPLES, rows.nvals), dtype=np.int64) * rows.nvals // max(1, min(SAMPLES, rows.nvals))
+    sources = to_host(xp.searchsorted(rows.ptr, places.astype(rows.ptr.dtype), side="right")) - 1
+    targets, patch = to_host(rows.col[places]).astype(np.int64), patch_of(dtype)
+    how = numbering(sources, targets, A.nrows, rows.nvals, patch, renumbers=A.order is None)
+    return how if isinstance(how, str) else (found, rows, how)
+
+
+def patch_of(dtype: DataType) -> int:
+    """Vertices of a patch."""
+    return PATCH_BYTES // int(dtype.np_type.itemsize)
+
+
+def patch_variants(
+    types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], a: DataType, z: DataType, *, flip: bool,
+    lanes: int, patch: int, renumbered: bool, held: bool, full: bool, packed: bool = False,
+) -> tuple[Variant, Variant, Variant]:  # fmt: skip
+    """The kernels of a round, and of what stands before the first and after the last."""
+    step = step_variant(
+        CSR, types, semiring, VALUES, a, z, flip=flip, ranked=False, also=False, pulls=False, lanes=lanes,
+        packed=packed, weighs=False,
+    )  # fmt: skip
+    shape = {"THREADS": THREADS, "BLOCKS_AT_ONCE": AT_ONCE}
+    common = {"PATCH": patch, "RENUMBERED": int(renumbered)}
+
+    def like(kernel: str, **more: int) -> Variant:
+        constants = tuple({**dict(step.constants), **common, **more}.items())
+        return dataclasses.replace(step, kernel=kernel, constants=constants, text="")
+
+    return (
+        like(format_of(CSR).kernel("patches"), **shape),
+        like("loop/gpu/patches_begin", HELD=int(held)),
+        like("loop/gpu/patches_end", HELD=int(held), FULL=int(full)),
+    )
+
+
+class PatchLoop(Nested):
+    """The launches, and their memory."""
+
+    def __init__(self, build: Any, found: Relaxation, rows: Any, how: Numbering) -> None:
+        self.build, device, xp = build, build.device, build.device.xp
+        product, dtype, n = found.product, found.best.dtype, found.best.size
+        self.patch = patch_of(dtype)
+        A: MatrixStore = product.matrix
+        order = None
+        if how.strides:
+            order = Order(device, curve(xp, n, how.strides).astype(np.int32))
+            A = matrix_in(A, order, CSR)
+            rows = A.structure.form(CSR, transposed=not product.transpose)
+        self.how = f" along a curve through a grid of strides {how.strides}" if how.strides else ""
+        values = A.raw_for(CSR, not product.transpose)
+        lanes = next(lanes for lanes in LANES if lanes == LANES[-1] or 8 * lanes * n >= rows.nvals)
+        kernels = patch_variants(
+            rows.types(False), product.semiring, A.dtype, dtype, flip=product.flip, lanes=lanes, patch=self.patch,
+            renumbered=order is not None, held=found.held, full=found.best.id in build.full,
+            packed=isinstance(values, PackedValues),
+        )  # fmt: skip
+        self.variant = kernels[0]
+        count = -(-n // self.patch)
+        self.state, self.lists = xp.zeros(NUMBERS, np.uint32), xp.zeros(BUFFERS * count, np.uint32)
+        listed, waiting = xp.zeros(count, np.uint32), xp.zeros(count * self.patch // 32, np.uint32)
+        vertices = dummy(device, "uint32") if order is None else order.perm.view(np.uint32)
+        d, q = build.buffers[found.best], build.buffers[found.waiting]
+        d_bits, d_val, q_bits = d.bits[0], d.values[0], q.bits[0]
+        q_val = q.values[0] if found.held else d_val
+        matrix = *launchable(rows.pushed(False, build.longest)), *launchable(entry_values(device, A.dtype, values))
+        size, memory = np.int64(n), (self.state, self.lists, listed, waiting)
+        grid = device.multiprocessors * AT_ONCE
+        self.rounds = [
+            build.launcher(
+                kernels[0], min(grid, count),
+                (size, size, np.uint32(k % BUFFERS), *memory, build.outermost, vertices, d_val, *matrix),
+                THREADS,
+            ) for k in range(COPIES)
+        ]  # fmt: skip
+        begin = size, size, *memory, build.rounds, np.int64(NO_LIMIT), vertices, d_bits, d_val, q_bits, q_val
+        self._begin = build.launcher(kernels[1], min(grid, count), begin)
+        end = size, size, self.state, build.rounds, d_bits, d_val, q_bits, q_val
+        self.leave = [build.launcher(kernels[2], build.grid(n), end)]
+
+    def _reset(self) -> None:
+        self.state.fill(0)
+
+    def _turn(self, handle: int) -> Launch:
+        build = self.build
+        args = np.int64(1), self.state, build.outermost, np.uint64(handle), build.going
+        turn: Launch = build.launcher(Variant("loop/gpu/patches_turn"), 1, args, BLOCK)
+        return turn
+
+    def enter(self, handle: int) -> list[Launch]:
+        return [self._reset, self._begin, self._turn(handle)]
+
+    def body(self, handle: int) -> list[Launch]:
+        return [*self.rounds, self._turn(handle)]
+
+    def __call__(self) -> None:
+        for launch in self.enter(0):
+            launch()
+        rounds = self.body(0)
+        while self.build.device.to_host(self.build.going)[0]:
+            for launch in rounds:
+                launch()
+        for launch in self.leave:
+            launch()
+
+
+__all__ = ["ByPatches", "PatchLoop", "by_patches", "patch_of", "patch_variants"]

@@ -1,0 +1,41 @@
+// A fixpoint by patches begins (formats/csr/patches.cu): a block a patch. Cells of places without an entry get the
+// beginning of a sum; patches in which a vertex waits are listed. `waits`: the vertices that the loop goes on by, whose
+// values (HELD) must be those that d has, else nobody knows what they mean, and the run is refused; so is one of `limit`
+// rounds, if that is not `unlimited`.
+#define PER 1  // places of a unit
+#include "kernels/step.cuh"
+#include "loop/gpu/patches.cuh"
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+patches_begin(i64 n, i64 size, u32* state, u32* lists, u32* listed, u32* waiting,
+              const i64* rounds, i64 unlimited, const u32* vertices, const u64* d_bits, C_T* d_val, const u64* q_bits,
+              const C_T* q_val) {
+  (void)n, (void)vertices, (void)q_val;
+  __shared__ u32 some;
+  const i64 all = (size + PATCH - 1) / PATCH;
+  bool refused = rounds[1] != unlimited;
+  for (i64 r = blockIdx.x; r < all; r += gridDim.x) {
+    if (threadIdx.x == 0) some = 0;
+    __syncthreads();
+    for (i64 p = r * PATCH + threadIdx.x; p < (r + 1) * PATCH; p += BLOCK) {
+      const i64 v = p < size ? (i64)VERTEX(p) : 0;
+      const bool has = p < size && bit_of(d_bits, v), waits = p < size && bit_of(q_bits, v);
+      const C_T value = has ? d_val[v] : C_T(BEGIN);
+      if (p < size && !has) d_val[v] = C_T(BEGIN);
+      if (waits && (!has || !is_better(value, C_T(BEGIN)))) refused = true;
+#if HELD
+      if (waits && has && raw_of(q_val[v]) != raw_of(value)) refused = true;
+#endif
+      const u32 bits = __ballot_sync(ALL_LANES, waits);
+      if (WARP_LANE == 0 && p < size) waiting[p >> 5] = bits;
+      if (WARP_LANE == 0 && bits) some = 1;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      listed[r] = some;
+      if (some) lists[atomicAdd(&state[0], 1u)] = (u32)r;
+    }
+    __syncthreads();
+  }
+  if (refused) state[REFUSED] = 1;
+}
