@@ -217,8 +217,9 @@ def push_variant(
     cell = cell_of(z)
     constants = [("U_FULL", 0), ("HAS_TERMINAL", terminal), ("LANES", lanes)]
     constants += format_of(key).push_constants(ranked=ranked, neutral=is_neutral(monoid, z))
-    constants += [("VALUES_PACKED", int(packed))]
+    constants += [("VALUES_PACKED", int(packed)), ("BLEND", int(kind == VALUES and blends(op, monoid, z)))]
     functions = (*functions, cast_function("take", cell, z))
+    values = (*values, value("BEGIN", z, beginning(monoid, z)))
     return _product_variant(
         kernel, key, (*types, ("C", cell)), semiring, kind, (op, t, a, u, z), flip, constants, values, functions
     )
