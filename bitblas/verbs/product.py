@@ -21,6 +21,7 @@ from ..device import Device
 from ..formats.bitmap.layout import lines_of
 from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
+from ..plan.beside import rent
 from ..plan.choice import could_gain
 from ..plan.direction import is_lasting, missed
 from ..plan.ending import End, plan_end
@@ -75,6 +76,8 @@ def mxv(
     product, lost = prepared(A, u, semiring, transpose, flip)
     A.structure.missed += lost
     A.structure.reads += product.reads
+    if product.rents:
+        deciding.lie_beside(A, product.plan, product.rents * (u.count or 0))
     return product.run(u, mask, into)
 
 
@@ -95,8 +98,7 @@ def prepared(
     direction, case, seen = deciding.decide(A, u, found.case)
     if case.work is not None:  # the form that a push reads is there, and stays
         found.case = case if case.back else case._replace(back=None)  # which may be repaid later
-    full = count == u.size
-    way = direction.push, full
+    way = direction.push, (full := count == u.size)
     if way not in found.products:
         plan = deciding.planned(A, direction, case, seen)
         one = x if isinstance(x, generic) else None
@@ -111,15 +113,16 @@ def prepared(
 def _taken(form: Any, ranked: bool, values: Values) -> Matrix:
     """A matrix in that form, as kernels take it."""
     starts, parts = form.unit_starts()
-    rows = Rows(starts[:-parts], starts[parts:], dummy(form.device, "int64"), 0)
-    return Matrix(rows, form.unit_contents(ranked), values)
+    return Matrix(
+        Rows(starts[:-parts], starts[parts:], dummy(form.device, "int64"), 0), form.unit_contents(ranked), values
+    )
 
 
 class PreparedProduct:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
     __slots__ = ("algebra", "apart", "arguments", "device", "everywhere", "form", "fused", "graded", "matrix", "plain",
-                 "plan", "product", "pulls", "pushes", "reads", "semiring", "size", "staged", "u_nothing", "u_type",
+                 "plan", "product", "pulls", "pushes", "reads", "rents", "semiring", "size", "staged", "u_nothing", "u_type",
                  "u_values", "u_zero", "value", "z")  # fmt: skip
 
     def __init__(
@@ -138,6 +141,7 @@ class PreparedProduct:
             )
         ranked = not isinstance(a_values, np.generic)
         form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
+        self.rents = rent(form) if push and not ranked else 0.0
         self.z = z = semiring.return_type
         self.u_type = u_type if kind == VALUES else BOOL
         a_type = A.dtype if kind == VALUES else BOOL
@@ -164,8 +168,7 @@ class PreparedProduct:
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, PullKernels | GradedPull] = {}
         self.fused: dict[tuple[str, Typed | None], bool] = {}
-        self.plain = is_fused(key, semiring, z, None)  # what most statements ask
-        self.everywhere = no_mask(device)
+        self.plain, self.everywhere = is_fused(key, semiring, z, None), no_mask(device)  # what most statements ask
         self.apart: Any = Push(self) if push else WidePull(self) if wide else None
         if self.apart is None and full and kind == WORDS:
             self.apart = Reached(self)
@@ -202,8 +205,7 @@ class PreparedProduct:
 
     def variants(self, masked: bool) -> tuple[Variant, ...]:
         """The kernels of a statement whose output is new."""
-        way = self.pull(self.z, None, None, False, masked) if self.apart is None else self.apart
-        return way.variants
+        return (self.pull(self.z, None, None, False, masked) if self.apart is None else self.apart).variants
 
     def _pull(self, given: Input, open_at: Allowed, into: Into | None, masked: bool) -> VectorStore:
         """The product and the end of the statement in one kernel: in place, unless w is read elsewhere too."""
