@@ -113,17 +113,16 @@ def prepared(
 def _taken(form: Any, ranked: bool, values: Values) -> Matrix:
     """A matrix in that form, as kernels take it."""
     starts, parts = form.unit_starts()
-    return Matrix(
-        Rows(starts[:-parts], starts[parts:], dummy(form.device, "int64"), 0), form.unit_contents(ranked), values
-    )
+    rows = Rows(starts[:-parts], starts[parts:], dummy(form.device, "int64"), 0)
+    return Matrix(rows, form.unit_contents(ranked), values)
 
 
 class PreparedProduct:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
     __slots__ = ("algebra", "apart", "arguments", "device", "everywhere", "form", "fused", "graded", "matrix", "plain",
-                 "plan", "product", "pulls", "pushes", "reads", "rents", "semiring", "size", "staged", "u_nothing", "u_type",
-                 "u_values", "u_zero", "value", "z")  # fmt: skip
+                 "plan", "product", "pulls", "pushes", "reads", "rents", "semiring", "size", "staged", "u_nothing",
+                 "u_type", "u_values", "u_zero", "value", "z")  # fmt: skip
 
     def __init__(
         self, plan: Plan, product: Any, A: MatrixStore, u_type: DataType, semiring: Typed[Semiring], flip: bool,
@@ -155,8 +154,7 @@ class PreparedProduct:
         self.graded = is_graded(semiring, self.staged, form, self.u_type)
         taken = lambda form: _taken(form, ranked, entry_values(device, a_type, a_values))
         self.form, self.matrix = form, taken(form)
-        wide = plan.wide
-        if wide and full and kind == COUNT:
+        if (wide := plan.wide) and full and kind == COUNT:
             wide, self.form = False, lengths(form, self.matrix.flat())
             self.algebra = (self.form.types(ranked), *self.algebra[1:])
             self.matrix = taken(self.form)
@@ -272,8 +270,7 @@ def reduce_rows(
     """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
     if not A.usual and narrow.is_flat(A) and narrow.computes(monoid):
         lines = lines_of(A.nrows, A.ncols)
-        t = narrow_sums.reduce_lines(A, monoid, along=lines.tall != transpose)
-        return vector.finish(t, into)
+        return vector.finish(narrow_sums.reduce_lines(A, monoid, along=lines.tall != transpose), into)
     size, hyper, mask = A.nrows if transpose else A.ncols, A.structure.renumbers, None if into is None else into[1]
     if hyper or size > FEW:
         ones = hyper_product.ones(A, transpose) if hyper else full_vector(A.device, size, np.bool_(True), BOOL)
