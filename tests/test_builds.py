@@ -164,3 +164,22 @@ def test_compressed_rows_in_any_order(device):
     assert bitblas.Matrix.from_csr(ptr, cols, 7, ncols=5).nvals == 4
     B = bitblas.Matrix.from_csc(ptr, cols, x, nrows=5, dup_op=bitblas.binary.plus)
     assert B.isequal(A.T.new())
+
+
+@pytest.mark.parametrize("values", ([True, True], [2.0, 2.0], [np.nan, np.nan], [1j, 1j], [3, 4], [0.0, -0.0], []))
+def test_values_that_are_one_are_stored_once(values):
+    i, j = np.arange(len(values)), np.arange(len(values))[::-1]
+    A = bitblas.Matrix.from_coo(i, j, np.array(values), nrows=2, ncols=2, device="cpu")
+    v = bitblas.Vector.from_coo(i, np.array(values), size=2, device="cpu")
+    one = len(values) > 0 and np.array(values[:1]).tobytes() == np.array(values[1:]).tobytes()
+    assert (A.ss.is_iso, v.ss.is_iso) == (one, one) if values else A.nvals == v.nvals == 0
+    assert A.dtype == v.dtype and A.to_coo()[2].tobytes() == v.to_coo()[1].tobytes() == np.array(values).tobytes()
+
+
+def test_equal_indices_of_one_value_are_refused():
+    matrix = lambda **dup: bitblas.Matrix.from_coo([1, 1], [0, 0], [2, 2], device="cpu", **dup)
+    vector = lambda **dup: bitblas.Vector.from_coo([1, 1], [2, 2], device="cpu", **dup)
+    for made in (matrix, vector):
+        with pytest.raises(ValueError, match="dup_op"):
+            made()
+        assert made(dup_op=bitblas.binary.plus).to_coo()[-1].tolist() == [4]

@@ -8,8 +8,8 @@ import pytest
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
+from bitblas.plan import beside, transpose
 from bitblas.plan import direction as plan
-from bitblas.plan import transpose
 from bitblas.plan.direction import Ask, Case, Known, direction, is_lasting
 from bitblas.plan.product import COUNT, VALUES, WORDS
 from bitblas.store import VectorStore
@@ -202,3 +202,27 @@ def test_words_are_the_case_of_equal_products():
 def test_a_full_vector_is_not_pushed_by_rows(kind, threads):
     case = CASE._replace(kind=kind, threads=threads)
     assert not decided(case=case, nvals=1000, work=10000, longest=20, active=10000).push
+
+
+@pytest.mark.parametrize("prefer", ("time", "memory"))
+def test_rows_are_made_beside_tiles_that_are_pushed_along(prefer, monkeypatch):
+    monkeypatch.setattr(beside, "LEAST", 0)
+    n, at = 600, np.arange(599)
+    A = gb.Matrix.from_coo(at, at + 1, True, nrows=n, ncols=n, format="b2sr", tile=8, device="cpu")
+    u, plus = gb.Vector.from_coo(np.arange(20), 2.0, size=n, device="cpu"), gb.semiring.plus_first[gb.dtypes.FP64]
+    keys, held, answers = [], [], []
+    with config.set(prefer=prefer):
+        for _ in range(18):
+            answers.append(u.vxm(A, plus).new())
+            keys.append(gb.explain(u.vxm(A, plus)).key)
+            held.append(A._store.structure.has("csr"))
+    later = "csr" if prefer == "time" else "b2sr8"
+    assert (keys[0], keys[-1], held[0], held[-1]) == ("b2sr8", later, False, prefer == "time")
+    assert A.format == "b2sr8" and all(answer.isequal(answers[0]) for answer in answers)
+    assert gb.explain(A.mxv(gb.Vector.from_coo(at, 1.0, size=n, device="cpu"), plus)).key == "b2sr8", "pulls stay"
+
+
+def test_pushes_along_rows_beside_tiles_pay_where_pulls_are_by_tiles():
+    both = CASE._replace(key="b2sr8", beside=True)
+    assert both.push_key == "csr" and CASE._replace(key="b2sr8").push_key == "b2sr8"
+    assert decided(case=both, nvals=70).push and not decided(case=both, nvals=90).push

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from battery import FORMS, MATRICES, PLAIN_FORMS, generator
@@ -53,7 +51,7 @@ def test_a_plan_is_a_frozen_value_that_prints_itself(device):
     A, u = matrix(format="b2sr", tile=8), vector(140, 1.0)
     first, second = bitblas.explain(A.mxv(u)), bitblas.explain(A.mxv(u))
     assert first == second and hash(first) == hash(second) and str(first) == str(second)
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         first.lanes = 3
     for word in ("mxv", "plus_times", "b2sr8", first.direction, "lanes", first.reason):
         assert word in str(first)

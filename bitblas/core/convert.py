@@ -108,6 +108,31 @@ def check_range(indices: Any, size: int, name: str) -> None:
         raise IndexOutOfBound(f"{name}: expected indices from 0 to {size - 1}, got {low if low < 0 else high}")
 
 
+def alike(device: Device, array: Any, dup: Any) -> Any:
+    """The one value, of an array that has it everywhere, to the bit, as SuiteSparse finds it; else the array as it is.
+    It is looked at up to the first difference, where the host has it, and nobody joins values (dup)."""
+    if not device.host_memory or dup is not None or isinstance(array, np.generic):
+        return array
+    if not len(array) or array.dtype.kind not in "biufc":
+        return array
+    first, last = array[0], array[-1]
+    if first != last and (first == first or last == last):  # most arrays; two NaN may be the same
+        return array
+    raw = array.view(f"u{min(8, array.itemsize)}").reshape(len(array), -1)
+    begin, step = 0, 64
+    while begin < len(raw):
+        if (raw[begin : begin + step] != raw[0]).any():
+            return array
+        begin, step = begin + step, 4 * step
+    return first
+
+
+def check_distinct(nvals: int, given: int) -> None:
+    """ValueError where values fell together that nobody said how to join."""
+    if nvals != given:
+        raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
+
+
 def value_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
     """Values as an array of the device, or as a NumPy scalar if they are one; and their type.
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from semirings import Monoid, binary, dtypes, indexunary, monoid, unary
 from semirings.dtypes import FP64, INT64
@@ -12,8 +11,7 @@ from semirings.dtypes import FP64, INT64
 from .statement.expr import Expression
 
 
-@dataclass(frozen=True)
-class Reduction:
+class Reduction(NamedTuple):
     """Along what `x` is reduced; method: "reduce" (a Vector), "reduce_rowwise" or "reduce_scalar" (a Matrix)."""
 
     x: Any

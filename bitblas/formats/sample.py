@@ -41,7 +41,7 @@ PARALLEL = 1 << 13  # rows from which on a CPU shares the work
 _UNIT = 8  # samples of a unit of the kernel
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sample:
     """Some entries of a matrix, each of which stands for `each` entries. fills: for each edge of tiles (SIZES) the
     entries of the tile in which each lies (uint16). bits: those of the number of its

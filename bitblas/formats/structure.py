@@ -26,6 +26,7 @@ class Structure:
     _symmetric: bool | None = None  # None: nobody has asked
     # For plan/choice.py. Counts that threads share may lose one: nothing depends on the exact number.
     reads = read_besides = 0  # by products with vectors, and by what else reads rows
+    pushed = 0.0  # entries, along tiles (plan/beside.py)
     missed = 0.0  # reads that going without the transpose has cost (plan/transpose.py)
     choices: dict[Any, Any] | None = None
     _forms = Later()  # beside the primary one, by (key, transposed)

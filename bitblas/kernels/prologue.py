@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from semirings.dtypes import BOOL, FC32, FP32, FP64, INT64, DataType, unify
 from semirings.expressions import Expression, rename, resolve
 
 
-@dataclass(frozen=True)
-class Function:
+class Function(NamedTuple):
     """`name(args) -> result`: each `let` (name, type, argument) casts an argument, or what one before it
     has cast; then the expression is evaluated."""
 

@@ -5,7 +5,9 @@
 
 @njit(**FUNCTION)
 def joined(had, old, z):
-    """The sum at a place of t that has the sum `old`, or none."""
+    """The sum at a place of t that has the sum `old`, or none: nobody foresees which."""
+    if BLEND:
+        return add(chosen(np.uint64(had), take(old), BEGIN), z)
     return add(take(old), z) if had else z
 
 

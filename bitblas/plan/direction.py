@@ -11,7 +11,7 @@ import numpy as np
 from semirings import Semiring, Typed
 
 from ..device import Device
-from ..formats import format_of
+from ..formats import CSR, format_of
 from .product import COUNT, VALUES, WORDS, Plan, any_order, is_wide, kind_of, reads_matrix
 
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9; CPU: one thread pushes the
@@ -24,6 +24,7 @@ PUSH_COST = {"cpu": 3.0, "gpu": 16.0}
 # network 0.05: there a push goes through bits one by one, where a pull adds up all of a tile.
 ROWS_SHARE = {WORDS: 1.0, COUNT: 1.5, VALUES: 0.8}
 TILES_SHARE = {WORDS: 4.0, COUNT: 8.0, VALUES: 2.4}
+BESIDE_SHARE = {WORDS: 4.3, COUNT: 5.0, VALUES: 1.7}  # of pushes along rows that lie beside tiles (see `beside`)
 TILE_SHARE = 0.19  # of an entry's, what a tile costs that is read for a few of its rows
 CACHED = 1 << 17  # positions, the sums of which a core's cache holds; among more a push along tiles costs twice
 MEASURED_THREADS, MOST_THREADS = 2, 8  # beyond which pulls wait for memory (not measured)
@@ -55,11 +56,17 @@ class Case(NamedTuple):
     longest: int = 0  # entries (tiles) of its longest row (tile row)
     threads: int = MEASURED_THREADS  # that share a pull; one pushes
     few: bool = False  # whether a matrix has so few entries that it is pulled from
+    beside: bool = False  # whether plain rows lie beside the form, and pushes go along these
     early: float = 0.0  # entries of a row that a pull reads up to the first hit, in the mean; 0: it reads all of them
 
     @property
     def push_of(self) -> bool:
         return not self.pull_of
+
+    @property
+    def push_key(self) -> str:
+        """The form that a push reads."""
+        return CSR if self.beside else self.key
 
     def push_cost(self) -> tuple[float, float]:
         """What an entry of the vector costs that is pushed along, against a position of it in a pull; and an entry
@@ -68,6 +75,8 @@ class Case(NamedTuple):
         if self.device == "gpu":
             return cost, cost
         cost *= min(self.threads, MOST_THREADS) / MEASURED_THREADS
+        if self.beside:
+            return (max(1.0, cost * BESIDE_SHARE[self.kind]),) * 2
         if format_of(self.key).by_rows:  # a full vector is not pushed: as much is read, and written here and there
             return (max(1.0, cost * ROWS_SHARE[self.kind]),) * 2
         return cost * TILES_SHARE[self.kind], cost * TILES_SHARE[self.kind] * TILE_SHARE
@@ -125,7 +134,7 @@ class Direction(NamedTuple):
     why: str
 
     def reason(self, case: Case, known: Known) -> str:
-        return self.why.format(key=case.key, work=case.work, **known._asdict())
+        return self.why.format(key=case.push_key, work=case.work, **known._asdict())
 
 
 MANY, FEW = (Direction(push, "{nvals} of {size} entries active") for push in (False, True))
@@ -175,7 +184,7 @@ def missed(case: Case, known: Known, found: Direction) -> float:
 def _cheaper(case: Case, known: Known) -> Direction | Ask:
     """The one that costs less."""
     cost, item = case.push_cost()
-    if known.size > CACHED and case.kind != WORDS and case.device == "cpu" and not format_of(case.key).by_rows:
+    if known.size > CACHED and case.kind != WORDS and case.device == "cpu" and not format_of(case.push_key).by_rows:
         cost, item = 2 * cost, 2 * item
     nvals = known.least if known.nvals is None else known.nvals
     pulled = case.pulled(nvals, known.size)
@@ -202,4 +211,5 @@ def plan_mxv(case: Case, known: Known, found: Direction, lanes: int) -> Plan:
     push, reason = found.push, found.reason(case, known)
     transposed, wide = (case.push_of, False) if push else (case.pull_of, case.wide)
     how = "push" if push else "pull"
-    return Plan(case.verb, case.semiring, case.key, transposed, how, case.kind, lanes, reason, wide)
+    key = case.push_key if push else case.key
+    return Plan(case.verb, case.semiring, key, transposed, how, case.kind, lanes, reason, wide)

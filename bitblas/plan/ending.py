@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,8 +10,7 @@ from semirings import Monoid, Typed
 from semirings.dtypes import BOOL, DataType, cast_scalar
 
 
-@dataclass(frozen=True)
-class End:
+class End(NamedTuple):
     """What a pull does with its sums (type z): the end of w<mask, accum, replace> = t, in the kernel.
 
     merge: entries of w may stay. store: values are written; else all of them are one value, and presence says all.

@@ -6,8 +6,7 @@ form in its choice.py.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -67,8 +66,7 @@ def is_wide(semiring: Typed[Semiring], kind: int, key: str, a: Any) -> bool:
     return known and not op.positional and compute is z and isinstance(a, np.generic)
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """How one product runs: the form read (of A or of its transpose), the direction, the kernel and its lanes.
 
     wide: the CPU's kernel for all places of a tile at once. source: the text of its kernels, where it was asked for.
@@ -83,7 +81,7 @@ class Plan:
     lanes: int
     reason: str
     wide: bool = False
-    source: str = field(default="", repr=False)
+    source: str = ""
 
     def __str__(self) -> str:
         said, text = self._said(), f"\n\n{self.source}" if self.source else ""

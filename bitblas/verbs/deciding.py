@@ -11,8 +11,9 @@ from semirings import Semiring, Typed
 from semirings.dtypes import lookup_dtype
 
 from ..device import Device
-from ..formats import Form, longest_unit
+from ..formats import CSR, Form, longest_unit
 from ..kernels.prologue import Variant
+from ..plan.beside import is_repaid, may_lie_beside
 from ..plan.direction import PULLED, Ask, Case, Direction, Known, case_of, direction, plan_mxv
 from ..plan.product import WORDS, Plan
 from ..plan.transpose import at_hand
@@ -27,6 +28,8 @@ def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, 
     made = case_of(semiring, form.key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
     nvals = A.structure.nvals
     made = made._replace(few=nvals <= PULLED[A.device.kind])
+    if may_lie_beside(form.format, A.device.kind) and not made.valued:
+        made = made._replace(beside=A.structure.has(CSR, transposed=made.push_of))
     ends = made.kind == WORDS or semiring.op.monoid.name in ENDS  # a row of a pull, at its first hit
     if not ends or A.device.shares_rows or not form.format.by_rows:
         return made
@@ -49,7 +52,7 @@ def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Case, K
     """Push or pull, and the case and the vector as far as they were looked at to say so. Makes no form."""
     known = Known(u.size, u.least, u.count)
     while isinstance(found := direction(of, known), Ask):
-        form = A.structure.held(of.key, transposed=of.push_of)
+        form = A.structure.held(of.push_key, transposed=of.push_of)
         if found is Ask.NVALS:
             known = known._replace(nvals=u.nvals)
         elif found is Ask.BACK:
@@ -62,6 +65,14 @@ def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Case, K
         else:
             known = known._replace(active=active_entries(u, form))
     return found, of, known
+
+
+def lie_beside(A: MatrixStore, plan: Plan, entries: float) -> None:
+    """So many entries are pushed along tiles: rows are made beside these once that is repaid."""
+    A.structure.pushed += entries
+    if is_repaid(A.structure):
+        A.structure.form(CSR, transposed=plan.transposed)
+        A.prepared.clear()
 
 
 def explained(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Plan:

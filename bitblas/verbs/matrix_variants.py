@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from typing import Any, NamedTuple
 
@@ -45,7 +44,7 @@ def _algebra(semiring: Typed[Semiring] | None, kind: int, a: DataType, b: DataTy
         op, t, a, b = PLAIN, BOOL, BOOL, BOOL
     mul = product_of_entries(op, t, a, b)
     if mul.result is not z:
-        mul = dataclasses.replace(mul, result=z)
+        mul = mul._replace(result=z)
     types = ("A", a), ("B", b), ("Z", z)
     label = "words" if semiring is None else repr(semiring)
     return _Algebra(monoid, z, types, values, (*functions, mul), terminal, label)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from typing import Any
 
@@ -52,8 +51,8 @@ def lines_variant(
     mul = product_of_entries(op, t, x, a) if flip else product_of_entries(op, t, a, x)
     if flip:  # called as mul(value, of the line, line, other, place)
         u, v, i, k, j = mul.args
-        mul = dataclasses.replace(mul, args=(v, u, j, k, i))
-    mul = dataclasses.replace(mul, result=z)
+        mul = mul._replace(args=(v, u, j, k, i))
+    mul = mul._replace(result=z)
     constants = (*_shared(_constants(kind, x, z, terminal, stride, lanes), mode), ("PACKED", int(packed)))
     line = ("LINE", LINE[min(64, stride)])
     label = "words" if semiring is None else repr(semiring)

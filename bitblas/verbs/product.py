@@ -21,6 +21,7 @@ from ..device import Device
 from ..formats.bitmap.layout import lines_of
 from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
+from ..plan.beside import rent
 from ..plan.choice import could_gain
 from ..plan.direction import is_lasting, missed
 from ..plan.ending import End, plan_end
@@ -76,6 +77,8 @@ def mxv(
     product, lost = prepared(A, u, semiring, transpose, flip)
     A.structure.missed += lost
     A.structure.reads += product.reads
+    if product.rents:
+        deciding.lie_beside(A, product.plan, product.rents * (u.count or 0))
     return product.run(u, mask, into)
 
 
@@ -119,8 +122,8 @@ class PreparedProduct:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
     __slots__ = ("algebra", "apart", "arguments", "device", "everywhere", "form", "fused", "graded", "matrix", "plain",
-                 "plan", "product", "pulls", "pushes", "reads", "semiring", "size", "staged", "u_nothing", "u_type",
-                 "u_values", "u_zero", "value", "z")  # fmt: skip
+                 "plan", "product", "pulls", "pushes", "reads", "rents", "semiring", "size", "staged", "u_nothing",
+                 "u_type", "u_values", "u_zero", "value", "z")  # fmt: skip
 
     def __init__(
         self, plan: Plan, product: Any, A: MatrixStore, u_type: DataType, semiring: Typed[Semiring], flip: bool,
@@ -138,6 +141,7 @@ class PreparedProduct:
             )
         ranked = not isinstance(a_values, np.generic)
         form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
+        self.rents = rent(form) if push and not ranked else 0.0
         self.z = z = semiring.return_type
         self.u_type = u_type if kind == VALUES else BOOL
         a_type = A.dtype if kind == VALUES else BOOL
@@ -151,8 +155,7 @@ class PreparedProduct:
         self.graded = is_graded(semiring, self.staged, form, self.u_type)
         taken = lambda form: _taken(form, ranked, entry_values(device, a_type, a_values))
         self.form, self.matrix = form, taken(form)
-        wide = plan.wide
-        if wide and full and kind == COUNT:
+        if (wide := plan.wide) and full and kind == COUNT:
             wide, self.form = False, lengths(form, self.matrix.flat())
             self.algebra = (self.form.types(ranked), *self.algebra[1:])
             self.matrix = taken(self.form)
@@ -164,8 +167,7 @@ class PreparedProduct:
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, PullKernels | GradedPull] = {}
         self.fused: dict[tuple[str, Typed | None], bool] = {}
-        self.plain = is_fused(key, semiring, z, None)  # what most statements ask
-        self.everywhere = no_mask(device)
+        self.plain, self.everywhere = is_fused(key, semiring, z, None), no_mask(device)  # what most statements ask
         self.apart: Any = Push(self) if push else WidePull(self) if wide else None
         if self.apart is None and full and kind == WORDS:
             self.apart = Reached(self)
@@ -202,8 +204,7 @@ class PreparedProduct:
 
     def variants(self, masked: bool) -> tuple[Variant, ...]:
         """The kernels of a statement whose output is new."""
-        way = self.pull(self.z, None, None, False, masked) if self.apart is None else self.apart
-        return way.variants
+        return (self.pull(self.z, None, None, False, masked) if self.apart is None else self.apart).variants
 
     def _pull(self, given: Input, open_at: Allowed, into: Into | None, masked: bool) -> VectorStore:
         """The product and the end of the statement in one kernel: in place, unless w is read elsewhere too."""
@@ -270,8 +271,7 @@ def reduce_rows(
     """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
     if not A.usual and narrow.is_flat(A) and narrow.computes(monoid):
         lines = lines_of(A.nrows, A.ncols)
-        t = narrow_sums.reduce_lines(A, monoid, along=lines.tall != transpose)
-        return vector.finish(t, into)
+        return vector.finish(narrow_sums.reduce_lines(A, monoid, along=lines.tall != transpose), into)
     size, hyper, mask = A.nrows if transpose else A.ncols, A.structure.renumbers, None if into is None else into[1]
     if hyper or size > FEW:
         ones = hyper_product.ones(A, transpose) if hyper else full_vector(A.device, size, np.bool_(True), BOOL)

@@ -140,11 +140,12 @@ class Reached:
             t = of.form.cache["reached"] = VectorStore(of.device, of.size, BOOL, bits, np.True_)
         whole = mask.stride == 0
         w = free if free is not None and free.dtype is of.z else VectorStore(of.device, of.size, of.z, None, of.value)
+        every = whole and of.device.host_memory and w.count == of.size == t.nvals  # w has all entries as it is
         if w.bits is None:
             w.bits = of.device.xp.empty(words(of.size), np.uint64)
-        if whole:
+        if whole and not every:
             w.bits[:] = t.bits
-        else:
+        elif not whole:
             self.copy(words(of.size), of.size, w.bits, t.bits, 1, NONE, *mask, 1)
         w.values, w.count, w.least = of.value, t.nvals if whole and of.device.host_memory else None, 0
         return w

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -107,7 +106,7 @@ def reduce_variant(monoid: Typed[Monoid], u: DataType, flags: bool = False) -> t
 def merge_variant(t: DataType, end: End) -> Variant:
     """The kernel for w<mask, accum, replace> = t, for a t of type `t`; presence alone is one variant for all types."""
     if not end.store:
-        t, end = BOOL, replace(end, w=BOOL, accum=end.accum and LOR)
+        t, end = BOOL, end._replace(w=BOOL, accum=end.accum and LOR)
     constants = (("LANES", 64), ("T_BOOL", int(t is BOOL)), *end.constants())
     types = (("W", end.w), ("T", t))
     return Variant("kernels/merge", types, constants, (), ending_functions(end.w, t, end.accum), repr(end.accum))
@@ -217,8 +216,9 @@ def push_variant(
     cell = cell_of(z)
     constants = [("U_FULL", 0), ("HAS_TERMINAL", terminal), ("LANES", lanes)]
     constants += format_of(key).push_constants(ranked=ranked, neutral=is_neutral(monoid, z))
-    constants += [("VALUES_PACKED", int(packed))]
+    constants += [("VALUES_PACKED", int(packed)), ("BLEND", int(kind == VALUES and blends(op, monoid, z)))]
     functions = (*functions, cast_function("take", cell, z))
+    values = (*values, value("BEGIN", z, beginning(monoid, z)))
     return _product_variant(
         kernel, key, (*types, ("C", cell)), semiring, kind, (op, t, a, u, z), flip, constants, values, functions
     )

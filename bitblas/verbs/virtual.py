@@ -58,12 +58,12 @@ def explained(
         rows, how = rows_of(A), {"transpose": transpose, "flip": flip}
         plan = deciding.explained(rows, u, semiring, **how)
         why = f"{plan.reason}; rows are made for the statement, as products differ by entry"
-        return dataclasses.replace(plan, reason=why), (rows, u, semiring, how)
+        return plan._replace(reason=why), (rows, u, semiring, how)
     form: Any = A.structure.primary
     plan, x = found.plan(), found.spread()
     nodes = f"{form.rows.nodes} virtual nodes, in {plan.key}, in two products"
     verb, name = "vxm" if flip else "mxv", semiring.op.name
-    said = dataclasses.replace(plan, verb=verb, semiring=name, key=form.key, reason=f"{plan.reason}; {nodes}")
+    said = plan._replace(verb=verb, semiring=name, key=form.key, reason=f"{plan.reason}; {nodes}")
     return said, (found.graph, x, found.sums, {"transpose": found.transpose, "flip": False})
 
 

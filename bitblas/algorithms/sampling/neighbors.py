@@ -52,7 +52,7 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
         # the edges of each row by their keys; kept are the first ones
         order = key.argsort(kind="stable")
         order = order[rows[order].argsort(kind="stable")]
-        kept = order[_places(rows[order], n, gb) < count]
+        kept = order[_places(rows[order]) < count]
         hops.append(gb.Matrix.from_coo(rows[kept], j[kept], values[kept], A.dtype, nrows=n, ncols=n))
         # there = the vertices that the edges lead to
         there = hops[-1].reduce_columnwise(gb.monoid.any).new().apply(gb.unary.one[gb.dtypes.BOOL]).new()
@@ -60,7 +60,6 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
     return tuple(hops)
 
 
-def _places(rows, n, gb):
-    """The place of each entry in its row, of ascending rows."""
-    size = gb.Vector.from_coo(rows, rows * 0 + 1, size=n, dup_op=gb.binary.plus).to_dense(0)
-    return (rows >= 0).cumsum() - 1 - (size.cumsum() - size)[rows]
+def _places(rows):
+    """The place of each entry in its row, of ascending rows: how far it is from the first one of that row."""
+    return (rows >= 0).cumsum() - 1 - rows.searchsorted(rows)

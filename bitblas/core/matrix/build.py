@@ -11,7 +11,16 @@ from ...device import Device
 from ...exceptions import IndexOutOfBound, InvalidObject, OutputNotEmpty
 from ...verbs import submatrix
 from ..building import check_lengths, dense_values, duplicates, one_value
-from ..convert import check_range, check_size, check_symmetric, device_of, index_array, value_array
+from ..convert import (
+    alike,
+    check_distinct,
+    check_range,
+    check_size,
+    check_symmetric,
+    device_of,
+    index_array,
+    value_array,
+)
 from ..options import check_layout, check_options
 from .chunks import ChunkBuild
 from .compressed import CompressedBuild
@@ -63,7 +72,10 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         check_range(j, ncols, "columns")
         dup = duplicates(dup_op, array, dtype)
         with d.guard:
-            store = build.from_coo(d, nrows, ncols, i, j, array, dtype, dup, format=layout.format, tile=tile)
+            found = alike(d, array, dup)
+            store = build.from_coo(d, nrows, ncols, i, j, found, dtype, dup, format=layout.format, tile=tile)
+            if found is not array:
+                check_distinct(store.nvals, len(i))
             check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
 

@@ -28,9 +28,9 @@ def explain(expr: Any, *, mask: Any = None, source: bool = False) -> Plan:
         raise TypeError(f"explain: expected a delayed product such as A.mxv(v), got {expr!r}")
     found, variants = (_matrices if expr.method == "mxm" else _vector)(expr, mask, source)
     if source:
-        found = dataclasses.replace(found, source="\n".join(map(expr.args[0].device.source, variants)))
+        found = found._replace(source="\n".join(map(expr.args[0].device.source, variants)))
     moves = foreseen(expr) if used() else ""
-    return dataclasses.replace(found, reason=f"{found.reason}; {moves}") if moves else found
+    return found._replace(reason=f"{found.reason}; {moves}") if moves else found
 
 
 def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
@@ -52,7 +52,7 @@ def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
         held, u = hyper_product.within(held, u, transpose=how["transpose"])
     plan = deciding.explained(held, u, op, **how)
     if mask is None and (more := graded.foreseen(held, u, op, plan)):
-        plan = dataclasses.replace(plan, reason=f"{plan.reason}; {more}")
+        plan = plan._replace(reason=f"{plan.reason}; {more}")
     return plan, product.prepared(held, u, op, **how)[0].variants(mask is not None) if source else ()
 
 

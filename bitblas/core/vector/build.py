@@ -15,7 +15,7 @@ from ...store import full_vector
 from ...verbs import reading, vector_build
 from ...verbs import vector as verbs
 from ..building import check_lengths, dense_values, duplicates, fill_of, one_value, restored
-from ..convert import check_size, device_of, index_array, pickled, shown, value_array
+from ..convert import alike, check_distinct, check_size, device_of, index_array, pickled, shown, value_array
 from ..options import check_options
 from ..statement.expr import VectorExpression
 from ..statement.recording import Listed
@@ -57,7 +57,11 @@ class VectorBuild(StoredVector):
         size = check_size("size", size)
         dup = duplicates(dup_op, array, kind)
         with d.guard:
-            return cls._from_store(vector_build.build(d, size, kind, at, array, dup), name)
+            found = alike(d, array, dup)
+            store = vector_build.build(d, size, kind, at, found, dup)
+            if found is not array:
+                check_distinct(store.nvals, len(at))
+        return cls._from_store(store, name)
 
     @classmethod
     def from_scalar(

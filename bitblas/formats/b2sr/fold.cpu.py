@@ -19,3 +19,25 @@ def fold_rows(word):
             rows |= ONE << np.uint64(r)
         word >>= SHIFT
     return rows
+
+
+@njit(**FUNCTION)
+def rows_of_tile(active):
+    """The places of a word of a tile that are in these rows of it."""
+    if TILE == 8:  # bit r to byte r, carried into the top bit there, then down again
+        few = (active * np.uint64(0x0101010101010101)) & np.uint64(0x8040201008040201)
+        top = (few + np.uint64(0x7F7F7F7F7F7F7F7F)) & np.uint64(0x8080808080808080)
+        return (top << ONE) - (top >> np.uint64(7))
+    word = np.uint64(0)
+    for r in range(WORD_ROWS):
+        word |= (np.uint64(0) - (active >> np.uint64(r) & ONE)) & (ROW << np.uint64(r) * SHIFT)
+    return word
+
+
+@njit(**FUNCTION)
+def columns_of(word):
+    """Bit c of the result: whether column c of the word's rows has a bit."""
+    columns = word
+    for half in range(6 - LOG_TILE):
+        columns |= columns >> np.uint64(32 >> half)
+    return columns & ROW

@@ -1,6 +1,7 @@
 # t = A' (+).(x) u by the tile rows that u touches, the twin of push.cu. Units are the 64-bit words of t: each
 # range goes through all of u and takes the tiles over its own words.
 # include: formats/b2sr/tile.cpu.py
+# include: formats/b2sr/fold.cpu.py
 # include: kernels/values.cpu.py
 # include: kernels/push.cpu.py
 # include: formats/csr/search.cpu.py

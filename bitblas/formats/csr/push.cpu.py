@@ -5,16 +5,26 @@
 # include: formats/csr/columns.cpu.py
 # include: formats/csr/search.cpu.py
 LISTED = 0
+MOST = 1024  # rows that are listed at a time
+AHEAD = 12  # rows between asking for what a row holds and going through it
+NEAR = 6  # the same for its places of t, and how many of them
+CACHED = 1 << 14  # places of t that a core has at hand
+SPARSE = 16  # rows for one with an entry, from which on these are far apart
 
 
 @njit(**KERNEL)
 def push(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_iso, a_stride, u_bits, u_val, u_iso,
          u_stride, mask, mask_stride, mask_invert, product, counts, t_bits, t_val):  # fmt: skip
     whole = lo == 0 and hi == t_bits.size
+    rows = empty(np.int64(MOST), np.int64)
     w = filled(u_bits, 0, u_bits.size)
     while w < u_bits.size:
-        active = at(u_bits, w)
-        # include: formats/csr/word.cpu.py
-        w = filled(u_bits, w + 1, u_bits.size)
+        count = np.int64(0)
+        while w < u_bits.size and count <= MOST - 64:
+            active = at(u_bits, w)
+            # include: formats/csr/word.cpu.py
+            w = filled(u_bits, w + 1, u_bits.size)
+        far = hi - lo > CACHED >> 6 and at(rows, count - 1) - at(rows, 0) > SPARSE * count
+        # include: formats/csr/ahead.cpu.py
     if KIND == COUNT:
         close_counts(lo, hi, t_bits, t_val, counts, product)

@@ -1,12 +1,15 @@
 # The push of a loop's round, on one thread: u has a summary, the words where it has entries, and t gets one. Units are
-# the 64-bit words of the summary. Rows are listed first, many at a time, and asked for before they are needed: where
-# those of a frontier lie far apart, the way to memory is most of what a round takes.
+# the 64-bit words of the summary.
 # include: kernels/values.cpu.py
 # include: kernels/push.cpu.py
 # include: formats/csr/columns.cpu.py
+# include: formats/csr/search.cpu.py
 LISTED = 1
 MOST = 1024  # rows that are listed at a time
 AHEAD = 12  # rows between asking for what a row holds and going through it
+NEAR = 6  # the same for its places of t
+whole = True
+far = False  # most rounds meet places that others have just met
 
 
 @njit(**KERNEL)
@@ -19,19 +22,6 @@ def spread(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a
         count = np.int64(0)
         while w < hi << 6 and count <= MOST - 64:
             active = at(u_bits, w)
-            while active != 0:
-                row = (w << 6) + np.int64(trailing_zeros(active))
-                active = drop_lowest(active)
-                prefetch(begin, row)
-                put(rows, count, row)
-                count += 1
+            # include: formats/csr/word.cpu.py
             w = next_listed(u_sum, w + 1, hi)
-        for k in range(min(count, AHEAD)):
-            prefetch_column(col, width, np.int64(at(begin, at(rows, k))))
-        for k in range(count):
-            if k + AHEAD < count:
-                prefetch_column(col, width, np.int64(at(begin, at(rows, k + AHEAD))))
-            row = at(rows, k)
-            first = np.int64(at(begin, row))
-            stop = np.int64(at(end, row))
-            # include: formats/csr/entries.cpu.py
+        # include: formats/csr/ahead.cpu.py

@@ -1,6 +1,7 @@
 # t = A' (+).(x) u by the tile rows that u touches, their tiles and then their rest, the twin of push.cu. Units are the
 # 64-bit words of u; one thread.
 # include: formats/b2sr/tile.cpu.py
+# include: formats/b2sr/fold.cpu.py
 # include: kernels/values.cpu.py
 # include: kernels/packed.cpu.py
 # include: kernels/push.cpu.py

@@ -43,9 +43,9 @@ class Text:
     def function(self, f: Function) -> str:
         """The name of a function with this content."""
         for known in self.functions:
-            if dataclasses.replace(known, name=f.name) == f:
+            if known._replace(name=f.name) == f:
                 return known.name
-        named = dataclasses.replace(f, name=f"f{len(self.functions)}")
+        named = f._replace(name=f"f{len(self.functions)}")
         self.functions.append(named)
         return named.name
 

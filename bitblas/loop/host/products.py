@@ -176,7 +176,7 @@ class Products:
         plan = deciding.planned(A, pulled(case), case, Known(product.u.size))
         wide = plan.wide and (plan.kind != VALUES or product.u.dtype is z)
         full = product.u.id in self.full and plan.kind == VALUES
-        plan = dataclasses.replace(plan, wide=wide)
+        plan = plan._replace(wide=wide)
         made = PreparedProduct(plan, case.product, A, product.u.dtype, product.semiring, product.flip, full=full)
         values = made.u_values or stored(self.device, made.u_type, u.at(u.values) if u.values else u.iso)
         given = Input(u.at(u.bits), *values)

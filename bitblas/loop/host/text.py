@@ -42,9 +42,9 @@ class Text:
     def function(self, f: Function) -> str:
         """The name of a function with this content."""
         for known in self.functions:
-            if dataclasses.replace(known, name=f.name) == f:
+            if known._replace(name=f.name) == f:
                 return known.name
-        self.functions.append(dataclasses.replace(f, name=f"f{len(self.functions)}"))
+        self.functions.append(f._replace(name=f"f{len(self.functions)}"))
         return self.functions[-1].name
 
     def parameter(self, name: str, *key: Any) -> str:

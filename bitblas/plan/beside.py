@@ -1,0 +1,35 @@
+"""When plain rows are made beside tiles, on the CPU, for pushes alone.
+
+A push along tiles reads the tiles of eight rows for the entries of one, and looks at each: two to five times what it
+takes along rows (us, one thread, 1 % of the vector present, along tiles and rows: delaunay_n14 37 and 12, road_ny 509
+and 71; presence alone 13 and 13, 111 and 30). Pulls stay with the tiles. Rows cost what tiles saved, 4 bytes an entry,
+so they are made when pushes have lost what making them takes, and not where bytes count more than time.
+"""
+
+from __future__ import annotations
+
+from ..config import config
+from ..formats import CSR, Structure
+from ..formats.choice import Format
+from ..formats.contract import Form
+
+# Entries pushed along tiles for each of the matrix that making rows takes: some 10 ns, and a push loses 5 to 60 for an
+# entry; and those for which nobody makes anything.
+PUSHED, LEAST = 0.5, 1 << 16
+
+
+def may_lie_beside(form: Format, device: str) -> bool:
+    """Whether pushes would rather go along rows."""
+    return device == "cpu" and form.usual and not form.by_rows and form.kept_as(CSR) == CSR
+
+
+def rent(form: Form) -> float:
+    """Entries that a push along the form goes through for one of the vector, where it would rather go along rows."""
+    return form.nvals / max(1, form.nrows) if may_lie_beside(form.format, form.device.kind) else 0.0
+
+
+def is_repaid(structure: Structure) -> bool:
+    """Whether pushes have lost what making rows takes, and there is room for them."""
+    if structure.pushed < PUSHED * structure.nvals + LEAST:
+        return False
+    return config.prefer == "time" and config.memory_limit is None
