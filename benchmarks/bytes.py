@@ -76,10 +76,12 @@ def sizes(of: Structure) -> dict[str, int]:
 
 def row_of(name: str, order: str, of: Structure) -> list[Any]:
     """A row of the table."""
-    found, edges = sizes(of), of.nvals
-    tiles = dict(facts(of, exact=True).tiles)
+    found, edges, seen = sizes(of), of.nvals, facts(of, exact=True)
+    tiles = dict(seen.tiles)
     packed = min(packed_b2sr(of, tile, round(tiles[tile])) for tile in TILES)
-    smallest = min((key for key in found if FORMATS[key].smallest), key=lambda key: found[key])  # that may be chosen
+    smallest = min(
+        (key for key in found if FORMATS[key].may_be_smallest(seen)), key=lambda key: found[key]
+    )  # that may be chosen
     with config.set(prefer="memory"):
         chosen = plan_forms.choose_form(of)
     perm = 0 if order == NATURAL else 4 * packing.packed_words(of.nrows, packing.width_of(of.nrows))

@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import numpy as np
-from nib_code import host, sound_nib
+from nib_code import host, sound_nib, units_of
 from virtual_code import sound_virtual
 
 SEGMENT, LEAST = 256, 4
@@ -65,15 +65,9 @@ def row_bits(row: int, cols: list[int], segment: int = SEGMENT) -> str:
 
 
 def bits_of(form: Any, row: int) -> str:
-    """Those of a row, read as the page of forms says."""
-    heads, words = host(form.heads).tolist(), host(form.words).tolist()
-    head = heads[row // 32]
-    block, width = head >> 6, head & 63
-    words = words[block : heads[row // 32 + 1] >> 6]
-    string = sum(word << (32 * k) for k, word in enumerate(words[:width]))
-    ends = [string >> (width * k) & ((1 << width) - 1) for k in range(32)]
-    begin = ends[row % 32 - 1] if row % 32 else 0
-    return "".join(f"{word:032b}" for word in words[width:])[begin : ends[row % 32]]
+    """Those of a row."""
+    words, begin, end = units_of(form, row)
+    return "".join(f"{word:032b}" for word in words)[begin:end]
 
 
 def sound_cgr(form: Any, predicted: Any) -> None:

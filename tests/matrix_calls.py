@@ -253,8 +253,14 @@ def decode(variant: Variant) -> None:
     a_matrix("BOOL", iso=True, format="cgr")._stored.structure.primary.check()
 
 
+def encode(variant: Variant) -> None:
+    """Short rows and long ones."""
+    gb.Matrix.from_coo([*[0] * 300, 1], [*range(0, 900, 3), 5], True, nrows=2, ncols=900, format="cgr")
+
+
 CALLS = {"kernels/blank": blank, "kernels/hubs": hubs, "formats/bitmap/across": across} | {
-    "formats/csr/deal": deal, "formats/cgr/decode": decode, "formats/bitmap/fill": fill,
+    "formats/csr/deal": deal, "formats/cgr/decode": decode, "formats/cgr/encode": encode,
+    "formats/bitmap/fill": fill,
     "formats/bitmap/pull": lines, "formats/bitmap/push": lines,
 } | {
     f"formats/csr/{call.__name__}": call for call in (join, long_rows, look, pull_graded, pull_some)

@@ -32,15 +32,28 @@ def row_values(row: int, cols: Any) -> list[int]:
     return [2 * d if d >= 0 else -2 * d - 1, *(b - a - 1 for a, b in itertools.pairwise(cols))]
 
 
-def nibbles(form: Any, row: int) -> list[int]:
-    """Those of a row, read as the page of forms says."""
+def head_of(head: int) -> tuple[int, int]:
+    """The first word of a block, and the width of its numbers."""
+    return head >> 6, head & 63
+
+
+def units_of(form: Any, row: int) -> tuple[list[int], int, int]:
+    """The words of a row's group behind its numbers, and where in them the row begins and ends, read as the page of
+    forms says."""
     heads, words = host(form.heads).tolist(), host(form.words).tolist()
-    head = heads[row // 32]
-    block, width = head >> 6, head & 63
-    string = sum(word << (32 * k) for k, word in enumerate(words[block : heads[row // 32 + 1] >> 6]))
-    ends = [string >> (width * k) & ((1 << width) - 1) for k in range(32)]
-    begin = ends[row % 32 - 1] if row % 32 else 0
-    return [string >> (32 * width + 4 * k) & 15 for k in range(begin, ends[row % 32])]
+    block, width = head_of(heads[row // 32])
+    words = words[block : head_of(heads[row // 32 + 1])[0]]
+    string, room = sum(word << (32 * k) for k, word in enumerate(words[:width])), (len(words) - width) * form.in_word
+    later = [string >> (width * k) & ((1 << width) - 1) for k in range(32)]
+    ends = [room * (k + 1) // 32 + (-(d + 1) // 2 if d % 2 else d // 2) for k, d in enumerate(later)]
+    return words[width:], ends[row % 32 - 1] if row % 32 else 0, ends[row % 32]
+
+
+def nibbles(form: Any, row: int) -> list[int]:
+    """Those of a row."""
+    words, begin, end = units_of(form, row)
+    string = sum(word << (32 * k) for k, word in enumerate(words))
+    return [string >> (4 * k) & 15 for k in range(begin, end)]
 
 
 def sound_nib(form: Any, predicted: Any) -> None:

@@ -8,6 +8,7 @@ import test_loop
 from battery import MATRICES
 from battery_runs import ALGEBRAS
 from cgr_code import bits_of, gamma, row_bits, zeta
+from nib_code import head_of
 from test_battery import run_matrices
 from test_builds import rows_of
 from test_formats import assert_sound, host, make
@@ -35,7 +36,7 @@ def test_the_code(device):
     others = gamma(0) + gamma(6) + "01001000" + "01001100" + "1011" + "1001" + "1001" + "001001001000"
     assert bits_of(form, 16) == row_bits(16, row) == starts + others
     assert bits_of(form, 15) == bits_of(form, 17) == bits_of(form, 101) == ""
-    assert host(form.heads).tolist() == [6, 8 << 6, 8 << 6, 8 << 6, 8 << 6]  # 56 bits: ends of 6 bits, 2 words
+    assert [head_of(head) for head in host(form.heads).tolist()] == [(0, 6)] + [(8, 0)] * 4  # 56 bits in 2 words
     assert [zeta(x) for x in (0, 6, 7, 62, 63)] == ["1001", "1111", "01001000", "01111111", "001001000000"]
 
 
@@ -66,6 +67,16 @@ def test_segments(device):
         else:
             form.check()
             assert bits_of(form, 65) == row_bits(65, segmented_rows(n)[65], 0)
+
+
+def test_long_rows_are_encoded_alike(device, monkeypatch):
+    """By lanes of their own, wherever rows begin to be long."""
+    n = 4000
+    rows, made = rows_of(segmented_rows(n), n), []
+    for longest in (3, 60, 1 << 20):
+        monkeypatch.setattr(layout, "LONGEST", longest)
+        made.append(Cgr.of_segments(rows, layout.SEGMENT, False)[0])
+    assert made[0].equals(made[2]) and made[1].equals(made[2]) and made[0].heads is not made[2].heads
 
 
 @pytest.mark.parametrize("threads", [False, True])

@@ -75,7 +75,7 @@ def Container_of(path, data: bytes) -> Container:
 def test_versions_and_byte_orders_are_told(saved):
     path, data, _ = saved
     head = list(HEAD.unpack(data[: HEAD.size]))
-    refused(path, HEAD.pack(*head[:2], 2, *head[3:]) + data[HEAD.size :], "expected version 1 .* got version 2")
+    refused(path, HEAD.pack(*head[:2], 1, *head[3:]) + data[HEAD.size :], "expected version 2 .* got version 1")
     swapped = struct.pack(">I" if head[1] == struct.unpack("<I", data[8:12])[0] else "<I", head[1])
     refused(path, data[:8] + swapped + data[12:], "the other byte order")
     refused(path, b"%%MatrixMarket matrix coordinate pattern", "begins with b'%%Matrix")

@@ -10,6 +10,7 @@ import pytest
 import bitblas as gb
 from bitblas.algorithms import bfs_levels
 from bitblas.formats import Structure
+from bitblas.formats.blocks import HEAD_BITS
 from bitblas.store import MatrixStore
 
 N, FAR = 300, 1 << 33
@@ -32,7 +33,7 @@ def made(key: str) -> tuple[gb.Matrix, gb.Matrix]:
     form = near._store.structure.primary
     arrays, numbers = dict(form.arrays()), form.numbers()
     if key == "nib":
-        arrays["heads"] = arrays["heads"] + (FAR << 6)
+        arrays["heads"] = arrays["heads"] + (FAR << HEAD_BITS)
         arrays["words"] = Far.of(arrays["words"].copy(), FAR)
     else:
         per = 1 if key == "csr" else form.width  # words for 32 numbers, of which a whole group begins with a word

@@ -8,7 +8,7 @@ import pytest
 import test_loop
 from battery import MATRICES
 from battery_runs import ALGEBRAS
-from nib_code import encoded, nibbles, row_values
+from nib_code import encoded, head_of, nibbles, row_values
 from test_battery import run_matrices
 from test_formats import assert_sound, host, make
 
@@ -37,7 +37,7 @@ def test_the_code(device):
     assert row_values(16, row) == [7, 5, 0, 0, 0, 2, 2, 0, 0, 71]
     assert nibbles(form, 16) == [0xF, 0xD, 8, 8, 8, 0xA, 0xA, 8, 8, 7, 0, 9]
     assert nibbles(form, 15) == nibbles(form, 17) == nibbles(form, 101) == []
-    assert host(form.heads).tolist() == [4, 6 << 6, 6 << 6, 6 << 6, 6 << 6]  # 12 nibbles: ends of 4 bits, 2 words
+    assert [head_of(head) for head in host(form.heads).tolist()] == [(0, 4)] + [(6, 0)] * 4  # 12 nibbles in 2 words
 
 
 def long_values(n: int):
@@ -78,11 +78,12 @@ def test_wide_ends_and_many_rows(device):
     sizes[[3, 31, 40]] = 1 << 33, 5, 7
     d = devices.get(gb.config.device)
     heads, ends, total = blocks_of(d, 64, d.asarray(sizes), 8)
-    width = [int(h) & 63 for h in host(heads)]
-    assert width == [34, 3, 0] and int(total[0]) == 34 + (1 << 30) + 1 + 3 + 1
+    first = 34 + (1 << 30) + 1
+    assert [head_of(int(h)) for h in host(heads)] == [(0, 34), (first, 4), (first + 5, 0)]
+    assert int(total[0]) == first + 5
     assert host(ends)[[2, 3, 30, 31, 39, 63]].tolist() == [0, 1 << 33, 1 << 33, (1 << 33) + 5, 0, 7]
     form = structure([500], [3], 1000, 1000)
-    assert host(form.heads).tolist() == [0] * 15 + [3] + [4 << 6] * 17
+    assert [head_of(head) for head in host(form.heads).tolist()] == [(0, 0)] * 15 + [(0, 4)] + [(5, 0)] * 17
 
 
 @pytest.mark.parametrize("threads", [False, True])

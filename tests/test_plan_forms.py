@@ -40,12 +40,22 @@ def test_what_promises_most_is_chosen(device):
     assert small.nvals < plan_forms.SMALL and small.profile().chosen == "csr"
     with config.set(prefer="memory"):
         of = facts(small._store.structure)
-        forms = [key for key in of.forms if format_of(key).smallest]
+        forms = [key for key in of.forms if format_of(key).may_be_smallest(of)]
         assert small.dup().profile().chosen == min(forms, key=of.bytes_of) != "csr", "small ones too"
         for A, of in zip((full, scattered), seen):
             least = A.dup().profile()
             assert least.chosen == min(of.forms, key=of.bytes_of) != "csr"
             assert least.facts.bytes_of(least.chosen) < of.bytes_of("csr")
+
+
+def test_a_small_dense_pattern_is_a_bitmap_where_bytes_count(device):
+    """Not with values, of which it has one for each place, and not where rows of it would weigh."""
+    full = lambda n, values: bitblas.Matrix.from_coo(*np.indices((n, n)).reshape(2, -1), values, nrows=n, ncols=n)
+    with config.set(prefer="memory"):
+        assert full(7, True).format == "bitmap" and full(7, np.arange(49.0)).format != "bitmap"
+        large = full(100, True)
+        assert large.format != "bitmap" and "bitmap" in large.profile().facts.forms
+    assert full(7, True).format == "csr"
 
 
 FORMS = ("csr", "mplg", *(f"b2sr{t}" for t in (4, 8, 16, 32, 64)), "split4", "split8", "split16")

@@ -1,5 +1,6 @@
 # Where the codes of a row stand, the twin of blocks.cuh: IN_WORD units, nibbles or bits, are a word.
-HEAD = np.uint64(63)
+WIDTH = np.uint64(63)  # of a head
+BLOCK = np.uint64(6)
 
 
 @njit(**FUNCTION)
@@ -28,23 +29,40 @@ def put_bits(string, start, bits):
 
 
 @njit(**FUNCTION)
+def group_at(heads, group):
+    """Of a group the bit where its numbers begin, their width, its first unit, and for how many units there is room."""
+    head = np.uint64(at(heads, group))
+    width = head & WIDTH
+    first = (head >> BLOCK) + width
+    room = (np.uint64(at(heads, group + 1)) >> BLOCK) - first
+    return head >> BLOCK << np.uint64(5), width, first * np.uint64(IN_WORD), room * np.uint64(IN_WORD)
+
+
+@njit(**FUNCTION)
+def even_end(first, room, number):
+    """Where row `number` of a group ends if all are equal: a unit."""
+    return np.int64(first + (room * (number + np.uint64(1)) >> np.uint64(5)))
+
+
+@njit(**FUNCTION)
+def end_in(words, start, width, first, room, number):
+    """The unit after those of row `number` of a group (group_at)."""
+    later = bits_at(words, start + number * width, width)
+    return even_end(first, room, number) + (np.int64(later >> np.uint64(1)) ^ -np.int64(later & np.uint64(1)))
+
+
+@njit(**FUNCTION)
 def row_end(heads, words, row):
-    """The unit after those of the first row % 32 + 1 rows of a group; of row -1 and its like the group's first."""
-    head = np.uint64(at(heads, row >> 5))
-    width = head & HEAD
-    block = head >> np.uint64(6)
-    ends = np.uint64(0)
-    if width != 0:  # else it has no entry, and no block
-        ends = bits_at(words, (block << np.uint64(5)) + np.uint64(row & 31) * width, width)
-    return np.int64((block + width) * np.uint64(IN_WORD) + ends)
+    """The unit after those of a row."""
+    start, width, first, room = group_at(heads, row >> 5)
+    return end_in(words, start, width, first, room, np.uint64(row & 31))
 
 
 @njit(**FUNCTION)
 def row_begin(heads, words, row):
     if row & 31:
         return row_end(heads, words, row - 1)
-    head = np.uint64(at(heads, row >> 5))
-    return np.int64(((head >> np.uint64(6)) + (head & HEAD)) * np.uint64(IN_WORD))
+    return np.int64(group_at(heads, row >> 5)[2])
 
 
 @njit(**FUNCTION)
@@ -55,15 +73,13 @@ def begin_of(heads, ends, row):
 
 
 @njit(**FUNCTION)
-def put_end(heads, ends, words, row, n):
-    """Writes where row `row` of n ends; of the last row also the ends of those that its group lacks: its own."""
-    head = np.uint64(at(heads, row >> 5))
-    width = head & HEAD
-    block = head >> np.uint64(6)
-    for same in range(row, (row | 31) + 1 if row + 1 == n else row + 1):
-        if width == 0:  # there is no block
-            break
-        start = (block << np.uint64(5)) + np.uint64(same & 31) * width
-        put_bits(words, start, np.uint64(at(ends, row)) & np.uint64(0xFFFFFFFF))
-        if width > np.uint64(32):
-            put_bits(words, start + np.uint64(32), np.uint64(at(ends, row)) >> np.uint64(32))
+def put_end(heads, ends, words, row):
+    """Writes where a row ends."""
+    number = np.uint64(row & 31)
+    start, width, first, room = group_at(heads, row >> 5)
+    apart = np.int64(first) + at(ends, row) - even_end(first, room, number)
+    later = np.uint64(apart << 1 ^ apart >> 63)
+    start += number * width
+    put_bits(words, start, later & np.uint64(0xFFFFFFFF))
+    if width > np.uint64(32):
+        put_bits(words, start + np.uint64(32), later >> np.uint64(32))

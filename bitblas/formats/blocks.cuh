@@ -1,6 +1,6 @@
 // Where the codes of a row stand (blocks.py). 32 rows are a group: heads[g] is the first word of its block, and in the low
-// 6 bits the width of the 32 numbers that the block begins with, each row's end in units; then come the units, UNITS of
-// them in a word: nibbles, or bits.
+// 6 bits the width of the 32 numbers that the block begins with; then come the units, UNITS of them in a word: nibbles, or
+// bits. A number says, in zigzag, how much later a row ends than if all rows of the group were equal.
 #define GROUP_ROWS 32
 #define HEAD_BITS 6
 
@@ -8,6 +8,7 @@
 __device__ __forceinline__ u64 bits_at(const u32* string, u32 start, u32 width) {
   const u32* word = string + (start >> 5);
   const u32 shift = start & 31;
+  if (width <= 32) return __funnelshift_r(word[0], word[1], shift) & (u32)((1ull << width) - 1);
   u64 found = (word[0] | (u64)word[1] << 32) >> shift;
   if (shift + width > 64) found |= (u64)word[2] << (64 - shift);
   return found & ((1ull << width) - 1);
@@ -28,32 +29,45 @@ struct Extent {
   i64 at, end;
 };
 
+// A group: its block, the width of its numbers, the first word of its units, and how many there are.
+template <int UNITS> struct Group {
+  u64 block, first, room;
+  u32 width;
+
+  __device__ __forceinline__ Group(const i64* heads, i64 row) {
+    const u64 group = (u64)row / GROUP_ROWS, head = (u64)heads[group];
+    width = (u32)head & ((1u << HEAD_BITS) - 1);
+    block = head >> HEAD_BITS;
+    first = block + width;
+    room = ((u64)heads[group + 1] >> HEAD_BITS) - first;
+  }
+  // Where `number` rows end if all are equal.
+  __device__ __forceinline__ u64 even(u32 number) const { return room * number / (GROUP_ROWS / UNITS); }
+  // Where the first `number` rows end.
+  __device__ __forceinline__ u64 end(const u32* words, u32 number) const {
+    const u64 later = bits_at(words + block, (number - 1) * width, width);
+    return even(number) + ((later >> 1) ^ (0 - (later & 1)));
+  }
+};
+
 template <int UNITS> __device__ __forceinline__ Extent extent_of(const i64* heads, const u32* words, i64 row) {
-  const i64 head = heads[row / GROUP_ROWS];
-  const u32 width = (u32)head & ((1u << HEAD_BITS) - 1), number = (u32)row % GROUP_ROWS;
-  if (!width) return {0, 0};  // no entry in 32 rows
-  const u32* block = words + (head >> HEAD_BITS);
-  const i64 first = ((head >> HEAD_BITS) + width) * UNITS;
-  const i64 before = number ? (i64)bits_at(block, (number - 1) * width, width) : 0;
-  return {first + before, first + (i64)bits_at(block, number * width, width)};
+  const Group<UNITS> of(heads, row);
+  const u32 number = (u32)row % GROUP_ROWS;
+  const u64 first = of.first * UNITS, before = number ? of.end(words, number) : 0;
+  return {(i64)(first + before), (i64)(first + of.end(words, number + 1))};
 }
 
 // Where the units of a row begin, of which ends[row] says where they end in the group; to be written.
 template <int UNITS> __device__ __forceinline__ i64 begin_of(const i64* heads, const i64* ends, i64 row) {
-  const i64 head = heads[row / GROUP_ROWS];
-  const u32 width = (u32)head & ((1u << HEAD_BITS) - 1);
-  return ((head >> HEAD_BITS) + width) * UNITS + (row % GROUP_ROWS ? ends[row - 1] : 0);
+  return (i64)Group<UNITS>(heads, row).first * UNITS + (row % GROUP_ROWS ? ends[row - 1] : 0);
 }
 
-// Writes where row `row` of n ends; of the last row also the ends of those that its group lacks, which are its own.
-__device__ __forceinline__ void put_end(const i64* heads, const i64* ends, u32* words, i64 row, i64 n) {
-  const i64 head = heads[row / GROUP_ROWS];
-  const u32 width = (u32)head & ((1u << HEAD_BITS) - 1);
-  const u64 start = (u64)(head >> HEAD_BITS) * 32 + (u64)(row % GROUP_ROWS) * width;
-  i64 more = 0;
-  do {
-    put_bits(words, start + more * width, (u64)ends[row] & 0xffffffffull);
-    if (width > 32) put_bits(words, start + more * width + 32, (u64)ends[row] >> 32);
-    ++more;
-  } while (row == n - 1 && (row + more) % GROUP_ROWS);
+// Writes where a row ends.
+template <int UNITS> __device__ __forceinline__ void put_end(const i64* heads, const i64* ends, u32* words, i64 row) {
+  const Group<UNITS> of(heads, row);
+  const u32 number = (u32)row % GROUP_ROWS;
+  const i64 apart = ends[row] - (i64)of.even(number + 1);
+  const u64 start = of.block * 32 + number * of.width, later = (u64)apart << 1 ^ (u64)(apart >> 63);
+  put_bits(words, start, later & 0xffffffffull);
+  if (of.width > 32) put_bits(words, start + 32, later >> 32);
 }

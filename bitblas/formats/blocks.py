@@ -1,9 +1,11 @@
 """Where the codes of rows stand that are no longer than they need to be: in blocks of 32 rows, a group.
 
-`heads` has, for each group, the first 32-bit word of its block, and in the lowest 6 bits a width. The block begins with
-32 numbers of that width: where each row ends, in units (nibbles, or bits) counted from the first one of the group. The
-units of all its rows follow, from a new word on. Two words follow the last block, so that three may always be read. A
-group without entries has no block.
+A block begins with 32 numbers of one width: how many units (nibbles, or bits) later each row ends than if all rows of
+the group shared its words evenly, in zigzag (2 d for d >= 0, else -2 d - 1). So where a row ends is known without those
+before it, in about as many bits as its length alone would take. The units of all rows follow, from a new word on.
+
+`heads` has, for each group, the first 32-bit word of its block, and in the lowest 6 bits the width. Two words follow
+the last block, so that three may always be read. A group without entries has no block.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from ..device import Device
 from ..kernels.prologue import Variant
 
 GROUP = 32  # rows of a group: blocks.cuh, and blocks.cpu.py
-HEAD_BITS = 6  # of a head, for the width of the ends of its rows
+HEAD_BITS = 6  # of a head, for the width of its numbers
+EVENNESS = 3  # bits that numbers have less than the units of a group, in the mean of graphs: 2 to 5
 PAD = 2  # words after the last block, so that three may always be read
 
 
@@ -30,9 +33,15 @@ def blocks_bytes(nrows: int, words: float) -> int:
 
 
 def mean_words(nrows: int, units: float, in_word: int) -> float:
-    """The words of blocks with so many units in all: the mean group has the ends that all have."""
+    """The words of blocks with so many units in all, estimated: the mean group has the width that all have."""
     groups = groups_of(nrows)
-    return units / in_word + groups * (0.5 + int(units / max(1, groups)).bit_length())
+    width = max(0, int(units / max(1, groups)).bit_length() - EVENNESS)
+    return units / in_word + groups * (0.5 + width)
+
+
+def evenly(xp: Any, room: Any) -> Any:
+    """Where the rows of groups end that share room for so many units evenly: a line of 32 for each."""
+    return room[:, None] * xp.arange(1, GROUP + 1) >> 5
 
 
 def blocks_of(device: Device, nrows: int, sizes: Any, in_word: int) -> tuple[Any, Any, Any]:
@@ -42,10 +51,15 @@ def blocks_of(device: Device, nrows: int, sizes: Any, in_word: int) -> tuple[Any
     ends = xp.zeros(groups * GROUP, np.int64)
     ends[:nrows] = sizes
     ends = xp.cumsum(ends.reshape(groups, GROUP), axis=1)
-    total = ends[:, -1]
-    width = xp.frexp(total.astype(np.float64))[1].astype(np.int64)  # its bits, as it has fewer than 53
+    words = (ends[:, -1] + in_word - 1) // in_word
+    later = evenly(xp, words * in_word)
+    xp.subtract(ends, later, out=later)
+    xp.bitwise_xor(later << 1, later >> 63, out=later)
+    if nrows % GROUP:  # rows that the last group lacks have no end
+        later[-1, nrows % GROUP :] = 0
+    width = xp.frexp((later.max(axis=1) if groups else words).astype(np.float64))[1].astype(np.int64)  # its bits
     block = xp.zeros(groups + 1, np.int64)
-    xp.cumsum(width + (total + in_word - 1) // in_word, out=block[1:])
+    xp.cumsum(width + words, out=block[1:])
     heads = block << HEAD_BITS
     heads[:-1] |= width
     return heads, ends.reshape(-1), block[-1:]
@@ -65,24 +79,28 @@ def word_counts(device: Device, nrows: int, heads: Any, words: Any, in_word: int
 def check_blocks(xp: Any, heads: Any, words: Any, nrows: int, in_word: int) -> None:
     """ValueError unless blocks stand one after the other and hold ends that do not fall: a reader of rows then stays
     within the words."""
-    width, at = heads & ((1 << HEAD_BITS) - 1), heads >> HEAD_BITS
+    width, at = heads[:-1] & ((1 << HEAD_BITS) - 1), heads >> HEAD_BITS
+    room = (at[1:] - at[:-1] - width) * in_word
     whole = int(at[0]) == 0 and int(heads[-1]) == (len(words) - PAD) << HEAD_BITS
-    if not whole or bool((at[1:] < at[:-1] + width[:-1]).any()):
+    if not whole or bool((room < 0).any()):
         raise ValueError(f"heads: expected blocks from 0 to {len(words) - PAD} words, one after the other")
     if not nrows:
         return
-    start = (at[:-1] * 32)[:, None] + width[:-1, None] * xp.arange(GROUP)
-    word, shift = start >> 5, (start & 31).astype(np.uint64)
-    wide = width[:-1, None].astype(np.uint64)
+    start = (at[:-1] * 32)[:, None] + width[:, None] * xp.arange(GROUP)
+    word, places = start >> 5, (start & 31).astype(np.uint64)
+    wide = width[:, None].astype(np.uint64)
     last = len(words) - 1
 
     def part(k: int) -> Any:
         return words[xp.minimum(word + k, last)].astype(np.uint64)
 
-    found = (part(0) | part(1) << np.uint64(32)) >> shift
-    over = (shift + wide) > np.uint64(64)
-    found |= xp.where(over, part(2) << (np.uint64(64) - xp.where(over, shift, np.uint64(1))), np.uint64(0))
-    ends = found & ((np.uint64(1) << wide) - np.uint64(1))
-    room = ((at[1:] - at[:-1] - width[:-1]) * in_word).astype(np.uint64)
-    if not bool((ends[:, 1:] >= ends[:, :-1]).all() & (ends[:, -1] <= room).all()):
+    found = (part(0) | part(1) << np.uint64(32)) >> places
+    over = (places + wide) > np.uint64(64)
+    found |= xp.where(over, part(2) << (np.uint64(64) - xp.where(over, places, np.uint64(1))), np.uint64(0))
+    later = (found & ((np.uint64(1) << wide) - np.uint64(1))).astype(np.int64)
+    ends = (later >> 1 ^ -(later & 1)) + evenly(xp, room)
+    if nrows % GROUP:  # nobody reads those of rows that the last group lacks
+        ends[-1, nrows % GROUP :] = ends[-1, nrows % GROUP - 1]
+    falls = (ends[:, 1:] < ends[:, :-1]).any() | (ends[:, 0] < 0).any() | (ends[:, -1] > room).any()
+    if bool(falls):
         raise ValueError("words: expected rows whose ends do not fall, within their blocks")

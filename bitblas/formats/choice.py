@@ -80,7 +80,6 @@ class Format:
     usual: ClassVar[bool] = True  # none of these
     # ---- what it takes part in ----
     timed: ClassVar[bool] = True  # in the choice for time, and in a calibration
-    smallest: ClassVar[bool] = True  # in the choice for memory
     handicap: float = 1.0  # what the ratio of its times to the best ones is multiplied with (plan/forms.py)
     fused: bool = False  # pulls end their statement: each end is a kernel of its own, so the formats of programs alone
     wide: bool = False  # the CPU has a kernel for all places of a tile at once (b2sr/lanes.cpu.py)
@@ -133,6 +132,10 @@ class Format:
     def sample(self, of: Sample) -> Any:
         """The same, estimated."""
         raise self.unanswered("sample")
+
+    def may_be_smallest(self, seen: Seen) -> bool:
+        """Whether it takes part in the choice for memory."""
+        return True
 
     def may_pay(self, of: Sample) -> bool:
         """Whether it is worth estimating, for a choice for time, what a form would hold."""

@@ -33,7 +33,7 @@ from ..atomic import replacing
 from ..device import Device
 from ..exceptions import InvalidValue
 
-MAGIC, MARK, VERSION = b"\x93bitblas", 0x01020304, 1
+MAGIC, MARK, VERSION = b"\x93bitblas", 0x01020304, 2
 HEAD = struct.Struct("=8sIIQQQI20x")
 BLOCK = 1 << 24  # bytes under one checksum, and of one copy
 ALIGN = 64  # a line of the cache

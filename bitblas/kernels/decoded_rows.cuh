@@ -1,7 +1,9 @@
 // Steps along rows that are decoded from their beginning (kernels/step_rows.cuh): LANES lanes share a row, so many rows at a
 // time as a warp has such groups; a warp decodes a segment of a long one. Of a form's step.cu: Back, with
 // look(j, wanted, u_bits), whether u has an entry in row j, for the lanes that want to know.
+#ifndef STEP_BLOCKS
 #define STEP_BLOCKS (__CUDA_ARCH__ >= 900 ? 4 : 3)  // of a multiprocessor; compute capability 8 would spill registers
+#endif
 #define PARTS 1
 enum { AT_ONCE = 1 };
 typedef i64 entry_t;
@@ -34,6 +36,31 @@ __device__ __forceinline__ void walk_segment(const Rows& rows, u32 i, u32 s, int
     const int owner = 0;
     take(&has, &column, &e, &owner);
   });
+}
+
+// Which of the lanes that `wait` have rows that hit: G lanes look at a row, some rows at a time. start(owner): a walk
+// through the row of that lane; hits(walk, lane): a step of it, whether this lane has hit.
+template <int G, class Start, class Hits> __device__ __forceinline__ bool look_together(bool wait, Start start, Hits hits) {
+  const int lane = WARP_LANE & (G - 1);
+  bool hit = false;
+  u32 rest = __ballot_sync(ALL_LANES, wait);
+  while (rest) {
+    const u32 now = rest;
+    u32 own = rest;
+#pragma unroll
+    for (int g = 0; g < 32 / G; ++g) {
+      if (g < WARP_LANE / G) own &= own - 1;
+      rest &= rest - 1;
+    }
+    auto walk = start(own ? __ffs(own) - 1 : 0);
+    if (!own) walk.stop();
+    bool found = false;
+    while (__any_sync(ALL_LANES, walk.more()))
+      if (__ballot_sync(ALL_LANES, hits(walk, lane)) & group_mask<G>()) found = true, walk.stop();
+    const u32 told = __ballot_sync(ALL_LANES, found), number = __popc(now & ((1u << WARP_LANE) - 1));
+    if ((now & ~rest) >> WARP_LANE & 1) hit = told >> (number * G) & 1;
+  }
+  return hit;
 }
 
 // Where the next row that pulls lies is not asked for ahead: it would take registers that there are not.

@@ -41,9 +41,9 @@ def verbs_of(iso: bool, square: bool) -> tuple[str, ...]:
 def takes_part(key: str, prefer: str, iso: bool) -> bool:
     """Whether a form may be chosen at all. With values those by rows: tiles and parts find a value by its rank, which
     costs more than it saves in products (H200: 26 us on a mesh's rows, 86 on its tiles) and in programs, which the
-    costs do not know."""
+    costs do not know; and a bitmap has a value for each place, with an entry or without."""
     format = format_of(key)
-    return (iso or not format.ranked) and (format.smallest if prefer == "memory" else format.timed)
+    return (iso or not (format.ranked or format.bits)) and (prefer == "memory" or format.timed)
 
 
 def has_hubs(nrows: int, nvals: int, longest: float, kind: str) -> bool:
@@ -57,6 +57,8 @@ def allowed(seen: Facts, prefer: str, iso: bool, *, by_rows: bool = False) -> tu
     """Forms that may be chosen (`by_rows`: of those by rows): for time those of no more bytes than 32-bit CSR."""
     most = math.inf if prefer == "memory" else seen.bytes_of(CSR)
     keys = (key for key in seen.forms if takes_part(key, prefer, iso) and format_of(key).by_rows >= by_rows)
+    if prefer == "memory":
+        keys = (key for key in keys if format_of(key).may_be_smallest(seen))
     return tuple(key for key in keys if seen.bytes_of(key) <= most)
 
 

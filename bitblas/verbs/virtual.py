@@ -10,7 +10,6 @@ either, so that the two are joined by the sum itself.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""What is decided of bitmaps: made for narrow operands of products (plan/narrow.py), or asked for."""
+"""What is decided of bitmaps: made for narrow operands of products (plan/narrow.py), where they take the fewest bytes,
+or asked for."""
 
 from __future__ import annotations
 
@@ -7,18 +8,22 @@ from ..csr.choice import RowsChoice, rows_bytes
 from .layout import lines_of, places_of
 
 MOST = 1 << 40  # places: bits, not bytes
+SMALL = 1 << 12  # places up to which it may be chosen for memory: rows that are made for who reads those are kept
 
 
 class BitmapChoice(RowsChoice):
     """A bit for each place."""
 
     name = "bitmap"
-    timed = smallest = fused = opens = False
+    timed = fused = opens = False
     bits, usual, registered = True, False, "few"
 
     def refusal(self, nrows: int, ncols: int) -> str:
         fits = places_of(nrows, ncols) <= MOST
         return "" if fits else f"holds up to {MOST} places, got {nrows} x {ncols}; 'csr' holds more"
+
+    def may_be_smallest(self, seen: Seen) -> bool:
+        return places_of(seen.nrows, seen.ncols) <= SMALL
 
     def predict_bytes(self, seen: Seen) -> int:
         return 8 * lines_of(seen.nrows, seen.ncols).words

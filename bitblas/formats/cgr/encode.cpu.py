@@ -142,12 +142,12 @@ def put_items(col, row, begin, stop, runs, segment, words, place):
 
 
 @njit(**KERNEL)
-def encode(lo, hi, segment, ptr, col, sizes, heads, ends, words):
+def encode(lo, hi, segment, longest, row_of, parts, ptr, col, sizes, heads, ends, words):
     for row in range(lo, hi):
         begin = np.int64(at(ptr, row))
         stop = np.int64(at(ptr, row + 1))
         if FILL:
-            put_end(heads, ends, words, row, ptr.size - 1)
+            put_end(heads, ends, words, row)
             if begin < stop:
                 place = np.int64(begin_of(heads, ends, row))
                 for kind in range(2):

@@ -1,6 +1,8 @@
 // Rows become codes (format.py), a thread a row. FILL 0: sizes[row] is how many bits. FILL 1: they are written, and where
 // each row ends; ends[row]: the same from the beginning of its group of rows on. Words are zero before; rows share them.
-// segment: bits of a segment, or more than any row has.
+// segment: bits of a segment, or more than any row has. Rows of more than `longest` entries are those of a list, row_of:
+// LISTED: of each a lane reads the intervals, and one of another warp the other columns, as a warp whose lanes go different
+// ways takes the time of all; parts: bits and segments of both, which FILL 0 finds.
 #include "formats/cgr/code.cuh"
 
 __device__ __forceinline__ int gamma_size(u32 x) { return 2 * (31 - __clz((int)(x + 1))) + 1; }
@@ -83,9 +85,7 @@ __device__ u32 segments_of(Items items, i64 segment, i64& bits) {
   return segments;
 }
 
-__device__ void put_items(Items items, i64 segment, u32* words, i64& at) {
-  i64 bits;
-  const u32 segments = segments_of(items, segment, bits);
+__device__ void put_items(Items items, i64 segment, u32 segments, u32* words, i64& at) {
   put_gamma(words, at, segments - 1);
   const i64 area = at;
   for (u32 s = 1; s <= segments; ++s) {
@@ -101,25 +101,53 @@ __device__ void put_items(Items items, i64 segment, u32* words, i64& at) {
   }
 }
 
+#define SEGMENTS_BITS 27
+
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-encode(i64 n, i64 segment, const PTR_T* ptr, const int* col, i64* sizes, const i64* heads, const i64* ends, u32* words) {
-  (void)sizes, (void)heads, (void)ends, (void)words;
+encode(i64 n, i64 segment, i64 longest, const i64* row_of, i64* parts, const PTR_T* ptr, const int* col, i64* sizes,
+       const i64* heads, const i64* ends, u32* words) {
+  (void)sizes, (void)heads, (void)ends, (void)words, (void)row_of, (void)parts, (void)longest;
+#if LISTED
+  const i64 h = thread_number() / LANES;
+  const bool runs = !(thread_number() & 32);
+  if (h >= n || (threadIdx.x & 31)) return;
+  const i64 row = row_of[h], begin = ptr[row], stop = ptr[row + 1];
+  const Items items(col, row, begin, stop, runs);
+  i64* part = parts + 2 * h;
+#if FILL
+  i64 at = begin_of<32>(heads, ends, row) + (runs ? 0 : part[0] >> SEGMENTS_BITS);
+  put_items(items, segment, (u32)part[!runs] & ((1u << SEGMENTS_BITS) - 1), words, at);
+#else
+  i64 bits;
+  const u32 segments = segments_of(items, segment, bits);
+  part[!runs] = bits << SEGMENTS_BITS | segments;
+  atomicAdd((u64*)sizes + row, (u64)bits);
+#endif
+#else
   const i64 row = thread_number();
   if (row >= n) return;
   const i64 begin = ptr[row], stop = ptr[row + 1];
 #if FILL
-  put_end(heads, ends, words, row, n);
-  if (begin == stop) return;
+  put_end<32>(heads, ends, words, row);
+  if (begin == stop || stop - begin > longest) return;
   i64 at = begin_of<32>(heads, ends, row);
-  put_items(Items(col, row, begin, stop, true), segment, words, at);
-  put_items(Items(col, row, begin, stop, false), segment, words, at);
 #else
+  if (stop - begin > longest) return;
   i64 size = 0;
-  for (int runs = 0; runs < 2 && begin < stop; ++runs) {
+#endif
+  for (int kind = 0; kind < 2 && begin < stop; ++kind) {
+    const Items items(col, row, begin, stop, !kind);
     i64 bits;
-    segments_of(Items(col, row, begin, stop, runs), segment, bits);
+    const u32 segments = segments_of(items, segment, bits);
+#if FILL
+    put_items(items, segment, segments, words, at);
+#else
+    (void)segments;
     size += bits;
+#endif
   }
+#if !FILL
   sizes[row] = size;
+#endif
 #endif
 }

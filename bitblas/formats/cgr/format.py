@@ -95,6 +95,6 @@ class Cgr(CgrCall, Coded):
 
     @classmethod
     def samples(cls) -> Iterator[Variant]:
-        yield from (layout.encode_variant(INT32, fill) for fill in (0, 1))
+        yield from (layout.encode_variant(INT32, fill, listed) for fill in (0, 1) for listed in (0, 1))
         yield from (layout.decode_variant(fill, order) for fill, order in ((0, 0), (1, 0), (1, 1), (2, 0)))
         yield from (extents_variant(cls.in_word), marks_variant())

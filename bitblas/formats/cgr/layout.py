@@ -18,10 +18,12 @@ IN_WORD = 32  # bits of a word
 SEGMENT = 256  # bits of a segment: as the authors chose them
 ENDLESS = 1 << 40  # more bits than a row has: rows have one segment of each kind
 LEAST = 4  # columns of an interval: code.cuh, and code.cpu.py
+LONGEST = 256  # entries of a row that is encoded beside others by one warp of a GPU
 
 
-def encode_variant(ptr: DataType, fill: int) -> Variant:
-    return Variant("formats/cgr/encode", (("PTR", ptr),), (("FILL", fill), ("LANES", 1)))
+def encode_variant(ptr: DataType, fill: int, listed: int) -> Variant:
+    lanes = 64 if listed else 1
+    return Variant("formats/cgr/encode", (("PTR", ptr),), (("FILL", fill), ("LISTED", listed), ("LANES", lanes)))
 
 
 def decode_variant(fill: int, order: int) -> Variant:
@@ -35,18 +37,42 @@ def bounds_of(rows: Csr) -> Any:
     return ranges.balanced(rows.ptr, rows.device.parts, GROUP)
 
 
-def sizes_of(rows: Csr, segment: int) -> Any:
-    """The bits that each row takes. Peak memory: 8 bytes per row."""
-    device, xp = rows.device, rows.device.xp
-    sizes, none = xp.zeros(max(1, rows.nrows), np.int64), xp.zeros(1, np.int64)
-    run = device.kernel(encode_variant(lookup_dtype(rows.ptr.dtype), 0))
-    run(rows.nrows, segment, rows.ptr, rows.col, sizes, none, none, xp.zeros(1, np.uint32), bounds=bounds_of(rows))
-    return sizes[: rows.nrows]
+class Encoder:
+    """Rows, of which the long ones are listed for a GPU."""
+
+    def __init__(self, rows: Csr, segment: int) -> None:
+        xp = rows.device.xp
+        self.rows, self.segment = rows, segment
+        self.longest = LONGEST if rows.device.shares_rows else max(1, rows.nvals)
+        listed = xp.flatnonzero(rows.ptr[1:] - rows.ptr[:-1] > self.longest) if rows.device.shares_rows else ()
+        self.hubs = len(listed)
+        self.row_of = listed if self.hubs else xp.zeros(1, np.int64)
+        self.parts = xp.zeros(2 * max(1, self.hubs), np.int64)
+
+    def run(self, fill: int, sizes: Any, heads: Any, ends: Any, words: Any) -> None:
+        rows, device = self.rows, self.rows.device
+        ptr = lookup_dtype(rows.ptr.dtype)
+        given = self.segment, self.longest, self.row_of, self.parts, rows.ptr, rows.col, sizes, heads, ends, words
+        device.kernel(encode_variant(ptr, fill, 0))(rows.nrows, *given, bounds=bounds_of(rows))
+        if self.hubs:
+            device.kernel(encode_variant(ptr, fill, 1))(self.hubs, *given)
+
+    def sizes(self) -> Any:
+        """The bits that each row takes. Peak memory: 8 bytes per row."""
+        xp, rows = self.rows.device.xp, self.rows
+        sizes, none = xp.zeros(max(1, rows.nrows), np.int64), xp.zeros(1, np.int64)
+        self.run(0, sizes, none, none, xp.zeros(1, np.uint32))
+        return sizes[: rows.nrows]
+
+    def fill(self, heads: Any, ends: Any, words: Any) -> None:
+        """The codes, after their sizes have been found, into words that are zero there."""
+        none = self.rows.device.xp.zeros(1, np.int64)
+        self.run(1, none, heads, ends if len(ends) else none, words)
 
 
 def counted(rows: Csr) -> float:
     """The words that these rows take."""
-    found = blocks_of(rows.device, rows.nrows, sizes_of(rows, SEGMENT), IN_WORD)[2]
+    found = blocks_of(rows.device, rows.nrows, Encoder(rows, SEGMENT).sizes(), IN_WORD)[2]
     return float(rows.device.to_host(found)[0])
 
 
@@ -72,13 +98,12 @@ def sampled(of: Sample) -> float:
 def encoded(rows: Csr, segment: int) -> tuple[Any, Any]:
     """The heads and the words of these rows. Peak memory: the result, and 40 bytes per row."""
     device, xp = rows.device, rows.device.xp
-    heads, ends, total = blocks_of(device, rows.nrows, sizes_of(rows, segment), IN_WORD)
+    encoder = Encoder(rows, segment)
+    heads, ends, total = blocks_of(device, rows.nrows, encoder.sizes(), IN_WORD)
     count = int(device.to_host(total)[0])
     device.foresee(f"codes of {rows.nvals} entries", 4 * (count + PAD))
     words = xp.zeros(count + PAD, np.uint32)
-    run = device.kernel(encode_variant(lookup_dtype(rows.ptr.dtype), 1))
-    given = ends if len(ends) else xp.zeros(1, np.int64)
-    run(rows.nrows, segment, rows.ptr, rows.col, xp.zeros(1, np.int64), heads, given, words, bounds=bounds_of(rows))
+    encoder.fill(heads, ends, words)
     return heads, words
 
 

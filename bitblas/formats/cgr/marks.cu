@@ -10,7 +10,7 @@ __device__ __forceinline__ i64 begun(i64 area, i64 segments, i64 segment, i64 li
   return found < segments ? found : segments;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+extern "C" __global__ void __launch_bounds__(BLOCK, 3)
 marks(i64 n, i64 segment, const i64* heads, const u32* words, i64 size, const i64* rows, const i64* first, i64* begin) {
   const i64 hub = thread_number() / 32;
   if (hub >= n) return;

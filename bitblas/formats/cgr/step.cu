@@ -1,10 +1,13 @@
 // A round of a program by rows of intervals and residuals: kernels/step_rows.cuh. LANES lanes read a row, a warp a part of
-// a long one. Rows that pull (for WORDS) are read by a lane each; those that go on after some steps, by the warp.
+// a long one. Rows that pull (for WORDS) are read by a lane each; what is left after some steps by
+// several lanes, some rows at a time.
 #include "formats/cgr/rows.cuh"
+#define STEP_BLOCKS (__CUDA_ARCH__ >= 900 && KIND == WORDS ? 4 : 3)  // values would spill registers
 #include "kernels/decoded_rows.cuh"
 #define PULL_FORM() const i64 *pull_heads, const u32 *pull_words, i64 pull_segment
 #define PULL_FORM_OF() {pull_heads, pull_words, pull_segment}
-#define ALONE 8  // steps that a lane goes alone
+#define ALONE 8     // steps that a lane goes alone
+#define TOGETHER 8  // lanes that go on
 
 struct Back {
   const i64* heads;
@@ -30,14 +33,13 @@ struct Back {
       hit = hits(alone, 0, u_bits) || hit;
       if (hit) alone.stop();
     }
-    for (u32 rest = __ballot_sync(ALL_LANES, alone.more()); rest; rest &= rest - 1) {
-      const int owner = __ffs(rest) - 1;
+    const auto start = [&](int owner) {
       const Extent all = {__shfl_sync(ALL_LANES, x.at, owner), __shfl_sync(ALL_LANES, x.end, owner)};
-      Walk<32, false, true> walk(words, all, segment, __shfl_sync(ALL_LANES, j, owner), 0, WARP_LANE);
-      u32 who = 0;
-      while (__any_sync(ALL_LANES, walk.more()) && !who) who = __ballot_sync(ALL_LANES, hits(walk, WARP_LANE, u_bits));
-      if (WARP_LANE == owner) hit = who != 0;
-    }
+      const i64 row = __shfl_sync(ALL_LANES, j, owner);
+      return Walk<TOGETHER, false, true>(words, all, segment, row, 0, WARP_LANE & (TOGETHER - 1));
+    };
+    const auto on = [&](Walk<TOGETHER, false, true>& walk, int lane) { return hits(walk, lane, u_bits); };
+    hit = look_together<TOGETHER>(alone.more(), start, on) || hit;
     return {hit, 0, 0};
   }
 };

@@ -20,8 +20,12 @@ class HyperChoice(RowsChoice):
     """Rows and columns that have entries, listed; and plain rows of as many."""
 
     name = "hyper"
-    timed = smallest = fused = opens = False
+    timed = fused = opens = False
     renumbers, usual, registered = True, False, "few"
+
+    def may_be_smallest(self, seen: Seen) -> bool:
+        """It is made by its shape alone (`pays`)."""
+        return False
 
     def predict_bytes(self, seen: Seen) -> int:
         rows, cols = min(seen.nrows, seen.nvals), min(seen.ncols, seen.nvals)

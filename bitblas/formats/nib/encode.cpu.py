@@ -11,7 +11,7 @@ def encode(lo, hi, first, ptr, col, sizes, heads, ends, words):
         place = np.uint64(0)
         size = np.int64(0)
         if FILL:
-            put_end(heads, ends, words, row, ptr.size - 1)
+            put_end(heads, ends, words, row)
             place = begin_of(heads, ends, row) << np.uint64(2)
         last = first + row
         for e in range(begin, stop):

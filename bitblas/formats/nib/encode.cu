@@ -12,7 +12,7 @@ encode(i64 n, i64 first, const PTR_T* ptr, const int* col, i64* sizes, const i64
   if (row < n) begin = ptr[row], stop = ptr[row + 1];
 #if FILL
   i64 base = stop > begin ? begin_of<8>(heads, ends, row) : 0;
-  if (row < n && lane == 0) put_end(heads, ends, words, row, n);
+  if (row < n && lane == 0) put_end<8>(heads, ends, words, row);
 #else
   i64 size = 0;
 #endif

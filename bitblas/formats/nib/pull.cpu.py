@@ -44,6 +44,10 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_va
     next_ends = np.uint64(0)
     next_threes = np.uint64(0)
     next_j = np.int64(0)
+    start = np.uint64(0)  # of the group of that row: group_at
+    width = np.uint64(0)
+    first = np.uint64(0)
+    room = np.uint64(0)
     for word in range(lo >> 6, (hi + 63) >> 6):
         rest = at(mask, word * mask_stride) ^ mask_invert
         # include: kernels/rows_of_word.cpu.py
@@ -59,8 +63,12 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_va
                     place = place + 16 & -2
             else:
                 if row != ready:
-                    following = row_begin(begin, words, row)
-                    limit = row_end(begin, words, row)
+                    start, width, first, room = group_at(begin, row >> 5)
+                    number = np.uint64(row & 31)
+                    following = np.int64(first)
+                    if number != 0:
+                        following = end_in(words, start, width, first, room, number - ONE)
+                    limit = end_in(words, start, width, first, room, number)
                     next_ends, next_threes, following, next_j = read_first(words, following, limit, row)
                 ready = np.int64(-1)
                 e = np.int64(at(value_ptr, row)) if RANKED else np.int64(0)
@@ -77,8 +85,11 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_va
                         going = False
                         if row + 1 < hi:
                             ready = row + 1
-                            following = limit if ready & 31 != 0 else row_begin(begin, words, ready)
-                            limit = row_end(begin, words, ready)
+                            following = limit
+                            if ready & 31 == 0:
+                                start, width, first, room = group_at(begin, ready >> 5)
+                                following = np.int64(first)
+                            limit = end_in(words, start, width, first, room, np.uint64(ready & 31))
                             next_ends, next_threes, following, next_j = read_first(words, following, limit, ready)
                     read = np.uint64(0)
                     while ends != 0:

@@ -50,7 +50,7 @@ template <int G, bool NUMBERED> struct Walk {
   __device__ __forceinline__ Walk(const i64* mark, i64 stop, i64 number)
       : at(mark[0]), entry(number + mark[2]), left((u32)(stop - mark[0])), column((u32)mark[1]), first(mark[2] == 0),
         tail(0), tails(0) {}
-  // From where the walk of lane `owner` stands, which went alone; the warp goes on together.
+  // From where the walk of lane `owner` stands, which went alone; G lanes go on together.
   __device__ __forceinline__ Walk(const Walk<1, NUMBERED>& alone, int owner)
       : at(__shfl_sync(ALL_LANES, alone.at, owner)), entry(__shfl_sync(ALL_LANES, alone.entry, owner)),
         left(__shfl_sync(ALL_LANES, alone.left, owner)), column(__shfl_sync(ALL_LANES, alone.column, owner)),
