@@ -84,7 +84,7 @@ class _Bounds:
     lower: np.ndarray
     upper: np.ndarray
     all_lower: np.ndarray
-    least_lower = least_upper = np.inf
+    least_lower = least_upper = np.float64(np.inf)
     most_lower = most_upper = np.int64(0)
 
 
