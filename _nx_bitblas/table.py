@@ -61,7 +61,6 @@ JOINED = Refusal(
     "a `multigraph_weight` of its own",
     lambda given: given["G"].is_multigraph() and given["multigraph_weight"] not in (sum, min, max),
 )
-BOUNDS = Refusal("`usebounds`", lambda given: given["usebounds"] is True)
 GIVEN = _not_none("sp", "distances that are given (`sp`)")
 MULTIGRAPH = Refusal("multigraphs", lambda given: given["G"].is_multigraph())
 DIRECTED = Refusal("directed graphs", lambda given: given["G"].is_directed())
@@ -128,7 +127,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("dag", HEAVY, "descendants ancestors"),
     ("dag", SEARCH, "topological_generations topological_sort has_cycle is_directed_acyclic_graph"),
     ("distance_measures", HEAVY, "eccentricity", WEIGHT, GIVEN),
-    ("distance_measures", HEAVY, "diameter radius center periphery", WEIGHT, BOUNDS),
+    ("distance_measures", HEAVY, "diameter radius center periphery", WEIGHT),
     ("ego", SEARCH, "ego_graph", MULTIGRAPH, BY_DISTANCE),
     ("flow", HEAVY, "maximum_flow maximum_flow_value minimum_cut minimum_cut_value", OTHER_FLOW, FLOW_MULTIGRAPH),
     ("function", SCAN, "number_of_selfloops is_empty s_metric is_dominating_set"),
@@ -186,6 +185,16 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     (OWN, LITTLE, "density is_bipartite_node_set bipartite_degree_centrality group_degree_centrality"),
     (OWN, LITTLE, "edge_boundary to_dict_of_lists biadjacency_matrix is_simple_path"),
     (OWN, LITTLE, "mutual_weight lowest_common_ancestor bethe_hessian_matrix forceatlas2_layout"),
+    (OWN, LITTLE, "adjacency_spectrum laplacian_spectrum normalized_laplacian_spectrum", WEIGHT),
+    (OWN, LITTLE, "algebraic_connectivity fiedler_vector spectral_ordering spectral_bisection", WEIGHT),
+    (OWN, LITTLE, "effective_graph_resistance kemeny_constant number_of_spanning_trees", WEIGHT),
+    (OWN, LITTLE, "resistance_distance eigenvector_centrality_numpy katz_centrality_numpy", WEIGHT),
+    (OWN, LITTLE, "laplacian_centrality non_randomness average_degree_connectivity", WEIGHT),
+    (OWN, LITTLE, "panther_similarity effective_size constraint flow_hierarchy local_reaching_centrality", WEIGHT),
+    (OWN, LITTLE, "modularity_spectrum bethe_hessian_spectrum is_semiconnected"),
+    (OWN, LITTLE, "group_in_degree_centrality group_out_degree_centrality"),
+    (OWN, HEAVY, "harmonic_diameter", WEIGHT, GIVEN),
+    (OWN, HEAVY, "gutman_index hyper_wiener_index schultz_index", WEIGHT),
     (MADE, LITTLE, "empty_graph null_graph trivial_graph path_graph cycle_graph complete_graph star_graph", FILLED),
     (MADE, LITTLE, "complete_bipartite_graph complete_multipartite_graph turan_graph wheel_graph", FILLED),
     (MADE, LITTLE, "barbell_graph lollipop_graph tadpole_graph ladder_graph circular_ladder_graph", FILLED),

@@ -40,6 +40,34 @@ def test_by_suffix(tmp_path, name):
         read(tmp_path / name, "xml")
 
 
+def test_parquet(tmp_path):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path, InvalidValue = tmp_path / "a.parquet", gb.exceptions.InvalidValue
+    for labels, dtype in ((None, "INT64"), (("x", "y", "z"), "FP64"), (None, "BOOL")):
+        A = gb.Matrix.from_coo([0, 1, 2], [2, 0, 1], [1, 2, 3], nrows=3, ncols=3, dtype=dtype)
+        gb.Graph(A, labels).write(path)
+        graph = gb.Graph.read(path)
+        assert (graph.matrix.nvals, graph.matrix.dtype, sorted(graph.vertices)) == (
+            3,
+            A.dtype,
+            list(labels or range(3)),
+        )
+        for i, j, x in zip(*A.to_coo()):
+            ends = (graph.vertex(end if labels is None else labels[end]) for end in (i, j))
+            assert graph.matrix[tuple(ends)].new().value == x
+    parquet.write_table(pa.table({"from": [0, 4], "to": [1, 2], "w": [0.5, 7], "when": ["a", "b"]}), path)
+    assert read(path, source="from", target="to").matrix.dtype == "BOOL"
+    weighted = read(io.BytesIO(path.read_bytes()), "parquet", source="from", target="to", weight="w", directed=False)
+    assert weighted.matrix.to_dicts() == {0: {1: 0.5}, 1: {0: 0.5}, 2: {4: 7}, 4: {2: 7}}
+    with pytest.raises(InvalidValue, match=r"a\.parquet: column 'source': expected one of"):
+        read(path)
+    path.write_bytes(b"PAR1 no table")
+    with pytest.raises(InvalidValue, match=r"a\.parquet: expected a Parquet file"):
+        read(path)
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "none.parquet")
+
+
 def test_labels():
     graph = read(io.BytesIO(b"b a\na c\n"), "edges")
     assert (graph.labels, graph.vertex("a"), graph.label(1)) == (("b", "a", "c"), 1, "a")

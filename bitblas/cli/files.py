@@ -171,6 +171,7 @@ def convert(args: argparse.Namespace) -> None:
     groups: dict[str, dict[str, Any]] = {
         "mtx": {"field": args.field, "symmetry": args.symmetry, "precision": args.precision, "comment": args.comment},
         "npz": {"layout": args.layout},
+        "parquet": {},
         "bitblas": {"format": args.format, "tile": args.tile, "packed": args.packed or None},
         "edges": {
             "base": args.output_base, "header": args.output_header or None,
@@ -187,7 +188,7 @@ def convert(args: argparse.Namespace) -> None:
     start = time.perf_counter()
     graph = load(args, square=False, device="cpu", **stored)
     A = graph.matrix
-    dropped = graph.labels is not None and kind not in TEXTS
+    dropped = graph.labels is not None and kind not in (*TEXTS, "parquet")
     names = {} if graph.labels is None or dropped else {"labels": graph.labels}
     write(output.target(args.out), A, kind, **names, **own)
     seconds = time.perf_counter() - start

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import extras
 from ..core.convert import check_size
 from ..exceptions import InvalidValue
 from ..io.build import mirrored
+from ..io.parquet import load
 from .saved import all_or_none
 from .start import current
 
@@ -24,15 +24,6 @@ def files_of(source: Any) -> list[Path]:
     """The file, or those of a folder, by their names."""
     path = Path(source)
     return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-
-
-def load() -> Any:
-    """pyarrow.parquet. ImportError says what is missing."""
-    try:
-        from pyarrow import parquet
-    except ImportError as error:
-        raise ImportError(f"Parquet files: pyarrow cannot be loaded ({error}); {extras.hint('arrow')}") from error
-    return parquet
 
 
 def is_table(source: Any) -> bool:

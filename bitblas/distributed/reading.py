@@ -87,7 +87,7 @@ def read(path: Any, /, *, share: bool = True, file_format: str | None = None, **
 
     Raises OSError, InvalidValue (with file and line), DistributedError.
     """
-    if file_format is None and parquet.is_table(path):
+    if file_format == "parquet" or (file_format is None and parquet.is_table(path)):
         return _table(path, share, **options)
     if isinstance(path, (str, os.PathLike)) and os.path.isdir(path):
         loaded: Matrix = Matrix.load(path, **options)

@@ -117,7 +117,7 @@ class Graph(Methods):
         return cls(made.matrix, made.labels, directed=G.is_directed(), attributes=more)
 
     @classmethod
-    def read(cls, source: Any, file_format: str | None = None, **options: Any) -> Graph:
+    def read(cls, source: Any, /, file_format: str | None = None, **options: Any) -> Graph:
         """From a file of any kind: see `bitblas.io.read`."""
         return _io().read(source, file_format, **options)
 

@@ -12,6 +12,7 @@ from .edgelist import read_edgelist, write_edgelist
 from .libraries import from_graphblas, from_networkx, from_scipy_sparse, to_graphblas, to_networkx, to_scipy_sparse
 from .matrixmarket import mmread, mmwrite
 from .npz import read_npz, write_npz
+from .parquet import read_parquet, write_parquet
 from .suffix import FILE_FORMATS, file_format_of, read, write
 from .tables import from_igraph, from_table, to_arrow, to_igraph, to_pandas, to_polars
 from .webgraph import read_webgraph
@@ -19,6 +20,6 @@ from .webgraph import read_webgraph
 __all__ = [
     "FILE_FORMATS", "Graph", "file_format_of", "from_graphblas", "from_igraph", "from_networkx",
     "from_scipy_sparse", "from_table", "host_coo", "mmread", "mmwrite", "read", "read_edgelist", "read_npz",
-    "read_webgraph", "replacing", "to_arrow", "to_graphblas", "to_igraph", "to_networkx", "to_pandas", "to_polars",
-    "to_scipy_sparse", "write", "write_edgelist", "write_npz",
+    "read_parquet", "read_webgraph", "replacing", "to_arrow", "to_graphblas", "to_igraph", "to_networkx",
+    "to_pandas", "to_polars", "to_scipy_sparse", "write", "write_edgelist", "write_npz", "write_parquet",
 ]  # fmt: skip

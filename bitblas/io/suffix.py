@@ -12,6 +12,7 @@ from .edgelist import read_edgelist, write_edgelist
 from .files import name_of
 from .matrixmarket import mmread, mmwrite
 from .npz import read_npz, write_npz
+from .parquet import read_parquet, write_parquet
 
 FILE_FORMATS = {
     "mtx": "Matrix Market",
@@ -20,6 +21,7 @@ FILE_FORMATS = {
     "tsv": "edge list, tabs between",
     "csv": "edge list, commas between",
     "edges": "edge list, blanks between",
+    "parquet": "table of edges, with the extra [arrow]",
 }
 DELIMITERS = {"tsv": "\t", "csv": ",", "edges": " "}
 _SUFFIXES = {f".{name}": name for name in FILE_FORMATS} | {".mm": "mtx", ".el": "edges", ".txt": "edges"}
@@ -53,11 +55,12 @@ def written_as(target: Any, given: str | None = None, more: Mapping[str, str] = 
     return kind
 
 
-def read(source: Any, file_format: str | None = None, **options: Any) -> Graph:
+def read(source: Any, /, file_format: str | None = None, **options: Any) -> Graph:
     """Read a file of any kind: a Graph of the matrix and, where vertices have names, their labels.
 
-    file_format: mtx, npz, bitblas, tsv, csv or edges; None: as the suffix says. options: those of `mmread`, `read_npz`,
-    `read_edgelist`, or of `Matrix.load`, which also say what is raised; a file of bitblas is verified.
+    file_format: mtx, npz, bitblas, tsv, csv, edges or parquet; None: as the suffix says. options: those of `mmread`,
+    `read_npz`, `read_edgelist`, `read_parquet`, or of `Matrix.load`, which also say what is raised; a file of bitblas
+    is verified.
     """
     kind = file_format_of(source, file_format)
     if kind == "mtx":
@@ -66,6 +69,8 @@ def read(source: Any, file_format: str | None = None, **options: Any) -> Graph:
         return Graph(read_npz(source, **options))
     if kind == "bitblas":
         return Graph(_load(source, **options))
+    if kind == "parquet":
+        return read_parquet(source, **options)
     return read_edgelist(source, **({"delimiter": DELIMITERS[kind]} | options))
 
 
@@ -82,9 +87,11 @@ def _path(given: Any) -> Any:
 
 
 def write(target: Any, matrix: Any, file_format: str | None = None, *, labels: Any = None, **options: Any) -> None:
-    """Write a Matrix to a file of any kind, chosen as in `read`. labels: names for the vertices of an edge list.
+    """Write a Matrix to a file of any kind, chosen as in `read`. labels: names for the vertices of an edge list
+    or a table.
 
-    options: those of `mmwrite`, `write_npz`, `Matrix.save` or `write_edgelist`, which also say what is raised.
+    options: those of `mmwrite`, `write_npz`, `Matrix.save`, `write_parquet` or `write_edgelist`, which also say what is
+    raised.
     """
     kind = written_as(target, file_format)
     if kind == "mtx":
@@ -93,5 +100,7 @@ def write(target: Any, matrix: Any, file_format: str | None = None, *, labels: A
         write_npz(target, matrix, **options)
     elif kind == "bitblas":
         matrix.save(_path(target), **options)
+    elif kind == "parquet":
+        write_parquet(target, matrix, labels=labels, **options)
     else:
         write_edgelist(target, matrix, labels=labels, **({"delimiter": DELIMITERS[kind]} | options))

@@ -20,6 +20,8 @@ from .._parts import numbers
 from .._scores import drawn
 from .walks import Steps, table
 
+DRAWN = 1 << 11  # steps drawn at once where few walks wait: a round costs some fifty calls, however many there are
+
 
 @check.on_its_device
 def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None, gb=None):
@@ -54,14 +56,18 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
         walk, at, last = walk[going], at[going], last[going]
         to, waits, tries = at.copy(), numbers(len(walk), gb), 0
         while len(waits):
-            # to = a step without bias; it is taken with the chance bias / most
-            here, before, who = at[waits], last[waits], walk[waits]
-            v = steps.taken(here, (drawn(who, seed, step, 2 * tries) + 0.5) / 2**32)
+            # to = the first step without bias that is taken, of some that are drawn: with the chance bias / most
+            some = max(1, DRAWN // len(waits))
+            draw = numbers(len(waits) * some, gb)
+            w, k = waits[draw // some], 2 * (tries + draw % some)
+            before, who = last[w], walk[w]
+            v = steps.taken(at[w], (drawn(who, seed, step, k) + 0.5) / 2**32)
             bias = (v == before) * back + (v != before) * (away + (1 - away) * _there(edges, before * n + v))
             bias = bias * (before >= 0) + most * (before < 0)
-            go = (drawn(who, seed, step, 2 * tries + 1) + 0.5) / 2**32 * most <= bias
-            to[waits[go]] = v[go]
-            waits, tries = waits[~go], tries + 1
+            go = ((drawn(who, seed, step, k + 1) + 0.5) / 2**32 * most <= bias).reshape(-1, some)
+            found, first = go.any(axis=1), go.argmax(axis=1)
+            to[waits[found]] = v[first + draw[::some]][found]
+            waits, tries = waits[~found], tries + some
         at, last = to, at
         W.append((walk, at))
         watch.tell(total=length)

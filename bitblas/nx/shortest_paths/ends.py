@@ -2,6 +2,12 @@
 
 Each end goes on in turn until they meet, as NetworkX's searches do, node by node: few rows are read, and of several
 shortest paths it is NetworkX's, where neighbours are in its order (a node's predecessors are in that of their numbers).
+
+Two searches by levels (`walk.levels`) in turn would give the same path: of the nodes of a level that the other search
+has, the first one is where NetworkX's searches meet. But each level costs a product over all nodes, and this search
+ends after few of them. CPU milliseconds a path, this search, by levels, NetworkX: 100 000 random edges 0.09, 0.65,
+0.17; a path of 2000 nodes 1.6, 81, 0.7; the roads of New York 22, 34, 32. Which of several paths of one length
+Dijkstra's algorithm finds from both ends hangs on the order in which its heaps take nodes, and no level has that.
 """
 
 from __future__ import annotations
