@@ -59,8 +59,8 @@ __device__ __forceinline__ void open_stage(Stage& stage) {  // the whole block
   __syncthreads();
 }
 
-// A row is cut into `count` segments.
-__device__ __forceinline__ void put_segments(Stage& stage, u32 unit, u32 count, u32* segments, u64* state) {
+// A row is cut into `count` segments. Called seldom, from many places.
+__device__ __noinline__ void put_segments(Stage& stage, u32 unit, u32 count, u32* segments, u64* state) {
   const u32 at = atomicAdd(&stage.long_count, 1u);
   if (at < LONG_ROWS) {
     stage.longs[at] = {unit, count, atomicAdd(&stage.parts, count)};

@@ -71,10 +71,24 @@ def _labels(A, gb):
 
     def begin():
         x, p, done = gb.Vector(kind, n), gb.Vector(kind, n + 1), gb.Vector(kind, n)
+        q, seen = gb.Vector(gb.dtypes.BOOL, n), gb.Vector(gb.dtypes.BOOL, n)
+
+        def spread(_):
+            # seen<q> = true; q<!seen, replace> = q any.pair A
+            seen(q.S) << True
+            q(~seen.S, gb.replace) << q.vxm(A, gb.semiring.any_pair[gb.dtypes.BOOL])
+
         p << slots
+        # x = 0 where two steps lead from the vertex with label 0
+        done << start.select(gb.select.valueeq, 0)
+        q(done.S) << True
+        check.repeat(spread, q, limit=2)
         x << start
-        # near = A any.second x: the label of any neighbour
-        advance(x, p, done, A.mxv(x, gb.semiring.any_second[kind]).new())
+        x(seen.S) << 0
+        x(q.S) << 0
+        done << x.select(gb.select.valueeq, 0)
+        # near<!done> = A any.second x: the label of any neighbour
+        advance(x, p, done, A.mxv(x, gb.semiring.any_second[kind]).new(mask=~done.S))
         moved << True
         return x, p, done
 

@@ -49,6 +49,7 @@ struct Back {
   // Whether u has an entry in a row; the warp calls it together.
   __device__ __forceinline__ Hit look(const back_row_t& x, const u64* u_bits) const {
     __shared__ PTR_T rest_begin[BLOCK / 32][32], rest_end[BLOCK / 32][32];
+    if (!__any_sync(ALL_LANES, x.begin < x.end)) return {false, 0, 0};
     i64 e = x.begin;
     const i64 stop = x.end;
     bool hit = false;
@@ -69,6 +70,7 @@ struct Back {
     e += FEW;
     // What is left: a long row by the warp, all others by groups of lanes, each taking the next one when it is done.
     const bool left = !hit && e < stop, is_long = left && stop - e > MANY;
+    if (!__any_sync(ALL_LANES, left)) return {hit, from, found};
     for (u32 rest = __ballot_sync(ALL_LANES, is_long); rest; rest &= rest - 1) {
       const int owner = __ffs(rest) - 1;
       const i64 last = __shfl_sync(ALL_LANES, stop, owner);
