@@ -38,7 +38,9 @@ __device__ __forceinline__ void walk_segment(const Rows& rows, u32 i, u32 s, int
 
 // Where the next row that pulls lies is not asked for ahead: it would take registers that there are not.
 typedef bool back_row_t;
-template <class B> __device__ __forceinline__ bool back_row(const B&, i64, bool wanted) { return wanted; }
+template <class B> __device__ __forceinline__ bool back_row(const B&, i64) { return true; }
 template <class B> __device__ __forceinline__ Hit back_look(const B& back, bool wanted, i64 j, const u64* u_bits) {
   return back.look(j, wanted, u_bits);
 }
+template <class B> __device__ __forceinline__ bool is_same(const B&, const Rows&) { return false; }
+__device__ __forceinline__ i64 back_length(bool) { return 0; }

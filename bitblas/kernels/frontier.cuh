@@ -9,8 +9,15 @@
 
 #define WARP_LANE (threadIdx.x & 31)
 
-// A number that is asked for here, whatever is decided before it is looked at: compilers move plain loads behind branches.
-template <class T> __device__ __forceinline__ T ask_for(const T* number) { return *(const volatile T*)number; }
+// Whether a round is run, known when all these numbers are there: compilers would ask for them behind the branch, one more
+// trip to the L2 cache later. They never are all ones.
+template <class... T> __device__ __forceinline__ bool runs_with(bool runs, T... numbers) {
+  u64 all = ~0ull;
+  const u64 each[] = {sizeof(T) == 4 ? (u64)numbers << 32 | numbers : (u64)numbers...};
+#pragma unroll
+  for (u64 x : each) all &= x;
+  return runs & (all != ~0ull);
+}
 
 // Rounds: [0] those before this run of the body, [1] the limit, [2] those done, [3] not 0: somebody wants it to stop,
 // [4] those that a cluster did (rounds.cuh), after which buffers stand where they stood before, [5] not 0: an index vector
@@ -35,6 +42,16 @@ __device__ __forceinline__ void add_of_warp(u64* to, u64 x) {
 #pragma unroll
   for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(ALL_LANES, x, d);
   if (WARP_LANE == 0 && x) atomicAdd(to, x);
+}
+
+// The same over the block, which calls it together: thousands of warps that add to one number would take turns.
+__device__ __forceinline__ void add_of_block(u64* to, u64 x) {
+  __shared__ u64 sum;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  add_of_warp(&sum, x);
+  __syncthreads();
+  if (threadIdx.x == 0 && sum) atomicAdd(to, sum);
 }
 
 // What a block finds for the next frontier is gathered in shared memory, so that it adds to the counters once: hundreds

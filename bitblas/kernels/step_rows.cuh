@@ -5,7 +5,8 @@
 // SCANS: nobody has listed the entries of u, and no row is long.
 // `old` is the frontier of the round before, which is cleared for the round after.
 // Before it stand the form's rows.cuh and what its step.cu says: how a warp walks along rows (walk_rows, walk_segment, by
-// AT_ONCE entries a lane), PARTS of a segment, and the rows that pull (Back, PULL_FORM, PULL_FORM_OF, back_row, back_look).
+// AT_ONCE entries a lane), PARTS of a segment, and the rows that pull (Back, PULL_FORM, PULL_FORM_OF, back_row,
+// back_look; is_same, back_length).
 // Of forms that are decoded from the beginning of a row kernels/decoded_rows.cuh says most of it.
 #if SCANS  // there is no list of u: its bits are looked at, eight rows at a time, so that close ones go to many warps
 #define ROWS 8
@@ -67,14 +68,15 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
      const u32* old_list, const u64* old_state, const u64* mask, i64 mask_stride, u64 mask_invert, FORM(),
      const value_t* a_val, A_T a_iso, i64 a_stride, PULL_FORM() PARAMETERS) {
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
-  const bool dense = ask_for(u_state + DENSE) != 0 || SCANS, old_dense = ask_for(old_state + DENSE) != 0;
-  const u64 u_listed = ask_for(u_state + LISTED), u_work = ask_for(u_state + WORK);
-  const u64 segments = ask_for(u_state + SEGMENTS), old_listed = ask_for(old_state + LISTED);
+  const i64 begun[] = {rounds[0]};
+  const u64 no_list = u_state[DENSE], no_old_list = old_state[DENSE], u_listed = u_state[LISTED], u_work = u_state[WORK];
+  const u64 segments = u_state[SEGMENTS], old_listed = old_state[LISTED];
   // The row of a warp, should there be no more on the list than there are warps.
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
-  const u32 own = SCANS || warp >= n ? 0 : ask_for(u_list + warp);
-  const i64 begun[] = {ask_for(rounds)};
-  if (!may_run(condition, rounds, ahead)) return;
+  const u32 own = SCANS || warp >= n ? 0 : u_list[warp];
+  const bool runs = may_run(condition, rounds, ahead);
+  if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, segments, old_listed, own)) return;
+  const bool dense = SCANS || no_list, old_dense = no_old_list != 0;
   if (thread_number() == 0) rounds[2] = begun[0] + ahead + 1;
   const bool pull = PULLS && u_work > threshold;
   const Rows A = FORM_OF();
@@ -207,16 +209,32 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
 #if PULLS
   if (pull) {
     const Back back = PULL_FORM_OF();
+    const bool same = is_same(back, A);
     // Rows a warp: a power of two, so few that every warp has some. A row may have to be read to its end.
     int share = 32;
     while (share > 1 && size <= warps * (share / 2)) share /= 2;
-    const auto is_wanted = [&](i64 j) { return WARP_LANE < share && j < size && open(j); };
+    // What says which of the next rows are wanted, and where they lie, is asked for before these are looked at.
+    struct Asked {
+      bool inside;
+      u32 masked, also;  // what `open` looks at
+      back_row_t row;
+    };
+    const auto ask = [&](i64 j) {
+      Asked x = {WARP_LANE < share && j < size, 0, 0, back_row_t()};
+      if (x.inside) {
+        if (mask_stride) x.masked = ((const u32*)mask)[j >> 5];
+        if (ALSO) x.also = ((const u32*)u_bits)[j >> 5];
+        x.row = back_row(back, j);
+      }
+      return x;
+    };
     i64 j = warp * share + WARP_LANE;
-    back_row_t row = back_row(back, j, is_wanted(j));
+    Asked now = ask(j);
     while (j - WARP_LANE < size) {
-      // What says where the next rows lie is asked for before these are looked at.
       const i64 next = j + warps * share, at = j - WARP_LANE;
-      const back_row_t next_row = back_row(back, next, is_wanted(next));
+      const Asked then = ask(next);
+      const bool wanted = now.inside & ((((now.masked | now.also) ^ (u32)mask_invert) >> (j & 31)) & 1);
+      const back_row_t row = wanted ? now.row : back_row_t();
       const Hit hit = back_look(back, row, j, u_bits);
       const u32 hits = __ballot_sync(ALL_LANES, hit.some);
       if (WARP_LANE == 0 && share == 32) ((u32*)t_bits)[at >> 5] = hits;
@@ -226,8 +244,9 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
         t_val[j] = C_T(mul(Values{back.val, a_iso, a_stride}.at(hit.place), load<U_T>(u_val, u_iso, u_stride, hit.from), j,
                            hit.from));
 #endif
-      weigh(stage, t, hit.some, j, WEIGHS && hit.some ? A.work_of(A.item((u32)j)) : 0, entries, work);
-      j = next, row = next_row;
+      const i64 length = !WEIGHS || !hit.some ? 0 : same ? back_length(row) : A.work_of(A.item((u32)j));
+      weigh(stage, t, hit.some, j, length, entries, work);
+      j = next, now = then;
     }
     if (thread_number() == 0) t_state[DENSE] = 1;
   }

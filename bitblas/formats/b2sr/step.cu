@@ -15,14 +15,16 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
      const value_t* a_val, A_T a_iso, i64 a_stride, FORM(pull_) PARAMETERS) {
   (void)longest, (void)u_segments, (void)t_segments;
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
-  const bool dense = ask_for(u_state + DENSE) != 0, old_dense = ask_for(old_state + DENSE) != 0;
-  const u64 u_listed = ask_for(u_state + LISTED), u_work = ask_for(u_state + WORK), old_listed = ask_for(old_state + LISTED);
+  const i64 begun[] = {rounds[0]};
+  const u64 no_list = u_state[DENSE], no_old_list = old_state[DENSE];
+  const u64 u_listed = u_state[LISTED], u_work = u_state[WORK], old_listed = old_state[LISTED];
   // The tile row of a group, should there be no more on the list than there are groups.
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   const i64 ours = warp * GROUPS + WARP_LANE / LANES;
-  const u32 own = ours < n ? ask_for(u_list + ours) : 0;
-  const i64 begun[] = {ask_for(rounds)};
-  if (!may_run(condition, rounds, ahead)) return;
+  const u32 own = ours < n ? u_list[ours] : 0;
+  const bool runs = may_run(condition, rounds, ahead);
+  if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, old_listed, own)) return;
+  const bool dense = no_list != 0, old_dense = no_old_list != 0;
   if (thread_number() == 0) rounds[2] = begun[0] + ahead + 1;
   const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
   const bool pull = PULLS && u_work > threshold;

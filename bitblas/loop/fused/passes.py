@@ -51,7 +51,7 @@ def pass_variant(
             lines, [*stores, f"remaining += b{counted.id};"]
         )  # fmt: skip
         text.parameter("u64* slot", "slot")
-        after.append("add_of_warp(slot + REMAINING, remaining);")
+        after.append("add_of_block(slot + REMAINING, remaining);")
     written = [s for s in scalars if writes(statements, s)]
     if written:
         after += _ending(text, sums, written, counted)

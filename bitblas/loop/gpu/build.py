@@ -30,6 +30,7 @@ from ..fused.pointwise import Parameter
 from ..fused.steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
 from ..fused.together import size_of
 from ..recorded.ir import LineProduct, Masked, Product, Reduce, Scal, Vec
+from ..recorded.state import NO_LIMIT
 from ..scratch import Scratch
 from .activate import activation, is_scanned, most_work, threshold
 from .along import Along
@@ -50,16 +51,17 @@ class Build:
 
     def __init__(
         self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], full: frozenset[Vec],
-        condition: Vec | Scal, around: Build | None = None, group: Any = None,
+        condition: Vec | Scal, around: Build | None = None, group: Any = None, limit: int = NO_LIMIT,
     ) -> None:  # fmt: skip
-        """around: that of the round in which this one's loop runs, whose memory it shares. group: its ranks."""
+        """around: that of the round in which this one's loop runs, whose memory it shares. group: its ranks. limit: of
+        the rounds of every run, as far as it is known."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
         self.longest = SEGMENT_ENTRIES  # of a row that is not cut
         self.full, self.of_full = frozenset(x.id for x in full), full
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         skewed, opened = any(self.rows_of(step.product)[1] for step in self.steps), lambda item: is_listed(self, item)
-        copies = copies_of(plan, device.captures, skewed=skewed, opened=opened)
+        copies = copies_of(plan, device.captures, limit, skewed=skewed, opened=opened)
         self.copies = copies = copies if group is None else int(group.allreduce(np.array([copies]), np.maximum)[0])
         self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # that write it in a round
         self.lines: list[Line] = []  # what one round launches
@@ -180,7 +182,7 @@ class Build:
 
     def _inner(self, item: Inner, head: tuple[Any, ...]) -> Launch:
         """A loop inside the round, or what runs under a condition. head: of a launch of the round."""
-        loop = InnerLoop(Build(self.device, item.round, (), self.iso, self.of_full, item.condition, self), item, head)
+        loop = InnerLoop(Build(self.device, item.round, (), self.iso, self.of_full, item.condition, self, limit=item.limit), item, head)
         self.lines += loop.lines
         return loop
 

@@ -13,6 +13,7 @@ from ..buffers import BUFFERS, ROUNDS
 from ..fused.fuse import Between, Inner, Pass, Pull, Round, Step
 from ..fused.lines import Line
 from ..recorded.ir import Pointwise, Statement, Vec
+from ..recorded.state import NO_LIMIT
 from .activate import activation
 
 Launch = Callable[[], None]
@@ -24,7 +25,8 @@ COPIES, COPIES_SKEWED = 12, 9
 
 
 def copies_of(
-    round_: Round, captures: bool, *, skewed: bool, opened: Callable[[Pull], bool] = lambda item: False
+    round_: Round, captures: bool, limit: int = NO_LIMIT, *, skewed: bool,
+    opened: Callable[[Pull], bool] = lambda item: False,
 ) -> int:  # fmt: skip
     """Rounds per run of the body: products by rows cannot be skipped, but those of listed ones (`opened`), so that few
     of them may run in vain, nor can inner loops, nor what ranks exchange; where the host makes the launches, no loop
@@ -34,7 +36,8 @@ def copies_of(
     if not captures or any(map(lasts, round_.items)):
         return BUFFERS if rotates else 1
     copies = COPIES_SKEWED if skewed else COPIES
-    return copies // max(1, len(round_.items) // 2) // BUFFERS * BUFFERS or BUFFERS
+    copies = min(copies // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
+    return copies // BUFFERS * BUFFERS or BUFFERS
 
 
 def entering(build: Any) -> list[Launch]:
