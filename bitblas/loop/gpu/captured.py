@@ -109,7 +109,7 @@ class Captured:
         build = self.build
         begin_, end_ = [*self.enter, *build.begin, *self.entering], [*build.end, self.leave]
         parts = Parts(begin_, build.launches, end_)
-        self.loop = loop(self.device, parts, build.finish, build.going, self.group, build.outermost)
+        self.loop = loop(self.device, parts, build.start, build.finish, build.going, self.group, build.outermost)
 
     def _layout(self, held: dict[int, VectorStore]) -> tuple[dict[int, Any], frozenset[Vec]]:
         """The values of iso vectors, and the full ones: those on which all ranks agree, which send the same then."""

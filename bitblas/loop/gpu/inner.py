@@ -85,7 +85,7 @@ class InnerLoop:
         for launch in (*self._prepared, self._enter):
             launch()
         while device.to_host(going)[0]:
-            for launch in (*self.build.launches, self._finish):
+            for launch in (*self.build.launches, *self._finish):
                 launch()
         for launch in self.leave:
             launch()
@@ -96,7 +96,7 @@ class InnerLoop:
 
     def body(self, handle: int) -> list[Launch]:
         """A run of the body, which ends with whether there is another one."""
-        return [*self.build.launches, self.build.finish(handle)]
+        return [*self.build.launches, *self.build.finish(handle)]
 
     @property
     def _prepared(self) -> list[Launch]:
