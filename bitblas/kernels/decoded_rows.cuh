@@ -3,6 +3,7 @@
 // look(j, wanted, u_bits), whether u has an entry in row j, for the lanes that want to know.
 #define STEP_BLOCKS (__CUDA_ARCH__ >= 900 ? 4 : 3)  // of a multiprocessor; compute capability 8 would spill registers
 #define PARTS 1
+#define EARLY 0
 enum { AT_ONCE = 1 };
 typedef i64 entry_t;
 typedef u32 number_t;

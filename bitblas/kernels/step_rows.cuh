@@ -57,6 +57,9 @@ __device__ __forceinline__ void found(Stage& stage, const Out& t, const bool* fr
   for (int k = 0; k < AT_ONCE; ++k) weigh(stage, t, fresh[k], j[k], t.rows.work_of(row[k]), entries, work);
 }
 
+#ifndef EARLY
+#define EARLY 1  // registers suffice to ask for rows before they are known to be new
+#endif
 #ifndef STEP_BLOCKS
 #define STEP_BLOCKS 4  // of a multiprocessor: 64 registers a thread
 #endif
@@ -92,7 +95,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   clear_frontier(old_dense, old_list, (i64)old_listed, size, old_bits, old_val, warps * 32 - 1 - thread_number(), warps * 32);
 
   // Where there are fewer entries than lanes, rows are asked for before they are known to be new: it is one trip less.
-  const bool early = WEIGHS && !SCANS && u_work <= (u64)warps * 32;
+  const bool early = EARLY && WEIGHS && !SCANS && u_work <= (u64)warps * 32;
   // Entries of rows, some of each lane, all asked for before the first is looked at.
   u32 i = 0;  // the row of this lane
   const auto push = [&](const bool* has, const number_t* j, const entry_t* e, const int* owner) {

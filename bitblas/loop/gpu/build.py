@@ -107,8 +107,8 @@ class Build:
         self.ends = Ends(self, group)
         self.launches += self.ends.launches
         self.small = small_rounds(self)
-        self.decides = around is None and group is None and bool(self.small.launches)  # after small rounds, once more
-        if not self.decides:
+        self.outer = around is None and group is None
+        if not self.outer:
             self.launches[:0] = self.small.launches
 
     # ---- conditions and states ----
@@ -287,30 +287,6 @@ class Build:
 
     def cells_at(self, t: Frontier, ahead: int, kind: int) -> Any:
         return t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")
-
-    # ---- the end of the body ----
-
-    def finish(self, handle: int) -> list[Launch]:
-        """What a run of the body ends with, and small rounds after it: whether there is another one goes to the handle
-        of its condition."""
-        return [self._finish(handle), *(self._small(handle) if self.decides else ())]
-
-    def start(self, handle: int) -> list[Launch]:
-        """Small rounds before the first run of the body, and whether it is needed."""
-        return self._small(handle) if self.decides and not self.small.later else []
-
-    def _small(self, handle: int) -> list[Launch]:
-        condition = self.number(*self.condition_at(0))
-        args = np.int64(1), condition, condition, self.rounds, np.int64(0), self.outermost, np.uint64(handle), self.going
-        return [*self.small.launches, self.launcher(Variant("loop/gpu/enter"), 1, args)]
-
-    def _finish(self, handle: int) -> Launch:
-        state, which = self.condition_at(0)
-        args = (
-            np.int64(len(self.memory)), self.sources, self.memory, self.number(state, which), self.rounds,
-            np.int64(self.copies), self.outermost, np.uint64(handle), self.going, *self.ends.args,
-        )  # fmt: skip
-        return self.launcher(Variant("loop/gpu/finish"), 1, args)
 
     def dense_at_start(self) -> list[int]:
         """States of frontiers that must clear all their cells: lists know of entries alone."""

@@ -15,6 +15,7 @@ from ..fused.lines import Line
 from ..recorded.ir import Pointwise, Statement, Vec
 from ..recorded.state import NO_LIMIT
 from .activate import activation
+from .again import finish
 
 Launch = Callable[[], None]
 # Rounds per run of the body where every kernel of it may be skipped; multiples of a frontier's buffers. On an H200 a
@@ -71,7 +72,7 @@ class InnerLoop:
         if not isinstance(build.condition, Vec):
             same = Statement(build.condition, Pointwise(0, None, build.condition))
             self._entering.append(build.passes(Pass([same], build.condition), -1, once=True))
-        self._enter, self._finish = self._decision(0), build.finish(0)
+        self._enter, self._finish = self._decision(0), finish(build, 0)
         self.leave = [launch for x in self.turning for launch in self._back(x)]
 
     @property
@@ -96,7 +97,7 @@ class InnerLoop:
 
     def body(self, handle: int) -> list[Launch]:
         """A run of the body, which ends with whether there is another one."""
-        return [*self.build.launches, *self.build.finish(handle)]
+        return [*self.build.launches, *finish(self.build, handle)]
 
     @property
     def _prepared(self) -> list[Launch]:
