@@ -70,8 +70,7 @@ def _telling(body, told):
 
 
 def repeat(body, while_, limit=None):
-    """body(k) for k = 0, 1, .. while the Vector has entries, `limit` times at most; in the body of a loop, a loop inside
-    it."""
+    """body(k) for k = 0, 1, .. while the Vector has entries, at most `limit` times; a loop inside a loop's body too."""
     from bitblas.loop import repeat
 
     repeat(body, while_=while_, limit=limit)

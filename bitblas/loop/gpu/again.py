@@ -1,4 +1,4 @@
-"""Whether the body of a loop is run, and run again: small rounds before it and after it, and who tells the condition."""
+"""Whether the body of a loop is run, and run again: small rounds before it and after it, and who tells that."""
 
 from __future__ import annotations
 

@@ -184,7 +184,9 @@ class Build:
 
     def _inner(self, item: Inner, head: tuple[Any, ...]) -> Launch:
         """A loop inside the round, or what runs under a condition. head: of a launch of the round."""
-        loop = InnerLoop(Build(self.device, item.round, (), self.iso, self.of_full, item.condition, self, limit=item.limit), item, head)
+        around, limit = self, item.limit
+        inner = Build(self.device, item.round, (), self.iso, self.of_full, item.condition, around, limit=limit)
+        loop = InnerLoop(inner, item, head)
         self.lines += loop.lines
         return loop
 

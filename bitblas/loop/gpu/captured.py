@@ -111,7 +111,8 @@ class Captured:
         build = self.build
         begin_, end_ = [*self.enter, *build.begin, *self.entering], [*build.end, self.leave]
         parts = Parts(begin_, build.launches, end_)
-        self.loop = loop(self.device, parts, partial(start, build), partial(finish, build), build.going, self.group, build.outermost)
+        asks = partial(start, build), partial(finish, build)
+        self.loop = loop(self.device, parts, *asks, build.going, self.group, build.outermost)
 
     def _layout(self, held: dict[int, VectorStore]) -> tuple[dict[int, Any], frozenset[Vec]]:
         """The values of iso vectors, and the full ones: those on which all ranks agree, which send the same then."""

@@ -1,7 +1,8 @@
 """Small rounds inside one cluster: the kernel that runs a body round after round while its frontier is small.
 
-It stands before the loop, and after the rounds of its captured body, and hands the frontier over to those. A step alone goes from frontier to
-frontier (kernels/rounds.cuh); a body with passes keeps a list of the places where anything is (kernels/listed.cuh).
+It stands before the loop, and after the rounds of its captured body, and hands the frontier over to those. A step alone
+goes from frontier to frontier (kernels/rounds.cuh); a body with passes keeps a list of the places where anything is
+(kernels/listed.cuh).
 """
 
 from __future__ import annotations
