@@ -21,7 +21,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   // The tile row of a group, should there be no more on the list than there are groups.
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   const i64 ours = warp * GROUPS + WARP_LANE / LANES;
-  const u32 own = ours < n ? u_list[ours] : 0;
+  const u32 own = !PACKED && ours < n ? u_list[ours] : 0;  // a Split has no register left for it
   const bool runs = may_run(condition, rounds, ahead);
   if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, old_listed, own)) return;
   const bool dense = no_list != 0, old_dense = no_old_list != 0;
@@ -42,7 +42,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   const i64 listed = dense ? n : (i64)u_listed;
   for (i64 k = warp * GROUPS; k < listed; k += warps * GROUPS) {
     const i64 mine = k + group;
-    const i64 tile_row = mine >= listed ? 0 : dense ? mine : mine == ours ? (i64)own : (i64)u_list[mine];
+    const i64 tile_row = mine >= listed ? 0 : dense ? mine : !PACKED && mine == ours ? (i64)own : (i64)u_list[mine];
     const u64 active = mine < listed ? tile_bits(u_bits, tile_row) : 0ull;
     Items items = {};
     if (mine < listed) items = A.items(tile_row);
