@@ -1,7 +1,9 @@
 // Steps along rows that are decoded from their beginning (kernels/step_rows.cuh): LANES lanes share a row, so many rows at a
 // time as a warp has such groups; a warp decodes a segment of a long one. Of a form's step.cu: Back, with
 // look(j, wanted, u_bits), whether u has an entry in row j, for the lanes that want to know.
+#ifndef STEP_BLOCKS
 #define STEP_BLOCKS (__CUDA_ARCH__ >= 900 ? 4 : 3)  // of a multiprocessor; compute capability 8 would spill registers
+#endif
 #define PARTS 1
 #define EARLY 0
 enum { AT_ONCE = 1 };

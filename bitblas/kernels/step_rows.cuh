@@ -58,7 +58,7 @@ __device__ __forceinline__ void found(Stage& stage, const Out& t, const bool* fr
 }
 
 #ifndef EARLY
-#define EARLY 1  // registers suffice to ask for rows before they are known to be new
+#define EARLY 1  // registers suffice to ask for rows before they are known to be there, or new
 #endif
 #ifndef STEP_BLOCKS
 #define STEP_BLOCKS 4  // of a multiprocessor: 64 registers a thread
@@ -76,7 +76,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   const u64 segments = u_state[SEGMENTS], old_listed = old_state[LISTED];
   // The row of a warp, should there be no more on the list than there are warps.
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
-  const u32 own = SCANS || warp >= n ? 0 : u_list[warp];
+  const u32 own = !EARLY || SCANS || warp >= n ? 0 : u_list[warp];
   const bool runs = may_run(condition, rounds, ahead);
   if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, segments, old_listed, own)) return;
   const bool dense = SCANS || no_list, old_dense = no_old_list != 0;
@@ -187,7 +187,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
         i = mine ? (first + owner * all) * ROWS + place_of_bit(bits, number) : 0;
       } else {
         mine = mine && first * share + x < listed;
-        i = mine ? share == 1 && first == (u32)warp ? own : u_list[first * share + x] : 0;
+        i = mine ? EARLY && share == 1 && first == (u32)warp ? own : u_list[first * share + x] : 0;
       }
       Item row = {};
       if (mine && !pull) row = A.item(i), A.ask(row);

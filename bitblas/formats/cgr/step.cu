@@ -1,6 +1,7 @@
 // A round of a program by rows of intervals and residuals: kernels/step_rows.cuh. LANES lanes read a row, a warp a part of
 // a long one. Rows that pull (for WORDS) are read by a lane each; those that go on after some steps, by the warp.
 #include "formats/cgr/rows.cuh"
+#define STEP_BLOCKS 3  // of a multiprocessor: with four, registers would be spilled
 #include "kernels/decoded_rows.cuh"
 #define PULL_FORM() const i64 *pull_heads, const u32 *pull_words, i64 pull_segment
 #define PULL_FORM_OF() {pull_heads, pull_words, pull_segment}
