@@ -73,11 +73,11 @@ def _telling(body, told):
     return run
 
 
-def repeat(body, while_):
-    """body(k) for k = 0, 1, .. while the Vector has entries; in the body of a loop, a loop inside it."""
+def repeat(body, while_, limit=None):
+    """body(k) for k = 0, 1, .. while the Vector has entries, at most `limit` times; a loop inside a loop's body too."""
     from bitblas.loop import repeat
 
-    repeat(body, while_=while_)
+    repeat(body, while_=while_, limit=limit)
 
 
 def loop(make, A, gb, *args):

@@ -5,6 +5,7 @@
 #define STEP_BLOCKS (__CUDA_ARCH__ >= 900 ? 4 : 3)  // of a multiprocessor; compute capability 8 would spill registers
 #endif
 #define PARTS 1
+#define EARLY 0
 enum { AT_ONCE = 1 };
 typedef i64 entry_t;
 typedef u32 number_t;
@@ -65,7 +66,9 @@ template <int G, class Start, class Hits> __device__ __forceinline__ bool look_t
 
 // Where the next row that pulls lies is not asked for ahead: it would take registers that there are not.
 typedef bool back_row_t;
-template <class B> __device__ __forceinline__ bool back_row(const B&, i64, bool wanted) { return wanted; }
+template <class B> __device__ __forceinline__ bool back_row(const B&, i64) { return true; }
 template <class B> __device__ __forceinline__ Hit back_look(const B& back, bool wanted, i64 j, const u64* u_bits) {
   return back.look(j, wanted, u_bits);
 }
+template <class B> __device__ __forceinline__ bool is_same(const B&, const Rows&) { return false; }
+__device__ __forceinline__ i64 back_length(bool) { return 0; }

@@ -9,6 +9,16 @@
 
 #define WARP_LANE (threadIdx.x & 31)
 
+// Whether a round is run, known when all these numbers are there: compilers would ask for them behind the branch, one more
+// trip to the L2 cache later. They never are all ones.
+template <class... T> __device__ __forceinline__ bool runs_with(bool runs, T... numbers) {
+  u64 all = ~0ull;
+  const u64 each[] = {sizeof(T) == 4 ? (u64)numbers << 32 | numbers : (u64)numbers...};
+#pragma unroll
+  for (u64 x : each) all &= x;
+  return runs & (all != ~0ull);
+}
+
 // Rounds: [0] those before this run of the body, [1] the limit, [2] those done, [3] not 0: somebody wants it to stop,
 // [4] those that a cluster did (rounds.cuh), after which buffers stand where they stood before, [5] not 0: an index vector
 // led nowhere (loop/gpu/indexed.cuh), [6] the index.
@@ -34,37 +44,81 @@ __device__ __forceinline__ void add_of_warp(u64* to, u64 x) {
   if (WARP_LANE == 0 && x) atomicAdd(to, x);
 }
 
+// The same over the block, which calls it together: thousands of warps that add to one number would take turns.
+__device__ __forceinline__ void add_of_block(u64* to, u64 x) {
+  __shared__ u64 sum;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  add_of_warp(&sum, x);
+  __syncthreads();
+  if (threadIdx.x == 0 && sum) atomicAdd(to, sum);
+}
+
 // What a block finds for the next frontier is gathered in shared memory, so that it adds to the counters once: hundreds
 // of additions to one address would take turns.
 #define STAGE 2048
+#define LONG_ROWS 256  // rows that are cut
 struct Stage {
   u32 units[STAGE];
-  u32 count;
-  u64 first, entries, work;
+  struct {
+    u32 unit, count, first;
+  } longs[LONG_ROWS];
+  u32 count, room;  // units, and how many of them stand here if there are more than STAGE
+  u32 long_count, parts;  // segments of the long rows
+  u64 first, first_part, entries, work;
 };
 
 __device__ __forceinline__ void open_stage(Stage& stage) {  // the whole block
-  if (threadIdx.x == 0) stage.count = 0, stage.entries = 0, stage.work = 0;
+  if (threadIdx.x == 0) {
+    stage.count = stage.long_count = stage.parts = 0, stage.room = STAGE;
+    stage.entries = stage.work = 0;
+  }
   __syncthreads();
 }
 
-// The whole warp calls it: as append, by way of the stage.
-__device__ __forceinline__ void put_on(Stage& stage, bool add, u32 unit, u32* list, u64* count) {
-  const u32 who = __ballot_sync(ALL_LANES, add);
-  if (!who) return;
-  const int leader = __ffs(who) - 1;
-  u32 at = 0;
-  if (WARP_LANE == leader) at = atomicAdd(&stage.count, (u32)__popc(who));
-  at = __shfl_sync(ALL_LANES, at, leader) + __popc(who & ((1u << WARP_LANE) - 1u));
-  if (add && at < STAGE) stage.units[at] = unit;
-  append(add && at >= STAGE, unit, list, count);
+// A row is cut into `count` segments. Called seldom, from many places.
+__device__ __noinline__ void put_segments(Stage& stage, u32 unit, u32 count, u32* segments, u64* state) {
+  const u32 at = atomicAdd(&stage.long_count, 1u);
+  if (at < LONG_ROWS) {
+    stage.longs[at] = {unit, count, atomicAdd(&stage.parts, count)};
+    return;
+  }
+  const u64 first = atomicAdd(state + SEGMENTS, (u64)count);
+  for (u32 s = 0; s < count; ++s) segments[2 * (first + s)] = unit, segments[2 * (first + s) + 1] = s;
 }
 
-__device__ __forceinline__ void close_stage(Stage& stage, u64 entries, u64 work, u32* list, u64* state) {  // the block
+// The whole warp calls it: as append, by way of the stage; N units a lane.
+template <int N, class U>
+__device__ __forceinline__ void put_on(Stage& stage, const bool* add, const U* unit, u32* list, u64* count) {
+  u32 who[N], all = 0;
+#pragma unroll
+  for (int k = 0; k < N; ++k) who[k] = __ballot_sync(ALL_LANES, add[k]), all += __popc(who[k]);
+  if (!all) return;
+  u32 at = 0;
+  if (WARP_LANE == 0) at = atomicAdd(&stage.count, all);
+  at = __shfl_sync(ALL_LANES, at, 0);
+  const bool fits = at + all <= STAGE;
+  if (!fits && at < STAGE && WARP_LANE == 0) stage.room = at;  // of those that found it too small one began inside
+#pragma unroll
+  for (int k = 0; k < N; ++k) {
+    if (fits && add[k]) stage.units[at + __popc(who[k] & ((1u << WARP_LANE) - 1u))] = (u32)unit[k];
+    at += __popc(who[k]);
+  }
+  if (fits) return;
+#pragma unroll
+  for (int k = 0; k < N; ++k) append(add[k], (u32)unit[k], list, count);
+}
+__device__ __forceinline__ void put_on(Stage& stage, bool add, u32 unit, u32* list, u64* count) {
+  put_on<1>(stage, &add, &unit, list, count);
+}
+
+// The block calls it. segments: where those of long rows go.
+__device__ __forceinline__ void close_stage(Stage& stage, u64 entries, u64 work, u32* list, u32* segments, u64* state) {
   add_of_warp(&stage.entries, entries);
   add_of_warp(&stage.work, work);
   __syncthreads();
-  const u32 count = stage.count < STAGE ? stage.count : STAGE;
+  const u32 count = stage.count <= STAGE ? stage.count : stage.room, longs = stage.long_count < LONG_ROWS ? stage.long_count : LONG_ROWS;
+  if (threadIdx.x == 32 && longs) stage.first_part = atomicAdd(state + SEGMENTS, (u64)stage.parts);
   if (threadIdx.x == 0) {
     if (count) stage.first = atomicAdd(state + LISTED, (u64)count);
     if (stage.entries) atomicAdd(state + ENTRIES, stage.entries);
@@ -72,6 +126,13 @@ __device__ __forceinline__ void close_stage(Stage& stage, u64 entries, u64 work,
   }
   __syncthreads();
   for (u32 k = threadIdx.x; k < count; k += BLOCK) list[stage.first + k] = stage.units[k];
+  for (u32 k = threadIdx.x / 32; k < longs; k += BLOCK / 32) {
+    const auto& row = stage.longs[k];
+    for (u32 s = WARP_LANE; s < row.count; s += 32) {
+      u32* const at = segments + 2 * (stage.first_part + row.first + s);
+      at[0] = row.unit, at[1] = s;
+    }
+  }
 }
 
 __device__ __forceinline__ void set_bit(u64* bits, i64 p) { atomicOr((u32*)bits + (p >> 5), 1u << (p & 31)); }

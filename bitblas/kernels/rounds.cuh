@@ -14,7 +14,8 @@
   }
 
 struct Tally {
-  u32 count, work, leave, spare;
+  u32 count, work, leave;
+  u32 most;  // items of one block
 };
 
 struct Queues {
@@ -31,6 +32,7 @@ __device__ __forceinline__ void sum_up(Queues& q, int turn) {
     Tally x = {};
     if (WARP_LANE < PEERS) x = *at_peer(&q.tally[turn], WARP_LANE);
     u32 sum = x.count < ROOM ? x.count : ROOM;
+    x.most = __reduce_max_sync(ALL_LANES, sum);
 #pragma unroll
     for (int d = 1; d < PEERS; d <<= 1) {
       const u32 below = __shfl_up_sync(ALL_LANES, sum, d);
@@ -42,7 +44,7 @@ __device__ __forceinline__ void sum_up(Queues& q, int turn) {
     if (WARP_LANE == PEERS - 1) q.all.count = sum;
     if (WARP_LANE == 0) {
       q.before[0] = 0;
-      q.all.work = x.work, q.all.leave = x.leave;
+      q.all.work = x.work, q.all.leave = x.leave, q.all.most = x.most;
       q.tally[turn ^ 1] = {};
     }
   }
@@ -135,10 +137,16 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 si
     for (u32 k = threadIdx.x; k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
     u32 found = 0;
     const Along along = {of, {b.bits, (const STORED(U_T)*)b.val, b.next_bits, b.next_val}};
-    for (u32 k = first_of_warp(rank, GROUPS); k < total; k += PEERS * GROUPS * WARPS) {
+    // A block keeps what it found, unless all would be done sooner if they shared.
+    const u32 at_once = GROUPS * WARPS;
+    const bool keeps = (q.all.most + at_once - 1) / at_once <= (total + PEERS * at_once - 1) / (PEERS * at_once);
+    const u32 all = keeps ? count : total;
+    for (u32 k = keeps ? threadIdx.x / 32 * GROUPS : first_of_warp(rank, GROUPS); k < all; k += (keeps ? 1 : PEERS) * at_once) {
       const u32 mine = k + WARP_LANE / LANES;
       Item item = {};
-      if (mine < total) {
+      if (mine < all && keeps) {
+        item = q.items[now][mine];
+      } else if (mine < all) {
         u32 owner = 0;
 #pragma unroll
         for (int r = 1; r < PEERS; ++r) owner += mine >= q.before[r];
@@ -152,7 +160,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 si
         found += (u32)(length < longest ? length : longest);
       };
       along(item, lane, LANES, put, [&] {
-        if (mine < total) along.entries(item, lane, [&](i64 i) { entry(i, b, first, done); });
+        if (mine < all) along.entries(item, lane, [&](i64 i) { entry(i, b, first, done); });
       });
     }
     found = __reduce_add_sync(ALL_LANES, found);

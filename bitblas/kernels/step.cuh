@@ -27,25 +27,24 @@ template <class T> __device__ __forceinline__ T cell_at(const T* at) {
   return cell.value;
 }
 
-// z is joined to a cell that held `seen` when it was asked for. Whether it was the first that the cell had: one of those
-// for whom that is true has to set its bit.
-__device__ __forceinline__ bool join_anew(C_T* at, Z_T z, C_T seen) {
-  typedef typename Cell<sizeof(C_T)>::type cell_t;
-  union { C_T value; cell_t raw; } old, next, begin;
-  old.value = seen, begin.value = C_T(BEGIN);
+typedef typename Cell<sizeof(C_T)>::type cell_t;
+
+// z is joined to a cell that held `seen` when it was asked for; what it held.
+__device__ __forceinline__ cell_t join_to(C_T* at, Z_T z, C_T seen) {
+  union { C_T value; cell_t raw; } old, next;
+  old.value = seen;
 #if JOIN
   next.value = C_T(add(cast<Z_T>(seen), z));
-  if (next.raw == old.raw) return old.raw == begin.raw;
+  if (next.raw == old.raw) return old.raw;
 #if JOIN == 1
   next.value = C_T(z);
-  old.raw = atomicAdd((cell_t*)at, next.raw);
-  return old.raw == begin.raw;
+  return atomicAdd((cell_t*)at, next.raw);
 #elif JOIN == 3
   old.value = atomicMax(at, C_T(z));
-  return old.raw == begin.raw;
+  return old.raw;
 #elif !JOIN_FLOAT
   old.value = atomicMin(at, C_T(z));
-  return old.raw == begin.raw;
+  return old.raw;
 #else
   // Floats without a sign are ordered as integers are, those with one the other way round, and NaN, with which the cell
   // begins, comes after all.
@@ -53,8 +52,7 @@ __device__ __forceinline__ bool join_anew(C_T* at, Z_T z, C_T seen) {
     typedef typename Signed<sizeof(C_T)>::type signed_t;
     next.value = C_T(z);
     const bool negative = (signed_t)next.raw < 0;
-    old.raw = negative ? atomicMax((cell_t*)at, next.raw) : (cell_t)atomicMin((signed_t*)at, (signed_t)next.raw);
-    return old.raw == begin.raw;
+    return negative ? atomicMax((cell_t*)at, next.raw) : (cell_t)atomicMin((signed_t*)at, (signed_t)next.raw);
   }
 #endif
 #endif
@@ -66,9 +64,17 @@ __device__ __forceinline__ bool join_anew(C_T* at, Z_T z, C_T seen) {
     if (now == old.raw) break;
     old.raw = now;
   }
-  return old.raw == begin.raw;
+  return old.raw;
 #endif
 }
+
+// Whether that was the beginning. One of those for whom it is true has to set the bit.
+__device__ __forceinline__ bool is_beginning(cell_t raw) {
+  union { C_T value; cell_t raw; } begin;
+  begin.value = C_T(BEGIN);
+  return raw == begin.raw;
+}
+__device__ __forceinline__ bool join_anew(C_T* at, Z_T z, C_T seen) { return is_beginning(join_to(at, z, seen)); }
 #endif
 // Half words of bits that a unit has.
 template <class F> __device__ __forceinline__ void each_half(u32 unit, F f) {

@@ -5,7 +5,8 @@
 // SCANS: nobody has listed the entries of u, and no row is long.
 // `old` is the frontier of the round before, which is cleared for the round after.
 // Before it stand the form's rows.cuh and what its step.cu says: how a warp walks along rows (walk_rows, walk_segment, by
-// AT_ONCE entries a lane), PARTS of a segment, and the rows that pull (Back, PULL_FORM, PULL_FORM_OF, back_row, back_look).
+// AT_ONCE entries a lane), PARTS of a segment, and the rows that pull (Back, PULL_FORM, PULL_FORM_OF, back_row,
+// back_look; is_same, back_length).
 // Of forms that are decoded from the beginning of a row kernels/decoded_rows.cuh says most of it.
 #if SCANS  // there is no list of u: its bits are looked at, eight rows at a time, so that close ones go to many warps
 #define ROWS 8
@@ -37,38 +38,28 @@ __device__ __forceinline__ u32 place_of_bit(u32 bits, u32 number) {
   return place;
 }
 
-// The whole warp calls it: rows that will be pushed along next (WEIGHS), of those who `fresh`; what a push along them takes.
-__device__ __forceinline__ void weigh(const Out& t, bool fresh, i64 j, i64 length, u32& entries, u64& work) {
+// A row that will be pushed along next (WEIGHS), of those who `fresh`: what a push along it takes.
+__device__ __forceinline__ void weigh(Stage& stage, const Out& t, bool fresh, i64 j, i64 length, u32& entries, u64& work) {
   entries += fresh;
-  if (!WEIGHS) return;
-  if (!fresh) length = 0;
+  if (!WEIGHS || !fresh) return;
   work += length;
-  if (!__any_sync(ALL_LANES, length > t.longest)) return;
-  const u32 count = length > t.longest ? (u32)((length + t.longest - 1) / t.longest) : 0;
-  const u32 before = group_sum_below<32>(count), all = __shfl_sync(ALL_LANES, before + count, 31);
-  u64 first = 0;
-  if (WARP_LANE == 0) first = atomicAdd(t.state + SEGMENTS, (u64)all);
-  first = __shfl_sync(ALL_LANES, first, 0) + before;
-  for (u32 s = 0; s < count; ++s) {
-    t.segments[2 * (first + s)] = (u32)j;
-    t.segments[2 * (first + s) + 1] = s;
-  }
+  if (length > t.longest) put_segments(stage, (u32)j, (u32)((length + t.longest - 1) / t.longest), t.segments, t.state);
 }
 
-// The whole warp calls it: entries j are new in t for those who `fresh`.
-__device__ __forceinline__ void found(Stage& stage, const Out& t, const bool* fresh, const number_t* j, u32& entries, u64& work) {
-  Item row[AT_ONCE];
+// The whole warp calls it: entries j are new in t for those who `fresh`. known: what is there of their rows.
+__device__ __forceinline__ void found(Stage& stage, const Out& t, const bool* fresh, const number_t* j, Item* row, bool known,
+                                      u32& entries, u64& work) {
 #pragma unroll
   for (int k = 0; k < AT_ONCE; ++k)
-    if (WEIGHS && fresh[k]) row[k] = t.rows.item((u32)j[k]);
-    else row[k] = {};
+    if (WEIGHS && fresh[k] && !known) row[k] = t.rows.item((u32)j[k]);
+  put_on<AT_ONCE>(stage, fresh, j, t.list, t.state + LISTED);
 #pragma unroll
-  for (int k = 0; k < AT_ONCE; ++k) {
-    put_on(stage, fresh[k], (u32)j[k], t.list, t.state + LISTED);
-    weigh(t, fresh[k], j[k], t.rows.work_of(row[k]), entries, work);
-  }
+  for (int k = 0; k < AT_ONCE; ++k) weigh(stage, t, fresh[k], j[k], t.rows.work_of(row[k]), entries, work);
 }
 
+#ifndef EARLY
+#define EARLY 1  // registers suffice to ask for rows before they are known to be there, or new
+#endif
 #ifndef STEP_BLOCKS
 #define STEP_BLOCKS 4  // of a multiprocessor: 64 registers a thread
 #endif
@@ -79,14 +70,17 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
      u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,
      const u32* old_list, const u64* old_state, const u64* mask, i64 mask_stride, u64 mask_invert, FORM(),
      const value_t* a_val, A_T a_iso, i64 a_stride, PULL_FORM() PARAMETERS) {
-  (void)n;
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
-  const bool runs = may_run(condition, rounds, ahead), dense = SCANS || u_state[DENSE], old_dense = old_state[DENSE] != 0;
-  const u64 u_listed = u_state[LISTED], u_work = u_state[WORK], segments = u_state[SEGMENTS];
-  const u64 old_listed = old_state[LISTED];
-  if (!runs) return;
-  if (thread_number() == 0) rounds[2] = rounds[0] + ahead + 1;
+  const i64 begun[] = {rounds[0]};
+  const u64 no_list = u_state[DENSE], no_old_list = old_state[DENSE], u_listed = u_state[LISTED], u_work = u_state[WORK];
+  const u64 segments = u_state[SEGMENTS], old_listed = old_state[LISTED];
+  // The row of a warp, should there be no more on the list than there are warps.
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
+  const u32 own = !EARLY || SCANS || warp >= n ? 0 : u_list[warp];
+  const bool runs = may_run(condition, rounds, ahead);
+  if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, segments, old_listed, own)) return;
+  const bool dense = SCANS || no_list, old_dense = no_old_list != 0;
+  if (thread_number() == 0) rounds[2] = begun[0] + ahead + 1;
   const bool pull = PULLS && u_work > threshold;
   const Rows A = FORM_OF();
   const Out t = {t_bits, t_val, t_list, t_state, t_segments, A, longest};
@@ -100,47 +94,74 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   // From the last thread on: while frontiers are small, others than those who push.
   clear_frontier(old_dense, old_list, (i64)old_listed, size, old_bits, old_val, warps * 32 - 1 - thread_number(), warps * 32);
 
+  // Where there are fewer entries than lanes, rows are asked for before they are known to be new: it is one trip less.
+  const bool early = EARLY && WEIGHS && !SCANS && u_work <= (u64)warps * 32;
   // Entries of rows, some of each lane, all asked for before the first is looked at.
   u32 i = 0;  // the row of this lane
   const auto push = [&](const bool* has, const number_t* j, const entry_t* e, const int* owner) {
     bool fresh[AT_ONCE];
+    Item row[AT_ONCE];
+    u32 masked[AT_ONCE], also[AT_ONCE];  // what `open` looks at
 #if !CELLS_BEGIN
     u32 there[AT_ONCE];
 #endif
 #if KIND == VALUES
     Z_T z[AT_ONCE];
+    A_T a[AT_ONCE];
+    U_T x[AT_ONCE];
+    u32 from[AT_ONCE];
 #if CELLS_BEGIN
     C_T cell[AT_ONCE];
+    cell_t before[AT_ONCE];
 #endif
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
-      const u32 from = __shfl_sync(ALL_LANES, i, owner[k]);
-      z[k] = has[k] ? mul(values.at(e[k]), load<U_T>(u_val, u_iso, u_stride, from), j[k], from) : Z_T(BEGIN);
+      from[k] = __shfl_sync(ALL_LANES, i, owner[k]);
+      a[k] = has[k] ? values.at(e[k]) : A_T();
+      x[k] = has[k] ? load<U_T>(u_val, u_iso, u_stride, from[k]) : U_T();
     }
 #else
     (void)e, (void)owner;
 #endif
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
-      fresh[k] = has[k] && open(j[k]);
+      masked[k] = has[k] & (mask_stride != 0) ? ((const u32*)mask)[j[k] >> 5] : 0;
+      also[k] = ALSO && has[k] ? ((const u32*)u_bits)[j[k] >> 5] : 0;
 #if CELLS_BEGIN
       cell[k] = has[k] ? cell_at(t_val + j[k]) : C_T(BEGIN);
 #else
       there[k] = has[k] ? ((const u32*)t_bits)[j[k] >> 5] : 0;
 #endif
+      row[k] = {};
+      if (early && has[k]) row[k] = A.item((u32)j[k]), A.ask(row[k]);
     }
+    // What one load or atomic operation answers is looked at when all are on their way.
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) fresh[k] = has[k] & ((((masked[k] | also[k]) ^ (u32)mask_invert) >> (j[k] & 31)) & 1);
+#if KIND == VALUES
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) z[k] = has[k] ? mul(a[k], x[k], j[k], from[k]) : Z_T(BEGIN);
+#endif
+#if CELLS_BEGIN
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) before[k] = fresh[k] ? join_to(t_val + j[k], z[k], cell[k]) : cell_t(0);
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) fresh[k] = fresh[k] && is_beginning(before[k]);
+#else
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) fresh[k] = fresh[k] && !(there[k] >> (j[k] & 31) & 1);
+#endif
+    u32 word[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) word[k] = fresh[k] ? atomicOr((u32*)t_bits + (j[k] >> 5), 1u << (j[k] & 31)) : ~0u;
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
-#if CELLS_BEGIN
-      fresh[k] = fresh[k] && join_anew(t_val + j[k], z[k], cell[k]) && ::mark(t_bits, j[k]);
-#else
-      fresh[k] = fresh[k] && !(there[k] >> (j[k] & 31) & 1) && ::mark(t_bits, j[k]);
-#endif
+      fresh[k] = !(word[k] >> (j[k] & 31) & 1);
 #if KIND == VALUES && !CELLS_BEGIN
       if (fresh[k]) t_val[j[k]] = C_T(z[k]);
 #endif
     }
-    found(stage, t, fresh, j, entries, work);
+    found(stage, t, fresh, j, row, early, entries, work);
   };
 
   // The entries of u, one a lane: so many of the list that all warps have some, or those of 32 units of bits that a warp
@@ -166,12 +187,15 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
         i = mine ? (first + owner * all) * ROWS + place_of_bit(bits, number) : 0;
       } else {
         mine = mine && first * share + x < listed;
-        i = mine ? u_list[first * share + x] : 0;
-        mine = mine && bit_of(u_bits, i);  // statements since may have taken it away
+        i = mine ? EARLY && share == 1 && first == (u32)warp ? own : u_list[first * share + x] : 0;
       }
       Item row = {};
-      if (mine && !pull) row = A.item(i);
+      if (mine && !pull) row = A.item(i), A.ask(row);
+      if (!dense) mine = mine && bit_of(u_bits, i);  // statements since may have taken it away
+      if (!mine) row = {};
       if (mine) {
+        const i64* const rounds = begun;
+        (void)rounds;
         AT_ENTRY((i64)i)
       }
       if (pull) continue;
@@ -188,16 +212,32 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
 #if PULLS
   if (pull) {
     const Back back = PULL_FORM_OF();
+    const bool same = is_same(back, A);
     // Rows a warp: a power of two, so few that every warp has some. A row may have to be read to its end.
     int share = 32;
     while (share > 1 && size <= warps * (share / 2)) share /= 2;
-    const auto is_wanted = [&](i64 j) { return WARP_LANE < share && j < size && open(j); };
+    // What says which of the next rows are wanted, and where they lie, is asked for before these are looked at.
+    struct Asked {
+      bool inside;
+      u32 masked, also;  // what `open` looks at
+      back_row_t row;
+    };
+    const auto ask = [&](i64 j) {
+      Asked x = {WARP_LANE < share && j < size, 0, 0, back_row_t()};
+      if (x.inside) {
+        if (mask_stride) x.masked = ((const u32*)mask)[j >> 5];
+        if (ALSO) x.also = ((const u32*)u_bits)[j >> 5];
+        x.row = back_row(back, j);
+      }
+      return x;
+    };
     i64 j = warp * share + WARP_LANE;
-    back_row_t row = back_row(back, j, is_wanted(j));
+    Asked now = ask(j);
     while (j - WARP_LANE < size) {
-      // What says where the next rows lie is asked for before these are looked at.
       const i64 next = j + warps * share, at = j - WARP_LANE;
-      const back_row_t next_row = back_row(back, next, is_wanted(next));
+      const Asked then = ask(next);
+      const bool wanted = now.inside & ((((now.masked | now.also) ^ (u32)mask_invert) >> (j & 31)) & 1);
+      const back_row_t row = wanted ? now.row : back_row_t();
       const Hit hit = back_look(back, row, j, u_bits);
       const u32 hits = __ballot_sync(ALL_LANES, hit.some);
       if (WARP_LANE == 0 && share == 32) ((u32*)t_bits)[at >> 5] = hits;
@@ -207,11 +247,12 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
         t_val[j] = C_T(mul(Values{back.val, a_iso, a_stride}.at(hit.place), load<U_T>(u_val, u_iso, u_stride, hit.from), j,
                            hit.from));
 #endif
-      weigh(t, hit.some, j, WEIGHS && hit.some ? A.work_of(A.item((u32)j)) : 0, entries, work);
-      j = next, row = next_row;
+      const i64 length = !WEIGHS || !hit.some ? 0 : same ? back_length(row) : A.work_of(A.item((u32)j));
+      weigh(stage, t, hit.some, j, length, entries, work);
+      j = next, now = then;
     }
     if (thread_number() == 0) t_state[DENSE] = 1;
   }
 #endif
-  close_stage(stage, entries, work, t_list, t_state);
+  close_stage(stage, entries, work, t_list, t_segments, t_state);
 }

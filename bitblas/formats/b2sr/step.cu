@@ -15,11 +15,17 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
      const value_t* a_val, A_T a_iso, i64 a_stride, FORM(pull_) PARAMETERS) {
   (void)longest, (void)u_segments, (void)t_segments;
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
-  const bool runs = may_run(condition, rounds, ahead), dense = u_state[DENSE] != 0, old_dense = old_state[DENSE] != 0;
+  const i64 begun[] = {rounds[0]};
+  const u64 no_list = u_state[DENSE], no_old_list = old_state[DENSE];
   const u64 u_listed = u_state[LISTED], u_work = u_state[WORK], old_listed = old_state[LISTED];
-  if (!runs) return;
-  if (thread_number() == 0) rounds[2] = rounds[0] + ahead + 1;
+  // The tile row of a group, should there be no more on the list than there are groups.
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
+  const i64 ours = warp * GROUPS + WARP_LANE / LANES;
+  const u32 own = !PACKED && ours < n ? u_list[ours] : 0;  // a Split has no register left for it
+  const bool runs = may_run(condition, rounds, ahead);
+  if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, old_listed, own)) return;
+  const bool dense = no_list != 0, old_dense = no_old_list != 0;
+  if (thread_number() == 0) rounds[2] = begun[0] + ahead + 1;
   const int lane = threadIdx.x & (LANES - 1), group = WARP_LANE / LANES;
   const bool pull = PULLS && u_work > threshold;
   const Form A = FORM_OF();
@@ -36,13 +42,15 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   const i64 listed = dense ? n : (i64)u_listed;
   for (i64 k = warp * GROUPS; k < listed; k += warps * GROUPS) {
     const i64 mine = k + group;
-    const i64 tile_row = mine < listed ? dense ? mine : (i64)u_list[mine] : 0;
+    const i64 tile_row = mine >= listed ? 0 : dense ? mine : !PACKED && mine == ours ? (i64)own : (i64)u_list[mine];
     const u64 active = mine < listed ? tile_bits(u_bits, tile_row) : 0ull;
     Items items = {};
     if (mine < listed) items = A.items(tile_row);
     for (u64 rest = active; rest; rest &= rest - 1) {
       const i64 i = tile_row * TILE + __ffsll(rest) - 1;
       if ((i & (LANES - 1)) == lane) {
+        const i64* const rounds = begun;
+        (void)rounds;
         AT_ENTRY(i)
       }
     }
@@ -127,5 +135,5 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
     if (thread_number() == 0) t_state[DENSE] = 1;
   }
 #endif
-  close_stage(stage, entries, work, t_list, t_state);
+  close_stage(stage, entries, work, t_list, nullptr, t_state);
 }

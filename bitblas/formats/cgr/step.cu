@@ -2,7 +2,7 @@
 // a long one. Rows that pull (for WORDS) are read by a lane each; what is left after some steps by
 // several lanes, some rows at a time.
 #include "formats/cgr/rows.cuh"
-#define STEP_BLOCKS (__CUDA_ARCH__ >= 900 && KIND == WORDS ? 4 : 3)  // values would spill registers
+#define STEP_BLOCKS 3  // of a multiprocessor: with four, registers would be spilled
 #include "kernels/decoded_rows.cuh"
 #define PULL_FORM() const i64 *pull_heads, const u32 *pull_words, i64 pull_segment
 #define PULL_FORM_OF() {pull_heads, pull_words, pull_segment}

@@ -3,7 +3,8 @@
 // several lanes at what is left of a row, or all at that of a long one.
 #include "formats/csr/rows.cuh"
 #include "kernels/joined.cuh"
-#define FEW 4      // entries of a row that its lane looks at alone
+#define FEW 4      // entries of a row that its lane looks at at a time
+#define ALONE 12   // rows of a warp, from which on each is looked at by its own lane
 #define PARTS 4    // of a segment: a warp takes one
 #define MANY 256   // entries of a row, from which on a warp looks at them
 #define TOGETHER 8 // lanes that look at the others
@@ -49,26 +50,33 @@ struct Back {
   // Whether u has an entry in a row; the warp calls it together.
   __device__ __forceinline__ Hit look(const back_row_t& x, const u64* u_bits) const {
     __shared__ PTR_T rest_begin[BLOCK / 32][32], rest_end[BLOCK / 32][32];
+    if (!__any_sync(ALL_LANES, x.begin < x.end)) return {false, 0, 0};
     i64 e = x.begin;
     const i64 stop = x.end;
-    bool hit = false;
+    bool hit = false, left = e < stop;
     i64 from = 0, found = 0;
-    COL_T first[FEW];
-    const Columns entry(col, width, e);
+    // Each lane by itself, as long as many of them have something to look at: other rows cost no time then.
+#pragma unroll 1
+    do {
+      COL_T first[FEW];
+      u32 word[FEW];
+      const Columns entry(col, width, e);
 #pragma unroll
-    for (int few = 0; few < FEW; ++few) first[few] = e + few < stop ? entry.at(e, few) : COL_T(0);
-    bool hits_first[FEW];
+      for (int few = 0; few < FEW; ++few) first[few] = left && e + few < stop ? entry.at(e, few) : COL_T(0);
 #pragma unroll
-    for (int few = 0; few < FEW; ++few) hits_first[few] = e + few < stop && bit_of(u_bits, first[few]);
+      for (int few = 0; few < FEW; ++few) word[few] = left && e + few < stop ? ((const u32*)u_bits)[first[few] >> 5] : 0;
 #pragma unroll
-    for (int few = FEW - 1; few >= 0; --few)
-      if (hits_first[few]) {
-        hit = true;
-        from = first[few], found = e + few;
-      }
-    e += FEW;
+      for (int few = FEW - 1; few >= 0; --few)
+        if (word[few] >> (first[few] & 31) & 1) {
+          hit = true;
+          from = first[few], found = e + few;
+        }
+      e += FEW;
+      left = left && !hit && e < stop;
+    } while (__popc(__ballot_sync(ALL_LANES, left)) >= ALONE);
     // What is left: a long row by the warp, all others by groups of lanes, each taking the next one when it is done.
-    const bool left = !hit && e < stop, is_long = left && stop - e > MANY;
+    const bool is_long = left && stop - e > MANY;
+    if (!__any_sync(ALL_LANES, left)) return {hit, from, found};
     for (u32 rest = __ballot_sync(ALL_LANES, is_long); rest; rest &= rest - 1) {
       const int owner = __ffs(rest) - 1;
       const i64 last = __shfl_sync(ALL_LANES, stop, owner);
@@ -120,13 +128,12 @@ struct Back {
   }
 };
 
-__device__ __forceinline__ back_row_t back_row(const Back& back, i64 j, bool wanted) {  // empty where it is not wanted
-  back_row_t x = {};
-  if (wanted) x = {back.ptr[j], back.ptr[j + 1]};
-  return x;
-}
+__device__ __forceinline__ back_row_t back_row(const Back& back, i64 j) { return {back.ptr[j], back.ptr[j + 1]}; }
 __device__ __forceinline__ Hit back_look(const Back& back, const back_row_t& x, i64, const u64* u_bits) {
   return back.look(x, u_bits);
 }
+// Whether the rows that pull are those that will be pushed along, and how long one is.
+__device__ __forceinline__ bool is_same(const Back& back, const Rows& rows) { return back.ptr == rows.ptr; }
+__device__ __forceinline__ i64 back_length(const back_row_t& x) { return (i64)x.end - x.begin; }
 
 #include "kernels/step_rows.cuh"

@@ -51,7 +51,7 @@ def pass_variant(
             lines, [*stores, f"remaining += b{counted.id};"]
         )  # fmt: skip
         text.parameter("u64* slot", "slot")
-        after.append("add_of_warp(slot + REMAINING, remaining);")
+        after.append("add_of_block(slot + REMAINING, remaining);")
     written = [s for s in scalars if writes(statements, s)]
     if written:
         after += _ending(text, sums, written, counted)
@@ -95,6 +95,7 @@ def entry_text(
         text.parameter(f"const u8* s{s.id}_has", "scalar_has", s.id)
         text.parameter(f"const {s.dtype.c_type}* s{s.id}_val", "scalar_val", s.id)
         loads.append(scalar_text(s, "const "))
+    full, text.full = text.full, text.full | {u.id}  # at an entry of u its bit is not looked at
     for x in vectors:
         loads += load_text(text, x, x in modified, "inside")
         if x in modified:
@@ -105,6 +106,7 @@ def entry_text(
             stores.append(put)
     for statement in statements:
         text.statement(statement)
+    text.full = full
     here = "const i64 p = i; const bool inside = true; (void)p, (void)inside;"
     here += "" if known else " const i64 round = rounds[0] + ahead; (void)round;"
     body = [f"{{ {here}"] if statements else ["{ (void)(i);"]

@@ -84,14 +84,8 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
         if (OPENS == 2 && added && WARP_LANE == 0) ((u32*)t_bits)[unit[k] >> 5] = filled;
         if (length[k] > longest) t_val[unit[k]] = C_T(BEGIN);
 #endif
-        if (PER == 1 && length[k] > longest) {
-          const i64 count = (length[k] + longest - 1) / longest;
-          const u64 some = atomicAdd(state + SEGMENTS, (u64)count);
-          for (i64 s = 0; s < count; ++s) {
-            segments[2 * (some + s)] = (u32)unit[k];
-            segments[2 * (some + s) + 1] = (u32)s;
-          }
-        }
+        if (PER == 1 && length[k] > longest)
+          put_segments(stage, (u32)unit[k], (u32)((length[k] + longest - 1) / longest), segments, state);
       }
     }
     if (__any_sync(ALL_LANES, work > most >> 18)) {  // the others hear of it soon, and not too often
@@ -102,6 +96,6 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
     (void)most;
 #endif
   }
-  close_stage(stage, entries, work, list, state);
+  close_stage(stage, entries, work, list, segments, state);
   if (threadIdx.x == 0 && stage.entries) atomicAdd(state + REMAINING, stage.entries);
 }

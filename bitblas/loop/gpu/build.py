@@ -30,6 +30,7 @@ from ..fused.pointwise import Parameter
 from ..fused.steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
 from ..fused.together import size_of
 from ..recorded.ir import LineProduct, Masked, Product, Reduce, Scal, Vec
+from ..recorded.state import NO_LIMIT
 from ..scratch import Scratch
 from .activate import activation, is_scanned, most_work, threshold
 from .along import Along
@@ -51,16 +52,17 @@ class Build:
 
     def __init__(
         self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], full: frozenset[Vec],
-        condition: Vec | Scal, around: Build | None = None, group: Any = None,
+        condition: Vec | Scal, around: Build | None = None, group: Any = None, limit: int = NO_LIMIT,
     ) -> None:  # fmt: skip
-        """around: that of the round in which this one's loop runs, whose memory it shares. group: its ranks."""
+        """around: that of the round in which this one's loop runs, whose memory it shares. group: its ranks. limit: of
+        the rounds of every run, as far as it is known."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
         self.longest = SEGMENT_ENTRIES  # of a row that is not cut
         self.full, self.of_full = frozenset(x.id for x in full), full
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         skewed, opened = any(self.rows_of(step.product)[1] for step in self.steps), lambda item: is_listed(self, item)
-        copies = copies_of(plan, device.captures, skewed=skewed, opened=opened)
+        copies = copies_of(plan, device.captures, limit, skewed=skewed, opened=opened)
         self.copies = copies = copies if group is None else int(group.allreduce(np.array([copies]), np.maximum)[0])
         self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # that write it in a round
         self.lines: list[Line] = []  # what one round launches
@@ -106,7 +108,9 @@ class Build:
         self.ends = Ends(self, group)
         self.launches += self.ends.launches
         self.small = small_rounds(self)
-        self.launches[:0] = self.small.launches
+        self.outer = around is None and group is None
+        if not self.outer:
+            self.launches[:0] = self.small.launches
 
     # ---- conditions and states ----
 
@@ -181,7 +185,9 @@ class Build:
 
     def _inner(self, item: Inner, head: tuple[Any, ...]) -> Launch:
         """A loop inside the round, or what runs under a condition. head: of a launch of the round."""
-        loop = InnerLoop(Build(self.device, item.round, (), self.iso, self.of_full, item.condition, self), item, head)
+        around, limit = self, item.limit
+        inner = Build(self.device, item.round, (), self.iso, self.of_full, item.condition, around, limit=limit)
+        loop = InnerLoop(inner, item, head)
         self.lines += loop.lines
         return loop
 
@@ -284,16 +290,6 @@ class Build:
 
     def cells_at(self, t: Frontier, ahead: int, kind: int) -> Any:
         return t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")
-
-    # ---- the end of the body ----
-
-    def finish(self, handle: int) -> Launch:
-        state, which = self.condition_at(0)
-        args = (
-            np.int64(len(self.memory)), self.sources, self.memory, self.number(state, which), self.rounds,
-            np.int64(self.copies), self.outermost, np.uint64(handle), self.going, *self.ends.args,
-        )  # fmt: skip
-        return self.launcher(Variant("loop/gpu/finish"), 1, args)
 
     def dense_at_start(self) -> list[int]:
         """States of frontiers that must clear all their cells: lists know of entries alone."""

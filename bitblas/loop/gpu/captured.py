@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, NoReturn
 from zlib import crc32
 
@@ -28,6 +29,7 @@ from ..recorded.ir import Scal, Vec, flat, reads_first, scalar_is_read_first
 from ..recorded.matrices import Places, placed
 from ..recorded.parts import among, record
 from ..recorded.state import NO_LIMIT
+from .again import finish, start
 from .build import Build
 from .exchange import FROM, Entrance, Exchange, Exit, Single, address, pattern
 from .graph import GraphLoop, HostLoop, Parts
@@ -115,7 +117,8 @@ class Captured:
         begin_: list[Callable[[], None]]
         begin_, end_ = [*self.enter, *build.begin, *self.patches.launches, *self.entering], [*build.end, self.leave]
         parts = Parts(begin_, build.launches, end_)
-        self.loop = loop(self.device, parts, build.finish, build.going, self.group, build.outermost)
+        asks = partial(start, build), partial(finish, build)
+        self.loop = loop(self.device, parts, *asks, build.going, self.group, build.outermost)
 
     def _layout(self, held: dict[int, VectorStore]) -> tuple[dict[int, Any], frozenset[Vec]]:
         """The values of iso vectors, and the full ones: those on which all ranks agree, which send the same then."""

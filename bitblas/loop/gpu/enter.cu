@@ -11,7 +11,8 @@ enter(i64 n, const u64* condition, const u64* around, const i64* rounds, i64 ahe
       u64* going) {
   (void)n;
   if (threadIdx.x != 0) return;
-  const bool begins = *condition != 0 && may_run(around, rounds, ahead) && *(volatile const i64*)(outermost + 3) == 0;
+  const bool begins = *condition != 0 && may_run(around, rounds, ahead) && *(volatile const i64*)(outermost + 3) == 0 &&
+                      outermost[5] == 0;
   *going = begins;
 #ifndef __CUDA_EMU__
   if (handle) cudaGraphSetConditional(handle, begins);  // none where the host makes the launches

@@ -15,6 +15,7 @@ import numpy as np
 from semirings.dtypes import BOOL
 
 from ...device import Device
+from ...device.jit import BLOCK
 from ...kernels.prologue import Variant
 from ...store import VectorStore, words
 from ..buffers import BUFFERS, Frontier
@@ -22,6 +23,7 @@ from ..buffers import BUFFERS, Frontier
 FIELDS = 10  # of a piece, 64 bits each (move.cu)
 TO, FROM, BYTES, STEPS, PATTERN, AT, WORD = 0, 1, 4, 5, 6, 8, 9
 NOWHERE = (1 << 64) - 1
+CHUNK = 1 << 14  # bytes that a block moves at a time (move.cu)
 
 
 class Single:
@@ -73,7 +75,6 @@ class Exchange:
         self.device = device
         self.told = Shared(device, told)
         self.rows: list[list[int]] = []
-        self.largest = 0
 
     def add(
         self, to: Any = 0, sources: Any = (), nbytes: int | None = None, *, steps: int = 0,
@@ -87,7 +88,6 @@ class Exchange:
             nbytes = int(to.nbytes)
         at = to if isinstance(to, int) else address(to)
         self.rows.append([at, *places, nbytes, steps % BUFFERS, *filled, NOWHERE, 0])
-        self.largest = max(self.largest, nbytes)
         return len(self.rows) - 1
 
     def tell(self, k: int, source: Any, nbytes: int | None = None) -> None:
@@ -112,8 +112,9 @@ class Exchange:
     def launch(self, build: Any, first: int, end: int) -> Callable[[], None]:
         """Some of the pieces are filled or copied: the launch, bound to the memory of a build."""
         part = self.there[FIELDS * first : FIELDS * end]
+        chunks = sum(-(-row[BYTES] // CHUNK) for row in self.rows[first:end])
         launch: Callable[[], None] = build.launcher(
-            Variant("loop/gpu/move"), build.grid(self.largest // 32), (np.int64(end - first), part, build.rounds)
+            Variant("loop/gpu/move"), build.grid(BLOCK * chunks), (np.int64(end - first), part, build.rounds)
         )
         return launch
 

@@ -20,6 +20,10 @@ SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for asleep
 SLEEP_SECONDS = 5e-5
 
 
+# Launches that tell a condition, by its handle, whether the body is run (again).
+Ask = Callable[[int], list[Callable[[], None]]]
+
+
 class Parts(NamedTuple):
     """The launches before the loop, of one run of its body, and after it."""
 
@@ -43,32 +47,32 @@ class HostLoop:
     """The body launch by launch."""
 
     def __init__(
-        self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any, group: Any,
-        rounds: Any,
-    ) -> None:  # fmt: skip
-        self.device, self.parts, self.finish, self.going = device, parts, finish(0), going
+        self, device: Device, parts: Parts, start: Ask, finish: Ask, going: Any, group: Any, rounds: Any
+    ) -> None:
+        self.device, self.parts, self.start, self.finish, self.going = device, parts, start(0), finish(0), going
 
     def run(self, stop: Callable[[], None]) -> None:
-        for launch in self.parts.begin:
+        for launch in (*self.parts.begin, *self.start):
             launch()
-        while True:
-            for launch in self.parts.body:
+        goes_on = not self.start or self._goes_on()
+        while goes_on:
+            for launch in (*self.parts.body, *self.finish):
                 launch()
-            self.finish()
-            if not self.device.to_host(self.going)[0]:
-                break
+            goes_on = self._goes_on()
         for launch in self.parts.end:
             launch()
         self.device.synchronize()  # the host reads what it is told in its own memory
+
+    def _goes_on(self) -> bool:
+        return bool(self.device.to_host(self.going)[0])
 
 
 class GraphLoop:
     """The body captured once into a while node; `run` is one launch."""
 
     def __init__(
-        self, device: Device, parts: Parts, finish: Callable[[int], Callable[[], None]], going: Any, group: Any,
-        rounds: Any,
-    ) -> None:  # fmt: skip
+        self, device: Device, parts: Parts, start: Ask, finish: Ask, going: Any, group: Any, rounds: Any
+    ) -> None:
         from cuda.core import Device as Gpu
 
         self.cp: Any = device.xp
@@ -76,7 +80,7 @@ class GraphLoop:
         gpu = Gpu(self.cp.cuda.Device().id)
         gpu.set_current()
         # Modules are loaded at their first launch, which a capture does not allow.
-        warm((*parts.begin, *parts.body, *parts.end))
+        warm((*parts.begin, *parts.body, *start(0), *finish(0), *parts.end))
         if group is not None:
             group.settle()
         device.synchronize()
@@ -85,10 +89,11 @@ class GraphLoop:
             condition = builder.create_condition(default_value=1)
         except (RuntimeError, AttributeError) as error:
             raise DeviceError(f"loop: needs a driver for CUDA 12.3 or newer, for while nodes ({error})") from error
-        end = finish(int(condition.handle))
+        handle = int(condition.handle)
+        first, last = start(handle), finish(handle)
         try:
-            self._capture(builder, parts.begin)
-            self._while(builder, condition, [*parts.body, end])
+            self._capture(builder, [*parts.begin, *first])
+            self._while(builder, condition, [*parts.body, *last])
             self._capture(builder, parts.end)
             self.graph = builder.end_building().complete()
         except RuntimeError as error:

@@ -13,7 +13,9 @@ from ..buffers import BUFFERS, ROUNDS
 from ..fused.fuse import Between, Inner, Pass, Pull, Round, Step
 from ..fused.lines import Line
 from ..recorded.ir import Pointwise, Statement, Vec
+from ..recorded.state import NO_LIMIT
 from .activate import activation
+from .again import finish
 
 Launch = Callable[[], None]
 # Rounds per run of the body where every kernel of it may be skipped; multiples of a frontier's buffers. On an H200 a
@@ -24,7 +26,8 @@ COPIES, COPIES_SKEWED = 12, 9
 
 
 def copies_of(
-    round_: Round, captures: bool, *, skewed: bool, opened: Callable[[Pull], bool] = lambda item: False
+    round_: Round, captures: bool, limit: int = NO_LIMIT, *, skewed: bool,
+    opened: Callable[[Pull], bool] = lambda item: False,
 ) -> int:  # fmt: skip
     """Rounds per run of the body: products by rows cannot be skipped, but those of listed ones (`opened`), so that few
     of them may run in vain, nor can inner loops, nor what ranks exchange; where the host makes the launches, no loop
@@ -34,7 +37,8 @@ def copies_of(
     if not captures or any(map(lasts, round_.items)):
         return BUFFERS if rotates else 1
     copies = COPIES_SKEWED if skewed else COPIES
-    return copies // max(1, len(round_.items) // 2) // BUFFERS * BUFFERS or BUFFERS
+    copies = min(copies // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
+    return copies // BUFFERS * BUFFERS or BUFFERS
 
 
 def entering(build: Any) -> list[Launch]:
@@ -85,7 +89,7 @@ class InnerLoop(Nested):
         if not isinstance(build.condition, Vec):
             same = Statement(build.condition, Pointwise(0, None, build.condition))
             self._entering.append(build.passes(Pass([same], build.condition), -1, once=True))
-        self._enter, self._finish = self._decision(0), build.finish(0)
+        self._enter, self._finish = self._decision(0), finish(build, 0)
         self.leave = [launch for x in self.turning for launch in self._back(x)]
 
     @property
@@ -99,7 +103,7 @@ class InnerLoop(Nested):
         for launch in (*self._prepared, self._enter):
             launch()
         while device.to_host(going)[0]:
-            for launch in (*self.build.launches, self._finish):
+            for launch in (*self.build.launches, *self._finish):
                 launch()
         for launch in self.leave:
             launch()
@@ -108,7 +112,7 @@ class InnerLoop(Nested):
         return [*self._prepared, self._decision(handle)]
 
     def body(self, handle: int) -> list[Launch]:
-        return [*self.build.launches, self.build.finish(handle)]
+        return [*self.build.launches, *finish(self.build, handle)]
 
     @property
     def _prepared(self) -> list[Launch]:

@@ -12,39 +12,77 @@ struct Piece {
 #define PIECES 32  // that a block holds at a time
 #define AHEAD 4    // words that a thread asks for before it writes
 
-template <class W> __device__ __forceinline__ void move_words(const Piece& x, const W* from, u64 first, u64 end, u64 all) {
+struct alignas(16) Pair {
+  u64 low, high;
+};
+#define CHUNK (BLOCK * AHEAD * sizeof(Pair))  // bytes that a block moves at a time
+
+__device__ __forceinline__ u8 filled(const Piece& x, u64 i, u8) { return (u8)(x.pattern[i >> 3 & 1] >> 8 * (i & 7)); }
+__device__ __forceinline__ u64 filled(const Piece& x, u64 i, u64) { return x.pattern[i & 1]; }
+__device__ __forceinline__ Pair filled(const Piece& x, u64, Pair) { return {x.pattern[0], x.pattern[1]}; }
+__device__ __forceinline__ void differ(const Piece&, u64, u8&) {}
+__device__ __forceinline__ void differ(const Piece& x, u64 i, u64& w) {
+  if (i == x.at) w = x.word;
+}
+__device__ __forceinline__ void differ(const Piece& x, u64 i, Pair& w) {
+  if (i == x.at >> 1) (x.at & 1 ? w.high : w.low) = x.word;
+}
+
+// Words first .. end of a piece, by a block.
+template <class W> __device__ __forceinline__ void move_words(const Piece& x, u64 from, u64 first, u64 end) {
   W* const to = (W*)x.to;
-  for (; first < end; first += AHEAD * all) {
+  for (first += threadIdx.x; first < end; first += AHEAD * BLOCK) {
     W w[AHEAD];
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) {
-      const u64 i = first + k * all;
-      if (from) w[k] = i < end ? from[i] : W(0);
-      else w[k] = sizeof(W) == 8 ? (W)x.pattern[i & 1] : (W)(x.pattern[i >> 3 & 1] >> 8 * (i & 7));
-      if (sizeof(W) == 8 && i == x.at) w[k] = (W)x.word;
+      const u64 i = first + k * BLOCK;
+      w[k] = from ? i < end ? ((const W*)from)[i] : W() : filled(x, i, W());
     }
 #pragma unroll
-    for (int k = 0; k < AHEAD; ++k)
-      if (first + k * all < end) to[first + k * all] = w[k];
+    for (int k = 0; k < AHEAD; ++k) {
+      const u64 i = first + k * BLOCK;
+      differ(x, i, w[k]);
+      if (i < end) to[i] = w[k];
+    }
   }
 }
 
+// Every block takes chunks of whatever pieces they are of, so that no piece waits for another one.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4) move(i64 n, const u64* table, const i64* rounds) {
   __shared__ u64 here[PIECES * PIECE_WORDS];
-  const u64 by_grid = (u64)(rounds[2] - rounds[4]), all = (u64)gridDim.x * BLOCK;
+  __shared__ u64 before[PIECES + 1];  // chunks of the pieces before
+  const u64 by_grid = (u64)(rounds[2] - rounds[4]);
   for (i64 first = 0; first < n; first += PIECES) {
     const int count = (int)(n - first < PIECES ? n - first : PIECES);
     __syncthreads();
     for (int k = threadIdx.x; k < count * (int)PIECE_WORDS; k += BLOCK) here[k] = table[first * PIECE_WORDS + k];
     __syncthreads();
-    for (int k = 0; k < count; ++k) {
-      const Piece& x = ((const Piece*)here)[k];
-      if (!x.to) continue;
+    const Piece* const pieces = (const Piece*)here;
+    if (threadIdx.x < 32) {
+      const int k = threadIdx.x;
+      u64 sum = k < count && pieces[k].to ? (pieces[k].bytes + CHUNK - 1) / CHUNK : 0;
+#pragma unroll
+      for (int d = 1; d < 32; d <<= 1) {
+        const u64 below = __shfl_up_sync(ALL_LANES, sum, d);
+        if (k >= d) sum += below;
+      }
+      before[k + 1] = sum;
+      if (k == 0) before[0] = 0;
+    }
+    __syncthreads();
+    int k = 0;
+    for (u64 chunk = blockIdx.x; chunk < before[PIECES]; chunk += gridDim.x) {
+      while (chunk >= before[k + 1]) ++k;
+      const Piece& x = pieces[k];
       const u64 from = x.from[by_grid * x.steps % 3];
-      const u64 me = (thread_number() + (u64)k * 32) % all;  // small ones go to different warps
-      const u64 whole = (x.to | from) & 7 ? 0 : x.bytes / 8;
-      move_words(x, (const u64*)from, me, whole, all);
-      move_words(x, (const u8*)from, whole * 8 + me, x.bytes, all);
+      const u64 begin = (chunk - before[k]) * CHUNK, end = begin + CHUNK < x.bytes ? begin + CHUNK : x.bytes;
+      const u64 odd = x.to | from;
+      const int width = odd & 7 ? 1 : odd & 15 ? 8 : 16;
+      const u64 whole = end / width * width;
+      if (width == 16) move_words<Pair>(x, from, begin / 16, whole / 16);
+      else if (width == 8) move_words<u64>(x, from, begin / 8, whole / 8);
+      if (width > 1 && end - whole >= 8) move_words<u64>(x, from, whole / 8, end / 8);
+      move_words<u8>(x, from, width > 1 ? end / 8 * 8 : begin, end);
     }
   }
 }

@@ -1,7 +1,8 @@
 """Small rounds inside one cluster: the kernel that runs a body round after round while its frontier is small.
 
-It stands before the rounds of the captured body and hands the frontier over to them. A step alone goes from frontier to
-frontier (kernels/rounds.cuh); a body with passes keeps a list of the places where anything is (kernels/listed.cuh).
+It stands before the loop, and after the rounds of its captured body, and hands the frontier over to those. A step alone
+goes from frontier to frontier (kernels/rounds.cuh); a body with passes keeps a list of the places where anything is
+(kernels/listed.cuh).
 """
 
 from __future__ import annotations
@@ -43,10 +44,11 @@ MAX_LANES = 8
 
 
 class Small(NamedTuple):
-    """The launch of small rounds; none: why not."""
+    """The launch of small rounds; none: why not. later: it runs none before the rounds of the first body."""
 
     launches: list[Callable[[], None]]
     text: str
+    later: bool = False
 
 
 def plan(round_: Round, condition: Vec | Scal) -> Step | Listed | str:
@@ -123,7 +125,7 @@ def small_rounds(build: Any) -> Small:
     launch = build.launcher(
         variant, cluster.blocks, (*args, *matrix, *build.resolve(parameters)), variant.constant("THREADS")
     )
-    return Small([launch], f"while few entries are at work, rounds run in one cluster: {variant}")
+    return Small([launch], f"while few entries are at work, rounds run in one cluster: {variant}", first > 0)
 
 
 def lanes_of(work: int, units: int) -> int:

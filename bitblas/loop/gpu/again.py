@@ -1,0 +1,36 @@
+"""Whether the body of a loop is run, and run again: small rounds before it and after it, and who tells that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...kernels.prologue import Variant
+
+Launch = Callable[[], None]
+
+
+def start(build: Any, handle: int) -> list[Launch]:
+    """Small rounds before the first run of the body, and whether it is needed. handle: of the condition."""
+    return [] if build.small.later else _small(build, handle)
+
+
+def finish(build: Any, handle: int) -> list[Launch]:
+    """What a run of the body ends with, and small rounds after it."""
+    state, which = build.condition_at(0)
+    args = (
+        np.int64(len(build.memory)), build.sources, build.memory, build.number(state, which), build.rounds,
+        np.int64(build.copies), build.outermost, np.uint64(handle), build.going, *build.ends.args,
+    )  # fmt: skip
+    return [build.launcher(Variant("loop/gpu/finish"), 1, args), *_small(build, handle)]
+
+
+def _small(build: Any, handle: int) -> list[Launch]:
+    """Those of a loop inside a round stand in its body, as it may not begin at all."""
+    if not build.outer or not build.small.launches:
+        return []
+    condition = build.number(*build.condition_at(0))
+    args = np.int64(1), condition, condition, build.rounds, np.int64(0), build.outermost, np.uint64(handle), build.going
+    return [*build.small.launches, build.launcher(Variant("loop/gpu/enter"), 1, args)]
