@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 
 import numpy as np
@@ -127,7 +126,7 @@ def test_explain_gives_the_text_of_what_runs(device, call, mask, kernels, monkey
     scope = {"semiring": gb.semiring, "INT64": gb.dtypes.INT64, **locals()}
     expr, mask = eval(call, scope), eval(mask or "None", scope)
     plain, told = gb.explain(expr, mask=mask), gb.explain(expr, mask=mask, source=True)
-    assert told == dataclasses.replace(plain, source=told.source) and str(told) == f"{plain}\n\n{told.source}"
+    assert told == plain._replace(source=told.source) and str(told) == f"{plain}\n\n{told.source}"
     ran, note = [], tracing.Trace.note
 
     def noted(self, on, variant, *args, **how):

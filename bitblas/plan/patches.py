@@ -11,11 +11,11 @@ SAMPLES = 1 << 12  # entries that are looked at
 # Of the entries so many must lead to the patch that they come from: what leads out is exchanged through memory. A road
 # network of which fewer do took 11.9 ms by patches, 6.6 by rounds; where between them the limit lies is estimated.
 LEAST_SHARE = 0.85
-LEAST_VERTICES = 1 << 18  # the smallest that was measured: 7.7 ms by rounds on a grid of 512 x 512, 3.4 by patches
+LEAST_VERTICES = 1 << 18  # the smallest that was measured: 7.7 ms by rounds on a grid of 512 x 512, 2.7 by patches
 MOST_OFFSETS = 64  # differences of numbers that the entries of a grid have
 # Entries of a row on average. Where rows are longer, waves are wide, and rounds of the grid as fast: milliseconds by
-# rounds and by patches on a mesh of triangles (6) 14.8, 17.7; on a stencil of 27 points 2.9, 4.0.
-MOST_DEGREE = 5
+# rounds and by patches on a mesh of triangles (6) 14.5, 12.4; on a stencil of 27 points 2.8, 3.7. Between them: estimated.
+MOST_DEGREE = 8
 
 
 class Numbering(NamedTuple):

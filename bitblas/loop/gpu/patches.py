@@ -34,10 +34,11 @@ from .operands import launchable
 
 Launch = Callable[[], None]
 # Of the values of a patch's vertices. Measured on an H200, shortest paths on a grid of 2048 x 2048, milliseconds:
-# 13.5 with 4 KB, 15.4 with 16; 64.5 by rounds. To wait with patches that are far behind takes longer: 19 and 30.
+# 11.0 with 4 KB and 256 threads, 13.5 with 128, 16.0 with 8 KB; 65 by rounds. To wait with patches that are far behind
+# takes longer.
 PATCH_BYTES = 1 << 12
 LANES = 1, 2, 4, 8  # that share a row: as few as leave each 8 entries or less
-THREADS, AT_ONCE = 128, 8  # of a block, blocks of a multiprocessor
+THREADS, AT_ONCE = 256, 4  # of a block, blocks of a multiprocessor
 COPIES = 12  # rounds of a run: a multiple of the three lists that take turns
 NUMBERS = 16  # of the state (patches.cuh)
 
