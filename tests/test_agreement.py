@@ -41,10 +41,11 @@ def defined(case):
     if case.dtype.kind == "c":
         if case.what.name not in (*catalog.COMPLEX_MATH, "pow", "rpow", "isclose", "numpy.float_power"):
             return case
-        largest = 1e3 if case.result.kind == "c" else 1e31
+        # Of large numbers angles lose digits, of 0 logarithms and powers are told in several ways.
+        largest = 9 if case.result.kind == "c" else 1e31
         small = np.isfinite(case.x) & np.isfinite(case.y) & (abs(case.x) < largest) & (abs(case.y) < largest)
-        if isinstance(case.what, BinaryOp) and case.result.kind == "c":  # powers
-            small &= (abs(case.x) < 9) & (abs(case.y) < 9) & (case.x != 0) & (case.y != 0)
+        if case.result.kind == "c":
+            small &= (case.x != 0) & ((case.y != 0) | (not isinstance(case.what, BinaryOp)))
         return keep(case, small)
     if case.what.name in ("floordiv", "numpy.mod", "rfloordiv"):
         below = case.x if case.what.name == "rfloordiv" else case.y

@@ -116,6 +116,11 @@ def assert_sound_split(form) -> None:
     assert form.nbytes - ranks == predicted(form, own=((form.key, parts),))
 
 
+def is_one(x):
+    """The host looks whether all values are one, and stores that."""
+    return len(x) > 0 and (x == x[0]).all()
+
+
 @pytest.mark.in_turn
 @pytest.mark.parametrize("key", KEYS)
 def test_round_trip_of_every_matrix(device, key):
@@ -124,7 +129,7 @@ def test_round_trip_of_every_matrix(device, key):
         for x in (True, values(generator(name), dtype, len(p.rows))):
             A = make(p, x, dtype, key)
             assert (A.format, A.shape, A.nvals) == (key, (p.nrows, p.ncols), len(p.rows)), name
-            assert A._store.iso == (x is True)
+            assert A._store.iso == (x is True or (device == "cpu" and is_one(x)))
             assert_entries(A, p, np.asarray(x, A.dtype.np_type))
             assert_sound(A._store.structure.primary)
             q = Pattern(p.ncols, p.nrows, p.cols, p.rows)
@@ -173,7 +178,7 @@ def test_conversions(device, source):
             form, order = structure.form(key, transposed=True), structure.order(key, transposed=True)
             rows, cols = (host(a) for a in form.coo())
             assert_sound(form)
-            primary = host(A._store.values)
+            primary = np.broadcast_to(host(A._store.values), len(p.rows))
             moved = primary if order is None else primary[host(order)]
             assert_entries(
                 bitblas.Matrix.from_coo(rows, cols, moved, "FP64", nrows=p.ncols, ncols=p.nrows),

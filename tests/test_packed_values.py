@@ -79,7 +79,6 @@ def test_integers_of_every_type_come_back(device, case):
 
 I64, U64 = np.iinfo(np.int64), np.iinfo(np.uint64)
 FIT = {
-    "one value": np.array([7, 7, 7]),
     "negative": np.array([-3, -1, -100], np.int8),
     "all bits": np.array([0, (1 << 32) - 1]),
     "at the end of INT64": np.array([I64.max, I64.max - 5]),
@@ -98,7 +97,7 @@ BEYOND = {
     "NaN": (np.array([1.0, np.nan], np.float32), "nan"),
     "infinity": (np.array([1.0, -np.inf]), "-inf"),
     "-0.0": (np.array([1.0, -0.0]), "-0.0"),
-    "2 ** 54": (np.array([2.0**54, 2.0**54]), "1.8"),
+    "2 ** 54": (np.array([2.0**54, 2.0**53]), "1.8"),
 }
 
 
@@ -141,10 +140,10 @@ def test_who_knows_of_packed_values():
     assert {name for name in known if not name.startswith(("io/", "distributed/reading"))} == {  # of files: the stream
         "build/chosen.py", "build/stores.py", "calibrate/measure.py", "core/matrix/export.py", "core/matrix/matrix.py",
         "core/matrix/saved.py", "core/matrix/stored.py", "core/matrix/writes.py", "core/memory.py",
-        "distributed/matrix.py", "loop/fused/layout.py", "loop/gpu/along.py", "loop/host/products.py",
-        "plan/mxm.py", "plan/values.py", "store.py", "verbs/deciding.py", "verbs/hyper_product.py", "verbs/join.py",
-        "verbs/listed.py",
-        "verbs/narrow_product.py", "verbs/product.py", "verbs/reorder.py", "verbs/sieve.py", "verbs/submatrix.py",
+        "distributed/matrix.py", "loop/fused/layout.py", "loop/gpu/along.py", "loop/gpu/patches.py",
+        "loop/host/products.py", "loop/recorded/nodes.py", "plan/mxm.py", "plan/values.py", "store.py",
+        "verbs/deciding.py", "verbs/hyper_product.py", "verbs/join.py", "verbs/listed.py", "verbs/narrow_product.py",
+        "verbs/product.py", "verbs/reorder.py", "verbs/sieve.py", "verbs/submatrix.py", "verbs/virtual.py",
     }  # fmt: skip
 
 

@@ -99,7 +99,7 @@ def loop(make, A, gb, *args):
 def kept(make, A, gb):
     """make(A, gb): what was kept of it, if the contents of A are still the same."""
     keep = getattr(A, "_keep", None)
-    return make(A, gb) if keep is None else keep((make,), lambda twin: make(twin, gb))
+    return make(A, gb) if keep is None else keep((make,), lambda twin: make(twin, gb), chosen=False)
 
 
 def library(gb, A=None):

@@ -93,16 +93,16 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
         self._known = {}  # on all ranks: an entry that is written is one rank's alone
         return super()._changes()
 
-    def _keep(self, key: Any, make: Any) -> Any:
+    def _keep(self, key: Any, make: Any, *, chosen: bool = True) -> Any:
         """make(a matrix of the same contents), made once and kept as long as these contents are."""
-        return self._kept(("kept", key), lambda: make(self._twin()))
+        return self._kept(("kept", key), lambda: make(self._twin(chosen)))
 
     def _unsplit(self, program: Any, args: Any, options: Any) -> Any:
         """How an algorithm runs where each rank has all of it; None where ranks split it."""
         return None if alone.why(self) is None else lambda: alone.run(program, self, args, options)
 
-    def _twin(self) -> Matrix:
-        store = self._part._read(now=True)
+    def _twin(self, chosen: bool) -> Matrix:
+        store = self._part._read(now=chosen)
         held = MatrixStore(store.structure, store.dtype, store.raw, store.copies, order=store.order)
         twin: Matrix = type(self)._of(Whole._from_store(held), self.shares)
         twin._known = {what: x for what, x in self._known.items() if what != "mirror" and not isinstance(what, tuple)}

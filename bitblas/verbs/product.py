@@ -114,7 +114,7 @@ def prepared(
 def _taken(form: Any, ranked: bool, values: Values) -> Matrix:
     """A matrix in that form, as kernels take it."""
     starts, parts = form.unit_starts()
-    rows = Rows(starts[:-parts], starts[parts:], dummy(form.device, "int64"), 0)
+    rows = Rows(starts, starts[parts:], dummy(form.device, "int64"), 0)  # codes read where the group after ends
     return Matrix(rows, form.unit_contents(ranked), values)
 
 

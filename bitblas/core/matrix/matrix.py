@@ -106,15 +106,16 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
 
     # ---- statements ----
 
-    def _keep(self, key: Any, make: Any) -> Any:
-        """make(a matrix of the same contents), made once and kept as long as these contents are.
+    def _keep(self, key: Any, make: Any, *, chosen: bool = True) -> Any:
+        """make(a matrix of the same contents), made once and kept as long as these contents are. chosen: in the form that
+        the plan chooses, as it will be read often.
 
         Not make(self): what is kept would keep the matrix alive that keeps it.
         """
         key = "kept", config.prefer, key
         if not self._pending and key in self._data.prepared and not devices.several:
             return self._data.prepared[key]
-        store = self._read(now=True)  # what is kept would hold another form besides
+        store = self._read(now=chosen)  # what is kept would hold another form besides
         if key not in store.prepared:
             twin = type(self)._from_store(
                 MatrixStore(store.structure, store.dtype, store.raw, store.copies, order=store.order)

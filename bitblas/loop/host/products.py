@@ -158,7 +158,7 @@ class Products:
         )  # fmt: skip
         variant = dataclasses.replace(variant, kernel=form.format.kernel("spread"))
         starts, parts = form.unit_starts()
-        rows = Rows(starts[:-parts], starts[parts:], dummy(device, "int64"), 0)
+        rows = Rows(starts, starts[parts:], dummy(device, "int64"), 0)
         matrix = Matrix(rows, form.unit_contents(ranked), entry_values(device, a_type, values)).flat()
         none = np.False_ if kind == WORDS else product.semiring.return_type.np_type.type(0)
         summary = u.at(u.summaries)

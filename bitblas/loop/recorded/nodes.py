@@ -13,6 +13,7 @@ from semirings.dtypes import BOOL, INT32, INT64
 
 from ...config import config
 from ...core.matrix.matrix import Matrix
+from ...core.options import Layout
 from ...core.statement.mask import Mask
 from ...core.vector.vector import Vector
 from ...formats.virtual.places import Places
@@ -42,7 +43,7 @@ def over_nodes(recorder: Any, expr: Any, mask: Mask | None) -> Any:
     if x is None or held.order is not None or (to.nodes and to is not form.cols):
         return None
     recorder.matrices.append((A._matrix, held))
-    z, held_graph = expr.op.return_type, Matrix._from_store(graph_of(form))
+    z, held_graph = expr.op.return_type, Matrix._from_store(graph_of(form), None, Layout(form.inner.key))
     graph: Any = held_graph.T if A._transposed != flip else held_graph
     sums = compose(expr.op.op.monoid, BINARY["second"])[z]
     if not to.nodes:
