@@ -13,6 +13,10 @@
     AT_ENTRY(i)                                                   \
   }
 
+#ifndef KEEPS
+#define KEEPS true  // whether a block may keep what it found
+#endif
+
 struct Tally {
   u32 count, work, leave;
   u32 most;  // items of one block
@@ -139,7 +143,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 si
     const Along along = {of, {b.bits, (const STORED(U_T)*)b.val, b.next_bits, b.next_val}};
     // A block keeps what it found, unless all would be done sooner if they shared.
     const u32 at_once = GROUPS * WARPS;
-    const bool keeps = (q.all.most + at_once - 1) / at_once <= (total + PEERS * at_once - 1) / (PEERS * at_once);
+    const bool keeps = KEEPS && (q.all.most + at_once - 1) / at_once <= (total + PEERS * at_once - 1) / (PEERS * at_once);
     const u32 all = keeps ? count : total;
     for (u32 k = keeps ? threadIdx.x / 32 * GROUPS : first_of_warp(rank, GROUPS); k < all; k += (keeps ? 1 : PEERS) * at_once) {
       const u32 mine = k + WARP_LANE / LANES;

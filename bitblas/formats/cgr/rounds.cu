@@ -1,4 +1,5 @@
 // Small rounds of one step along rows of intervals and residuals: a group of LANES lanes pushes along a row.
 #include "formats/cgr/rows.cuh"
 #include "kernels/along_rows.cuh"
+#define KEEPS false  // registers would be spilled
 #include "kernels/rounds.cuh"

@@ -2,6 +2,7 @@
 // long one. Of rows that pull (for WORDS) the first words are decoded by one lane, what follows, where it is needed, by
 // several lanes, some rows at a time.
 #include "formats/nib/rows.cuh"
+#define STEP_BLOCKS (__CUDA_ARCH__ >= 900 && !(KIND == WORDS && ALSO) ? 4 : 3)  // with four, registers would be spilled
 #include "kernels/decoded_rows.cuh"
 #define PULL_FORM() const i64 *pull_heads, const u32 *pull_words
 #define PULL_FORM_OF() {pull_heads, pull_words}
