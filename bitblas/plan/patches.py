@@ -14,7 +14,7 @@ LEAST_SHARE = 0.85
 LEAST_VERTICES = 1 << 18  # the smallest that was measured: 7.7 ms by rounds on a grid of 512 x 512, 2.7 by patches
 MOST_OFFSETS = 64  # differences of numbers that the entries of a grid have
 # Entries of a row on average. Where rows are longer, waves are wide, and rounds of the grid as fast: milliseconds by
-# rounds and by patches on a mesh of triangles (6) 14.5, 12.4; on a stencil of 27 points 2.8, 3.7. Between them: estimated.
+# rounds and by patches on a mesh of triangles (6) 14.5, 12.4; on a stencil of 27 points 2.8, 3.7. The limit: estimated.
 MOST_DEGREE = 8
 
 

@@ -107,8 +107,8 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
     # ---- statements ----
 
     def _keep(self, key: Any, make: Any, *, chosen: bool = True) -> Any:
-        """make(a matrix of the same contents), made once and kept as long as these contents are. chosen: in the form that
-        the plan chooses, as it will be read often.
+        """make(a matrix of the same contents), made once and kept as long as these contents are. chosen: in the form
+        that the plan chooses, as it will be read often.
 
         Not make(self): what is kept would keep the matrix alive that keeps it.
         """
