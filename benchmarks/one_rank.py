@@ -28,7 +28,7 @@ def main():
     device = group.device
     clock = time.process_time if device.host_memory and device.threads == 1 else time.perf_counter
     for scale in args.scales:
-        source, n = lambda: chunks(device.xp, scale, 0, 1), 1 << scale  # noqa: B023 - called here
+        source, n = functools.partial(chunks, device.xp, scale, 0, 1), 1 << scale
         A = gb.Matrix.from_chunks(source, True, nrows=n, ncols=n, symmetric=True)
         B = gd.Matrix.from_chunks(source, True, nrows=n, ncols=n, symmetric=True, share=True)
         of_rows = A.mxv(gb.Vector.from_scalar(True, n), gb.semiring.plus_pair["INT64"]).new()

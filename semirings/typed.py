@@ -157,12 +157,12 @@ class Applicable(Called):
     register_new: ClassVar[Callable[..., Any]]
     register_anonymous: ClassVar[Callable[..., Any]]
 
-    def operand_type_or_none(self, t: DataType) -> DataType | None:
-        """The type that operands of type `t` are cast to, None where there is no version for them."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # each kind says which types it takes and gives
 
-    def result_type(self, t: DataType) -> DataType:
-        raise NotImplementedError
+        def operand_type_or_none(self, t: DataType) -> DataType | None:
+            """The type that operands of type `t` are cast to, None where there is no version for them."""
+
+        def result_type(self, t: DataType) -> DataType: ...
 
     @property
     def types(self) -> dict[DataType, DataType]:
@@ -194,8 +194,9 @@ class Ruled(Applicable):
         """What the rule says of a type. Values of user-defined types are moved and compared, not computed with."""
         return self._ruling_of_own(t) if t._is_udt else self.rule(t)
 
-    def _ruling_of_own(self, t: DataType) -> tuple[DataType, DataType] | None:
-        raise NotImplementedError
+    if TYPE_CHECKING:  # operators, and monoids by theirs
+
+        def _ruling_of_own(self, t: DataType) -> tuple[DataType, DataType] | None: ...
 
     def operand_type_or_none(self, t: DataType) -> DataType | None:
         found = self.ruling(t)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 from distributed_programs import PROGRAMS, operands, same
 
@@ -97,7 +99,7 @@ def asked(g):
         asks = [np.setdiff1d(at[low:high], range(low, high)) for low, high in zip(s.bounds, s.bounds[1:])]
         answers = sum(int(s.has(a).sum()) for a in asks)
         want = 4 * len(asks[g.rank]) + nbytes * answers
-        found = spent(g, lambda: v[at].new(), want if g.size > 1 else 0)  # noqa: B023 - called here
+        found = spent(g, lambda v=v, at=at: v[at].new(), want if g.size > 1 else 0)
         assert same(w[at].new(), found)
     v.clear()
     assert not v[at].new().nvals
@@ -111,7 +113,7 @@ def sums(g):
         partial = gb.Vector.from_coo(at, values, size=SIZE, device=g.device)
         shares = gd.Vector(int, SIZE).shares
         mine = int(shares.has(at).sum())
-        run = lambda: exchange.joined(partial, shares, gb.monoid.plus[partial.dtype])  # noqa: B023 - called here
+        run = functools.partial(exchange.joined, partial, shares, gb.monoid.plus[partial.dtype])
         total = spent(g, run, nbytes * (len(at) - mine) if g.size > 1 else 0)
         kind = partial.to_coo()[1].dtype
         each = [v[: len(at)] for v in np.split(gathered_values(g, partial), g.size)]
