@@ -16,7 +16,7 @@ from bitblas.formats.csr import choice as rows_choice
 from bitblas.formats.mplg import choice as packed_rows
 from bitblas.kernels.prologue import Variant
 from bitblas.plan import direction
-from bitblas.verbs import gustavson, narrow_product, vector
+from bitblas.verbs import gustavson, narrow_product, vector_sums
 
 SIZE = 150
 
@@ -25,7 +25,7 @@ SIZE = 150
 def limits(**changed: Any) -> Iterator[None]:
     """With other limits of sizes, by "module name", so that small operands reach them."""
     places: dict[str, tuple[Any, str]] = {
-        "iterations": (lanes, "MAX_ITERATIONS"), "width": (packed_rows, "FIXED_FROM"), "chunk": (vector, "CHUNK"),
+        "iterations": (lanes, "MAX_ITERATIONS"), "width": (packed_rows, "FIXED_FROM"), "chunk": (vector_sums, "CHUNK"),
         "shared": (gustavson, "SHARED_WORDS"), "push": (direction, "PUSH_COST"),
         "graded": (rows_choice, "GRADED_FROM"), "hot": (rows_choice, "HOT_SHARE"),
         "longest": (narrow_product, "LONGEST"), "segment": (narrow_product, "SEGMENT"),
