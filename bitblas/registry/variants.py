@@ -281,9 +281,7 @@ def programs() -> Iterator[Variant]:
     """What loops on the device are made of."""
     from . import programs as samples
 
-    for format in FORMATS.values():
-        if format.composed:  # loops run on what it stands for
-            continue
+    for format in (x for x in FORMATS.values() if not x.composed):  # loops run on what such a form stands for
         yield from samples.steps(format)
         yield from samples.small_rounds(format)
         yield from samples.some_rows(format)
