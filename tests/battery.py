@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -97,7 +98,7 @@ MATRICES: dict[str, Callable[[], Pattern]] = {
     "tall": lambda: pattern(200, 33, _random(200, 33, 0.05)),
     "hub": lambda: pattern(130, 130, _hub(130, 130, 77, 120, 120)),
     "long hub": lambda: pattern(100, 3100, _hub(100, 3100, 66, 3000, 100)),
-    **{f"{n}x{n}": lambda n=n: _square(n) for n in EDGES},  # type: ignore[misc]
+    **{f"{n}x{n}": partial(_square, n) for n in EDGES},
 }
 
 # Vectors: how many positions hold an entry, and whether all entries have one value.

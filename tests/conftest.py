@@ -12,6 +12,7 @@ of the two devices: the one that the case names, or one after the other; on the 
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import sys
 from collections.abc import Iterator
@@ -136,7 +137,7 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
     name = request.param
     if name == "emulator":
         request.getfixturevalue("emulator")
-        import emulator.device  # noqa: F401 - registers it
+        importlib.import_module("emulator.device")  # registers it
     name = bitblas.device.get(name).name  # DeviceError: no such device here, and that is a failure
     if name != "cpu" and request.node.get_closest_marker("uses_cpu") is None:
         kernel = bitblas.device.Cpu.kernel

@@ -9,11 +9,11 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
-from distributed_lists import few, lists  # noqa: F401 - by their names
-from distributed_loops import alone, loop, loops  # noqa: F401 - by their names
+from distributed_lists import few, lists
+from distributed_loops import alone, loop, loops
 from distributed_programs import PROGRAMS, N, operands, same, whole
 from distributed_programs import quick as quick_program
-from distributed_tables import tables  # noqa: F401 - by its name
+from distributed_tables import tables
 
 import bitblas as gb
 import bitblas.distributed as gd
@@ -21,6 +21,7 @@ from bitblas.distributed import exchange
 from bitblas.exceptions import DistributedError, GraphblasException
 from bitblas.loop.host import turn
 
+ELSEWHERE = {"few": few, "lists": lists, "alone": alone, "loop": loop, "loops": loops, "tables": tables}
 FAULTS = (GraphblasException, TypeError, ValueError, OSError, LookupError)
 
 
@@ -274,6 +275,6 @@ def restarts(g, folder, last):
 if __name__ == "__main__":
     group = gd.init()
     for name in sys.argv[1].split(","):
-        run = globals()[name]
+        run = ELSEWHERE.get(name) or globals()[name]
         run(group, *(sys.argv[2:] if run.__code__.co_argcount > 1 else ()))
     print(f"rank {group.rank} of {group.size} done", flush=True)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import hashlib
+import importlib
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -251,7 +252,7 @@ def main() -> int:
         print(*sorted({v.entry for v in registry.variants() if "__shared__" in jit.cuda_source(v)}), sep="\n")
         return 0
     if args.device == "emulator":
-        import emulator.device  # noqa: F401 - registers it
+        importlib.import_module("emulator.device")  # registers it
     gb.config.device = args.device
     if args.watched:
         watched.watch(device.get(args.device))

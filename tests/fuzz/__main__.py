@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import importlib
 import random
 import subprocess
 import sys
@@ -145,7 +146,7 @@ def main() -> int:
         return many(args)
     faulthandler.enable()
     if args.device == "emulator":
-        import emulator.device  # noqa: F401 - registers it
+        importlib.import_module("emulator.device")  # registers it
     if args.device != "cpu":
         device.Cpu.kernel = _refuse  # type: ignore[method-assign]
     with bitblas.config.set(device=args.device):
