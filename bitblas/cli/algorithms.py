@@ -13,9 +13,10 @@ from typing import Any
 
 from .. import algorithms
 from ..device import Trace
+from ..graph.methods import both_ways
 from ..io import Graph
 from . import output, tables
-from .source import both_ways, facts, load, undirected, vertex
+from .source import facts, load, undirected, vertex
 from .ticker import Ticker
 
 Summary = dict[str, Any]

@@ -14,6 +14,7 @@ from typing import Any
 from .. import device as devices
 from ..core.options import either
 from ..formats import tiled
+from ..graph.methods import both_ways
 from ..io import Graph, file_format_of, host_coo, read
 
 TEXTS = ("tsv", "csv", "edges")
@@ -113,16 +114,6 @@ def undirected(A: Any, args: argparse.Namespace) -> Any:
     if len(both[0]) == len(rows) and all((a == b).all() for a, b in zip(both, (rows, cols))):
         return A
     return gb.Matrix.from_coo(*both, True, nrows=A.nrows, ncols=A.nrows, **storage(args))
-
-
-def both_ways(A: Any, **where: Any) -> Any:
-    """Every edge in both directions with its value, the lesser one where the two differ. where: the storage."""
-    import bitblas as gb
-
-    least = gb.binary.land if str(A.dtype) == "BOOL" else gb.binary.min
-    both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
-    both << A.ewise_add(A.T, least)
-    return both
 
 
 def facts(A: Any) -> dict[str, Any]:
