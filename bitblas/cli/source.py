@@ -18,6 +18,7 @@ from ..graph.methods import both_ways
 from ..io import Graph, file_format_of, host_coo, read
 
 TEXTS = ("tsv", "csv", "edges")
+MARKS = {"tab": "\t", r"\t": "\t", "space": " ", "blanks": " "}  # delimiters that are hard to type
 
 
 class Fault(Exception):
@@ -35,9 +36,10 @@ def check_tile(format: str | None, tile: int | None) -> None:
 
 
 def meant(word: str, known: Iterable[str]) -> str:
-    """What is said after a word that is none of those known: the one that looks like it."""
-    found = difflib.get_close_matches(word, list(known), 1)
-    return f"; did you mean {found[0]!r}?" if found else ""
+    """What is said after a word that is none of those known: the one that looks like it, whatever dashes it has."""
+    bare = {name.lstrip("-"): name for name in known}
+    found = difflib.get_close_matches(word.lstrip("-"), list(bare), 1)
+    return f"; did you mean {bare[found[0]]!r}?" if found else ""
 
 
 def storage(args: argparse.Namespace) -> dict[str, Any]:
@@ -67,6 +69,7 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
         for name, value in (
             ("base", args.base), ("size", args.size), ("header", args.header or None),
             ("labels", args.labels or None), ("weights", False if args.no_weights else None),
+            ("delimiter", MARKS.get(args.delimiter, args.delimiter)),
         )
         if value is not None
     }  # fmt: skip
@@ -95,8 +98,13 @@ def _dup_op(name: str | None) -> Any:
     return found
 
 
-def vertex(graph: Graph, label: str, option: str) -> int:
-    """The vertex that an option names."""
+def vertex(graph: Graph, label: str | None, option: str) -> int:
+    """The vertex that an option names; None: the first number, where vertices have no names but numbers."""
+    if label is None:
+        label = "0"
+        if graph.labels is not None and label not in graph:
+            some = ", ".join(map(repr, graph.labels[:3]))
+            raise Fault(f"{option}: expected a vertex, got none; vertices have names here: {some}, ..")
     try:
         return graph.vertex(label)
     except ValueError as error:

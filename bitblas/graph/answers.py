@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import extras
+from ..exceptions import InvalidValue
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -66,6 +67,17 @@ class Values(Mapping[Any, Any]):
     def smallest(self, count: int = 10) -> list[tuple[Any, Any]]:
         """The same of the smallest values, the smallest first."""
         return [(self.graph.label(int(v)), self._value(x)) for v, x in zip(*self._first(1, count))]
+
+    def way(self, label: Any) -> list[Any]:
+        """Of parents, as bfs_parents and sssp_tree give them: the names on the way from the source to a vertex.
+        InvalidValue where there is none."""
+        parents = dict(zip(*(part.tolist() for part in self.entries)))
+        way = [self.graph.vertex(label)]
+        if way[0] not in parents:
+            raise InvalidValue(f"{label!r} {self.absent}")
+        while parents[way[-1]] != way[-1]:
+            way.append(parents[way[-1]])
+        return [self.graph.label(vertex) for vertex in reversed(way)]
 
     def groups(self) -> dict[Any, list[Any]]:
         """The names that share a value, by the value; the largest group first."""

@@ -11,7 +11,7 @@ import numpy as np
 from .. import extras
 from ..core.above import above
 from ..exceptions import DimensionMismatch, InvalidValue
-from . import given, methods, ways
+from . import given, methods
 
 if TYPE_CHECKING:
     from ..core import Matrix
@@ -179,7 +179,9 @@ class Graph(Methods):
         weighted: True: the least sum of weights; False: the fewest edges; None: by weights where edges have some.
         Raises InvalidValue where target cannot be reached, and for what is no vertex.
         """
-        return ways.path(self, source, target, weighted)
+        if weighted is None:
+            weighted = str(self.matrix.dtype) != "BOOL"
+        return (self.sssp_tree(source)[1] if weighted else self.bfs_parents(source)).way(target)
 
     def by(self, attribute: str) -> Graph:
         """The same graph with another attribute of the edges as their weight. InvalidValue for one that is not there.
