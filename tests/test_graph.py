@@ -216,7 +216,10 @@ def test_rows_of_unlike_length_or_kind_are_refused():
         with pytest.raises(InvalidValue, match=said):
             Graph.from_edges(rows)
     table = {"source": ["a"], "target": ["b"]}
-    for what, said in ((table, r"got dict; Graph\.from_table"), (Graph.from_edges([("a", "b")]).matrix, r"Graph\(matrix")):
+    for what, said in (
+        (table, r"got dict; Graph\.from_table"),
+        (Graph.from_edges([("a", "b")]).matrix, r"Graph\(matrix"),
+    ):
         with pytest.raises(TypeError, match=rf"edges: expected pairs.*{said}"):
             Graph.from_edges(what)
     with pytest.raises(TypeError, match=r"matrix: expected a Matrix, got dict; Graph\.from_table"):
@@ -250,13 +253,13 @@ def test_errors_say_names(roads):
         roads.sssp("Ulm")["Kiel"]
     with pytest.raises(KeyError, match="cannot be reached from any of the sources by 1 edges"):
         roads.bfs(["Ulm", "Bern"], depth_limit=1)["Bari"]
-    with pytest.raises(TypeError, match="pagerank: got an unexpected .* 'weigthed'; did you mean 'weighted'"):
+    with pytest.raises(TypeError, match=r"pagerank: got an unexpected .* 'weigthed'; did you mean 'weighted'"):
         roads.pagerank(weigthed=True)
     cycle = Graph.from_edges([("a", "b", 1), ("b", "c", -3), ("c", "a", 1)])
     with pytest.raises(InvalidValue, match=r"the graph: expected no negative cycle .*(a -> b -> c -> a|b -> c|c -> a)"):
         cycle.sssp("a")
     weights = gb.Matrix.from_coo([0, 1], [1, 0], [1.0, float("nan")], nrows=2, ncols=2)
-    with pytest.raises(InvalidValue, match="the graph: .* got y -> x, an edge whose weight is NaN"):
+    with pytest.raises(InvalidValue, match=r"the graph: .* got y -> x, an edge whose weight is NaN"):
         Graph(weights, ["x", "y"]).sssp("x")
     assert list(roads) == list(roads.vertices) == list(roads.labels)
     assert "As a method of a Graph" in roads.pagerank.__doc__
@@ -268,7 +271,5 @@ def test_a_name_that_is_not_there_leads_to_one_that_is():
         with pytest.raises(AttributeError, match=hint):
             getattr(g, name)
     said = " ".join(methods.ELSEWHERE.values())
-    assert all(
-        hasattr(g, name) for name in ("neighbors", "to_dataframe", "vertices", "path", "sssp", "from_edges")
-    )
+    assert all(hasattr(g, name) for name in ("neighbors", "to_dataframe", "vertices", "path", "sssp", "from_edges"))
     assert all(name in said for name in ("neighbors", "to_dataframe", "vertices", "path(", "from_edges"))

@@ -92,7 +92,13 @@ def info(args: argparse.Namespace) -> None:
     loops = int((rows == cols).sum())
     if args.json:
         made = {"command": "info", "file": args.file, **facts(A), "labels": graph.labels is not None, "loops": loops}
-        made |= {"graph": seen_first, "row_degrees": rows_degrees, "column_degrees": cols_degrees, "forms": forms, "chosen": profile.chosen}
+        made |= {
+            "graph": seen_first,
+            "row_degrees": rows_degrees,
+            "column_degrees": cols_degrees,
+            "forms": forms,
+            "chosen": profile.chosen,
+        }
         made |= {"stored": profile.stored, "outlook": profile.outlook}
         made |= {"values": profile.values._asdict()}
         costs, measured = profile.costs, profile.device if args.measure else None

@@ -109,9 +109,7 @@ def _write_table(out: str, kind: str, columns: dict[str, Any]) -> None:
             stream.write(json.dumps(lists).encode() + b"\n")
 
 
-def write(
-    out: str, answer: Any, graph: Graph, vertices: bool, top: int | None = None, header: bool = False
-) -> None:
+def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None = None, header: bool = False) -> None:
     """An answer into a file: a table as .json or .parquet; a Matrix as a matrix file, a Vector as lines, .npz or one
     column of Matrix Market.
 

@@ -153,7 +153,9 @@ def _input(top: argparse.ArgumentParser, count: str | None = None) -> None:
         "--undirected", action="store_true", help="edges go both ways; the lesser value where the two differ"
     )
     group = top.add_argument_group("edge lists")
-    group.add_argument("--delimiter", metavar="MARK", help="what divides columns: ';', '|', tab, space; default: by suffix")
+    group.add_argument(
+        "--delimiter", metavar="MARK", help="what divides columns: ';', '|', tab, space; default: by suffix"
+    )
     group.add_argument("--base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
     group.add_argument("--header", action="store_true", help="the first line names the columns")
     group.add_argument("--labels", action="store_true", help="vertices are names, even where they look like numbers")

@@ -6,8 +6,6 @@ import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import extras
 from ..core.above import above
 from ..exceptions import DimensionMismatch, InvalidValue
@@ -160,7 +158,9 @@ class Graph(Methods):
         """The number of a name, None for what is none."""
         if self._numbers is None:
             self._numbers = {name: number for number, name in enumerate(self.labels or ())}
-        known = (self._numbers[name] for name in (label, str(label)) if methods.hashable(name) and name in self._numbers)
+        known = (
+            self._numbers[name] for name in (label, str(label)) if methods.hashable(name) and name in self._numbers
+        )
         return next(known, None)
 
     def label(self, vertex: int) -> Any:

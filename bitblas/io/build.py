@@ -23,27 +23,34 @@ def build(
     its row and column, as the file does: its line and its ends. Raises InvalidValue for such an entry with values and
     without dup_op, and for the name of a dup_op that is none; OutOfMemory.
     """
-    ends = (rows, cols, values) if directed else mirrored(rows, cols, values)
+    i, j, x = (rows, cols, values) if directed else mirrored(rows, cols, values)
     check_dup_op(dup_op)
     try:
-        return from_entries(*ends, dtype, shape, dup_op=dup_op, name=name, **storage)
+        return from_entries(i, j, x, dtype, shape, dup_op=dup_op, name=name, **storage)
     except MemoryError as error:
         raise OutOfMemory(f"{source}: {shape[0]} x {shape[1]} with {len(rows)} entries: {error}") from None
     except (ValueError, GraphblasException):
         if values is None or dup_op is not None:
             raise
         twice = _first_duplicate(rows, cols)
-        if twice is None and (directed or _first_duplicate(*ends[:2]) is None):
+        if twice is None and (directed or _first_duplicate(i, j) is None):
             raise
         if twice is None:
-            return from_entries(*ends, dtype, shape, dup_op=lesser(values.dtype), name=name, **storage)
+            return from_entries(i, j, x, dtype, shape, dup_op=lesser(values.dtype), name=name, **storage)
         got = where(*twice) if where else f": expected every entry once, got row {twice[0]}, column {twice[1]} twice"
         raise InvalidValue(f"{source}{got}; {JOINING}") from None
 
 
 JOINING = "dup_op says how to join them: 'plus', 'min', 'max', 'first', .."
 # What other libraries call these, and what has no name of its own here.
-_OPERATORS = {"sum": "'plus'", "add": "'plus'", "last": "'second'", "product": "'times'", "mul": "'times'", "or": "'lor'"}
+_OPERATORS = {
+    "sum": "'plus'",
+    "add": "'plus'",
+    "last": "'second'",
+    "product": "'times'",
+    "mul": "'times'",
+    "or": "'lor'",
+}
 _OPERATORS |= {"mean": "'plus', and 'plus' of ones, and divide", "count": "'plus' of ones", "keep": "'first'"}
 
 

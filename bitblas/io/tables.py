@@ -43,7 +43,9 @@ def from_table(
     if values is not None and values.dtype.kind not in "biuf":
         raise InvalidValue(f"column {weight!r}: expected numbers, got {_unlike_numbers(values)}")
     if values is not None and values.dtype.kind == "f" and np.isnan(values).any():
-        raise InvalidValue(f"column {weight!r}: expected a number in every row, got NaN in row {np.isnan(values).argmax()}")
+        raise InvalidValue(
+            f"column {weight!r}: expected a number in every row, got NaN in row {np.isnan(values).argmax()}"
+        )
     labels = None
     if named or rows.dtype.kind not in "iu" or cols.dtype.kind not in "iu":
         if size is not None:
