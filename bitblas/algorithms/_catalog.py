@@ -27,8 +27,8 @@ print(modularity(A, communities) > 0.1, len(set(communities.to_dense().tolist())
 ```
 
 An undirected graph has each edge both ways. Weights count where an option `weighted` is True, False by default, and
-without such an option in shortest paths, spanning forests and flows. What an algorithm needs beyond a square matrix, its
-options, its errors and the type of its result stand in its docstring: `help(louvain)`.
+without such an option in shortest paths, spanning forests and flows. What an algorithm needs beyond a square matrix,
+its options, its errors and the type of its result stand in its docstring: `help(louvain)`.
 """
 
 

@@ -39,6 +39,7 @@ BOTH_WAYS = "; edges count in both directions"
 TOP = {"--top": {"type": count, "dest": "best", "metavar": "N", "help": "say, and write, the N largest alone"}}
 FIRST = {"--top": {"type": count, **FARTHEST}}
 SOURCE = {"--source": {"metavar": "VERTEX", "help": "where to start (default 0, if vertices have no names)"}}
+LIMIT = {"--depth-limit": {"type": int, "metavar": "N", "help": "not farther than this"}}
 TO = {"--to": {"metavar": "VERTEX", "help": "also say how far this one is, and the way to it"}}
 PARENTS = {"--parents": flag("a tree, as the vertex before each, instead of how far")}
 SEED = {"--seed": {"type": int, "metavar": "N", "help": "another one may give another answer (default 0)"}}
@@ -56,7 +57,7 @@ PATHS = (
         "bfs", "levels of a breadth-first search along the directed edges",
         lambda args: "bfs_parents" if args.parents else "bfs_levels", say.found,
         vertices=lambda args: bool(args.parents),
-        options={**SOURCE, **PARENTS, **FIRST, "--depth-limit": {"type": int, "metavar": "N", "help": "not farther than this"}},
+        options={**SOURCE, **PARENTS, **FIRST, **LIMIT},
     ),
     Command(
         "sssp", "distances from a vertex; a pattern has weights 1",
