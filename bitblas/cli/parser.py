@@ -157,7 +157,7 @@ def _input(top: argparse.ArgumentParser, count: str | None = None) -> None:
         "--delimiter", metavar="MARK", help="what divides columns: ';', '|', tab, space; default: by suffix"
     )
     group.add_argument("--base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
-    group.add_argument("--header", action="store_true", help="the first line names the columns")
+    group.add_argument("--header", action=argparse.BooleanOptionalAction, help="the first line names the columns")
     group.add_argument("--labels", action="store_true", help="vertices are names, even where they look like numbers")
     group.add_argument("--no-weights", action="store_true", help="leave a third column out")
     group.add_argument("--size", type=int, metavar="N", help="the number of vertices")

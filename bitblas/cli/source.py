@@ -67,7 +67,7 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
     given = {
         name: value
         for name, value in (
-            ("base", args.base), ("size", args.size), ("header", args.header or None),
+            ("base", args.base), ("size", args.size), ("header", args.header),
             ("labels", args.labels or None), ("weights", False if args.no_weights else None),
             ("delimiter", MARKS.get(args.delimiter, args.delimiter)),
         )

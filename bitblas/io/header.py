@@ -69,7 +69,7 @@ def names_columns(
     if labels is not False and _stands_alone([following, *(words for _, words in islice(lines, SEEN))]):
         warnings.warn(
             f"{name}: the first line, {' '.join(fields)!r}, is read as an edge, but no other line has these words: "
-            "header=True (--header) if it names the columns, header=False if not",
+            "header=True (--header) if it names the columns, header=False (--no-header) if not",
             UserWarning,
             stacklevel=2,
         )
