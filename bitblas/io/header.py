@@ -25,7 +25,9 @@ OFTEN = {
     ("src", "dest"), ("startnode", "endnode"), ("user1", "user2"), ("usera", "userb"), ("vertex1", "vertex2"),
     ("buyer", "seller"), ("customer", "product"), ("user", "item"), ("author", "coauthor"), ("author1", "author2"),
 }  # fmt: skip
-SEEN = 1000  # lines after the first that are compared with it
+COMPARED = 1 << 20  # bytes in which its words are looked for again
+SEEN = 1000  # lines after the first that are seen
+_BETWEEN = b' \t\r\n\v\f,;|:"'  # what may stand beside a word
 LEAST = 3  # of them: of fewer nothing follows
 
 
@@ -60,7 +62,7 @@ def names_columns(
         return False
     if not labels and integers(following):
         return True
-    if len(fields) != 2 or any(_times(word, block) > 1 for word in fields):
+    if len(fields) != 2 or any(_again(word, block[:COMPARED]) for word in fields):
         return False
     plain = [re.sub(r"[\s_-]", "", word.lower()) for word in fields]
     first = tuple(word.removesuffix("id") or word for word in plain)
@@ -76,9 +78,15 @@ def names_columns(
     return False
 
 
-def _times(word: str, block: bytes) -> int:
-    """How often a word stands in a text, alone in a field or in one of several words."""
-    return len(re.findall(rb"(?<![^\s\",;|:])" + re.escape(word.encode()) + rb"(?![^\s\",;|:])", block))
+def _again(word: str, text: bytes) -> bool:
+    """Whether a word stands in a text more than once, alone in a field or as one of several words."""
+    found = 0
+    for at in re.finditer(re.escape(word.encode()), text):
+        before, after = text[at.start() - 1 : at.start()], text[at.end() : at.end() + 1]
+        found += (not before or before in _BETWEEN) and (not after or after in _BETWEEN)
+        if found > 1:
+            return True
+    return False
 
 
 def _stands_alone(lines: list[list[str]]) -> bool:
