@@ -187,7 +187,7 @@ def test_what_is_written_or_compared_is_brought_to_the_host(tmp_path):
         assert (tmp_path / "a.mtx").read_bytes() == (tmp_path / "b.mtx").read_bytes()
         assert (gb.io.to_scipy_sparse(there) != gb.io.to_scipy_sparse(here)).nnz == 0
     there = Elsewhere(v)
-    cli.output.write(str(tmp_path / "v.tsv"), there, gb.io.Graph(None), False)
+    cli.output.write(str(tmp_path / "v.tsv"), there, gb.io.Graph(A), False)
     assert (tmp_path / "v.tsv").read_text() == "0\t7\n2\t8\n"
     assert compare.difference(there, v) == 0
     assert compare.Operands(Elsewhere(A)).undirected[0].tolist() == [0, 1, 1, 2]

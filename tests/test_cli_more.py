@@ -57,6 +57,12 @@ WRONG = {
     "no algorithm": (["info"], "expected the names of algorithms, got 'info'"),
     "an option of the file": (["bfs --undirected"], "outside of 'bfs --undirected', got --undirected"),
     "no such option": (["bfs --sauce 1"], "did you mean '--source'"),
+    "an option of an algorithm": (["bfs", "--top", "3"], "--top: an option of an algorithm, which stands inside its"),
+    "where it is to go": (
+        ["bfs", "--out", "a.csv"],
+        "--out: an option of an algorithm, which stands inside its quotes",
+    ),
+    "nothing like it": (["bfs", "--zzz"], "--zzz: no such option (see"),
     "no such file": (["bfs --out /no/such/folder/a.tsv"], "No such file"),
 }
 
@@ -67,13 +73,38 @@ def test_several_refuses_before_it_reads(capsys, words, said):
     assert status == 2 and said in err
 
 
+def test_names_without_a_source(capsys, tmp_path):
+    """What is missing is said, and names that are near; of ways and of the largest values the names come."""
+    path = written(tmp_path / "trips.csv", "ann;bob;1\nbob;cleo;2\nann;cleo;9\ncleo;ann;1\n")
+    assert "--delimiter" in run(capsys, "bfs", path)[2]
+    given = [path, "--delimiter", ";"]
+    assert "--source: expected a vertex, got none; vertices have names here: 'ann', " in run(capsys, "bfs", *given)[2]
+    assert "got 'anna'; did you mean 'ann'?" in run(capsys, "bfs", *given, "--source", "anna")[2]
+    made = result(capsys, "sssp", *given, "--source", "ann", "--to", "cleo", "--top", "1")["result"]
+    assert made["way"] == ["ann", "bob", "cleo"] and made["distance"] == 3
+    assert made["first"] == ["cleo"] and made["values"] == [3]
+    assert "leave --parents out" in run(capsys, "bfs", *given, "--source", "ann", "--parents", "--top", "1")[2]
+    out = tmp_path / "far.csv"
+    result(capsys, "bfs", *given, "--source", "ann", "--top", "2", "--out", out, "--output-header")
+    assert out.read_text() == "vertex,value\nbob,1\ncleo,1\n"
+    seen = result(capsys, "info", *given)["graph"]
+    assert seen["weights"] == [1, 9] and seen["components"] == 1 and seen["most_edges"]["ann"] == 2
+    assert run(capsys, "info", *given)[1].startswith("3 vertices, 4 directed edges, with weights from 1 to 9\nall conn")
+
+
+def test_help_says_what_is_its_own_first(capsys):
+    text = " ".join(parser().parse_args(["pagerank", "FILE"]).parser.format_help().partition("FILE\n")[2].split())
+    assert text.index("--weighted") < text.index("--top") < text.index("--format")
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion(capsys, shell):
     status, text, _ = run(capsys, "completion", shell)
     assert status == 0 and "pagerank" in text and "max-iter" in text
     if shell == "bash" and shutil.which("bash"):
         ask = f'{text}\nCOMP_WORDS=(bitblas bfs --for); COMP_CWORD=2; _bitblas; echo "${{COMPREPLY[@]}}"'
-        assert subprocess.run(["bash", "-c", ask], capture_output=True, text=True).stdout == "--format --force\n"
+        said = subprocess.run(["bash", "-c", ask], capture_output=True, text=True).stdout
+        assert sorted(said.split()) == ["--force", "--format"]
         ask = f'{text}\nCOMP_WORDS=(bitblas bfs --format b); COMP_CWORD=3; _bitblas; echo "${{COMPREPLY[@]}}"'
         assert subprocess.run(["bash", "-c", ask], capture_output=True, text=True).stdout.split() == ["b2sr", "bitmap"]
         ask = f'{text}\nCOMP_WORDS=(bitblas page); COMP_CWORD=1; _bitblas; echo "${{COMPREPLY[@]}}"'

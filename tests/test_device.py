@@ -47,7 +47,7 @@ def test_what_is_missing_is_said_and_the_cpu_works(fake, how, said):
 def test_no_cupy(fake, monkeypatch):
     fake()
     monkeypatch.setitem(sys.modules, "cupy", None)
-    with pytest.raises(DeviceError, match=r"CuPy cannot be imported .*; pip install '\.\[cuda13\]' .* in a clone"):
+    with pytest.raises(DeviceError, match=r"CuPy cannot be imported .*; pip install cupy-cuda13x cuda-core"):
         devices.get("cuda")
 
 

@@ -35,6 +35,8 @@ GOOD = {  # text, options, dtype, vertices, entries, labels
     "weights left out": ("0 1 5\n1 2 7\n", {"weights": False}, B, 3, {(0, 1): 1, (1, 2): 1}, None),
     "base 1": ("1 2\n2 3\n", {"base": 1}, B, 3, {(0, 1): 1, (1, 2): 1}, None),
     "undirected": ("0 1 5\n1 1 6\n", {"directed": False}, I, 2, {(0, 1): 5, (1, 0): 5, (1, 1): 6}, None),
+    "both ways": ("0 1 5\n1 0 3\n1 2 4\n", {"directed": False}, I, 3,
+                  {(0, 1): 3, (1, 0): 3, (1, 2): 4, (2, 1): 4}, None),
     "size": ("0 1\n", {"size": 4}, B, 4, {(0, 1): 1}, None),
     "nothing": ("# no edge\n", {"size": 4}, B, 4, {}, None),
     "twice": ("0 1\n0 1\n", {}, B, 2, {(0, 1): 1}, None),
@@ -49,6 +51,8 @@ GOOD = {  # text, options, dtype, vertices, entries, labels
     "header seen": ("from,to,w\n0,1,3\n", {"delimiter": ","}, I, 2, {(0, 1): 3}, None),
     "header above names and weights": ("a,b,hours\nx,y,1.5\n", {"delimiter": ","}, F, 2, {(0, 1): 1.5}, ("x", "y")),
     "header of a table of names": ("Source Target\nx y\n", {}, B, 2, {(0, 1): 1}, ("x", "y")),
+    "an edge like others": ("a b\nb c\nc d\nd a\nx y\n", {}, B, 6,
+                            {(0, 1): 1, (1, 2): 1, (2, 3): 1, (3, 0): 1, (4, 5): 1}, tuple("abcdxy")),
     "header said": ("a,b\nx,y\n", {"delimiter": ",", "header": True}, B, 2, {(0, 1): 1}, ("x", "y")),
     "header of numbers": ("7 8\n0 1\n", {"header": True}, B, 2, {(0, 1): 1}, None),
     "labels": ("b a\na c\n", {}, B, 3, {(0, 1): 1, (1, 2): 1}, ("b", "a", "c")),
@@ -61,8 +65,10 @@ BAD = {
     "empty": ("", {}, ["expected edges", "size="]),
     "only comments": ("# a\n% b\n\n", {}, ["expected edges"]),
     "only a header": ("a b\n", {"header": True}, ["expected edges"]),
-    "one column": ("3\n", {}, ["line 1", "two vertices", "1 columns"]),
-    "four columns": ("0 1 2 3\n", {}, ["line 1", "at most one weight", "4 columns"]),
+    "one column": ("3\n", {}, ["line 1", "two vertices", "1 column"]),
+    "another mark": ("0;1;2\n", {}, ["line 1", "1 column.", "delimiter=';'"]),
+    "tabs": ("a\tb c\n", {"delimiter": ","}, ["line 1", r"delimiter='\t'"]),
+    "four columns": ("0 1 2 3\n", {}, ["line 1", "at most one weight", "4 columns", "from_table"]),
     "no weight": ("0 1\n", {"weights": True}, ["line 1", "two vertices and a weight", "2 columns"]),
     "short line": ("# a\n0 1 2\n1 2\n", {}, ["line 3", "a weight", "'1 2'"]),
     "long line": ("0 1\n\n1 2 3\n", {}, ["line 3", "two vertices", "'1 2 3'"]),
@@ -80,7 +86,7 @@ BAD = {
     "twice": ("0 1 2\n0 1 3\n", {}, ["line 2", "'0' to '1' twice", "dup_op"]),
     "twice from 1": ("1 2 2\n1 2 3\n", {"base": 1}, ["line 2", "'1' to '2' twice"]),
     "twice by name": ("a b 1\nb a 2\n# again\na b 3\n", {}, ["line 4", "'a' to 'b' twice"]),
-    "twice, mirrored": ("0,1,1\n1,2,2\n1,0,3\n", {"directed": False, "delimiter": ","}, ["line 3", "'0' to '1' twice"]),
+    "two ways": ("0,1,1\n1,0,2\n0,1,3\n", {"directed": False, "delimiter": ","}, ["line 3", "'0' to '1' twice"]),
     "empty field": ("0,1\n0,,1\n", {"delimiter": ","}, ["line 2"]),
     "comma at the end": ("0,1\n0,1,\n", {"delimiter": ","}, ["line 2"]),
     "comma in a list with blanks": ("0 1\n0,1\n", {}, ["line 2"]),
@@ -145,6 +151,22 @@ def test_long_comment():
     assert read(text).matrix.nvals == 2
     with pytest.raises(InvalidValue, match="line 3: expected at most 1048576 bytes"):
         read("0 1\n" + text.replace("x", "xx") + "1 2\n" * 300_000)
+
+
+def test_a_first_line_that_may_name_the_columns(tmp_path):
+    """No other line has its words, and no other line stands alone: it is an edge, and that is said."""
+    text = "boss,clerk\nx,y\ny,z\nz,x\n"
+    with pytest.warns(UserWarning, match=r"a\.csv: the first line, 'boss clerk', is read as an edge.*header=True"):
+        (tmp_path / "a.csv").write_text(text)
+        assert read_edgelist(tmp_path / "a.csv").matrix.nvals == 4
+    for first in ("follower_id,Followed", "Node 1,node 2", "Sender,Receiver"):
+        found = read(f"{first}\nx,y\ny,ax\n", delimiter=",")
+        assert found.matrix.nvals == 2 and found.labels == ("x", "y", "ax")
+    assert read("child,parent\nx,child\n", delimiter=",").matrix.nvals == 2  # a word that others have
+    for header, edges_ in ((True, 3), (False, 4)):
+        assert read(text, delimiter=",", header=header).matrix.nvals == edges_
+    for other in ("boss,clerk\nx,y\ny,z\np,q\n", "boss,clerk\nboss,y\ny,z\nz,boss\n", "boss,clerk\nx,y\ny,x\n"):
+        assert read(other, delimiter=",").matrix.nvals == other.count("\n")
 
 
 def test_binary_junk():

@@ -23,7 +23,28 @@ def test_hints_name_extras_that_a_clone_has():
     named = {extra for text in texts.values() for extra in re.findall(r"extras\.hint\(\"?'?(\w+)", text)}
     assert named >= {"plots", "compare", "cuda13"} and named <= set(known)
     assert not [p for p, text in texts.items() if re.search(r"pip install '?bit-graphblas", text)]
-    assert extras.hint("plots") == "pip install '.[plots]' in a clone of bitblas"
+    assert extras.hint("plots") == "pip install matplotlib"
+    # The packages that are named are those of pyproject.toml, but for least versions.
+    for extra, packages in extras.PACKAGES.items():
+        listed = re.search(rf"^{extra} = \[(.*)\]", table, re.M)[1]
+        assert [re.sub(r">=[\d.]+,?", "", name) for name in re.findall(r'"([^"]+)"', listed)] == list(packages), extra
+
+
+def test_what_is_missing_is_named(monkeypatch):
+    """In the functions that need it, with the command that brings it."""
+    graph = bitblas.Graph.from_edges([("a", "b", 2.0)])
+    calls = {
+        "pandas": (graph.to_dataframe, graph.bfs("a").to_dataframe, lambda: bitblas.io.to_pandas(graph)),
+        "networkx": (graph.to_networkx, lambda: bitblas.io.to_networkx(graph.matrix)),
+        "igraph": (graph.to_igraph,),
+        "polars": (lambda: bitblas.io.to_polars(graph),),
+        "graphblas": (lambda: bitblas.io.to_graphblas(graph.matrix),),
+    }
+    for module, given in calls.items():
+        monkeypatch.setitem(sys.modules, module, None)
+        for call in given:
+            with pytest.raises(ImportError, match=rf"^to_\w+ needs .*: pip install (python-)?{module}$"):
+                call()
 
 
 FOREIGN = ["bitblas-0.1.0.dist-info", "bitblas-0.0.1.dev15+cu121.egg-info"]

@@ -24,6 +24,7 @@ FILES = {
     "spaces": HEAD + "integer general\n3 3 3\n\n1 1 2\n   \n 2 2\t4\n3 3 1",
 }
 LISTS = {
+    "both ways": ("a b 2\nb a 1.5\nb c 3\n", {"directed": False}),
     "numbers": ("0 1\n1 2\n2 0\n0 1\n# words\n5 1\n", {}),
     "undirected": ("0 1 4\n1 2 5\n3 3 1\n", {"directed": False}),
     "mixed": ("1 2 4\n2 3 2.5\n3 1 7\n", {"base": 1}),

@@ -201,13 +201,75 @@ def test_a_path_is_no_graph(tmp_path):
     assert dict(Graph.read(path).sssp("Ulm")) == {"Ulm": 0.0, "Bern": 7.0, "Rom": 16.5}
 
 
+def test_rows_of_unlike_length_or_kind_are_refused():
+    """None of them loses its weight, or becomes a name, without a word."""
+    for rows, said in (
+        ([("a", "b", 3.0), ("b", "c")], r"a triple in row 0 and a pair, \('b', 'c'\), in row 1"),
+        ([("b", "c"), ("a", "b", 3.0)], r"a pair in row 0 and a triple, .*, in row 1"),
+        ([("a", "b"), ("a", "b", 3.0, 4)], r"4 values in row 1.*from_table"),
+        ([("a", 1), ("b", "c")], r"column 'target': .* 1 in row 0 and 'c' in row 1"),
+        ([("a", 1), ("b", 2)], r"column 'target': .* 1 in row 0"),
+        ([("a", "b"), 3], r"got 3 in row 1"),
+        ([("a", "b", "3")], r"column 'weight': expected numbers, got text, '3' in row 0"),
+        ([("a", "b", 1.0), ("a", "b", 2.0)], r"'a' to 'b' twice, in rows 0 and 1; dup_op .*'plus'"),
+    ):
+        with pytest.raises(InvalidValue, match=said):
+            Graph.from_edges(rows)
+    table = {"source": ["a"], "target": ["b"]}
+    for what, said in (
+        (table, r"got dict; Graph\.from_table"),
+        (Graph.from_edges([("a", "b")]).matrix, r"Graph\(matrix"),
+    ):
+        with pytest.raises(TypeError, match=rf"edges: expected pairs.*{said}"):
+            Graph.from_edges(what)
+    with pytest.raises(TypeError, match=r"matrix: expected a Matrix, got dict; Graph\.from_table"):
+        Graph(table)
+
+
+def test_both_directions_are_one_edge():
+    """Read without directions, the lesser of their values stands, as `to_undirected` has it, or what dup_op makes."""
+    both = [("a", "b", 5), ("b", "a", 2), ("b", "c", 4)]
+    read = Graph.from_edges(both, directed=False)
+    assert edges(read) == edges(Graph.from_edges(both).to_undirected())
+    assert edges(read)["a", "b"] == edges(read)["b", "a"] == 2
+    assert edges(Graph.from_edges(both, directed=False, dup_op="plus"))["a", "b"] == 7
+
+
+def test_ways(roads):
+    """Along weights where edges have some, else by the fewest edges."""
+    assert roads.path("Ulm", "Bari") == ["Ulm", "Bern", "Rom", "Bari"] and roads.path("Rom", "Rom") == ["Rom"]
+    assert roads.path("Ulm", "Bari", weighted=False) == ["Ulm", "Rom", "Bari"]
+    ways = Graph.from_edges(WAYS)
+    assert ways.path("a", "d") == ["a", "b", "c", "d"] and Graph.from_edges([(0, 2), (2, 1)]).path(0, 1) == [0, 2, 1]
+    with pytest.raises(InvalidValue, match="'a' cannot be reached from 'd'"):
+        ways.path("d", "a")
+
+
+def test_errors_say_names(roads):
+    """What may have been meant, whence a vertex cannot be reached, and the vertices that are wrong."""
+    with pytest.raises(InvalidValue, match=r"got 'Brn'; did you mean 'Bern'"):
+        roads.bfs("Brn")
+    with pytest.raises(KeyError, match="'Kiel' cannot be reached from 'Ulm'"):
+        roads.sssp("Ulm")["Kiel"]
+    with pytest.raises(KeyError, match="cannot be reached from any of the sources by 1 edges"):
+        roads.bfs(["Ulm", "Bern"], depth_limit=1)["Bari"]
+    with pytest.raises(TypeError, match=r"pagerank: got an unexpected .* 'weigthed'; did you mean 'weighted'"):
+        roads.pagerank(weigthed=True)
+    cycle = Graph.from_edges([("a", "b", 1), ("b", "c", -3), ("c", "a", 1)])
+    with pytest.raises(InvalidValue, match=r"the graph: expected no negative cycle .*(a -> b -> c -> a|b -> c|c -> a)"):
+        cycle.sssp("a")
+    weights = gb.Matrix.from_coo([0, 1], [1, 0], [1.0, float("nan")], nrows=2, ncols=2)
+    with pytest.raises(InvalidValue, match=r"the graph: .* got y -> x, an edge whose weight is NaN"):
+        Graph(weights, ["x", "y"]).sssp("x")
+    assert list(roads) == list(roads.vertices) == list(roads.labels)
+    assert "As a method of a Graph" in roads.pagerank.__doc__
+
+
 def test_a_name_that_is_not_there_leads_to_one_that_is():
     g = Graph.from_edges([("a", "b")])
     for name, hint in (("pagernk", "pagerank"), ("edges", "to_dataframe"), ("qqq", r"dir\(g\) lists")):
         with pytest.raises(AttributeError, match=hint):
             getattr(g, name)
     said = " ".join(methods.ELSEWHERE.values())
-    assert all(
-        hasattr(g, name) for name in ("neighbors", "to_dataframe", "vertices", "sssp_tree", "sssp", "from_edges")
-    )
-    assert all(name in said for name in ("neighbors", "to_dataframe", "vertices", "sssp_tree", "from_edges"))
+    assert all(hasattr(g, name) for name in ("neighbors", "to_dataframe", "vertices", "path", "sssp", "from_edges"))
+    assert all(name in said for name in ("neighbors", "to_dataframe", "vertices", "path(", "from_edges"))

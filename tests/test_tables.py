@@ -80,8 +80,32 @@ BAD = {
     "below": ({"source": [0, -2], "target": [1, 1]}, {}, r"column 'source': expected vertices from 0, got -2"),
     "beyond": ({"source": [0], "target": [3]}, {"size": 3}, r"column 'target': expected vertices from 0 to 2, got 3"),
     "size of names": ({"source": ["a"], "target": ["b"]}, {"size": 3}, r"size: expected None for vertices that have"),
-    "weight": ({**ROADS, "w": ["1", "2", "3"]}, {"weight": "w"}, r"column 'w': expected numbers, got <U1"),
-    "twice": ({"source": [0, 0], "target": [1, 1], "w": [1, 2]}, {"weight": "w"}, r"row 0, column 1 twice; dup_op"),
+    "weight": (
+        {**ROADS, "w": ["1", "2", "3"]},
+        {"weight": "w"},
+        r"column 'w': expected numbers, got text, '1' in row 0.*float\(\)",
+    ),
+    "twice": (
+        {"source": [0, 0], "target": [1, 1], "w": [1, 2]},
+        {"weight": "w"},
+        r"0 to 1 twice, in rows 0 and 1; dup_op.*'plus'",
+    ),
+    "twice by name": (
+        {"source": ["a", "b", "a"], "target": ["b", "a", "b"], "w": [1, 2, 3]},
+        {"weight": "w", "directed": False},
+        r"'a' to 'b' twice, in rows 0 and 2",
+    ),
+    "an operator of another library": (
+        ROADS,
+        {"dup_op": "sum"},
+        r"dup_op: expected .* operator, got 'sum'. Hint: 'plus'",
+    ),
+    "NaN": ({"source": [0, 0], "target": [1, 2], "w": [1.0, np.nan]}, {"weight": "w"}, r"column 'w'.*NaN in row 1"),
+    "kinds in one column": (
+        {"source": ["a", 1], "target": ["b", "c"]},
+        {},
+        r"column 'source': .*1 in row 1 and 'a' in",
+    ),
     "deep": ({"source": np.zeros((2, 2), int), "target": [1, 1]}, {}, r"column 'source': expected one value in a row"),
 }
 

@@ -26,8 +26,9 @@ communities = louvain(A)
 print(modularity(A, communities) > 0.1, len(set(communities.to_dense().tolist())) < 256)  # -> True True
 ```
 
-An undirected graph has each edge both ways. What an algorithm needs beyond a square matrix, its options, its errors and
-the type of its result stand in its docstring: `help(louvain)`.
+An undirected graph has each edge both ways. Weights count where an option `weighted` is True, False by default, and
+without such an option in shortest paths, spanning forests and flows. What an algorithm needs beyond a square matrix,
+its options, its errors and the type of its result stand in its docstring: `help(louvain)`.
 """
 
 
@@ -48,19 +49,14 @@ class Entry(NamedTuple):
 
     @property
     def call(self) -> str:
-        """The call, with the arguments that it must have and the names of the options."""
+        """The call, with the arguments that it must have, and the options with their defaults."""
         return f"{self.name}{self.arguments}"
 
     @property
     def arguments(self) -> str:
         parameters = inspect.signature(self.program).parameters.values()
-        options = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "gb"]
-        given = [
-            p.name if p.default is p.empty else f"{p.name}={p.default}"
-            for p in parameters
-            if p.kind is not p.KEYWORD_ONLY
-        ]
-        return f"({', '.join([*given, *(f'{name}=' for name in options)])})"
+        given = [p.name if p.default is p.empty else f"{p.name}={p.default}" for p in parameters if p.name != "gb"]
+        return f"({', '.join(given)})"
 
 
 def _entry(name: str, program: Callable[..., Any]) -> Entry:

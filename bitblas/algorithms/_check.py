@@ -205,6 +205,14 @@ def numbers(gb, name, ok, expected="no NaN", got="one"):
         )
 
 
+def on_a_way(gb, way, expected, got, hint):
+    """The error of a graph with vertices, one after the other, that must not be there; a Graph says them by name."""
+    text = " -> ".join(map(str, way)) or "one"
+    error = gb.exceptions.InvalidValue(f"argument A: expected {expected}, got {text}{got}. Hint: {hint}.")
+    error.way = way
+    return error
+
+
 def flag(name, value):
     """`value`, which must be a bool."""
     if not isinstance(value, bool):

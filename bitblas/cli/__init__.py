@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from typing import Any
 
 from .parser import parser
 from .source import Fault
@@ -23,7 +25,9 @@ def main(argv: list[str] | None = None) -> int:
             commands.print_help()
             return 0
         args = commands.parse_args(argv)
-        status = int(args.run(args) or 0)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            status = int(args.run(args) or 0)
         sys.stdout.flush()
         return status
     except KeyboardInterrupt:
@@ -39,6 +43,10 @@ def main(argv: list[str] | None = None) -> int:
         if isinstance(error, GraphblasException):
             return _complain(error)
         raise
+
+
+def _warn(message: Warning | str, *where: Any, **more: Any) -> None:
+    print("bitblas: warning:", " ".join(str(message).split()), file=sys.stderr)
 
 
 def _complain(error: BaseException) -> int:

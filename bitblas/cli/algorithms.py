@@ -13,13 +13,15 @@ from typing import Any
 
 from .. import algorithms
 from ..device import Trace
+from ..graph.methods import both_ways
 from ..io import Graph
 from . import output, tables
-from .source import both_ways, facts, load, undirected, vertex
+from .source import Fault, facts, load, undirected, vertex
 from .ticker import Ticker
 
 Summary = dict[str, Any]
 DIRECTED, BOTH, WEIGHTED = "directed", "both", "weighted"
+FARTHEST = {"dest": "best", "metavar": "N", "help": "say too, and write, the N largest alone"}
 SHOWN = 20  # vertices: so many lines can be read at once
 
 
@@ -53,7 +55,8 @@ class Command:
     @property
     def each(self) -> bool:
         """Whether it has an answer for each vertex, of which the summary lists none."""
-        return bool(self.writes) and not self.matrix and "--top" not in self.options
+        top = self.options.get("--top", FARTHEST)
+        return bool(self.writes) and not self.matrix and FARTHEST.items() <= top.items()
 
     def call(self, graph: Graph, args: argparse.Namespace) -> tuple[Any, Summary]:
         """The answer, as it is written, and what is said of it."""
@@ -66,12 +69,16 @@ class Command:
         known = inspect.signature(program).parameters
         names = [name for flag in self.options if (name := flag.lstrip("-").replace("-", "_")) in known]
         answer = program(A, **{name: _value(graph, name, getattr(args, name)) for name in names})
-        return self.part(answer, args), self.summary(graph, answer, args)
+        part, summary = self.part(answer, args), self.summary(graph, answer, args)
+        if self.each and getattr(args, "best", None) is not None:
+            first = output.as_table(part, graph, self.vertices(args), args.best)
+            summary |= {"first": first["vertex"], "values": first["value"]}
+        return part, summary
 
 
 def _value(graph: Graph, name: str, given: Any) -> Any:
     """What an option is to the program: of those that name vertices, their numbers."""
-    if name in ("source", "sink", "center"):
+    if name in ("source", "sink", "center", "to"):
         return vertex(graph, given, f"--{name}")
     if name == "sources" and given is not None:
         return [vertex(graph, label, "--sources") for label in given.split(",")]
@@ -80,6 +87,8 @@ def _value(graph: Graph, name: str, given: Any) -> Any:
 
 def check(args: argparse.Namespace) -> None:
     """Refuse, before the work, an answer that could not be written."""
+    if getattr(args, "best", None) is not None and args.algorithm.vertices(args):
+        raise Fault("--top: expected values that can be compared, got vertices: leave --parents out")
     if args.algorithm.writes:
         output.check(args)
         if args.out:
@@ -105,13 +114,14 @@ def answer(args: argparse.Namespace, graph: Graph, read: float) -> None:
         print(trace, file=sys.stderr)
     if args.algorithm.writes and args.out:
         of = graph if args.algorithm.labelled else Graph(graph.matrix)
-        output.write(args.out, answer, of, args.algorithm.vertices(args), getattr(args, "best", None))
+        best = getattr(args, "best", None)
+        output.write(args.out, answer, of, args.algorithm.vertices(args), best, args.output_header)
     A = graph.matrix
     made = {"file": args.file, **facts(A), "result": summary, "rounds": seen.rounds, "converged": seen.converged}
     made |= {"read_seconds": read, "seconds": seconds}
     terminal = tables.on_terminal(sys.stderr if args.algorithm.writes and args.out == output.STDOUT else None)
     found = tables.table(summary) if terminal else words(summary)
-    if args.algorithm.each and not args.out and not args.json:
+    if args.algorithm.each and not args.out and not args.json and getattr(args, "best", None) is None:
         found += _each(args, graph, answer, terminal)
     if not seen.converged:
         found += f"\nnot converged after {seen.rounds} rounds: give more by --max-iter, or a larger --tol"

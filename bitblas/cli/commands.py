@@ -10,7 +10,7 @@ from typing import Any
 
 from ..io import host_coo
 from . import summaries as say
-from .algorithms import BOTH, WEIGHTED, Command
+from .algorithms import BOTH, FARTHEST, WEIGHTED, Command
 
 
 def named(name: str) -> Callable[[argparse.Namespace], str]:
@@ -37,7 +37,10 @@ SIMILAR = ("jaccard", "overlap", "cosine", "adamic_adar", "resource_allocation")
 EDGES = "an edge list, .json, .parquet, .mtx or .npz by suffix"
 BOTH_WAYS = "; edges count in both directions"
 TOP = {"--top": {"type": count, "dest": "best", "metavar": "N", "help": "say, and write, the N largest alone"}}
-SOURCE = {"--source": {"default": "0", "metavar": "VERTEX", "help": "where to start (default 0)"}}
+FIRST = {"--top": {"type": count, **FARTHEST}}
+SOURCE = {"--source": {"metavar": "VERTEX", "help": "where to start (default 0, if vertices have no names)"}}
+LIMIT = {"--depth-limit": {"type": int, "metavar": "N", "help": "not farther than this"}}
+TO = {"--to": {"metavar": "VERTEX", "help": "also say how far this one is, and the way to it"}}
 PARENTS = {"--parents": flag("a tree, as the vertex before each, instead of how far")}
 SEED = {"--seed": {"type": int, "metavar": "N", "help": "another one may give another answer (default 0)"}}
 WEIGHTS = {"--weighted": flag("the values of the file are weights")}
@@ -54,12 +57,13 @@ PATHS = (
         "bfs", "levels of a breadth-first search along the directed edges",
         lambda args: "bfs_parents" if args.parents else "bfs_levels", say.found,
         vertices=lambda args: bool(args.parents),
-        options={**SOURCE, **PARENTS, "--depth-limit": {"type": int, "metavar": "N", "help": "not farther than this"}},
+        options={**SOURCE, **PARENTS, **FIRST, **LIMIT},
     ),
     Command(
         "sssp", "distances from a vertex; a pattern has weights 1",
-        lambda args: "sssp_tree" if args.parents else "sssp", say.far, options={**SOURCE, **PARENTS},
-        part=lambda answer, args: answer[1] if args.parents else answer, vertices=lambda args: bool(args.parents),
+        lambda args: "sssp_tree" if args.parents or args.to is not None else "sssp", say.far,
+        options={**SOURCE, **TO, **PARENTS, **FIRST}, vertices=lambda args: bool(args.parents),
+        part=lambda answer, args: answer[bool(args.parents)] if isinstance(answer, tuple) else answer,
     ),
     Command("eccentricity", "edges to the farthest vertex that each reaches", named("eccentricity"), say.best("edges"),
             options=TOP),
@@ -72,7 +76,7 @@ PATHS = (
         "ego", "what is near to a vertex, and the edges between", named("ego_graph"), say.entries("edges"), matrix=True,
         writes=f"its edges: {EDGES}",
         options={
-            "--center": {"default": "0", "metavar": "VERTEX", "help": "the vertex (default 0)"},
+            "--center": {"metavar": "VERTEX", "help": "the vertex (default 0, if vertices have no names)"},
             "--radius": {"type": int, "default": 1, "metavar": "N", "help": "how many edges away (default 1)"},
         },
     ),
@@ -152,7 +156,7 @@ CONNECTIVITY = (
         part=lambda answer, args: answer[1], writes="the component of each vertex, by suffix as for others",
     ),
     Command("topological", "levels such that every edge leads to a higher one", named("topological_levels"),
-            say.levels),
+            say.levels, options=FIRST),
     Command(
         "msf", "a minimum spanning forest; edges count in both directions, the lesser weight where they differ",
         named("minimum_spanning_forest"), say.forest, edges=WEIGHTED, part=say.upper, matrix=True, aliases=("forest",),
@@ -162,8 +166,10 @@ CONNECTIVITY = (
 COHESION = (
     Command("triangles", "number of triangles" + BOTH_WAYS, named("triangle_count"), say.number("triangles"),
             edges=BOTH, writes=""),
-    Command("clustering", "local clustering coefficients" + BOTH_WAYS, named("local_clustering"), say.mean, edges=BOTH),
-    Command("squares", "square clustering coefficients" + BOTH_WAYS, named("square_clustering"), say.mean, edges=BOTH),
+    Command("clustering", "local clustering coefficients" + BOTH_WAYS, named("local_clustering"), say.mean, edges=BOTH,
+            options=FIRST),
+    Command("squares", "square clustering coefficients" + BOTH_WAYS, named("square_clustering"), say.mean, edges=BOTH,
+            options=FIRST),
     Command("cores", "core numbers" + BOTH_WAYS, named("core_numbers"), say.best("cores"), edges=BOTH,
             options=TOP),
     Command(
@@ -223,6 +229,9 @@ COMMANDS = {
     "similarity": SIMILARITY,
     "layouts": LAYOUTS,
 }
+
+
+FLAGS = {"--out", *(flag for group in COMMANDS.values() for command in group for flag in command.options)}
 
 
 def title(folder: str) -> str:

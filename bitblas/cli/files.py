@@ -36,6 +36,36 @@ def degrees(counts: np.ndarray) -> dict[str, float]:
     return {**made, "mean": float(counts.mean()), "empty": int((counts == 0).sum())}
 
 
+def people(graph: Any, rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> dict[str, Any]:
+    """What a person asks of a graph first, in the order in which it is said."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    A = graph.matrix
+    lone = values.dtype == np.bool_ or not len(values)
+    found: dict[str, Any] = {"vertices": A.nrows, "edges": A.nvals, "directed": graph.directed}
+    found["weights"] = None if lone else [values.min().item(), values.max().item()]
+    pattern = coo_array((np.ones(len(rows), bool), (rows, cols)), shape=A.shape)
+    found["components"], which = connected_components(pattern, directed=False)
+    found["largest"] = int(np.bincount(which).max(initial=0))
+    out = np.bincount(rows, minlength=A.nrows)
+    first = np.argsort(-out, kind="stable")[:3].tolist()
+    return {**found, "most_edges": {str(graph.label(v)): int(out[v]) for v in first}}
+
+
+def _for_people(found: dict[str, Any]) -> str:
+    weights = found["weights"]
+    ends = "" if weights is None else f", with weights from {output.plain(weights[0])} to {output.plain(weights[1])}"
+    edges = found["edges"] if found["directed"] else f"{found['edges']} (both ways)"
+    most = ", ".join(f"{name} ({count})" for name, count in found["most_edges"].items())
+    count = found["components"]
+    parts = f"{count} connected components, the largest with {found['largest']} vertices"
+    return (
+        f"{found['vertices']} vertices, {edges} {'directed ' * found['directed']}edges"
+        f"{ends or ', without weights'}\n{'all connected' if count == 1 else parts}\nmost edges from: {most}"
+    )
+
+
 def info(args: argparse.Namespace) -> None:
     """What a file holds and how it would be stored; without one, what works on this machine."""
     if args.file is None:
@@ -43,8 +73,9 @@ def info(args: argparse.Namespace) -> None:
         return
     graph = load(args, square=False)
     A = graph.matrix
-    rows, cols, _ = host_coo(A)
+    rows, cols, values = host_coo(A)
     with Ticker("info"):
+        seen_first = people(graph, rows, cols, values) if A.nrows == A.ncols else None
         profile = A.profile(measure=args.measure)
         orders = A.profile(orders=True) if args.orders else None
     seen = profile.facts
@@ -61,7 +92,13 @@ def info(args: argparse.Namespace) -> None:
     loops = int((rows == cols).sum())
     if args.json:
         made = {"command": "info", "file": args.file, **facts(A), "labels": graph.labels is not None, "loops": loops}
-        made |= {"row_degrees": rows_degrees, "column_degrees": cols_degrees, "forms": forms, "chosen": profile.chosen}
+        made |= {
+            "graph": seen_first,
+            "row_degrees": rows_degrees,
+            "column_degrees": cols_degrees,
+            "forms": forms,
+            "chosen": profile.chosen,
+        }
         made |= {"stored": profile.stored, "outlook": profile.outlook}
         made |= {"values": profile.values._asdict()}
         costs, measured = profile.costs, profile.device if args.measure else None
@@ -69,8 +106,11 @@ def info(args: argparse.Namespace) -> None:
         made |= {"depth": seen.levels} | ({} if orders is None else {"orders": ordered(orders), "best": orders.best})
         print(json.dumps(made))
         return
-    named = "" if graph.labels is None else f", vertices have names ({', '.join(map(str, graph.labels[:3]))}, ...)"
-    print(f"{args.file}: {A.dtype}, {loops} on the diagonal, on {A.device.name}{named}\n")
+    if seen_first is not None:
+        print(_for_people(seen_first))
+    if graph.labels is not None:
+        print(f"vertices have names ({', '.join(map(str, graph.labels[:3]))}, ...)")
+    print(f"\nas a matrix: {A.dtype}, {loops} on the diagonal, on {A.device.name}\n")
     print(f"{'entries per':12}" + "".join(f"{name:>9}" for name in (*QUANTILES, "mean", "empty")))
     for name, found in (("row", rows_degrees), ("column", cols_degrees)):
         print(f"{name:12}" + "".join(f"{x:>9.2f}" if key == "mean" else f"{x:>9}" for key, x in found.items()))

@@ -18,7 +18,7 @@ from ..io import Graph, host_coo, mmwrite
 from ..io import write as write_matrix
 from ..io.files import created
 from ..io.suffix import DELIMITERS, written_as
-from ..io.tables import table_of
+from ..io.tables import VERTICES, table_of
 from .source import Fault
 
 STDOUT = "-"
@@ -85,10 +85,15 @@ def as_table(answer: Any, graph: Graph, vertices: bool, top: int | None = None) 
     columns = table_of(answer, graph.labels)
     if top is not None:
         best = largest(answer, top).tolist()
-        columns = {name: [column[k] for k in best] for name, column in columns.items()}
+        columns = {name: [plain_value(column[k]) for k in best] for name, column in columns.items()}
     if vertices and graph.labels is not None:
         columns["value"] = [graph.labels[x] for x in columns["value"]]
     return columns
+
+
+def plain_value(value: Any) -> Any:
+    """A value of NumPy as one of Python."""
+    return getattr(value, "item", lambda: value)()
 
 
 def _write_table(out: str, kind: str, columns: dict[str, Any]) -> None:
@@ -104,12 +109,12 @@ def _write_table(out: str, kind: str, columns: dict[str, Any]) -> None:
             stream.write(json.dumps(lists).encode() + b"\n")
 
 
-def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None = None) -> None:
+def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None = None, header: bool = False) -> None:
     """An answer into a file: a table as .json or .parquet; a Matrix as a matrix file, a Vector as lines, .npz or one
     column of Matrix Market.
 
     vertices: the values are vertices, and have their names too. top: the entries of a Vector with so many of the
-    largest values, the largest first, where the file has an order.
+    largest values, the largest first, where the file has an order. header: name the columns of lines first.
     """
     matrix = hasattr(answer, "nrows")
     kind = kind_of(out, matrix=matrix)
@@ -117,7 +122,8 @@ def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None =
         _write_table(out, kind, as_table(answer, graph, vertices, top))
         return
     if matrix:
-        write_matrix(target(out), answer, kind, labels=graph.labels if kind in DELIMITERS else None)
+        named = {"labels": graph.labels, "header": header} if kind in DELIMITERS else {}
+        write_matrix(target(out), answer, kind, **named)
         return
     index, values = host_coo(answer)
     if top is not None:
@@ -140,4 +146,6 @@ def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None =
                 raise InvalidValue(f"{out}: expected names without {mark!r}, as it divides columns, got {bad[0]!r}")
             ends = [graph.labels[i] for i in ends]
             answers = [graph.labels[x] for x in answers] if vertices else answers
+        if header:
+            stream.write(f"{mark.join(VERTICES)}\n".encode())
         stream.writelines(f"{i}{mark}{x}\n".encode() for i, x in zip(ends, answers))

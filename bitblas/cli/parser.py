@@ -45,7 +45,10 @@ class Parser(argparse.ArgumentParser):
             if not rest[0].startswith("-"):
                 of.error(f"{rest[0]}: expected options, got one more argument")
             known = [flag for action in of._actions for flag in action.option_strings]
-            of.error(f"{rest[0]}: no such option{meant(rest[0].partition('=')[0], known)}")
+            flag = rest[0].partition("=")[0]
+            if flag in commands.FLAGS and hasattr(made, "commands"):
+                of.error(f"{flag}: an option of an algorithm, which stands inside its quotes. {several.EXAMPLE}")
+            of.error(f"{rest[0]}: no such option{meant(flag, known)}")
         return made
 
 
@@ -83,14 +86,16 @@ def parser() -> argparse.ArgumentParser:
         for algorithm in group:
             p = command(algorithm.name, algorithms.run, algorithm.help, algorithm.aliases, commands.title(folder))
             p.set_defaults(algorithm=algorithm)
-            _input(p)
-            _storage(p)
-            p.add_argument("--trace", action="store_true", help="also list the kernels that ran, on stderr")
             for flag, options in algorithm.options.items():
                 p.add_argument(flag, **options)
             if algorithm.writes:
                 output.add_out(p, f"write {algorithm.writes}")
+                p.add_argument("--output-header", action="store_true", help="name the columns of .tsv, .csv, .edges")
+            _input(p)
+            _storage(p)
+            p.add_argument("--trace", action="store_true", help="also list the kernels that ran, on stderr")
     p = command("several", several.several, "several algorithms, the file read once; with --json a line for each")
+    p.epilog = several.EXAMPLE
     _input(p)
     _storage(p)
     p.set_defaults(whole=top)
@@ -129,7 +134,7 @@ def parser() -> argparse.ArgumentParser:
         if name == "compare":
             _input(p)
         _storage(p)
-        p.add_argument("--source", default="0", metavar="VERTEX", help="where to start (default 0)")
+        p.add_argument("--source", metavar="VERTEX", help="where to start (default 0, if vertices have no names)")
         p.add_argument(
             "--picture", metavar="OUT", help="the graph by how far its vertices are: .png, .svg; needs [plots]"
         )
@@ -139,22 +144,27 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _input(p: argparse.ArgumentParser, count: str | None = None) -> None:
-    p.add_argument("file", metavar="FILE", nargs=count, help="the graph; - reads stdin")
+def _input(top: argparse.ArgumentParser, count: str | None = None) -> None:
+    top.add_argument("file", metavar="FILE", nargs=count, help="the graph; - reads stdin")
+    p = top.add_argument_group("the file")
     p.add_argument("--input-format", choices=FILE_FORMATS, help="default: by the suffix; Matrix Market for stdin")
     p.add_argument("--dup-op", metavar="OP", help="how to join entries given twice: plus, min, max, first, ...")
     p.add_argument(
         "--undirected", action="store_true", help="edges go both ways; the lesser value where the two differ"
     )
-    group = p.add_argument_group("edge lists")
+    group = top.add_argument_group("edge lists")
+    group.add_argument(
+        "--delimiter", metavar="MARK", help="what divides columns: ';', '|', tab, space; default: by suffix"
+    )
     group.add_argument("--base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
-    group.add_argument("--header", action="store_true", help="the first line names the columns")
+    group.add_argument("--header", action=argparse.BooleanOptionalAction, help="the first line names the columns")
     group.add_argument("--labels", action="store_true", help="vertices are names, even where they look like numbers")
     group.add_argument("--no-weights", action="store_true", help="leave a third column out")
     group.add_argument("--size", type=int, metavar="N", help="the number of vertices")
 
 
-def _storage(p: argparse.ArgumentParser) -> None:
+def _storage(top: argparse.ArgumentParser) -> None:
+    p = top.add_argument_group("where and how the matrix is stored")
     p.add_argument(
         "--device", metavar="DEVICE", help="cpu, cuda, or cuda:1 for the second GPU; default: cuda if it works"
     )

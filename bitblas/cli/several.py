@@ -9,10 +9,11 @@ import time
 from . import algorithms
 from .source import Fault, load
 
+EXAMPLE = 'For example: bitblas several graph.mtx "bfs --source 3 --out levels.tsv" "pagerank --top 5" triangles'
 # What is said once, for all; a command inside the quotes has only what is its own.
 SHARED = (
     "input_format", "dup_op", "undirected", "base", "header", "labels", "no_weights", "size", "device", "format",
-    "tile", "json",
+    "tile", "json", "delimiter",
 )  # fmt: skip
 
 

@@ -14,9 +14,11 @@ from typing import Any
 from .. import device as devices
 from ..core.options import either
 from ..formats import tiled
+from ..graph.methods import both_ways
 from ..io import Graph, file_format_of, host_coo, read
 
 TEXTS = ("tsv", "csv", "edges")
+MARKS = {"tab": "\t", r"\t": "\t", "space": " ", "blanks": " "}  # delimiters that are hard to type
 
 
 class Fault(Exception):
@@ -34,9 +36,10 @@ def check_tile(format: str | None, tile: int | None) -> None:
 
 
 def meant(word: str, known: Iterable[str]) -> str:
-    """What is said after a word that is none of those known: the one that looks like it."""
-    found = difflib.get_close_matches(word, list(known), 1)
-    return f"; did you mean {found[0]!r}?" if found else ""
+    """What is said after a word that is none of those known: the one that looks like it, whatever dashes it has."""
+    bare = {name.lstrip("-"): name for name in known}
+    found = difflib.get_close_matches(word.lstrip("-"), list(bare), 1)
+    return f"; did you mean {bare[found[0]]!r}?" if found else ""
 
 
 def storage(args: argparse.Namespace) -> dict[str, Any]:
@@ -64,8 +67,9 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
     given = {
         name: value
         for name, value in (
-            ("base", args.base), ("size", args.size), ("header", args.header or None),
+            ("base", args.base), ("size", args.size), ("header", args.header),
             ("labels", args.labels or None), ("weights", False if args.no_weights else None),
+            ("delimiter", MARKS.get(args.delimiter, args.delimiter)),
         )
         if value is not None
     }  # fmt: skip
@@ -94,8 +98,13 @@ def _dup_op(name: str | None) -> Any:
     return found
 
 
-def vertex(graph: Graph, label: str, option: str) -> int:
-    """The vertex that an option names."""
+def vertex(graph: Graph, label: str | None, option: str) -> int:
+    """The vertex that an option names; None: the first number, where vertices have no names but numbers."""
+    if label is None:
+        label = "0"
+        if graph.labels is not None and label not in graph:
+            some = ", ".join(map(repr, graph.labels[:3]))
+            raise Fault(f"{option}: expected a vertex, got none; vertices have names here: {some}, ..")
     try:
         return graph.vertex(label)
     except ValueError as error:
@@ -113,16 +122,6 @@ def undirected(A: Any, args: argparse.Namespace) -> Any:
     if len(both[0]) == len(rows) and all((a == b).all() for a, b in zip(both, (rows, cols))):
         return A
     return gb.Matrix.from_coo(*both, True, nrows=A.nrows, ncols=A.nrows, **storage(args))
-
-
-def both_ways(A: Any, **where: Any) -> Any:
-    """Every edge in both directions with its value, the lesser one where the two differ. where: the storage."""
-    import bitblas as gb
-
-    least = gb.binary.land if str(A.dtype) == "BOOL" else gb.binary.min
-    both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
-    both << A.ewise_add(A.T, least)
-    return both
 
 
 def facts(A: Any) -> dict[str, Any]:

@@ -8,22 +8,30 @@ from typing import Any
 
 import numpy as np
 
+from ..graph import Values
 from ..io import Graph, host_coo
 from .algorithms import Summary
 from .output import largest
+from .source import vertex
 
 Say = Callable[[Graph, Any, argparse.Namespace], Summary]
 
 
 def found(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
-    summary = {"source": graph.label(graph.vertex(args.source)), "reached": v.nvals}
+    summary = {"source": graph.label(vertex(graph, args.source, "--source")), "reached": v.nvals}
     return summary if args.parents else {**summary, "depth": int(host_coo(v)[1].max())}
 
 
 def far(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
-    d = answer[0] if args.parents else answer
-    source = graph.label(graph.vertex(args.source))
-    return {"source": source, "reached": d.nvals, "farthest": host_coo(d)[1].max().item()}
+    d = answer[0] if isinstance(answer, tuple) else answer
+    source = graph.label(vertex(graph, args.source, "--source"))
+    summary = {"source": source, "reached": d.nvals, "farthest": host_coo(d)[1].max().item()}
+    if args.to is None:
+        return summary
+    target = graph.label(vertex(graph, args.to, "--to"))
+    before = Values(graph, answer[1], vertices=True, absent=f"cannot be reached from {source!r}")
+    way = before.way(target)
+    return {**summary, "to": target, "distance": Values(graph, d)[target], "way": way}
 
 
 def best(word: str, *, sources: bool = False) -> Say:

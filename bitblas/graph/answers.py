@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import extras
+from ..exceptions import InvalidValue
+
 if TYPE_CHECKING:
     from .graph import Graph
 
@@ -15,13 +18,14 @@ class Values(Mapping[Any, Any]):
     """A value for each vertex that has one, as a mapping from names: `levels["Anna"]`, `dict(levels)`.
 
     graph: whose vertices they are. vector: the Vector of the values. vertices: whether these are vertices themselves
-    (parents, the one that stands for a component), which come out by their names too.
+    (parents, the one that stands for a component), which come out by their names too. absent: what the KeyError says of
+    a vertex without a value.
     """
 
-    __slots__ = ("_entries", "graph", "vector", "vertices")
+    __slots__ = ("_entries", "absent", "graph", "vector", "vertices")
 
-    def __init__(self, graph: Graph, vector: Any, *, vertices: bool = False) -> None:
-        self.graph, self.vector, self.vertices = graph, vector, vertices
+    def __init__(self, graph: Graph, vector: Any, *, vertices: bool = False, absent: str = "has no value here") -> None:
+        self.graph, self.vector, self.vertices, self.absent = graph, vector, vertices, absent
         self._entries: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
@@ -36,19 +40,19 @@ class Values(Mapping[Any, Any]):
 
     def __getitem__(self, label: Any) -> Any:
         """The value of a vertex. KeyError where it has none, InvalidValue for what is no vertex."""
-        index, values = self.entries
-        number = self.graph.vertex(label)
-        at = int(np.searchsorted(index, number))
-        if at == len(index) or index[at] != number:
-            raise KeyError(label)
-        return self._value(values[at].item())
+        at = self._place(self.graph.vertex(label))
+        if at is None:
+            raise KeyError(f"{label!r} {self.absent}")
+        return self._value(self.entries[1][at].item())
 
     def __contains__(self, label: object) -> bool:
-        try:
-            self[label]
-        except (KeyError, ValueError):
-            return False
-        return True
+        return label in self.graph and self._place(self.graph.vertex(label)) is not None
+
+    def _place(self, number: int) -> int | None:
+        """Where the value of a vertex stands."""
+        index = self.entries[0]
+        at = int(np.searchsorted(index, number))
+        return at if at < len(index) and index[at] == number else None
 
     def __iter__(self) -> Iterator[Any]:
         return map(self.graph.label, self.entries[0].tolist())
@@ -64,6 +68,17 @@ class Values(Mapping[Any, Any]):
         """The same of the smallest values, the smallest first."""
         return [(self.graph.label(int(v)), self._value(x)) for v, x in zip(*self._first(1, count))]
 
+    def way(self, label: Any) -> list[Any]:
+        """Of parents, as bfs_parents and sssp_tree give them: the names on the way from the source to a vertex.
+        InvalidValue where there is none."""
+        parents = dict(zip(*(part.tolist() for part in self.entries)))
+        way = [self.graph.vertex(label)]
+        if way[0] not in parents:
+            raise InvalidValue(f"{label!r} {self.absent}")
+        while parents[way[-1]] != way[-1]:
+            way.append(parents[way[-1]])
+        return [self.graph.label(vertex) for vertex in reversed(way)]
+
     def groups(self) -> dict[Any, list[Any]]:
         """The names that share a value, by the value; the largest group first."""
         index, values = self.entries
@@ -77,8 +92,7 @@ class Values(Mapping[Any, Any]):
 
     def to_dataframe(self) -> Any:
         """A pandas DataFrame of the columns vertex and value. ImportError without pandas."""
-        import pandas
-
+        pandas = extras.load("pandas", "to_dataframe")
         _, values = self.entries
         value = [self._value(x) for x in values.tolist()] if self.vertices else values
         return pandas.DataFrame({"vertex": list(self), "value": value})

@@ -6,11 +6,10 @@ import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from .. import extras
 from ..core.above import above
 from ..exceptions import DimensionMismatch, InvalidValue
-from . import methods
+from . import given, methods
 
 if TYPE_CHECKING:
     from ..core import Matrix
@@ -50,6 +49,8 @@ class Graph(Methods):
     ) -> None:  # fmt: skip
         if isinstance(matrix, str | os.PathLike):
             raise TypeError(f"matrix: expected a Matrix, got {matrix!r}; Graph.read(path) reads a file")
+        if not hasattr(matrix, "nvals"):
+            raise TypeError(f"matrix: expected a Matrix, got {given.described(matrix)}")
         self.matrix, self._directed = matrix, directed
         self.labels = None if labels is None else tuple(labels)
         self.attributes = dict(attributes or {})
@@ -64,22 +65,17 @@ class Graph(Methods):
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple[Any, ...]], *, directed: bool = True, **options: Any) -> Graph:
-        """From pairs of vertices, or triples with a weight, all of one kind: integers from 0, or names.
+        """From pairs of vertices, or triples with a weight, all of one kind: integers from 0, or names (strings).
 
-        directed: False: each is an edge both ways. options and errors are those of `from_table`.
+        directed: False: each is an edge both ways. options and errors are those of `from_table`: dup_op="plus" joins
+        the weights of an edge that is there twice; InvalidValue for rows of unlike length or vertices of unlike kinds.
         """
         if isinstance(edges, str | os.PathLike):
             raise TypeError(f"edges: expected pairs, or triples with a weight, got {edges!r}; Graph.read reads a file")
-        columns = list(zip(*edges))
-        if len(columns) not in (0, 2, 3):
-            raise InvalidValue(f"edges: expected pairs, or triples with a weight, got {len(columns)} in one")
-        table: dict[str, Any] = {
-            name: list(column) for name, column in zip(("source", "target", "weight"), columns or ([], []))
-        }
-        if not columns:
+        table = given.columns_of(edges)
+        if not len(table["source"]):
             options.setdefault("size", 0)
-            table = {"source": np.zeros(0, np.int64), "target": np.zeros(0, np.int64)}
-        return cls.from_table(table, weight="weight" if len(columns) == 3 else None, directed=directed, **options)
+        return cls.from_table(table, weight="weight" if "weight" in table else None, directed=directed, **options)
 
     @classmethod
     def from_table(
@@ -118,7 +114,12 @@ class Graph(Methods):
 
     @classmethod
     def read(cls, source: Any, /, file_format: str | None = None, **options: Any) -> Graph:
-        """From a file of any kind: see `bitblas.io.read`."""
+        """From a file, by its suffix: an edge list (.csv, .tsv, .txt), Matrix Market, .npz, .parquet, .bitblas.
+
+        Of an edge list, `options` are header=True or False (whether the first line names the columns), delimiter=";",
+        directed=False (every line is an edge both ways), dup_op="plus" (joins the weights of an edge that is there
+        twice), weights=False, labels=True, base=1: see `bitblas.io.read_edgelist`, and `bitblas.io.read` for the rest.
+        """
         return _io().read(source, file_format, **options)
 
     # ---- vertices and edges ----
@@ -138,12 +139,13 @@ class Graph(Methods):
     def vertex(self, label: Any) -> int:
         """The number of a vertex, from its label or, where there are none, its number. InvalidValue for another."""
         if self.labels is not None:
-            if self._numbers is None:
-                self._numbers = {name: number for number, name in enumerate(self.labels)}
-            for name in (label, str(label)):
-                if methods.hashable(name) and name in self._numbers:
-                    return self._numbers[name]
-            raise InvalidValue(f"expected one of the {len(self.labels)} labels of the graph, got {str(label)!r}")
+            number = self._numbered(label)
+            if number is None:
+                meant = methods.meant(label, self.labels)
+                raise InvalidValue(
+                    f"expected one of the {len(self.labels)} labels of the graph, got {str(label)!r}{meant}"
+                )
+            return number
         try:
             number = int(label)
         except (TypeError, ValueError):
@@ -151,6 +153,15 @@ class Graph(Methods):
         if not 0 <= number < self.matrix.nrows:
             raise InvalidValue(f"expected a vertex in 0..{self.matrix.nrows - 1}, got {number}")
         return number
+
+    def _numbered(self, label: Any) -> int | None:
+        """The number of a name, None for what is none."""
+        if self._numbers is None:
+            self._numbers = {name: number for number, name in enumerate(self.labels or ())}
+        known = (
+            self._numbers[name] for name in (label, str(label)) if methods.hashable(name) and name in self._numbers
+        )
+        return next(known, None)
 
     def label(self, vertex: int) -> Any:
         """The name of a vertex: its label, or its number where there are none."""
@@ -161,6 +172,16 @@ class Graph(Methods):
         from ..io.build import host_coo
 
         return [self.label(k) for k in host_coo(self.matrix[self.vertex(label), :].new())[0].tolist()]
+
+    def path(self, source: Any, target: Any, *, weighted: bool | None = None) -> list[Any]:
+        """The names on a shortest path from a vertex to another, both included.
+
+        weighted: True: the least sum of weights; False: the fewest edges; None: by weights where edges have some.
+        Raises InvalidValue where target cannot be reached, and for what is no vertex.
+        """
+        if weighted is None:
+            weighted = str(self.matrix.dtype) != "BOOL"
+        return (self.sssp_tree(source)[1] if weighted else self.bfs_parents(source)).way(target)
 
     def by(self, attribute: str) -> Graph:
         """The same graph with another attribute of the edges as their weight. InvalidValue for one that is not there.
@@ -192,14 +213,11 @@ class Graph(Methods):
 
         Without a direction each edge is there once. `bitblas.io.to_polars` and `to_arrow` make tables of the others.
         """
-        import pandas
-
-        return pandas.DataFrame(methods.edge_table(self))
+        return extras.load("pandas", "to_dataframe").DataFrame(methods.edge_table(self))
 
     def to_networkx(self) -> Any:
         """A networkx.Graph, or DiGraph where edges have a direction, with the names as nodes, weights, attributes."""
-        import networkx
-
+        networkx = extras.load("networkx", "to_networkx")
         made = networkx.DiGraph() if self.directed else networkx.Graph()
         made.add_nodes_from(self.vertices)
         sources, targets, *values = (list(column) for column in methods.edge_table(self).values())
@@ -229,7 +247,13 @@ class Graph(Methods):
         """How many vertices there are."""
         return self.matrix.nrows
 
+    def __iter__(self) -> Iterator[Any]:
+        """The names of the vertices, or their numbers."""
+        return iter(self.vertices)
+
     def __contains__(self, label: Any) -> bool:
+        if self.labels is not None:
+            return self._numbered(label) is not None
         try:
             self.vertex(label)
         except InvalidValue:

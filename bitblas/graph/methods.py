@@ -3,14 +3,15 @@ out. Programs are asked for their parameters; what these cannot say, the tables 
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..exceptions import InvalidValue
+from ..exceptions import GraphblasException, InvalidValue
 from .answers import Values
 
 if TYPE_CHECKING:
@@ -34,24 +35,30 @@ UNDIRECTED = frozenset({
     "resource_allocation", "spectral_layout", "spring_layout", "square_clustering", "transitivity",
     "triangle_count", "triangles_per_vertex",
 })  # fmt: skip
+OF_METHODS = """As a method of a Graph: A is its matrix. Vertices go in by their names, `source="Anna"`, and come out by
+them: for a Vector comes `Values`, a mapping from names, for a Matrix of the same vertices a Graph. personalization and
+labels may be dictionaries by name, `{"Anna": 1.0}`, or Values."""
 A_ROW_EACH = {"distances_from_each": "sources"}  # a row for each vertex of that argument
+
+
+# Programs that go out from `source`: what they reach has a value.
+FROM_SOURCE = frozenset({"bfs_levels", "bfs_parents", "distances_from_each", "levels_from_each", "sssp", "sssp_tree"})
+SEARCHED = 20_000  # names that are compared with one that is none
 
 
 # What is here in the place of names that other libraries have.
 ELSEWHERE = {
     "add_edge": "a Graph is made of all its edges at once: Graph.from_edges", "degree": "neighbors(name) lists them",
     "draw": "bitblas.plots.graph(g)", "edges": "to_dataframe() lists them", "nodes": "vertices has them",
-    "shortest_path": "sssp_tree(source) has the vertex before each, sssp(source) the lengths",
+    "shortest_path": "path(source, target) has its vertices, sssp(source) the lengths",
 }  # fmt: skip
 
 
 def instead_of(name: str) -> str:
     """What may be meant by a name that a Graph does not have."""
-    from difflib import get_close_matches
-
     if name in ELSEWHERE:
         return ELSEWHERE[name]
-    near = get_close_matches(name, names(), 2)
+    near = difflib.get_close_matches(name, names(), 2)
     return f"{' or '.join(near)} may be what is meant" if near else "dir(g) lists what there is"
 
 
@@ -83,22 +90,29 @@ def method(graph: Graph, name: str) -> Callable[..., Any]:
 
     @functools.wraps(program)
     def call(*args: Any, **options: Any) -> Any:
-        given = signature.bind(graph.matrix, *args, **options)
+        try:
+            given = signature.bind(graph.matrix, *args, **options)
+        except TypeError as error:
+            raise TypeError(f"{name}: {error}{_option_meant(options, signature)}") from None
         if name in UNDIRECTED and graph.directed:
             raise InvalidValue(f"{name}: expected an undirected graph, got one with directions; see to_undirected()")
         if "directed" in signature.parameters:
             given.arguments.setdefault("directed", graph.directed)
         for argument in given.arguments:
             given.arguments[argument] = _number(graph, argument, given.arguments[argument])
-        answer = program(*given.args, **given.kwargs)
+        try:
+            answer = program(*given.args, **given.kwargs)
+        except (GraphblasException, TypeError) as error:
+            raise _by_name(graph, error) from None
         parts = [named(graph, name, part, given.arguments) for part in answer] if isinstance(answer, tuple) else None
         if parts is None:
             return named(graph, name, answer, given.arguments)
         if name == "sssp_tree":
-            parts[1] = Values(graph, answer[1], vertices=True)
+            parts[1] = Values(graph, answer[1], vertices=True, absent=parts[0].absent)
         return tuple(parts)
 
     # What inspect and help say: the parameters without the matrix.
+    call.__doc__ = f"{inspect.getdoc(program)}\n\n{OF_METHODS}"
     vars(call)["__signature__"] = signature.replace(parameters=list(signature.parameters.values())[1:])
     return call
 
@@ -128,7 +142,8 @@ def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any
     """An answer with names: Values of a Vector, a Graph of a Matrix of the same vertices."""
     made = type(graph)
     if hasattr(answer, "to_coo") and not hasattr(answer, "nrows"):
-        return Values(graph, answer, vertices=name in GIVE_VERTICES)
+        reached = {"absent": _unreached(graph, given)} if name in FROM_SOURCE else {}
+        return Values(graph, answer, vertices=name in GIVE_VERTICES, **reached)
     if isinstance(answer, list):  # a cycle
         return [graph.label(vertex) for vertex in answer]
     if not hasattr(answer, "nrows"):
@@ -138,10 +153,49 @@ def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any
     if name.endswith("_layout"):
         return dict(zip(graph.vertices, map(tuple, answer.to_dense().tolist())))
     if name in A_ROW_EACH:
-        return {graph.label(v): Values(graph, answer[k, :].new()) for k, v in enumerate(given[A_ROW_EACH[name]])}
+        return {
+            graph.label(v): Values(graph, answer[k, :].new(), absent=_unreached(graph, {"source": v}))
+            for k, v in enumerate(given[A_ROW_EACH[name]])
+        }
     if name in GIVE_VERTICES or name == "color_classes":  # a row is a walk, or a set
         return _rows(graph, answer, vertices=name in GIVE_VERTICES)
     return made(answer, graph.labels, directed=None if name == "ego_graph" else name not in UNDIRECTED)
+
+
+def _unreached(graph: Graph, given: Mapping[str, Any]) -> str:
+    """What is said of a vertex without a value, of a search from `source`."""
+    source = given["source"]
+    limit = "" if given.get("depth_limit") is None else f" by {given['depth_limit']} edges"
+    several = isinstance(source, list)
+    return f"cannot be reached from {'any of the sources' if several else repr(graph.label(source))}{limit}"
+
+
+def meant(label: Any, labels: Sequence[Any]) -> str:
+    """What is said after a name that is none: those that look like it, where these are not too many to compare."""
+    if not isinstance(label, str) or len(labels) > SEARCHED:
+        return ""
+    near = difflib.get_close_matches(label, [name for name in labels if isinstance(name, str)], 2)
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def _option_meant(options: Mapping[str, Any], signature: inspect.Signature) -> str:
+    """What is said after a call with an option that is none."""
+    known = list(signature.parameters)[1:]
+    wrong = next((name for name in options if name not in known), None)
+    if wrong is None:
+        return ""
+    near = difflib.get_close_matches(wrong, known, 1)
+    return f"; did you mean {near[0]!r}?" if near else f"; the options are {', '.join(known)}"
+
+
+def _by_name(graph: Graph, error: Exception) -> Exception:
+    """The error of a program as its method says it: of the graph, and of vertices by their names. way: the vertices
+    that the message lists, by their numbers."""
+    text = str(error).replace("argument A: expected a square adjacency matrix", "expected a square matrix")
+    text = text.replace("argument A:", "the graph:")
+    if way := getattr(error, "way", None):
+        text = text.replace(" -> ".join(map(str, way)), " -> ".join(str(graph.label(vertex)) for vertex in way))
+    return error if text == str(error) else type(error)(text)
 
 
 def _rows(graph: Graph, table: Any, vertices: bool) -> list[list[Any]]:
@@ -173,12 +227,14 @@ def edge_table(graph: Graph) -> dict[str, Any]:
     return found
 
 
-def both_ways(A: Any) -> Any:
-    """Every edge in both directions with its value, the lesser one where the two differ."""
+def both_ways(A: Any, **where: Any) -> Any:
+    """Every edge in both directions with its value, the lesser one where the two differ. where: how it is stored."""
     import bitblas as gb
 
     least = gb.binary.land if str(A.dtype) == "BOOL" else gb.binary.min
-    return A.ewise_add(A.T, least).new()
+    both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
+    both << A.ewise_add(A.T, least)
+    return both
 
 
 def hashable(value: Any) -> bool:

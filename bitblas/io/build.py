@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from typing import Any
 
@@ -12,23 +13,63 @@ from ..exceptions import GraphblasException, InvalidValue, OutOfMemory
 
 def build(
     source: str, rows: np.ndarray, cols: np.ndarray, values: np.ndarray | None, shape: tuple[int, int], *,
-    dup_op: Any, dtype: Any, name: str | None, where: Callable[[int, int], str] | None = None, **storage: Any,
+    dup_op: Any, dtype: Any, name: str | None, directed: bool = True,
+    where: Callable[[int, int], str] | None = None, **storage: Any,
 ) -> Any:  # fmt: skip
     """A Matrix of entries that were read; values None: a pattern, in which equal entries fall together.
 
-    where: names an entry that is there twice, from its row and column, as the file does: its line and its ends. Raises
-    InvalidValue for such an entry with values and without dup_op, OutOfMemory.
+    directed: False: each entry is one in both directions; where both were given, with other values, the lesser one
+    stands, as in `Graph.to_undirected`, or what dup_op makes of them. where: names an entry that is there twice, from
+    its row and column, as the file does: its line and its ends. Raises InvalidValue for such an entry with values and
+    without dup_op, and for the name of a dup_op that is none; OutOfMemory.
     """
+    i, j, x = (rows, cols, values) if directed else mirrored(rows, cols, values)
+    check_dup_op(dup_op)
     try:
-        return from_entries(rows, cols, values, dtype, shape, dup_op=dup_op, name=name, **storage)
+        return from_entries(i, j, x, dtype, shape, dup_op=dup_op, name=name, **storage)
     except MemoryError as error:
         raise OutOfMemory(f"{source}: {shape[0]} x {shape[1]} with {len(rows)} entries: {error}") from None
     except (ValueError, GraphblasException):
-        twice = None if values is None or dup_op is not None else _first_duplicate(rows, cols)
-        if twice is None:
+        if values is None or dup_op is not None:
             raise
+        twice = _first_duplicate(rows, cols)
+        if twice is None and (directed or _first_duplicate(i, j) is None):
+            raise
+        if twice is None:
+            return from_entries(i, j, x, dtype, shape, dup_op=lesser(values.dtype), name=name, **storage)
         got = where(*twice) if where else f": expected every entry once, got row {twice[0]}, column {twice[1]} twice"
-        raise InvalidValue(f"{source}{got}; dup_op says how to join them") from None
+        raise InvalidValue(f"{source}{got}; {JOINING}") from None
+
+
+JOINING = "dup_op says how to join them: 'plus', 'min', 'max', 'first', .."
+# What other libraries call these, and what has no name of its own here.
+_OPERATORS = {
+    "sum": "'plus'",
+    "add": "'plus'",
+    "last": "'second'",
+    "product": "'times'",
+    "mul": "'times'",
+    "or": "'lor'",
+}
+_OPERATORS |= {"mean": "'plus', and 'plus' of ones, and divide", "count": "'plus' of ones", "keep": "'first'"}
+
+
+def check_dup_op(dup_op: Any) -> None:
+    """Refuse a name that is no operator: InvalidValue, with the one that may be meant."""
+    import bitblas as gb
+
+    if not isinstance(dup_op, str) or not dup_op.isidentifier() or hasattr(gb.binary, dup_op):
+        return
+    near = difflib.get_close_matches(dup_op, [name for name in dir(gb.binary) if not name.startswith("_")], 1)
+    meant = _OPERATORS.get(dup_op) or (repr(near[0]) if near else "'plus', 'min', 'max', 'first', ..")
+    raise InvalidValue(f"dup_op: expected the name of a binary operator, got {dup_op!r}. Hint: {meant}")
+
+
+def lesser(dtype: Any) -> Any:
+    """The operator that keeps the lesser of two values."""
+    import bitblas as gb
+
+    return gb.binary.land if str(dtype) in ("BOOL", "bool") else gb.binary.min
 
 
 def from_entries(

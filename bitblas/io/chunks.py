@@ -11,6 +11,8 @@ import numpy as np
 
 from .. import device as devices
 from ..exceptions import InvalidValue, OutOfMemory
+from ..graph.methods import both_ways
+from .build import JOINING
 from .edges import Layout, Reader
 from .files import CHUNK, Source, opened
 from .mmfile import Header
@@ -66,9 +68,11 @@ class FileChunks(ABC):
         except ValueError as error:
             if isinstance(error, InvalidValue) or "Duplicate" not in str(error):
                 raise
-            raise InvalidValue(
-                f"{self.name}: expected every entry once, got one twice; dup_op says how to join them"
-            ) from None
+            raise _Twice(f"{self.name}: expected every entry once, got one twice; {JOINING}") from None
+
+
+class _Twice(InvalidValue):
+    """An entry that is there twice."""
 
 
 class EdgeChunks(FileChunks):
@@ -79,6 +83,16 @@ class EdgeChunks(FileChunks):
         self.asked, self.base, self.size, self.both = asked, base, size, both
         self.index = Names()
         self.labels: tuple[str, ...] | None = None
+
+    def matrix(self, dup_op: Any, **how: Any) -> Any:
+        """The Matrix; of values that differ in the two directions of an edge the lesser one, as in `build`."""
+        try:
+            return super().matrix(dup_op, **how)
+        except _Twice:
+            if self.both is None:
+                raise
+        self.both, storage = None, {name: how.pop(name) for name in ("name", "format", "tile", "packed")}
+        return both_ways(super().matrix(dup_op, **how), **storage)
 
     def entries(self, stream: Source) -> Iterator[Entries]:
         reader = Reader(stream.name, self.asked, self.base, self.size)

@@ -31,16 +31,20 @@ def read_edgelist(
 
     delimiter: one character; None: a comma for .csv, a tab for .tsv, else any blanks.
     header: whether the first line names the columns; None: if it begins with source, target (or from, to; src, dst),
-        holds names and the next line integers, or a word where the next line has its weight.
+        holds names and the next line integers, or a word where the next line has its weight; or with two words that
+        tables use (follower, followed; sender, receiver; ..) and no other line has. A warning says where it was taken
+        for an edge and may be none: no other line has its words, while each of the others shares one with another.
     labels: whether vertices are names, numbered as they come; None: if those of the first edge are no integers and no
         size is given.
     weights: whether a third column is the value (False: it is left out); None: if there is one.
     base: the number of the first vertex, 0 or 1.
-    directed: False: every line is an edge in both directions.
+    directed: False: every line is an edge in both directions; where the file has both, with other weights, the lesser
+        one stands, as in `Graph.to_undirected`.
     size: the number of vertices; None: one more than the largest number. A file without an edge needs it.
 
     The dtype is BOOL, with one value for all entries, without weights; INT64 if all weights are integers, else FP64;
-    or ``dtype``. An edge that is there twice counts once without weights; else ``dup_op`` must say how to join them.
+    or ``dtype``. An edge that is there twice in one direction counts once without weights; else ``dup_op`` ("plus",
+    "min", "max", "first", ..) must say how to join them, and joins both directions of directed=False too.
     ``progress`` and ``chunked`` are those of `mmread`, ``device``, ``format``, ``tile`` and ``packed`` those
     of ``Matrix.from_coo``.
 
@@ -64,18 +68,16 @@ def read_edgelist(
             reader.feed(block)
     rows, cols, values = reader.finish()
     n = reader.vertices
-    check_fits(reader.name, n, n, len(rows))
-    if not directed:
-        rows, cols, values = mirrored(rows, cols, values)
+    check_fits(reader.name, n, n, len(rows) * (1 if directed else 2))
 
     def where(i: int, j: int) -> str:
         one, other = (reader.labels[k] if reader.labels else str(k + base) for k in (i, j))
-        line = line_of(source, (one, other), 2, mirrored=not directed, delimiter=asked.delimiter, skip=0)
+        line = line_of(source, (one, other), 2, mirrored=False, delimiter=asked.delimiter, skip=0)
         return f"{line}: expected every edge once, got {one!r} to {other!r} twice"
 
     A = build(
-        reader.name, rows, cols, values, (n, n), dup_op=dup_op, dtype=dtype, name=name, where=where, device=device,
-        format=format, tile=tile, packed=packed,
+        reader.name, rows, cols, values, (n, n), dup_op=dup_op, dtype=dtype, name=name, directed=directed, where=where,
+        device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
     return Graph(A, reader.labels, directed=directed)
 

@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidValue
+from .header import INTEGER, dividing, integers, is_weight, names_columns, value_of
 from .names import LEAST, Names, fields_of
 from .scan import Fault, Scan, numbers, pieces
 
 _COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
-_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
-HEADS = {("source", "target"), ("from", "to"), ("src", "dst")}  # what tables of edges call their columns
-_NAME = re.compile(r"[^\W\d][\w .:-]*")  # of a column
 _INTEGERS = b"0123456789+- \t\r\n\v\f"
 _PLUS = re.compile(rb"(?<![eE])\+")
 _BLANKS = bytes.maketrans(b" \t\r\v\f", b"\n\n\n\n\n")
@@ -124,8 +122,7 @@ class Reader:
             return block
         header = layout.header
         if header is None:
-            following = next(lines, (0, fields))[1]
-            header = self._names_columns(fields, following)
+            header = names_columns(self.name, fields, lines, block, layout.labels, layout.weights)
         if header:
             self.layout = replace(layout, header=False)
             rest = block.split(b"\n", number - self.lines)[number - self.lines :]
@@ -133,27 +130,13 @@ class Reader:
         columns = len(fields)
         if columns not in (2, 3) or (layout.weights and columns == 2):
             wanted = "two vertices and a weight" if layout.weights else "two vertices and at most one weight"
-            raise self._fault(number, f"expected {wanted}", f"{columns} columns")
+            got = f"{columns} column{'s' * (columns != 1)}{dividing(fields, layout.delimiter)}"
+            raise self._fault(number, f"expected {wanted}", got)
         weights, labels = columns == 3 and layout.weights is not False, layout.labels
         if labels is None:
-            labels = self.size is None and not _integers(fields)
+            labels = self.size is None and not integers(fields)
         self.layout = replace(layout, columns=columns, weights=weights, labels=labels)
         return block
-
-    def _names_columns(self, fields: list[str], following: list[str]) -> bool:
-        """Whether the first line looks like names of columns: the words that tables use; names above integers; a word
-        above a weight (or the end of a block)."""
-        layout = self.layout
-        if tuple(word.lower() for word in fields[:2]) in HEADS:
-            return True
-        if (
-            layout.weights is not False
-            and len(fields) == 3
-            and _NAME.fullmatch(fields[2])
-            and not _is_weight(fields[2])
-        ):
-            return following is fields or (len(following) == 3 and _is_weight(following[2]))
-        return not layout.labels and all(map(_NAME.fullmatch, fields)) and _integers(following)
 
     def _lines(self, block: bytes) -> Iterator[tuple[int, list[str]]]:
         """The fields of each line that is not blank, and its number."""
@@ -207,9 +190,9 @@ class Reader:
             if len(fields) != layout.columns:
                 return self._fault(number, f"expected {layout.line}", got)
             for end in fields[:2]:
-                if not _INTEGER.fullmatch(end) or not self.base <= _value(end) < self.limit:
+                if not INTEGER.fullmatch(end) or not self.base <= value_of(end) < self.limit:
                     return self._fault(number, f"expected vertices from {self.base}{last}", got)
-            if len(fields) == 3 and not _is_weight(fields[2]):
+            if len(fields) == 3 and not is_weight(fields[2]):
                 return self._fault(number, "expected a number as weight", got)
         return self._fault(number, f"expected {layout.line}", "something else in this line or above")
 
@@ -231,7 +214,7 @@ class Reader:
                 raise self._fault(number, f"expected {layout.line}", repr(" ".join(words)[:60]))
             ends += words[:2]
             if layout.weights:
-                if not _is_weight(words[2]):
+                if not is_weight(words[2]):
                     raise self._fault(number, "expected a number as weight", repr(" ".join(words)[:60]))
                 weights.append(words[2])
         pairs = self.index.numbers(ends).reshape(-1, 2)
@@ -261,25 +244,8 @@ def _checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: 
     return len(starts)
 
 
-def _integers(fields: list[str]) -> bool:
-    return all(map(_INTEGER.fullmatch, fields[:2]))
-
-
-def _value(integer: str) -> int:
-    """Of an integer in a text; beyond every limit where it has more digits than Python may be set to read."""
-    return int(integer) if len(integer) < 640 else 1 << 64
-
-
-def _is_weight(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text and (not _INTEGER.fullmatch(text) or -(1 << 63) <= _value(text) < 1 << 63)
-
-
 def _numbers_of(words: list[str]) -> np.ndarray:
-    if all(map(_INTEGER.fullmatch, words)):
+    if all(map(INTEGER.fullmatch, words)):
         return np.array(list(map(int, words)), np.int64)
     return np.array(list(map(float, words)), np.float64)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .. import extras
 from ..exceptions import DimensionMismatch, InvalidValue
 from .build import columns_of, from_entries, host_coo, one_value
 
@@ -76,8 +77,7 @@ def to_graphblas(A: Any) -> Any:
 
     ImportError where python-graphblas is not installed.
     """
-    import graphblas
-
+    graphblas = extras.load("graphblas", "to_graphblas", "python-graphblas")
     *indices, values = host_coo(A)
     dtype = str(A.dtype)
     if one_value(values):
@@ -99,10 +99,9 @@ def from_networkx(
 
     Raises InvalidValue for a node list with a node twice or one that is not in G; ImportError without NetworkX.
     """
-    import networkx
-
     import bitblas as gb
 
+    networkx = extras.load("networkx", "from_networkx")
     kind = None if dtype is None else gb.dtypes.lookup_dtype(dtype)
     if not len(G):
         return gb.Matrix(
@@ -123,8 +122,7 @@ def to_networkx(m: Any, edge_attribute: str | None = "weight") -> Any:
 
     Raises DimensionMismatch if m is not square; ImportError without NetworkX.
     """
-    import networkx
-
+    networkx = extras.load("networkx", "to_networkx")
     if m.nrows != m.ncols:
         raise DimensionMismatch(f"m: expected a square matrix, got {m.nrows} x {m.ncols}")
     G = networkx.DiGraph()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 from collections.abc import Hashable, Sequence
@@ -36,6 +37,8 @@ def read_parquet(
 
     if not isinstance(path, (str, os.PathLike)) and not path.seekable():
         path = io.BytesIO(path.read())
+    if isinstance(path, (str, os.PathLike)) and not os.path.exists(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
     try:
         found = parquet.ParquetDataset(path)
         known = found.schema.names

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import extras
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..graph import Graph
-from .build import build, host_coo, mirrored
+from .build import build, host_coo
 
 EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
 
@@ -30,16 +31,21 @@ def from_table(
     source, target: the columns of the two ends of each edge, integers from 0, or else names (strings), which are
     numbered in the order in which they come. weight: the column of values, numbers; None: a pattern. size: the number
     of vertices; None: as many as the largest number says; not for names. directed: False: every row is an edge in both
-    directions. dup_op joins edges that are there twice.
+    directions; where both are there, with other weights, the lesser one stands. dup_op ("plus", "min", "max", "first",
+    ..) joins the weights of an edge that is there twice, and then those of both its directions.
 
-    Raises InvalidValue for a column that is not there, has missing values or is of another kind, for a vertex out of
-    range, and for an edge with a weight that is there twice, without dup_op.
+    Raises InvalidValue for a column that is not there, has missing values (NaN too) or is of another kind, for a vertex
+    out of range, and for an edge with a weight that is there twice in one direction, without dup_op.
     """
     named = _encoded(table, source, target)
     rows, cols = named[:2] if named else (_column(table, name) for name in (source, target))
     values = None if weight is None else _column(table, weight)
     if values is not None and values.dtype.kind not in "biuf":
-        raise InvalidValue(f"column {weight!r}: expected numbers, got {values.dtype}")
+        raise InvalidValue(f"column {weight!r}: expected numbers, got {_unlike_numbers(values)}")
+    if values is not None and values.dtype.kind == "f" and np.isnan(values).any():
+        raise InvalidValue(
+            f"column {weight!r}: expected a number in every row, got NaN in row {np.isnan(values).argmax()}"
+        )
     labels = None
     if named or rows.dtype.kind not in "iu" or cols.dtype.kind not in "iu":
         if size is not None:
@@ -55,11 +61,15 @@ def from_table(
     if size is None:
         size = 1 + max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=-1)
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
-    if not directed:
-        rows, cols, values = mirrored(rows, cols, values)
+
+    def where(i: int, j: int) -> str:
+        one, other = (k if labels is None else labels[k] for k in (i, j))
+        at = np.flatnonzero((rows == i) & (cols == j)).tolist()
+        return f": expected every edge once, got {one!r} to {other!r} twice, in rows {at[0]} and {at[1]}"
+
     matrix = build(
-        "table", rows, cols, values, (size, size),
-        dup_op=dup_op, dtype=dtype, name=name, device=device, format=format, tile=tile, packed=packed,
+        "table", rows, cols, values, (size, size), dup_op=dup_op, dtype=dtype, name=name, directed=directed,
+        where=where, device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
     return Graph(matrix, labels, directed=directed)
 
@@ -71,23 +81,17 @@ def to_pandas(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequenc
     columns: other names for the columns; two for a Matrix leave the values out. Raises InvalidValue for columns that do
     not fit, ImportError without pandas.
     """
-    import pandas
-
-    return pandas.DataFrame(table_of(A, labels, columns))
+    return extras.load("pandas", "to_pandas").DataFrame(table_of(A, labels, columns))
 
 
 def to_polars(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
     """The same as `to_pandas`, as a polars DataFrame. ImportError without polars."""
-    import polars
-
-    return polars.DataFrame(table_of(A, labels, columns))
+    return extras.load("polars", "to_polars").DataFrame(table_of(A, labels, columns))
 
 
 def to_arrow(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
     """The same as `to_pandas`, as a pyarrow Table, which copies no numbers. ImportError without pyarrow."""
-    import pyarrow
-
-    return pyarrow.table(table_of(A, labels, columns))
+    return extras.load("pyarrow", "to_arrow").table(table_of(A, labels, columns))
 
 
 def table_of(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> dict[str, Any]:
@@ -122,9 +126,25 @@ def _column(table: Any, name: str) -> np.ndarray:
         missing = sum(value is None or value != value for value in array)
     if missing:
         raise InvalidValue(f"column {name!r}: expected a value in every row, got {missing} rows without one")
+    if array.dtype.kind == "U" and isinstance(column, (list, tuple)):  # else made text of what was none
+        other = next((k for k, value in enumerate(column) if not isinstance(value, str)), None)
+        if other is not None:
+            text = next((k for k, value in enumerate(column) if isinstance(value, str)))
+            raise InvalidValue(
+                f"column {name!r}: expected names (strings) in every row, or numbers in every row, got "
+                f"{column[other]!r} in row {other} and {column[text]!r} in row {text}"
+            )
     if array.ndim != 1:
         raise InvalidValue(f"column {name!r}: expected one value in a row, got an array of shape {array.shape}")
     return array
+
+
+def _unlike_numbers(values: np.ndarray) -> str:
+    """What a column holds whose values are no numbers, in words."""
+    row = next((k for k, value in enumerate(values.tolist()) if isinstance(value, str)), None)
+    if row is None:
+        return f"values of type {values.dtype}"
+    return f"text, {str(values[row])!r} in row {row}. Hint: float() makes a number of it; for a column, astype(float)"
 
 
 def _named(
@@ -133,11 +153,11 @@ def _named(
     """Numbers for both ends, from names; and the names."""
     ends = [array.tolist() for array in (rows, cols)]
     for array, listed, name in zip((rows, cols), ends, names):
-        other = next((value for value in listed if not isinstance(value, str)), None)
-        if other is not None:
+        row = next((k for k, value in enumerate(listed) if not isinstance(value, str)), None)
+        if row is not None:
             raise InvalidValue(
-                f"column {name!r}: expected integers in both columns of vertices, or strings in both, got {other!r} "
-                f"in a column of {array.dtype}"
+                f"column {name!r}: expected integers in both columns of vertices, or strings in both, got "
+                f"{listed[row]!r} in row {row}, in a column of {array.dtype}. Hint: str() makes names of numbers"
             )
     index: dict[str, int] = {label: k for k, label in enumerate(dict.fromkeys(chain.from_iterable(zip(*ends))))}
     numbered = [np.fromiter(map(index.__getitem__, listed), np.int64, len(listed)) for listed in ends]
@@ -230,8 +250,7 @@ def to_igraph(A: Any, weight: str | None = "weight", *, directed: bool = True) -
     weight: the edge attribute that holds the values; None: none does. directed: False takes each edge once, from the
     upper triangle. Raises DimensionMismatch if A is not square, ImportError without igraph.
     """
-    import igraph
-
+    igraph = extras.load("igraph", "to_igraph")
     A, labels = (A.matrix, A.labels) if isinstance(A, Graph) else (A, None)
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"A: expected a square matrix, got {A.nrows} x {A.ncols}")

@@ -45,7 +45,7 @@ GRAPHS = ("first", "town", "road")
 
 @functools.cache
 def graph(name: str) -> comparison.Operands:
-    """The graph of the first program in the README, a town of 40 x 40 crossings, or the roads of New York."""
+    """The graph of the matrix program in the README, a town of 40 x 40 crossings, or the roads of New York."""
     import bitblas as gb
 
     if name == "road":

@@ -22,10 +22,12 @@ Sridhar et al: Delta-stepping SSSP: from vertices and edges to GraphBLAS impleme
 
 from .. import _check as check
 from .bfs import bfs_levels
+from .negative_cycle import negative_cycle
 
 # Delta is this times the mean weight over the mean degree. Measured: a half or a double of it costs a road network, a
 # grid and a Delaunay mesh some percent, an RMAT nothing.
 SPREAD = 64
+DROP = "remove such edges, as A.select does"
 
 
 @check.on_its_device
@@ -64,10 +66,13 @@ def sssp(A, source, *, delta=None, gb=None):
     nearest << 0
     loop.run()
     if q.nvals:
-        raise gb.exceptions.InvalidValue(
-            f"argument A: expected no negative cycle that can be reached from {source}, got one: distances still "
-            f"fall after {n} rounds. Hint: in an undirected graph one edge of negative weight is such a cycle."
-        )
+        # R = the edges that begin at a vertex that was reached
+        i, j, w = A.to_coo()
+        on = d.apply(gb.unary.one[gb.dtypes.BOOL]).new().to_dense(False)[i]
+        R = gb.Matrix.from_coo(i[on], j[on], w[on], A.dtype, nrows=n, ncols=n)
+        cycle = negative_cycle(R, gb=gb)
+        hint = "in an undirected graph one edge of negative weight is such a cycle"
+        raise check.on_a_way(gb, [*cycle, *cycle[:1]], "no negative cycle that can be reached", "", hint)
     return loop.result(d)
 
 
@@ -109,8 +114,8 @@ def weights_of(A, gb):
     B = A.apply(gb.unary.abs).new() if lowest < 0 else A  # in a sum of both signs, NaN might be inf - inf
     mean = B.reduce_scalar(plus[FP64], allow_empty=False).new().value / max(1, A.nvals)
     if mean != mean or lowest == -float("inf"):
-        raise gb.exceptions.InvalidValue(
-            f"argument A: expected weights above -infinity, got {'NaN' if mean != mean else '-infinity'}. "
-            f"Hint: A.select drops entries."
-        )
+        i, j, w = A.to_coo()
+        at = int(((w != w) | (w == -float("inf"))).argmax())
+        got = f", an edge whose weight is {'NaN' if mean != mean else '-infinity'}"
+        raise check.on_a_way(gb, [int(i[at]), int(j[at])], "weights that are numbers above -infinity", got, DROP)
     return lowest, mean

@@ -1,0 +1,61 @@
+"""What people give for a graph: rows of edges as columns, and words about what is neither rows nor a Matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InvalidValue
+
+NAMES = ("source", "target", "weight")
+
+
+def columns_of(edges: Iterable[Any]) -> dict[str, Any]:
+    """The columns of pairs, or of triples with a weight. TypeError for a table; InvalidValue for rows of other lengths,
+    or of two."""
+    if is_table(edges) or hasattr(edges, "nvals"):
+        raise TypeError(f"edges: expected pairs, or triples with a weight, got {described(edges)}")
+    rows = list(edges)
+    if not rows:
+        return {name: np.zeros(0, np.int64) for name in NAMES[:2]}
+    try:
+        lengths = set(map(len, rows))
+    except TypeError:
+        row = next(k for k, one in enumerate(rows) if not hasattr(one, "__len__"))
+        raise InvalidValue(f"edges: expected pairs, or triples with a weight, got {rows[row]!r} in row {row}") from None
+    for row, one in enumerate(rows if not lengths <= {2, 3} else ()):
+        if len(one) not in (2, 3):
+            raise InvalidValue(
+                f"edges: expected pairs, or triples with a weight, got {len(one)} values in row {row}. Hint: "
+                "Graph.from_table takes the columns of a table by their names"
+            )
+    if len(lengths) > 1:
+        row = next(k for k, one in enumerate(rows) if len(one) != len(rows[0]))
+        first, other = ("a pair" if len(rows[k]) == 2 else "a triple" for k in (0, row))
+        raise InvalidValue(
+            f"edges: expected pairs everywhere, or triples with a weight everywhere, got {first} in row 0 and {other}, "
+            f"{rows[row]!r}, in row {row}. Hint: give every edge a weight, or none"
+        )
+    return {name: list(column) for name, column in zip(NAMES, zip(*rows))}
+
+
+def is_table(value: Any) -> bool:
+    """Whether it is a DataFrame, an Arrow table, or a dictionary of columns."""
+    return isinstance(value, dict) or hasattr(value, "columns") or hasattr(value, "column_names")
+
+
+def described(value: Any) -> str:
+    """What something is, and the method that makes a Graph of it."""
+    kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__qualname__}".removeprefix("builtins.")
+    if hasattr(value, "nvals"):
+        return f"{kind}; Graph(matrix, labels) takes it"
+    if is_table(value):
+        return f"{kind}; Graph.from_table(table, 'source', 'target', 'weight') takes it, with the names of its columns"
+    for library in ("networkx", "igraph"):
+        if library in (part.__module__.partition(".")[0] for part in type(value).__mro__):
+            return f"{kind}; Graph.from_{library} takes it"
+    if hasattr(value, "tocoo"):
+        return f"{kind}; bitblas.io.from_scipy_sparse makes a Matrix of it"
+    return f"{kind}; Graph.from_edges takes pairs or triples"

@@ -1,0 +1,108 @@
+"""The first line of an edge list: whether it names the columns, and what divides its fields if nothing does.
+
+It names the columns where it is certain enough: the words that tables use (and no other line has them), names above
+integers, a word above a weight. Where it is not, it is an edge, and a warning says so: two words that no other line
+has, above edges of which each shares a vertex with another.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+
+INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+_NAME = re.compile(r"[^\W\d][\w .:-]*")  # of a column
+ALWAYS = {("source", "target"), ("from", "to"), ("src", "dst")}  # what tables of edges call their columns
+# The same where no other line has these words, without regard to case, blanks, _ and -, and an id after each.
+OFTEN = {
+    ("caller", "callee"), ("child", "parent"), ("citing", "cited"), ("destination", "origin"), ("end", "start"),
+    ("follower", "followed"), ("follower", "followee"), ("follower", "following"), ("head", "tail"),
+    ("id1", "id2"), ("node1", "node2"), ("nodea", "nodeb"), ("person1", "person2"), ("sender", "receiver"),
+    ("sender", "recipient"), ("source", "destination"), ("source", "target"), ("from", "to"), ("fromnode", "tonode"),
+    ("src", "dest"), ("startnode", "endnode"), ("user1", "user2"), ("usera", "userb"), ("vertex1", "vertex2"),
+    ("buyer", "seller"), ("customer", "product"), ("user", "item"), ("author", "coauthor"), ("author1", "author2"),
+}  # fmt: skip
+COMPARED = 1 << 20  # bytes in which its words are looked for again
+SEEN = 1000  # lines after the first that are seen
+_BETWEEN = b' \t\r\n\v\f,;|:"'  # what may stand beside a word
+LEAST = 3  # of them: of fewer nothing follows
+
+
+def is_weight(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text and (not INTEGER.fullmatch(text) or -(1 << 63) <= value_of(text) < 1 << 63)
+
+
+def value_of(integer: str) -> int:
+    """Of an integer in a text; beyond every limit where it has more digits than Python may be set to read."""
+    return int(integer) if len(integer) < 640 else 1 << 64
+
+
+def integers(fields: list[str]) -> bool:
+    return all(map(INTEGER.fullmatch, fields[:2]))
+
+
+def names_columns(
+    name: str, fields: list[str], lines: Iterator[tuple[int, list[str]]], block: bytes, labels: bool | None,
+    weights: bool | None,
+) -> bool:  # fmt: skip
+    """Whether the first line of a block looks like names of columns. lines: those after it."""
+    if tuple(word.lower() for word in fields[:2]) in ALWAYS:
+        return True
+    following = next(lines, (0, fields))[1]
+    if weights is not False and len(fields) == 3 and _NAME.fullmatch(fields[2]) and not is_weight(fields[2]):
+        return following is fields or (len(following) == 3 and is_weight(following[2]))
+    if not all(map(_NAME.fullmatch, fields)):
+        return False
+    if not labels and integers(following):
+        return True
+    if len(fields) != 2 or any(_again(word, block[:COMPARED]) for word in fields):
+        return False
+    plain = [re.sub(r"[\s_-]", "", word.lower()) for word in fields]
+    first = tuple(word.removesuffix("id") or word for word in plain)
+    if first in OFTEN or first[::-1] in OFTEN:
+        return True
+    if labels is not False and _stands_alone([following, *(words for _, words in islice(lines, SEEN))]):
+        warnings.warn(
+            f"{name}: the first line, {' '.join(fields)!r}, is read as an edge, but no other line has these words: "
+            "header=True (--header) if it names the columns, header=False (--no-header) if not",
+            UserWarning,
+            stacklevel=2,
+        )
+    return False
+
+
+def _again(word: str, text: bytes) -> bool:
+    """Whether a word stands in a text more than once, alone in a field or as one of several words."""
+    found = 0
+    for at in re.finditer(re.escape(word.encode()), text):
+        before, after = text[at.start() - 1 : at.start()], text[at.end() : at.end() + 1]
+        found += (not before or before in _BETWEEN) and (not after or after in _BETWEEN)
+        if found > 1:
+            return True
+    return False
+
+
+def _stands_alone(lines: list[list[str]]) -> bool:
+    """Whether each of these edges shares a vertex with another, so that one that does not would be the only one."""
+    ends = [words[:2] for words in lines if len(words) == 2]
+    if len(ends) < max(LEAST, len(lines)):
+        return False
+    times = Counter(word for pair in ends for word in set(pair))
+    return all(any(times[word] > 1 for word in pair) for pair in ends)
+
+
+def dividing(fields: list[str], delimiter: str | None) -> str:
+    """What is said of a line that is no edge by its number of fields."""
+    for mark in (";", "\t", ",", "|", None) if len(fields) == 1 else ():
+        if mark != delimiter and len(fields[0].split(mark)) in (2, 3):
+            return f". Hint: if {mark or ' '!r} divides the columns, delimiter={mark or ' '!r} (--delimiter) says so"
+    if len(fields) > 3:
+        return ". Hint: weights are the third column; Graph.from_table takes columns by their names"
+    return ""
