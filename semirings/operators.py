@@ -183,6 +183,10 @@ class Parameterized:
 
     is_positional = False
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.family, str):
+            raise TypeError(f"family: expected the name of one, got {self.family!r}. Hint: register_new makes families")
+
     def __repr__(self) -> str:
         return f"{self.family}.{self.name}"
 

@@ -51,9 +51,11 @@ entry:
   %place = alloca i64, align 8
   %key.at = alloca ptr, align 8
   %value.at = alloca ptr, align 8
+  %below = alloca [{ROWS} x ptr], align 8
+  %count.at = alloca i64, align 8
   store i64 0, ptr %place
+  store i64 0, ptr %count.at
   %last = icmp eq i64 %depth, 0
-  %below = sub i64 %depth, 1
   br label %next
 next:
   %more = call i32 @PyDict_Next(ptr %dictionary, ptr %place, ptr %key.at, ptr %value.at)
@@ -67,17 +69,73 @@ entries:
   %taken = call i64 @take(ptr %key, ptr %value, ptr %state)
   br label %went
 inner:
-  %visited = call i64 @visit(ptr %value, i64 %below, ptr %state)
+  call void @ask(ptr %value)
+  %count = load i64, ptr %count.at
+  %to = getelementptr ptr, ptr %below, i64 %count
+  store ptr %value, ptr %to
+  %count.next = add i64 %count, 1
+  store i64 %count.next, ptr %count.at
+  %full = icmp eq i64 %count.next, {ROWS}
+  br i1 %full, label %enough, label %next
+enough:
+  store i64 0, ptr %count.at
+  %visited = call i64 @visit_each(ptr %below, i64 {ROWS}, i64 %depth, ptr %state)
   br label %went
 went:
-  %fine = phi i64 [ %taken, %entries ], [ %visited, %inner ]
+  %fine = phi i64 [ %taken, %entries ], [ %visited, %enough ]
   %ends = icmp eq i64 %fine, 0
   br i1 %ends, label %failed, label %next
+done:
+  %rest = load i64, ptr %count.at
+  %said = call i64 @visit_each(ptr %below, i64 %rest, i64 %depth, ptr %state)
+  ret i64 %said
+failed:
+  ret i64 0
+}
 
+; Dictionaries one level below %depth. Looking at the first entry of each brings their tables, of many at a time.
+define internal i64 @visit_each(ptr %dictionaries, i64 %count, i64 %depth, ptr %state) {
+entry:
+  %place = alloca i64, align 8
+  %key.at = alloca ptr, align 8
+  %value.at = alloca ptr, align 8
+  %below = sub i64 %depth, 1
+  br label %look
+look:
+  %j = phi i64 [ 0, %entry ], [ %j.next, %touch ]
+  %looked = icmp eq i64 %j, %count
+  br i1 %looked, label %next, label %touch
+touch:
+  %first.at = getelementptr ptr, ptr %dictionaries, i64 %j
+  %first = load ptr, ptr %first.at
+  store i64 0, ptr %place
+  %any = call i32 @PyDict_Next(ptr %first, ptr %place, ptr %key.at, ptr %value.at)
+  %j.next = add i64 %j, 1
+  br label %look
+
+next:
+  %k = phi i64 [ 0, %look ], [ %k.next, %visit ]
+  %over = icmp eq i64 %k, %count
+  br i1 %over, label %done, label %visit
+visit:
+  %at = getelementptr ptr, ptr %dictionaries, i64 %k
+  %dictionary = load ptr, ptr %at
+  %went = call i64 @visit(ptr %dictionary, i64 %below, ptr %state)
+  %k.next = add i64 %k, 1
+  %ends = icmp eq i64 %went, 0
+  br i1 %ends, label %failed, label %next
 done:
   ret i64 1
 failed:
   ret i64 0
+}
+
+; The memory of a dictionary's own fields.
+define internal void @ask(ptr %dictionary) alwaysinline {
+  %further = getelementptr i8, ptr %dictionary, i64 32
+  call void @llvm.prefetch.p0(ptr %dictionary, i32 0, i32 3, i32 1)
+  call void @llvm.prefetch.p0(ptr %further, i32 0, i32 3, i32 1)
+  ret void
 }
 
 ; An entry joins those that wait.
@@ -102,11 +160,12 @@ wanted:
   %what = call i64 @word(ptr %state, i64 0)
   %keys = icmp eq i64 %what, 0
   %object = select i1 %keys, ptr %key, ptr %value
+  br i1 %keys, label %number, label %fields
+number:
   call void @llvm.prefetch.p0(ptr %object, i32 0, i32 3, i32 1)
-  br i1 %keys, label %wait, label %more
-more:
-  %further = getelementptr i8, ptr %object, i64 32
-  call void @llvm.prefetch.p0(ptr %further, i32 0, i32 3, i32 1)
+  br label %wait
+fields:
+  call void @ask(ptr %object)
   br label %wait
 wait:
   %waiting = call i64 @word(ptr %state, i64 10)

@@ -16,8 +16,9 @@ import numpy as np
 
 from . import native, objects
 
-WAIT = 256  # entries that are asked for together
-TEXT = (Path(__file__).parent / "dictionaries.ll").read_text().replace("{WAIT}", str(WAIT))
+WAIT, ROWS = 64, 64  # entries, and dictionaries, that are asked for together
+_TEXT = (Path(__file__).parent / "dictionaries.ll").read_text()
+TEXT = _TEXT.replace("{WAIT}", str(WAIT)).replace("{ROWS}", str(ROWS))
 HASHES, INTEGERS, FLOATS = range(3)
 
 

@@ -1,13 +1,16 @@
 """From NetworkX's graphs to `Graph`.
 
 NetworkX holds a dictionary of neighbours per node. The time goes into reading a Python object per neighbour from all
-over the memory, so that each is touched once, by a loop in machine code that asks for many at once: its hash tells which
-node it is.
+over the memory, so that each is touched once, by a loop in machine code that asks for many at once: its hash tells
+which node it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import gc
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from itertools import chain, compress, repeat
 from operator import methodcaller
 from typing import Any
@@ -22,6 +25,19 @@ from .numbering import as_numbers, numbers_of
 _values = methodcaller("values")
 
 
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Python's collector, which looks at every object of the graph each time, does not begin: there is no garbage."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+@_no_collections()
 def from_networkx(
     G: Any, edge_attrs: Mapping[str, Any] | None = None, node_attrs: Mapping[str, Any] | None = None, *,
     preserve_edge_attrs: bool = True, preserve_node_attrs: bool = True, preserve_graph_attrs: bool = True,
@@ -54,6 +70,9 @@ def from_networkx(
         each = items() if chosen is None else compress(items(), chosen)
         return chain.from_iterable(map(inner, each)) if several else each
 
+    def read(name: str, default: Any) -> Iterable[Any]:
+        return map(dict.get, per_edge(_values), repeat(name), repeat(default))
+
     if preserve_edge_attrs:
         made.data = list(map(dict, per_edge(_values)))
         if several:
@@ -64,17 +83,17 @@ def from_networkx(
         for name, default in edge_attrs.items():
             found = attributes(adj, 1 + several, count, kept, name, default)
             if found is None:
-                found = as_numbers(lambda: map(dict.get, per_edge(_values), repeat(name), repeat(default)), name)
+                found = as_numbers(partial(read, name, default), name)
             made.values[name] = found
     if preserve_node_attrs or node_attrs:
         held = G._node
-        made.node_data = [_chosen(held[u], None if preserve_node_attrs else node_attrs) for u in labels]
+        of_nodes = map(held.__getitem__, labels)
+        wanted = None if preserve_node_attrs else node_attrs
+        made.node_data = list(map(dict, of_nodes) if wanted is None else (_chosen(data, wanted) for data in of_nodes))
     if preserve_graph_attrs:
         made.graph = dict(G.graph)
     return made
 
 
-def _chosen(data: Mapping[str, Any], attrs: Mapping[str, Any] | None) -> dict[str, Any]:
-    if attrs is None:
-        return dict(data)
+def _chosen(data: Mapping[str, Any], attrs: Mapping[str, Any]) -> dict[str, Any]:
     return {name: data.get(name, default) for name, default in attrs.items() if default is not None or name in data}
