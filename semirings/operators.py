@@ -201,6 +201,13 @@ class Parameterized:
         return self.parts[0] if self.family == "semiring" else known.monoid_of(self)
 
     @property
+    def is_idempotent(self) -> bool:
+        """Of monoids. AttributeError for others."""
+        if self.family != "monoid":
+            raise AttributeError(f"{self!r} is no Monoid, and has no is_idempotent")
+        return bool(self.parts[2])
+
+    @property
     def commutes_to(self) -> Parameterized | None:
         return self if self.is_commutative else None
 
