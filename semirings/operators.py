@@ -183,6 +183,10 @@ class Parameterized:
 
     is_positional = False
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.family, str):
+            raise TypeError(f"family: expected the name of one, got {self.family!r}. Hint: register_new makes families")
+
     def __repr__(self) -> str:
         return f"{self.family}.{self.name}"
 
@@ -195,6 +199,13 @@ class Parameterized:
     def monoid(self) -> Any:
         """The monoids that add with these operators; the monoid, or the monoids, of semirings."""
         return self.parts[0] if self.family == "semiring" else known.monoid_of(self)
+
+    @property
+    def is_idempotent(self) -> bool:
+        """Of monoids. AttributeError for others."""
+        if self.family != "monoid":
+            raise AttributeError(f"{self!r} is no Monoid, and has no is_idempotent")
+        return bool(self.parts[2])
 
     @property
     def commutes_to(self) -> Parameterized | None:

@@ -37,7 +37,8 @@ gb.Matrix._as_vector = lambda A: gb.ss.concat([A[:, 0].new()]) if A.ncols == 1 e
 gb.core.matrix.MatrixIndexExpr._as_vector = lambda A: A.new()._as_vector()
 gb.core.operator.UnaryOp._initialize = classmethod(lambda cls: None)
 type(gb.unary)._delayed, type(gb.unary)._deprecated = {}, {}
-type(gb.unary.abs[int])._numba_func = property(lambda op: op.orig_func)
+for _kind in (type(gb.unary.abs[int]), gb.core.operator.SelectOp, gb.core.operator.IndexUnaryOp):
+    _kind._numba_func = property(lambda op: op.orig_func)
 for _name in ("unary", "binary", "semiring"):
     setattr(type(gb.unary), f"_{_name}_names", property(lambda space: dict.fromkeys(space).keys()))
 type(gb.unary)._monoid_identities = property(dict.fromkeys)

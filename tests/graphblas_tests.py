@@ -32,7 +32,7 @@ class Counts(NamedTuple):
     """Test (file::function) -> outcome (passed, failed, skipped) and reason; and the tests that did not run."""
 
     outcomes: dict[str, tuple[str, str]]
-    left_out: int
+    left_out: dict[str, int]  # by file
 
     def number(self, outcome: str) -> int:
         return sum(found == outcome for found, _ in self.outcomes.values())
@@ -45,7 +45,7 @@ class Counts(NamedTuple):
 
     def __str__(self) -> str:
         kinds = ", ".join(f"{self.number(kind)} {kind}" for kind in ("passed", "failed", "skipped"))
-        return f"{kinds}, {self.left_out} left out: {100 * self.share:.1f} % passed"
+        return f"{kinds}, {sum(self.left_out.values())} left out: {100 * self.share:.1f} % passed"
 
 
 def by_function(cases: dict[str, list[str]]) -> dict[str, tuple[str, str]]:
@@ -112,8 +112,8 @@ def run(tests: Path, files: tuple[str, ...] = (), more: tuple[str, ...] = (), sh
         if not told.exists():
             raise RuntimeError(f"pytest ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
         found = json.loads(told.read_text())
-    number = sum(test in out or test.partition("::")[0] in out for test in there)
-    return Counts(by_function(found), number)
+    set_aside = (test for test in there if test in out or test.partition("::")[0] in out)
+    return Counts(by_function(found), collections.Counter(test.partition("::")[0] for test in set_aside))
 
 
 def main() -> None:
@@ -130,8 +130,10 @@ def main() -> None:
         if outcome == "failed":
             print(f"{test}: {why}")
     by_file = collections.Counter((test.partition("::")[0], kind) for test, (kind, _) in counts.outcomes.items())
-    for name in sorted({name for name, _ in by_file}):
-        print(f"{name:28} {by_file[name, 'passed']:4} passed {by_file[name, 'failed']:4} failed")
+    print("\n| file | pass | fail | skip | left out |\n|---|---|---|---|---|")
+    for name in sorted({name for name, _ in by_file} | set(counts.left_out)):
+        numbers = (by_file[name, kind] for kind in ("passed", "failed", "skipped"))
+        print(f"| `{name}` |", *(f"{number} |" for number in (*numbers, counts.left_out.get(name, 0))))
     print(counts)
 
 

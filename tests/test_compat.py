@@ -69,7 +69,7 @@ assert get_semiring(monoid.min, binary.plus) is get_semiring(binary.min, binary.
 assert get_semiring(monoid.min, monoid.plus[int]) is min_plus[int]
 import graphblas.binary.numpy as npbinary, graphblas.op.numpy, graphblas.semiring.ss
 assert npbinary.gcd is binary.numpy.gcd is op.numpy.gcd
-assert get_typed_op("plus", dtypes.INT8, dtypes.INT64).dtype is dtypes.INT64
+assert get_typed_op("plus", dtypes.INT8, dtypes.INT64, kind="binary").dtype is dtypes.INT64
 assert dtypes.unify(dtypes.INT8, dtypes.FP32) == "FP32"
 
 d = A.ss.export("hypercsr")
@@ -133,6 +133,14 @@ assert gb.__version__ >= "2025" and gb.dtypes._supports_complex and gb.core._sup
 assert lookup_dtype(float) is FP64 is gb.dtypes.FP64 and isinstance(FP64, DataType) and unify(FP64, bool) is FP64
 assert find_opclass("no_such_name") == ("no_such_name", UNKNOWN_OPCLASS) and find_opclass("plus")[1] == "BinaryOp"
 assert get_typed_op(binary.bor, "INT64") is binary.bor[int] and isinstance(binary.plus, BinaryOp)
+assert get_typed_op(gb.unary.abs, FP64) is gb.unary.abs[float] and get_typed_op(gb.agg.sum, FP64) is gb.agg.sum[float]
+assert get_typed_op("count", FP64, kind="binary|aggregator") is gb.agg.count[float]
+try:
+    get_typed_op("+", FP64)
+except ValueError as error:
+    assert "kind" in str(error)
+else:
+    raise AssertionError("a name needs a kind")
 for parts in ((monoid.plus, binary.times), (monoid.plus, monoid.times), (binary.plus, binary.times)):
     assert get_semiring(*parts) is semiring.plus_times
 mine = get_semiring(monoid.plus, binary.times, "mine")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bitblas.device import native
+from bitblas.device import dictionaries, native
 from bitblas.device.targets import Target
 
 ROOT = Path(__file__).parent.parent
@@ -63,7 +63,7 @@ TRIPLES = {
 
 @pytest.mark.parametrize("triple", TRIPLES)
 def test_what_calls_kernels_is_assembled_for_others(triple):
-    """native.ll as an object file of that system, which wants nothing that the system has not."""
+    """LLVM's texts as object files of that system, which want nothing that the system has not."""
     target = Target(triple, "x86-64-v2" if triple.startswith("x86") else "generic", "")
     data, wanted = native.assembled(native.text(target), target)
     assert data.startswith(TRIPLES[triple])
@@ -71,6 +71,8 @@ def test_what_calls_kernels_is_assembled_for_others(triple):
     assert bool(posix) == ("windows" not in triple)
     assert {"AcquireSRWLockExclusive", "SwitchToThread"} <= set(wanted) or posix
     assert {name for name in wanted if name.startswith("Py")} >= {"PyEval_SaveThread", "PyLong_AsLongLong"}
+    data, wanted = native.assembled(dictionaries.TEXT, target)
+    assert data.startswith(TRIPLES[triple]) and all(name.startswith("Py") for name in wanted)
 
 
 @pytest.mark.slow

@@ -96,6 +96,11 @@ def loop(make, A, gb, *args):
     return found
 
 
+def fuses(A):
+    """Whether loops over a graph of A's library and device run as one program: many short rounds cost little."""
+    return hasattr(A, "_keep") and not hasattr(A, "shares")
+
+
 def kept(make, A, gb):
     """make(A, gb): what was kept of it, if the contents of A are still the same."""
     keep = getattr(A, "_keep", None)

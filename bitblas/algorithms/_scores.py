@@ -7,7 +7,11 @@ ROUNDS = (16, 0x85EBCA6B), (13, 0xC2B2AE35)
 
 def drawn(x, *keys):
     """A number in [0, 2**32) for each of the integers x (an array of INT64), another one for other keys."""
-    x = _mixed(x & MASK)
+    return further(_mixed(x & MASK), *keys)
+
+
+def further(x, *keys):
+    """drawn(x, a, b) is further(drawn(x, a), b): a key is an integer, or an array of one for each x."""
     for key in keys:
         x = _mixed(x ^ (key & MASK))
     return x

@@ -12,6 +12,10 @@ from ..core.aggregators import Aggregator, TypedAggregator
 from ..core.statement.delayed import Delayed
 
 UNKNOWN_OPCLASS = "UnknownOpClass"
+KINDS = {
+    "unary": UnaryOp, "binary": BinaryOp, "indexunary": IndexUnaryOp, "select": SelectOp, "monoid": Monoid,
+    "semiring": Semiring,
+}  # fmt: skip
 
 
 def output_type(value: Any) -> type:
@@ -39,14 +43,25 @@ def find_opclass(op: Any) -> tuple[Any, str]:
     plain = op.op if isinstance(op, Typed) else op
     if isinstance(plain, (Aggregator, TypedAggregator)):
         return op, "Aggregator"
-    kinds = (BinaryOp, Monoid, Semiring, UnaryOp, SelectOp, IndexUnaryOp)
-    return op, next((k.__name__ for k in kinds if isinstance(plain, k)), UNKNOWN_OPCLASS)
+    return op, next((k.__name__ for k in KINDS.values() if isinstance(plain, k)), UNKNOWN_OPCLASS)
 
 
-def get_typed_op(op: Any, dtype: Any, dtype2: Any = None, *, kind: str = "binary", **_: Any) -> Any:
-    """The operator for operands of these types; kind: "unary", "binary", "monoid", "semiring", "index"."""
-    second = None if dtype2 is None else dtypes.lookup_dtype(dtype2)
-    return operators.typed(op, kind, dtypes.lookup_dtype(dtype), second)
+def get_typed_op(op: Any, dtype: Any, dtype2: Any = None, *, kind: str | None = None, **_: Any) -> Any:
+    """The operator for operands of these types; kind, which a name or a function needs: "unary", "binary", "monoid",
+    "semiring", "indexunary", "select" or "binary|aggregator". ValueError for a name without it, or of none."""
+    if isinstance(op, str):
+        if kind is None:
+            raise ValueError(f'kind: expected what {op!r} names, "unary" or "binary" for example, got None')
+        if kind == "binary|aggregator":
+            op, kind = core.op_from_string(op), "binary"
+    if isinstance(op, TypedAggregator):
+        return op
+    left, right = dtypes.lookup_dtype(dtype), None if dtype2 is None else dtypes.lookup_dtype(dtype2)
+    if isinstance(op, Aggregator):
+        return op[left]
+    plain = op.op if isinstance(op, Typed) else op
+    found = (name for name, its in KINDS.items() if isinstance(plain, its))
+    return operators.typed(op, kind or next(found, "binary"), left, right)
 
 
 def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:

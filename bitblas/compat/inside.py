@@ -5,18 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from semirings import (
-    BinaryOp,
-    IndexUnaryOp,
-    Monoid,
-    Operator,
-    Parameterized,
-    SelectOp,
-    Semiring,
-    Typed,
-    UnaryOp,
-    dtypes,
-)
+from semirings import Operator, Parameterized, Typed, dtypes
 from semirings.namespace import Namespace
 
 from .. import core
@@ -24,11 +13,6 @@ from ..core.aggregators import Aggregator, TypedAggregator
 from ..core.statement import base, expr, indexing, infix, mask
 from . import functions
 
-# Their classes of operators; typed, or waiting for parameters, those of bitblas are one class each.
-KINDS = {
-    "unary": UnaryOp, "binary": BinaryOp, "indexunary": IndexUnaryOp, "select": SelectOp, "monoid": Monoid,
-    "semiring": Semiring,
-}  # fmt: skip
 UTILS = ("UNKNOWN_OPCLASS", "find_opclass", "get_semiring", "get_typed_op")
 
 
@@ -38,9 +22,10 @@ def _named(*names: str) -> dict[str, Any]:
 
 def _operators() -> dict[str, dict[str, Any]]:
     """graphblas.core.operator and the modules in it."""
+    # typed, or waiting for parameters, operators are of one class each
     inside = {
         family: {kind.__name__: kind, f"Parameterized{kind.__name__}": Parameterized}
-        for family, kind in KINDS.items()
+        for family, kind in functions.KINDS.items()
     }  # fmt: skip
     inside["agg"] = {"Aggregator": Aggregator, "TypedAggregator": TypedAggregator}
     inside["base"] = {"OpBase": Operator, "TypedOpBase": Typed, "ParameterizedUdf": Parameterized, "OpPath": Namespace}

@@ -1,13 +1,15 @@
 """From NetworkX's graphs to `Graph`.
 
 NetworkX holds a dictionary of neighbours per node. The time goes into reading a Python object per neighbour from all
-over the memory, so that each is touched once, by loops that run in C: its hash tells which node it is.
+over the memory, so that each is touched once, by a loop in machine code that asks for many at once: its hash tells
+which node it is.
 """
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Iterable, Mapping
+import gc
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain, compress, repeat
 from operator import methodcaller
@@ -15,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..device.dictionaries import attributes
 from .export import KINDS
 from .graph import Graph
 from .numbering import as_numbers, numbers_of
@@ -22,6 +25,19 @@ from .numbering import as_numbers, numbers_of
 _values = methodcaller("values")
 
 
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Python's collector, which looks at every object of the graph each time, does not begin: there is no garbage."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+@_no_collections()
 def from_networkx(
     G: Any, edge_attrs: Mapping[str, Any] | None = None, node_attrs: Mapping[str, Any] | None = None, *,
     preserve_edge_attrs: bool = True, preserve_node_attrs: bool = True, preserve_graph_attrs: bool = True,
@@ -45,7 +61,7 @@ def from_networkx(
         ptr = np.zeros(len(labels) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, adj.values()), np.int64, len(labels)), out=ptr[1:])
         counts = np.fromiter(map(len, items()), np.int64, int(ptr[-1])) if several else None
-        cols = numbers_of(lambda: chain.from_iterable(adj.values()), int(ptr[-1]), labels)
+        cols = numbers_of(adj, int(ptr[-1]), labels)
         made = Graph(labels, ptr, cols, directed=G.is_directed(), counts=counts)
 
     chosen = None if made.kept is None else made.kept.tobytes()
@@ -54,33 +70,30 @@ def from_networkx(
         each = items() if chosen is None else compress(items(), chosen)
         return chain.from_iterable(map(inner, each)) if several else each
 
+    def read(name: str, default: Any) -> Iterable[Any]:
+        return map(dict.get, per_edge(_values), repeat(name), repeat(default))
+
     if preserve_edge_attrs:
         made.data = list(map(dict, per_edge(_values)))
         if several:
             made.keys = list(per_edge(iter))
     elif edge_attrs:
-        dicts = np.fromiter(per_edge(_values), object, len(made.edges_at[0]))
-        order = np.argsort(_addresses(dicts))
+        count = len(made.cols) if made.counts is None else int(made.counts.sum())
+        kept = made.kept if made.kept is None or made.counts is None else np.repeat(made.kept, made.counts)
         for name, default in edge_attrs.items():
-            read = partial(map, dict.get, dicts[order], repeat(name), repeat(default))
-            found = as_numbers(read, name)
-            made.values[name] = np.empty_like(found)
-            made.values[name][order] = found
+            found = attributes(adj, 1 + several, count, kept, name, default)
+            if found is None:
+                found = as_numbers(partial(read, name, default), name)
+            made.values[name] = found
     if preserve_node_attrs or node_attrs:
         held = G._node
-        made.node_data = [_chosen(held[u], None if preserve_node_attrs else node_attrs) for u in labels]
+        of_nodes = map(held.__getitem__, labels)
+        wanted = None if preserve_node_attrs else node_attrs
+        made.node_data = list(map(dict, of_nodes) if wanted is None else (_chosen(data, wanted) for data in of_nodes))
     if preserve_graph_attrs:
         made.graph = dict(G.graph)
     return made
 
 
-def _addresses(objects: np.ndarray) -> np.ndarray:
-    """Where the objects lie in memory: what is made one after the other is read so, at half the time."""
-    at = (ctypes.c_int64 * len(objects)).from_address(objects.ctypes.data)
-    return np.frombuffer(memoryview(at), np.int64) if len(objects) else np.zeros(0, np.int64)
-
-
-def _chosen(data: Mapping[str, Any], attrs: Mapping[str, Any] | None) -> dict[str, Any]:
-    if attrs is None:
-        return dict(data)
+def _chosen(data: Mapping[str, Any], attrs: Mapping[str, Any]) -> dict[str, Any]:
     return {name: data.get(name, default) for name, default in attrs.items() if default is not None or name in data}

@@ -11,6 +11,7 @@ import bitblas as gb
 from bitblas import algorithms
 
 from .graph import Graph
+from .matrices import entries_at
 from .walk import host
 
 
@@ -54,5 +55,5 @@ def k_truss(G: Graph, k: int) -> Graph:
     else:
         T = algorithms.k_truss(G.structure, int(np.ceil(k)))
         rows, cols, _ = (T.device.to_host(x).astype(np.int64) for x in T.to_coo())
-        kept = np.isin(G.rows * len(G) + G.cols, rows * len(G) + cols)
+        kept = entries_at(G, rows, cols)
     return G.part(np.bincount(G.rows[kept], minlength=len(G)) > 0, kept)

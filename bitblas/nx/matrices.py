@@ -30,7 +30,20 @@ def entry_values(G: Graph, weight: str, parallel: str = "plus", default: float =
     if G.counts is not None and len(values):
         counts = G.counts if G.kept is None else G.counts[G.kept]
         values = JOINS[parallel].reduceat(values, np.cumsum(counts) - counts)
-    return values if G.kept is None else values[G._kept_as("edge", lambda: _edges(G))]
+    return values if G.kept is None else values[edges_of(G)]
+
+
+def edges_of(G: Graph) -> np.ndarray:
+    """The number of the edge of each entry of an undirected graph, parallel edges being one: INT64."""
+    return G._kept_as("edge", lambda: _edges(G))
+
+
+def entries_at(G: Graph, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
+    """Which entries are those at these places, all of which have one: BOOL. rows, cols: INT64."""
+    order, n = _ascending(G)[0], len(G)
+    found = np.zeros(len(order), bool)
+    found[order[np.searchsorted(G.rows * n + G.cols[order], rows * n + cols)]] = True
+    return found
 
 
 def _ascending(G: Graph) -> tuple[np.ndarray, np.ndarray]:
@@ -39,7 +52,6 @@ def _ascending(G: Graph) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _edges(G: Graph) -> np.ndarray:
-    """The number of the edge of each entry of an undirected graph, parallel edges being one."""
     kept = np.asarray(G.kept)
     number = np.cumsum(kept) - 1
     order, across = _ascending(G)

@@ -11,23 +11,23 @@ import bitblas as gb
 from bitblas.algorithms import minimum_spanning_forest
 
 from .graph import Graph
+from .matrices import edges_of, of_entries
 from .refused import Refused
 
 
 def _chosen(G: Graph, weight: str | None, sign: int) -> np.ndarray:
     """The edges of the tree, the first one that Kruskal's algorithm takes first: by weight, equal ones in the order of
     the graph. Numbered so, no two edges are equal, and there is one tree."""
-    rows, cols = G.edges_at
-    values = np.ones(len(rows), np.int64) if weight is None else G.values_of(weight)
+    values = np.ones(len(G.edges_at[0]), np.int64) if weight is None else G.values_of(weight)
     if (values != values).any():
         raise Refused("NaN as a weight")
     order = np.argsort(sign * values, kind="stable")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    loops = rows == cols
-    half = gb.Matrix.from_coo(rows[~loops], cols[~loops], rank[~loops], nrows=len(G), ncols=len(G))
-    F = minimum_spanning_forest(half.ewise_add(half.T, gb.binary.first).new())
-    return order[np.unique(F.device.to_host(F.to_coo()[2]))]
+    F = minimum_spanning_forest(of_entries(G, rank[edges_of(G)]).select(gb.select.offdiag).new())
+    taken = np.zeros(len(order), bool)
+    taken[F.device.to_host(F.to_coo()[2])] = True
+    return order[taken]
 
 
 def _edges(G: Graph, sign: int, weight: str, data: bool) -> Iterator[Any]:
@@ -56,9 +56,7 @@ def maximum_spanning_edges(
 def _tree(G: Graph, weight: str | None, sign: int) -> Graph:
     in_tree = np.zeros(len(G.edges_at[0]), bool)
     in_tree[_chosen(G, weight, sign)] = True
-    n, (rows, cols) = len(G), (ends[in_tree] for ends in G.edges_at)
-    keys = np.concatenate([rows * n + cols, cols * n + rows])
-    return G.part(np.ones(n, bool), np.isin(G.rows * n + G.cols, keys))
+    return G.part(np.ones(len(G), bool), in_tree[edges_of(G)])
 
 
 def minimum_spanning_tree(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from ..device.dictionaries import hashes
 from .refused import Refused
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: 2**64 over the golden ratio
@@ -15,22 +17,17 @@ FEW = 1 << 13  # entries below which keys are sorted: importing SciPy, which cou
 ROOM = 8  # slots of the table per node: of the labels, one in some twenty meets another and is searched for
 
 
-def numbers_of(read: Callable[[], Iterable[Hashable]], count: int, labels: list[Hashable]) -> np.ndarray:
-    """The numbers of `count` nodes, all of which are among the labels: INT64. read: gives the nodes, each time anew."""
+def numbers_of(adj: Mapping[Hashable, Mapping[Hashable, Any]], count: int, labels: list[Hashable]) -> np.ndarray:
+    """The numbers of `count` neighbours, the keys of the dictionaries in `adj`, all among the labels: INT64."""
     own = np.fromiter(map(hash, labels), np.int64, len(labels))
     if np.array_equal(own, np.arange(len(own))):
-        if set(map(type, labels)) == {int}:
-            try:
-                return np.fromiter(read(), np.int64, count)  # what equals a number is mostly one that NumPy reads
-            except (TypeError, ValueError):
-                pass
-        return np.fromiter(map(hash, read()), np.int64, count)
+        return hashes(adj, count)
     order = np.argsort(own, kind="stable")
     ascending = own[order]
     if (ascending[1:] == ascending[:-1]).any():  # two labels share a hash, as -1 and -2 do
         number = dict(zip(labels, range(len(labels))))
-        return np.fromiter(map(number.__getitem__, read()), np.int64, count)
-    given = np.fromiter(map(hash, read()), np.int64, count)
+        return np.fromiter(map(number.__getitem__, chain.from_iterable(adj.values())), np.int64, count)
+    given = hashes(adj, count)
     shift = np.uint64(64 - (ROOM * len(own)).bit_length())
     slot = lambda hashes: (hashes.view(np.uint64) * GOLDEN >> shift).view(np.int64)
     table = np.zeros(1 << (64 - int(shift)), np.int64)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..device import jit, native, objects, shipped, table, targets
+from ..device import dictionaries, jit, native, objects, shipped, table, targets
 from . import warm
 
 
@@ -43,10 +43,11 @@ def build(folder: Path, files: Sequence[str], processes: int | None = None) -> I
 
 
 def _packed(name: str, folder: str, used: dict[str, set[str]]) -> bytes:
-    """The objects for one of targets.SHIPPED, kept in a folder of the cache; and those of native.ll and table.ll."""
+    """The objects for one of targets.SHIPPED, kept in a folder of the cache; and those of LLVM's texts."""
     target = targets.SHIPPED[name]
     found = []
-    for symbol, text in (("native", native.text(target)), ("table", table.TEXT)):
+    texts = {"native": native.text(target), "table": table.TEXT, "dictionaries": dictionaries.TEXT}
+    for symbol, text in texts.items():
         data, wanted = native.assembled(text, target)
         found.append((shipped.Object(data, symbol, tuple(wanted)), {shipped.key_of_text(text, ())}))
     for symbol, keys in sorted(used.items()):

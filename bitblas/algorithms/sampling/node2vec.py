@@ -3,7 +3,8 @@
 Method: rejection. A step is drawn as in a walk without bias, and taken with a chance that is 1/p for the vertex before,
 1 for its neighbours, and 1/q for others, over the largest of these; walks that refuse draw again.
 
-State: at[k] is where walk k stands, last[k] where it was before; the edges are found by their numbers, row n + column.
+State: at[k] is where walk k stands, -1 after its end, last[k] where it was before; edges are found by their numbers,
+row n + column.
 Random numbers are hashes of the number of the walk, the step, the try and the seed: the same on every device.
 
 Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
@@ -17,8 +18,8 @@ Yang, Zhang, Chen, Chen: KnightKing, a fast distributed graph random walk engine
 from .. import _check as check
 from .. import _watch as watch
 from .._parts import numbers
-from .._scores import drawn
-from .walks import Steps, table
+from .._scores import further
+from .walks import Steps, chance, draws, table
 
 DRAWN = 1 << 11  # steps drawn at once where few walks wait: a round costs some fifty calls, however many there are
 
@@ -48,30 +49,30 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
     steps = Steps(A, weighted, gb)
     edges, most = steps.rows * n + steps.j, max(1.0, back, away)
 
-    walk = numbers(len(starts), gb)
-    at = gb.Vector.from_coo(walk, starts, gb.dtypes.INT64, size=len(starts)).to_dense(0)
-    last, W = at * 0 - 1, [(walk, at)]
-    for step in range(1, length + 1):
-        going = steps.d[at] > 0
-        walk, at, last = walk[going], at[going], last[going]
-        to, waits, tries = at.copy(), numbers(len(walk), gb), 0
+    size = len(starts)
+    number = numbers(max(size, DRAWN), gb)
+    at = gb.Vector.from_coo(number[:size], starts, gb.dtypes.INT64, size=size).to_dense(0)
+    last, places = at * 0 - 1, [at]
+    for hashes in draws(size, length, seed, gb) if len(steps.j) else ():
+        (waits,) = ((at >= 0) & (steps.d[at] > 0)).nonzero()
+        to, tries = at * 0 - 1, 0
         while len(waits):
             # to = the first step without bias that is taken, of some that are drawn: with the chance bias / most
             some = max(1, DRAWN // len(waits))
-            draw = numbers(len(waits) * some, gb)
+            draw = number[: len(waits) * some]
             w, k = waits[draw // some], 2 * (tries + draw % some)
-            before, who = last[w], walk[w]
-            v = steps.taken(at[w], (drawn(who, seed, step, k) + 0.5) / 2**32)
+            before, hashed = last[w], hashes[w]
+            v = steps.taken(at[w], chance(further(hashed, k)))
             bias = (v == before) * back + (v != before) * (away + (1 - away) * _there(edges, before * n + v))
             bias = bias * (before >= 0) + most * (before < 0)
-            go = ((drawn(who, seed, step, k + 1) + 0.5) / 2**32 * most <= bias).reshape(-1, some)
+            go = (chance(further(hashed, k + 1)) * most <= bias).reshape(-1, some)
             found, first = go.any(axis=1), go.argmax(axis=1)
-            to[waits[found]] = v[first + draw[::some]][found]
+            to[waits] = found * (v[first + draw[::some]] + 1) - 1
             waits, tries = waits[~found], tries + some
         at, last = to, at
-        W.append((walk, at))
+        places.append(at)
         watch.tell(total=length)
-    return table(W, len(starts), gb)
+    return table(places, length, gb)
 
 
 def _there(edges, wanted):

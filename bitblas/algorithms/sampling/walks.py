@@ -3,7 +3,7 @@
 Method: the edges of a row stand side by side in the entries of A; the walk takes the entry that a random number points
 to, all walks one step at once. With weights it points into their running sum.
 
-State: at[k] is where walk k stands, an array; walks that came to a vertex without an edge out are left out.
+State: at[k] is where walk k stands, an array; -1 once it has come to a vertex without an edge out.
 Random numbers are hashes of the number of the walk, the step and the seed: the same on every device and library.
 
 Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
@@ -38,17 +38,26 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
     length = check.count(gb, "length", length, "a walk has one step or more")
     seed = 0 if seed is None else check.integer("seed", seed)
     steps = Steps(A, weighted, gb)
-    walk = numbers(len(starts), gb)
-    at = gb.Vector.from_coo(walk, starts, gb.dtypes.INT64, size=len(starts)).to_dense(0)
-    W = [(walk, at)]
-    for step in range(1, length + 1):
+    at = gb.Vector.from_coo(numbers(len(starts), gb), starts, gb.dtypes.INT64, size=len(starts)).to_dense(0)
+    places, chances = [at], chance(draws(len(starts), length, seed, gb))
+    for random in chances if len(steps.j) else ():
         # walks go on where there is an edge
-        going = steps.d[at] > 0
-        walk, at = walk[going], at[going]
-        at = steps.taken(at, (drawn(walk, seed, step) + 0.5) / 2**32)
-        W.append((walk, at))
+        going = (at >= 0) & (steps.d[at] > 0)
+        at = going * (steps.taken(at, random) + 1) - 1
+        places.append(at)
         watch.tell(total=length)
-    return table(W, len(starts), gb)
+    return table(places, length, gb)
+
+
+def draws(walks, length, seed, gb):
+    """Hashes of the number of the walk, the seed and the step: an array of INT64, a row for each step from 1 on."""
+    k = numbers(walks * length, gb)
+    return drawn(k % max(1, walks), seed, k // max(1, walks) + 1).reshape(length, walks)
+
+
+def chance(drawn):
+    """Numbers in (0, 1)."""
+    return (drawn + 0.5) / 2**32
 
 
 class Steps:
@@ -59,30 +68,31 @@ class Steps:
         if weighted:
             check.weights(gb, A)
             A = A.select(gb.select.valuegt, 0).new() if A.dtype != gb.dtypes.BOOL else A
-        # the entries of row v are those from last[v] - d[v] to last[v]; up to entry k the weights sum to sums[k]
+        # the entries of row v are d[v] from first[v] on; up to entry k the weights sum to sums[k]
         i, j, w = A.to_coo(values=self.weighted)
         self.rows, self.j, self.d = i.view("int64"), j.view("int64"), degrees(A, gb)
-        self.last = self.d.cumsum()
+        self.first = self.d.cumsum() - self.d
         if self.weighted:
             self.w = w.astype("float64")
             self.sums = self.w.cumsum()
 
     def taken(self, at, random):
-        """Where each walk goes from `at`: along the edge that its random number in (0, 1) points to."""
-        first, end = self.last[at] - self.d[at], self.last[at] - 1
-        if self.weighted:
-            low = self.sums[first] - self.w[first]
-            k = self.sums.searchsorted(low + random * (self.sums[end] - low), side="right").clip(first, end)
-        else:
-            k = (first + (random * self.d[at]).astype("int64")).clip(first, end)
+        """Where each walk goes from `at`: along the edge that its random number in (0, 1) points to. Anywhere from
+        where no edge leaves."""
+        first, d = self.first[at], self.d[at]
+        if not self.weighted:
+            return self.j[(first + (random * d).astype("int64")).clip(0, len(self.j) - 1)]
+        first, end = first.clip(0, len(self.j) - 1), (first + d - 1).clip(0)
+        low = self.sums[first] - self.w[first]
+        k = self.sums.searchsorted(low + random * (self.sums[end] - low), side="right").clip(first, end)
         return self.j[k]
 
 
-def table(steps, size, gb):
-    """The Matrix of walks: of each step the walks that made it, and where they came to."""
-    n = len(steps)
-    place = numbers(size * n, gb) * 0 - 1  # row by row in one array; -1 after the end of a walk
-    for step, (walk, at) in enumerate(steps):
-        place[walk * n + step] = at
+def table(places, length, gb):
+    """The Matrix of walks: where each stands after each step, -1 after its end."""
+    n, size = length + 1, len(places[0])
+    place = numbers(size * n, gb) * 0 - 1  # row by row in one array
+    for step, at in enumerate(places):
+        place[step::n] = at
     (k,) = (place >= 0).nonzero()
     return gb.Matrix.from_coo(k // n, k % n, place[k], gb.dtypes.INT64, nrows=size, ncols=n)

@@ -69,8 +69,9 @@ def _searched(A, mate, index, u, gb):
         before[v], root[v] = over, root[over]
         # leaf[root] = the smallest one found that has no mate
         end = v[mate[v] < 0].astype("int64")
-        at, first = gb.Vector.from_coo(root[end], end, size=n, dup_op=gb.binary.min).to_coo()
-        leaf[at] = first
+        if len(end):
+            at, first = gb.Vector.from_coo(root[end], end, size=n, dup_op=gb.binary.min).to_coo()
+            leaf[at] = first
         # u = the mates of the others, in searches that go on
         v = v[(mate[v] >= 0) & (leaf[root[v]] < 0)]
         u = mate[v]

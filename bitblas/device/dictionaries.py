@@ -1,0 +1,67 @@
+"""Dictionaries of dictionaries, as Python programs hold graphs, read into arrays: what `dictionaries.ll` runs.
+
+Python's loops touch each object as they come to it, and wait for the memory each time. These ask for many objects
+before they read the first. Who changes the dictionaries meanwhile has to hold Python's lock, which no call gives back.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import native, objects
+
+WAIT, ROWS = 64, 64  # entries, and dictionaries, that are asked for together
+_TEXT = (Path(__file__).parent / "dictionaries.ll").read_text()
+TEXT = _TEXT.replace("{WAIT}", str(WAIT)).replace("{ROWS}", str(ROWS))
+HASHES, INTEGERS, FLOATS = range(3)
+
+
+def hashes(top: Mapping[Any, Any], count: int) -> np.ndarray:
+    """The hashes of the keys of the dictionaries in `top`, one after the other: INT64. count: how many there are.
+    RuntimeError if there are others."""
+    found = np.empty(count, np.int64)
+    if not _walked(top, 1, HASHES, found, count):
+        raise RuntimeError(f"expected {count} keys in a dictionary of dictionaries: it was changed while it was read")
+    return found
+
+
+def attributes(
+    top: Mapping[Any, Any], depth: int, count: int, kept: np.ndarray | None, name: Any, default: Any
+) -> np.ndarray | None:
+    """What dictionaries `depth` levels below `top` hold under a name, or the default: INT64, or FP64 where any is a
+    float. None where other things than int and float are among them, or larger ones than 64 bits hold.
+    count: how many dictionaries there are; kept: BOOL, which of them are read."""
+    for what, kind in ((INTEGERS, np.int64), (FLOATS, np.float64)):
+        found = np.empty(count if kept is None else np.count_nonzero(kept), kind)
+        try:
+            if _walked(top, depth, what, found, count, kept, name, default):
+                return found
+        except OverflowError:
+            return None
+    return None
+
+
+def _walked(
+    top: Mapping[Any, Any], depth: int, what: int, found: np.ndarray, count: int, kept: np.ndarray | None = None,
+    name: Any = None, default: Any = None,
+) -> bool:  # fmt: skip
+    """Whether all entries were read."""
+    state = np.zeros(11 + WAIT, np.int64)
+    mask = 0 if kept is None else kept.ctypes.data
+    state[:10] = what, found.ctypes.data, count, 0, 0, mask, id(name), id(default), id(int), id(float)
+    return bool(_walk()(top, depth, state.ctypes.data)) and state[3] == count and state[4] == len(found)
+
+
+@functools.cache
+def _walk() -> Callable[..., int]:
+    """`walk`, with Python's lock held and Python's errors raised."""
+    with native.loading:
+        made = objects.assembled_object("dictionaries", TEXT)
+        kind = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.c_int64, ctypes.c_void_p)
+        return kind(native.load(made.data, "walk", made.wanted))
