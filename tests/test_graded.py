@@ -8,6 +8,7 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
 from bitblas.formats.csr import choice, grades
+from bitblas.formats.nib import choice as nib
 from bitblas.plan import product
 
 N = 3000
@@ -17,6 +18,7 @@ N = 3000
 def small(monkeypatch):
     """Few entries are graded, and few columns hot."""
     monkeypatch.setattr(choice, "GRADED_FROM", 1)
+    monkeypatch.setattr(nib, "GRADED_FROM", 1)
     monkeypatch.setattr(product, "HOT_BYTES", (6 << 10,))
 
 
@@ -55,7 +57,10 @@ def expected(rows, cols, x, u, semiring, dtype):
 
 @pytest.mark.parametrize(
     ("form", "semiring", "dtype", "turned"),
-    [("csr", "plus_second", "FP32", False), ("mplg", "min_plus", "INT64", True)],
+    [
+        ("csr", "plus_second", "FP32", False), ("mplg", "min_plus", "INT64", True),
+        ("nib", "plus_second", "FP32", False), ("nib", "plus_second", "INT64", True),
+    ],  # fmt: skip
 )
 def test_answers(device, small, monkeypatch, form, semiring, dtype, turned):
     of = {"FP32": np.float32, "INT64": np.int64}[dtype]

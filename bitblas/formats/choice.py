@@ -197,6 +197,11 @@ class Format:
         """What of a long unit `part_lanes` sum: eight steps."""
         raise self.unanswered("segment")
 
+    def walked(self, entries: int) -> int:
+        """Items of a row that a group of lanes walks in a step of a loop, where they would walk so many plain entries;
+        longer rows are cut into segments of that length."""
+        return entries
+
     def pull_threshold(self, form: Any) -> int:
         """Items in the units of a frontier beyond which a step of a loop pulls."""
         raise self.unanswered("pull_threshold")

@@ -13,6 +13,8 @@ EARLY = (
 )
 ALPHA = 16  # a frontier with more than 1/16 of all words pulls, as of all entries in csr/choice.py
 
+WALKED = 8  # times as few words as entries are walked in a step
+
 
 class CodedChoice(Format):
     """Rows that can only be read from their beginnings."""
@@ -36,6 +38,10 @@ class CodedChoice(Format):
 
     def scratch(self, seen: Seen) -> int:
         return 40 * seen.nrows
+
+    def walked(self, entries: int) -> int:
+        """Words, of which each lane completes some entries, that are pushed one after the other."""
+        return max(1, entries // WALKED)
 
     def pull_threshold(self, form: Any) -> int:
         return int(form.work) // ALPHA

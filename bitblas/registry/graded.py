@@ -22,6 +22,8 @@ def graded() -> Iterator[Variant]:
         (CSR, "plus_second", FP64, BOOL, HOT_BYTES[0]),
         (CSR, "min_plus", FP32, FP32, HOT_BYTES[0]),
         (packed, "plus_second", FP32, BOOL, HOT_BYTES[0]),
+        ("nib", "plus_second", FP32, BOOL, HOT_BYTES[0]),
+        ("nib", "plus_second", FP32, BOOL, 0),
     ):
         types = tuple((name, INT32) for name in format_of(key).indices)
         op = semiring[name][dtype]

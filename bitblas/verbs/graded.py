@@ -10,7 +10,7 @@ from semirings.dtypes import DataType
 from ..formats import format_of
 from ..kernels.prologue import Variant
 from ..plan.ending import End
-from ..plan.product import Plan, hot_bytes, is_graded, is_staged
+from ..plan.product import Plan, hot_bytes, is_graded, reads_matrix
 from ..store import MatrixStore, VectorStore
 from .operands import Allowed, Input, Old, Output, dummy
 from .pull import compiled, no_output
@@ -25,7 +25,8 @@ def foreseen(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Pl
     form: Any = A.structure.held(plan.key, transposed=plan.transposed)
     if form is None or plan.direction != "pull" or u.count != u.size:
         return ""
-    if not is_graded(semiring, is_staged(semiring, plan.kind, form, True), form, u.dtype):
+    ranked = not A.iso and reads_matrix(semiring, plan.verb == "vxm")
+    if not is_graded(semiring, plan.kind, form, True, u.dtype, ranked):
         return ""
     hot = form.format.hot(form, hot_bytes(A.device) // u.dtype.nbytes)
     by_degree = 'no hot columns, which A.reorder("degree") may give' if A.order is None else "no hot columns"

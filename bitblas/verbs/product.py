@@ -151,8 +151,8 @@ class PreparedProduct:
         options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
         self.algebra = (form.types(ranked), None if kind == WORDS else semiring, kind, a_type, options)
         self.size = form.ncols if push else form.nrows
-        self.staged = is_staged(semiring, kind, form, options["full"])
-        self.graded = is_graded(semiring, self.staged, form, self.u_type)
+        self.staged = is_staged(semiring, kind, form, full)
+        self.graded = is_graded(semiring, kind, form, full, self.u_type, ranked)
         taken = lambda form: _taken(form, ranked, entry_values(device, a_type, a_values))
         self.form, self.matrix = form, taken(form)
         if (wide := plan.wide) and full and kind == COUNT:
