@@ -7,6 +7,7 @@ from battery import generator
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
+from bitblas.formats.cgr import choice as cgr
 from bitblas.formats.csr import choice, grades
 from bitblas.formats.nib import choice as nib
 from bitblas.plan import product
@@ -19,6 +20,7 @@ def small(monkeypatch):
     """Few entries are graded, and few columns hot."""
     monkeypatch.setattr(choice, "GRADED_FROM", 1)
     monkeypatch.setattr(nib, "GRADED_FROM", 1)
+    monkeypatch.setattr(cgr, "GRADED_FROM", 1)
     monkeypatch.setattr(product, "HOT_BYTES", (6 << 10,))
 
 
@@ -59,7 +61,7 @@ def expected(rows, cols, x, u, semiring, dtype):
     ("form", "semiring", "dtype", "turned"),
     [
         ("csr", "plus_second", "FP32", False), ("mplg", "min_plus", "INT64", True),
-        ("nib", "plus_second", "FP32", False), ("nib", "plus_second", "INT64", True),
+        ("cgr", "plus_second", "FP32", False), ("nib", "plus_second", "FP32", False), ("nib", "plus_second", "INT64", True),
     ],  # fmt: skip
 )
 def test_answers(device, small, monkeypatch, form, semiring, dtype, turned):

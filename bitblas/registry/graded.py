@@ -24,6 +24,8 @@ def graded() -> Iterator[Variant]:
         (packed, "plus_second", FP32, BOOL, HOT_BYTES[0]),
         ("nib", "plus_second", FP32, BOOL, HOT_BYTES[0]),
         ("nib", "plus_second", FP32, BOOL, 0),
+        ("cgr", "plus_second", FP32, BOOL, HOT_BYTES[0]),
+        ("cgr", "plus_second", FP32, BOOL, 0),
     ):
         types = tuple((name, INT32) for name in format_of(key).indices)
         op = semiring[name][dtype]

@@ -8,9 +8,12 @@ from ...kernels.kinds import WORDS
 from ..coded_choice import EARLY, CodedChoice
 from ..contract import CSR
 from ..sample import Sample
-from . import layout
+from . import grades, layout
 
 LONGEST = 32  # words that one lane reads: four segments; the lanes of a warp have a segment each of longer rows
+
+GRADED_FROM = 1 << 20  # entries: of fewer a launch takes as long (estimated)
+HOT = True
 
 
 class CgrChoice(CodedChoice):
@@ -36,6 +39,15 @@ class CgrChoice(CodedChoice):
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         return LONGEST * (EARLY if kind == WORDS and not push else 1) * lanes
+
+    def is_graded(self, form: Any) -> bool:
+        return bool(form.nvals >= GRADED_FROM)
+
+    def grades(self, form: Any) -> Any:
+        return grades.grades_of(form)
+
+    def hot(self, form: Any, columns: int) -> int:
+        return min(columns, form.ncols) if HOT else 0
 
     def segment(self) -> int:
         return 8 * self.part_lanes  # words: a segment each

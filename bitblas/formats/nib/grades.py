@@ -83,8 +83,9 @@ def _grades(form: Any) -> Grades:
     sorted_at = xp.empty(max(1, len(order)), np.uint32)
     sorted_at[order] = xp.arange(len(order), dtype=np.uint32)
     # Of the rows that one lane takes, that two share, ..; the others are 32 lanes a piece.
-    upto = [int(xp.searchsorted(key[order], longest - (1 << LOG_CHUNK + log), side="left")) for log in range(GRADES - 1)]
-    piece = np.array([0, *reversed(upto), len(order)])
+    limits = xp.asarray([longest - (1 << LOG_CHUNK + log) for log in reversed(range(GRADES - 1))], dtype=key.dtype)
+    upto = device.to_host(xp.searchsorted(key[order], limits)).tolist()
+    piece = np.array([0, *upto, len(order)])
     counts = np.diff(piece)
     runs = np.cumsum([0, *(-(-counts // (1 << np.arange(GRADES))))])
     marks = np.cumsum([0, *(counts << np.arange(GRADES)[::-1])])
