@@ -36,7 +36,7 @@ class Grades(NamedTuple):
     ones: Any  # uint64, the bits of all parts
 
     def arguments(self) -> tuple[Any, ...]:
-        return self.run, self.piece, self.segments, self.begin, self.shape, self.row
+        return self.run, self.piece, self.segments, self.row, self.begin, self.shape
 
 
 def pieces_variant() -> Variant:

@@ -35,13 +35,13 @@ class Grades(NamedTuple):
     begin: Any  # uint32, a nibble
     column: Any  # uint32, the one before
     length: Any  # uint16, of a piece
-    row: Any  # uint32: the row of a piece, or the number of a segment
+    row: Any  # uint32, of a piece
     reached: Any  # uint64, the bits of all rows that have entries
     hubs: Hubs | None  # the long rows
     ones: Any  # uint64, the bits of all segments
 
     def arguments(self) -> tuple[Any, ...]:
-        return self.run, self.piece, self.mark, self.segments, self.begin, self.column, self.length, self.row
+        return self.run, self.piece, self.segments, self.row, self.mark, self.begin, self.column, self.length
 
 
 def chunks_variant() -> Variant:
@@ -76,7 +76,7 @@ def _grades(form: Any) -> Grades:
         size = xp.concatenate([xp.minimum(hubs.end - hubs.begin, longest), size])
         place[hubs.rows] = hubs.first[:-1].astype(np.uint32)
     place[row] = xp.arange(segments, len(size), dtype=np.uint32)
-    row = xp.concatenate([xp.arange(segments, dtype=np.uint32), row.astype(np.uint32)])
+    row = row.astype(np.uint32) if hubs is None else xp.concatenate([hubs.row_of, row]).astype(np.uint32)
     key = (longest - size).astype(np.uint16)
     key[:segments] = 0  # all come first, so that their numbers tell them from rows
     order = xp.argsort(key, kind="stable")
