@@ -7,9 +7,8 @@ from battery import generator
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
-from bitblas.formats.cgr import choice as cgr
+from bitblas.formats import coded_choice
 from bitblas.formats.csr import choice, grades
-from bitblas.formats.nib import choice as nib
 from bitblas.plan import product
 
 N = 3000
@@ -19,8 +18,7 @@ N = 3000
 def small(monkeypatch):
     """Few entries are graded, and few columns hot."""
     monkeypatch.setattr(choice, "GRADED_FROM", 1)
-    monkeypatch.setattr(nib, "GRADED_FROM", 1)
-    monkeypatch.setattr(cgr, "GRADED_FROM", 1)
+    monkeypatch.setattr(coded_choice, "GRADED_FROM", 1)
     monkeypatch.setattr(product, "HOT_BYTES", (6 << 10,))
 
 

@@ -215,8 +215,8 @@ class Format:
         """Whether a GPU pulls such rows from a full vector graded by their length."""
         return False
 
-    def grades(self, form: Any) -> Any:
-        """Its rows graded (csr/grades.py)."""
+    def grades(self, form: Any, part: Any = None) -> Any:
+        """Its rows graded (csr/grades.py); part: some of them, where rows are codes (graded.py)."""
         raise self.unanswered("grades")
 
     def hot(self, form: Any, columns: int) -> int:

@@ -13,6 +13,7 @@ EARLY = (
 )
 ALPHA = 16  # a frontier with more than 1/16 of all words pulls, as of all entries in csr/choice.py
 
+GRADED_FROM = 1 << 20  # entries; of fewer a launch takes as long (estimated)
 WALKED = 8  # times as few words as entries are walked in a step
 
 
@@ -38,6 +39,9 @@ class CodedChoice(Format):
 
     def scratch(self, seen: Seen) -> int:
         return 40 * seen.nrows
+
+    def is_graded(self, form: Any) -> bool:
+        return bool(form.nvals >= GRADED_FROM)
 
     def walked(self, entries: int) -> int:
         """Words, of which each lane completes some entries, that are pushed one after the other."""

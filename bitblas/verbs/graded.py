@@ -8,6 +8,7 @@ from semirings import Semiring, Typed
 from semirings.dtypes import DataType
 
 from ..formats import format_of
+from ..formats.graded import Part
 from ..kernels.prologue import Variant
 from ..plan.ending import End
 from ..plan.product import Plan, hot_bytes, is_graded, reads_matrix
@@ -46,16 +47,18 @@ def graded_variant(
 class GradedPull:
     """What PullKernels is for others, of a graded pull: without a mask, into a vector of which nothing stays."""
 
-    __slots__ = ("end", "grades", "hot", "join", "kernel", "matrix", "nothing", "of", "one", "variants")
+    __slots__ = ("end", "grades", "hot", "join", "kernel", "matrix", "nothing", "of", "one", "size", "variants")
 
-    def __init__(self, of: PreparedProduct, end: End, w: DataType, masked: bool) -> None:
-        """w, masked: those of an output of the type of the sums, without a mask."""
+    def __init__(
+        self, of: PreparedProduct, end: End, w: DataType, masked: bool, part: Part | None = None
+    ) -> None:
+        """w, masked: those of an output of the type of the sums, without a mask. part: of some rows alone."""
         device, form, format = of.device, of.form, of.form.format
         types, semiring, kind, a_type, options = of.algebra
         self.of, self.end = of, end
-        self.grades = format.grades(form)
+        self.grades, self.size = format.grades(form, part), of.size if part is None else part.size
         shared, width = hot_bytes(device), format.fixed_width(form)
-        self.hot = format.hot(form, shared // of.u_type.nbytes)
+        self.hot = 0 if part is not None else format.hot(form, shared // of.u_type.nbytes)
         shared = shared if self.hot else 0
         variant = graded_variant(form.key, types, semiring, kind, a_type, of.u_type, end, shared, width, **options)
         self.variants = (variant, hubs_variant(semiring, kind, 1, end))[: 1 + (self.grades.hubs is not None)]
@@ -72,7 +75,7 @@ class GradedPull:
         """The product into the output. scratch: what `scratch` gave, for those who must not take memory now."""
         grades, hubs = self.grades, self.grades.hubs
         parts = self.scratch() if scratch is None else scratch
-        rest = *u[1:], self.hot, self.of.size, grades.reached, parts, *to
+        rest = *u[1:], self.hot, self.size, grades.reached, parts, *to
         self.kernel(grades.runs, *grades.arguments(), *self.matrix, *rest)
         if hubs is not None:
             self.join(len(hubs.rows), hubs.rows, hubs.first, grades.ones, parts, *mask, *old, *to)

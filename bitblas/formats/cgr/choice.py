@@ -12,7 +12,6 @@ from . import grades, layout
 
 LONGEST = 32  # words that one lane reads: four segments; the lanes of a warp have a segment each of longer rows
 
-GRADED_FROM = 1 << 20  # entries: of fewer a launch takes as long (estimated)
 HOT = True
 
 
@@ -40,11 +39,8 @@ class CgrChoice(CodedChoice):
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         return LONGEST * (EARLY if kind == WORDS and not push else 1) * lanes
 
-    def is_graded(self, form: Any) -> bool:
-        return bool(form.nvals >= GRADED_FROM)
-
-    def grades(self, form: Any) -> Any:
-        return grades.grades_of(form)
+    def grades(self, form: Any, part: Any = None) -> Any:
+        return grades.grades_of(form, part)
 
     def hot(self, form: Any, columns: int) -> int:
         return min(columns, form.ncols) if HOT else 0

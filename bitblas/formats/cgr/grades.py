@@ -12,6 +12,7 @@ import numpy as np
 
 from ...kernels.prologue import Variant
 from ..choice import Constants
+from ..graded import Part, bits_of, inside, placed
 from ..hubs import Hubs, cut
 
 GRADES = 6  # 32 lanes a piece, 16, .. 1
@@ -30,13 +31,14 @@ class Grades(NamedTuple):
     segments: int  # parts of long rows
     begin: Any  # the bit where its row's first segment of intervals is
     shape: Any  # uint32, of shared pieces: bits to the residuals, segments of intervals, segments here, and before
-    row: Any  # uint32
+    near: Any  # uint32, of a piece: the row from which its first columns are told
+    row: Any  # uint32: the place of its sum
     reached: Any  # uint64, the bits of all rows that have entries
     hubs: Hubs | None  # the long rows
     ones: Any  # uint64, the bits of all parts
 
     def arguments(self) -> tuple[Any, ...]:
-        return self.run, self.piece, self.segments, self.row, self.begin, self.shape
+        return self.run, self.piece, self.segments, self.row, self.begin, self.shape, self.near
 
 
 def pieces_variant() -> Variant:
@@ -50,22 +52,24 @@ def graded_constants(shared: int) -> Constants:
     return [("UNROLL", UNROLL), ("LANES", 32), *blocks, ("SHARED_BYTES", shared)]
 
 
-def grades_of(form: Any) -> Grades:
-    """The grades of a form. Held: 12 bytes a row that has entries, and 16 more where several lanes share it. Peak
+def grades_of(form: Any, part: Part | None = None) -> Grades:
+    """The grades of a form, or of some of its rows. Held: 12 bytes a row that has entries, and 16 more where several lanes share it. Peak
     memory: 60 bytes a row more."""
-    if "grades" not in form.cache:
-        form.cache["grades"] = _grades(form)
-    found: Grades = form.cache["grades"]
+    key = ("grades", None if part is None else part.name)
+    if key not in form.cache:
+        form.cache[key] = _grades(form, part)
+    found: Grades = form.cache[key]
     return found
 
 
-def _grades(form: Any) -> Grades:
+def _grades(form: Any, part: Part | None) -> Grades:
     device, xp = form.device, form.device.xp
     ptr = form.pointers()
-    length = ptr[1:] - ptr[:-1]
+    length = inside(ptr[1:] - ptr[:-1], part)
     begin, later, runs, others = (xp.zeros(form.nrows, np.int64) for _ in range(4))
     device.kernel(pieces_variant())(form.nrows, form.segment, form.heads, form.words, begin, later, runs, others)
-    parts = xp.where((runs <= 1) & (others <= 1), (length > 0).astype(np.int64), runs + others)
+    parts = xp.where((runs <= 1) & (others <= 1), 1, runs + others)
+    parts[length == 0] = 0
     hubs = cut(xp, parts, MOST, MOST, lambda rows, hub, number, count: (number * MOST, parts[rows][hub]))
     row = xp.flatnonzero((parts > 0) & (parts <= MOST))
     grade = GRADES - 1 - xp.searchsorted(xp.asarray([1, 2, 4, 8, 16]), parts[row])
@@ -82,12 +86,10 @@ def _grades(form: Any) -> Grades:
     here = xp.minimum(parts[of] - base, MOST)
     shape = xp.stack([later[of], runs[of], here, base], axis=1).astype(np.uint32).ravel()
     shape = shape if len(shape) else xp.zeros(1, np.uint32)
-    reached = xp.zeros(-(-form.nrows // 64), np.uint64)
-    bits = xp.packbits(length > 0, bitorder="little")
-    reached.view(np.uint8)[: len(bits)] = bits
-    ones = xp.full(max(1, -(-segments // 64)), ~np.uint64(0), np.uint64)
+    near = row.astype(np.uint32)
+    of = placed(xp, length, near, hubs, part)
     given = (xp.asarray(x.astype(np.uint32)) for x in (run, piece))
-    return Grades(int(run[-1]), *given, segments, begin[row], shape, row.astype(np.uint32), reached, hubs, ones)
+    return Grades(int(run[-1]), *given, segments, begin[row], shape, near, *of, bits_of(xp, segments))
 
 
 def near_share(form: Any, columns: int) -> float:

@@ -2,13 +2,13 @@
 // of a row that has no more than one of each kind.
 #include "kernels/base.cuh"
 #include "formats/cgr/code.cuh"
-#define PIECES() const i64 *begin, const u32* shape
+#define PIECES() const i64 *begin, const u32 *shape, const u32* near
 #define CODES() const u32 *words, i64 segment
-#define PIECES_OF {begin, shape, row, segment}
+#define PIECES_OF {begin, shape, near, segment}
 
 struct Pieces {
   const i64* begin;
-  const u32 *shape, *row;
+  const u32 *shape, *near;
   i64 segment;
 };
 
@@ -19,7 +19,7 @@ struct Lane {
   bool mine, alone, in_runs;
 
   __device__ __forceinline__ void ask(const Pieces& of, u32 grade, u32, u32 p) {
-    at = of.begin[p], row = of.row[p];
+    at = of.begin[p], row = of.near[p];
     alone = grade == 5, mine = true, here = 1;
     if (!alone) later = of.shape[4 * p], runs = of.shape[4 * p + 1], here = of.shape[4 * p + 2], base = of.shape[4 * p + 3];
   }

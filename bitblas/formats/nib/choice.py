@@ -15,7 +15,6 @@ from ..sample import Sample
 from . import grades, layout
 
 
-GRADED_FROM = 1 << 20  # entries: of fewer a launch takes as long (estimated)
 
 
 class NibChoice(CodedChoice):
@@ -55,10 +54,10 @@ class NibChoice(CodedChoice):
         return 8 * 32
 
     def is_graded(self, form: Any) -> bool:
-        return bool(form.nvals >= GRADED_FROM and len(form.words) * layout.IN_WORD < grades.MOST_NIBBLES)
+        return super().is_graded(form) and len(form.words) * layout.IN_WORD < grades.MOST_NIBBLES
 
-    def grades(self, form: Any) -> Any:
-        return grades.grades_of(form)
+    def grades(self, form: Any, part: Any = None) -> Any:
+        return grades.grades_of(form, part)
 
     def hot(self, form: Any, columns: int) -> int:
         """The first ones, where most entries of long rows are in them: in an order by degree."""

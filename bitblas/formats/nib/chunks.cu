@@ -1,6 +1,6 @@
 // Where the lanes of a graded pull begin (grades.py), one warp a row: the nibble, and the column before it; of a row's
 // first value, the column from which it would be a gap. A row of ptr[row + 1] - ptr[row] entries is pieces place[row] and
-// on, which stand at sorted[..] among all, grade after grade.
+// on (~0: none), which stand at sorted[..] among all, grade after grade.
 #include "formats/nib/walk.cuh"
 #include "formats/nib/graded.cuh"
 
@@ -8,7 +8,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 chunks(i64 n, const i64* heads, const u32* words, const i64* ptr, const u32* place, const u32* sorted, const u32* piece,
        const u32* mark, u32* begin, u32* column) {
   const i64 row = thread_number() / 32;
-  if (row >= n) return;
+  if (row >= n || place[row] == ~0u) return;
   const int lane = threadIdx.x & 31;
   const i64 length = ptr[row + 1] - ptr[row];
   Walk<32, true> walk(row_extent(heads, words, row), row, 0);

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...kernels.prologue import Variant
 from ..choice import Constants
+from ..graded import Part, bits_of, inside, placed
 from ..hubs import Hubs, cut
 
 LOG_CHUNK = 6  # of a lane, 64 entries at most
@@ -20,6 +21,7 @@ GRADES = 6  # 32 lanes a piece, 16, .. 1
 UNROLL = 4  # entries that a lane decodes while it waits for others
 RESIDENT = 4  # blocks of a multiprocessor, where none has a part of the vector
 MOST_NIBBLES = 1 << 32  # marks have 32 bits
+NOT_HERE = np.uint32(0xFFFFFFFF)  # the piece of a row that is left out
 
 
 class Grades(NamedTuple):
@@ -35,7 +37,7 @@ class Grades(NamedTuple):
     begin: Any  # uint32, a nibble
     column: Any  # uint32, the one before
     length: Any  # uint16, of a piece
-    row: Any  # uint32, of a piece
+    row: Any  # uint32, of a piece: the place of its sum
     reached: Any  # uint64, the bits of all rows that have entries
     hubs: Hubs | None  # the long rows
     ones: Any  # uint64, the bits of all segments
@@ -55,28 +57,29 @@ def graded_constants(shared: int) -> Constants:
     return [("LOG_CHUNK", LOG_CHUNK), ("UNROLL", UNROLL), ("LANES", 32), *blocks, ("SHARED_BYTES", shared)]
 
 
-def grades_of(form: Any) -> Grades:
-    """The grades of a form of less than 2^32 nibbles. Held: 14 bytes a row that has entries, and 8 more for each CHUNK
+def grades_of(form: Any, part: Part | None = None) -> Grades:
+    """The grades of a form of less than 2^32 nibbles, or of some of its rows. Held: 14 bytes a row that has entries, and 8 more for each CHUNK
     entries of long ones. Peak memory: 24 bytes a row more."""
-    if "grades" not in form.cache:
-        form.cache["grades"] = _grades(form)
-    found: Grades = form.cache["grades"]
+    key = ("grades", None if part is None else part.name)
+    if key not in form.cache:
+        form.cache[key] = _grades(form, part)
+    found: Grades = form.cache[key]
     return found
 
 
-def _grades(form: Any) -> Grades:
+def _grades(form: Any, part: Part | None) -> Grades:
     device, longest = form.device, 32 << LOG_CHUNK
     xp, ptr = device.xp, form.pointers()
-    length = ptr[1:] - ptr[:-1]
+    length = inside(ptr[1:] - ptr[:-1], part)
     hubs = cut(xp, length, longest, longest, lambda rows, hub, number, count: (number * longest, length[rows][hub]))
     row = xp.flatnonzero((length > 0) & (length <= longest))
-    size, place, segments = length[row], xp.zeros(form.nrows, np.uint32), 0
+    size, place, segments = length[row], xp.full(form.nrows, NOT_HERE, np.uint32), 0
     if hubs is not None:
         segments = hubs.segments
         size = xp.concatenate([xp.minimum(hubs.end - hubs.begin, longest), size])
         place[hubs.rows] = hubs.first[:-1].astype(np.uint32)
     place[row] = xp.arange(segments, len(size), dtype=np.uint32)
-    row = row.astype(np.uint32) if hubs is None else xp.concatenate([hubs.row_of, row]).astype(np.uint32)
+    row = row if hubs is None else xp.concatenate([hubs.row_of, row])
     key = (longest - size).astype(np.uint16)
     key[:segments] = 0  # all come first, so that their numbers tell them from rows
     order = xp.argsort(key, kind="stable")
@@ -93,12 +96,8 @@ def _grades(form: Any) -> Grades:
     found = [xp.asarray(x.astype(np.uint32)) for x in (runs, piece, marks)]
     given = form.heads, form.words, ptr, place, sorted_at, *found[1:], begin, column
     device.kernel(chunks_variant())(form.nrows, *given)
-    reached = xp.zeros(-(-form.nrows // 64), np.uint64)
-    bits = xp.packbits(length > 0, bitorder="little")
-    reached.view(np.uint8)[: len(bits)] = bits
-    ones = xp.full(max(1, -(-segments // 64)), ~np.uint64(0), np.uint64)
-    size, row = size[order].astype(np.uint16), row[order]
-    return Grades(int(runs[-1]), *found, segments, begin, column, size, row, reached, hubs, ones)
+    of, size = placed(xp, length, row[order], hubs, part), size[order].astype(np.uint16)
+    return Grades(int(runs[-1]), *found, segments, begin, column, size, *of, bits_of(xp, segments))
 
 
 def near_share(form: Any, columns: int) -> float:
