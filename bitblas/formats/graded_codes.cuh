@@ -63,7 +63,24 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* ro
       for (int i = 0; i < UNROLL; ++i)
         if (i < asked) sum = add(sum, mul(a_iso, x[i], 0, j_of[i]));
     };
-    while (__any_sync(ALL_LANES, left)) {
+    if (__all_sync(ALL_LANES, left >= UNROLL)) {
+      left -= UNROLL, asked = UNROLL;
+#pragma unroll
+      for (int i = 0; i < UNROLL; ++i) j_of[i] = next();
+#pragma unroll
+      for (int i = 0; i < UNROLL; ++i) x[i] = value_at(j_of[i]);
+      while (__all_sync(ALL_LANES, left >= UNROLL)) {
+        left -= UNROLL;
+        u32 j[UNROLL];
+#pragma unroll
+        for (int i = 0; i < UNROLL; ++i) j[i] = next();
+#pragma unroll
+        for (int i = 0; i < UNROLL; ++i) sum = add(sum, mul(a_iso, x[i], 0, j_of[i]));
+#pragma unroll
+        for (int i = 0; i < UNROLL; ++i) j_of[i] = j[i], x[i] = value_at(j[i]);
+      }
+    }
+    while (__any_sync(ALL_LANES, left)) {  // some lanes have less than others
       u32 j[UNROLL];
 #pragma unroll
       for (int i = 0; i < UNROLL; ++i) j[i] = i < left ? next() : 0;

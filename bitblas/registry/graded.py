@@ -30,4 +30,4 @@ def graded() -> Iterator[Variant]:
         types = tuple((name, INT32) for name in format_of(key).indices)
         op = semiring[name][dtype]
         end, how = End(op.return_type, op.return_type), {"flip": False, "ranked": False, "full": True, "packed": False}
-        yield graded_variant(key, types, op, VALUES, a, dtype, end, shared, 0, **how)
+        yield graded_variant(key, types, op, VALUES, a, dtype, end, shared, 24 if key in ("nib", "cgr") else 0, **how)

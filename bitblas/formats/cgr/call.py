@@ -30,7 +30,7 @@ class CgrFormat(CgrChoice):
     def pull_constants(
         self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
     ) -> Constants:
-        return self.push_constants(ranked=ranked, neutral=neutral)
+        return [*self.push_constants(ranked=ranked, neutral=neutral), ("WIDTH", width)]
 
     def graded_constants(self, shared: int) -> Constants:
         return graded_constants(shared)

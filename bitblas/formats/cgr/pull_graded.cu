@@ -46,37 +46,32 @@ struct Lane {
     left = mine && !in_runs ? gamma_at(words, at) : 0;
     column = row;
     if (!left) at = 0;
-    word = (u32)(at >> 5), shift = (u32)at & 31;
+    u32 none = 0;
     const u32* const from = words + (at >> 5);
+    shift = (u32)at & 31;
     word = 0, w0 = from[0], w1 = from[1], w2 = from[2];
-    bool first = true;
+    const u32 value = left ? zeta_in(window(words, at), none) : 0;  // as all others it would be a gap from
+    column += unfolded(value) - value - 1;
     each(left, [&] {
-      const u32 value = next(from);
-      column += first ? unfolded(value) : value + 1;
-      first = false;
-      return column;
+      refill(from);
+      const u32 bits = __funnelshift_l(w1, w0, shift), h = (u32)__clz((int)bits);
+      u32 gap = bits << (h + 1) >> (29 - 3 * h), used = 4 * (h + 1);  // and 1
+      if (!WIDTH && h > 7) {  // a code of more than 32 bits
+        used = 0, gap = zeta_in((u64)bits << 32 | __funnelshift_l(w2, w1, shift), used) + 1;
+        shift += 32, used -= 32;
+        refill(from);
+      }
+      shift += used;
+      return column += gap;
     });
   }
 
  private:
-  __device__ __forceinline__ u32 window(const u32* from) {
-    if (shift >= 32) {
-      shift -= 32, ++word;
-      w0 = w1, w1 = w2, w2 = from[word + 2];
-    }
-    return __funnelshift_l(w1, w0, shift);
-  }
-  __device__ __forceinline__ u32 next(const u32* from) {
-    const u32 bits = window(from), h = (u32)__clz((int)bits);
-    if (h > 7) {  // a code of more than 32 bits
-      u32 used = 0;
-      const u32 value = zeta_in((u64)bits << 32 | __funnelshift_l(w2, w1, shift), used);
-      shift += 32, window(from);
-      shift += used - 32;
-      return value;
-    }
-    shift += 4 * (h + 1);
-    return (bits << (h + 1) >> (29 - 3 * h)) - 1;
+  __device__ __forceinline__ void refill(const u32* from) {
+    const bool next = shift >= 32;
+    word += next, shift -= next ? 32 : 0;
+    w0 = next ? w1 : w0, w1 = next ? w2 : w1;
+    load_if(w2, from + (word + 2), next);
   }
 };
 #include "formats/graded_codes.cuh"

@@ -34,7 +34,7 @@ class NibFormat(NibChoice):
     def pull_constants(
         self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
     ) -> Constants:
-        return self.push_constants(ranked=ranked, neutral=neutral)
+        return [*self.push_constants(ranked=ranked, neutral=neutral), ("WIDTH", width)]
 
     def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
         return [("RANKED", int(ranked))]

@@ -22,10 +22,10 @@ chunks(i64 n, const i64* heads, const u32* words, const i64* ptr, const u32* pla
     for (int k = 0; k < found.count; ++k) {
       const i64 e = found.entry + k, segment = e / LONGEST, rest = length - segment * LONGEST;
       const u32 inside = (u32)(e % LONGEST), some = rest < LONGEST ? (u32)rest : LONGEST;
-      const u32 log = length > LONGEST ? 5 : lanes_of(some), share = share_of(some, log);
-      if (inside % share == 0) {
+      const u32 log = length > LONGEST ? 5 : lanes_of(some), taker = taker_of(some, log, inside);
+      if (inside == share_of(some, log, taker).begin) {
         const u32 grade = 5 - log, p = sorted[place[row] + segment];
-        const u32 at = mark[grade] + ((p - piece[grade]) << log) + inside / share;
+        const u32 at = mark[grade] + ((p - piece[grade]) << log) + taker;
         begin[at] = (u32)start, column[at] = last;
       }
       last = found.next();

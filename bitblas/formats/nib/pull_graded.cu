@@ -19,32 +19,33 @@ struct Lane {
     length = of.length[p], place = of.begin[at], column = of.column[at];
   }
   __device__ __forceinline__ void open(const Pieces&, const u32* words, u32 log_lanes) {
-    const u32 share = share_of(length, log_lanes), done = (threadIdx.x & ((1u << log_lanes) - 1)) * share;
-    left = length <= done ? 0 : length - done < share ? length - done : share;
+    left = share_of(length, log_lanes, threadIdx.x & ((1u << log_lanes) - 1)).count;
     word = place >> 3, place = (place & 7) * 4;
     w0 = words[word], w1 = words[word + 1], w2 = words[word + 2];
   }
   template <class Each, class Range>
   __device__ __forceinline__ void run(const Pieces&, const u32* words, Each each, Range) {
     each(left, [&] {
-      u32 w = window(words), size = __ffs(w & STOPS), low = 0, lows = 0;
-      if (!size) {  // a value of more than eight nibbles
-        low = without_stops(w), lows = 24, place += 32;
-        w = window(words), size = __ffs(w & STOPS);
+      refill(words);
+      const u32 w = __funnelshift_r(w0, w1, place), stops = w & STOPS, upto = stops ^ (stops - 1);
+      u32 value = threes_of(w & upto);
+      place += __popc(upto);
+      if (!WIDTH && !stops) {  // a value of more than eight nibbles
+        const u32 rest = __funnelshift_r(w1, w2, place), ends = rest & STOPS, until = ends ^ (ends - 1);
+        value |= threes_of(rest & until) << 24;
+        refill(words);
+        place += __popc(until);
       }
-      place += size;
-      column += (without_stops(w & ~0u >> (32 - size)) << lows | low) + 1;
-      return column;
+      return column += value + 1;
     });
   }
 
  private:
-  __device__ __forceinline__ u32 window(const u32* words) {
-    if (place >= 32) {
-      place -= 32, ++word;
-      w0 = w1, w1 = w2, w2 = words[word + 2];
-    }
-    return __funnelshift_r(w0, w1, place);
+  __device__ __forceinline__ void refill(const u32* words) {
+    const bool next = place >= 32;
+    word += next, place -= next ? 32 : 0;
+    w0 = next ? w1 : w0, w1 = next ? w2 : w1;
+    load_if(w2, words + (word + 2), next);
   }
 };
 #include "formats/graded_codes.cuh"
