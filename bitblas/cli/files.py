@@ -83,13 +83,14 @@ def ordered(orders: Orders) -> dict[str, Any]:
     """The bytes and microseconds of each form under each order, and the bytes of the order."""
     return {
         name: {
-            "permutation": seen.permutation, "seconds": orders.seconds.get(name, 0.0),
+            "permutation": seen.permutation,
+            "seconds": orders.seconds.get(name, 0.0),
             "forms": {
                 key: {"bytes": seen.facts.bytes_of(key)}
                 | {f"{verb}_us": us for verb, us in seen.predicted(key).items()}
                 for key in seen.facts.forms
             },
-        }  # fmt: skip
+        }
         for name, seen in orders.profiles.items()
     }
 

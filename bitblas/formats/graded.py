@@ -24,7 +24,7 @@ def inside(length: Any, part: Part | None) -> Any:
 
 
 def placed(xp: Any, length: Any, row: Any, hubs: Hubs | None, part: Part | None) -> tuple[Any, Any, Hubs | None]:
-    """Where the sums of pieces go, by their rows; the bits of all places that get one; and the long rows, with theirs."""
+    """Where the sums of pieces go, by their rows; the bits of all places that get one; the long rows, with theirs."""
     size = len(length)
     if part is not None:
         size, row = part.size, part.place[row]

@@ -187,7 +187,9 @@ class Orders:
             form, nbytes, share = found[order]
             each = nbytes / max(1, self.profiles[order].facts.nvals)
             what = f"{abs(100 * share):.0f} % {'less' if share >= 0 else 'more'} than {next(iter(found.values())).form}"
-            lines.append(f"{order}: found in {seconds:.3g} s; fewest bytes in {form}, {each:.2f} an entry, {what} as it is")
+            lines.append(
+                f"{order}: found in {seconds:.3g} s; fewest bytes in {form}, {each:.2f} an entry, {what} as it is"
+            )
         return lines
 
     def _head(self) -> str:

@@ -49,9 +49,7 @@ class GradedPull:
 
     __slots__ = ("end", "grades", "hot", "join", "kernel", "matrix", "nothing", "of", "one", "size", "variants")
 
-    def __init__(
-        self, of: PreparedProduct, end: End, w: DataType, masked: bool, part: Part | None = None
-    ) -> None:
+    def __init__(self, of: PreparedProduct, end: End, w: DataType, masked: bool, part: Part | None = None) -> None:
         """w, masked: those of an output of the type of the sums, without a mask. part: of some rows alone."""
         device, form, format = of.device, of.form, of.form.format
         types, semiring, kind, a_type, options = of.algebra

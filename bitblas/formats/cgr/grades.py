@@ -1,7 +1,7 @@
 """Rows of codes graded by their length, for a GPU's pull from a full vector (pull_graded.cu). Once per form.
 
-A lane reads one segment, or all of a row that has no more than one of each kind. Other rows are shared by as many lanes as
-they have segments, a power of two; those of more than 32 are cut.
+A lane reads one segment, or all of a row that has no more than one of each kind. Other rows are shared by as many
+lanes as they have segments, a power of two; those of more than 32 are cut.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def graded_constants(shared: int) -> Constants:
 
 
 def grades_of(form: Any, part: Part | None = None) -> Grades:
-    """The grades of a form, or of some of its rows. Held: 12 bytes a row that has entries, and 16 more where several lanes share it. Peak
-    memory: 60 bytes a row more."""
+    """The grades of a form, or of some of its rows. Held: 12 bytes a row that has entries, and 16 more where several
+    lanes share it. Peak memory: 60 bytes a row more."""
     key = ("grades", None if part is None else part.name)
     if key not in form.cache:
         form.cache[key] = _grades(form, part)
@@ -90,8 +90,3 @@ def _grades(form: Any, part: Part | None) -> Grades:
     of = placed(xp, length, near, hubs, part)
     given = (xp.asarray(x.astype(np.uint32)) for x in (run, piece))
     return Grades(int(run[-1]), *given, segments, begin[row], shape, near, *of, bits_of(xp, segments))
-
-
-def near_share(form: Any, columns: int) -> float:
-    """The share of entries in the first columns; of a sample of the rows of the transpose."""
-    return 1.0

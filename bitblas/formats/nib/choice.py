@@ -15,8 +15,6 @@ from ..sample import Sample
 from . import grades, layout
 
 
-
-
 class NibChoice(CodedChoice):
     """Rows of gaps."""
 

@@ -1,8 +1,8 @@
 """Rows of nibbles graded by their length, for a GPU's pull from a full vector (pull_graded.cu). Once per form.
 
 A lane that decodes a row by itself does a third of the work of lanes that share one, but lanes of a warp have to have
-as many entries each. So rows are sorted by their entries, those of more than CHUNK are shared by 2, 4, .. 32 lanes, each
-from a mark on, and those of more than 32 CHUNK are cut into segments.
+as many entries each. So rows are sorted by their entries, those of more than CHUNK are shared by 2, 4, .. 32 lanes,
+each from a mark on, and those of more than 32 CHUNK are cut into segments.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def graded_constants(shared: int) -> Constants:
 
 
 def grades_of(form: Any, part: Part | None = None) -> Grades:
-    """The grades of a form of less than 2^32 nibbles, or of some of its rows. Held: 14 bytes a row that has entries, and 8 more for each CHUNK
-    entries of long ones. Peak memory: 24 bytes a row more."""
+    """The grades of a form of less than 2^32 nibbles, or of some of its rows. Held: 14 bytes a row that has entries, and
+    8 more for each CHUNK entries of long ones. Peak memory: 24 bytes a row more."""
     key = ("grades", None if part is None else part.name)
     if key not in form.cache:
         form.cache[key] = _grades(form, part)
@@ -101,8 +101,8 @@ def _grades(form: Any, part: Part | None) -> Grades:
 
 
 def near_share(form: Any, columns: int) -> float:
-    """The share of entries in the first columns, as the marks of shared rows have it, of which each has as many; 0 where
-    these have few of all."""
+    """The share of entries in the first columns, as the marks of shared rows have it, of which each has as many; 0
+    where these have few of all."""
     found = grades_of(form)
     shared = form.device.to_host(found.mark)[GRADES - 1]
     if shared << LOG_CHUNK < form.nvals // 2:

@@ -139,7 +139,10 @@ class PatchLoop(Nested):
         d, q = build.buffers[found.best], build.buffers[found.waiting]
         d_bits, d_val, q_bits = d.bits[0], d.values[0], q.bits[0]
         q_val = q.values[0] if found.held else d_val
-        matrix = *launchable(rows.pushed(False, build.longest(rows))), *launchable(entry_values(device, A.dtype, values))
+        matrix = (
+            *launchable(rows.pushed(False, build.longest(rows))),
+            *launchable(entry_values(device, A.dtype, values)),
+        )
         size, memory = np.int64(n), (self.state, self.lists, listed, waiting)
         grid = device.multiprocessors * AT_ONCE
         self.rounds = [
