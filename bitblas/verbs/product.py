@@ -70,8 +70,8 @@ def mxv(
         if t is not None:
             return hyper_product.ended(t, mask, into)
     if not A.usual and (A.structure.composed or A.structure.renumbers):
-        how = (virtual.mxv, mxv, prepared) if A.structure.composed else (hyper_product.mxv, mxv)
-        return functools.partial(*how)(A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
+        over = functools.partial(virtual.mxv, prepared=prepared) if A.structure.composed else hyper_product.mxv
+        return over(mxv, A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
     if type(u) is SparseStore and (rows := hyper_product.rows_along(A, u, transposed=not transpose)) is not None:
         return hyper_product.mxv(mxv, rows, u, semiring, transpose=True, flip=flip, mask=mask, into=into)
     product, lost = prepared(A, u, semiring, transpose, flip)

@@ -33,8 +33,8 @@ from .reorder import by_number
 
 
 def mxv(
-    product: Callable[..., VectorStore], prepared: Callable[..., Any], A: MatrixStore, u: VectorStore,
-    semiring: Typed[Semiring], *, transpose: bool, flip: bool, mask: Mask | None, into: Into | None,
+    product: Callable[..., VectorStore], A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool,
+    flip: bool, mask: Mask | None, into: Into | None, prepared: Callable[..., Any],
 ) -> VectorStore:  # fmt: skip
     """A (+).(x) u for an A with virtual nodes; `product` is the one of plain matrices, `prepared` how it is planned."""
     found = Sums.of(A, u, semiring, transpose=transpose, flip=flip)

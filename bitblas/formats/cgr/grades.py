@@ -81,12 +81,13 @@ def _grades(form: Any, part: Part | None) -> Grades:
         row, base = xp.concatenate([hubs.row_of, row]), xp.concatenate([hubs.begin, base])
         counts[0] += segments
     piece = np.cumsum([0, *counts])
-    run = np.cumsum([0, *(-(-counts // (1 << np.arange(GRADES))))])
+    runs_upto = np.cumsum([0, *(-(-counts // (1 << np.arange(GRADES))))])
     of, base = row[: int(piece[GRADES - 1])], base[: int(piece[GRADES - 1])]
     here = xp.minimum(parts[of] - base, MOST)
     shape = xp.stack([later[of], runs[of], here, base], axis=1).astype(np.uint32).ravel()
     shape = shape if len(shape) else xp.zeros(1, np.uint32)
     near = row.astype(np.uint32)
-    of = placed(xp, length, near, hubs, part)
-    given = (xp.asarray(x.astype(np.uint32)) for x in (run, piece))
-    return Grades(int(run[-1]), *given, segments, begin[row], shape, near, *of, bits_of(xp, segments))
+    to, reached, hubs = placed(xp, length, near, hubs, part)
+    run, first = (xp.asarray(x.astype(np.uint32)) for x in (runs_upto, piece))
+    ones = bits_of(xp, segments)
+    return Grades(int(runs_upto[-1]), run, first, segments, begin[row], shape, near, to, reached, hubs, ones)

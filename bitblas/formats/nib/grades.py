@@ -58,8 +58,8 @@ def graded_constants(shared: int) -> Constants:
 
 
 def grades_of(form: Any, part: Part | None = None) -> Grades:
-    """The grades of a form of less than 2^32 nibbles, or of some of its rows. Held: 14 bytes a row that has entries, and
-    8 more for each CHUNK entries of long ones. Peak memory: 24 bytes a row more."""
+    """The grades of a form of less than 2^32 nibbles, or of some of its rows. Held: 14 bytes a row that has entries,
+    and 8 more for each CHUNK entries of long ones. Peak memory: 24 bytes a row more."""
     key = ("grades", None if part is None else part.name)
     if key not in form.cache:
         form.cache[key] = _grades(form, part)
@@ -93,11 +93,13 @@ def _grades(form: Any, part: Part | None) -> Grades:
     runs = np.cumsum([0, *(-(-counts // (1 << np.arange(GRADES))))])
     marks = np.cumsum([0, *(counts << np.arange(GRADES)[::-1])])
     begin, column = (xp.zeros(int(marks[-1]) + 1, np.uint32) for _ in range(2))
-    found = [xp.asarray(x.astype(np.uint32)) for x in (runs, piece, marks)]
-    given = form.heads, form.words, ptr, place, sorted_at, *found[1:], begin, column
+    run, first, mark = (xp.asarray(x.astype(np.uint32)) for x in (runs, piece, marks))
+    given = form.heads, form.words, ptr, place, sorted_at, first, mark, begin, column
     device.kernel(chunks_variant())(form.nrows, *given)
-    of, size = placed(xp, length, row[order], hubs, part), size[order].astype(np.uint16)
-    return Grades(int(runs[-1]), *found, segments, begin, column, size, *of, bits_of(xp, segments))
+    size = size[order].astype(np.uint16)
+    row, reached, hubs = placed(xp, length, row[order], hubs, part)
+    ones = bits_of(xp, segments)
+    return Grades(int(runs[-1]), run, first, mark, segments, begin, column, size, row, reached, hubs, ones)
 
 
 def near_share(form: Any, columns: int) -> float:
