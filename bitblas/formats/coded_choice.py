@@ -15,7 +15,7 @@ ALPHA = 16  # a frontier with more than 1/16 of all words pulls, as of all entri
 
 GRADED_FROM = 1 << 20  # entries; of fewer a launch takes as long (estimated)
 SHORT = 24
-WALKED = 8  # times as few words as entries are walked in a step
+WALKED = 4  # times as few words as entries are walked in a step
 
 
 class CodedChoice(Format):

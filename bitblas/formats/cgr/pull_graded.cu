@@ -29,8 +29,8 @@ struct Lane {
     in_runs = mine && (alone || s < runs);
     at += in_runs ? (i64)s * of.segment : later + (i64)(s - runs) * of.segment;
   }
-  template <class Each, class Range>
-  __device__ __forceinline__ void run(const Pieces&, const u32* words, Each each, Range range) {
+  template <class S>
+  __device__ __forceinline__ void run(const Pieces&, const u32* words, S& sums) {
     u32 left = in_runs ? gamma_at(words, at) : 0, column = row;
     for (bool first = true; __any_sync(ALL_LANES, left); first = false) {
       u32 from = 0, length = 0;
@@ -40,7 +40,7 @@ struct Lane {
         from = column + (first ? unfolded(gap) : gap + 1);
         column = from + length - 1, --left;
       }
-      range(from, length);
+      sums.range(from, length);
     }
     if (in_runs && alone) gamma_at(words, at), in_runs = false;
     left = mine && !in_runs ? gamma_at(words, at) : 0;
@@ -52,7 +52,7 @@ struct Lane {
     word = 0, w0 = from[0], w1 = from[1], w2 = from[2];
     const u32 value = left ? zeta_in(window(words, at), none) : 0;  // as all others it would be a gap from
     column += unfolded(value) - value - 1;
-    each(left, [&] {
+    sums.each(left, [&] {
       refill(from);
       const u32 bits = __funnelshift_l(w1, w0, shift), h = (u32)__clz((int)bits);
       u32 gap = bits << (h + 1) >> (29 - 3 * h), used = 4 * (h + 1);  // and 1
