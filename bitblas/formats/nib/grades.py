@@ -100,7 +100,21 @@ def _grades(form: Any, part: Part | None) -> Grades:
     size = size[order].astype(np.uint16)
     row, reached, hubs = placed(xp, length, row[order], hubs, part)
     ones = bits_of(xp, segments)
-    return Grades(int(runs[-1]), run, first, mark, segments, begin, column, size, len(form.words) // 2 - 1, row, reached, hubs, ones)
+    return Grades(
+        int(runs[-1]),
+        run,
+        first,
+        mark,
+        segments,
+        begin,
+        column,
+        size,
+        len(form.words) // 2 - 1,
+        row,
+        reached,
+        hubs,
+        ones,
+    )
 
 
 def near_share(form: Any, columns: int) -> float:
