@@ -89,6 +89,7 @@ class Format:
     reads_values: ClassVar[bool] = False  # a step that pulls reads values (loop/fused/steps.py)
     heavy: ClassVar[bool] = False  # the items of its units take many registers: tiles, and entries beside them
     opens: ClassVar[bool] = False  # has a kernel that pulls the rows on a list (csr/pull_some.cu)
+    warms: ClassVar[bool] = True  # its graded pulls may have columns hot
     scans: ClassVar[bool] = False  # its step finds the entries of its vector where nobody has listed them
     indices: ClassVar[tuple[str, ...]]  # names that pulls and pushes give the types of its index arrays
     dot_indices: ClassVar[tuple[str, ...]] = ()  # names that its dot kernel gives them; none: there is no such kernel

@@ -29,7 +29,9 @@ def foreseen(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Pl
     ranked = not A.iso and reads_matrix(semiring, plan.verb == "vxm")
     if not is_graded(semiring, plan.kind, form, True, u.dtype, ranked):
         return ""
-    hot = form.format.hot(form, hot_bytes(A.device) // u.dtype.nbytes)
+    hot = form.format.hot(form, hot_bytes(A.device) // u.dtype.nbytes) if form.format.warms else 0
+    if not form.format.warms:
+        return "rows graded by length"
     by_degree = 'no hot columns, which A.reorder("degree") may give' if A.order is None else "no hot columns"
     return f"rows graded by length, {f'{hot} hot columns in shared memory' if hot else by_degree}"
 
@@ -56,7 +58,8 @@ class GradedPull:
         self.of, self.end = of, end
         self.grades, self.size = format.grades(form, part), of.size if part is None else part.size
         shared, width = hot_bytes(device), format.fixed_width(form)
-        self.hot = 0 if part is not None else format.hot(form, shared // of.u_type.nbytes)
+        warms = part is None and format.warms
+        self.hot = format.hot(form, shared // of.u_type.nbytes) if warms else 0
         shared = shared if self.hot else 0
         variant = graded_variant(form.key, types, semiring, kind, a_type, of.u_type, end, shared, width, **options)
         self.variants = (variant, hubs_variant(semiring, kind, 1, end))[: 1 + (self.grades.hubs is not None)]

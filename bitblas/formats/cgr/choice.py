@@ -18,6 +18,7 @@ class CgrChoice(CodedChoice):
 
     name = folder = "cgr"
     heavy = True
+    warms = False  # a block of 1024 threads has few registers (RMAT 20 by degree, H200: 300 us, and 265 without)
     part_lanes = 8  # rows that are a little too long for one lane have no more segments
 
     def count(self, rows: Any) -> float:
@@ -39,10 +40,6 @@ class CgrChoice(CodedChoice):
 
     def grades(self, form: Any, part: Any = None) -> Any:
         return grades.grades_of(form, part)
-
-    def hot(self, form: Any, columns: int) -> int:
-        """None: a block of 1024 threads has too few registers (RMAT 20 by degree on an H200: 300 us, without 265)."""
-        return 0
 
     def segment(self) -> int:
         return 8 * self.part_lanes  # words: a segment each
