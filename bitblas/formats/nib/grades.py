@@ -37,13 +37,14 @@ class Grades(NamedTuple):
     begin: Any  # uint32, a nibble
     column: Any  # uint32, the one before
     length: Any  # uint16, of a piece
+    last: int  # pair of words
     row: Any  # uint32, of a piece: the place of its sum
     reached: Any  # uint64, the bits of all rows that have entries
     hubs: Hubs | None  # the long rows
     ones: Any  # uint64, the bits of all segments
 
     def arguments(self) -> tuple[Any, ...]:
-        return self.run, self.piece, self.segments, self.row, self.mark, self.begin, self.column, self.length
+        return self.run, self.piece, self.segments, self.row, self.mark, self.begin, self.column, self.length, self.last
 
 
 def chunks_variant() -> Variant:
@@ -99,7 +100,21 @@ def _grades(form: Any, part: Part | None) -> Grades:
     size = size[order].astype(np.uint16)
     row, reached, hubs = placed(xp, length, row[order], hubs, part)
     ones = bits_of(xp, segments)
-    return Grades(int(runs[-1]), run, first, mark, segments, begin, column, size, row, reached, hubs, ones)
+    return Grades(
+        int(runs[-1]),
+        run,
+        first,
+        mark,
+        segments,
+        begin,
+        column,
+        size,
+        len(form.words) // 2 - 1,
+        row,
+        reached,
+        hubs,
+        ones,
+    )
 
 
 def near_share(form: Any, columns: int) -> float:

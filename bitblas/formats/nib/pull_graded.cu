@@ -1,13 +1,14 @@
 // Sums of rows of nibbles graded by their length: formats/graded_codes.cuh. Lanes that share a row have a mark each.
 #include "formats/nib/walk.cuh"
 #include "formats/nib/graded.cuh"
-#define PIECES() const u32 *mark, const u32 *begin, const u32 *column, const u16 *length
+#define PIECES() const u32 *mark, const u32 *begin, const u32 *column, const u16 *length, i64 last
 #define CODES() const u32* words
-#define PIECES_OF {mark, begin, column, length}
+#define PIECES_OF {mark, begin, column, length, (u32)last}
 
 struct Pieces {
   const u32 *mark, *begin, *column;
   const u16* length;
+  u32 last;
 };
 
 struct Lane {
