@@ -33,6 +33,7 @@ __device__ __forceinline__ void load_if(u32& x, const u32* p, bool wanted) {
 #endif
 }
 
+// The same of two words side by side.
 __device__ __forceinline__ void load_pair_if(u32& x, u32& y, const u32* p, bool wanted) {  // p: a multiple of 8 bytes
 #ifdef __CUDA_EMU__
   if (wanted) x = p[0], y = p[1];
