@@ -11,7 +11,7 @@ import numpy as np
 from battery import generator, values
 
 import bitblas as gb
-from bitblas.formats import lanes
+from bitblas.formats import coded_choice, lanes
 from bitblas.formats.csr import choice as rows_choice
 from bitblas.formats.mplg import choice as packed_rows
 from bitblas.kernels.prologue import Variant
@@ -28,6 +28,7 @@ def limits(**changed: Any) -> Iterator[None]:
         "iterations": (lanes, "MAX_ITERATIONS"), "width": (packed_rows, "FIXED_FROM"), "chunk": (vector_sums, "CHUNK"),
         "shared": (gustavson, "SHARED_WORDS"), "push": (direction, "PUSH_COST"),
         "graded": (rows_choice, "GRADED_FROM"), "hot": (rows_choice, "HOT_SHARE"),
+        "coded": (coded_choice, "GRADED_FROM"), "short": (coded_choice, "SHORT"),
         "longest": (narrow_product, "LONGEST"), "segment": (narrow_product, "SEGMENT"),
     }  # fmt: skip
     before = {name: getattr(*places[name]) for name in changed}

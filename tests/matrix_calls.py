@@ -167,7 +167,8 @@ def pull_graded(variant: Variant) -> None:
     lengths[::60] = [n, 2049, *range(48)]
     x = True if of["A"] == "BOOL" else values(generator("graded", of["A"]), of["A"], int(lengths.sum()))
     rows, cols = np.repeat(np.arange(n), lengths), np.concatenate([np.arange(k) for k in lengths])
-    with limits(graded=1, hot=0.0 if variant.constant("SHARED_BYTES") else 2.0):
+    short = 24 if variant.constant("WIDTH", 0) else 0  # of codes: whether none is longer than a word
+    with limits(graded=1, coded=1, short=short, hot=0.0 if variant.constant("SHARED_BYTES") else 2.0):
         A = gb.Matrix.from_coo(rows, cols, x, of["A"], nrows=n, ncols=n, format=next(forms_of(variant)))
         A.mxv(a_vector(of["U"], size=n, full=True), op).new()
 
@@ -263,9 +264,9 @@ CALLS = {"kernels/blank": blank, "kernels/hubs": hubs, "formats/bitmap/across": 
     "formats/bitmap/fill": fill,
     "formats/bitmap/pull": lines, "formats/bitmap/push": lines,
 } | {
-    f"formats/csr/{call.__name__}": call for call in (join, long_rows, look, pull_graded, pull_some)
+    f"formats/csr/{call.__name__}": call for call in (join, long_rows, look, pull_some)
 } | {
     f"formats/{folder}/{name}": call
     for folder in ("csr", "b2sr", "split", "nib", "cgr")
-    for name, call in (("pull", pull), ("push", product), ("dot", dot), ("step", step))
+    for name, call in (("pull", pull), ("push", product), ("dot", dot), ("step", step), ("pull_graded", pull_graded))
 }  # fmt: skip

@@ -199,14 +199,14 @@ def test_a_device_is_asked_for_what_it_can_do():
 
 GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row
 GPU_ONLY |= {f"formats/csr/{name}" for name in ("keys", "rows", "deal")}  # the CPU has SciPy's and NumPy's
-GPU_ONLY |= {"formats/csr/pull_graded"}  # who does which rows, on a GPU; the CPU's pull has their answers
+# Who does which rows, on a GPU; the CPU's pull has their answers.
+GPU_ONLY |= {*(f"formats/{f}/pull_graded" for f in ("csr", "nib", "cgr")), "formats/nib/chunks", "formats/cgr/pieces"}
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the CPU's weave: a thread a row
 GPU_ONLY |= {f"formats/{f}/{name}" for f in ("csr", "b2sr", "nib", "cgr") for name in ("step", "rounds", "listed")}
 GPU_ONLY |= {"formats/csr/pull_some", "formats/csr/patches"}
 # (the CPU has kernels of its own for loops)
-GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks"}  # the CPU never splits a row
-GPU_ONLY |= {"formats/nib/dot"}  # the CPU decodes the rows for the statement
+GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks", "formats/nib/dot"}  # the CPU splits none, and decodes rows
 GPU_ONLY |= {"kernels/records"}  # the CPU runs the function itself, by Numba
 GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.

@@ -275,7 +275,10 @@ def test_orders_are_compared(device):
     assert size(order, key) == min(size(o, k) for o, seen in found.profiles.items() for k in seen.facts.forms)
     lines = str(found).splitlines()
     assert sum("<- best" in line and line.startswith(order) for line in lines) == str(found).count("<- best") == 1
-    assert str(found).count("<- auto") == 4 and len(lines) == 2 + 4 * len(found.profiles["rcm"].facts.forms)
+    assert str(found).count("<- auto") == 4 and len(lines) == 2 + 4 * len(found.profiles["rcm"].facts.forms) + 3
+    assert found.savings[order] == (key, size(order, key), 1 - size(order, key) / found.savings["as it is"].nbytes)
+    assert found.saved("rcm", "nib") == 1 - size("rcm", "nib") / size("as it is", "nib") > 0.2
+    assert list(found.seconds) == ["degree", "rcm", "community"] and lines[-1].startswith("community: found in ")
     assert A.order is None and before == [key for key, _, _, _ in A._store.structure.forms()], "A stays as it is"
     assert list(A.profile(orders=["bfs"]).profiles) == ["as it is", "bfs"]
     with pytest.raises(bitblas.exceptions.DimensionMismatch, match="profile: expected a square matrix"):

@@ -8,7 +8,10 @@ from battery import MATRICES
 from test_reorder import matrix
 
 import bitblas as gb
+from bitblas import device as devices
 from bitblas.exceptions import InvalidValue, OutOfMemory
+from bitblas.formats import coded_choice
+from bitblas.formats.nib import grades as nib_grades
 from bitblas.formats.virtual import build, mining
 from bitblas.formats.virtual import format as virtual_format
 from bitblas.kernels.prologue import Variant
@@ -143,6 +146,24 @@ def test_products_run_on_the_graph_unless_they_differ_by_entry(device):
         for found, wanted in ((A.mxv(v, op), B.mxv(v, op)), (v.vxm(A, op), v.vxm(B, op))):
             assert found.new().isequal(wanted.new(), check_dtype=True)
         assert list(A.memory().forms) == ["virtual"]
+
+
+@pytest.mark.parametrize("log_chunk", [6, 2])
+def test_full_vectors_are_pulled_by_lanes(device, monkeypatch, log_chunk):
+    """On a GPU rows of nodes, then the others, graded by their length; long ones are cut."""
+    monkeypatch.setattr(coded_choice, "GRADED_FROM", 1)
+    monkeypatch.setattr(nib_grades, "LOG_CHUNK", log_chunk)
+    v = gb.Vector.from_dense((np.arange(600) % 7 + 1).astype(np.float32))
+    op = gb.semiring.plus_second["FP32"]
+    A, B = (menus(format=form) for form in ("virtual", "csr"))
+    first = gb.semiring.plus_first["FP32"]
+    for found, wanted in ((A.mxv(v, op), B.mxv(v, op)), (v.vxm(A, first), v.vxm(B, first))):
+        wanted = wanted.new()
+        assert found.new().isequal(wanted)
+        with gb.trace() as t:
+            assert found.new().isequal(wanted)
+        graded = sum("pull_graded" in run.kernel for run in t)
+        assert graded == 2 * devices.get(gb.config.device).shares_rows
 
 
 def test_nobody_mines_who_did_not_ask(device, monkeypatch):

@@ -124,6 +124,7 @@ def ordered(orders: Orders) -> dict[str, Any]:
     return {
         name: {
             "permutation": seen.permutation,
+            "seconds": orders.seconds.get(name, 0.0),
             "forms": {
                 key: {"bytes": seen.facts.bytes_of(key)}
                 | {f"{verb}_us": us for verb, us in seen.predicted(key).items()}

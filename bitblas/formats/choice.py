@@ -89,6 +89,7 @@ class Format:
     reads_values: ClassVar[bool] = False  # a step that pulls reads values (loop/fused/steps.py)
     heavy: ClassVar[bool] = False  # the items of its units take many registers: tiles, and entries beside them
     opens: ClassVar[bool] = False  # has a kernel that pulls the rows on a list (csr/pull_some.cu)
+    warms: ClassVar[bool] = True  # its graded pulls may have columns hot
     scans: ClassVar[bool] = False  # its step finds the entries of its vector where nobody has listed them
     indices: ClassVar[tuple[str, ...]]  # names that pulls and pushes give the types of its index arrays
     dot_indices: ClassVar[tuple[str, ...]] = ()  # names that its dot kernel gives them; none: there is no such kernel
@@ -197,6 +198,11 @@ class Format:
         """What of a long unit `part_lanes` sum: eight steps."""
         raise self.unanswered("segment")
 
+    def walked(self, entries: int) -> int:
+        """Items of a row that a group of lanes walks in a step of a loop, where they would walk so many plain entries;
+        longer rows are cut into segments of that length."""
+        return entries
+
     def pull_threshold(self, form: Any) -> int:
         """Items in the units of a frontier beyond which a step of a loop pulls."""
         raise self.unanswered("pull_threshold")
@@ -210,8 +216,8 @@ class Format:
         """Whether a GPU pulls such rows from a full vector graded by their length."""
         return False
 
-    def grades(self, form: Any) -> Any:
-        """Its rows graded (csr/grades.py)."""
+    def grades(self, form: Any, part: Any = None) -> Any:
+        """Its rows graded (csr/grades.py); part: some of them, where rows are codes (graded.py)."""
         raise self.unanswered("grades")
 
     def hot(self, form: Any, columns: int) -> int:

@@ -13,6 +13,10 @@ EARLY = (
 )
 ALPHA = 16  # a frontier with more than 1/16 of all words pulls, as of all entries in csr/choice.py
 
+GRADED_FROM = 1 << 20  # entries; of fewer a launch takes as long (estimated)
+SHORT = 24
+WALKED = 4  # times as few words as entries are walked in a step
+
 
 class CodedChoice(Format):
     """Rows that can only be read from their beginnings."""
@@ -36,6 +40,17 @@ class CodedChoice(Format):
 
     def scratch(self, seen: Seen) -> int:
         return 40 * seen.nrows
+
+    def is_graded(self, form: Any) -> bool:
+        return bool(form.nvals >= GRADED_FROM)
+
+    def fixed_width(self, form: Any) -> int:
+        """Of values: SHORT, where none has more bits, so that each has a code of one word at most; 0: any."""
+        return SHORT if 2 * max(form.nrows, form.ncols) <= 1 << SHORT else 0
+
+    def walked(self, entries: int) -> int:
+        """Words, of which each lane completes some entries, that are pushed one after the other."""
+        return max(1, entries // WALKED)
 
     def pull_threshold(self, form: Any) -> int:
         return int(form.work) // ALPHA

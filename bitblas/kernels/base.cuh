@@ -23,6 +23,26 @@ template <class T> __device__ __forceinline__ T load_once(const T* p) { return _
 template <> __device__ __forceinline__ bool load_once(const bool* p) { return *p; }
 #endif
 
+// Loads x where `wanted`, into the register that has it: what is not loaded, and what is, waits for nobody. Compilers would
+// load into another one, and wait there to copy it.
+__device__ __forceinline__ void load_if(u32& x, const u32* p, bool wanted) {
+#ifdef __CUDA_EMU__
+  if (wanted) x = *p;
+#else
+  asm volatile("{\n .reg .pred p;\n setp.ne.u32 p, %2, 0;\n @p ld.global.u32 %0, [%1];\n}" : "+r"(x) : "l"(p), "r"((u32)wanted));
+#endif
+}
+
+// The same of two words side by side.
+__device__ __forceinline__ void load_pair_if(u32& x, u32& y, const u32* p, bool wanted) {  // p: a multiple of 8 bytes
+#ifdef __CUDA_EMU__
+  if (wanted) x = p[0], y = p[1];
+#else
+  asm volatile("{\n .reg .pred p;\n setp.ne.u32 p, %3, 0;\n @p ld.global.v2.u32 {%0, %1}, [%2];\n}"
+               : "+r"(x), "+r"(y) : "l"(p), "r"((u32)wanted));
+#endif
+}
+
 // A value that another block has just written.
 template <class T> __device__ __forceinline__ T load_fresh(const T* p) { return *(const volatile T*)p; }
 

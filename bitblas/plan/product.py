@@ -126,19 +126,24 @@ def is_fused(key: str, semiring: Typed[Semiring], w: DataType, accum: Typed | No
     return accum is None or (accum.op.name == semiring.op.monoid.name and accum.dtype is w)
 
 
-def is_staged(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> bool:
-    """Whether a block of a GPU reads the entries of its rows as one run (without a mask): where rows are of very
-    different lengths, and products of any row and of any part of it are joined alike."""
+def is_joined(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> bool:
+    """Whether a GPU may share out the entries of rows as it likes (without a mask): products of any row and of any part
+    of it are joined alike."""
     monoid, op = semiring.op.monoid, semiring.op.binaryop
-    may = form.device.shares_rows and kind == VALUES and full and monoid.name != "any" and not op.positional
-    return may and form.format.is_uneven(form)
+    return form.device.shares_rows and kind == VALUES and full and monoid.name != "any" and not op.positional
 
 
-def is_graded(semiring: Typed[Semiring], staged: bool, form: Form, u: DataType) -> bool:
-    """Whether rows that could be staged are graded by their length instead, where there is no mask and nothing of the
-    output stays: sums of numbers over so many entries that their schedule repays."""
+def is_staged(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> bool:
+    """Whether a block of a GPU reads the entries of its rows as one run: where rows are of very different lengths."""
+    return is_joined(semiring, kind, form, full) and form.format.is_uneven(form)
+
+
+def is_graded(semiring: Typed[Semiring], kind: int, form: Form, full: bool, u: DataType, ranked: bool) -> bool:
+    """Whether rows are graded by their length, where there is no mask and nothing of the output stays: sums of numbers
+    over so many entries that their schedule repays. ranked: entries have values of their own."""
     z = semiring.return_type
-    return staged and all(t is not BOOL and t.kind in "fiu" for t in (z, u)) and form.format.is_graded(form)
+    numbers = not (ranked and form.format.ranked) and all(t is not BOOL and t.kind in "fiu" for t in (z, u))
+    return numbers and is_joined(semiring, kind, form, full) and form.format.is_graded(form)
 
 
 def hot_bytes(device: Device) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from ..config import config
 from ..formats import CSR, format_of
@@ -133,45 +134,91 @@ def profile(A: MatrixStore, *, asked: bool = False) -> Profile:
     )  # fmt: skip
 
 
+class Saving(NamedTuple):
+    """The form of fewest bytes under an order, its bytes with those of the permutation, and which share of the fewest
+    as the matrix is now they save (below 0: they are more)."""
+
+    form: str
+    nbytes: int
+    share: float
+
+
 @dataclass(frozen=True)
 class Orders:
     """The profile of a matrix under each order of its vertices, and the best pair of an order and a form; prints as a
-    table. Bytes of the permutation count, those of the order in which the matrix is now as well."""
+    table. Bytes of the permutation count, those of the order in which the matrix is now as well. seconds: what finding
+    each order took."""
 
     profiles: Mapping[str, Profile]  # by the name of the order
     best: tuple[str, str]  # order and form
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def bytes_of(self, order: str, key: str) -> int:
+        """Predicted bytes of a form under an order, with those of the permutation."""
+        seen = self.profiles[order]
+        return seen.facts.bytes_of(key) + seen.permutation
+
+    def saved(self, order: str, key: str) -> float:
+        """Which share of the bytes of a form the order saves, the permutation counted."""
+        return 1 - self.bytes_of(order, key) / max(1, self.bytes_of(next(iter(self.profiles)), key))
+
+    @property
+    def savings(self) -> dict[str, Saving]:
+        """What each order saves at best."""
+        found: dict[str, Saving] = {}
+        for order, seen in self.profiles.items():
+            keys = [key for key in seen.facts.forms if format_of(key).may_be_smallest(seen.facts)]
+            key = min(keys, key=lambda key: self.bytes_of(order, key))
+            nbytes = self.bytes_of(order, key)
+            first = next(iter(found.values()), Saving(key, nbytes, 0.0))
+            found[order] = Saving(key, nbytes, 1 - nbytes / max(1, first.nbytes))
+        return found
 
     def __str__(self) -> str:
-        return "\n".join([self._head(), *_lines(self._rows())])
+        return "\n".join([self._head(), *_lines(self._rows()), *self._notes()])
 
     def _repr_html_(self) -> str:
-        return html(self._head(), self._rows())
+        return html(self._head(), self._rows(), *self._notes())
+
+    def _notes(self) -> list[str]:
+        """A line for each order: what it took, and what it saves at best."""
+        found, lines = self.savings, []
+        for order, seconds in self.seconds.items():
+            form, nbytes, share = found[order]
+            each = nbytes / max(1, self.profiles[order].facts.nvals)
+            what = f"{abs(100 * share):.0f} % {'less' if share >= 0 else 'more'} than {next(iter(found.values())).form}"
+            lines.append(
+                f"{order}: found in {seconds:.3g} s; fewest bytes in {form}, {each:.2f} an entry, {what} as it is"
+            )
+        return lines
 
     def _head(self) -> str:
         return _head(next(iter(self.profiles.values())))
 
     def _rows(self) -> list[list[str]]:
         verbs = next(iter(self.profiles.values())).verbs
-        heads = ["order", "form", "entries/tile", "bytes", "permutation", "bytes/entry"]
+        heads = ["order", "form", "entries/tile", "bytes", "permutation", "bytes/entry", "saved"]
         rows = [[*heads, *(f"{verb} us" for verb in verbs), ""]]
         for order, seen in self.profiles.items():
             f = seen.facts
             for key in f.forms:
                 size, extra = f.bytes_of(key), seen.permutation
                 cells = [order, key, seen.fill(key), str(size), str(extra), f"{(size + extra) / max(1, f.nvals):.2f}"]
+                cells.append(f"{100 * self.saved(order, key):.0f} %")
                 best = " <- best" * ((order, key) == self.best)
                 rows.append([*cells, *(us for _, us in _times(seen, key)), "<- auto" * (key == seen.chosen) + best])
         return rows
 
 
-def orders(stores: Mapping[str, MatrixStore], kind: str) -> Orders:
-    """The table of a matrix that is given in several orders, the first one as it is now."""
+def orders(stores: Mapping[str, MatrixStore], kind: str, seconds: Mapping[str, float]) -> Orders:
+    """The table of a matrix that is given in several orders, the first one as it is now. seconds: what finding the
+    others took."""
     found = {
         name: replace(profile(A), permutation=0 if A.order is None else 4 * packed_words(A.nrows, width_of(A.nrows)))
         for name, A in stores.items()
     }
     iso = next(iter(stores.values())).iso
-    return Orders(found, best_pair(found, config.prefer, iso=iso, kind=kind))
+    return Orders(found, best_pair(found, config.prefer, iso=iso, kind=kind), seconds)
 
 
 def best_pair(found: Mapping[str, Profile], prefer: str, *, iso: bool, kind: str) -> tuple[str, str]:
@@ -192,4 +239,4 @@ def best_pair(found: Mapping[str, Profile], prefer: str, *, iso: bool, kind: str
     return names[min(us, key=lambda name: worst[name] * format_of(names[name][1]).handicap)]
 
 
-__all__ = ["AS_IT_IS", "Orders", "Profile", "best_pair", "orders", "profile"]
+__all__ = ["AS_IT_IS", "Orders", "Profile", "Saving", "best_pair", "orders", "profile"]

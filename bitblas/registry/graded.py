@@ -8,6 +8,7 @@ from semirings import semiring
 from semirings.dtypes import BOOL, FP32, FP64, INT32
 
 from ..formats import CSR, FORMATS, format_of
+from ..formats.coded_choice import SHORT
 from ..kernels.prologue import Variant
 from ..plan.ending import End
 from ..plan.product import HOT_BYTES, VALUES
@@ -16,14 +17,19 @@ from ..verbs.graded import graded_variant
 
 def graded() -> Iterator[Variant]:
     packed = next(format.key for format in FORMATS.values() if format.packed)
-    for key, name, dtype, a, shared in (
-        (CSR, "plus_second", FP32, BOOL, HOT_BYTES[0]),
-        (CSR, "plus_second", FP32, BOOL, 0),
-        (CSR, "plus_second", FP64, BOOL, HOT_BYTES[0]),
-        (CSR, "min_plus", FP32, FP32, HOT_BYTES[0]),
-        (packed, "plus_second", FP32, BOOL, HOT_BYTES[0]),
+    for key, name, dtype, a, shared, width in (
+        (CSR, "plus_second", FP32, BOOL, HOT_BYTES[0], 0),
+        (CSR, "plus_second", FP32, BOOL, 0, 0),
+        (CSR, "plus_second", FP64, BOOL, HOT_BYTES[0], 0),
+        (CSR, "min_plus", FP32, FP32, HOT_BYTES[0], 0),
+        (packed, "plus_second", FP32, BOOL, HOT_BYTES[0], 0),
+        ("nib", "plus_second", FP32, BOOL, HOT_BYTES[0], SHORT),
+        ("nib", "plus_second", FP32, BOOL, 0, SHORT),
+        ("nib", "plus_second", FP64, BOOL, 0, 0),
+        ("cgr", "plus_second", FP32, BOOL, 0, SHORT),
+        ("cgr", "plus_second", FP64, BOOL, 0, 0),
     ):
         types = tuple((name, INT32) for name in format_of(key).indices)
         op = semiring[name][dtype]
         end, how = End(op.return_type, op.return_type), {"flip": False, "ranked": False, "full": True, "packed": False}
-        yield graded_variant(key, types, op, VALUES, a, dtype, end, shared, 0, **how)
+        yield graded_variant(key, types, op, VALUES, a, dtype, end, shared, width, **how)

@@ -8,9 +8,10 @@ from semirings import Semiring, Typed
 from semirings.dtypes import DataType
 
 from ..formats import format_of
+from ..formats.graded import Part
 from ..kernels.prologue import Variant
 from ..plan.ending import End
-from ..plan.product import Plan, hot_bytes, is_graded, is_staged
+from ..plan.product import Plan, hot_bytes, is_graded, reads_matrix
 from ..store import MatrixStore, VectorStore
 from .operands import Allowed, Input, Old, Output, dummy
 from .pull import compiled, no_output
@@ -25,9 +26,12 @@ def foreseen(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Pl
     form: Any = A.structure.held(plan.key, transposed=plan.transposed)
     if form is None or plan.direction != "pull" or u.count != u.size:
         return ""
-    if not is_graded(semiring, is_staged(semiring, plan.kind, form, True), form, u.dtype):
+    ranked = not A.iso and reads_matrix(semiring, plan.verb == "vxm")
+    if not is_graded(semiring, plan.kind, form, True, u.dtype, ranked):
         return ""
-    hot = form.format.hot(form, hot_bytes(A.device) // u.dtype.nbytes)
+    hot = form.format.hot(form, hot_bytes(A.device) // u.dtype.nbytes) if form.format.warms else 0
+    if not form.format.warms:
+        return "rows graded by length"
     by_degree = 'no hot columns, which A.reorder("degree") may give' if A.order is None else "no hot columns"
     return f"rows graded by length, {f'{hot} hot columns in shared memory' if hot else by_degree}"
 
@@ -45,16 +49,17 @@ def graded_variant(
 class GradedPull:
     """What PullKernels is for others, of a graded pull: without a mask, into a vector of which nothing stays."""
 
-    __slots__ = ("end", "grades", "hot", "join", "kernel", "matrix", "nothing", "of", "one", "variants")
+    __slots__ = ("end", "grades", "hot", "join", "kernel", "matrix", "nothing", "of", "one", "size", "variants")
 
-    def __init__(self, of: PreparedProduct, end: End, w: DataType, masked: bool) -> None:
-        """w, masked: those of an output of the type of the sums, without a mask."""
+    def __init__(self, of: PreparedProduct, end: End, w: DataType, masked: bool, part: Part | None = None) -> None:
+        """w, masked: those of an output of the type of the sums, without a mask. part: of some rows alone."""
         device, form, format = of.device, of.form, of.form.format
         types, semiring, kind, a_type, options = of.algebra
         self.of, self.end = of, end
-        self.grades = format.grades(form)
+        self.grades, self.size = format.grades(form, part), of.size if part is None else part.size
         shared, width = hot_bytes(device), format.fixed_width(form)
-        self.hot = format.hot(form, shared // of.u_type.nbytes)
+        warms = part is None and format.warms
+        self.hot = format.hot(form, shared // of.u_type.nbytes) if warms else 0
         shared = shared if self.hot else 0
         variant = graded_variant(form.key, types, semiring, kind, a_type, of.u_type, end, shared, width, **options)
         self.variants = (variant, hubs_variant(semiring, kind, 1, end))[: 1 + (self.grades.hubs is not None)]
@@ -71,7 +76,7 @@ class GradedPull:
         """The product into the output. scratch: what `scratch` gave, for those who must not take memory now."""
         grades, hubs = self.grades, self.grades.hubs
         parts = self.scratch() if scratch is None else scratch
-        rest = *u[1:], self.hot, self.of.size, grades.reached, parts, *to
+        rest = *u[1:], self.hot, self.size, grades.reached, parts, *to
         self.kernel(grades.runs, *grades.arguments(), *self.matrix, *rest)
         if hubs is not None:
             self.join(len(hubs.rows), hubs.rows, hubs.first, grades.ones, parts, *mask, *old, *to)

@@ -70,8 +70,8 @@ def mxv(
         if t is not None:
             return hyper_product.ended(t, mask, into)
     if not A.usual and (A.structure.composed or A.structure.renumbers):
-        run = virtual.mxv if A.structure.composed else hyper_product.mxv
-        return run(mxv, A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
+        over = functools.partial(virtual.mxv, prepared=prepared) if A.structure.composed else hyper_product.mxv
+        return over(mxv, A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
     if type(u) is SparseStore and (rows := hyper_product.rows_along(A, u, transposed=not transpose)) is not None:
         return hyper_product.mxv(mxv, rows, u, semiring, transpose=True, flip=flip, mask=mask, into=into)
     product, lost = prepared(A, u, semiring, transpose, flip)
@@ -151,8 +151,8 @@ class PreparedProduct:
         options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
         self.algebra = (form.types(ranked), None if kind == WORDS else semiring, kind, a_type, options)
         self.size = form.ncols if push else form.nrows
-        self.staged = is_staged(semiring, kind, form, options["full"])
-        self.graded = is_graded(semiring, self.staged, form, self.u_type)
+        self.staged = is_staged(semiring, kind, form, full)
+        self.graded = is_graded(semiring, kind, form, full, self.u_type, ranked)
         taken = lambda form: _taken(form, ranked, entry_values(device, a_type, a_values))
         self.form, self.matrix = form, taken(form)
         if (wide := plan.wide) and full and kind == COUNT:

@@ -21,24 +21,26 @@ from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, cast_scalar
 
 from ..formats import Structure
-from ..formats.virtual.places import Places
+from ..formats.virtual.places import Places, of_nodes, of_others
+from ..plan.ending import End
 from ..plan.product import Plan, equal_products, reads_matrix
 from ..store import MatrixStore, VectorStore, dense_values, words
 from . import deciding, hyper_product, vector
-from .operands import PARALLEL_WORDS, Into, Mask, stored
+from .graded import GradedPull
+from .operands import PARALLEL_WORDS, Input, Into, Mask, Output, stored
 from .reading import kernel_of
 from .reorder import by_number
 
 
 def mxv(
     product: Callable[..., VectorStore], A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool,
-    flip: bool, mask: Mask | None, into: Into | None,
+    flip: bool, mask: Mask | None, into: Into | None, prepared: Callable[..., Any],
 ) -> VectorStore:  # fmt: skip
-    """A (+).(x) u for an A with virtual nodes; `product` is the one of plain matrices."""
+    """A (+).(x) u for an A with virtual nodes; `product` is the one of plain matrices, `prepared` how it is planned."""
     found = Sums.of(A, u, semiring, transpose=transpose, flip=flip)
     if found is None:
         return product(rows_of(A), u, semiring, transpose, flip, mask, into)
-    return hyper_product.ended(found.run(product, mask), mask, into)
+    return hyper_product.ended(found.run(product, prepared, mask), mask, into)
 
 
 def rows_of(A: MatrixStore) -> MatrixStore:
@@ -94,13 +96,15 @@ class Sums:
         x = self.spread() if x is None else x
         return deciding.explained(self.graph, x, self.sums, transpose=self.transpose, flip=False)
 
-    def run(self, product: Callable[..., VectorStore], mask: Mask | None) -> VectorStore:
+    def run(self, product: Callable[..., VectorStore], prepared: Callable[..., Any], mask: Mask | None) -> VectorStore:
         """The sums, in a vector of its own."""
         to = self.places[0]
         if not to.nodes:
             t: VectorStore = product(self.graph, self.x, self.sums, self.transpose, False, mask)
             return t
         x = self.spread()
+        if mask is None and (made := self._graded(prepared, x)) is not None:
+            return made
         rows, either = Mask(to.bits, True), None
         if mask is not None:
             given = among(VectorStore(x.device, to.others, BOOL, mask.bits, np.True_), to).bits
@@ -129,6 +133,26 @@ class Sums:
             x.count = x.size
         x.least = max(x.least, least)  # what is known spares a wait for a count
         t: VectorStore = product(self.graph, x, self.sums, self.transpose, False, rows)
+        return t
+
+    def _graded(self, prepared: Any, x: VectorStore) -> VectorStore | None:
+        """The same of a full vector where rows are graded by their length: those of nodes, whose sums are put beside x,
+        then the others; None where they are not."""
+        to, of = self.places
+        if x.iso or self.x.count != self.x.size:
+            return None
+        full = VectorStore(x.device, x.size, x.dtype, x.bits, x.values, x.size)
+        found = prepared(self.graph, full, self.sums, self.transpose, False)[0]
+        if not found.graded:
+            return None
+        t = VectorStore(x.device, to.others, found.z, found.bits(to.others), found.dense(to.others, found.z))
+        u = Input(x.present, x.values, found.u_zero, 1)
+        for name, out in (("nodes", Output(found.bits(of.size), x.values)), ("rows", Output(t.bits, t.values))):
+            pull: Any = found.pulls.get(name)
+            if pull is None:
+                part = of_nodes(to, of) if name == "nodes" else of_others(to)
+                pull = found.pulls[name] = GradedPull(found, End(found.z, found.z), found.z, False, part)
+            pull.run(u, found.everywhere, pull.nothing, out)
         return t
 
     def _pushed(self, product: Any, x: VectorStore, rows: Mask, both: Mask | None) -> VectorStore:

@@ -11,6 +11,7 @@ from ...kernels.prologue import Variant
 from ..choice import Constants
 from ..hubs import Hubs, cut
 from .choice import CgrChoice
+from .grades import graded_constants
 
 MARK = 6  # numbers that say where a part of a long row is: marks.cu
 # What lanes of a push share out among all of a warp: nothing, (1) columns of intervals, (2) residuals too.
@@ -29,7 +30,10 @@ class CgrFormat(CgrChoice):
     def pull_constants(
         self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
     ) -> Constants:
-        return self.push_constants(ranked=ranked, neutral=neutral)
+        return [*self.push_constants(ranked=ranked, neutral=neutral), ("WIDTH", width)]
+
+    def graded_constants(self, shared: int) -> Constants:
+        return graded_constants(shared)
 
     def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
         return [("RANKED", int(ranked)), ("TWO_PHASES", 1), ("SHARED", SHARED)]

@@ -8,7 +8,7 @@ from ...kernels.kinds import WORDS
 from ..coded_choice import EARLY, CodedChoice
 from ..contract import CSR
 from ..sample import Sample
-from . import layout
+from . import grades, layout
 
 LONGEST = 32  # words that one lane reads: four segments; the lanes of a warp have a segment each of longer rows
 
@@ -18,6 +18,7 @@ class CgrChoice(CodedChoice):
 
     name = folder = "cgr"
     heavy = True
+    warms = False  # a block of 1024 threads has few registers (RMAT 20 by degree, H200: 300 us, and 265 without)
     part_lanes = 8  # rows that are a little too long for one lane have no more segments
 
     def count(self, rows: Any) -> float:
@@ -36,6 +37,9 @@ class CgrChoice(CodedChoice):
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
         return LONGEST * (EARLY if kind == WORDS and not push else 1) * lanes
+
+    def grades(self, form: Any, part: Any = None) -> Any:
+        return grades.grades_of(form, part)
 
     def segment(self) -> int:
         return 8 * self.part_lanes  # words: a segment each

@@ -34,6 +34,7 @@ from ..coded import Coded
 from ..csr.format import Csr
 from . import layout
 from .call import CgrCall, CgrFormat, marks_variant
+from .grades import pieces_variant
 
 
 @dataclass(eq=False)
@@ -97,4 +98,4 @@ class Cgr(CgrCall, Coded):
     def samples(cls) -> Iterator[Variant]:
         yield from (layout.encode_variant(INT32, fill, listed) for fill in (0, 1) for listed in (0, 1))
         yield from (layout.decode_variant(fill, order) for fill, order in ((0, 0), (1, 0), (1, 1), (2, 0)))
-        yield from (extents_variant(cls.in_word), marks_variant())
+        yield from (extents_variant(cls.in_word), marks_variant(), pieces_variant())

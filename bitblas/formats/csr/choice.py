@@ -102,7 +102,7 @@ class RowsChoice(Format):
     def is_graded(self, form: Any) -> bool:
         return form.nvals >= GRADED_FROM and form.nrows < 1 << 32 and self.is_uneven(form)
 
-    def grades(self, form: Any) -> Any:
+    def grades(self, form: Any, part: Any = None) -> Any:
         return grades_of(form)
 
     def hot(self, form: Any, columns: int) -> int:

@@ -14,6 +14,7 @@ from ..choice import Constants, Dot, Format
 from ..contract import Form, Types
 from ..hubs import Hubs, cut
 from .choice import NibChoice
+from .grades import graded_constants
 
 DOT_INDICES = "COL", "MPTR", "APLACE", "BPLACE"
 DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12))  # of the row of A: half of them are filled at a time
@@ -33,10 +34,13 @@ class NibFormat(NibChoice):
     def pull_constants(
         self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
     ) -> Constants:
-        return self.push_constants(ranked=ranked, neutral=neutral)
+        return [*self.push_constants(ranked=ranked, neutral=neutral), ("WIDTH", width)]
 
     def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
         return [("RANKED", int(ranked))]
+
+    def graded_constants(self, shared: int) -> Constants:
+        return graded_constants(shared)
 
     def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
         # A block takes a row of the mask, and GROUP lanes an entry of it.

@@ -9,9 +9,10 @@ from .. import lanes as limits
 from ..choice import Format
 from ..coded_choice import EARLY, CodedChoice
 from ..contract import CSR
+from ..csr import choice as rows
 from ..lanes import power_of_two
 from ..sample import Sample
-from . import layout
+from . import grades, layout
 
 
 class NibChoice(CodedChoice):
@@ -49,3 +50,16 @@ class NibChoice(CodedChoice):
 
     def segment(self) -> int:
         return 8 * 32
+
+    def is_graded(self, form: Any) -> bool:
+        return super().is_graded(form) and len(form.words) * layout.IN_WORD < grades.MOST_NIBBLES
+
+    def grades(self, form: Any, part: Any = None) -> Any:
+        return grades.grades_of(form, part)
+
+    def hot(self, form: Any, columns: int) -> int:
+        """The first ones, where most entries of long rows are in them: in an order by degree."""
+        if ("hot", columns) not in form.cache:
+            pays = grades.near_share(form, columns) >= rows.HOT_SHARE
+            form.cache["hot", columns] = min(columns, form.ncols) if pays else 0
+        return int(form.cache["hot", columns])

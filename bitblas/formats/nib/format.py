@@ -22,6 +22,7 @@ from ..coded import Coded
 from ..csr.format import Csr
 from . import layout
 from .call import NibCall, NibFormat, marks_variant
+from .grades import chunks_variant
 
 
 class Nib(NibCall, Coded):
@@ -55,4 +56,4 @@ class Nib(NibCall, Coded):
         yield from (layout.encode_variant(INT32, fill, 4) for fill in (0, 1))
         yield from (layout.decode_variant(fill, 4) for fill in (0, 1))
         yield from (extents_variant(cls.in_word), layout.MIRROR)
-        yield marks_variant()
+        yield from (marks_variant(), chunks_variant())

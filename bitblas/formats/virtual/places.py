@@ -9,6 +9,7 @@ import numpy as np
 
 from ...device import Device
 from ..contract import Later
+from ..graded import Part
 
 
 @dataclass(eq=False)
@@ -74,3 +75,18 @@ class Places:
         flags = self.flags()
         if int(flags.sum()) != self.nodes or bool(flags[self.size :].any()):
             raise ValueError(f"{name}: expected {self.nodes} bits of {self.size} places, and none after them")
+
+
+def of_nodes(rows: Places, cols: Places) -> Part:
+    """The rows of nodes, whose sums go to the columns of the same nodes."""
+    xp = rows.device.xp
+    is_node, number = rows.numbers()
+    at = xp.flatnonzero(cols.flags()[: cols.size])
+    place = xp.where(is_node, at[xp.where(is_node, number, 0)] if len(at) else number, 0)
+    return Part("nodes", is_node, place, cols.size)
+
+
+def of_others(rows: Places) -> Part:
+    """The other rows, whose sums go where these are in the matrix."""
+    is_node, number = rows.numbers()
+    return Part("others", ~is_node, number, rows.others)

@@ -24,7 +24,7 @@ def activation(
     build: Any, vec: Vec, product: Product | None, state: int, most: np.uint64 = ALL
 ) -> Callable[[], None]:  # fmt: skip
     """The entries of a vector counted, and listed where a step wants it. most: with more work in them none does."""
-    frontier, device = build.buffers[vec], build.device
+    frontier, device, longest = build.buffers[vec], build.device, 1
     bits, to = frontier.at(frontier.bits), build.number(state)
     if product is None:
         none = dummy(device, "uint32")
@@ -32,9 +32,10 @@ def activation(
         variant = activate_variant(1, 0, lookup_dtype(np.int32))
     else:
         form, _ = build.rows_of(product)
+        longest = build.longest(form)
         args = bits, form.ptr, frontier.at(frontier.lists), to, frontier.at(frontier.segments)
         variant = activate_variant(form.rows_per_unit, 1, lookup_dtype(form.ptr.dtype))
-    head = np.int64(vec.size), np.int64(vec.size), np.int64(build.longest), most
+    head = np.int64(vec.size), np.int64(vec.size), np.int64(longest), most
     launch: Callable[[], None] = build.launcher(variant, build.grid(vec.size), (*head, *args))
     return launch
 

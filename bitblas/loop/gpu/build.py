@@ -57,7 +57,6 @@ class Build:
         """around: that of the round in which this one's loop runs, whose memory it shares. group: its ranks. limit: of
         the rounds of every run, as far as it is known."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
-        self.longest = SEGMENT_ENTRIES  # of a row that is not cut
         self.full, self.of_full = frozenset(x.id for x in full), full
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
@@ -139,7 +138,11 @@ class Build:
         made, and kept with the matrix, also beside a compact one: it pays in every round."""
         structure = product.matrix.structure
         form = structure.form(structure.primary.key, transposed=not product.transpose)
-        return form, form.segments(SEGMENT_ENTRIES)
+        return form, form.segments(self.longest(form))
+
+    def longest(self, form: Any) -> int:
+        """Items of a row of that form that is not cut."""
+        return form.format.walked(SEGMENT_ENTRIES)
 
     # ---- launches ----
 
@@ -264,14 +267,14 @@ class Build:
         if u_state is None:
             u_state = self.first[product.u] + 1 + k * self.steps_of[product.u] + stepped[product.u]
         back = product.matrix.structure.form(form.key, transposed=product.transpose) if along.pulls else None
-        work = np.int64(form.units), np.int64(product.outer), np.int64(SEGMENT_ENTRIES)
+        work = np.int64(form.units), np.int64(product.outer), np.int64(self.longest(form))
         head = Head(*work, threshold(form), *self._head(k))
         lists = u.at(u.lists), self.number(u_state), u.at(u.segments)
         source = Source(u.at(u.bits), *self.values_of(u, along.u_type, kind), *lists)
         lists = t.at(t.lists, 1), self.number(first + 2), t.at(t.segments, 1)
         target = Target(t.at(t.bits, 1), self.cells_at(t, 1, kind), *lists)
         cleared = Cleared(t.at(t.bits, 2), self.cells_at(t, 2, kind), t.at(t.lists, 2), self.number(first))
-        matrix = along.matrix(device, SEGMENT_ENTRIES)
+        matrix = along.matrix(device, self.longest(form))
         args = (
             *head, *launchable(source), *target, *cleared, *launchable(self.mask(item.mask)), *matrix,
             *along.back(device, back, product), *self.resolve(tuple(before[0].parameters)),

@@ -72,7 +72,7 @@ def _chosen(build: Any, found: Relaxation) -> tuple[Relaxation, Any, Numbering] 
     if A.structure.kept_as(CSR) != CSR or A.nrows != A.ncols or A.nrows >= 1 << 31:
         return "rows are not plain"
     rows = A.structure.form(CSR, transposed=not product.transpose)
-    if rows.segments(build.longest):
+    if rows.segments(build.longest(rows)):
         return "some rows are long"
     xp, to_host = build.device.xp, build.device.to_host
     places = xp.arange(min(SAMPLES, rows.nvals), dtype=np.int64) * rows.nvals // max(1, min(SAMPLES, rows.nvals))
@@ -139,7 +139,10 @@ class PatchLoop(Nested):
         d, q = build.buffers[found.best], build.buffers[found.waiting]
         d_bits, d_val, q_bits = d.bits[0], d.values[0], q.bits[0]
         q_val = q.values[0] if found.held else d_val
-        matrix = *launchable(rows.pushed(False, build.longest)), *launchable(entry_values(device, A.dtype, values))
+        matrix = (
+            *launchable(rows.pushed(False, build.longest(rows))),
+            *launchable(entry_values(device, A.dtype, values)),
+        )
         size, memory = np.int64(n), (self.state, self.lists, listed, waiting)
         grid = device.multiprocessors * AT_ONCE
         self.rounds = [

@@ -17,7 +17,7 @@ from ...verbs.product import PreparedProduct
 from ..buffers import Frontier
 from ..fused import layout
 from ..fused.fuse import Pull
-from ..fused.steps import SEGMENT_ENTRIES, Opens, activate_variant, is_opened, some_variant
+from ..fused.steps import Opens, activate_variant, is_opened, some_variant
 from ..recorded.ir import LineProduct, Product
 from .activate import ALL
 from .operands import launchable
@@ -74,9 +74,9 @@ class PullLaunch:
         prepared, u, t, form = self.prepared, self.u, self.t, self.prepared.form
         types, _, _, a_type, how = prepared.algebra
         semiring = prepared.semiring
-        longest, n = np.int64(SEGMENT_ENTRIES), np.int64(mask.vec.size)
+        longest, n = np.int64(build.longest(form)), np.int64(mask.vec.size)
         rows = build.scratch.array(max(1, form.units), np.uint32)
-        segments = build.scratch.array(max(1, 2 * form.segments(SEGMENT_ENTRIES)), np.uint32)
+        segments = build.scratch.array(max(1, 2 * form.segments(int(longest))), np.uint32)
         to = t.at(t.bits), t.at(t.values)
         opens = Opens.of(semiring, full=how["full"])
         listed = build.launcher(

@@ -22,7 +22,6 @@ from ..fused.listed import Listed, is_exact, listed_text, split_round
 from ..fused.passes import entry_text
 from ..fused.pointwise import Parameter, Text, macro
 from ..fused.sparse import sparse_vectors
-from ..fused.steps import SEGMENT_ENTRIES
 from ..fused.together import fits, size_of
 from ..recorded.ir import Ready, Scal, Statement, Vec
 from .along import Along
@@ -105,10 +104,11 @@ def small_rounds(build: Any) -> Small:
         most = MOST_UNITS, min(MOST_WORK, MOST_WORK_OF_VALUES) if by_one else MOST_WORK
     # With rows of very different lengths few rounds are small before the first large ones: it pays to look later on.
     first = build.copies if along.segments else 0
-    limits = np.int64(SEGMENT_ENTRIES), np.int64(first), *map(np.uint64, most)
+    longest = build.longest(along.form)
+    limits = np.int64(longest), np.int64(first), *map(np.uint64, most)
     states = build.number(state + 1), build.number(state)
     buffers = *t.bits, *(build.cells_at(t, k, along.kind) for k in range(BUFFERS))
-    matrix = *launchable(build.mask(step.mask)), *along.matrix(build.device, SEGMENT_ENTRIES)
+    matrix = *launchable(build.mask(step.mask)), *along.matrix(build.device, longest)
     if isinstance(how, Step):
         variant, parameters = rounds_variant(base, step.before, step.product.u, build.iso, cluster, lanes)
         lists = u.lists[0], u.lists[1], u.lists[2], u.segments[0]

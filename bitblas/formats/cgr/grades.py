@@ -1,0 +1,93 @@
+"""Rows of codes graded by their length, for a GPU's pull from a full vector (pull_graded.cu). Once per form.
+
+A lane reads one segment, or all of a row that has no more than one of each kind. Other rows are shared by as many
+lanes as they have segments, a power of two; those of more than 32 are cut.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...kernels.prologue import Variant
+from ..choice import Constants
+from ..graded import Part, bits_of, inside, placed
+from ..hubs import Hubs, cut
+
+GRADES = 6  # 32 lanes a piece, 16, .. 1
+MOST = 32  # segments of a piece
+UNROLL = 4  # columns that a lane decodes while it waits for others
+RESIDENT = 4  # blocks of a multiprocessor, where none has a part of the vector
+
+
+class Grades(NamedTuple):
+    """Pieces, the longest first: grade g has those that 2^(5 - g) lanes share, pieces piece[g] .. piece[g + 1] and, of
+    these, runs run[g] .. run[g + 1]. Parts of long rows come before all rows of grade 0."""
+
+    runs: int
+    run: Any  # uint32
+    piece: Any
+    segments: int  # parts of long rows
+    begin: Any  # the bit where its row's first segment of intervals is
+    shape: Any  # uint32, of shared pieces: bits to the residuals, segments of intervals, segments here, and before
+    near: Any  # uint32, of a piece: the row from which its first columns are told
+    row: Any  # uint32: the place of its sum
+    reached: Any  # uint64, the bits of all rows that have entries
+    hubs: Hubs | None  # the long rows
+    ones: Any  # uint64, the bits of all parts
+
+    def arguments(self) -> tuple[Any, ...]:
+        return self.run, self.piece, self.segments, self.row, self.begin, self.shape, self.near
+
+
+def pieces_variant() -> Variant:
+    return Variant("formats/cgr/pieces", (), (("LANES", 1),))
+
+
+def graded_constants(shared: int) -> Constants:
+    """What the pull is compiled with. shared: bytes of shared memory for values of the vector; a block that holds so
+    much has a multiprocessor for itself."""
+    blocks = [("THREADS", 1024), ("RESIDENT", 1)] if shared else [("THREADS", 256), ("RESIDENT", RESIDENT)]
+    return [("UNROLL", UNROLL), ("LANES", 32), *blocks, ("SHARED_BYTES", shared)]
+
+
+def grades_of(form: Any, part: Part | None = None) -> Grades:
+    """The grades of a form, or of some of its rows. Held: 12 bytes a row that has entries, and 16 more where several
+    lanes share it. Peak memory: 60 bytes a row more."""
+    key = ("grades", None if part is None else part.name)
+    if key not in form.cache:
+        form.cache[key] = _grades(form, part)
+    found: Grades = form.cache[key]
+    return found
+
+
+def _grades(form: Any, part: Part | None) -> Grades:
+    device, xp = form.device, form.device.xp
+    ptr = form.pointers()
+    length = inside(ptr[1:] - ptr[:-1], part)
+    begin, later, runs, others = (xp.zeros(form.nrows, np.int64) for _ in range(4))
+    device.kernel(pieces_variant())(form.nrows, form.segment, form.heads, form.words, begin, later, runs, others)
+    parts = xp.where((runs <= 1) & (others <= 1), 1, runs + others)
+    parts[length == 0] = 0
+    hubs = cut(xp, parts, MOST, MOST, lambda rows, hub, number, count: (number * MOST, parts[rows][hub]))
+    row = xp.flatnonzero((parts > 0) & (parts <= MOST))
+    grade = GRADES - 1 - xp.searchsorted(xp.asarray([1, 2, 4, 8, 16]), parts[row])
+    row = row[xp.argsort((grade << 40) - length[row], kind="stable")]
+    counts = device.to_host(xp.bincount(grade, minlength=GRADES)).astype(np.int64)
+    base, segments = xp.zeros(len(row), np.int64), 0
+    if hubs is not None:
+        segments = hubs.segments
+        row, base = xp.concatenate([hubs.row_of, row]), xp.concatenate([hubs.begin, base])
+        counts[0] += segments
+    piece = np.cumsum([0, *counts])
+    runs_upto = np.cumsum([0, *(-(-counts // (1 << np.arange(GRADES))))])
+    of, base = row[: int(piece[GRADES - 1])], base[: int(piece[GRADES - 1])]
+    here = xp.minimum(parts[of] - base, MOST)
+    shape = xp.stack([later[of], runs[of], here, base], axis=1).astype(np.uint32).ravel()
+    shape = shape if len(shape) else xp.zeros(1, np.uint32)
+    near = row.astype(np.uint32)
+    to, reached, hubs = placed(xp, length, near, hubs, part)
+    run, first = (xp.asarray(x.astype(np.uint32)) for x in (runs_upto, piece))
+    ones = bits_of(xp, segments)
+    return Grades(int(runs_upto[-1]), run, first, segments, begin[row], shape, near, to, reached, hubs, ones)

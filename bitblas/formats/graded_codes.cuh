@@ -1,0 +1,154 @@
+// t = A (+).(x) u for a full u, rows of codes graded by their length (nib/grades.py, cgr/grades.py): a lane decodes what it
+// has one after the other, so that nothing of a value goes from lane to lane, and lanes of a warp have about as much each.
+// What is dealt out, to a warp each, are runs of 32 lanes: first segments of long rows, whose sums go to `parts`, then rows,
+// the longest first. Blocks stay, RESIDENT of them on a multiprocessor, and hold u for columns below `hot` in shared memory.
+// A lane decodes UNROLL columns while what it asked for of u is on its way, and while a warp is at one run it asks for the
+// words of the next one, and where the one after that is.
+// Before it stands, of a form: PIECES() and CODES(), parameters for where pieces are and for the codes, Pieces and PIECES_OF,
+// what these are for Lane: ask(pieces, grade, number, p) for its part of piece p, in run `number` of the grade,
+// open(pieces, words, log_lanes), and run(pieces, words, sums), which gives what it has to sums.each(left, next) and
+// sums.range(from, length); all lanes of a warp call these together.
+#include "kernels/product.cuh"
+#include "kernels/values.cuh"
+#define LONG 64  // columns of a range that the lanes of a warp share
+
+struct Run {
+  u32 log_lanes, piece, row;
+  bool inside;
+  Lane lane;
+};
+
+// What a lane sums up.
+struct Sums {
+  const U_T *u_val, *here;  // here: of columns below `hot`
+  U_T u_iso;
+  i64 u_stride;
+  u32 hot;
+  A_T a_iso;
+  Z_T sum;
+
+  __device__ __forceinline__ U_T value_at(u32 j) const {
+#if SHARED_BYTES
+    if (j < hot) return here[j];
+#endif
+    return load<U_T>(u_val, u_iso, u_stride, j);
+  }
+  __device__ __forceinline__ void take(U_T x, u32 j) { sum = add(sum, mul(a_iso, x, 0, j)); }
+  // Columns next(), `left` of them.
+  template <class Next> __device__ __forceinline__ void each(u32 left, Next next) {
+    U_T x[UNROLL];
+    u32 asked = 0, j_of[UNROLL];  // so many of x
+#pragma unroll
+    for (int i = 0; i < UNROLL; ++i) x[i] = U_T(), j_of[i] = 0;
+    if (__all_sync(ALL_LANES, left >= UNROLL)) {
+      left -= UNROLL, asked = UNROLL;
+#pragma unroll
+      for (int i = 0; i < UNROLL; ++i) j_of[i] = next();
+#pragma unroll
+      for (int i = 0; i < UNROLL; ++i) x[i] = value_at(j_of[i]);
+      while (__all_sync(ALL_LANES, left >= UNROLL)) {
+        left -= UNROLL;
+        u32 j[UNROLL];
+#pragma unroll
+        for (int i = 0; i < UNROLL; ++i) j[i] = next();
+#pragma unroll
+        for (int i = 0; i < UNROLL; ++i) take(x[i], j_of[i]);
+#pragma unroll
+        for (int i = 0; i < UNROLL; ++i) j_of[i] = j[i], x[i] = value_at(j[i]);
+      }
+    }
+    while (__any_sync(ALL_LANES, left)) {  // some lanes have less than others
+      u32 j[UNROLL];
+#pragma unroll
+      for (int i = 0; i < UNROLL; ++i) j[i] = i < left ? next() : 0;
+      take_asked(x, j_of, asked);
+      asked = left;
+#pragma unroll
+      for (int i = 0; i < UNROLL; ++i) {
+        j_of[i] = j[i];
+        if (i < asked) x[i] = value_at(j[i]);
+      }
+      left = left > UNROLL ? left - UNROLL : 0;
+    }
+    take_asked(x, j_of, asked);
+  }
+  // Columns from `from` on; of long ranges all lanes of the warp take a share, in an order that their length tells.
+  __device__ __forceinline__ void range(u32 from, u32 length) {
+    const u32 lane = threadIdx.x & 31;
+    for (u32 longs = __ballot_sync(ALL_LANES, length >= LONG); longs; longs &= longs - 1) {
+      const int owner = __ffs(longs) - 1;
+      const u32 low = __shfl_sync(ALL_LANES, from, owner), many = __shfl_sync(ALL_LANES, length, owner);
+      Z_T share = BEGIN;
+      for (u32 j = lane; j < many; j += 32) share = add(share, mul(a_iso, value_at(low + j), 0, low + j));
+#pragma unroll
+      for (int d = 16; d; d >>= 1) share = add(share, shuffle_xor(ALL_LANES, share, d));
+      if (lane == (u32)owner) sum = add(sum, share), length = 0;
+    }
+    for (u32 j = 0; j < length; j += UNROLL) {
+      U_T x[UNROLL];
+#pragma unroll
+      for (int i = 0; i < UNROLL; ++i) x[i] = j + i < length ? value_at(from + j + i) : U_T();
+#pragma unroll
+      for (int i = 0; i < UNROLL; ++i)
+        if (j + i < length) take(x[i], from + j + i);
+    }
+  }
+
+ private:
+  __device__ __forceinline__ void take_asked(const U_T (&x)[UNROLL], const u32 (&j)[UNROLL], u32 asked) {
+#pragma unroll
+    for (int i = 0; i < UNROLL; ++i)
+      if (i < asked) take(x[i], j[i]);
+  }
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
+pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* row, PIECES(), CODES(),
+            const PLACE_T* value_ptr, const value_t* a_val, A_T a_iso, i64 a_stride, const U_T* u_val, U_T u_iso,
+            i64 u_stride, i64 hot, i64 size, const u64* reached, Z_T* parts, u64* t_bits, Z_T* t_val) {
+  (void)value_ptr, (void)a_val, (void)a_stride;
+  const Pieces pieces = PIECES_OF;
+  const u32 lane = threadIdx.x & 31, warps = gridDim.x * (THREADS / 32);
+#if SHARED_BYTES
+  extern __shared__ u64 shared[];
+  U_T* const here = (U_T*)shared;
+  for (u32 j = threadIdx.x; j < (u32)hot; j += THREADS) here[j] = load<U_T>(u_val, u_iso, u_stride, j);
+#else
+  (void)hot;
+#endif
+  for (i64 w = (i64)blockIdx.x * THREADS + threadIdx.x; w < (size + 63) / 64; w += (i64)gridDim.x * THREADS)
+    t_bits[w] = reached[w];
+  u32 grade = 0;
+  const auto ask_run = [&](u32 k) {
+    Run x = {};
+    if (k >= (u32)n) return x;
+    while (k >= run[grade + 1]) ++grade;
+    const u32 number = k - run[grade];
+    x.log_lanes = 5 - grade;
+    x.piece = piece[grade] + (number << grade) + (lane >> x.log_lanes);
+    x.inside = x.piece < piece[grade + 1];
+    if (x.inside) x.row = row[x.piece], x.lane.ask(pieces, grade, number, x.piece);
+    return x;
+  };
+  Sums sums = {u_val, nullptr, u_iso, u_stride, 0, a_iso, BEGIN};
+#if SHARED_BYTES
+  sums.here = here, sums.hot = (u32)hot;
+#endif
+  u32 k = blockIdx.x + gridDim.x * (threadIdx.x / 32);
+  Run of = ask_run(k), next = ask_run(k + warps);
+  of.lane.open(pieces, words, of.log_lanes);
+#if SHARED_BYTES
+  __syncthreads();
+#endif
+  for (; k < (u32)n; k += warps) {
+    const Run after = ask_run(k + 2 * warps);
+    next.lane.open(pieces, words, next.log_lanes);
+    sums.sum = BEGIN;
+    of.lane.run(pieces, words, sums);
+    Z_T sum = sums.sum;
+    for (u32 d = (1u << of.log_lanes) / 2; d; d /= 2) sum = add(sum, shuffle_xor(ALL_LANES, sum, d));
+    if (of.inside && !(lane & ((1u << of.log_lanes) - 1)))
+      *(of.piece < segments ? parts + of.piece : t_val + of.row) = sum;
+    of = next, next = after;
+  }
+}
