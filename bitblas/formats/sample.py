@@ -24,11 +24,7 @@ from ..kernels.prologue import Variant
 
 SIZES = (4, 8, 16, 32, 64)  # edges of the tiles that are told of
 SAMPLES = 1 << 11  # entries that are looked at; all, where there are no more
-# On a CPU one in so many (2 to that), but not fewer than so many: each takes a search in 64 rows, 1.5 us, and a matrix
-# of 10^5 entries is read in 100 us (rmat12: 3.1 ms with all).
-LEAST_SAMPLES, LOG_SAMPLED = 1 << 9, 7
 BALLS, HOPS = 8, 8  # balls, and edges to those of their vertices that are farthest
-HOST_BALLS = 4  # on a CPU, where each may take 0.2 ms
 TABLE = 1 << 15  # bytes of the table of a ball's vertices: in the shared memory of every GPU, with what else it takes
 RANGES = 256  # of rows, whose pointers a block looks at
 HEAD = 32  # entries of a row that a GPU fetches with the first one: a line of 128 bytes
@@ -107,9 +103,7 @@ def look_variant(ptr: DataType, col: DataType, packed: int) -> Variant:
 def look(rows: Any) -> Look:
     """One look at a form by rows that has entries."""
     device, nrows, nvals = rows.device, rows.nrows, rows.nvals
-    most = SAMPLES if device.shares_rows else min(SAMPLES, max(LEAST_SAMPLES, nvals >> LOG_SAMPLED))
-    balls = BALLS if device.shares_rows else HOST_BALLS
-    balls, samples, ranges = balls * (nrows == rows.ncols), min(most, nvals), min(RANGES, nrows)
+    balls, samples, ranges = BALLS * (nrows == rows.ncols), min(SAMPLES, nvals), min(RANGES, nrows)
     (_, ptr), (_, col) = rows.types(False)
     kernel, told = device.kernel(look_variant(ptr, col, int(rows.format.packed))), Readback(device, BYTES)
     units = balls + -(-samples // _UNIT) + ranges
