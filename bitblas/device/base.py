@@ -55,7 +55,6 @@ class Device(ABC):
     shares_rows = False  # threads share a row, long ones are cut, atomics join sums; else a thread has rows of its own
     sorts_keys = False  # sorting 64-bit keys is what it does best; else entries are counted into their places
     records_loops = False  # bodies of loops are written down and made kernels of; else their statements run one by one
-    picked_bytes = 0  # of the widest numbers of which one instruction picks any eight of eight
     captures = False  # such a loop can run without the host: as a graph with a while node
     xp: Any = np  # the array module: NumPy or CuPy
     errors: tuple[type[BaseException], ...] = (MemoryError, ValueError)  # what `explained` looks at before a user does
@@ -75,6 +74,11 @@ class Device(ABC):
     @cached_property
     def block_shared_bytes(self) -> int:
         """Shared memory that a block of threads may have."""
+        return 0
+
+    @cached_property
+    def picked_bytes(self) -> int:
+        """Of the widest numbers of which one instruction of the processor picks any eight of eight."""
         return 0
 
     @cached_property

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from semirings.cached import cached_property
+
 from ..kernels.calls import OTHERS
 from ..kernels.prologue import Variant
 from . import jit, native, objects, targets, threads, tracing
@@ -124,7 +126,7 @@ class Cpu(Device):
         """Threads that share the ranges of a kernel: `config.threads`."""
         return threads.count()
 
-    @functools.cached_property
+    @cached_property
     def picked_bytes(self) -> int:
         return targets.PICKED_BYTES.get(targets.best(targets.host()) or "", 0)
 

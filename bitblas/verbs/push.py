@@ -14,6 +14,7 @@ from semirings.dtypes import BOOL, INT64, DataType
 
 from ..formats import EVERYWHERE
 from ..formats.csr.format import Csr, index_type
+from ..kernels.prologue import Variant
 from ..plan.product import COUNT, VALUES, WORDS
 from ..store import VectorStore, dense_values, full_bits, words
 from . import vector
@@ -120,7 +121,7 @@ class WidePull:
         self.of, form = of, of.form
         made = functools.partial(lanes_variant, form.key, (*types, ("Z", of.z)), semiring, kind, flip=options["flip"])
         self.tables = table_length(form, of.z) if kind == VALUES else 0
-        self.variants = (made(full=options["full"], tables=self.tables > 0),)
+        self.variants: tuple[Variant, ...] = (made(full=options["full"], tables=self.tables > 0),)
         if self.tables:
             self.variants = made(kernel="tables"), *self.variants
         self.kernels = [compiled(of.device, variant) for variant in self.variants]

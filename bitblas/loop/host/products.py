@@ -39,7 +39,6 @@ from ...verbs.operands import (
     stored,
 )
 from ...verbs.product import PreparedProduct
-from ...verbs.schedule import unit_bounds
 from ...verbs.variants import push_variant
 from ..fused import layout
 from ..recorded.ir import LineProduct, Masked, Product, Statement, Vec
