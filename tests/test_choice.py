@@ -84,14 +84,18 @@ def test_values_follow_their_entries(device, quick):
     assert A[0, 0].new().value == 7.5 and A.nvals == 8 * N
 
 
-def test_sums_of_eight_bytes_repay_no_tiles_on_the_cpu(device, quick):
-    """Few lanes fit a vector of the processor; those of four bytes do, and so do counts."""
+@pytest.mark.parametrize("picked", [4, 8])
+def test_sums_of_eight_bytes_repay_tiles_where_one_instruction_picks_eight(device, quick, monkeypatch, picked):
+    """On a CPU; those of four bytes do, and so do counts."""
     A, B = blocks(), blocks()
+    if A.device.kind == "cpu":
+        monkeypatch.setattr(A.device, "picked_bytes", picked)
     u = gb.Vector.from_dense(np.arange(N) % 7.0)
     for of, dtype in (A, "FP64"), (B, "FP32"):
         reads(of, 40, u.dup(dtype), gb.semiring.plus_second[dtype])
     counted = A._store.structure.reads
-    assert (counted, A.format) == (0, "csr") if A.device.kind == "cpu" else A.format == "b2sr8"
+    by_rows = A.device.kind == "cpu" and picked < 8
+    assert (counted, A.format) == (0, "csr") if by_rows else A.format == "b2sr8"
     assert B.format == "b2sr8"
     reads(A, 40, u, gb.semiring.plus_pair[gb.dtypes.INT64])
     assert A.format == "b2sr8"

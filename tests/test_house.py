@@ -211,7 +211,7 @@ GPU_ONLY |= {"kernels/records"}  # the CPU runs the function itself, by Numba
 GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.
 GPU_ONLY |= {f"kernels/{name}" for name in ("compact", "dense", "pack", "put", "range")}
-CPU_ONLY = {"formats/b2sr/lanes", "formats/b2sr/dot_lanes"}  # SIMD lanes: what threads are on a GPU
+CPU_ONLY = {f"formats/b2sr/{name}" for name in ("lanes", "tables", "dot_lanes")}  # what threads are on a GPU
 CPU_ONLY |= {f"formats/csr/{name}" for name in ("weave", "sift", "extract")}  # rows in one pass, of any length
 CPU_ONLY |= {"formats/csr/spread", "formats/b2sr/spread"}
 CPU_ONLY |= {f"loop/host/{name}" for name in ("clear", "nested", "settle", "summary", "tally")}

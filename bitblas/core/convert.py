@@ -92,8 +92,10 @@ def index_array(device: Device, data: Any, name: str, *, narrow: bool = False) -
         raise ValueError(f"{name}: expected integers, got {_contents(data)}{hint}")
     if data.ndim != 1:
         raise ValueError(f"{name}: expected one dimension, got {data.ndim}")
-    if data.dtype == np.uint64 and data.size and int(data.max()) >= 1 << 63:
-        raise IndexOutOfBound(f"{name}: expected indices below 2**63, got {int(data.max())}")
+    if data.dtype == np.uint64 and data.size:
+        if int(data.max()) >= 1 << 63:
+            raise IndexOutOfBound(f"{name}: expected indices below 2**63, got {int(data.max())}")
+        data = data.view(np.int64)  # the same bits
     return device.asarray(data, data.dtype if narrow and data.dtype == np.int32 else np.int64)
 
 

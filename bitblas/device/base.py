@@ -77,6 +77,11 @@ class Device(ABC):
         return 0
 
     @cached_property
+    def picked_bytes(self) -> int:
+        """Of the widest numbers of which one instruction of the processor picks any eight of eight."""
+        return 0
+
+    @cached_property
     def cluster(self) -> Cluster | None:
         """What a loop runs small rounds in; None: it has no thread-block clusters."""
         return None

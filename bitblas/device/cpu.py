@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from semirings.cached import cached_property
+
 from ..kernels.calls import OTHERS
 from ..kernels.prologue import Variant
-from . import jit, native, objects, threads, tracing
+from . import jit, native, objects, targets, threads, tracing
 from .base import Device
 
 
@@ -123,6 +125,10 @@ class Cpu(Device):
     def threads(self) -> int:
         """Threads that share the ranges of a kernel: `config.threads`."""
         return threads.count()
+
+    @cached_property
+    def picked_bytes(self) -> int:
+        return targets.PICKED_BYTES.get(targets.best(targets.host()) or "", 0)
 
     def splits(self, work: int, least: int) -> bool:
         return work >= least and threads.count() > 1

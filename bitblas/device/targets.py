@@ -33,6 +33,8 @@ _X86, _ARM = "x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"
 # Those that a package brings object files for, by the name of the file; the best first.
 SHIPPED = {name: Target(_X86, name, "") for name in ("x86-64-v4", "x86-64-v3", "x86-64-v2")}
 SHIPPED["aarch64"] = Target(_ARM, "generic", "")
+# Of the widest numbers of which one instruction picks any eight of eight (VPERMPD, VPERMPS).
+PICKED_BYTES = {"x86-64-v4": 8, "x86-64-v3": 4}
 
 
 @functools.cache

@@ -69,21 +69,26 @@ def word_at(typing: Any, array: Any, byte: Any) -> Any:
     return types.uint64(array, byte), code
 
 
-@intrinsic
-def prefetch(typing: Any, array: Any, index: Any) -> Any:
-    """Tells the processor that array[index] will be read and written soon."""
+def _prefetch(write: int) -> Any:
+    @intrinsic
+    def op(typing: Any, array: Any, index: Any) -> Any:
+        def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+            pointer = element_pointer(ctx, b, sig.args[0], args[0], args[1], sig.args[1])
+            pointer = b.bitcast(pointer, cgutils.voidptr_t)
+            i32 = ir.IntType(32)
+            called = b.module.declare_intrinsic(
+                "llvm.prefetch", [pointer.type], ir.FunctionType(ir.VoidType(), [pointer.type, i32, i32, i32])
+            )
+            b.call(called, [pointer, i32(write), i32(3), i32(1)])
+            return ctx.get_dummy_value()
 
-    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-        pointer = element_pointer(ctx, b, sig.args[0], args[0], args[1], sig.args[1])
-        pointer = b.bitcast(pointer, cgutils.voidptr_t)
-        i32 = ir.IntType(32)
-        called = b.module.declare_intrinsic(
-            "llvm.prefetch", [pointer.type], ir.FunctionType(ir.VoidType(), [pointer.type, i32, i32, i32])
-        )
-        b.call(called, [pointer, i32(1), i32(3), i32(1)])
-        return ctx.get_dummy_value()
+        return types.void(array, index), code
 
-    return types.void(array, index), code
+    return op
+
+
+# They tell the processor that array[index] will be read and written soon, or read; it need not be there.
+prefetch, prefetch_read = _prefetch(1), _prefetch(0)
 
 
 def _bits(name: str, *flags: int) -> Any:
@@ -178,6 +183,7 @@ __all__ = [
     "leading_zeros",
     "popcount",
     "prefetch",
+    "prefetch_read",
     "put",
     "trailing_zeros",
     "word_at",

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..config import config
+from ..device import Device
 from ..formats import CSR, Structure, class_of, format_of
 from ..formats.b2sr.choice import TILES
 from .costs import FLOOR, costs_of
@@ -116,13 +117,14 @@ def needed(structure: Structure, iso: bool) -> int:
     return math.ceil(cost / gain) if gain > 0 else NEVER
 
 
-def could_gain(kind: int, wide: int, device: str, *, iso: bool) -> bool:
+def could_gain(kind: int, wide: int, device: Device, *, iso: bool) -> bool:
     """Whether a product that sums so (`kind`), in values of `wide` bytes, could gain by another form of a pattern.
 
-    On the CPU sums of eight bytes take no less time along tiles, as only eight lanes fit a vector of 512 bits. FP64, us
-    by rows and along tiles: delaunay_n14 66, 98, n18 2060, 1990; stencil27_20 78, 100, _64 2660, 4290.
+    On the CPU sums of eight bytes gain along tiles where one instruction picks eight of them. FP64, us by rows and
+    along tiles, without such and with: delaunay_n14 66, 98, 54, n18 2060, 1990, 961; stencil27_20 78, 100, _58 2660,
+    2280, 1220.
     """
-    return not (iso and kind == VALUES and wide >= 8 and device == "cpu")
+    return device.shares_rows or kind != VALUES or not iso or wide < 8 or device.picked_bytes >= 8
 
 
 def forms_to_make(structure: Structure, key: str) -> int:

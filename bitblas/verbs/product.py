@@ -133,7 +133,7 @@ class PreparedProduct:
         device, kind, key = A.device, plan.kind, plan.key
         self.plan, self.product, self.semiring, self.device = plan, product, semiring, device
         self.pushes = push = plan.direction == "push"
-        self.reads = int(not push and could_gain(kind, semiring.return_type.np_type.itemsize, device.kind, iso=A.iso))
+        self.reads = int(not push and could_gain(kind, semiring.return_type.np_type.itemsize, device, iso=A.iso))
         a_values: Raw = BOOL.np_type.type(True)
         if kind == VALUES:
             a_values = (

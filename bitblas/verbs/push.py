@@ -3,22 +3,24 @@ their own, and `merge` ends the statement."""
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from semirings.algebra import compose
 from semirings.catalog import BINARY, MONOIDS
-from semirings.dtypes import BOOL, INT64
+from semirings.dtypes import BOOL, INT64, DataType
 
 from ..formats import EVERYWHERE
 from ..formats.csr.format import Csr, index_type
-from ..plan.product import COUNT, WORDS
+from ..kernels.prologue import Variant
+from ..plan.product import COUNT, VALUES, WORDS
 from ..store import VectorStore, dense_values, full_bits, words
 from . import vector
 from .operands import ZERO, Allowed, Input, Rows, dummy, no_mask, stored
 from .pull import compiled
-from .schedule import unit_bounds
+from .schedule import PARALLEL_ENTRIES, unit_bounds
 from .variants import blank_variant, cell_of, lanes_variant, push_variant
 
 if TYPE_CHECKING:
@@ -29,6 +31,12 @@ if TYPE_CHECKING:
 # through all rows.
 PARALLEL_PUSHED, LONG_ROWS = 1 << 14, 8
 LEAST_WORDS = 64  # of the output for a thread
+
+# Tables for the pull by whole tiles: numbers for each tile column (operators.cpu.py), tiles for each from which on they
+# repay, and bytes of all, beyond which these are read from memory (plus_second, one EPYC core, us without and with
+# them: delaunay_n14 FP32 63, 35; FP64 120, 54; n18 1153, 696; 1925, 961; stencil27_58 1326, 654; 2280, 1220; road_ny
+# 1237, 637; 1891, 1079; but grid2d_1024, with 13 and 25 MB of tables, 2168, 2514; 3903, 4804).
+CHOICES, TILES_A_TABLE, TABLE_BYTES = 24, 2, 8 << 20
 
 PLUS_PAIR = compose(MONOIDS["plus"], BINARY["pair"])[INT64]
 
@@ -103,15 +111,30 @@ class Push:
 
 
 class WidePull:
-    """t = A (+).(x) u by the CPU's kernel for all places of a tile at once."""
+    """t = A (+).(x) u by the CPU's kernel for all places of a tile at once, after one that makes tables of u where
+    that repays."""
 
-    __slots__ = ("kernel", "of", "variants")
+    __slots__ = ("kernels", "of", "tables", "variants")
 
     def __init__(self, of: PreparedProduct) -> None:
         types, semiring, kind, _, options = of.algebra
-        self.of = of
-        variant = lanes_variant(of.form.key, (*types, ("Z", of.z)), semiring, kind, flip=options["flip"])
-        self.kernel, self.variants = compiled(of.device, variant), (variant,)
+        self.of, form = of, of.form
+        made = functools.partial(lanes_variant, form.key, (*types, ("Z", of.z)), semiring, kind, flip=options["flip"])
+        self.tables = table_length(form, of.z) if kind == VALUES else 0
+        self.variants: tuple[Variant, ...] = (made(full=options["full"], tables=self.tables > 0),)
+        if self.tables:
+            self.variants = made(kernel="tables"), *self.variants
+        self.kernels = [compiled(of.device, variant) for variant in self.variants]
+
+    def calls(self, given: Input, mask: Allowed, bits: Any, values: Any) -> list[tuple[int, Any, tuple[Any, ...]]]:
+        """The units, ranges and arguments of each kernel."""
+        of, form, found = self.of, self.of.form, []
+        if self.tables:
+            table, units = np.empty(self.tables, of.z.np_type), self.tables // CHOICES
+            found.append((units, _shared(form, units), (of.matrix.values.iso, given.bits, given.array, table)))
+            given = given._replace(array=table)
+        tail = *given, *mask, of.value, bits, values
+        return [*found, (form.units, unit_bounds(form, of.device), (EVERYWHERE, *of.arguments, *tail))]
 
     def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
         """The product: a store of its own, or `free`, which is overwritten."""
@@ -124,10 +147,26 @@ class WidePull:
             t.bits.fill(0)
         if isinstance(t.values, np.generic):
             t.values = dense_values(device, size, z)
-        tail = *given, *mask, of.value, t.bits, t.values
-        self.kernel(of.form.units, EVERYWHERE, *of.arguments, *tail, bounds=unit_bounds(of.form, device))
+        for kernel, (units, bounds, args) in zip(self.kernels, self.calls(given, mask, t.bits, t.values)):
+            kernel(units, *args, bounds=bounds)
         t.count, t.least = None, 0
         return t
+
+
+def table_length(form: Any, z: DataType) -> int:
+    """Numbers in the tables of a vector of numbers of type z; 0 where none are to be made."""
+    wide, cols = z.nbytes, -(-form.ncols // form.rows_per_unit)
+    pays = 4 <= wide <= form.device.picked_bytes and form.tiles >= TILES_A_TABLE * cols
+    return cols * CHOICES if pays and cols * CHOICES * wide <= TABLE_BYTES else 0
+
+
+def _shared(form: Any, units: int) -> Any:
+    """Ranges of tile columns for threads."""
+    if not form.device.splits(form.nvals, PARALLEL_ENTRIES):
+        return None
+    if "tables" not in form.cache:
+        form.cache["tables"] = form.device.ranges(units, LEAST_WORDS)
+    return form.cache["tables"]
 
 
 def lengths(form: Any, arguments: tuple[Any, ...]) -> Csr:

@@ -249,9 +249,11 @@ def _product_variant(
 
 @functools.cache
 def lanes_variant(
-    key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], kind: int, *, flip: bool
-) -> Variant:
-    """The CPU's kernel that pulls by whole tiles, of a form that has one, for semirings that `is_wide` allows."""
+    key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], kind: int, *, flip: bool,
+    full: bool = False, tables: bool = False, kernel: str = "lanes",
+) -> Variant:  # fmt: skip
+    """The CPU's kernel that pulls by whole tiles, of a form that has one, for semirings that `is_wide` allows. tables:
+    it reads what the kernel of that name makes of the vector."""
     op, _, monoid, z = algebra_of(semiring)
     functions, values, _ = sum_of(monoid, z)
     begin, format = value("BEGIN", z, beginning(monoid, z)), format_of(key)
@@ -259,7 +261,8 @@ def lanes_variant(
     if kind == VALUES:
         exprs = (("ADD", monoid.binaryop.expr), ("MUL", op.expr))
         constants += [(name, LANE_EXPRESSIONS.index(expr)) for name, expr in exprs]
-    return Variant(format.kernel("lanes"), types, tuple(constants), (*values, begin), functions, repr(semiring))
+    constants += [("U_FULL", int(full)), ("TABLES", int(tables))]
+    return Variant(format.kernel(kernel), types, tuple(constants), (*values, begin), functions, repr(semiring))
 
 
 @functools.cache

@@ -1,22 +1,12 @@
 # t = A (+).(x) u by rows of 8 x 8 tiles, all 64 places of a tile at once in SIMD lanes: what pull.cpu.py does bit by
-# bit, for iso A and the operators that lanes have. Lane 8 r + c sums column c of row r over the tiles; at the end the
-# eight lanes of each row are summed in pairs. Parallel bounds are multiples of 64 rows.
+# bit, for iso A and the operators that lanes have. Parallel bounds are multiples of 64 rows.
+# TABLES: u_val holds what tables.cpu.py makes of u; three bits of a row pick a sum there, in eight rows at once (the
+# method of four Russians: Arlazarov, Dinic, Kronrod, Faradzev, Soviet Math. Dokl. 11, 1970). Else lane 8 r + c sums
+# column c of row r over the tiles, and at the end the eight lanes of each row are summed in pairs.
 # include: formats/b2sr/tile.cpu.py
 # include: formats/b2sr/fold.cpu.py
 # include: kernels/product.cpu.py
-from bitblas.kernels.lanes import (
-    even_lanes, first_lanes, greatest_lanes, lane, least_lanes, load_lanes, mask_lanes, minus_lanes, odd_lanes,
-    plus_lanes, repeat_lanes, row_counts, second_lanes, splat, store_lanes, times_lanes, where_lanes,
-)  # fmt: skip
-
-OPERATORS = (first_lanes, second_lanes, plus_lanes, minus_lanes, times_lanes, least_lanes, greatest_lanes)
-if KIND == VALUES:
-    add_lanes, multiply_lanes = OPERATORS[ADD], OPERATORS[MUL]
-
-
-@njit(**FUNCTION)
-def mul_lanes(a, u):
-    return multiply_lanes(u, a) if FLIP else multiply_lanes(a, u)
+# include: formats/b2sr/operators.cpu.py
 
 
 @njit(**KERNEL)
@@ -42,17 +32,29 @@ def lanes(lo, hi, longest, begin, end, row_of, row_stride, col, bits, value_ptr,
                 rest = drop_lowest(rest)
                 put(t_val, place + r, repeated(product, lane(count, r)))
         else:
-            sums = splat(BEGIN, 64)
-            for tile in range(np.int64(at(begin, tile_row)), np.int64(at(end, tile_row))):
-                tile_col = np.int64(at(col, tile))
-                u = tile_bits(u_bits, tile_col)
-                word = at(bits, tile) & (u * SPREAD)
-                seen |= word
-                z = mul_lanes(a, load_lanes(u_val, tile_col << LOG_TILE, np.uint8(u)))
-                sums = where_lanes(mask_lanes(word), add_lanes(sums, repeat_lanes(z, 8)), sums)
-            fours = add_lanes(even_lanes(sums), odd_lanes(sums))
-            twos = add_lanes(even_lanes(fours), odd_lanes(fours))
-            total = add_lanes(even_lanes(twos), odd_lanes(twos))
+            if TABLES:
+                low = middle = high = splat(BEGIN, 8)
+                for tile in range(np.int64(at(begin, tile_row)), np.int64(at(end, tile_row))):
+                    tile_col = np.int64(at(col, tile))
+                    word = at(bits, tile)
+                    seen |= word if U_FULL else word & (tile_bits(u_bits, tile_col) * SPREAD)
+                    choices = tile_col * CHOICES
+                    low = add_lanes(low, picked_lanes(u_val, choices, row_places(u_val, word, 0)))
+                    middle = add_lanes(middle, picked_lanes(u_val, choices + 8, row_places(u_val, word, 3)))
+                    high = add_lanes(high, picked_lanes(u_val, choices + 16, row_places(u_val, word, 6)))
+                total = add_lanes(add_lanes(low, middle), high)
+            else:
+                sums = splat(BEGIN, 64)
+                for tile in range(np.int64(at(begin, tile_row)), np.int64(at(end, tile_row))):
+                    tile_col = np.int64(at(col, tile))
+                    u = tile_bits(u_bits, tile_col)
+                    word = at(bits, tile) if U_FULL else at(bits, tile) & (u * SPREAD)
+                    seen |= word
+                    z = mul_lanes(a, load_lanes(u_val, tile_col << LOG_TILE, np.uint8(u)))
+                    sums = where_lanes(mask_lanes(word), add_lanes(sums, repeat_lanes(z, 8)), sums)
+                fours = add_lanes(even_lanes(sums), odd_lanes(sums))
+                twos = add_lanes(even_lanes(fours), odd_lanes(fours))
+                total = add_lanes(even_lanes(twos), odd_lanes(twos))
             rows = fold_rows(seen) & open_rows
             if place + 8 <= t_val.size:
                 store_lanes(t_val, place, total)

@@ -241,7 +241,7 @@ def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
     if not device.sorts_keys:
         from scipy.sparse import csr_array
 
-        given = (np.arange(nvals), rows.columns(), rows.ptr)
+        given = (np.arange(nvals) if order else np.empty(nvals, np.int8), rows.columns(), rows.ptr)
         found = csr_array(given, shape=(rows.nrows, ncols)).tocsc()
         made = from_arrays(device, ncols, rows.nrows, found.indptr, found.indices)
         return made, found.data.astype(index_type(nvals)) if order else None

@@ -3,14 +3,21 @@
 # include: kernels/values.cpu.py
 # include: kernels/ending.cpu.py
 # include: formats/csr/columns.cpu.py
+AHEAD = 4  # words of rows before these that u is asked for, where it has values
+LEARNT = 1 << 15  # rows up to which a processor learns by heart how long each is
+LONG = 12  # entries of a row, in the mean, from which on one that it does not foresee costs little
 
 
 @njit(**KERNEL)
 def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_iso, a_stride, u_bits, u_val, u_iso,
          u_stride, mask, mask_stride, mask_invert, product, w_bits, w_val, w_iso, w_stride, moved, replace, t_bits,
          t_val):  # fmt: skip
+    by_fours = not U_FULL or (end.size > LEARNT and np.int64(at(end, end.size - 1)) < LONG * end.size)
     for word in range(lo >> 6, (hi + 63) >> 6):
         rest = at(mask, word * mask_stride) ^ mask_invert
+        if U_FULL and BLEND:
+            for d in range(8):  # columns are often near the row
+                prefetch_read(u_val, ((word + AHEAD) << 6) + 8 * d)
         # include: kernels/rows_of_word.cpu.py
         if U_FULL and KIND == COUNT and STORE and not MERGE and not W_BOOL and rest == ~np.uint64(0):  # SIMD's
             for d in range(64):
@@ -18,6 +25,20 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                 count = np.int64(at(end, row)) - np.int64(at(begin, row))
                 put(t_val, row, take(repeated(product, count)))
                 rows |= np.uint64(count > 0) << np.uint64(d)
+            rest = np.uint64(0)
+        if U_FULL and BLEND and STORE and not MERGE and not W_BOOL and not by_fours and rest == ~np.uint64(0):
+            for d in range(64):
+                row = (word << 6) + d
+                stop = np.int64(at(end, row))
+                e = np.int64(at(begin, row))
+                rows |= np.uint64(e < stop) << np.uint64(d)
+                total = BEGIN
+                while e < stop:
+                    j = column(col, width, e)
+                    z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
+                    total = add(total, z)
+                    e += 1
+                put(t_val, row, take(total))
             rest = np.uint64(0)
         while rest != 0:
             # include: kernels/next_row.cpu.py

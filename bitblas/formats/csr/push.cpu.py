@@ -9,6 +9,7 @@ MOST = 1024  # rows that are listed at a time
 AHEAD = 12  # rows between asking for what a row holds and going through it
 NEAR = 6  # the same for its places of t, and how many of them
 CACHED = 1 << 14  # places of t that a core has at hand
+MANY = 64  # products for a word of t from which on t begins with what adds nothing
 SPARSE = 16  # rows for one with an entry, from which on these are far apart
 
 
@@ -16,6 +17,14 @@ SPARSE = 16  # rows for one with an entry, from which on these are far apart
 def push(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_iso, a_stride, u_bits, u_val, u_iso,
          u_stride, mask, mask_stride, mask_invert, product, counts, t_bits, t_val):  # fmt: skip
     whole = lo == 0 and hi == t_bits.size
+    ready = False
+    if KIND == VALUES and BLEND and mask_stride == 0:
+        entries = np.int64(0)
+        for w in range(u_bits.size):
+            entries += np.int64(popcount(at(u_bits, w)))
+        ready = entries * np.int64(at(end, end.size - 1)) > MANY * t_bits.size * end.size
+        for j in range(lo << 6, min(hi << 6, t_val.size) if ready else lo << 6):
+            put(t_val, j, BEGIN)
     rows = empty(np.int64(MOST), np.int64)
     w = filled(u_bits, 0, u_bits.size)
     while w < u_bits.size:

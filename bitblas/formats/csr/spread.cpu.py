@@ -9,6 +9,7 @@ MOST = 1024  # rows that are listed at a time
 AHEAD = 12  # rows between asking for what a row holds and going through it
 NEAR = 6  # the same for its places of t
 whole = True
+ready = False
 far = False  # most rounds meet places that others have just met
 
 

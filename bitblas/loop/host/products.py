@@ -13,7 +13,7 @@ from semirings.dtypes import BOOL, lookup_dtype
 from ...device import ranges
 from ...device.table import Operation
 from ...exceptions import CaptureError
-from ...formats import EVERYWHERE, longest_unit
+from ...formats import longest_unit
 from ...formats.values import PackedValues
 from ...kernels.prologue import Variant
 from ...plan.direction import Case, Known, pulled
@@ -39,7 +39,6 @@ from ...verbs.operands import (
     stored,
 )
 from ...verbs.product import PreparedProduct
-from ...verbs.schedule import unit_bounds
 from ...verbs.variants import push_variant
 from ..fused import layout
 from ..recorded.ir import LineProduct, Masked, Product, Statement, Vec
@@ -182,9 +181,9 @@ class Products:
         given = Input(u.at(u.bits), *values)
 
         def by_tiles(mask: Allowed, t: Summed) -> list[Operation]:
-            bounds = self._bounds(made.form.units, unit_bounds(made.form, self.device))
-            args = (EVERYWHERE, *made.arguments, *given, *mask, made.value, t.at(t.bits), t.at(t.values))
-            return [self._summary(t, "clear"), Operation(made.apart.variants[0], bounds, args)]
+            calls = zip(made.apart.variants, made.apart.calls(given, mask, t.at(t.bits), t.at(t.values)))
+            found = [Operation(variant, self._bounds(n, many), args) for variant, (n, many, args) in calls]
+            return [self._summary(t, "clear"), *found]
 
         def by_rows(mask: Allowed, t: Summed) -> list[Operation]:
             to = Output(t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing.array)
