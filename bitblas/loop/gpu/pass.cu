@@ -89,6 +89,16 @@ template <class Get> __device__ __forceinline__ u32 kept_half(u32 here, i64 mine
   return kept;
 }
 
+#if !BY_WORDS
+// A place of one of the half words: whose it is, and what vectors hold there.
+struct Here {
+  int owner;
+  bool inside;
+  i64 p;
+  MEMBERS
+};
+#endif
+
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
   (void)n;
@@ -111,12 +121,29 @@ pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
 #if BY_WORDS
     AT_WORDS
 #else
-    for (u32 todo = __ballot_sync(ALL_LANES, some); todo; todo &= todo - 1) {
-      const int owner = __ffs(todo) - 1;
-      const i64 p = __shfl_sync(ALL_LANES, mine, owner) * 32 + WARP_LANE;
-      const bool inside = p < size;
-      (void)inside;
-      AT_POSITION
+    // What several half words need is asked for before any of it is used.
+    for (u32 todo = __ballot_sync(ALL_LANES, some); todo;) {
+      Here all_here[POSITIONS];
+#pragma unroll
+      for (int i = 0; i < POSITIONS; ++i, todo &= todo - 1) {
+        Here& here = all_here[i];
+        const int owner = here.owner = todo ? __ffs(todo) - 1 : -1;
+        const i64 p = here.p = __shfl_sync(ALL_LANES, mine, owner & 31) * 32 + WARP_LANE;
+        const bool inside = here.inside = owner >= 0 && p < size;
+        (void)inside;
+        NAMES
+        LOAD
+      }
+#pragma unroll
+      for (int i = 0; i < POSITIONS; ++i) {
+        Here& here = all_here[i];
+        const int owner = here.owner;
+        const i64 p = here.p;
+        const bool inside = here.inside;
+        (void)owner, (void)p, (void)inside;
+        NAMES
+        AT_POSITION
+      }
     }
 #endif
     if (some) {
