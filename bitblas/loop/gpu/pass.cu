@@ -1,7 +1,8 @@
 // Statements that treat every position by itself, fused. A lane holds a half word of the bits of each vector, and a warp
-// goes through its half words one after the other, a thread a position; or (BY_WORDS) all that statements do to bits is
+// goes through its half words, POSITIONS at once, a thread a position of each; or (BY_WORDS) all that statements do to bits is
 // done to half words, and only values are written position by position. Scalars are computed before by every thread;
-// sums of entries by blocks, in an order that depends on the grid alone, and the block that is done last joins them.
+// sums of entries by blocks, in an order that depends on the grid alone, and the block that is done last joins them, and
+// computes the scalars that depend on them.
 // SOME is false where the statements do nothing in a lane's half word. The text is generated (passes.py, by_words.py).
 #include "kernels/vector.cuh"
 #include "kernels/frontier.cuh"
