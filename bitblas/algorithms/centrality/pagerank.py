@@ -99,4 +99,5 @@ def _iteration(A, gb, weighted, personal, alpha, tol, max_iter, dtype):
         change.step(r, t)
         share()
 
-    return {"begin": share, "body": body, "while_": change.going, "limit": max_iter, "ranks": r, "shares": w, "jumps": p}
+    state = {"ranks": r, "shares": w, "jumps": p}
+    return {"begin": share, "body": body, "while_": change.going, "limit": max_iter, **state}

@@ -36,14 +36,15 @@ def triangle_count(A, *, gb=None):
     check.square(gb, A)
 
     # L = A where i is before j
-    L = _by_degree(A, gb) if check.kept(_has_hubs, A, gb) else A.select(gb.select.tril, -1).new()
+    L = check.kept(_directed, A, gb)
     # C<L> = L plus.pair L'
     C = L.mxm(L.T, gb.semiring.plus_pair[gb.dtypes.INT64]).new(mask=L.S)
     return int(C.reduce_scalar(gb.monoid.plus, allow_empty=False).new().value)
 
 
-def _has_hubs(A, gb):
-    return A.nvals > 0 and int(degrees(A, gb).max()) * A.nrows > SKEW * A.nvals
+def _directed(A, gb):
+    has_hubs = A.nvals > 0 and int(degrees(A, gb).max()) * A.nrows > SKEW * A.nvals
+    return _by_degree(A, gb) if has_hubs else A.select(gb.select.tril, -1).new()
 
 
 def _by_degree(A, gb):

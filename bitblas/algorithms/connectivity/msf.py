@@ -126,7 +126,7 @@ def _boruvka(A, gb):
 
 
 def _both_ways(i, j, kind, n, gb):
-    """Row pointers, columns and edges of the graph with the edges i - j: as rows, so that results need not be sorted."""
+    """Row pointers, columns and edges of the graph with the edges i - j: results in their order need no sorting."""
     rows, columns = i.repeat(2), j.repeat(2)
     rows[1::2], columns[1::2] = j, i
     edge = numbers(len(i), gb).astype(kind.np_type).repeat(2)

@@ -10,10 +10,10 @@ from semirings.dtypes import BOOL
 
 from ..recorded.ir import Reduce, Scal, Statement, Vec
 from .fuse import Pass, Step
+from .loads import load_text
 from .passes import (
     entry_text,
     lines_of,
-    load_text,
     scalar_text,
     scalars_of,
     store_sum,

@@ -23,10 +23,11 @@ Launch = Callable[[], None]
 # With hubs (`skewed`) a search is over after some seven rounds: milliseconds with 6, 9, 12 rounds, in one run, RMAT 20
 # 0.188, 0.177, 0.179, Mycielski's graph 14 0.112, 0.117, 0.118.
 COPIES, COPIES_SKEWED = 12, 9
+COPIES_INSIDE = 3  # of a loop inside a round, which is entered often
 
 
 def copies_of(
-    round_: Round, captures: bool, limit: int = NO_LIMIT, *, skewed: bool,
+    round_: Round, captures: bool, limit: int = NO_LIMIT, *, skewed: bool, inside: bool = False,
     opened: Callable[[Pull], bool] = lambda item: False,
 ) -> int:  # fmt: skip
     """Rounds per run of the body: products by rows cannot be skipped, but those of listed ones (`opened`), so that few
@@ -36,7 +37,7 @@ def copies_of(
     lasts = lambda item: isinstance(item, (Inner, Between)) or (isinstance(item, Pull) and not opened(item))
     if not captures or any(map(lasts, round_.items)):
         return BUFFERS if rotates else 1
-    copies = COPIES_SKEWED if skewed else COPIES
+    copies = COPIES_INSIDE if inside else COPIES_SKEWED if skewed else COPIES
     copies = min(copies // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
     return copies // BUFFERS * BUFFERS or BUFFERS
 
