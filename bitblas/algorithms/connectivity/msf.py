@@ -39,9 +39,11 @@ def minimum_spanning_forest(A, *, gb=None):
     n = check.square(gb, A)
     loop = check.loop(_boruvka, A, gb)
     w, parts, (ptr, columns, edge) = (loop.state[name] for name in ("weights", "parts", "both_ways"))
-    chosen = gb.Vector(gb.dtypes.BOOL, w.size)
     if w.size:
         loop.run()
+    chosen = parts[-1][1]
+    if chosen.size < w.size:
+        chosen = gb.Vector(gb.dtypes.BOOL, w.size)
         for first, part in parts:
             chosen[first : first + part.size] << part
     # F = the entries of both ways whose edge is chosen

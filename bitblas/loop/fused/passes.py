@@ -18,7 +18,7 @@ from .sparse import sparse_vectors
 from .together import late_scalars
 
 # What places that are loaded at once may take: registers, of the 64 of a thread, and statements.
-MOST_WORDS, MOST_LINES = 12, 48
+MOST_WORDS, MOST_LINES = 8, 48
 
 
 def pass_variant(

@@ -18,7 +18,9 @@ from ..buffers import Frontier
 from ..fused import layout
 from ..fused.fuse import Pull
 from ..fused.steps import SEGMENT_ENTRIES, Opens, activate_variant, is_opened, some_variant
-from ..recorded.ir import LineProduct, Product
+from ..recorded.ir import LineProduct, Product, Statement
+
+BY_ROWS = True
 from .activate import ALL
 from .operands import launchable
 
@@ -30,6 +32,17 @@ def is_listed(build: Any, item: Pull) -> bool:
         return False
     kind, _ = layout.kind(product, build.iso)
     return is_opened(product.matrix.structure.primary.key, product.semiring, kind)
+
+
+def goes_by_rows(device: Any, s: Statement, iso: Any) -> bool:
+    """Whether a product that could push pulls the rows of its mask: those of its own frontier, which are as many as it
+    would push along, and want no atomics."""
+    product, mask = s.value, s.mask
+    assert isinstance(product, Product)
+    if mask is None or mask.vec != product.u or not mask.structure or mask.complement or not device.shares_rows:
+        return False
+    kind, _ = layout.kind(product, iso)
+    return BY_ROWS and is_opened(product.matrix.structure.primary.key, product.semiring, kind)
 
 
 class PullLaunch:
