@@ -10,9 +10,9 @@ import numpy as np
 
 from ...kernels.prologue import Variant
 from ..buffers import BUFFERS, ROUNDS
-from ..fused.fuse import Between, Inner, Pass, Pull, Round, Step
+from ..fused.fuse import Between, Inner, Item, Pass, Pull, Round, Step
 from ..fused.lines import Line
-from ..recorded.ir import Pointwise, Statement, Vec
+from ..recorded.ir import LineProduct, Pointwise, Statement, Vec
 from ..recorded.state import NO_LIMIT
 from .activate import activation
 from .again import finish
@@ -24,6 +24,8 @@ Launch = Callable[[], None]
 # 0.188, 0.177, 0.179, Mycielski's graph 14 0.112, 0.117, 0.118.
 COPIES, COPIES_SKEWED = 12, 9
 COPIES_INSIDE = 3  # of a loop inside a round, which is entered often
+# Where products cannot be skipped, but take little longer than another run of the body: up to so many entries.
+COPIES_BRIEF, BRIEF = 2, 1 << 22
 
 
 def copies_of(
@@ -34,12 +36,16 @@ def copies_of(
     of them may run in vain, nor can inner loops, nor what ranks exchange; where the host makes the launches, no loop
     has to be paid for."""
     rotates = any(isinstance(item, Step) for item in round_.items)
-    lasts = lambda item: isinstance(item, (Inner, Between)) or (isinstance(item, Pull) and not opened(item))
-    if not captures or any(map(lasts, round_.items)):
-        return BUFFERS if rotates else 1
+    last = [x for x in round_.items if isinstance(x, (Inner, Between)) or (isinstance(x, Pull) and not opened(x))]
+    if not captures or last:
+        return BUFFERS if rotates else COPIES_BRIEF if captures and not inside and all(map(_is_brief, last)) else 1
     copies = COPIES_INSIDE if inside else COPIES_SKEWED if skewed else COPIES
     copies = min(copies // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
     return copies // BUFFERS * BUFFERS or BUFFERS
+
+
+def _is_brief(item: Item) -> bool:
+    return isinstance(item, Pull) and not isinstance(item.product, LineProduct) and item.product.matrix.nvals <= BRIEF
 
 
 def entering(build: Any) -> list[Launch]:
