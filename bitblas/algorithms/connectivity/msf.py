@@ -118,9 +118,10 @@ def _boruvka(A, gb):
             root << at(p, root)
 
     def jump(p):
+        # twice, so that each reads what the other has written
         q = at(p, at(p, p))
+        p << at(q, at(q, q))
         moved(gb.binary.ne(p & q).new().V, gb.replace) << True
-        p << q
 
     return {
         "begin": begin, "body": body, "while_": near, "weights": w, "parts": parts, "both_ways": both_ways,

@@ -109,15 +109,16 @@ class _Places:
         self.here: set[Vec] = set()
         self.written: set[Vec] = set()
         self.gathered: set[Vec] = set()
-        self.joined: set[Vec] = set()
+        self.joined: dict[Vec, object] = {}  # by which monoid
 
     def forbid(self, s: Statement) -> bool:
         """Whether the statement must wait for the next pass."""
         elsewhere = set(s.elsewhere)
         if isinstance(s.value, Scatter):
-            return bool(elsewhere & (self.here | self.gathered | self.joined) or set(s.vectors) & self.joined)
+            others = any(self.joined.get(x, s.value.monoid) != s.value.monoid for x in elsewhere)
+            return others or bool(elsewhere & (self.here | self.gathered) or set(s.vectors) & self.joined.keys())
         here = {*s.vectors, *([] if s.written is None else [s.written])}
-        if elsewhere & (self.written | self.joined) or here & self.joined:
+        if elsewhere & (self.written | self.joined.keys()) or here & self.joined.keys():
             return True
         return s.written in self.gathered or s.written in elsewhere
 
@@ -126,7 +127,10 @@ class _Places:
             self.written.add(s.written)
             self.here.add(s.written)
         self.here.update(s.vectors)
-        (self.joined if isinstance(s.value, Scatter) else self.gathered).update(s.elsewhere)
+        if isinstance(s.value, Scatter):
+            self.joined |= dict.fromkeys(s.elsewhere, s.value.monoid)
+        else:
+            self.gathered.update(s.elsewhere)
 
 
 __all__ = ["fits", "late_scalars", "size_of", "together"]

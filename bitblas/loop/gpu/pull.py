@@ -19,10 +19,10 @@ from ..fused import layout
 from ..fused.fuse import Pull
 from ..fused.steps import SEGMENT_ENTRIES, Opens, activate_variant, is_opened, some_variant
 from ..recorded.ir import LineProduct, Product, Statement
-
-BY_ROWS = True
 from .activate import ALL
 from .operands import launchable
+
+BY_ROWS = True
 
 
 def is_listed(build: Any, item: Pull) -> bool:
