@@ -6,7 +6,8 @@ edge. Each triangle is counted once, at the edge between its two lowest vertices
 where there are hubs: vertices of high degree have few neighbours of a higher one, so no row of L is long. Elsewhere it
 is that of falling numbers, and L is the lower triangle, which costs less to make.
 
-State: C has the structure of L and holds the number of triangles that each edge closes.
+State: C has the structure of L and holds the number of triangles that each edge closes. L is kept with A, for the next
+call: half of its entries.
 
 Input: A with a symmetric structure (each edge stored both ways). Values, dtype and self loops do not matter.
 
