@@ -39,7 +39,7 @@ from .chosen import Marks
 from .inner import InnerLoop, copies_of
 from .lines import along_lines
 from .operands import Cleared, Head, Source, Target, launchable
-from .pull import PullLaunch, is_listed
+from .pull import PullLaunch, is_listed, listed_form
 from .small import small_rounds
 
 Launch = Callable[[], None]
@@ -248,7 +248,9 @@ class Build:
         values, full = layout.operand(item.product, self.iso), item.product.u.id in self.full
         if isinstance(item.product, LineProduct):
             return along_lines(self, item, k, values, frontiers)
-        pull = PullLaunch(self.device, item.product, values, *frontiers, masked=item.mask is not None, full=full)
+        key = listed_form(self.device, item.product, item.mask, self.iso) if k >= 0 else ""
+        masked = item.mask is not None
+        pull = PullLaunch(self.device, item.product, values, *frontiers, masked=masked, full=full, key=key)
         return pull.bound(self, item, k)
 
     def _step(self, item: Step, k: int, activated: int | None, stepped: Mapping[Vec, int]) -> Launch:
