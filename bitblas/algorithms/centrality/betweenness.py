@@ -7,8 +7,9 @@ one round of a program.
 
 State: p (a row of P) is the number of shortest paths from the source, FP64, as it grows without bounds; no entry stands
 for "not found". d (a row of D) is the dependency: the sum, over all targets, of the share of the shortest paths that go
-through v; v itself is one target more of what it hands on. V holds the number of steps to each vertex, W its low byte,
-so that to find the vertices of one number (level, as presence alone) costs a quarter of the bytes.
+through v; v itself is one target more of what it hands on. V holds the number of steps to each vertex, -1 where it was
+not found, W its low byte, so that to find the vertices of one number (level, as presence alone) costs a quarter of the
+bytes.
 
 Input: any square A; an edge is a stored entry of length one, whatever its dtype and value; self loops do not matter.
 Directed: A[i, j] is the edge i -> j.
@@ -114,8 +115,8 @@ def _searching(A, gb, k):
         # Q<level, replace> = 1, at the sources
         Q(level.S, gb.replace) << 1.0
         P.clear()
-        V.clear()
-        W.clear()
+        V << -1
+        W << 0
         depth << 0
         found(Q, P, V, W)
         check.repeat(lambda steps: forth(steps, Q, P, V, W), Q)
