@@ -33,8 +33,8 @@ def narrow() -> Iterator[Variant]:
             yield lines_variant(*how)
         for name, a, x, flip in PRODUCTS:
             op = semiring[name][a]
-            for mode, dealt in ((WHOLE, False), (WHOLE, True), (PARTS, False)):
-                yield lines_variant("pull", TYPES, op, a, x, stride, flip, min(32, stride), mode, False, dealt)
+            for mode in (WHOLE, PARTS):
+                yield lines_variant("pull", TYPES, op, a, x, stride, flip, min(32, stride), mode, False)
             yield join_lines_variant(op.op.monoid[op.return_type], op.return_type, stride, min(32, stride))
         for name, x in (("plus", FP64), ("lor", BOOL)):
             yield across_variant(MONOIDS[name][x], x, stride, VALUES, min(32, stride))

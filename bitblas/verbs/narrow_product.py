@@ -26,7 +26,6 @@ from .narrow_variants import PARTS, WHOLE, lines_variant
 from .operands import dummy, entry_values, nothing
 from .schedule import unit_bounds
 
-DEALT = 8  # entries of a row, in the mean, from which on lanes share them while they look for places with a sum
 LONGEST, SEGMENT = 1 << 10, 1 << 8  # entries of a row from which on a GPU cuts it; of a segment
 
 
@@ -117,7 +116,6 @@ class Narrow:
         if device.shares_rows:
             share = power_of_two(form.nvals / max(1, form.nrows) / 4, 1, 32)
             lanes = min(32, lines.stride) if self.kind != WORDS else 1 if push else share
-        self.dealt = device.shares_rows and self.kind == VALUES and not push and form.nvals >= DEALT * form.nrows
         why = "along the lines that have entries" if push else f"{lines.width} places a line"
         direction = "push" if push else "pull"
         self.plan = Plan("mxm", semiring.op.name, form.key, transposed, direction, self.kind, lanes, f"bitmap: {why}")
@@ -132,7 +130,7 @@ class Narrow:
         packed = self.form.format.packed
         return lines_variant(
             self.plan.direction, self.form.types(False), semiring, self.a_type, x_type, self.lines.stride,
-            self.flip, self.plan.lanes, mode, packed, self.dealt and mode == WHOLE,
+            self.flip, self.plan.lanes, mode, packed,
         )  # fmt: skip
 
     def run(self, x: VectorStore, mask: tuple[Any, bool] | None) -> VectorStore:

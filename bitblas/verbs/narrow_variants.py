@@ -26,22 +26,21 @@ def _constants(kind: int, x: DataType, z: DataType, terminal: int, stride: int, 
     )  # fmt: skip
 
 
-def _shared(constants: Any, mode: int, *, dealt: bool = False) -> Any:
+def _shared(constants: Any, mode: int) -> Any:
     """SHARE lanes take a word of values. Of whole rows a block looks at more words than it has groups of lanes."""
     known = dict(constants)
     known["SHARE"] = known["LANES"]
     if mode == WHOLE and known["KIND"] == VALUES and known["LANES"] > LOOKED:
         known["LANES"] = LOOKED
-    return *known.items(), ("MODE", mode), ("DEALT", int(dealt))
+    return *known.items(), ("MODE", mode)
 
 
 @functools.cache
 def lines_variant(
     direction: str, types: Any, semiring: Typed[Semiring] | None, a: DataType, x: DataType, stride: int, flip: bool,
-    lanes: int, mode: int, packed: bool, dealt: bool = False,
+    lanes: int, mode: int, packed: bool,
 ) -> Variant:  # fmt: skip
-    """The kernel of a product by lines; semiring None: WORDS. flip: the narrow operand stands on the left. dealt: lanes
-    share the entries of a row before it is known whether it has a sum."""
+    """The kernel of a product by lines; semiring None: WORDS. flip: the narrow operand stands on the left."""
     op, t, monoid, z = algebra_of(semiring)
     kind = WORDS if semiring is None else VALUES
     if semiring is None:
@@ -54,7 +53,7 @@ def lines_variant(
         u, v, i, k, j = mul.args
         mul = mul._replace(args=(v, u, j, k, i))
     mul = mul._replace(result=z)
-    constants = (*_shared(_constants(kind, x, z, terminal, stride, lanes), mode, dealt=dealt), ("PACKED", int(packed)))
+    constants = (*_shared(_constants(kind, x, z, terminal, stride, lanes), mode), ("PACKED", int(packed)))
     line = ("LINE", LINE[min(64, stride)])
     label = "words" if semiring is None else repr(semiring)
     types = (*types, line, ("A", a), ("U", x), ("Z", z))

@@ -2,8 +2,7 @@
 // BLOCK / LANES words of lines. Of WORDS LANES lanes share the entries of a row. Of values SHARE lanes share a word of a
 // line, a place or two each, so that values are read side by side: a thread looks at each word first, and groups of lanes
 // take those where a sum may be: GROUP lanes where it has few places, to which the entries are dealt in turn. A sum has
-// the order of its row's entries, or, of few, that of what the lanes have. DEALT: they look at all lines, as rows are too
-// long for a thread.
+// the order of its row's entries, or, of few, that of what the lanes have.
 // MODE: ROWS, lines of T; PARTS, segments of long rows, whose sums are lines of a bitmap of their own (WORDS: joined to
 // T); JOIN, runs of lines of X, as where parts are joined, and A is not read.
 #include "formats/bitmap/lines.cuh"
@@ -70,7 +69,6 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   __shared__ u32 listed, taken, list[UNITS];
   if (threadIdx.x == 0) listed = taken = 0;
   __syncthreads();
-#if !DEALT
   if (threadIdx.x < UNITS && first + threadIdx.x < n) {
     const Unit u = UNIT(first + threadIdx.x, true);
     bool some = u.stop - u.e > SCANNED || (MODE == JOIN && u.e < u.stop);
@@ -89,9 +87,6 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #endif
     }
   }
-#else
-  if (threadIdx.x == 0) listed = (u32)(n - first < UNITS ? n - first : UNITS);
-#endif
   __syncthreads();
 #if MODE == JOIN
   const u32 left_over = listed;
@@ -107,8 +102,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     mine = shuffle_from<GROUP>(mine, 0);
     const bool has = mine < listed;
     if (!__any_sync(ALL_LANES, has)) break;
-    const u32 which = DEALT ? mine : has ? list[mine] : 0;
-    const Unit u = UNIT(first + which, has);
+    const Unit u = UNIT(first + (has ? list[mine] : 0), has);
     const bool is_short = u.stop - u.e <= SCANNED;
     i64 k[KEPT];
     u64 x[KEPT], places = 0;
@@ -123,7 +117,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #pragma unroll
     for (int d = GROUP / 2; d >= 1; d >>= 1) places |= shuffle_xor(ALL_LANES, places, d);
     if (has && (!is_short || __popcll(places) > FEW)) {
-      if (one == 0) others[atomicAdd(&left_over, 1u)] = which;
+      if (one == 0) others[atomicAdd(&left_over, 1u)] = list[mine];
       places = 0;
     } else if (has && one == 0) {
       t_bits[u.to(words)] = (LINE_T)places;
@@ -157,7 +151,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #endif
     }
 #if Z_BOOL
-    if (has && one == 0 && (DEALT || places)) t_val[u.to(words)] = (LINE_T)true_;
+    if (has && one == 0 && places) t_val[u.to(words)] = (LINE_T)true_;
 #endif
   }
   __syncthreads();
