@@ -29,7 +29,6 @@ def limits(**changed: Any) -> Iterator[None]:
         "shared": (gustavson, "SHARED_WORDS"), "push": (direction, "PUSH_COST"),
         "graded": (rows_choice, "GRADED_FROM"), "hot": (rows_choice, "HOT_SHARE"),
         "longest": (narrow_product, "LONGEST"), "segment": (narrow_product, "SEGMENT"),
-        "dealt": (narrow_product, "DEALT"),
     }  # fmt: skip
     before = {name: getattr(*places[name]) for name in changed}
     try:

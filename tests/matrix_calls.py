@@ -225,7 +225,7 @@ def lines(variant: Variant) -> None:
     flip = variant.label.startswith("semiring.plus_first")
     A, X = a_matrix(of["A"], iso=words), a_bitmap(of["U"], places, flip=flip, iso=words, few=push)
     X.nvals
-    with limits(longest=5, segment=2, dealt=0 if variant.constant("DEALT") else 1 << 20):
+    with limits(longest=5, segment=2):
         (X.mxm(A, op) if flip else A.T.mxm(X, op) if push else A.mxm(X, op)).new()
 
 

@@ -41,13 +41,11 @@ def minimum_spanning_forest(A, *, gb=None):
     w, parts, (ptr, columns, edge) = (loop.state[name] for name in ("weights", "parts", "both_ways"))
     if w.size:
         loop.run()
-    chosen = parts[-1][1]
-    if chosen.size < w.size:
-        chosen = gb.Vector(gb.dtypes.BOOL, w.size)
-        for first, part in parts:
-            chosen[first : first + part.size] << part
+    chosen = w != w  # nowhere, of what is no NaN
+    for first, part in parts:
+        chosen[first : first + part.size] = part.to_dense(False)
     # F = the entries of both ways whose edge is chosen
-    kept = chosen.to_dense(False)[edge].nonzero()[0]
+    kept = chosen[edge].nonzero()[0]
     return gb.Matrix.from_csr(kept.searchsorted(ptr), columns[kept], w[edge[kept]], A.dtype, nrows=n, ncols=n)
 
 

@@ -23,7 +23,7 @@ Launch = Callable[[], None]
 # With hubs (`skewed`) a search is over after some seven rounds: milliseconds with 6, 9, 12 rounds, in one run, RMAT 20
 # 0.188, 0.177, 0.179, Mycielski's graph 14 0.112, 0.117, 0.118.
 COPIES, COPIES_SKEWED = 12, 9
-COPIES_INSIDE = 3  # of a loop inside a round, which is entered often
+COPIES_INSIDE = 3  # of passes alone in a loop inside a round: it is entered often, and over soon
 # Where products cannot be skipped, but take little longer than another run of the body: up to so many entries.
 COPIES_BRIEF, BRIEF = 2, 1 << 22
 
@@ -39,6 +39,7 @@ def copies_of(
     last = [x for x in round_.items if isinstance(x, (Inner, Between)) or (isinstance(x, Pull) and not opened(x))]
     if not captures or last:
         return BUFFERS if rotates else COPIES_BRIEF if captures and not inside and all(map(_is_brief, last)) else 1
+    inside = inside and all(isinstance(item, Pass) for item in round_.items)
     copies = COPIES_INSIDE if inside else COPIES_SKEWED if skewed else COPIES
     copies = min(copies // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
     return copies // BUFFERS * BUFFERS or BUFFERS
