@@ -124,7 +124,6 @@ def _searching(A, gb, k):
         D(P.S, gb.replace) << 0.0
         to_the_one_before(V, W)
         share(T, P)
-        to_the_one_before(V, W)
         check.repeat(lambda _: back(T, P, V, W), goes_on)
         searches << False
 
@@ -145,7 +144,7 @@ def _searching(A, gb, k):
     def to_the_one_before(V, W):
         # level = where V == depth: bytes are looked at first
         depth << depth.apply(binary.minus, right=1)
-        goes_on << depth.apply(binary.gt, right=0)
+        goes_on << depth.apply(binary.gt, right=1)
         low << depth.apply(binary.band, right=255)
         level << W.select("==", low)
         level(level.S, gb.replace) << V.select("==", depth)
@@ -157,11 +156,11 @@ def _searching(A, gb, k):
 
     def back(T, P, V, W):
         # T<level, replace> = T plus.first A', from the level behind; D += T .* P
+        to_the_one_before(V, W)
         T(level.S, gb.replace) << along(T, A.T)
         T << binary.times(T & P)
         D(gb.monoid.plus) << T
         share(T, P)
-        to_the_one_before(V, W)
 
     state = {"level": level, "dependencies": D, "paths": paths}
     return {"begin": begin, "body": body, "while_": searches, **state}

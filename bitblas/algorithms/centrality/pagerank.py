@@ -84,9 +84,11 @@ def _iteration(A, gb, weighted, personal, alpha, tol, max_iter, dtype):
     rest, change = gb.Scalar(FP64), power.Change(gb, tol)
 
     def share():
-        # flow = w .* r; rest = 1 - alpha sum(r where it flows)
+        # flow = w .* r; rest = 1 - alpha sum((w != 0) .* r)
         flow << binary.times(w & r)
-        rest << r.dup(mask=w.V).reduce(plus, allow_empty=False)
+        flows = w.apply(binary.isne, right=0.0).new()
+        flows << binary.times(flows & r)
+        rest << flows.reduce(plus, allow_empty=False)
         rest << rest.apply(binary.times, right=-alpha)
         rest << rest.apply(binary.plus, right=1.0)
         if not personal:
