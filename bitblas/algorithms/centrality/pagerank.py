@@ -97,7 +97,9 @@ def _iteration(A, gb, weighted, personal, alpha, tol, max_iter, dtype):
     def body(_):
         # t = A' plus.second flow + rest p: the rest comes to all vertices alike, or as they are preferred
         t = A.T.mxv(flow, along).new()
-        t(plus) << (p.apply(binary.times, right=rest) if personal else rest)
+        t(plus) << (p.apply(binary.times, right=rest) if personal else 0.0)
+        if not personal:
+            t << t.apply(binary.plus, right=rest)
         change.step(r, t)
         share()
 
