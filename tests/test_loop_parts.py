@@ -15,6 +15,8 @@ from bitblas.loop import Program
 from bitblas.loop.fused import layout
 from bitblas.loop.recorded.ir import Product
 
+INT64 = gb.dtypes.INT64
+
 
 def test_before_and_after_the_rounds(device):
     """What begin makes is new in each run, and nothing of it is handed out; end sees what the rounds left."""
