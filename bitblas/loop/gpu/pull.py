@@ -23,17 +23,16 @@ from ..recorded.ir import LineProduct, Masked, Product, Statement
 from .activate import ALL
 from .operands import launchable
 
-BY_ROWS, BESIDE = True, True
-
 
 def listed_form(device: Any, product: Product, mask: Masked | None, iso: Any) -> str:
     """The key of the form whose rows a product goes along where they are those that its mask lists; "": there is none.
-    Plain rows beside tiles, where the mask is the product's own frontier."""
+    Plain rows beside tiles, where the mask is the product's own frontier (independent sets, milliseconds: Delaunay mesh
+    0.49 by tiles, 0.37; grid 1.12, 0.83)."""
     opens = mask is not None and mask.structure and not mask.complement
     if not opens or isinstance(product, LineProduct) or not device.shares_rows:
         return ""
     primary, own = product.matrix.structure.primary, mask is not None and mask.vec == product.u
-    key = CSR if own and BESIDE and not primary.format.by_rows and not primary.compact else primary.key
+    key = CSR if own and not primary.format.by_rows and not primary.compact else primary.key
     return key if is_opened(key, product.semiring, layout.kind(product, iso)[0]) else ""
 
 
@@ -47,7 +46,7 @@ def goes_by_rows(device: Any, s: Statement, iso: Any) -> bool:
     would push along, and want no atomics."""
     assert isinstance(s.value, Product)
     own = s.mask is not None and s.mask.vec == s.value.u
-    return own and BY_ROWS and listed_form(device, s.value, s.mask, iso) != ""
+    return own and listed_form(device, s.value, s.mask, iso) != ""
 
 
 class PullLaunch:
