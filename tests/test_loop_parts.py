@@ -15,6 +15,8 @@ from bitblas.loop import Program
 from bitblas.loop.fused import layout
 from bitblas.loop.recorded.ir import Product
 
+INT64 = gb.dtypes.INT64
+
 
 def test_before_and_after_the_rounds(device):
     """What begin makes is new in each run, and nothing of it is handed out; end sees what the rounds left."""
@@ -180,3 +182,31 @@ def test_what_a_scalar_fills(device, filled, certain):
     assert dense(x) == [2, 3, 0 if certain else -99]
     assert filled or device == "cpu"  # where one round is run by its statements
     assert set(filled) <= {certain}
+
+
+def test_scalars_of_sums_end_a_pass(device):
+    """What is computed of sums stands in their pass, in its order, also where other statements read the old values."""
+    x = gb.Vector.from_coo(np.arange(70), np.arange(70), dtype=INT64, size=70)
+    a, b, c = (gb.Scalar.from_value(k, dtype=INT64) for k in (0, 3, 0))
+    going, plus = gb.Scalar.from_value(True), gb.binary.plus
+
+    def body(k):
+        x(plus) << b
+        a << x.reduce(gb.monoid.plus)
+        b << a.apply(gb.binary.minus, right=5)
+        c(plus) << b
+        a << k
+        b << c.apply(gb.binary.cdiv, right=1000)
+        going << c.apply(gb.binary.lt, right=10**6)
+
+    program = gb.loop.Program(body, while_=going)
+    with gb.loop.at_once():
+        rounds = program.run()
+    values, old, sums = np.arange(70), 3, 0
+    for _ in range(rounds):
+        values = values + old
+        sums += int(values.sum()) - 5
+        old = sums // 1000
+    assert rounds > 3 and sums >= 10**6
+    assert (a.value, b.value, c.value, x.to_dense().tolist()) == (rounds - 1, old, sums, values.tolist())
+    assert len(program.explain().launches) == 1

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import test_loop
@@ -12,9 +15,9 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas.loop import Program
 from bitblas.loop.buffers import ENTRIES, LISTED, REMAINING, SEGMENTS, STATE, WORK
-from bitblas.loop.fused.fuse import Round, Step
+from bitblas.loop.fused.fuse import Pass, Pull, Round, Step
 from bitblas.loop.fused.steps import activate_variant
-from bitblas.loop.gpu.inner import copies_of
+from bitblas.loop.gpu.inner import BRIEF, copies_of
 from bitblas.loop.recorded.ir import Product, Vec
 from bitblas.store import pack
 
@@ -137,12 +140,17 @@ def test_entries_that_nobody_has_listed(device, form, monkeypatch):
 
 
 def test_few_rounds_in_a_body_where_rows_are_long():
-    """Rounds after the end cost a launch each: with hubs there are few before it."""
+    """Rounds after the end cost a launch each: with hubs, and of loops inside a round, there are few before it. What
+    cannot be skipped and is brief stands there twice."""
     x = Vec(0, 64, BOOL)
     product = Product(None, x, gb.semiring.any_pair[BOOL], False, True, 64)
     round_ = Round((Step(x, product, None, (), False, ""),), (x,), {})
     assert [copies_of(round_, True, skewed=skewed) for skewed in (False, True)] == [12, 9]
     assert copies_of(round_, False, skewed=True) == 3
+    assert copies_of(Round((Pass(),), (x,), {}), True, skewed=False, inside=True) == 3
+    for nvals, copies in ((BRIEF, 2), (BRIEF + 1, 1)):
+        pull = Pull(x, replace(product, matrix=SimpleNamespace(nvals=nvals)), None, "")
+        assert copies_of(Round((pull,), (x,), {}), True, skewed=False) == copies
 
 
 @pytest.mark.parametrize("form", ["csr", *(pytest.param(x, marks=pytest.mark.slow) for x in ("mplg", "nib"))])

@@ -22,7 +22,7 @@ from ..store import MatrixStore, VectorStore, dense_values
 from . import records
 from .narrow import is_flat
 from .narrow_sums import Asked, Call, always, as_lines, as_sums, joined, line_mask, read_lines, words_of
-from .narrow_variants import PARTS, WHOLE, lines_variant
+from .narrow_variants import FEW, PARTS, WHOLE, lines_variant
 from .operands import dummy, entry_values, nothing
 from .schedule import unit_bounds
 
@@ -130,7 +130,7 @@ class Narrow:
         packed = self.form.format.packed
         return lines_variant(
             self.plan.direction, self.form.types(False), semiring, self.a_type, x_type, self.lines.stride,
-            self.flip, self.plan.lanes, mode, packed,
+            self.flip, self.plan.lanes, mode, packed, self.lines.number < FEW,
         )  # fmt: skip
 
     def run(self, x: VectorStore, mask: tuple[Any, bool] | None) -> VectorStore:

@@ -7,8 +7,9 @@ one round of a program.
 
 State: p (a row of P) is the number of shortest paths from the source, FP64, as it grows without bounds; no entry stands
 for "not found". d (a row of D) is the dependency: the sum, over all targets, of the share of the shortest paths that go
-through v; v itself is one target more of what it hands on. V holds the number of steps to each vertex, and level the
-vertices of one number, as presence alone.
+through v; v itself is one target more of what it hands on. V holds the number of steps to each vertex, -1 where it was
+not found, W its low byte, so that to find the vertices of one number (level, as presence alone) costs a quarter of the
+bytes.
 
 Input: any square A; an edge is a stored entry of length one, whatever its dtype and value; self loops do not matter.
 Directed: A[i, j] is the edge i -> j.
@@ -31,7 +32,7 @@ def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
     """The sum, over the sources s and all targets t, of the share of the shortest paths from s to t that go through v.
 
     A: Matrix, n x n, any dtype. sources: vertices, each counted as often as it is named; all n if None. batch: int,
-    how many at once, for which there are five matrices of as many rows. gb: the library, bitblas if None.
+    how many at once, for which there are six matrices of as many rows. gb: the library, bitblas if None.
     Returns a Vector, FP64, size n, full. Paths do not go through their own ends, and nothing is normalised: with all
     sources it is NetworkX's betweenness_centrality(G, normalized=False) of a DiGraph. An undirected graph stored both
     ways has each path twice, once from either end: half of the result is what NetworkX says of a Graph.
@@ -96,55 +97,70 @@ def _found(A, gb, sources, k):
 
 def _searching(A, gb, k):
     """D, the dependency of each of k sources on each vertex that it reaches; of one source as a Vector."""
-    FP64, INT32, BOOL, binary, n = gb.dtypes.FP64, gb.dtypes.INT32, gb.dtypes.BOOL, gb.binary, A.nrows
+    FP64, INT32, UINT8, BOOL = (getattr(gb.dtypes, name) for name in ("FP64", "INT32", "UINT8", "BOOL"))
+    binary, n = gb.binary, A.nrows
     make = (lambda kind: gb.Matrix(kind, k, n)) if k > 1 else (lambda kind: gb.Vector(kind, n))
     D, level = make(FP64), make(BOOL)
     paths = () if k > 1 else (make(FP64), make(INT32))  # of one source, whose edges may be asked for
-    depth, goes_on, searches, plus_first = gb.Scalar(INT32), gb.Scalar(BOOL), gb.Scalar(BOOL), gb.semiring.plus_first
+    depth, low, goes_on, searches = gb.Scalar(INT32), gb.Scalar(UINT8), gb.Scalar(BOOL), gb.Scalar(BOOL)
+    plus_first = gb.semiring.plus_first
 
     def along(X, B):
         return X.mxm(B, plus_first[FP64]) if k > 1 else X.vxm(B, plus_first[FP64])
 
     def begin():
-        return make(FP64), make(FP64), *(paths or (make(FP64), make(INT32)))
+        return make(FP64), make(FP64), make(UINT8), *(paths or (make(FP64), make(INT32)))
 
-    def body(_, Q, T, P, V):
-        P.clear()
-        V.clear()
+    def body(_, Q, T, W, P, V):
         # Q<level, replace> = 1, at the sources
         Q(level.S, gb.replace) << 1.0
-        check.repeat(lambda steps: forth(steps, Q, P, V), level)
+        P.clear()
+        V << -1
+        W << 0
+        depth << 0
+        found(Q, P, V, W)
+        check.repeat(lambda steps: forth(steps, Q, P, V, W), Q)
         # D<P, replace> = 0; back from the last level, whose vertices hand on themselves alone
         D(P.S, gb.replace) << 0.0
-        level << V.select("==", depth)
-        to_the_one_before()
-        check.repeat(lambda _: back(T, P, V), goes_on)
+        to_the_one_before(V, W)
+        share(T, P)
+        check.repeat(lambda _: back(T, P, V, W), goes_on)
         searches << False
 
-    def forth(steps, Q, P, V):
-        # P<level> = Q; V<level> = steps
-        P(level.S) << Q
-        V(level.S) << steps
-        depth << steps
+    def found(Q, P, V, W):
+        # P<Q> = Q; V<Q> = depth; W<Q> = its low byte
+        P(Q.S) << Q
+        V(Q.S) << depth
+        low << depth.apply(binary.band, right=255)
+        W(Q.S) << low
+
+    def forth(steps, Q, P, V, W):
         # Q<!P, replace> = Q plus.first A: a vertex has the paths of all vertices before it
         Q(~P.S, gb.replace) << along(Q, A)
-        level(Q.S, gb.replace) << True
+        depth << steps
+        depth << depth.apply(binary.plus, right=1)
+        found(Q, P, V, W)
 
-    def to_the_one_before():
+    def to_the_one_before(V, W):
+        # level = where V == depth: bytes are looked at first
         depth << depth.apply(binary.minus, right=1)
-        goes_on << depth.apply(binary.gt, right=0)
+        goes_on << depth.apply(binary.gt, right=1)
+        low << depth.apply(binary.band, right=255)
+        level << W.select("==", low)
+        level(level.S, gb.replace) << V.select("==", depth)
 
-    def back(T, P, V):
+    def share(T, P):
         # T<level, replace> = (1 + D) ./ P
         T(level.S, gb.replace) << D.apply(binary.plus, right=1.0)
         T << binary.truediv(T & P)
-        # T<before, replace> = T plus.first A'
-        level << V.select("==", depth)
+
+    def back(T, P, V, W):
+        # T<level, replace> = T plus.first A', from the level behind; D += T .* P
+        to_the_one_before(V, W)
         T(level.S, gb.replace) << along(T, A.T)
-        # D += T .* P
         T << binary.times(T & P)
         D(gb.monoid.plus) << T
-        to_the_one_before()
+        share(T, P)
 
     state = {"level": level, "dependencies": D, "paths": paths}
     return {"begin": begin, "body": body, "while_": searches, **state}

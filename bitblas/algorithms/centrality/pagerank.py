@@ -6,7 +6,7 @@ of all n, or one in proportion to the personalization.
 
 State: r is full, one rank per vertex, and sums to 1. The division by the out-degree is done once, in w, so A needs no
 values; w is 0 where nothing can flow, so that all vectors are full. What does not flow along edges, from the jumps and
-the dangling vertices, is what the flow lacks to the sum 1.
+the dangling vertices, is what the flow of the others lacks to the sum 1; it is known before the product.
 
 Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
 
@@ -50,7 +50,7 @@ def pagerank(A, *, alpha=0.85, personalization=None, weighted=False, tol=1e-6, m
     if n == 0:
         return gb.Vector(dtype, 0)
 
-    loop = check.loop(_iteration, A, gb, weighted, jumps is not None, tol, max_iter, dtype)
+    loop = check.loop(_iteration, A, gb, weighted, jumps is not None, alpha, tol, max_iter, dtype)
     r, w, p = (loop.state[name] for name in ("ranks", "shares", "jumps"))
     r << 1 / n
     # w = alpha / (A plus.pair r), or plus.times: alpha over the out-degree, 0 where nothing can flow
@@ -77,26 +77,31 @@ def _jumps(personalization, n, gb):
     return jumps
 
 
-def _iteration(A, gb, weighted, personal, tol, max_iter, dtype):
+def _iteration(A, gb, weighted, personal, alpha, tol, max_iter, dtype):
     n, binary, plus, FP64 = A.nrows, gb.binary, gb.monoid.plus, gb.dtypes.FP64
     along = gb.semiring.plus_times[dtype] if weighted else gb.semiring.plus_second[dtype]
-    r, w, p, t, flow = (gb.Vector(dtype, n) for _ in range(5))
-    total, rest = gb.Scalar(FP64), gb.Scalar(FP64)
-    change = power.Change(gb, tol)
+    r, w, p, flow = (gb.Vector(dtype, n) for _ in range(4))
+    rest, change = gb.Scalar(FP64), power.Change(gb, tol)
+
+    def share():
+        # flow = w .* r; rest = 1 - alpha sum((w != 0) .* r)
+        flow << binary.times(w & r)
+        flows = w.apply(binary.isne, right=0.0).new()
+        flows << binary.times(flows & r)
+        rest << flows.reduce(plus, allow_empty=False)
+        rest << rest.apply(binary.times, right=-alpha)
+        rest << rest.apply(binary.plus, right=1.0)
+        if not personal:
+            rest << rest.apply(binary.truediv, right=float(n))
 
     def body(_):
-        # t = A' plus.second (w .* r)
-        flow << binary.times(w & r)
-        t << A.T.mxv(flow, along)
-        # t += (1 - sum(t)) p: the rest comes to all vertices alike, or as they are preferred
-        total << t.reduce(plus, allow_empty=False)
-        rest << total.apply(binary.minus, left=1.0)
-        if personal:
-            flow << p.apply(binary.times, right=rest)
-            t(plus) << flow
-        else:
-            rest << rest.apply(binary.truediv, right=float(n))
-            t(plus) << rest
+        # t = A' plus.second flow + rest p: the rest comes to all vertices alike, or as they are preferred
+        t = A.T.mxv(flow, along).new()
+        t(plus) << (p.apply(binary.times, right=rest) if personal else 0.0)
+        if not personal:
+            t << t.apply(binary.plus, right=rest)
         change.step(r, t)
+        share()
 
-    return {"body": body, "while_": change.going, "limit": max_iter, "ranks": r, "shares": w, "jumps": p}
+    state = {"ranks": r, "shares": w, "jumps": p}
+    return {"begin": share, "body": body, "while_": change.going, "limit": max_iter, **state}

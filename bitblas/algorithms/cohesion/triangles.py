@@ -6,7 +6,8 @@ edge. Each triangle is counted once, at the edge between its two lowest vertices
 where there are hubs: vertices of high degree have few neighbours of a higher one, so no row of L is long. Elsewhere it
 is that of falling numbers, and L is the lower triangle, which costs less to make.
 
-State: C has the structure of L and holds the number of triangles that each edge closes.
+State: C has the structure of L and holds the number of triangles that each edge closes. L is kept with A, for the next
+call: half of its entries.
 
 Input: A with a symmetric structure (each edge stored both ways). Values, dtype and self loops do not matter.
 
@@ -36,14 +37,15 @@ def triangle_count(A, *, gb=None):
     check.square(gb, A)
 
     # L = A where i is before j
-    L = _by_degree(A, gb) if check.kept(_has_hubs, A, gb) else A.select(gb.select.tril, -1).new()
+    L = check.kept(_directed, A, gb)
     # C<L> = L plus.pair L'
     C = L.mxm(L.T, gb.semiring.plus_pair[gb.dtypes.INT64]).new(mask=L.S)
     return int(C.reduce_scalar(gb.monoid.plus, allow_empty=False).new().value)
 
 
-def _has_hubs(A, gb):
-    return A.nvals > 0 and int(degrees(A, gb).max()) * A.nrows > SKEW * A.nvals
+def _directed(A, gb):
+    has_hubs = A.nvals > 0 and int(degrees(A, gb).max()) * A.nrows > SKEW * A.nvals
+    return _by_degree(A, gb) if has_hubs else A.select(gb.select.tril, -1).new()
 
 
 def _by_degree(A, gb):

@@ -20,6 +20,7 @@ Fallin, Gonzalez, Seo, Burtscher: A high-performance MST implementation for GPUs
 """
 
 from .. import _check as check
+from .._parts import numbers
 from .._roots import at
 
 LIGHT = 2  # light edges for each vertex; where there are not twice as many, no edges are light
@@ -37,18 +38,15 @@ def minimum_spanning_forest(A, *, gb=None):
     gb = check.library(gb)
     n = check.square(gb, A)
     loop = check.loop(_boruvka, A, gb)
-    i, j, w, parts = (loop.state[name] for name in ("rows", "columns", "weights", "parts"))
-    chosen = gb.Vector(gb.dtypes.BOOL, i.size)
-    if i.size:
+    w, parts, (ptr, columns, edge) = (loop.state[name] for name in ("weights", "parts", "both_ways"))
+    if w.size:
         loop.run()
-        for first, part in parts:
-            chosen[first : first + part.size] << part
-    # F = the chosen edges, each both ways
-    kept = chosen.to_coo()[0]
-    i, j = (ends[kept].new().to_dense() for ends in (i, j))
-    rows, columns = i.repeat(2), j.repeat(2)
-    rows[1::2], columns[1::2] = j, i
-    return gb.Matrix.from_coo(rows, columns, w[kept].repeat(2), A.dtype, nrows=n, ncols=n)
+    chosen = w != w  # nowhere, of what is no NaN
+    for first, part in parts:
+        chosen[first : first + part.size] = part.to_dense(False)
+    # F = the entries of both ways whose edge is chosen
+    kept = chosen[edge].nonzero()[0]
+    return gb.Matrix.from_csr(kept.searchsorted(ptr), columns[kept], w[edge[kept]], A.dtype, nrows=n, ncols=n)
 
 
 def _boruvka(A, gb):
@@ -61,7 +59,9 @@ def _boruvka(A, gb):
     m, light = len(w), LIGHT * n
     light = light if m > 2 * light and bool(w[0] != w[light]) else 0
     kind = gb.dtypes.INT32 if max(n, m) < 2**31 - 1 else gb.dtypes.INT64  # half the bytes where they suffice
-    i, j = (gb.Vector.from_dense(x[order].astype(kind.np_type)) for x in (i, j))
+    i, j = (x[order].astype(kind.np_type) for x in (i, j))
+    both_ways = _both_ways(i, j, kind, n, gb)
+    i, j = gb.Vector.from_dense(i), gb.Vector.from_dense(j)
     moved, vertex = gb.Vector(BOOL, n), gb.Vector.from_scalar(0, n).apply(index).new(kind)
     parts = [(0, gb.Vector(BOOL, light)), (light, gb.Vector(BOOL, m - light))]
     ends = [[x[k : k + part.size].new() for x in (i, j)] for k, part in parts] if light else [(), (i, j)]
@@ -116,11 +116,20 @@ def _boruvka(A, gb):
             root << at(p, root)
 
     def jump(p):
+        # twice, so that each reads what the other has written
         q = at(p, at(p, p))
+        p << at(q, at(q, q))
         moved(gb.binary.ne(p & q).new().V, gb.replace) << True
-        p << q
 
     return {
-        "begin": begin, "body": body, "while_": near,
-        "rows": i, "columns": j, "weights": w, "parts": parts,
+        "begin": begin, "body": body, "while_": near, "weights": w, "parts": parts, "both_ways": both_ways,
     }  # fmt: skip
+
+
+def _both_ways(i, j, kind, n, gb):
+    """Row pointers, columns and edges of the graph with the edges i - j: results in their order need no sorting."""
+    rows, columns = i.repeat(2), j.repeat(2)
+    rows[1::2], columns[1::2] = j, i
+    edge = numbers(len(i), gb).astype(kind.np_type).repeat(2)
+    ptr, columns, edge = gb.Matrix.from_coo(rows, columns, edge, kind, nrows=n, ncols=n).to_csr()
+    return ptr.astype("int64"), columns.astype(kind.np_type), edge

@@ -16,7 +16,7 @@ from ...store import MatrixStore
 from ...verbs import matrix as verbs
 from ..building import restored
 from ..convert import check_size, device_of, pickled
-from ..options import check_layout
+from ..options import Layout, check_layout
 from ..statement.axes import Axis
 from ..statement.expr import enter
 from ..statement.mask import Mask, check
@@ -120,7 +120,9 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
             twin = type(self)._from_store(
                 MatrixStore(store.structure, store.dtype, store.raw, store.copies, order=store.order)
             )
-            store.prepared[key] = make(twin)
+            made = store.prepared[key] = make(twin)
+            if isinstance(made, Matrix):  # as it was made: what is read often is looked at for products with vectors
+                made._layout = Layout(made.format)
         return store.prepared[key]
 
     def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:

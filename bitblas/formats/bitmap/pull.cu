@@ -1,7 +1,8 @@
 // T<mask> = A (+).(x) X by rows of A: X and T are bitmaps, whose lines are the columns and the rows of A. A block takes
 // BLOCK / LANES words of lines. Of WORDS LANES lanes share the entries of a row. Of values SHARE lanes share a word of a
 // line, a place or two each, so that values are read side by side: a thread looks at each word first, and groups of lanes
-// take those where a sum may be. A sum has the order of its row's entries.
+// take those where a sum may be: GROUP lanes where it has few places, to which the entries are dealt in turn. A sum has
+// the order of its row's entries, or, of few, that of what the lanes have.
 // MODE: ROWS, lines of T; PARTS, segments of long rows, whose sums are lines of a bitmap of their own (WORDS: joined to
 // T); JOIN, runs of lines of X, as where parts are joined, and A is not read.
 #include "formats/bitmap/lines.cuh"
@@ -12,6 +13,9 @@
 #define AT_ONCE 3  // lines whose values it asks for; of four the registers spill
 #define UNITS (BLOCK / LANES)
 #define SCANNED 32  // entries of a row that one thread looks at
+#define FEW 8       // places that a group of GROUP lanes sums up one after the other, KEPT entries a lane
+#define GROUP 8
+#define KEPT (SCANNED / GROUP)
 
 // A word of a line of T, and the entries of its row.
 struct Unit {
@@ -84,15 +88,83 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     }
   }
   __syncthreads();
+#if MODE == JOIN
+  const u32 left_over = listed;
+  const u32* const others = list;
+#else
+  __shared__ u32 left_over, few_taken, others[UNITS];
+  if (threadIdx.x == 0) left_over = few_taken = 0;
+  __syncthreads();
+  const int one = threadIdx.x & (GROUP - 1);
+  while (true) {
+    u32 mine = 0;
+    if (one == 0) mine = atomicAdd(&few_taken, 1u);
+    mine = shuffle_from<GROUP>(mine, 0);
+    const bool has = mine < listed;
+    if (!__any_sync(ALL_LANES, has)) break;
+    const Unit u = UNIT(first + (has ? list[mine] : 0), has);
+    const bool is_short = u.stop - u.e <= SCANNED;
+    i64 k[KEPT];
+    u64 x[KEPT], places = 0;
+#pragma unroll
+    for (int i = 0; i < KEPT; ++i) {
+      const i64 e = u.e + one + i * GROUP;
+      const bool there = is_short && e < u.stop;
+      k[i] = there ? (i64)columns[e] * words + u.w : 0;
+      x[i] = there ? x_bits[k[i]] & u.places : 0;
+      places |= x[i];
+    }
+#pragma unroll
+    for (int d = GROUP / 2; d >= 1; d >>= 1) places |= shuffle_xor(ALL_LANES, places, d);
+    if (has && (!is_short || __popcll(places) > FEW)) {
+      if (one == 0) others[atomicAdd(&left_over, 1u)] = list[mine];
+      places = 0;
+    } else if (has && one == 0) {
+      t_bits[u.to(words)] = (LINE_T)places;
+    }
+#if Z_BOOL
+    u64 true_ = 0;
+#endif
+    for (u64 todo = places; __any_sync(ALL_LANES, todo != 0); todo &= todo - 1) {
+      const int b = todo ? __ffsll(todo) - 1 : 0;
+      Z_T sum = Z_T();
+      bool some = false;
+      U_T v[KEPT];
+#pragma unroll
+      for (int i = 0; i < KEPT; ++i) v[i] = todo && x[i] >> b & 1 ? load<U_T>(x_val, x_iso, x_stride, k[i] * BITS + b) : U_T();
+#pragma unroll
+      for (int i = 0; i < KEPT; ++i) {
+        const bool more = todo && x[i] >> b & 1;
+        join(some, sum, more, more ? mul(values.at(u.e + one + i * GROUP), v[i], u.line, (k[i] - u.w) / words, u.w * BITS + b) : Z_T());
+      }
+#pragma unroll
+      for (int d = GROUP / 2; d >= 1; d >>= 1) {
+        const bool other = shuffle_xor(ALL_LANES, some, d);
+        const Z_T z = shuffle_xor(ALL_LANES, sum, d);
+        join(some, sum, other, z);
+      }
+      if (!todo || one) continue;
+#if Z_BOOL
+      true_ |= (u64)sum << b;
+#else
+      t_val[u.to(words) * BITS + b] = sum;
+#endif
+    }
+#if Z_BOOL
+    if (has && one == 0 && places) t_val[u.to(words)] = (LINE_T)true_;
+#endif
+  }
+  __syncthreads();
+#endif
   const int lane = threadIdx.x & (SHARE - 1), group = threadIdx.x & 31 & ~(SHARE - 1);
   const u64 lanes = ~0ull >> (64 - SHARE);
   while (true) {
     u32 mine = 0;
     if (lane == 0) mine = atomicAdd(&taken, 1u);
     mine = shuffle_from<SHARE>(mine, 0);
-    const bool has = mine < listed;
+    const bool has = mine < left_over;
     if (!__any_sync(ALL_LANES, has)) break;
-    const Unit u = UNIT(first + (has ? list[mine] : 0), has);
+    const Unit u = UNIT(first + (has ? others[mine] : 0), has);
     Z_T sum[PER];
     bool some[PER];
 #pragma unroll

@@ -73,7 +73,7 @@ def _statement(text: Text, s: Statement, w: Vec, valued: bool) -> list[str]:
     lines = [f"{{ const u32 open_here = {_open(text, s.mask)}; u32 here = open_here & {there};"]
     x, dtype = _computed(text, e)
     if e.keep:
-        lines.append(f"here = kept_half(here, mine, [&](i64 p) {{ return (bool){x}; }});")
+        lines.append(f"here = {_kept(text, e, x)};")
         x, dtype = _value(text, e.u), e.u.dtype
     kept = "0u" if s.replace else f"{had} & ~open_here"
     kept += "" if s.accum is None else f" | ({had} & open_here)"
@@ -86,6 +86,17 @@ def _statement(text: Text, s: Statement, w: Vec, valued: bool) -> list[str]:
         if w.dtype is BOOL and valued:
             lines.append(f"t{w.id} &= w{w.id};")
     return [*lines, "(void)here; }"]
+
+
+def _kept(text: Text, e: Pointwise, x: str) -> str:
+    """The positions of `here` where a select keeps the entry. x: its condition."""
+    u, v = e.u, e.u if e.v is None else e.v
+    loads = isinstance(u, Vec) and u.id not in text.iso and u.dtype is not BOOL
+    if not isinstance(u, Vec) or not loads or u.dtype.np_type.itemsize > 1 or isinstance(v, Vec):
+        return f"kept_half(here, mine, [&](i64 p) {{ return (bool){x}; }})"
+    f, _ = text.called(e, u.dtype, text.term(v)[2])
+    own = f"[&](i64 p, {u.dtype.c_type} x) {{ return (bool){f}(x, {_value(text, v)}, p, i64(0)); }}"
+    return f"kept_bytes(here, mine, size, x{u.id}_val, {own})"
 
 
 def _written(text: Text, s: Statement, w: Vec, x: str, dtype: DataType) -> list[str]:

@@ -163,13 +163,23 @@ def _is_everywhere(e: Any, full: Set[Vec], certain: Set[int]) -> bool:
 
 
 def prepared(body: Body, full: frozenset[Vec]) -> Body:
-    """The body without what makes vectors ready that are full."""
+    """The body without what makes vectors ready that are full, or that were made so for a join by the same monoid."""
 
     def part(statements: Part) -> Part:
-        return tuple(
-            replace(s, statements=part(s.statements)) if isinstance(s, Block) else s
-            for s in statements if isinstance(s, Block) or not (isinstance(s.value, Ready) and s.target in full)
-        )  # fmt: skip
+        found: list[Statement | Block] = []
+        ready: dict[Vec | Scal, Any] = {}
+        for s in statements:
+            if isinstance(s, Block):
+                ready.clear()
+                found.append(replace(s, statements=part(s.statements)))
+            elif not isinstance(s.value, Ready):
+                if not isinstance(s.value, Scatter) or s.value.monoid != ready.get(s.target):
+                    ready.pop(s.target, None)
+                found.append(s)
+            elif s.target not in full and ready.get(s.target) != s.value.monoid:
+                ready[s.target] = s.value.monoid
+                found.append(s)
+        return tuple(found)
 
     return replace(body, statements=part(body.statements), begin=part(body.begin), end=part(body.end))
 

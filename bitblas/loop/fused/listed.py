@@ -10,10 +10,10 @@ from semirings.dtypes import BOOL
 
 from ..recorded.ir import Reduce, Scal, Statement, Vec
 from .fuse import Pass, Step
+from .loads import load_text
 from .passes import (
     entry_text,
     lines_of,
-    load_text,
     scalar_text,
     scalars_of,
     store_sum,
@@ -95,7 +95,7 @@ def _pass(text: Text, item: Pass, listed: Listed, first: bool, builds: bool) -> 
     """A pass over the list. first: it clears what the step has read. builds: it makes the lists anew."""
     sums = [s for s in item.statements if isinstance(s.value, Reduce)]
     outer, text.lines = text.lines, []
-    begin = lines_of(text, item.statements, _begin)
+    begin, late = lines_of(text, item.statements, _begin)
     lines, text.lines = text.lines, outer
     known = vectors_of(item.statements)
     modified = {s.target for s in item.statements if isinstance(s.target, Vec) and s.target.id not in text.local}
@@ -125,6 +125,7 @@ def _pass(text: Text, item: Pass, listed: Listed, first: bool, builds: bool) -> 
     ending.append("meet_in_cluster();")
     for k, s in enumerate(sums):
         ending.append(f"join_parts(part{k}, some{k}, sum{k}, add{k}); {store_sum(text, s, k)}")
+    ending += late
     if builds:
         ending.append("small.turn ^= 1;")
     return ["{", *begin, f"small.visit<{flags}>([&]{head}", *loads, *lines, *stores, "});", *ending, "}"]

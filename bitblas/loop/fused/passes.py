@@ -9,11 +9,16 @@ from typing import Any
 from semirings.dtypes import BOOL, DataType
 
 from ...kernels.prologue import Function, Variant, sum_of
-from ..recorded.ir import Pointwise, Ready, Reduce, Scal, Statement, Vec
+from ..recorded.ir import Pointwise, Reduce, Scal, Statement, Vec
 from .by_words import by_words, go_by_words, half_words, laziness, scalar_lines, truths
 from .fuse import Pass
+from .loads import Loads, load_text
 from .pointwise import Parameter, Text, literal, macro
 from .sparse import sparse_vectors
+from .together import late_scalars
+
+# What places that are loaded at once may take: registers, of the 64 of a thread, and statements.
+MOST_WORDS, MOST_LINES = 8, 48
 
 
 def pass_variant(
@@ -35,15 +40,17 @@ def pass_variant(
     modified = {s.written for s in statements if s.written is not None}
     sums = [s for s in statements if isinstance(s.value, Reduce)]
     words = go_by_words(statements, text)
-    loads: list[str] = []
     stores: list[str] = []
+    late: list[str] = []
+    loads: Loads | None = None
     if words:
         before += scalar_lines(text, statements)
         lines = by_words(text, statements)
     else:
-        loads, stores = _loads(text, statements, vectors, modified)
-        before += lines_of(text, statements, _begin)
-        lines = text.lines
+        loads = Loads(text, statements, vectors, modified)
+        first, late = lines_of(text, statements, _begin)
+        before, stores = before + first, loads.stores
+        lines = [*loads.own, *text.lines]
     if isinstance(counted, Vec):
         before.append("u64 remaining = 0;")
         has = "all" if counted.id in text.full else f"w{counted.id}"
@@ -54,7 +61,7 @@ def pass_variant(
         after.append("add_of_block(slot + REMAINING, remaining);")
     written = [s for s in scalars if writes(statements, s)]
     if written:
-        after += _ending(text, sums, written, counted)
+        after += _ending(text, sums, late, written, counted)
     halves = " | ".join(f"w{x.id}" for x in _looked_at(text, statements, counted))
     held = half_words(text, vectors, modified, truths(statements, text) if words else vectors)
     macros = [
@@ -62,12 +69,25 @@ def pass_variant(
         macro("LOAD_WORDS", held[0]), macro("STORE_WORDS", held[1]),
         macro("PARAMETERS", [f", {p.declaration}" for p in text.parameters]),
         macro("BEFORE", before), macro("AFTER", after),
-        macro("AT_WORDS" if words else "AT_POSITION", [*loads, *lines, *stores]),
+        macro("AT_WORDS" if words else "AT_POSITION", [*lines, *stores]),
     ]  # fmt: skip
+    if loads is not None:
+        macros += [
+            f"#define POSITIONS {at_once(loads.words, len(statements))}", macro("MEMBERS", loads.members),
+            macro("NAMES", loads.names), macro("LOAD", loads.loads),
+        ]  # fmt: skip
     # No names of objects in the text: it is the key of the cache.
     label = f"{len(statements)} statements"
     variant = Variant("loop/gpu/pass", (), (("LANES", 1),), (), tuple(text.functions), label, "\n".join(macros) + "\n")
     return variant, tuple(text.parameters)
+
+
+def at_once(words: int, statements: int) -> int:
+    """How many places a thread loads before it goes on: as many as registers and the length of the text allow."""
+    for many in (4, 2):
+        if words * many <= MOST_WORDS and statements * many <= MOST_LINES:
+            return many
+    return 1
 
 
 def _looked_at(text: Text, statements: Sequence[Statement], counted: Vec | Scal | None) -> list[Vec]:
@@ -114,14 +134,17 @@ def entry_text(
     return text, macro("AT_ENTRY(i)", [*body, *loads, *lines, *stores, "}"])
 
 
-# ---- loading and storing --------------------------------------------------------------------------------------------
+# ---- vectors and scalars --------------------------------------------------------------------------------------------
 
 
-def lines_of(text: Text, statements: Sequence[Statement], begin: Callable[[Text, Statement, int], str]) -> list[str]:
-    """Writes down the lines of statements for each place; returns what stands before all of them: `begin` of each sum,
-    and scalars."""
+def lines_of(
+    text: Text, statements: Sequence[Statement], begin: Callable[[Text, Statement, int], str]
+) -> tuple[list[str], list[str]]:
+    """Writes down the lines of statements for each place; returns what stands before all of them (`begin` of each sum,
+    and scalars), and the scalars that come after the sums."""
     before: list[str] = []
-    sums = [s for s in statements if isinstance(s.value, Reduce)]
+    after: list[str] = []
+    sums, late = [s for s in statements if isinstance(s.value, Reduce)], late_scalars(statements)
     for s in statements:
         if isinstance(s.value, Reduce):
             before.append(begin(text, s, sums.index(s)))
@@ -129,10 +152,11 @@ def lines_of(text: Text, statements: Sequence[Statement], begin: Callable[[Text,
         elif isinstance(s.target, Scal):
             outer, text.lines = text.lines, []
             text.statement(s)
-            before, text.lines = before + text.lines, outer
+            (after if s in late else before).extend(text.lines)
+            text.lines = outer
         else:
             text.statement(s)
-    return before
+    return before, after
 
 
 def vectors_of(statements: Sequence[Statement]) -> list[Vec]:
@@ -166,61 +190,6 @@ def scalar_text(s: Scal, const: str) -> str:
     )
 
 
-def load_text(
-    text: Text, x: Vec, written: bool, inside: str, *, at_once: bool = False, held: bool = False
-) -> list[str]:
-    """The names of a vector at place p. at_once: where one trip to memory matters more than what it reads, the value is
-    asked for beside the bit. held: bits are in half words that lanes hold."""
-    c, local = x.dtype.c_type, x.id in text.local
-    bit = lambda name: f"(__shfl_sync(ALL_LANES, {name}{x.id}, owner) >> WARP_LANE & 1u)"
-    if local or x.id in text.full:
-        lines = [f"bool b{x.id} = {'false' if local else inside}; (void)b{x.id};"]
-    elif held:
-        lines = [f"bool b{x.id} = {bit('w')} != 0 && {inside}; (void)b{x.id};"]
-    else:
-        text.bits(x, written=written)
-        lines = [f"bool b{x.id} = {inside} && bit_of(x{x.id}_bits, p); (void)b{x.id};"]
-    if x.id in text.iso:
-        lines.append(f"const {c} v{x.id} = {literal(x.dtype, text.iso[x.id])}; (void)v{x.id};")
-        return lines
-    if local:
-        return [*lines, f"{c} v{x.id} = cast<{c}>(0); (void)v{x.id};"]
-    if held and x.dtype is BOOL:
-        return [*lines, f"bool v{x.id} = {bit('t')} != 0 && b{x.id}; (void)v{x.id};"]
-    text.values(x, written=written)
-    if x.id in text.lazy:
-        return [*lines, f"{c} v{x.id} = cast<{c}>(0); (void)v{x.id};"]
-    at = f"bit_of(x{x.id}_val, p)" if x.dtype is BOOL else f"x{x.id}_val[p]"
-    if at_once:
-        return [
-            f"const {c} any{x.id} = {at};",
-            *lines,
-            f"{c} v{x.id} = b{x.id} ? any{x.id} : cast<{c}>(0); (void)v{x.id};",
-        ]
-    return [*lines, f"{c} v{x.id} = b{x.id} ? {at} : cast<{c}>(0); (void)v{x.id};"]
-
-
-def _loads(
-    text: Text, statements: Sequence[Statement], vectors: Sequence[Vec], modified: set[Vec]
-) -> tuple[list[str], list[str]]:
-    """What stands before the statements of a position, and after."""
-    loads, stores = [], []
-    for x in vectors:
-        loads += load_text(text, x, x in modified, "inside", held=True)
-        if x in modified and x.id not in text.local:
-            has = "inside" if any(s.target == x and isinstance(s.value, Ready) for s in statements) else f"b{x.id}"
-            if x.id not in text.full:
-                stores.append(f"put_half(w{x.id}, owner, b{x.id});")
-            if x.id not in text.iso:
-                if x.dtype is BOOL:
-                    stores.append(f"put_half(t{x.id}, owner, {has} && v{x.id});")
-                else:
-                    loads += [f"bool d{x.id} = false;"] * (x.id in text.noted)
-                    has = f"d{x.id}" if x.id in text.noted else has
-                    stores.append(f"if ({has}) x{x.id}_val[p] = v{x.id};")
-    return loads, stores
-
-
 # ---- sums and scalars -----------------------------------------------------------------------------------------------
 
 
@@ -248,8 +217,10 @@ def take_text(s: Statement, k: int) -> str:
     return f"if (b{u}) {{ const {c} x = cast<{c}>(v{u}); sum{k} = some{k} ? add{k}(sum{k}, x) : x; some{k} = true; }}"
 
 
-def _ending(text: Text, sums: Sequence[Statement], written: Sequence[Scal], counted: Any) -> list[str]:
-    """The block that is done last joins the sums of all blocks and writes the scalars."""
+def _ending(
+    text: Text, sums: Sequence[Statement], late: Sequence[str], written: Sequence[Scal], counted: Any
+) -> list[str]:
+    """The block that is done last joins the sums of all blocks, computes what comes `late`, and writes the scalars."""
     text.parameter("u32* ticket", "ticket")
     lines = ["__shared__ u8 has_here[BLOCK];"] if sums else []
     for k, _ in enumerate(sums):
@@ -269,6 +240,7 @@ def _ending(text: Text, sums: Sequence[Statement], written: Sequence[Scal], coun
     lines.append("if (threadIdx.x == 0) {")
     for k, s in enumerate(sums):
         lines.append(store_sum(text, s, k))
+    lines += late
     for w in written:
         lines.append(f"s{w.id}_has[0] = c{w.id}; s{w.id}_val[0] = s{w.id};")
     if isinstance(counted, Scal):

@@ -34,7 +34,7 @@ def fits(parts: Sequence[Sequence[Statement]]) -> bool:
     """Whether one kernel can run all these statements."""
     statements = [s for part in parts for s in part]
     names = {x for s in statements for x in (*s.vectors, *s.elsewhere, s.target)}
-    scalars = {number for s in statements for number in _scalars_read(s)}
+    scalars = {number for s in statements for number in _read(s)}
     sums = sum(isinstance(s.value, Reduce) for s in statements)
     return len(names) + len(scalars) <= MOST_NAMES and sums <= MOST_SUMS and len(statements) <= MOST_STATEMENTS
 
@@ -48,35 +48,57 @@ def size_of(s: Statement) -> int | None:
     return s.value.u.size if isinstance(s.value, Reduce) else None
 
 
-def _scalars_read(s: Statement) -> set[int]:
+def _read(s: Statement) -> set[int]:
+    """The scalars that a statement reads."""
     terms: tuple[Term, ...] = s.value.terms + s.value.defaults if isinstance(s.value, Pointwise) else ()
-    return {t.id for t in terms if isinstance(t, Scal)}
+    own = {s.target.id} if isinstance(s.target, Scal) and s.accum is not None else set()
+    return {t.id for t in terms if isinstance(t, Scal)} | own
 
 
 class _Scalars:
-    """What a pass does with scalars: they are read and computed before all positions, sums come after them."""
+    """What a pass does with scalars: they are read and computed before all positions; sums come after them, and then
+    what is computed of sums."""
 
     def __init__(self) -> None:
         self.by_vectors: set[int] = set()
-        self.sums: set[int] = set()
+        self.late: set[int] = set()  # that are written after all positions
+        self.read_late: set[int] = set()
         self.written: set[int] = set()
+
+    def is_late(self, s: Statement) -> bool:
+        """Whether a statement on scalars alone comes after the sums."""
+        if not isinstance(s.target, Scal) or isinstance(s.value, Reduce):
+            return False
+        return bool(_read(s) & self.late) or s.target.id in self.late | self.read_late
 
     def forbid(self, s: Statement) -> bool:
         """Whether the statement must wait for the next pass."""
-        if _scalars_read(s) & self.sums:
-            return True
         if not isinstance(s.target, Scal):
-            return False
-        known = self.by_vectors | self.sums
-        return s.target.id in (known | self.written if isinstance(s.value, Reduce) else known)
+            return bool(_read(s) & self.late)
+        if isinstance(s.value, Reduce):
+            return s.target.id in self.late | self.read_late | self.written
+        return not self.is_late(s) and s.target.id in self.by_vectors
 
     def add(self, s: Statement) -> None:
-        if isinstance(s.target, Vec):
-            self.by_vectors |= _scalars_read(s)
+        if not isinstance(s.target, Scal):
+            self.by_vectors |= _read(s)
         elif isinstance(s.value, Reduce):
-            self.sums.add(s.target.id)
+            self.late.add(s.target.id)
+        elif self.is_late(s):
+            self.late.add(s.target.id)
+            self.read_late |= _read(s)
         else:
             self.written.add(s.target.id)
+
+
+def late_scalars(statements: Sequence[Statement]) -> list[Statement]:
+    """The statements of a pass on scalars alone that come after its sums, in their order."""
+    known, found = _Scalars(), []
+    for s in statements:
+        if known.is_late(s):
+            found.append(s)
+        known.add(s)
+    return found
 
 
 class _Places:
@@ -87,15 +109,16 @@ class _Places:
         self.here: set[Vec] = set()
         self.written: set[Vec] = set()
         self.gathered: set[Vec] = set()
-        self.joined: set[Vec] = set()
+        self.joined: dict[Vec, object] = {}  # by which monoid
 
     def forbid(self, s: Statement) -> bool:
         """Whether the statement must wait for the next pass."""
         elsewhere = set(s.elsewhere)
         if isinstance(s.value, Scatter):
-            return bool(elsewhere & (self.here | self.gathered | self.joined) or set(s.vectors) & self.joined)
+            others = any(self.joined.get(x, s.value.monoid) != s.value.monoid for x in elsewhere)
+            return others or bool(elsewhere & (self.here | self.gathered) or set(s.vectors) & self.joined.keys())
         here = {*s.vectors, *([] if s.written is None else [s.written])}
-        if elsewhere & (self.written | self.joined) or here & self.joined:
+        if elsewhere & (self.written | self.joined.keys()) or here & self.joined.keys():
             return True
         return s.written in self.gathered or s.written in elsewhere
 
@@ -104,7 +127,10 @@ class _Places:
             self.written.add(s.written)
             self.here.add(s.written)
         self.here.update(s.vectors)
-        (self.joined if isinstance(s.value, Scatter) else self.gathered).update(s.elsewhere)
+        if isinstance(s.value, Scatter):
+            self.joined |= dict.fromkeys(s.elsewhere, s.value.monoid)
+        else:
+            self.gathered.update(s.elsewhere)
 
 
-__all__ = ["fits", "size_of", "together"]
+__all__ = ["fits", "late_scalars", "size_of", "together"]

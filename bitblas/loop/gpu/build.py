@@ -39,7 +39,7 @@ from .chosen import Marks
 from .inner import InnerLoop, copies_of
 from .lines import along_lines
 from .operands import Cleared, Head, Source, Target, launchable
-from .pull import PullLaunch, is_listed
+from .pull import PullLaunch, is_listed, listed_form
 from .small import small_rounds
 
 Launch = Callable[[], None]
@@ -61,7 +61,7 @@ class Build:
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         skewed, opened = any(self.rows_of(step.product)[1] for step in self.steps), lambda item: is_listed(self, item)
-        copies = copies_of(plan, device.captures, limit, skewed=skewed, opened=opened)
+        copies = copies_of(plan, device.captures, limit, skewed=skewed, inside=around is not None, opened=opened)
         self.copies = copies = copies if group is None else int(group.allreduce(np.array([copies]), np.maximum)[0])
         self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # that write it in a round
         self.lines: list[Line] = []  # what one round launches
@@ -251,7 +251,9 @@ class Build:
         values, full = layout.operand(item.product, self.iso), item.product.u.id in self.full
         if isinstance(item.product, LineProduct):
             return along_lines(self, item, k, values, frontiers)
-        pull = PullLaunch(self.device, item.product, values, *frontiers, masked=item.mask is not None, full=full)
+        key = listed_form(self.device, item.product, item.mask, self.iso) if k >= 0 else ""
+        masked = item.mask is not None
+        pull = PullLaunch(self.device, item.product, values, *frontiers, masked=masked, full=full, key=key)
         return pull.bound(self, item, k)
 
     def _step(self, item: Step, k: int, activated: int | None, stepped: Mapping[Vec, int]) -> Launch:

@@ -35,6 +35,7 @@ from .exchange import FROM, Entrance, Exchange, Exit, Single, address, pattern
 from .graph import GraphLoop, HostLoop, Parts
 from .inner import beginning, entering
 from .patches import by_patches
+from .pull import goes_by_rows
 
 TOLD = 3  # words for a scalar: whether there is a value, and up to 16 bytes of it
 
@@ -100,7 +101,7 @@ class Captured:
         held = {x.id: self.members[x].held() for x in self.loaded}
         iso, full = self._layout(held)
         self.body = layout.prepared(self.body, full)
-        is_step = lambda s: s.value.u not in full and layout.is_step(s, iso)
+        is_step = lambda s: s.value.u not in full and layout.is_step(s, iso) and not goes_by_rows(self.device, s, iso)
         round_ = fuse(self.body, is_step, lambda s: layout.is_direct(s, iso), self.condition)
         self._check_end(round_)
         self.full_at_start = [self.members[x] for x in self.loaded if x in full]

@@ -10,9 +10,9 @@ import numpy as np
 
 from ...kernels.prologue import Variant
 from ..buffers import BUFFERS, ROUNDS
-from ..fused.fuse import Between, Inner, Pass, Pull, Round, Step
+from ..fused.fuse import Between, Inner, Item, Pass, Pull, Round, Step
 from ..fused.lines import Line
-from ..recorded.ir import Pointwise, Statement, Vec
+from ..recorded.ir import LineProduct, Pointwise, Statement, Vec
 from ..recorded.state import NO_LIMIT
 from .activate import activation
 from .again import finish
@@ -23,22 +23,30 @@ Launch = Callable[[], None]
 # With hubs (`skewed`) a search is over after some seven rounds: milliseconds with 6, 9, 12 rounds, in one run, RMAT 20
 # 0.188, 0.177, 0.179, Mycielski's graph 14 0.112, 0.117, 0.118.
 COPIES, COPIES_SKEWED = 12, 9
+COPIES_INSIDE = 3  # of passes alone in a loop inside a round: it is entered often, and over soon
+# Where products cannot be skipped, but take little longer than another run of the body: up to so many entries.
+COPIES_BRIEF, BRIEF = 2, 1 << 22
 
 
 def copies_of(
-    round_: Round, captures: bool, limit: int = NO_LIMIT, *, skewed: bool,
+    round_: Round, captures: bool, limit: int = NO_LIMIT, *, skewed: bool, inside: bool = False,
     opened: Callable[[Pull], bool] = lambda item: False,
 ) -> int:  # fmt: skip
     """Rounds per run of the body: products by rows cannot be skipped, but those of listed ones (`opened`), so that few
     of them may run in vain, nor can inner loops, nor what ranks exchange; where the host makes the launches, no loop
     has to be paid for."""
     rotates = any(isinstance(item, Step) for item in round_.items)
-    lasts = lambda item: isinstance(item, (Inner, Between)) or (isinstance(item, Pull) and not opened(item))
-    if not captures or any(map(lasts, round_.items)):
-        return BUFFERS if rotates else 1
-    copies = COPIES_SKEWED if skewed else COPIES
+    last = [x for x in round_.items if isinstance(x, (Inner, Between)) or (isinstance(x, Pull) and not opened(x))]
+    if not captures or last:
+        return BUFFERS if rotates else COPIES_BRIEF if captures and not inside and all(map(_is_brief, last)) else 1
+    inside = inside and all(isinstance(item, Pass) for item in round_.items)
+    copies = COPIES_INSIDE if inside else COPIES_SKEWED if skewed else COPIES
     copies = min(copies // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
     return copies // BUFFERS * BUFFERS or BUFFERS
+
+
+def _is_brief(item: Item) -> bool:
+    return isinstance(item, Pull) and not isinstance(item.product, LineProduct) and item.product.matrix.nvals <= BRIEF
 
 
 def entering(build: Any) -> list[Launch]:

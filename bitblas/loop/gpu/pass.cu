@@ -1,13 +1,18 @@
 // Statements that treat every position by itself, fused. A lane holds a half word of the bits of each vector, and a warp
-// goes through its half words one after the other, a thread a position; or (BY_WORDS) all that statements do to bits is
+// goes through its half words, POSITIONS at once, a thread a position of each; or (BY_WORDS) all that statements do to bits is
 // done to half words, and only values are written position by position. Scalars are computed before by every thread;
-// sums of entries by blocks, in an order that depends on the grid alone, and the block that is done last joins them.
+// sums of entries by blocks, in an order that depends on the grid alone, and the block that is done last joins them, and
+// computes the scalars that depend on them.
 // SOME is false where the statements do nothing in a lane's half word. The text is generated (passes.py, by_words.py).
 #include "kernels/vector.cuh"
 #include "kernels/frontier.cuh"
 #include "loop/gpu/indexed.cuh"
 
-#define MANY 4  // positions that a thread reads values of before it writes them
+#define MANY 4    // positions that a thread reads values of before it writes them
+#define SPARSE 4  // bits of a half word up to which each lane goes through those of its own
+
+// Whether no lane has more than a few positions: then all lanes do something at once.
+__device__ __forceinline__ bool is_sparse(u32 here) { return !__any_sync(ALL_LANES, __popc(here) > SPARSE); }
 
 // The half word of bits that lane `owner` holds, from the bits of all lanes.
 __device__ __forceinline__ void put_half(u32& half, int owner, bool bit) {
@@ -17,6 +22,17 @@ __device__ __forceinline__ void put_half(u32& half, int owner, bool bit) {
 
 // put(p, get(p)) at the positions of the half words `here`; all lanes call it, lane by lane their number is `mine`.
 template <class Get, class Put> __device__ __forceinline__ void fill_half(u32 here, i64 mine, Get get, Put put) {
+  if (is_sparse(here)) {
+    for (u32 todo = here; todo;) {  // two at once
+      const u32 more = todo & (todo - 1);
+      const i64 p = mine * 32 + __ffs(todo) - 1, q = more ? mine * 32 + __ffs(more) - 1 : p;
+      const auto x = get(p), y = get(q);
+      put(p, x);
+      if (more) put(q, y);
+      todo = more & (more - 1);
+    }
+    return;
+  }
   for (u32 todo = __ballot_sync(ALL_LANES, here != 0); todo;) {
     i64 p[MANY];
     bool on[MANY];
@@ -69,6 +85,11 @@ __device__ __forceinline__ bool is_last(u32* ticket) {
 // The positions of the half words `here` where get(p) holds.
 template <class Get> __device__ __forceinline__ u32 kept_half(u32 here, i64 mine, Get get) {
   u32 kept = 0;
+  if (is_sparse(here)) {
+    for (u32 todo = here; todo; todo &= todo - 1)
+      if (get(mine * 32 + __ffs(todo) - 1)) kept |= todo & (0u - todo);
+    return kept;
+  }
   for (u32 todo = __ballot_sync(ALL_LANES, here != 0); todo;) {
     int owner[MANY];
     bool on[MANY];
@@ -87,6 +108,33 @@ template <class Get> __device__ __forceinline__ u32 kept_half(u32 here, i64 mine
     }
   }
   return kept;
+}
+
+#if !BY_WORDS
+// A place of one of the half words: whose it is, and what vectors hold there.
+struct Here {
+  int owner;
+  bool inside;
+  i64 p;
+  MEMBERS
+};
+#endif
+
+// The same for values of one byte: where a half word has many positions its lane reads all 32 at once.
+template <class T, class Get>
+__device__ __forceinline__ u32 kept_bytes(u32 here, i64 mine, i64 size, const T* values, Get get) {
+  const bool whole = here != 0 && (mine + 1) * 32 <= size;
+  if (is_sparse(here) || !__any_sync(ALL_LANES, whole))
+    return kept_half(here, mine, [&](i64 p) { return get(p, values[p]); });
+  const u32 left = kept_half(whole ? 0u : here, mine, [&](i64 p) { return get(p, values[p]); });
+  if (!whole) return left;
+  u64 bytes[4];
+#pragma unroll
+  for (int k = 0; k < 4; ++k) bytes[k] = ((const u64*)values)[mine * 4 + k];
+  u32 kept = 0;
+#pragma unroll
+  for (int i = 0; i < 32; ++i) kept |= (u32)(get(mine * 32 + i, (T)(bytes[i / 8] >> i % 8 * 8)) ? 1 : 0) << i;
+  return kept & here;
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
@@ -111,12 +159,29 @@ pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
 #if BY_WORDS
     AT_WORDS
 #else
-    for (u32 todo = __ballot_sync(ALL_LANES, some); todo; todo &= todo - 1) {
-      const int owner = __ffs(todo) - 1;
-      const i64 p = __shfl_sync(ALL_LANES, mine, owner) * 32 + WARP_LANE;
-      const bool inside = p < size;
-      (void)inside;
-      AT_POSITION
+    // What several half words need is asked for before any of it is used.
+    for (u32 todo = __ballot_sync(ALL_LANES, some); todo;) {
+      Here all_here[POSITIONS];
+#pragma unroll
+      for (int i = 0; i < POSITIONS; ++i, todo &= todo - 1) {
+        Here& here = all_here[i];
+        const int owner = here.owner = todo ? __ffs(todo) - 1 : -1;
+        const i64 p = here.p = __shfl_sync(ALL_LANES, mine, owner & 31) * 32 + WARP_LANE;
+        const bool inside = here.inside = owner >= 0 && p < size;
+        (void)inside;
+        NAMES
+        LOAD
+      }
+#pragma unroll
+      for (int i = 0; i < POSITIONS; ++i) {
+        Here& here = all_here[i];
+        const int owner = here.owner;
+        const i64 p = here.p;
+        const bool inside = here.inside;
+        (void)owner, (void)p, (void)inside;
+        NAMES
+        AT_POSITION
+      }
     }
 #endif
     if (some) {

@@ -12,6 +12,7 @@ from ...kernels.prologue import Variant
 from ..fused.fuse import Pass
 from ..fused.passes import scalars_of, sum_function, vectors_of, writes
 from ..fused.sparse import sparse_vectors
+from ..fused.together import late_scalars
 from ..recorded.ir import Gather, Pointwise, Ready, Reduce, Scal, Scatter, Statement, Vec
 from .indexed import begin, gather, scatter
 from .text import Text
@@ -51,11 +52,12 @@ def host_pass(
     for x in scalars:
         has, val = text.parameter(f"s{x.id}_has", "has", x.id), text.parameter(f"s{x.id}_val", "scalar", x.id)
         prelude += [f"c{x.id} = at({has}, 0) != 0", f"s{x.id} = at({val}, 0)"]
-    lines = _words(text, statements, sums, prelude)
+    late: list[str] = []
+    lines = _words(text, statements, sums, prelude, late)
     written = [x for x in scalars if writes(statements, x)]
     ends = bool(written)
     body = _unit(text, vectors, modified, listed, sums, lines)
-    end = _ending(text, sums, written, counted) if ends else []
+    end = _ending(text, sums, late, written, counted) if ends else []
     if ends:
         body = ["if lo < 0:", *indented(end), "else:", *indented(body)]
     names = ", ".join(text.parameters)
@@ -76,15 +78,19 @@ def joins(statements: Sequence[Statement]) -> bool:
     return any(isinstance(s.value, Scatter) for s in statements)
 
 
-def _words(text: Text, statements: Sequence[Statement], sums: Sequence[Statement], prelude: list[str]) -> list[str]:
-    """The lines for a word; those on scalars alone join the prelude."""
+def _words(
+    text: Text, statements: Sequence[Statement], sums: Sequence[Statement], prelude: list[str], late: list[str]
+) -> list[str]:
+    """The lines for a word; those on scalars alone join the prelude, or, after the sums, what comes late."""
+    after = late_scalars(statements)
     for s in statements:
         if isinstance(s.value, Reduce):
             text.reduce(s, sums.index(s))
         elif isinstance(s.target, Scal):
-            outer, text.lines = text.lines, prelude
+            to = late if s in after else prelude
+            outer, text.lines = text.lines, to
             text.scalar(s)
-            prelude[:], text.lines = text.lines, outer
+            to[:], text.lines = text.lines, outer
         elif isinstance(s.value, Gather):
             gather(text, s)
         elif isinstance(s.value, Scatter):
@@ -144,8 +150,10 @@ def _zero(text: Text, s: Statement) -> str:
     return text.literal(sum_function(s)[1], 0)
 
 
-def _ending(text: Text, sums: Sequence[Statement], written: Sequence[Scal], counted: Scal | None) -> list[str]:
-    lines = []
+def _ending(
+    text: Text, sums: Sequence[Statement], late: Sequence[str], written: Sequence[Scal], counted: Scal | None
+) -> list[str]:
+    lines: list[str] = []
     for k, s in enumerate(sums):
         assert isinstance(s.value, Reduce) and isinstance(s.target, Scal)
         name, z, w = text.function(sum_function(s)[0]), sum_function(s)[1], s.target
@@ -161,6 +169,7 @@ def _ending(text: Text, sums: Sequence[Statement], written: Sequence[Scal], coun
             new = f"{text.accumulated(s.accum, w, z, f'sum{k}')} if c{w.id} else {new}"
         lines += [f"if some{k}:", f"    s{w.id} = {new}"]
         lines += [f"c{w.id} = some{k} or c{w.id}" if s.accum is not None else f"c{w.id} = some{k}"]
+    lines += late
     for x in written:
         lines += [f"put(s{x.id}_has, 0, np.uint8(c{x.id}))", f"put(s{x.id}_val, 0, s{x.id})"]
     if counted is not None:
