@@ -15,6 +15,7 @@ from ...exceptions import DeviceError, DistributedError
 from .between import STOP
 from .chosen import Choice
 from .inner import Nested
+from .kernel import KernelLaunch
 
 SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for asleep
 SLEEP_SECONDS = 5e-5
@@ -109,7 +110,9 @@ class GraphLoop:
         self.done = self.cp.cuda.Event(disable_timing=True)
 
     def _capture(self, builder: Any, launches: Sequence[Callable[[], None]]) -> None:
+        before: Any = None
         for launch in launches:
+            follows, before = isinstance(before, KernelLaunch), launch
             if isinstance(launch, Nested):
                 condition = builder.create_condition()
                 handle = int(condition.handle)
@@ -120,7 +123,7 @@ class GraphLoop:
                 self._choose(builder, launch)
             else:
                 with self.cp.cuda.Stream.from_external(builder):
-                    launch()
+                    launch.early() if follows and isinstance(launch, KernelLaunch) else launch()
 
     def _choose(self, builder: Any, choice: Choice) -> None:
         conditions = [builder.create_condition() for _ in choice.ways]
