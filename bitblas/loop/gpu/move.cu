@@ -49,7 +49,7 @@ template <class W> __device__ __forceinline__ void move_words(const Piece& x, u6
 }
 
 // Every block takes chunks of whatever pieces they are of, so that no piece waits for another one.
-extern "C" __global__ void __launch_bounds__(BLOCK, 4) 
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 move(i64 n, const u64* table, const i64* rounds, u64* told, i64 tells) {
   await_previous();
   __shared__ u64 here[PIECES * PIECE_WORDS];
