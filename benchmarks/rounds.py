@@ -46,9 +46,9 @@ class Looked(HostLoop):
         self.graph = GraphLoop(device, parts, finish, going, group, rounds) if device.captures else None
         self.build = finish.__self__
 
-    def run(self, stop: Any) -> None:
+    def run(self, stop: Any, told: Any) -> None:
         if not ACTIVE:
-            return super().run(stop) if self.graph is None else self.graph.run(stop)
+            return super().run(stop, told) if self.graph is None else self.graph.run(stop, told)
         lines, marks = self.build.lines, [("", self.device.mark())]
         named = {kind: [x for x in lines if (x.kind if x.kind in ("begin", "end") else "round") == kind]
                  for kind in ("begin", "round", "end")}  # fmt: skip

@@ -230,6 +230,13 @@ def by_patches(variant: Variant) -> None:
         patches.LEAST_VERTICES = least
 
 
+def hubs(variant: Variant) -> None:
+    leaves = np.arange(1, SIZE)
+    hub, form = np.zeros_like(leaves), "mplg" if variant.constant("PACKED") else "csr"
+    A = gb.Matrix.from_coo([*hub, *leaves], [*leaves, *hub], True, nrows=SIZE, ncols=SIZE, format=form)
+    gb.algorithms.bfs_levels(A, 1)
+
+
 CALLS: dict[str, Callable[[Variant], None]] = {
     "kernels/among": virtual_nodes, "kernels/compact": compact, "kernels/dense": dense,
     "kernels/elementwise": elementwise, "kernels/equal": equal, "kernels/fold": fold, "kernels/gather": gather,
@@ -237,6 +244,7 @@ CALLS: dict[str, Callable[[Variant], None]] = {
     "kernels/range": index_range, "kernels/records": records, "kernels/reduce": reduce,
     "kernels/widen": packed_values, "kernels/without": virtual_nodes, "loop/gpu/enter": loops_inside,
     "loop/gpu/pass": passes, "loop/gpu/settle": loops_inside,
+    "formats/csr/likely": hubs,
     "formats/csr/patches": by_patches, **{f"loop/gpu/patches_{part}": by_patches for part in ("begin", "turn", "end")},
     **rank_calls.CALLS, **matrix_calls.CALLS,
 }  # fmt: skip

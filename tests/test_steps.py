@@ -204,3 +204,36 @@ def test_every_entry_of_a_vector_is_listed_once(density, most):
     assert np.array_equal(np.sort(listed[: len(here)]), here) and (listed[len(here) :] == n).all()
     long = [(i, s) for i in here[length[here] > longest].tolist() for s in range(-(-length[i] // longest))]
     assert sorted(map(tuple, cut[: int(state[SEGMENTS])].tolist())) == long
+
+
+@pytest.mark.parametrize("form", ["csr", "mplg"])
+@pytest.mark.parametrize("verb", ["any_pair", "any_second"])
+def test_rows_that_wait(device, form, verb):
+    """A pull in which a long row without a hit waits for the whole block, others for their warp, and some have an entry
+    in the column that most rows have."""
+    rng, leaves, crowd = np.random.default_rng(3), 1500, 300  # of two hubs; where the search begins
+    n = leaves + 2 + crowd
+    dense = leaves + 2 + rng.integers(0, crowd, (2, 40 * crowd))
+    near, far = leaves, leaves + 1  # one hub's last neighbor is of the crowd, the other's is a leaf alone
+    rows = [*dense[0], *range(leaves), *range(leaves), near]
+    cols = [*dense[1], *([near] * leaves), *([far] * leaves), n - 1]
+    both = np.array([rows + cols, cols + rows])
+    both = np.unique(both[:, both[0] != both[1]], axis=1)
+    A = gb.Matrix.from_coo(*both, both[0].astype(np.int64), nrows=n, ncols=n, format=form)
+    v, q = gb.Vector(INT64, n), gb.Vector(INT64 if verb == "any_second" else BOOL, n)
+    found = gb.Vector(INT64, n)
+    source = n - 2
+    q[source] = source
+    by = gb.semiring.any_second[INT64] if verb == "any_second" else gb.semiring.any_pair[BOOL]
+
+    def body(level):
+        v(q.S) << level
+        found(q.S) << q
+        q(~v.S, gb.replace) << q.vxm(A, by)
+
+    Program(body, while_=q).run()
+    level = dict(zip(*entries(v)))
+    assert level == oracle_levels(A, source) and len(level) == n
+    if verb == "any_second":  # A[k, j] is k, over which j was found
+        over, edges = dict(zip(*entries(found))), set(zip(*both.tolist()))
+        assert all(level[k] + 1 == level[j] and (k, j) in edges for j, k in over.items() if j != source)

@@ -229,6 +229,11 @@ class Cuda(Device):
         return Cluster(2 * PORTABLE_CLUSTER if int(most) >= 2 * PORTABLE_CLUSTER else PORTABLE_CLUSTER)
 
     @property
+    def launches_early(self) -> bool:
+        """Whether a kernel may be launched while the one before it still runs, as those with `await_previous` may."""
+        return int(self.arch[3:]) >= FIRST_WITH_CLUSTERS
+
+    @property
     def model(self) -> str:
         return str(self.xp.cuda.runtime.getDeviceProperties(self.ordinal)["name"].decode())
 

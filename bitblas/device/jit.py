@@ -88,6 +88,12 @@ def cuda_source(variant: Variant) -> str:
 
 
 @functools.cache
+def awaits(variant: Variant) -> bool:
+    """Whether a kernel begins with `await_previous` (kernels/base.cuh), so that it may be launched early."""
+    return ") {\n  await_previous();\n" in cuda_source(variant)
+
+
+@functools.cache
 def cpu_source(variant: Variant) -> str:
     """The complete Python text of a variant, for Numba."""
     name, body = variant.entry, "" if variant.script else _cpu_body(variant.kernel)

@@ -58,14 +58,34 @@ def launcher(xp: Any, kernel: Any, shared: int) -> Callable[..., None]:
     def code(x: Any) -> str:
         return "Q" if type(x) is ndarray else "q" if type(x) is int else CODES[x.dtype.name]
 
-    def launch(grid: tuple[int], block: tuple[int], args: Sequence[Any]) -> None:
+    def launch(grid: tuple[int], block: tuple[int], args: Sequence[Any], *, early: bool = False) -> None:
         arguments: Arguments | None = getattr(known, "arguments", None)
         if arguments is None:
             arguments = known.arguments = prepare(args)
         arguments.put([a.data.ptr if type(a) is ndarray else a for a in args])
-        start(function, grid[0], 1, 1, block[0], 1, 1, shared, current().ptr, arguments.address, 0)
+        if early:
+            start_early(function, grid[0], block[0], shared, current().ptr, arguments.address)
+        else:
+            start(function, grid[0], 1, 1, block[0], 1, 1, shared, current().ptr, arguments.address, 0)
 
     return launch
+
+
+def start_early(function: int, grid: int, block: int, shared: int, stream: int, arguments: int) -> None:
+    """A launch that may begin while the kernel before it in the stream still runs, as far as it does not wait for that
+    one (await_previous in kernels/base.cuh): what a launch costs passes meanwhile."""
+    from cuda.bindings import driver
+
+    config, attribute = driver.CUlaunchConfig(), driver.CUlaunchAttribute()
+    attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+    attribute.value.programmaticStreamSerializationAllowed = 1
+    config.gridDimX, config.gridDimY, config.gridDimZ = grid, 1, 1
+    config.blockDimX, config.blockDimY, config.blockDimZ = block, 1, 1
+    config.sharedMemBytes, config.hStream = shared, driver.CUstream(stream)
+    config.attrs, config.numAttrs = [attribute], 1
+    (error,) = driver.cuLaunchKernelEx(config, driver.CUfunction(function), arguments, 0)
+    if error:
+        raise RuntimeError(f"cuLaunchKernelEx: {error.name}")
 
 
 @functools.cache

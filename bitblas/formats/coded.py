@@ -193,7 +193,7 @@ class Coded:
     def unit_contents(self, ranked: bool) -> tuple[Any, ...]:
         return self.words, self.places(ranked)
 
-    def pulled(self, ranked: bool) -> tuple[Any, ...]:
+    def pulled(self, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
         return self.heads, self.words
 
     def segments(self: Any, longest: int) -> int:

@@ -174,8 +174,9 @@ class Form(Protocol):
         """What a step that pushes reads of the form, but for values: where units begin, and what else it needs, of long
         rows in segments of `longest` too."""
 
-    def pulled(self, ranked: bool) -> tuple[Any, ...]:
-        """What a step that pulls reads of the form by rows of the result, but for values."""
+    def pulled(self, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
+        """What a step that pulls reads of the form by rows of the result, but for values. read: False where it never
+        pulls, and nothing is made for that."""
 
     def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
         """The units of more than `longest` items, in segments of `part` (`longest`, unless given); None where there

@@ -9,6 +9,15 @@ typedef long long i64;
 #define BLOCK 256
 #define ALL_LANES 0xffffffffu
 
+// The begin of a kernel that may be launched while the one before it still runs (device/launch.py): it waits here until that
+// one is done and all that it wrote is seen. The next one may come as far as this from now on.
+__device__ __forceinline__ void await_previous() {
+#if !defined(__CUDA_EMU__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 __device__ __forceinline__ i64 thread_number() { return (i64)blockIdx.x * BLOCK + threadIdx.x; }
 
 __device__ __forceinline__ bool bit_of(const u64* bits, i64 i) {

@@ -6,8 +6,15 @@
 // `old` is the frontier of the round before, which is cleared for the round after.
 // Before it stand the form's rows.cuh and what its step.cu says: how a warp walks along rows (walk_rows, walk_segment, by
 // AT_ONCE entries a lane), PARTS of a segment, and the rows that pull (Back, PULL_FORM, PULL_FORM_OF, back_row,
-// back_look; is_same, back_length).
+// back_look; is_same, back_length). GUESSES: it knows where a row most likely has an entry (Back::likely, place), and rows
+// that have none there wait (kernels/deferred.cuh) for look and look_by_block.
 // Of forms that are decoded from the beginning of a row kernels/decoded_rows.cuh says most of it.
+#ifndef GUESSES
+#define GUESSES 0
+#endif
+#if GUESSES
+#include "kernels/deferred.cuh"
+#endif
 #if SCANS  // there is no list of u: its bits are looked at, eight rows at a time, so that close ones go to many warps
 #define ROWS 8
 typedef u8 rows_t;
@@ -16,46 +23,7 @@ typedef u8 rows_t;
 typedef u32 rows_t;
 #endif
 
-struct Out {
-  u64* bits;
-  C_T* val;
-  u32* list;
-  u64* state;
-  u32* segments;
-  Rows rows;  // that will be pushed along next
-  i64 longest;
-};
-
-// Where in `bits` the one stands that has `number` others below it.
-__device__ __forceinline__ u32 place_of_bit(u32 bits, u32 number) {
-  u32 place = 0;
-#pragma unroll
-  for (int d = 16; d; d >>= 1) {
-    const u32 below = __popc(bits & ((1u << d) - 1));
-    if (number < below) continue;
-    number -= below, bits >>= d, place += d;
-  }
-  return place;
-}
-
-// A row that will be pushed along next (WEIGHS), of those who `fresh`: what a push along it takes.
-__device__ __forceinline__ void weigh(Stage& stage, const Out& t, bool fresh, i64 j, i64 length, u32& entries, u64& work) {
-  entries += fresh;
-  if (!WEIGHS || !fresh) return;
-  work += length;
-  if (length > t.longest) put_segments(stage, (u32)j, (u32)((length + t.longest - 1) / t.longest), t.segments, t.state);
-}
-
-// The whole warp calls it: entries j are new in t for those who `fresh`. known: what is there of their rows.
-__device__ __forceinline__ void found(Stage& stage, const Out& t, const bool* fresh, const number_t* j, Item* row, bool known,
-                                      u32& entries, u64& work) {
-#pragma unroll
-  for (int k = 0; k < AT_ONCE; ++k)
-    if (WEIGHS && fresh[k] && !known) row[k] = t.rows.item((u32)j[k]);
-  put_on<AT_ONCE>(stage, fresh, j, t.list, t.state + LISTED);
-#pragma unroll
-  for (int k = 0; k < AT_ONCE; ++k) weigh(stage, t, fresh[k], j[k], t.rows.work_of(row[k]), entries, work);
-}
+#include "kernels/found.cuh"
 
 #ifndef EARLY
 #define EARLY 1  // registers suffice to ask for rows before they are known to be there, or new
@@ -70,6 +38,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
      u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,
      const u32* old_list, const u64* old_state, const u64* mask, i64 mask_stride, u64 mask_invert, FORM(),
      const value_t* a_val, A_T a_iso, i64 a_stride, PULL_FORM() PARAMETERS) {
+  await_previous();
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
   const i64 begun[] = {rounds[0]};
   const u64 no_list = u_state[DENSE], no_old_list = old_state[DENSE], u_listed = u_state[LISTED], u_work = u_state[WORK];
@@ -221,27 +190,24 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       bool inside;
       u32 masked, also;  // what `open` looks at
       back_row_t row;
+#if GUESSES
+      COL_T guess;
+#endif
     };
     const auto ask = [&](i64 j) {
-      Asked x = {WARP_LANE < share && j < size, 0, 0, back_row_t()};
+      Asked x = {};
+      x.inside = WARP_LANE < share && j < size;
       if (x.inside) {
         if (mask_stride) x.masked = ((const u32*)mask)[j >> 5];
         if (ALSO) x.also = ((const u32*)u_bits)[j >> 5];
         x.row = back_row(back, j);
+#if GUESSES
+        x.guess = back.guesses ? back.likely[j] : COL_T(0);
+#endif
       }
       return x;
     };
-    i64 j = warp * share + WARP_LANE;
-    Asked now = ask(j);
-    while (j - WARP_LANE < size) {
-      const i64 next = j + warps * share, at = j - WARP_LANE;
-      const Asked then = ask(next);
-      const bool wanted = now.inside & ((((now.masked | now.also) ^ (u32)mask_invert) >> (j & 31)) & 1);
-      const back_row_t row = wanted ? now.row : back_row_t();
-      const Hit hit = back_look(back, row, j, u_bits);
-      const u32 hits = __ballot_sync(ALL_LANES, hit.some);
-      if (WARP_LANE == 0 && share == 32) ((u32*)t_bits)[at >> 5] = hits;
-      else if (WARP_LANE == 0 && hits) atomicOr((u32*)t_bits + (at >> 5), hits << (at & 31));  // t had no bits
+    const auto close = [&](const Hit& hit, i64 j, const back_row_t& row) {
 #if KIND == VALUES
       if (hit.some)
         t_val[j] = C_T(mul(Values{back.val, a_iso, a_stride}.at(hit.place), load<U_T>(u_val, u_iso, u_stride, hit.from), j,
@@ -249,8 +215,54 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
 #endif
       const i64 length = !WEIGHS || !hit.some ? 0 : same ? back_length(row) : A.work_of(A.item((u32)j));
       weigh(stage, t, hit.some, j, length, entries, work);
-      j = next, now = then;
+    };
+#if GUESSES
+    __shared__ Deferred deferred;
+    u32 waiting = 0;  // rows of this warp
+    if (threadIdx.x == 0) deferred.count = 0;
+    __syncthreads();
+#else
+    const u32 waiting = 0;
+#endif
+    i64 j = warp * share + WARP_LANE;
+    Asked now = ask(j);
+    while (j - WARP_LANE < size || waiting) {
+      if (j - WARP_LANE < size) {
+        const i64 next = j + warps * share, at = j - WARP_LANE;
+        const Asked then = ask(next);
+        const bool wanted = now.inside & ((((now.masked | now.also) ^ (u32)mask_invert) >> (j & 31)) & 1);
+#if GUESSES
+        const bool some = wanted && now.row.begin < now.row.end;
+        const bool met = some && back.guesses && bit_of(u_bits, now.guess);
+        waiting = deferred.put(some && !met, now.row, (u32)j, waiting);
+        const Hit hit = {met, (i64)now.guess, KIND == VALUES && met && a_stride ? back.place(now.row, now.guess) : 0};
+#else
+        const Hit hit = back_look(back, wanted ? now.row : back_row_t(), j, u_bits);
+#endif
+        const u32 hits = __ballot_sync(ALL_LANES, hit.some);
+        if (WARP_LANE == 0 && share == 32) ((u32*)t_bits)[at >> 5] = hits;
+        else if (WARP_LANE == 0 && hits) atomicOr((u32*)t_bits + (at >> 5), hits << (at & 31));  // t had no bits
+        close(hit, j, now.row);
+        j = next, now = then;
+      }
+#if GUESSES
+      if (waiting < 32 && j - WARP_LANE < size) continue;
+      u32 i = 0;
+      const back_row_t row = deferred.take(waiting, i);
+      const Hit hit = back.look(row, u_bits);
+      if (hit.some) set_bit(t_bits, i);
+      close(hit, i, row);
+#endif
     }
+#if GUESSES
+    __syncthreads();
+    for (u32 k = 0; k < deferred.count && k < LONG_SLOTS; ++k) {
+      const back_row_t row = deferred.row[k];
+      Hit hit = back.look_by_block(row, u_bits);
+      hit.some = hit.some && mark(t_bits, deferred.number[k]);  // one of those who have found one
+      close(hit, deferred.number[k], row);
+    }
+#endif
     if (thread_number() == 0) t_state[DENSE] = 1;
   }
 #endif

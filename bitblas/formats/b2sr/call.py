@@ -84,7 +84,7 @@ class TilesCall(TiledCall):
     def unit_contents(self: Any, ranked: bool) -> tuple[Any, ...]:
         return self.col, self.bits, self.places(ranked)
 
-    def pulled(self: Any, ranked: bool) -> tuple[Any, ...]:
+    def pulled(self: Any, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
         return self.ptr, *self.unit_contents(ranked)
 
     def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:

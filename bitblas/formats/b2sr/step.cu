@@ -13,6 +13,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
      u64* t_bits, C_T* t_val, u32* t_list, u64* t_state, u32* t_segments, u64* old_bits, C_T* old_val,
      const u32* old_list, const u64* old_state, const u64* mask, i64 mask_stride, u64 mask_invert, FORM(),
      const value_t* a_val, A_T a_iso, i64 a_stride, FORM(pull_) PARAMETERS) {
+  await_previous();
   (void)longest, (void)u_segments, (void)t_segments;
   // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
   const i64 begun[] = {rounds[0]};

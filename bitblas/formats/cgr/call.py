@@ -54,7 +54,7 @@ class CgrCall:
             return *given, 0, none, none, none, self.segment
         return *given, len(found.rows), found.rows, found.first, found.begin, self.segment
 
-    def pulled(self: Any, ranked: bool) -> tuple[Any, ...]:
+    def pulled(self: Any, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
         return self.heads, self.words, self.segment
 
     def hubs(self: Any, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:

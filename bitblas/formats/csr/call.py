@@ -5,13 +5,17 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import numpy as np
+
 from semirings.dtypes import INT64, lookup_dtype
 
+from ...device import dummy
 from ..choice import Constants, Dot, Format
 from ..contract import Form, Types
 from ..hubs import Hubs, hubs_of
 from .choice import DOT_TABLE, MIN_BLOCKS, STAGE, UNROLL, RowsChoice, index_type
 from .grades import graded_constants
+from .likely import likely_of
 
 # The types of a dot kernel's index arrays: of A, of B' (which may hold more entries), of the mask.
 DOT_INDICES = ("PTR", "COL", "BPTR", "MPTR", "MCOL")
@@ -90,8 +94,10 @@ class RowsCall:
     def pushed(self: Any, ranked: bool, longest: int) -> tuple[Any, ...]:
         return self.ptr, self.col, self.width
 
-    def pulled(self: Any, ranked: bool) -> tuple[Any, ...]:
-        return self.ptr, self.col
+    def pulled(self: Any, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
+        likely = likely_of(self, column_types(self)) if read else None
+        none = dummy(self.device, index_type(self.ncols).name) if likely is None else likely
+        return self.ptr, self.col, none, np.int64(likely is not None)
 
     def ranks(self) -> None:
         return None

@@ -25,6 +25,7 @@ GRADED_FROM = 1 << 22  # entries; of fewer a block would read hot columns for as
 SAMPLES = 1 << 15  # entries of which the share is told that stand in the first columns
 HOT_SHARE = 0.4  # of the entries, from which on the first columns are hot (RMAT 20: by degree 0.69, else 0.25)
 ALPHA = 16  # a frontier with more than 1/16 of all entries pulls (Beamer's alpha is 14; his graphs are RMAT too)
+CONTENDED = 8  # or with more than so many for each row of the result, as pushes then wait for one another
 # Dot products of rows at a mask on a GPU: slots of the table that holds a row of A (a row may fill half of them), from
 # how many entries on a row is put there, for how many entries of the mask at once; and how long even the shorter row
 # has to be for a whole block to search for its entries (estimated). Triangles of RMAT 20 on an H200: 10.8 ms, 20.2
@@ -94,7 +95,7 @@ class RowsChoice(Format):
         return 8 * UNROLL * 32
 
     def pull_threshold(self, form: Any) -> int:
-        return int(form.work) // ALPHA
+        return min(int(form.work) // ALPHA, CONTENDED * int(form.units))
 
     def is_uneven(self, form: Any) -> bool:
         return longest_unit(form) * form.units > UNEVEN * form.nvals

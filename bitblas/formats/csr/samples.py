@@ -10,6 +10,7 @@ from ...kernels.prologue import Variant
 from ..mirror import CHUNK
 from ..sample import look_variant
 from .choice import CLIP_LANES
+from .likely import likely_variant
 
 TYPES = (("PTR", INT32), ("COL", INT32))
 PLACES = (*TYPES, ("PLACE", INT32))
@@ -49,6 +50,7 @@ def samples() -> Iterator[Variant]:
     yield from keys(0)
     yield from mirrors(0)
     yield from looks(0)
+    yield likely_variant(TYPES, packed=False, lanes=32)
     yield from (deal_variant(INT32, count) for count in (0, 1))
     for pointers in (INT32, INT64):
         yield Variant("formats/csr/rows", (("PTR", pointers),))
@@ -60,4 +62,5 @@ def packed_samples() -> Iterator[Variant]:
     yield from keys(1)
     yield from mirrors(1)
     yield from looks(1)
+    yield likely_variant(TYPES, packed=True, lanes=32)
     yield from clips(1, (0, 1), (1, 1))

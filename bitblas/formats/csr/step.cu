@@ -1,15 +1,19 @@
 // A round of a program by rows that are entered anywhere: kernels/step_rows.cuh. A warp walks along up to 32 rows as if they
-// were one, and PARTS warps share a segment of a long one. Rows that pull: each lane looks at a few entries of its own, then
-// several lanes at what is left of a row, or all at that of a long one.
+// were one, and PARTS warps share a segment of a long one. Rows that pull: where an entry most likely is, then each lane at a few
+// of its own, several lanes at what is left of a row, or all at that of a long one, or the block.
 #include "formats/csr/rows.cuh"
+#include "formats/csr/any_column.cuh"
+#include "formats/csr/search.cuh"
 #include "kernels/joined.cuh"
 #define FEW 4      // entries of a row that its lane looks at at a time
 #define ALONE 12   // rows of a warp, from which on each is looked at by its own lane
 #define PARTS 4    // of a segment: a warp takes one
 #define MANY 256   // entries of a row, from which on a warp looks at them
 #define TOGETHER 8 // lanes that look at the others
-#define PULL_FORM() const PTR_T *pull_ptr, const column_t *pull_col, const value_t* pull_val
-#define PULL_FORM_OF() {pull_ptr, pull_col, width, pull_val}
+#define PULL_FORM() \
+  const PTR_T *pull_ptr, const column_t *pull_col, const COL_T *pull_likely, i64 pull_guesses, const value_t* pull_val
+#define PULL_FORM_OF() {pull_ptr, pull_col, width, pull_val, pull_likely, pull_guesses}
+#define GUESSES 1  // rows tell the column where they most likely find an entry
 typedef PTR_T entry_t;   // where an entry stands
 typedef COL_T number_t;  // of a row
 
@@ -46,7 +50,13 @@ struct Back {
   const column_t* col;
   i64 width;
   const value_t* val;
+  const COL_T* likely;  // of each row the column that most rows have (likely.cu)
+  i64 guesses;          // 0: not known
 
+  // Where column j stands in a row.
+  __device__ __forceinline__ i64 place(const back_row_t& x, i64 j) const {
+    return lower_bound(AnyColumn<PACKED, COL_T>(col, width), (i64)x.begin, (i64)x.end, j);
+  }
   // Whether u has an entry in a row; the warp calls it together.
   __device__ __forceinline__ Hit look(const back_row_t& x, const u64* u_bits) const {
     __shared__ PTR_T rest_begin[BLOCK / 32][32], rest_end[BLOCK / 32][32];
@@ -125,6 +135,24 @@ struct Back {
       from = Columns(col, width, e).at(e, 0), found = e;
     }
     return {hit, from, found};
+  }
+  // The same of one long row; the block calls it together, and some of its threads may have found one.
+  __device__ __forceinline__ Hit look_by_block(const back_row_t& x, const u64* u_bits) const {
+    Hit hit = {false, 0, 0};
+    for (i64 first = x.begin;; first += FEW * BLOCK) {
+      COL_T next[FEW];
+      bool has[FEW];
+#pragma unroll
+      for (int few = 0; few < FEW; ++few) {
+        const i64 p = first + few * BLOCK + threadIdx.x;
+        has[few] = p < (i64)x.end;
+        next[few] = has[few] ? Columns(col, width, p).at(p, 0) : COL_T(0);
+      }
+#pragma unroll
+      for (int few = 0; few < FEW; ++few)
+        if (has[few] && bit_of(u_bits, next[few])) hit = {true, (i64)next[few], first + few * BLOCK + threadIdx.x};
+      if (__syncthreads_or(hit.some) || (i64)x.end - first <= FEW * BLOCK) return hit;
+    }
   }
 };
 

@@ -45,7 +45,7 @@ class SplitCall(TiledCall):
         rest = near, self.near_width, far, width, self.in_tiles, self.in_near, self.parts
         return self.col, column_width(self.ncols, self.tile), self.bits, self.places(ranked), *rest
 
-    def pulled(self, ranked: bool) -> tuple[Any, ...]:
+    def pulled(self, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
         return self.unit_starts()[0], *self.unit_contents(ranked)
 
     def hubs(self: Any, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:

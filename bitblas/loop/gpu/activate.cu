@@ -14,6 +14,7 @@
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* ptr, u32* list, u64* state, u32* segments PARAMETERS) {
+  await_previous();
   (void)n;
 #if OPENS
   if (!may_run(condition, rounds, ahead)) return;

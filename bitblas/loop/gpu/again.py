@@ -13,8 +13,10 @@ Launch = Callable[[], None]
 
 
 def start(build: Any, handle: int) -> list[Launch]:
-    """Small rounds before the first run of the body, and whether it is needed. handle: of the condition."""
-    return [] if build.small.later else _small(build, handle)
+    """Before the loop: small rounds, and whether its body is needed then; or a first run of that, where rows are of
+    very different lengths: most searches end in it, and a while node costs more. handle: of the condition."""
+    later = build.small.later and build.outer
+    return [*build.launches, *finish(build, handle)] if later else _small(build, handle)
 
 
 def finish(build: Any, handle: int) -> list[Launch]:

@@ -82,7 +82,7 @@ class Along:
     def back(self, device: Any, back: Any, product: Product) -> tuple[Any, ...]:
         """The matrix by rows of the result, for pulling; without that the same arrays again, which are not read."""
         form = self.form
-        arguments = launchable((form if back is None else back).pulled(self.ranked))
+        arguments = launchable((form if back is None else back).pulled(self.ranked, read=back is not None))
         if not form.format.reads_values:
             return arguments
         transposed = product.transpose if back is not None else not product.transpose

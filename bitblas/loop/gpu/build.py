@@ -37,6 +37,7 @@ from .along import Along
 from .between import Ends, beside, between
 from .chosen import Marks
 from .inner import InnerLoop, copies_of
+from .kernel import KernelLaunch
 from .lines import along_lines
 from .operands import Cleared, Head, Source, Target, launchable
 from .pull import PullLaunch, is_listed, listed_form
@@ -197,8 +198,8 @@ class Build:
     def launcher(self, variant: Variant, grid: int, args: tuple[Any, ...], block: int = BLOCK) -> Launch:
         if len(args) > MOST_ARGUMENTS:
             raise CaptureError(f"the body: {variant} would take {len(args)} arguments, and {MOST_ARGUMENTS} fit")
-        run, self.launched = self.device.load(variant), str(variant)
-        return lambda: run((grid,), (block,), args)
+        self.launched = str(variant)
+        return KernelLaunch(self.device, variant, grid, block, args)
 
     def grid(self, threads: int, times: int = 1) -> int:
         """Blocks of a launch: what these threads take, as far as the GPU can hold it. times: of a kernel of so few

@@ -116,7 +116,7 @@ class Captured:
         loop = GraphLoop if self.device.captures else HostLoop
         build = self.build
         begin_: list[Callable[[], None]]
-        begin_, end_ = [*self.enter, *build.begin, *self.patches.launches, *self.entering], [*build.end, self.leave]
+        begin_, end_ = [*self.enter, *build.begin, *self.patches.launches, *self.entering], [*build.end, *self.leave]
         parts = Parts(begin_, build.launches, end_)
         asks = partial(start, build), partial(finish, build)
         self.loop = loop(self.device, parts, *asks, build.going, self.group, build.outermost)
@@ -217,15 +217,17 @@ class Captured:
              x == self.condition and x not in self.written_once)
             for x in self.changed
         ]  # fmt: skip
+        end = len(exchange.rows)
         exchange.tell(0, build.rounds)
         self.told = {s: ROUNDS + TOLD * k for k, s in enumerate(told)}
         for s, k in self.told.items():
             for part, array in enumerate(build.scalars[s.id]):
                 exchange.tell(k + part, array)
-        exchange.tell(exchange.told.count - 1, build.marks.sent)
+        exchange.tell(exchange.told.count - 2, build.marks.sent)
         exchange.bind()
         self.enter = [exchange.send, exchange.launch(build, 0, split)]
-        self.leave = exchange.launch(build, split, len(exchange.rows))
+        told_first = exchange.launch(build, end, len(exchange.rows), tells=True)
+        self.leave = [told_first, exchange.launch(build, split, end)]
 
     def _is_written(self, s: Scal) -> bool:
         return any(t.target == s for t in self.body.all)
@@ -253,14 +255,15 @@ class Captured:
             exit_.take()
         named = lambda: f"a loop: {next(flat(self.body.statements)).text}, .."
         with self.device.guard, nullcontext() if self.group is None else self.group.looping(named):
+            run = partial(self.loop.run, self._stop, exchange.told)
             if tracing.active is None:
-                self.loop.run(self._stop)
+                run()
             else:
-                tracing.active.note_loop(self.device, len(build.launches), lambda: self.loop.run(self._stop))
+                tracing.active.note_loop(self.device, len(build.launches), run)
         self.recorder.changed()
         _, _, rounds, _, _, fault, index = exchange.told.signed[:ROUNDS]
         if self.group is not None:
-            chosen = exchange.told.signed[exchange.told.count - 1]
+            chosen = exchange.told.signed[exchange.told.count - 2]
             self.group.sent += rounds * build.sent[0] + build.sent[1] + chosen
         if fault:
             self._tell(fault - 1, index, rounds)

@@ -9,6 +9,7 @@ cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
 extern "C" __global__ void __launch_bounds__(BLOCK, 1)
 enter(i64 n, const u64* condition, const u64* around, const i64* rounds, i64 ahead, const i64* outermost, u64 handle,
       u64* going) {
+  await_previous();
   (void)n;
   if (threadIdx.x != 0) return;
   const bool begins = *condition != 0 && may_run(around, rounds, ahead) && *(volatile const i64*)(outermost + 3) == 0 &&

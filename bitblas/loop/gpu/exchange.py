@@ -62,6 +62,7 @@ class Shared:
             self.host.fill(0)
             self.address = int(memory.ptr)
         self.words = memoryview(self.host.data)
+        self.last = self.host[-1:] if device.xp is np else np.uint64(self.address + 8 * (count - 1))
         self.signed = self.words.cast("B").cast("q")
 
 
@@ -73,7 +74,7 @@ class Exchange:
 
     def __init__(self, device: Device, told: int) -> None:
         self.device = device
-        self.told = Shared(device, told)
+        self.told = Shared(device, told + 1)  # the last one: whether the others are there
         self.rows: list[list[int]] = []
 
     def add(
@@ -109,12 +110,15 @@ class Exchange:
                 self.there.data.ptr, self.table.address, self.there.nbytes, cuda.runtime.memcpyHostToDevice, stream.ptr
             )
 
-    def launch(self, build: Any, first: int, end: int) -> Callable[[], None]:
-        """Some of the pieces are filled or copied: the launch, bound to the memory of a build."""
+    def launch(self, build: Any, first: int, end: int, *, tells: bool = False) -> Callable[[], None]:
+        """Some of the pieces are filled or copied: the launch, bound to the memory of a build. tells: the host is told
+        when it is done."""
         part = self.there[FIELDS * first : FIELDS * end]
         chunks = sum(-(-row[BYTES] // CHUNK) for row in self.rows[first:end])
         launch: Callable[[], None] = build.launcher(
-            Variant("loop/gpu/move"), build.grid(BLOCK * chunks), (np.int64(end - first), part, build.rounds)
+            Variant("loop/gpu/move"),
+            1 if tells else build.grid(BLOCK * chunks),
+            (np.int64(end - first), part, build.rounds, self.told.last, np.int64(tells)),
         )
         return launch
 

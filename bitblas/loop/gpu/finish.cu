@@ -11,6 +11,7 @@ cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
 extern "C" __global__ void __launch_bounds__(BLOCK, 1)
 finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds, i64 copies, i64* outermost, u64 handle,
        u64* going, i64 ranks, const i64* told) {
+  await_previous();
   for (i64 first = 0; first < n; first += BLOCK) {  // what is read was not yet written: it does not stand before
     const i64 k = first + threadIdx.x;
     const u64 moved = k < n && sources[k / 8] >= 0 ? states[sources[k / 8] * 8 + k % 8] : 0;

@@ -14,11 +14,17 @@ from ...device import Device
 from ...exceptions import DeviceError, DistributedError
 from .between import STOP
 from .chosen import Choice
+from .exchange import Shared
 from .inner import Nested
+from .kernel import KernelLaunch
 
+LOOKS = 100  # at the word that the device writes, some microseconds
 SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for asleep
 SLEEP_SECONDS = 5e-5
 
+
+# Of each GPU the stream on which a program was launched last, and the event of its end.
+LATEST: dict[int, tuple[int, Any]] = {}
 
 # Launches that tell a condition, by its handle, whether the body is run (again).
 Ask = Callable[[int], list[Callable[[], None]]]
@@ -51,7 +57,7 @@ class HostLoop:
     ) -> None:
         self.device, self.parts, self.start, self.finish, self.going = device, parts, start(0), finish(0), going
 
-    def run(self, stop: Callable[[], None]) -> None:
+    def run(self, stop: Callable[[], None], told: Shared) -> None:
         for launch in (*self.parts.begin, *self.start):
             launch()
         goes_on = not self.start or self._goes_on()
@@ -109,7 +115,9 @@ class GraphLoop:
         self.done = self.cp.cuda.Event(disable_timing=True)
 
     def _capture(self, builder: Any, launches: Sequence[Callable[[], None]]) -> None:
+        before: Any = None
         for launch in launches:
+            follows, before = isinstance(before, KernelLaunch), launch
             if isinstance(launch, Nested):
                 condition = builder.create_condition()
                 handle = int(condition.handle)
@@ -120,7 +128,7 @@ class GraphLoop:
                 self._choose(builder, launch)
             else:
                 with self.cp.cuda.Stream.from_external(builder):
-                    launch()
+                    launch.early() if follows and isinstance(launch, KernelLaunch) else launch()
 
     def _choose(self, builder: Any, choice: Choice) -> None:
         conditions = [builder.create_condition() for _ in choice.ways]
@@ -135,19 +143,26 @@ class GraphLoop:
         self._capture(loop, launches)
         loop.end_building()
 
-    def run(self, stop: Callable[[], None]) -> None:
-        """One launch on the current stream, and a wait for its end. stop: asks the loop to end, on another stream."""
+    def run(self, stop: Callable[[], None], told: Shared) -> None:
+        """One launch on the current stream, and a wait until the rounds have ended: what vectors hold then is copied
+        while the host goes on. stop: asks the loop to end, on another stream. told: what the device writes then."""
         current = self.cp.cuda.get_current_stream()
         if current.ptr not in self.streams:
             self.streams[current.ptr] = self.gpu.create_stream(current)
+        stream, done = LATEST.get(self.gpu.device_id, (current.ptr, self.done))
+        if stream != current.ptr:  # programs share memory
+            current.wait_event(done)
+        words, last = told.words, told.count - 1
+        words[last] = 0
         self.graph.launch(self.streams[current.ptr])
         self.done.record(current)
+        LATEST[self.gpu.device_id] = current.ptr, self.done
         begin = time.perf_counter()
         try:
             if self.group is not None:
                 self.group.await_event(self.done)
                 return
-            while not self.done.done:
+            while not any(words[last] for _ in range(LOOKS)) and not self.done.done:
                 if time.perf_counter() - begin > SPIN_SECONDS:
                     time.sleep(SLEEP_SECONDS)
         except KeyboardInterrupt:

@@ -1,5 +1,6 @@
 // What goes into the memory of a program before its rounds and comes out of it after them: pieces of memory are filled or
-// copied, as a table says that the host has written. Those of one launch do not overlap.
+// copied, as a table says that the host has written. Those of one launch do not overlap. tells: the one block of the launch
+// says in `told` that all is done, for which the host looks.
 struct Piece {
   u64 to;          // an address; 0: nothing to do
   u64 from[3];     // addresses: the buffer that the steps of all rounds have turned to is copied; 0: filled
@@ -48,7 +49,9 @@ template <class W> __device__ __forceinline__ void move_words(const Piece& x, u6
 }
 
 // Every block takes chunks of whatever pieces they are of, so that no piece waits for another one.
-extern "C" __global__ void __launch_bounds__(BLOCK, 4) move(i64 n, const u64* table, const i64* rounds) {
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+move(i64 n, const u64* table, const i64* rounds, u64* told, i64 tells) {
+  await_previous();
   __shared__ u64 here[PIECES * PIECE_WORDS];
   __shared__ u64 before[PIECES + 1];  // chunks of the pieces before
   const u64 by_grid = (u64)(rounds[2] - rounds[4]);
@@ -85,4 +88,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) move(i64 n, const u64* ta
       move_words<u8>(x, from, width > 1 ? end / 8 * 8 : begin, end);
     }
   }
+  if (!tells) return;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+#ifndef __CUDA_EMU__
+  __threadfence_system();
+#endif
+  *(volatile u64*)told = 1;
 }

@@ -139,6 +139,7 @@ __device__ __forceinline__ u32 kept_bytes(u32 here, i64 mine, i64 size, const T*
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
+  await_previous();
   (void)n;
   if (!may_run(condition, rounds, ahead)) return;
   if (thread_number() == 0) rounds[2] = rounds[0] + ahead + 1;

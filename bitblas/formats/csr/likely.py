@@ -1,0 +1,31 @@
+"""Where a pull most likely finds an entry of a vector that was found along rows: in a column that many rows have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...kernels.prologue import Variant
+from ..contract import Types
+from ..hubs import longest_unit
+from ..lanes import power_of_two
+
+# Times the mean that the longest row has, from which on one column tells more than the first one of a row does.
+UNEVEN = 4
+
+
+def likely_variant(types: Types, packed: bool, lanes: int) -> Variant:
+    """The kernel that finds them."""
+    return Variant("formats/csr/likely", types, (("PACKED", int(packed)), ("LANES", lanes)))
+
+
+def likely_of(form: Any, types: Types) -> Any:
+    """Of each row of a square matrix the column that has most entries itself; None where all have about as many."""
+    if "likely" not in form.cache:
+        found = None
+        if form.nrows == form.ncols and longest_unit(form) * form.nrows > UNEVEN * form.nvals:
+            found = form.device.xp.empty(form.nrows, dict(types)["COL"].np_type)
+            lanes = power_of_two(form.nvals / form.nrows, 4, 32)
+            kernel = form.device.kernel(likely_variant(types, form.format.packed, lanes))
+            kernel(form.nrows, form.ptr, form.col, form.width, found)
+        form.cache["likely"] = found
+    return form.cache["likely"]

@@ -1,0 +1,41 @@
+// What a step by rows does with the entries that it finds (kernels/step_rows.cuh, which says what stands before it).
+struct Out {
+  u64* bits;
+  C_T* val;
+  u32* list;
+  u64* state;
+  u32* segments;
+  Rows rows;  // that will be pushed along next
+  i64 longest;
+};
+
+// Where in `bits` the one stands that has `number` others below it.
+__device__ __forceinline__ u32 place_of_bit(u32 bits, u32 number) {
+  u32 place = 0;
+#pragma unroll
+  for (int d = 16; d; d >>= 1) {
+    const u32 below = __popc(bits & ((1u << d) - 1));
+    if (number < below) continue;
+    number -= below, bits >>= d, place += d;
+  }
+  return place;
+}
+
+// A row that will be pushed along next (WEIGHS), of those who `fresh`: what a push along it takes.
+__device__ __forceinline__ void weigh(Stage& stage, const Out& t, bool fresh, i64 j, i64 length, u32& entries, u64& work) {
+  entries += fresh;
+  if (!WEIGHS || !fresh) return;
+  work += length;
+  if (length > t.longest) put_segments(stage, (u32)j, (u32)((length + t.longest - 1) / t.longest), t.segments, t.state);
+}
+
+// The whole warp calls it: entries j are new in t for those who `fresh`. known: what is there of their rows.
+__device__ __forceinline__ void found(Stage& stage, const Out& t, const bool* fresh, const number_t* j, Item* row, bool known,
+                                      u32& entries, u64& work) {
+#pragma unroll
+  for (int k = 0; k < AT_ONCE; ++k)
+    if (WEIGHS && fresh[k] && !known) row[k] = t.rows.item((u32)j[k]);
+  put_on<AT_ONCE>(stage, fresh, j, t.list, t.state + LISTED);
+#pragma unroll
+  for (int k = 0; k < AT_ONCE; ++k) weigh(stage, t, fresh[k], j[k], t.rows.work_of(row[k]), entries, work);
+}
