@@ -43,10 +43,12 @@ class Pass:
 
 @dataclass(eq=False)
 class Activate:
-    """The list of a vector's entries, for the step that follows."""
+    """The list of a vector's entries, for the step that follows; `late`: in the round after, which is the condition
+    that there is one."""
 
     vec: Vec
     product: Product
+    late: bool = False
 
 
 @dataclass(eq=False)
@@ -185,6 +187,7 @@ def _fuse(
     items: list[Item] = []
     vectors = list(body.vectors)
     waiting: list[Statement] = []
+    along_of: dict[Vec, Product] = {}  # of steps
 
     def flush() -> None:
         items.extend(Pass(found) for found in together(waiting))
@@ -204,6 +207,9 @@ def _fuse(
                 items.append(last := Between([]))
             last.statements.append(s)
             _grown(fresh, s)
+            if s.target == condition and condition in along_of:
+                items.append(Activate(condition, along_of[condition], late=True))
+                fresh[condition] = along_of[condition]
             continue
         if isinstance(s.value, Gather) and s.target == s.value.source:  # read elsewhere while it is written
             t = Vec(len(vectors), s.target.size, s.target.dtype)
@@ -236,6 +242,7 @@ def _fuse(
             known = fresh.get(product.u)
             if known is None or not _same_rows(known, product):
                 items.append(Activate(product.u, product))
+            along_of[product.u] = product
             also = s.mask is not None and any(b.target == s.mask.vec for b in before)
             items.append(Step(target, product, s.mask, tuple(before), also, s.text))
             fresh[target] = product
@@ -249,7 +256,9 @@ def _fuse(
             waiting.append(merge)
             _grown(fresh, merge)
     wrote = next((s for s in reversed(body.statements) if _writes(s, condition)), None)
-    if wrote is not None and (isinstance(wrote, Block) or isinstance(wrote.value, Scatter)):  # counted when whole
+    late = bool(items) and isinstance(items[-1], Activate)
+    if wrote is not None and not late and (isinstance(wrote, Block) or isinstance(wrote.value, (Exchange, Scatter))):
+        # counted when whole
         waiting.append(Statement(condition, Pointwise(0, None, condition), text="the condition"))
     flush()
     _count(items, condition)
@@ -283,7 +292,7 @@ def _same_rows(a: Product, b: Product) -> bool:
 def _count(items: list[Item], condition: Vec | Scal) -> None:
     """Where the condition is known: in the last pass that writes it, unless a step writes it later."""
     for item in reversed(items):
-        if isinstance(item, Step) and item.target == condition:
+        if (isinstance(item, Step) and item.target == condition) or (isinstance(item, Activate) and item.late):
             return
         if isinstance(item, Pass) and any(_is(s.target, condition) for s in item.statements):
             item.counted = condition

@@ -21,9 +21,10 @@ ALL = np.uint64(np.iinfo(np.uint64).max)
 
 
 def activation(
-    build: Any, vec: Vec, product: Product | None, state: int, most: np.uint64 = ALL
+    build: Any, vec: Vec, product: Product | None, state: int, most: np.uint64 = ALL, late: tuple[Any, ...] = ()
 ) -> Callable[[], None]:  # fmt: skip
-    """The entries of a vector counted, and listed where a step wants it. most: with more work in them none does."""
+    """The entries of a vector counted, and listed where a step wants it. most: with more work in them none does. late:
+    the head of a launch of the round, where they are those of the next one."""
     frontier, device = build.buffers[vec], build.device
     bits, to = frontier.at(frontier.bits), build.number(state)
     if product is None:
@@ -33,9 +34,9 @@ def activation(
     else:
         form, _ = build.rows_of(product)
         args = bits, form.ptr, frontier.at(frontier.lists), to, frontier.at(frontier.segments)
-        variant = activate_variant(form.rows_per_unit, 1, lookup_dtype(form.ptr.dtype))
+        variant = activate_variant(form.rows_per_unit, 1, lookup_dtype(form.ptr.dtype), late=bool(late))
     head = np.int64(vec.size), np.int64(vec.size), np.int64(build.longest), most
-    launch: Callable[[], None] = build.launcher(variant, build.grid(vec.size), (*head, *args))
+    launch: Callable[[], None] = build.launcher(variant, build.grid(vec.size), (*head, *args, *late))
     return launch
 
 
@@ -60,8 +61,8 @@ def threshold(form: Any) -> np.uint64:
 
 
 def _steps(build: Any, number: int, vec: Vec) -> list[Step]:
-    """Those that item `number` of a round lists the entries of a vector for."""
-    rest = itertools.takewhile(
-        lambda x: not (isinstance(x, Activate) and x.vec == vec), build.round.items[number + 1 :]
-    )
+    """Those that item `number` of a round lists the entries of a vector for, in the next one where that is late."""
+    items = build.round.items
+    after = items if items[number].late else items[number + 1 :]
+    rest = itertools.takewhile(lambda x: not (isinstance(x, Activate) and x.vec == vec), after)
     return [x for x in rest if isinstance(x, Step) and x.product.u == vec]

@@ -90,7 +90,9 @@ class Build:
         self.remaining = self.states.take(copies + 1, 1) if by_pass else None
         for k in range(copies):
             for number, item in enumerate(plan.items):
-                if isinstance(item, Activate) or (isinstance(item, Pull) and is_listed(self, item)):
+                if isinstance(item, Activate) and item.late:
+                    self.activations[k, number] = self.condition_at(k + 1)[0]
+                elif isinstance(item, Activate) or (isinstance(item, Pull) and is_listed(self, item)):
                     self.activations[k, number] = self.states.take(1)
         # One array, so that one copy sets all: the states, then the rounds of frontier.cuh.
         self.numbers = xp.zeros(len(self.states.sources) * STATE + ROUNDS, np.uint64)
@@ -145,16 +147,19 @@ class Build:
 
     def _copy(self, k: int) -> list[Launch]:
         launches = []
-        made: dict[Vec, int] = {}  # states of frontiers that were activated in this round
+        # States of frontiers that were activated in this round, or late in the one before.
+        made = {x: self.condition_at(k)[0] for x in self.round.entering if x not in self.first}
         stepped = dict.fromkeys(self.steps_of, 0)
         for number, item in enumerate(self.round.items):
             if isinstance(item, Activate):
-                made[item.vec] = self.activations[k, number]
-                if is_scanned(self, number, item.vec):
-                    self.scanned.add(made[item.vec])
+                state, late = self.activations[k, number], self._head(k) if item.late else ()
+                if not late:
+                    made[item.vec] = state
+                if not late and is_scanned(self, number, item.vec):
+                    self.scanned.add(state)
                     continue
                 most = most_work(self, number, item.vec)
-                launches.append(activation(self, item.vec, item.product, made[item.vec], most))
+                launches.append(activation(self, item.vec, item.product, state, most, late))
             elif isinstance(item, Step):
                 launches.append(self._step(item, k, made.get(item.product.u), stepped))
                 stepped[item.target] += 1

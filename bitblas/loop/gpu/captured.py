@@ -24,10 +24,11 @@ from ..buffers import ROUNDS, STATE
 from ..fused import layout
 from ..fused.fuse import Round, Step, fuse
 from ..fused.relaxation import relaxation
+from ..recorded.asked import Asked
 from ..recorded.exchanged import own
 from ..recorded.ir import Scal, Vec, flat, reads_first, scalar_is_read_first
 from ..recorded.matrices import Places, placed
-from ..recorded.parts import among, record
+from ..recorded.parts import record
 from ..recorded.state import NO_LIMIT
 from .again import finish, start
 from .build import Build
@@ -78,12 +79,9 @@ class Captured:
         fixpoint: bool = False,
     ) -> None:  # fmt: skip
         condition = own(condition)
-        if not isinstance(condition, (tuple, Vector, Matrix, Scalar)):  # in shares
-            condition = (condition,)
-        if isinstance(condition, tuple):
-            body, condition, begin = among(body, condition, begin)
-        self.body, self.recorder = record(body, begin, end)
-        self.condition = self._condition(condition)
+        asks = None if isinstance(condition, (Vector, Matrix, Scalar)) else Asked(condition)  # several, or in shares
+        self.body, self.recorder = record(body, begin, end, asks=asks)
+        self.condition = self._condition(condition if asks is None else asks.term)
         self.device, self.order, self.group = self.recorder.device, self.recorder.order(), self.recorder.group
         self.vectors = {x: placed(vector) for vector, x in self.recorder.vectors.values()}
         self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
@@ -142,6 +140,8 @@ class Captured:
             differ = iso_differs, full_differs
 
     def _condition(self, condition: Any) -> Vec | Scal:
+        if isinstance(condition, Vec):
+            return condition
         scalar = isinstance(condition, Scalar)
         known: dict[int, Any] = self.recorder.scalars if scalar else self.recorder.vectors
         found = known.get(id(condition))

@@ -44,10 +44,11 @@ def copies_of(
 def entering(build: Any) -> list[Launch]:
     """What stands before the first round: the lists of frontiers that enter, the count of the condition."""
     condition, known = build.condition, build.round.entering
-    launches: list[Launch] = [activation(build, x, product, build.first[x] + 1) for x, product in known.items()]
+    state = lambda x: build.first[x] + 1 if x in build.first else build.remaining
+    launches: list[Launch] = [activation(build, x, product, state(x)) for x, product in known.items()]
     if isinstance(condition, Vec) and condition not in known:
         launches.append(activation(build, condition, None, build.condition_at(0)[0]))
-    elif isinstance(condition, Vec) and build.remaining is not None:
+    elif isinstance(condition, Vec) and build.remaining is not None and condition in build.first:
         launches.append(activation(build, condition, None, build.remaining))
     return launches
 

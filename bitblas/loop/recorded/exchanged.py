@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from .blocks import Made
 from .ir import Block, Exchange, Scal, Statement, Vec, flat
 from .state import OnHost
 
@@ -49,6 +51,26 @@ class ExchangeRecorder:
                 return next(vector for vector, x in self.vectors.values() if x == s.target)
         return None
 
+    def put_last(self, source: Any) -> Statement | None:
+        """The exchange of all of a Vector with which a round begins stands at its end, and gives what the next one
+        reads; None where a round writes the Vector before, or exchanges it twice."""
+        u = self._vec(source)
+        found = [s for s in self.statements[self.part :] if not isinstance(s, Block) and _gathers(s, u)]
+        if len(found) != 1:
+            return None
+        for s in self.statements[self.part :]:
+            if isinstance(s, Block) or s.target == u:
+                return None
+            if s is found[0]:
+                left = [x for x in self.statements[self.part :] if x is not s and not _makes(x, s.target)]
+                self.statements[self.part :] = [*left, s]
+                return s
+        return None
+
+    def exchange_again(self, s: Statement) -> None:
+        """The same exchange as a statement in another place."""
+        self.statements.append(replace(s))
+
     def changed(self) -> None:
         """When rounds are over: objects in shares that they wrote no longer hold what was told of them."""
         for ref in self.in_shares:
@@ -58,6 +80,14 @@ class ExchangeRecorder:
     def is_given(self, u: Vec) -> bool:
         """Whether a vector is what the ranks gave each other."""
         return any(isinstance(s.value, Exchange) and s.target == u for s in flat(self.statements))
+
+
+def _gathers(s: Statement, u: Vec) -> bool:
+    return isinstance(s.value, Exchange) and s.value.u == u and s.value.how.gathers
+
+
+def _makes(s: Statement | Block, x: Vec | Scal) -> bool:
+    return isinstance(s, Made) and s.target == x
 
 
 def own(thing: Any) -> Any:
