@@ -80,16 +80,6 @@ def repeat(body, while_, limit=None):
     repeat(body, while_=while_, limit=limit)
 
 
-def steps(body, while_, count):
-    """body(k) for k below `count`, where it changes nothing once the Vector has no entries: as a loop that ends then;
-    with a Vector in shares one after the other, as ranks capture no loops inside of others."""
-    if getattr(getattr(while_, "_ranks", None), "size", 1) == 1:
-        repeat(body, while_, limit=count)
-        return
-    for k in range(count):
-        body(k)
-
-
 def loop(make, A, gb, *args):
     """The Loop of these arguments for A: the one that was kept, if the contents of A are still the same."""
     keep = getattr(A, "_keep", None)  # python-graphblas keeps nothing

@@ -100,7 +100,7 @@ def _labels(A, gb):
 
         done << x.select(gb.select.valueeq, 0)
         q(done.S) << True
-        check.steps(step, q, 2)
+        check.repeat(step, q, limit=2)
         x(seen.S) << 0
         x(q.S) << 0
         done << x.select(gb.select.valueeq, 0)

@@ -78,7 +78,7 @@ class Build:
         else:
             self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
             self.without_transpose = around.without_transpose
-        self.told = beside(self)
+        self.told = beside(self) if around is None else around.told
         self.states = States()
         self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.steps_of.items() if t}
         self.activations: dict[tuple[int, int], int] = {}
@@ -103,7 +103,8 @@ class Build:
         self.outermost, self.going = self.all_rounds[0], xp.zeros(1, np.uint64)
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
-        self.sent, self.marks = [0, 0], Marks(xp, len(plan.all))  # bytes by this rank: in a round, around all
+        self.sent = [0, 0]  # bytes by this rank: in a round, around all
+        self.marks, self.inside = Marks(xp, len(plan.all)) if around is None else around.marks, around is not None
         self.begin = [self._once(item, "begin") for item in plan.begin]
         self.launches = [launch for k in range(copies) for launch in self._copy(k)]
         self.end = [self._once(item, "end") for item in plan.end]

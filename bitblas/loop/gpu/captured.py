@@ -25,11 +25,10 @@ from ..fused import layout
 from ..fused.fuse import Round, Step, fuse
 from ..fused.relaxation import relaxation
 from ..recorded.asked import Asked
-from ..recorded.exchanged import own
 from ..recorded.ir import Scal, Vec, flat, reads_first, scalar_is_read_first
 from ..recorded.matrices import Places, placed
 from ..recorded.parts import record
-from ..recorded.state import NO_LIMIT
+from ..recorded.state import NO_LIMIT, own
 from .again import finish, start
 from .build import Build
 from .exchange import FROM, Entrance, Exchange, Exit, Single, address, pattern

@@ -35,7 +35,7 @@ def copies_of(
     rotates = any(isinstance(item, Step) for item in round_.items)
     lasts = lambda item: isinstance(item, (Inner, Between)) or (isinstance(item, Pull) and not opened(item))
     if not captures or any(map(lasts, round_.items)):
-        return BUFFERS if rotates else 1
+        return max(1, min(BUFFERS, limit)) if rotates else 1
     copies = COPIES_SKEWED if skewed else COPIES
     copies = min(copies // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
     return copies // BUFFERS * BUFFERS or BUFFERS
@@ -132,7 +132,7 @@ class InnerLoop(Nested):
     def _decision(self, handle: int) -> Launch:
         build = self.build
         condition = build.number(*build.condition_at(0))
-        args = np.int64(1), condition, *self.head, build.outermost, np.uint64(handle), build.going
+        args = np.int64(1), condition, *self.head, build.ends.before, np.uint64(handle), build.going
         launch: Launch = build.launcher(Variant("loop/gpu/enter"), 1, args)
         return launch
 

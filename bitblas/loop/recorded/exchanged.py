@@ -7,7 +7,7 @@ from typing import Any
 
 from .blocks import Made
 from .ir import Block, Exchange, Scal, Statement, Vec, flat
-from .state import OnHost
+from .state import OnHost, own
 
 
 class ExchangeRecorder:
@@ -32,9 +32,9 @@ class ExchangeRecorder:
         return self.part
 
     def exchange(self, target: Any, source: Any, how: Any) -> None:
-        """target << what the ranks give each other of a Vector or a Scalar. Raises OnHost inside of a block, of which
+        """target << what the ranks give each other of a Vector or a Scalar. Raises OnHost inside of a block of which
         ranks might decide differently whether it runs, and where the ranks have no calls that a graph can hold."""
-        if self.levels or self.host or not how.group.captures:
+        if not all(level.told for level in self.levels) or self.host or not how.group.captures:
             raise OnHost
         terms: list[Vec | Scal] = [self._vec(x) if x.ndim else self._scal(x) for x in (source, target)]
         u, t = terms
@@ -90,9 +90,4 @@ def _makes(s: Statement | Block, x: Vec | Scal) -> bool:
     return isinstance(s, Made) and s.target == x
 
 
-def own(thing: Any) -> Any:
-    """What the only rank has of an object in shares, which is all of it; other things themselves."""
-    return thing._part if hasattr(thing, "_ranks") and thing._ranks.size == 1 else thing
-
-
-__all__ = ["ExchangeRecorder", "own"]
+__all__ = ["ExchangeRecorder"]
