@@ -137,9 +137,7 @@ class Seen(Nested):
 class Looked:
     """A captured loop, and a second one with marks for those who look."""
 
-    def __init__(
-        self, device: Any, parts: Parts, start: Any, finish: Any, going: Any, group: Any, rounds: Any
-    ) -> None:
+    def __init__(self, device: Any, parts: Parts, start: Any, finish: Any, going: Any, group: Any, rounds: Any) -> None:
         self.kind = GraphLoop if device.captures else HostLoop
         self.how = device, parts, start, finish, going, group, rounds
         self.loop, self.marked = self.kind(*self.how), None

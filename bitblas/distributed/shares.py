@@ -14,7 +14,6 @@ import numpy as np
 
 from semirings.cached import cached_property
 
-from .group import Group
 from .start import current
 
 WORD = 64

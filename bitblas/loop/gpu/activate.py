@@ -45,9 +45,10 @@ def is_scanned(build: Any, number: int, vec: Vec) -> bool:
     return not build.steps_of.get(vec) and all(Along.of(build, x).scans for x in _steps(build, number, vec))
 
 
-def most_work(build: Any, number: int, vec: Vec) -> np.uint64:
+def most_work(build: Any, number: int) -> np.uint64:
     """The work in the entries that item `number` of a round lists beyond which no step needs the list: all pull, and
     nothing goes along."""
+    vec = build.round.items[number].vec
     steps = _steps(build, number, vec)
     along = [Along.of(build, x) for x in steps]
     if build.steps_of.get(vec) or any(x.before for x in steps) or not all(a.pulls for a in along):

@@ -103,8 +103,8 @@ class Build:
         self.outermost, self.going = self.all_rounds[0], xp.zeros(1, np.uint64)
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
-        self.sent = [0, 0]  # bytes by this rank: in a round, around all
-        self.marks, self.inside = Marks(xp, len(plan.all)) if around is None else around.marks, around is not None
+        self.sent, self.inside = [0, 0], around is not None  # bytes by this rank: in a round, around all
+        self.marks = Marks(xp, len(plan.all)) if around is None else around.marks
         self.begin = [self._once(item, "begin") for item in plan.begin]
         self.launches = [launch for k in range(copies) for launch in self._copy(k)]
         self.end = [self._once(item, "end") for item in plan.end]
@@ -148,19 +148,17 @@ class Build:
 
     def _copy(self, k: int) -> list[Launch]:
         launches = []
-        # States of frontiers that were activated in this round, or late in the one before.
-        made = {x: self.condition_at(k)[0] for x in self.round.entering if x not in self.first}
+        made = {x: self.condition_at(k)[0] for x in self.round.entering if x not in self.first}  # states of lists
         stepped = dict.fromkeys(self.steps_of, 0)
         for number, item in enumerate(self.round.items):
             if isinstance(item, Activate):
                 state, late = self.activations[k, number], self._head(k) if item.late else ()
                 if not late:
                     made[item.vec] = state
-                if not late and is_scanned(self, number, item.vec):
-                    self.scanned.add(state)
-                    continue
-                most = most_work(self, number, item.vec)
-                launches.append(activation(self, item.vec, item.product, state, most, late))
+                    if is_scanned(self, number, item.vec):
+                        self.scanned.add(state)
+                        continue
+                launches.append(activation(self, item.vec, item.product, state, most_work(self, number), late))
             elif isinstance(item, Step):
                 launches.append(self._step(item, k, made.get(item.product.u), stepped))
                 stepped[item.target] += 1

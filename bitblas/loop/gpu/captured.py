@@ -78,9 +78,9 @@ class Captured:
         fixpoint: bool = False,
     ) -> None:  # fmt: skip
         condition = own(condition)
-        asks = None if isinstance(condition, (Vector, Matrix, Scalar)) else Asked(condition)  # several, or in shares
-        self.body, self.recorder = record(body, begin, end, asks=asks)
-        self.condition = self._condition(condition if asks is None else asks.term)
+        asked = None if isinstance(condition, (Vector, Matrix, Scalar)) else Asked(condition)  # several, or in shares
+        self.body, self.recorder = record(body, begin, end, asks=asked)
+        self.condition = self._condition(condition if asked is None else asked.term)
         self.device, self.order, self.group = self.recorder.device, self.recorder.order(), self.recorder.group
         self.vectors = {x: placed(vector) for vector, x in self.recorder.vectors.values()}
         self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}

@@ -19,8 +19,8 @@ from ..fused.layout import iso_of_added
 from ..recorded.ir import Body, Scal, Vec, reads_first, scalar_is_read_first
 from ..recorded.matrices import placed
 from ..recorded.parts import among, record
-from ..recorded.state import own
 from ..recorded.record import OnHost
+from ..recorded.state import own
 from .build import Build
 from .products import is_step
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .blocks import Made
 from .ir import Block, Exchange, Scal, Statement, Vec, flat
-from .state import OnHost, own
+from .state import OnHost
 
 
 class ExchangeRecorder:
