@@ -157,19 +157,16 @@ class Looked:
     def _with_marks(self) -> Any:
         device, parts, start, finish, going, group, rounds = self.how
         build, marks = self.build, self.marks
-        copies, lines = build.copies, [x for x in build.lines if not x.kind.startswith("  ")]
-        of = lambda *kinds: [f"{x.kind} {(*x.statements, '')[0]} | {x.variant}" for x in lines if x.kind in kinds]
-        once, last = of("begin"), of("end")
-        few = [
-            f"{x.kind} {(*x.statements, '')[0]} | {x.variant}" for x in lines if x.kind not in ("begin", "end")
-        ]  # fmt: skip
+        every = [f"{x.kind} {(*x.statements, '')[0]} | {x.variant}" for x in build.lines if x.kind[:1] != " "]
+        once, last = every[: len(build.begin)], every[len(every) - len(build.end) :]
+        few = every[len(once) : len(every) - len(last)]
 
         def named(launches: Sequence[Any], texts: list[str], part: str, skipped: int = 0) -> list[str]:
             inside = lambda k: 0 <= k - skipped < len(texts)
             return [texts[k - skipped] if inside(k) else f"{part} {k}" for k in range(len(launches))]
 
         small = 0 if build.outer else len(build.small.launches)
-        body = named(parts.body, few * copies, "round, at the end: call", small)
+        body = named(parts.body, few * build.copies, "round, at the end: call", small)
         marked = Parts(
             [marks.begin, *marks.around(parts.begin, named(parts.begin, once, "begin: enter", 2))],
             marks.around(parts.body, body), marks.around(parts.end, named(parts.end, last, "end")),

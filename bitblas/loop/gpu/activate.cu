@@ -10,6 +10,7 @@
 #define AT_ONCE 4  // half words
 #define AHEAD (OPENS ? 1 : 4)  // half words of a lane that are asked for before the first is looked at
 #define MANY_PULL 16
+#define MANY_HERE 8  // the same of the positions that a warp asks for together, which stand far from each other
 #if LATE
 #define PARAMETERS , const u64 *condition, const i64 *rounds, i64 ahead
 #elif !OPENS
@@ -44,6 +45,16 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
 #endif
 #pragma unroll
       for (int k = 0; k < AHEAD; ++k) words[k] = mine + k * 32 * warps < halves ? ((const u32*)bits)[mine + k * 32 * warps] : 0;
+#if LISTS && !OPENS
+      if (most + 1 != 0 && begin + (32 * AHEAD - 1) * warps < halves) {
+        u32 here = 0;
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) here += __popc(words[k]);
+#pragma unroll
+        for (int d = 16; d; d >>= 1) here += __shfl_xor_sync(ALL_LANES, here, d);
+        if (WARP_LANE == 0 && here * MANY_HERE > 1024 * AHEAD && known <= most) atomicAdd(state + WORK, most + 1), known = most + 1;
+      }
+#endif
     }
     const u32 word = words[0];
     entries += __popc(word);

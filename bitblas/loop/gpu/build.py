@@ -78,7 +78,7 @@ class Build:
         else:
             self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
             self.without_transpose = around.without_transpose
-        self.told = beside(self) if around is None else around.told
+        self.told: dict[int, tuple[Any, Any]] = beside(self) if around is None else around.told
         self.states = States()
         self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.steps_of.items() if t}
         self.activations: dict[tuple[int, int], int] = {}
@@ -104,7 +104,7 @@ class Build:
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
         self.sent, self.inside = [0, 0], around is not None  # bytes by this rank: in a round, around all
-        self.marks = Marks(xp, len(plan.all)) if around is None else around.marks
+        self.marks: Marks = Marks(xp, len(plan.all)) if around is None else around.marks
         self.begin = [self._once(item, "begin") for item in plan.begin]
         self.launches = [launch for k in range(copies) for launch in self._copy(k)]
         self.end = [self._once(item, "end") for item in plan.end]

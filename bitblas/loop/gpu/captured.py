@@ -87,8 +87,8 @@ class Captured:
         used = {x for s in self.body.all for x in (*s.vectors, *s.elsewhere, s.target)}
         used |= {b.condition for b in self.body.blocks}
         begun = any(s.target == self.condition for s in flat(self.body.begin))
-        asked = () if begun else (self.condition,)  # before the first statement
-        self.loaded = [x for x in self.body.vectors if x in asked or (x in used and reads_first(self.body, x))]
+        first = () if begun else (self.condition,)  # asked for before the first statement
+        self.loaded = [x for x in self.body.vectors if x in first or (x in used and reads_first(self.body, x))]
         written = {s.target for s in self.body.all}
         self.changed = [x for x in self.body.vectors if x in written and x not in self.body.own]
         self.written_once = {s.target for s in flat((*self.body.begin, *self.body.end))}
