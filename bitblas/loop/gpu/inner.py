@@ -35,7 +35,7 @@ def copies_of(
     rotates = any(isinstance(item, Step) for item in round_.items)
     lasts = lambda item: isinstance(item, (Inner, Between)) or (isinstance(item, Pull) and not opened(item))
     if not captures or any(map(lasts, round_.items)):
-        return max(1, min(BUFFERS, limit)) if rotates else 1
+        return BUFFERS if rotates else 1
     copies = COPIES_SKEWED if skewed else COPIES
     copies = min(copies // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
     return copies // BUFFERS * BUFFERS or BUFFERS
