@@ -7,7 +7,7 @@
 
 A line a scale and question: milliseconds (the median; of a round for PageRank), G edges/s, bytes that this rank sent
 (of a search: in how many levels), the share of the time that its calls took (with waiting for the others; of loops on
-GPUs in a run whose launches the host makes), and a number by which answers are compared.
+GPUs in a run with marks of the clock between the launches), and a number by which answers are compared.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class Bench:
         return *sorted(found)[len(found) // 2], result
 
     def calls(self, what, share, run):
-        """The share of the time in calls: of loops that are captured in one more run, whose launches the host makes."""
+        """The share of the time in calls: of loops that are captured in one more run, with marks between launches."""
         if self.device.host_memory:
             return share
         self.settle()
@@ -208,7 +208,7 @@ def main():
     parser.add_argument("--device", help="of --whole")
     parser.add_argument("--sources", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--launches", action="store_true", help="the launches of loops, one after the other")
+    parser.add_argument("--launches", action="store_true", help="the launches of loops, with the time of each")
     parser.add_argument("--more", action="store_true", help="PageRank of FP32 and label propagation too")
     parser.add_argument("--format", help="the form of the matrix, such as nib; else the plan's")
     parser.add_argument("--kill", action="store_true", help="kill the last rank in the middle of a loop")

@@ -1,88 +1,182 @@
-"""Where the time of a loop goes: its launches made one after the other by the host, with a mark on the device between
-them. What a round exchanges is a launch too, so that the share of the time in calls between ranks is told.
+"""Where the time of a loop goes: a second capture of it, with a mark of the device's clock after each launch.
 
-As each launch waits for the one before, and the device for the host where that is late, these are not the times of the
-captured loop: they say what bounds it.
+The launches are those of the captured loop, in its conditional nodes, so that what ranks exchange by lists, and what
+they wait for each other, is seen as it is. A mark takes some two microseconds itself; where the host makes the
+launches (the tests' emulator), its clock is looked at.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from bitblas.loop.gpu import captured
-from bitblas.loop.gpu.graph import GraphLoop, HostLoop
+from bitblas.loop.gpu.chosen import Choice
+from bitblas.loop.gpu.graph import GraphLoop, HostLoop, Parts
+from bitblas.loop.gpu.inner import Nested
 
 ACTIVE: list[Timed] = []  # the one that looks
+ROOM = 1 << 16  # marks of a run
+EACH = 12  # times of one launch that are printed one by one
+
+STAMP = """
+extern "C" __global__ void stamp(unsigned long long* marks, unsigned long long room, unsigned long long what) {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+  const unsigned long long k = marks[0];
+  marks[0] = k + 1;
+  if (k < room) marks[1 + 2 * k] = what, marks[2 + 2 * k] = now;
+}
+"""
 
 
 class Timed:
-    """micros: microseconds of each launch of the programs that ran, by its number and what it is; times: how often;
-    total: all of them; calls: those of calls between ranks."""
+    """micros: microseconds of each launch of the programs that ran, one after the other, by what it is; total: all of
+    them; calls: those of calls between ranks, with the wait for others."""
 
     def __init__(self) -> None:
-        self.micros: dict[str, float] = {}
-        self.times: dict[str, int] = {}
+        self.micros: dict[str, list[float]] = {}
         self.total = self.calls = 0.0
 
     def add(self, what: str, micros: float) -> None:
-        self.micros[what] = self.micros.get(what, 0.0) + micros
-        self.times[what] = self.times.get(what, 0) + 1
+        self.micros.setdefault(what, []).append(micros)
         self.total += micros
-        self.calls += micros * ("bytes sent" in what or "ranks" in what)
+        self.calls += micros * ("bytes sent" in what or "call" in what)
 
     def table(self) -> str:
         """A line a launch."""
-        rows = [f"{t:9.1f} {self.times[what]:3} {what[:100]}" for what, t in self.micros.items()]
+        rows = []
+        for what, times in self.micros.items():
+            each = " ".join(f"{t:.0f}" for t in times) if 1 < len(times) <= EACH else ""
+            rows.append(f"{sum(times):9.1f} {len(times):3} {what[:110]}{' | ' * bool(each)}{each}")
         return "\n".join([*rows, f"{self.total:9.1f}     microseconds, {self.calls:.1f} in calls"])
 
 
-class Looked(HostLoop):
-    """A loop of the host that marks the device after each launch."""
+class Marks:
+    """The marks of one loop: numbers of what was launched, and when it was done."""
 
-    def __init__(self, device: Any, parts: Any, finish: Any, going: Any, group: Any, rounds: Any) -> None:
-        super().__init__(device, parts, finish, going, group, rounds)
-        self.graph = GraphLoop(device, parts, finish, going, group, rounds) if device.captures else None
-        self.build = finish.__self__
+    def __init__(self, device: Any) -> None:
+        self.device, self.texts, self.seen = device, [""], list[tuple[int, int]]()
+        self.begin = self.mark(0)
+        if device.captures:
+            self.memory = device.xp.zeros(1 + 2 * ROOM, np.uint64)
+            self.kernel = device.xp.RawKernel(STAMP, "stamp")
+
+    def mark(self, number: int) -> Callable[[], None]:
+        def launch() -> None:
+            if self.device.captures:
+                self.kernel((1,), (1,), (self.memory, np.uint64(ROOM), np.uint64(number)))
+            else:
+                self.seen.append((number, time.perf_counter_ns()))
+
+        return launch
+
+    def after(self, text: str) -> Callable[[], None]:
+        """A launch that marks what stands before it as done."""
+        self.texts.append(text)
+        return self.mark(len(self.texts) - 1)
+
+    def around(self, launches: Sequence[Callable[[], None]], texts: Sequence[str]) -> list[Callable[[], None]]:
+        """The launches with marks between them."""
+        found: list[Callable[[], None]] = []
+        for launch, text in zip(launches, texts):
+            if isinstance(launch, Choice):
+                found.append(self.chosen(launch, text))
+            elif isinstance(launch, Nested):
+                found.append(Seen(self, launch, text))
+            else:
+                found += [launch, self.after(text)]
+        return found
+
+    def parts_of(self, launches: Sequence[Callable[[], None]], text: str) -> list[Callable[[], None]]:
+        return self.around(launches, [f"{text}, {k}" for k in range(len(launches))])
+
+    def chosen(self, choice: Choice, text: str) -> Choice:
+        prepared = lambda *handles: self.parts_of(choice.prepared(*handles), f"{text}: before")
+        ways = [self.parts_of(way, f"{text}: {name}") for way, name in zip(choice.ways, ("lists, call", "all, call"))]
+        return Choice(choice.device, choice.way, prepared, ways)
+
+    def clear(self) -> None:
+        self.seen.clear()
+        if self.device.captures:
+            self.memory[:1] = 0
+
+    def told(self, found: Timed) -> None:
+        """Adds what the last run took."""
+        if self.device.captures:
+            held = self.device.to_host(self.memory)
+            count = min(int(held[0]), ROOM)
+            self.seen = [tuple(map(int, pair)) for pair in held[1 : 1 + 2 * count].reshape(-1, 2)]
+        for (_, before), (what, now) in zip(self.seen, self.seen[1:]):
+            if what:
+                found.add(self.texts[what], (now - before) / 1e3)
+
+
+class Seen(Nested):
+    """A loop inside a round, with marks."""
+
+    def __init__(self, marks: Marks, loop: Nested, text: str) -> None:
+        self.marks, self.loop, self.text = marks, loop, text
+        self.leave = marks.parts_of(loop.leave, f"{text}: after")
+
+    def enter(self, handle: int) -> list[Callable[[], None]]:
+        return self.marks.parts_of(self.loop.enter(handle), f"{self.text}: before")
+
+    def body(self, handle: int) -> list[Callable[[], None]]:
+        return self.marks.parts_of(self.loop.body(handle), f"{self.text}: a round")
+
+    def __call__(self) -> None:
+        self.loop()
+        self.marks.after(self.text)()
+
+
+class Looked:
+    """A captured loop, and a second one with marks for those who look."""
+
+    def __init__(self, device: Any, parts: Parts, start: Any, finish: Any, going: Any, group: Any, rounds: Any) -> None:
+        self.kind = GraphLoop if device.captures else HostLoop
+        self.how = device, parts, start, finish, going, group, rounds
+        self.loop, self.marked = self.kind(*self.how), None
+        self.build = finish.args[0]
 
     def run(self, stop: Any, told: Any) -> None:
         if not ACTIVE:
-            return super().run(stop, told) if self.graph is None else self.graph.run(stop, told)
-        lines, marks = self.build.lines, [("", self.device.mark())]
-        named = {kind: [x for x in lines if (x.kind if x.kind in ("begin", "end") else "round") == kind]
-                 for kind in ("begin", "round", "end")}  # fmt: skip
-
-        def go(part: str, launches: Any) -> None:
-            few = [x for x in named[part] if not x.kind.startswith("  ")]
-            skipped = 2 if part == "begin" else len(self.build.small.launches) if part == "round" else 0
-            for k, launch in enumerate(launches):
-                at = (k - skipped) % max(1, len(few)) if part == "round" and k >= skipped else k - skipped
-                line = few[at] if 0 <= at < len(few) and k - skipped < len(few) * self.build.copies else None
-                launch()
-                text = (
-                    "of the loop"
-                    if line is None
-                    else f"{line.kind} {line.variant} | {line.statements[-1] if line.statements else ''}"
-                )
-                marks.append((f"{part} {k:2} {text}", self.device.mark()))
-
-        go("begin", self.parts.begin)
-        while True:
-            go("round", self.parts.body)
-            self.finish()
-            marks.append(("round    finish", self.device.mark()))
-            if not self.device.to_host(self.going)[0]:
-                break
-        go("end", self.parts.end)
-        self.device.synchronize()
-        for (_, before), (what, after) in pairwise(marks):
-            ACTIVE[-1].add(what, self.device.elapsed(before, after))
+            return self.loop.run(stop, told)
+        if self.marked is None:
+            self.marks = Marks(self.how[0])
+            self.marked = self._with_marks()
+        self.marks.clear()
+        self.marked.run(stop, told)
+        self.marks.told(ACTIVE[-1])
         return None
+
+    def _with_marks(self) -> Any:
+        device, parts, start, finish, going, group, rounds = self.how
+        build, marks = self.build, self.marks
+        every = [f"{x.kind} {(*x.statements, '')[0]} | {x.variant}" for x in build.lines if x.kind[:1] != " "]
+        once, last = every[: len(build.begin)], every[len(every) - len(build.end) :]
+        few = every[len(once) : len(every) - len(last)]
+
+        def named(launches: Sequence[Any], texts: list[str], part: str, skipped: int = 0) -> list[str]:
+            inside = lambda k: 0 <= k - skipped < len(texts)
+            return [texts[k - skipped] if inside(k) else f"{part} {k}" for k in range(len(launches))]
+
+        small = 0 if build.outer else len(build.small.launches)
+        body = named(parts.body, few * build.copies, "round, at the end: call", small)
+        marked = Parts(
+            [marks.begin, *marks.around(parts.begin, named(parts.begin, once, "begin: enter", 2))],
+            marks.around(parts.body, body), marks.around(parts.end, named(parts.end, last, "end")),
+        )  # fmt: skip
+        again = lambda ask, text: lambda handle: marks.parts_of(ask(handle), text)
+        return self.kind(device, marked, again(start, "start"), again(finish, "finish"), going, group, rounds)
 
 
 @contextmanager
-def looked_at() -> Any:
+def looked_at() -> Iterator[None]:
     """Loops that are captured inside can be looked at by `timed`."""
     before = captured.GraphLoop, captured.HostLoop
     captured.GraphLoop = captured.HostLoop = Looked
@@ -93,7 +187,7 @@ def looked_at() -> Any:
 
 
 @contextmanager
-def timed() -> Any:
+def timed() -> Iterator[Timed]:
     """The launches of loops inside."""
     found = Timed()
     ACTIVE.append(found)

@@ -9,6 +9,7 @@ from distributed_programs import N, operands, same
 import bitblas as gb
 import bitblas.device
 import bitblas.distributed as gd
+from bitblas.algorithms.connectivity import components
 from bitblas.distributed import alone as module
 from bitblas.distributed import start
 from bitblas.distributed.mpi import MpiGroup
@@ -54,7 +55,7 @@ def loop(g):
             assert rounds == 1 + wanted.reduce("max").new().value and v.nvals == wanted.nvals and not q.nvals
             assert same(wanted, to_cpu(v))
         text, shared = str(program.explain()), g.size > 1
-        assert ("all of" in text) == shared and "step" in text, text
+        assert ("all of" in text) == shared and "step" in text and ("LATE=1" in text) == shared, text
         assert not shared or ("bytes sent by a rank" in text and group.sent > 0), text
         v.clear(), q.clear()
         q[3] = True
@@ -82,7 +83,11 @@ def loops(g):
                 for _ in range(2):
                     found, wanted = (getattr(al, name)(getattr(o, graph), *arguments) for o in (y, x))
                     assert same(wanted, to_cpu(found)), name
-        group.chooses = False
+        group.chooses, hub = False, components.HUB
+        components.HUB = 0  # two steps first, in a loop inside of what is captured
+        assert same(al.connected_components(x.S), to_cpu(al.connected_components(y.S.dup())))
+        components.HUB = hub
+        by_twos(x, y, group)
         values_of_one_rank(y)
         assert same(begun(gb, x), to_cpu(begun(gd, y)))
         index_of_one_rank()
@@ -129,6 +134,24 @@ def values_of_one_rank(y):
     with gb.config.set(device="cpu"):
         whole = gb.Vector.from_coo(range(N), [7] * (N // 2) + list(range(N - N // 2)), int, size=N)
         assert same(operands(gb).A.mxv(whole, gb.semiring.max_second).new(), to_cpu(w))
+
+
+def by_twos(x, y, group):
+    """A search of two steps a round: a loop inside of it, which all ranks leave after the same one."""
+    q, seen = gd.Vector(bool, N), gd.Vector(bool, N)
+
+    def step(_):
+        seen(q.S) << True
+        q(~seen.S, gd.replace) << q.vxm(y.S, gd.semiring.any_pair[gd.dtypes.BOOL])
+
+    program = gb.loop.Program(lambda _: gb.loop.repeat(step, while_=q, limit=2), while_=q)
+    for source in (3, 250):
+        seen.clear(), q.clear()
+        q[source] = True
+        sent, levels = group.sent, gb.algorithms.bfs_levels(x.S, source)
+        assert program.run() == 1 + levels.reduce("max").new().value // 2
+        assert same(levels.apply(gb.unary.one[bool]).new(), to_cpu(seen)) and (group.sent > sent) == (group.size > 1)
+    assert "while " in str(program.explain())
 
 
 def begun(lib, made):

@@ -56,6 +56,31 @@ def chosen(variant: Variant) -> None:
     assert int(sent[0]) == 205
 
 
+def listed(variant: Variant) -> None:
+    """The entries of a vector, counted and listed: at the end of a round if that ran; of many the count alone."""
+    if variant.constant("OPENS"):
+        return  # beside a pull, in programs
+    xp, per, late = gb.device.get(gb.config.device).xp, variant.constant("PER"), variant.constant("LATE")
+    for size, every, most, runs in ((SIZE, 7, 2**64 - 1, 1), (1 << 17, 2, 1000, 1), (SIZE, 7, 2**64 - 1, 0)):
+        if not (runs or late):
+            continue
+        there = np.arange(-(-size // 64) * 64) % every == 0
+        there[size:] = False
+        at, units, n = np.flatnonzero(there), -(-size // per), np.int64(size)
+        bits = xp.asarray(np.packbits(there, bitorder="little").view(np.uint64))
+        ptr = xp.asarray(np.arange(units + 1, dtype=np.int32) * 3)
+        places, state, segments = xp.zeros(units, np.uint32), xp.zeros(8, np.uint64), xp.zeros(2 * units, np.uint32)
+        head = (xp.zeros(1, np.uint64) + np.uint64(runs), xp.asarray(np.array([0, 9, 0])), np.int64(0)) if late else ()
+        launched(variant, n, n, np.int64(512), np.uint64(most), bits, ptr, places, state, segments, *head)
+        entries, count, _, work, _, remaining, *_ = map(int, state)
+        assert entries == remaining == runs * len(at)
+        if variant.constant("LISTS") and size == SIZE:
+            assert set(places[:count].tolist()) == (set((at // per).tolist()) if runs else set())
+        elif variant.constant("LISTS"):
+            assert work > most
+
+
 CALLS: dict[str, Callable[[Variant], None]] = {
-    "loop/gpu/choose": chosen, "loop/gpu/list": lists_of_ranks, "loop/gpu/places": lists_of_ranks,
+    "loop/gpu/activate": listed, "loop/gpu/choose": chosen, "loop/gpu/list": lists_of_ranks,
+    "loop/gpu/places": lists_of_ranks,
 }  # fmt: skip

@@ -4,6 +4,7 @@ answer, which is the first rank's. It is decided once for the contents of a matr
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from semirings import semiring
 from semirings.dtypes import BOOL, INT64
 
+from ..config import config
 from ..core import Matrix as WholeMatrix
 from ..core import Scalar
 from ..core import Vector as WholeVector
@@ -67,28 +69,43 @@ def run(program: Callable[..., Any], A: Any, args: Any, options: dict[str, Any])
         return _in_shares(program(whole, *map(_here, args), **given))
 
 
+def of_one(program: Callable[..., Any], A: Any, args: Any, options: dict[str, Any]) -> Any:
+    """program(A, *args, **options) where one rank has everything: on that, as without ranks."""
+    given = {name: _here(x) for name, x in options.items() if name != "gb"}
+    if A.device.name == config.device:  # else the program sets it
+        program, given["gb"] = getattr(program, "__wrapped__", program), sys.modules[__package__.partition(".")[0]]
+    return _in_shares(program(A._part, *map(_here, args), **given))
+
+
 def _here(x: Any) -> Any:
     """An argument as one device has it."""
     if hasattr(x, "_ranks"):
-        return x.gathered()
+        return x._part if x._ranks.size == 1 else x.gathered()
     return type(x)(map(_here, x)) if isinstance(x, (list, tuple)) and type(x) in (list, tuple) else x
 
 
 def _in_shares(found: Any) -> Any:
     """An answer: the first rank's, for all."""
+    one = current().size == 1
     if isinstance(found, WholeVector):
         s = shares.of(found.size)
-        return shared[1]._of(_dealt(found, s), s, found.name)
+        return shared[1]._of(found if one else _dealt(found, s), s, found.name)
     if isinstance(found, WholeMatrix):
+        if one:
+            return shared[2]._of(found, shares.of(found.nrows), found.name)
         first = current().rank == 0
         i, j, x = (a if first else a[:0] for a in found.to_coo())
         return shared[2].from_coo(i, j, x, found.dtype, nrows=found.nrows, ncols=found.ncols, share=True)
-    if isinstance(found, Scalar):
+    if isinstance(found, Scalar) and not one:
         return found if found.value is None else Scalar.from_value(_of_first(found.value), found.dtype)
     if isinstance(found, (list, tuple)):
-        parts = [_in_shares(x) for x in found]
-        return type(found)(*parts) if hasattr(found, "_fields") else type(found)(parts)
-    return _of_first(found) if isinstance(found, (bool, int, float, np.generic)) else found
+        return _each(found)
+    return _of_first(found) if not one and isinstance(found, (bool, int, float, np.generic)) else found
+
+
+def _each(found: Any) -> Any:
+    parts = [_in_shares(x) for x in found]
+    return type(found)(*parts) if hasattr(found, "_fields") else type(found)(parts)
 
 
 def _dealt(found: WholeVector, s: shares.Shares) -> WholeVector:

@@ -45,6 +45,7 @@ class Group(ABC):
         self.broken = ""
         self.sent, self.seconds, self.captures, self.lists, self.splits = 0, 0.0, False, False, False
         self.chooses = True
+        self.shares: dict[int, Any] = {}  # of the objects of a size (shares.py)
         self.kept: list[Any] = []  # weak references to the vectors that keep all of themselves (wanted.py)
         self._statement: Callable[[], str] | None = None
         self._inside = 0  # 1: in a loop of many calls

@@ -15,7 +15,7 @@ from ..core.statement.mask import Mask
 from ..core.statement.operand import is_tensor
 from ..exceptions import DimensionMismatch
 from ..store import MatrixStore
-from . import alone, exchange, shares, symmetry
+from . import alone, exchange, loops, shares, symmetry
 from .base import InShares
 from .building import MatrixBuild
 from .expr import part_of, shared
@@ -99,6 +99,8 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
 
     def _unsplit(self, program: Any, args: Any, options: Any) -> Any:
         """How an algorithm runs where each rank has all of it; None where ranks split it."""
+        if current().size == 1 and not loops.recorded():
+            return lambda: alone.of_one(program, self, args, options)
         return None if alone.why(self) is None else lambda: alone.run(program, self, args, options)
 
     def _twin(self, chosen: bool) -> Matrix:

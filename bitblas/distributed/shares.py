@@ -7,7 +7,6 @@ as many; else positions are dealt evenly. Blocks are whole words of bits.
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,6 @@ import numpy as np
 
 from semirings.cached import cached_property
 
-from .group import Group
 from .start import current
 
 WORD = 64
@@ -70,16 +68,13 @@ class Shares:
         return (positions >= self.low) & (positions < self.high)
 
 
-_known: weakref.WeakKeyDictionary[Group, dict[int, Shares]] = weakref.WeakKeyDictionary()
-
-
 def of(size: int) -> Shares:
     """Those of the objects of that size; dealt evenly if there are none yet."""
     group = current()
-    known = _known.setdefault(group, {})
-    if size not in known:
-        known[size] = Shares(_even(size, group.size), group.rank)
-    return known[size]
+    found = group.shares.get(size)
+    if found is None:
+        found = group.shares[size] = Shares(_even(size, group.size), group.rank)
+    return found
 
 
 def block(size: int) -> int:
@@ -90,7 +85,7 @@ def deal(size: int, entries: np.ndarray) -> Shares:
     """Shares of as many entries for each rank, if there are none of that size yet. entries: of each block of rows, the
     same array on every rank."""
     group = current()
-    known = _known.setdefault(group, {})
+    known = group.shares
     if size not in known and group.size > 1:
         weight = np.cumsum(entries + np.int64(ROW_WEIGHT * block(size)))
         targets = weight[-1] * np.arange(1, group.size) // group.size if len(weight) else np.zeros(group.size - 1, int)
@@ -110,9 +105,9 @@ def _even(size: int, ranks: int) -> tuple[int, ...]:
 
 
 def known(size: int) -> bool:
-    return size in _known.get(current(), {})
+    return size in current().shares
 
 
 def adopt(bounds: tuple[int, ...]) -> None:
     """Those of all objects of that size from now on, as they were when something was saved."""
-    _known.setdefault(current(), {})[bounds[-1]] = Shares(bounds, current().rank)
+    current().shares[bounds[-1]] = Shares(bounds, current().rank)

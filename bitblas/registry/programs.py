@@ -144,6 +144,7 @@ def others() -> Iterator[Variant]:
     yield activate_variant(1, 1, INT32, Opens.of(semiring.min_second[INT32], full=True))
     for per in sorted({format.rows_per_unit for format in FORMATS.values()}):
         yield activate_variant(per, 1, INT32)
+        yield activate_variant(per, 1, INT32, late=True)
     q, d, worse = Vec(0, 64, INT64), Vec(1, 64, INT64), Vec(2, 64, BOOL)
     relax = [
         Statement(worse, Pointwise(BOTH, BINARY["ge"][INT64], q, d)),

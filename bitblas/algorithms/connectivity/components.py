@@ -73,6 +73,7 @@ def _labels(A, gb):
     start, degrees = slots[1:].new(), A.mxv(vertex, gb.semiring.plus_pair[kind]).new().to_dense(0)
     most = int(degrees.argmax())
     start[most] = 0
+    spreads = int(degrees[most]) * n > HUB * A.nvals
     labels, moved = gb.Vector(gb.dtypes.INT64, n), gb.Vector(gb.dtypes.BOOL, n)
 
     def begin():
@@ -80,7 +81,7 @@ def _labels(A, gb):
         p << slots
         x << start
         mask = None
-        if int(degrees[most]) * n > HUB * A.nvals:
+        if spreads:
             spread(x, done)
             mask = ~done.S
         # near<!done> = A any.second x: the label of any neighbour

@@ -43,10 +43,11 @@ class Pass:
 
 @dataclass(eq=False)
 class Activate:
-    """The list of a vector's entries, for the step that follows."""
+    """The list of a vector's entries, for the step that follows; late: for that of the next round, if it has any."""
 
     vec: Vec
     product: Product
+    late: bool = False
 
 
 @dataclass(eq=False)
@@ -185,6 +186,7 @@ def _fuse(
     items: list[Item] = []
     vectors = list(body.vectors)
     waiting: list[Statement] = []
+    along_of: dict[Vec, Product] = {}  # of steps
 
     def flush() -> None:
         items.extend(Pass(found) for found in together(waiting))
@@ -204,6 +206,9 @@ def _fuse(
                 items.append(last := Between([]))
             last.statements.append(s)
             _grown(fresh, s)
+            if s.target == condition and s.target in along_of:
+                fresh[condition] = product = along_of[condition]
+                items.append(Activate(condition, product, late=True))
             continue
         if isinstance(s.value, Gather) and s.target == s.value.source:  # read elsewhere while it is written
             t = Vec(len(vectors), s.target.size, s.target.dtype)
@@ -226,8 +231,7 @@ def _fuse(
             s = replace(s, mask=Masked(m, True, s.mask.complement))
         direct = step and not around and is_direct(s)
         if not direct:
-            target = Vec(len(vectors), product.outer, product.semiring.return_type)
-            vectors.append(target)
+            vectors.append(target := Vec(len(vectors), product.outer, product.semiring.return_type))
         if step:
             before = along(waiting, product.u, target, s.mask)
             if before:
@@ -236,6 +240,8 @@ def _fuse(
             known = fresh.get(product.u)
             if known is None or not _same_rows(known, product):
                 items.append(Activate(product.u, product))
+                fresh.pop(product.u, None)  # there is one list
+            along_of[product.u] = product
             also = s.mask is not None and any(b.target == s.mask.vec for b in before)
             items.append(Step(target, product, s.mask, tuple(before), also, s.text))
             fresh[target] = product
@@ -245,11 +251,11 @@ def _fuse(
             flush()
             items.append(Pull(target, product, s.mask, s.text))
         if not direct:
-            merge = replace(s, value=Pointwise(0, None, target))
-            waiting.append(merge)
-            _grown(fresh, merge)
+            waiting.append(replace(s, value=Pointwise(0, None, target)))
+            _grown(fresh, waiting[-1])
     wrote = next((s for s in reversed(body.statements) if _writes(s, condition)), None)
-    if wrote is not None and (isinstance(wrote, Block) or isinstance(wrote.value, Scatter)):  # counted when whole
+    whole = isinstance(wrote, Block) or (wrote is not None and isinstance(wrote.value, (Exchange, Scatter)))
+    if whole and not any(isinstance(item, Activate) and item.late for item in items):  # counted when whole
         waiting.append(Statement(condition, Pointwise(0, None, condition), text="the condition"))
     flush()
     _count(items, condition)
@@ -283,7 +289,7 @@ def _same_rows(a: Product, b: Product) -> bool:
 def _count(items: list[Item], condition: Vec | Scal) -> None:
     """Where the condition is known: in the last pass that writes it, unless a step writes it later."""
     for item in reversed(items):
-        if isinstance(item, Step) and item.target == condition:
+        if (isinstance(item, Step) and item.target == condition) or (isinstance(item, Activate) and item.late):
             return
         if isinstance(item, Pass) and any(_is(s.target, condition) for s in item.statements):
             item.counted = condition

@@ -55,10 +55,15 @@ def _join(monoid: Monoid, z: DataType) -> tuple[tuple[str, int], ...]:
     return ("JOIN", by), ("JOIN_FLOAT", int(by > 0 and z.kind == "f"))
 
 
-def activate_variant(per: int, lists: int, ptr: DataType, opens: Opens | None = None) -> Variant:
+def activate_variant(
+    per: int, lists: int, ptr: DataType, opens: Opens | None = None, *, late: bool = False
+) -> Variant:  # fmt: skip
     """The kernel that counts and lists the entries of a vector by units of `per` rows. opens: it is the mask of a pull
-    of these rows."""
-    constants = (("PER", per), ("LISTS", lists), ("LANES", 1), ("OPENS", 0 if opens is None else 1 + opens.full))
+    of these rows; late: for the round after, if this one ran."""
+    constants = (
+        ("PER", per), ("LISTS", lists), ("LANES", 1), ("OPENS", 0 if opens is None else 1 + opens.full),
+        ("LATE", int(late)),
+    )  # fmt: skip
     plain = Variant("loop/gpu/activate", (("PTR", ptr),), constants)
     if opens is None:
         return plain

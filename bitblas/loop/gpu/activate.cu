@@ -4,11 +4,16 @@
 // more than a pull: there is more work than `most` then.
 // OPENS: the vector is the mask of a pull by rows on the list (formats/csr/pull_some.cu) into t, which it prepares: bits are
 // cleared, or, where each row with entries will have a sum (2), set; cells of long rows begin.
+// LATE: at the end of a round, for the next one.
 #include "kernels/frontier.cuh"
 #define MANY 128   // entries of 32 half words, from which on a warp takes their places together
 #define AT_ONCE 4  // half words
+#define AHEAD (OPENS ? 1 : 4)  // half words of a lane that are asked for before the first is looked at
 #define MANY_PULL 16
-#if !OPENS
+#define MANY_HERE 8  // the same of the positions that a warp asks for together, which stand far from each other
+#if LATE
+#define PARAMETERS , const u64 *condition, const i64 *rounds, i64 ahead
+#elif !OPENS
 #define PARAMETERS
 #endif
 
@@ -16,7 +21,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* ptr, u32* list, u64* state, u32* segments PARAMETERS) {
   await_previous();
   (void)n;
-#if OPENS
+#if OPENS || LATE
   if (!may_run(condition, rounds, ahead)) return;
 #endif
   __shared__ Stage stage;
@@ -24,22 +29,44 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
   u64 entries = 0, work = 0;
   // A warp looks at 32 of its half words at a time.
   const i64 halves = (size + 31) / 32, warps = (i64)gridDim.x * (BLOCK / 32);
-  for (i64 begin = thread_number() / 32; begin < halves; begin += 32 * warps) {
-    const i64 mine = begin + WARP_LANE * warps;
-#if LISTS
-    u64 known = 0, listed = 0;  // asked for beside the word
-    if (WARP_LANE == 0 && most + 1 != 0)
-      known = *(volatile const u64*)(state + WORK), listed = *(volatile const u64*)(state + LISTED);
-    const bool many = listed * MANY_PULL > (u64)size && known <= most;
+  u32 words[AHEAD] = {};
+  int asked = 0;
+#if LISTS && !OPENS
+  u64 known = 0, listed = 0;  // lane 0's
 #endif
-    const u32 word = mine < halves ? ((const u32*)bits)[mine] : 0;
+  for (i64 begin = thread_number() / 32; begin < halves; begin += 32 * warps, --asked) {
+    const i64 mine = begin + WARP_LANE * warps;
+#pragma unroll
+    for (int k = 1; k < AHEAD; ++k) words[k - 1] = words[k];
+    if (asked == 0) {
+      asked = AHEAD;
+#if LISTS && !OPENS
+      if (WARP_LANE == 0 && most + 1 != 0)
+        known = *(volatile const u64*)(state + WORK), listed = *(volatile const u64*)(state + LISTED);
+#endif
+#pragma unroll
+      for (int k = 0; k < AHEAD; ++k) words[k] = mine + k * 32 * warps < halves ? ((const u32*)bits)[mine + k * 32 * warps] : 0;
+#if LISTS && !OPENS
+      if (most + 1 != 0 && begin + (32 * AHEAD - 1) * warps < halves) {
+        u32 here = 0;
+#pragma unroll
+        for (int k = 0; k < AHEAD; ++k) here += __popc(words[k]);
+#pragma unroll
+        for (int d = 16; d; d >>= 1) here += __shfl_xor_sync(ALL_LANES, here, d);
+        if (WARP_LANE == 0 && here * MANY_HERE > 1024 * AHEAD && known <= most) atomicAdd(state + WORK, most + 1), known = most + 1;
+      }
+#endif
+    }
+    const u32 word = words[0];
     entries += __popc(word);
 #if OPENS
     if (mine < halves && (OPENS == 1 || !word)) ((u32*)t_bits)[mine] = 0;
 #endif
 #if LISTS
-    if (many) atomicAdd(state + WORK, most + 1);
-    if (__shfl_sync(ALL_LANES, (u32)(many || known > most), 0)) continue;
+#if !OPENS
+    if (listed * MANY_PULL > (u64)size && known <= most) atomicAdd(state + WORK, most + 1), known = most + 1;
+    if (__shfl_sync(ALL_LANES, (u32)(known > most), 0)) continue;
+#endif
     u32 todo = __ballot_sync(ALL_LANES, word != 0);
 #if PER == 1
     // Of many entries the places are taken together, past the stage: its warps would take turns for the rest.
@@ -89,7 +116,7 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
           put_segments(stage, (u32)unit[k], (u32)((length[k] + longest - 1) / longest), segments, state);
       }
     }
-    if (__any_sync(ALL_LANES, work > most >> 18)) {  // the others hear of it soon, and not too often
+    if (!OPENS && __any_sync(ALL_LANES, work > most >> 18)) {  // the others hear of it soon, and not too often
       add_of_warp(state + WORK, work);
       work = 0;
     }

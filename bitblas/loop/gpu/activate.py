@@ -21,9 +21,10 @@ ALL = np.uint64(np.iinfo(np.uint64).max)
 
 
 def activation(
-    build: Any, vec: Vec, product: Product | None, state: int, most: np.uint64 = ALL
+    build: Any, vec: Vec, product: Product | None, state: int, most: np.uint64 = ALL, late: tuple[Any, ...] = ()
 ) -> Callable[[], None]:  # fmt: skip
-    """The entries of a vector counted, and listed where a step wants it. most: with more work in them none does."""
+    """The entries of a vector counted, and listed where a step wants it. most: with more work in them none does. late:
+    the head of a launch of the round, where they are those of the next one."""
     frontier, device, longest = build.buffers[vec], build.device, 1
     bits, to = frontier.at(frontier.bits), build.number(state)
     if product is None:
@@ -34,9 +35,9 @@ def activation(
         form, _ = build.rows_of(product)
         longest = build.longest(form)
         args = bits, form.ptr, frontier.at(frontier.lists), to, frontier.at(frontier.segments)
-        variant = activate_variant(form.rows_per_unit, 1, lookup_dtype(form.ptr.dtype))
+        variant = activate_variant(form.rows_per_unit, 1, lookup_dtype(form.ptr.dtype), late=bool(late))
     head = np.int64(vec.size), np.int64(vec.size), np.int64(longest), most
-    launch: Callable[[], None] = build.launcher(variant, build.grid(vec.size), (*head, *args))
+    launch: Callable[[], None] = build.launcher(variant, build.grid(vec.size), (*head, *args, *late))
     return launch
 
 
@@ -45,9 +46,10 @@ def is_scanned(build: Any, number: int, vec: Vec) -> bool:
     return not build.steps_of.get(vec) and all(Along.of(build, x).scans for x in _steps(build, number, vec))
 
 
-def most_work(build: Any, number: int, vec: Vec) -> np.uint64:
+def most_work(build: Any, number: int) -> np.uint64:
     """The work in the entries that item `number` of a round lists beyond which no step needs the list: all pull, and
     nothing goes along."""
+    vec = build.round.items[number].vec
     steps = _steps(build, number, vec)
     along = [Along.of(build, x) for x in steps]
     if build.steps_of.get(vec) or any(x.before for x in steps) or not all(a.pulls for a in along):
@@ -61,8 +63,8 @@ def threshold(form: Any) -> np.uint64:
 
 
 def _steps(build: Any, number: int, vec: Vec) -> list[Step]:
-    """Those that item `number` of a round lists the entries of a vector for."""
-    rest = itertools.takewhile(
-        lambda x: not (isinstance(x, Activate) and x.vec == vec), build.round.items[number + 1 :]
-    )
+    """Those that item `number` of a round lists the entries of a vector for, in the next one where that is late."""
+    items = build.round.items
+    after = items if items[number].late else items[number + 1 :]
+    rest = itertools.takewhile(lambda x: not (isinstance(x, Activate) and x.vec == vec), after)
     return [x for x in rest if isinstance(x, Step) and x.product.u == vec]

@@ -9,6 +9,7 @@ import numpy as np
 
 from semirings.dtypes import BOOL
 
+from ..buffers import ROUNDS
 from ..fused.fuse import Between
 from ..recorded.ir import Exchange, Scal, Statement
 from .chosen import chosen
@@ -31,13 +32,16 @@ def between(build: Any, item: Between, *, in_round: bool = False) -> Callable[[]
         group = s.value.how.group
         ways += [(s.value.how, *pair) for pair in _arrays(build, s, s.value)]
     nbytes = sum(how.sent(source, bits) for how, source, _, bits in ways)
-    build.sent[not in_round] += nbytes
+    if not build.inside:
+        build.sent[not in_round] += nbytes
     build.launched = f"{nbytes} bytes sent by a rank"
 
     def launch() -> None:
         with group.together():
             for how, source, target, bits in ways:
                 how.run(source, target, bits)
+        if build.inside and nbytes:  # the device alone knows how often
+            build.marks.sent += np.uint64(nbytes)
 
     return launch
 
@@ -70,12 +74,17 @@ def beside(build: Any) -> dict[int, tuple[Any, Any]]:
 
 class Ends:
     """Whether a rank wants the loop to end, or an index vector of its led nowhere: told to all before each run of the
-    body is over. args: of the kernel that decides."""
+    body is over. A loop inside a round in which ranks exchange something does not ask. args: of the kernel that
+    decides; before: the rounds by which a loop inside is told not to begin."""
 
     def __init__(self, build: Any, group: Any) -> None:
         self.launches: list[Callable[[], None]] = []
         self.args: tuple[Any, ...] = np.int64(0), build.outermost
+        self.before = build.outermost
         if group is None:
+            if build.inside and any(isinstance(item, Between) for item in build.round.items):
+                self.before = build.device.xp.zeros(ROUNDS, np.int64)
+                self.args = np.int64(1), self.before
             return
         told = build.device.xp.zeros(WORDS * group.size, np.int64)
         mine = build.outermost[STOP : STOP + WORDS]

@@ -78,7 +78,7 @@ class Build:
         else:
             self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
             self.without_transpose = around.without_transpose
-        self.told = beside(self)
+        self.told: dict[int, tuple[Any, Any]] = beside(self) if around is None else around.told
         self.states = States()
         self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.steps_of.items() if t}
         self.activations: dict[tuple[int, int], int] = {}
@@ -90,7 +90,9 @@ class Build:
         self.remaining = self.states.take(copies + 1, 1) if by_pass else None
         for k in range(copies):
             for number, item in enumerate(plan.items):
-                if isinstance(item, Activate) or (isinstance(item, Pull) and is_listed(self, item)):
+                if isinstance(item, Activate) and item.late:
+                    self.activations[k, number] = self.condition_at(k + 1)[0]
+                elif isinstance(item, Activate) or (isinstance(item, Pull) and is_listed(self, item)):
                     self.activations[k, number] = self.states.take(1)
         # One array, so that one copy sets all: the states, then the rounds of frontier.cuh.
         self.numbers = xp.zeros(len(self.states.sources) * STATE + ROUNDS, np.uint64)
@@ -101,7 +103,8 @@ class Build:
         self.outermost, self.going = self.all_rounds[0], xp.zeros(1, np.uint64)
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
-        self.sent, self.marks = [0, 0], Marks(xp, len(plan.all))  # bytes by this rank: in a round, around all
+        self.sent, self.inside = [0, 0], around is not None  # bytes by this rank: in a round, around all
+        self.marks: Marks = Marks(xp, len(plan.all)) if around is None else around.marks
         self.begin = [self._once(item, "begin") for item in plan.begin]
         self.launches = [launch for k in range(copies) for launch in self._copy(k)]
         self.end = [self._once(item, "end") for item in plan.end]
@@ -149,16 +152,17 @@ class Build:
 
     def _copy(self, k: int) -> list[Launch]:
         launches = []
-        made: dict[Vec, int] = {}  # states of frontiers that were activated in this round
+        made = {x: self.condition_at(k)[0] for x in self.round.entering if x not in self.first}  # states of lists
         stepped = dict.fromkeys(self.steps_of, 0)
         for number, item in enumerate(self.round.items):
             if isinstance(item, Activate):
-                made[item.vec] = self.activations[k, number]
-                if is_scanned(self, number, item.vec):
-                    self.scanned.add(made[item.vec])
-                    continue
-                most = most_work(self, number, item.vec)
-                launches.append(activation(self, item.vec, item.product, made[item.vec], most))
+                state, late = self.activations[k, number], self._head(k) if item.late else ()
+                if not late:
+                    made[item.vec] = state
+                    if is_scanned(self, number, item.vec):
+                        self.scanned.add(state)
+                        continue
+                launches.append(activation(self, item.vec, item.product, state, most_work(self, number), late))
             elif isinstance(item, Step):
                 launches.append(self._step(item, k, made.get(item.product.u), stepped))
                 stepped[item.target] += 1

@@ -24,11 +24,11 @@ from ..buffers import ROUNDS, STATE
 from ..fused import layout
 from ..fused.fuse import Round, Step, fuse
 from ..fused.relaxation import relaxation
-from ..recorded.exchanged import own
+from ..recorded.asked import Asked
 from ..recorded.ir import Scal, Vec, flat, reads_first, scalar_is_read_first
 from ..recorded.matrices import Places, placed
-from ..recorded.parts import among, record
-from ..recorded.state import NO_LIMIT
+from ..recorded.parts import record
+from ..recorded.state import NO_LIMIT, own
 from .again import finish, start
 from .build import Build
 from .exchange import FROM, Entrance, Exchange, Exit, Single, address, pattern
@@ -79,20 +79,17 @@ class Captured:
         fixpoint: bool = False,
     ) -> None:  # fmt: skip
         condition = own(condition)
-        if not isinstance(condition, (tuple, Vector, Matrix, Scalar)):  # in shares
-            condition = (condition,)
-        if isinstance(condition, tuple):
-            body, condition, begin = among(body, condition, begin)
-        self.body, self.recorder = record(body, begin, end)
-        self.condition = self._condition(condition)
+        asked = None if isinstance(condition, (Vector, Matrix, Scalar)) else Asked(condition)  # several, or in shares
+        self.body, self.recorder = record(body, begin, end, asks=asked)
+        self.condition = self._condition(condition if asked is None else asked.term)
         self.device, self.order, self.group = self.recorder.device, self.recorder.order(), self.recorder.group
         self.vectors = {x: placed(vector) for vector, x in self.recorder.vectors.values()}
         self.scalars = {s.id: scalar for scalar, s in self.recorder.scalars.values()}
         used = {x for s in self.body.all for x in (*s.vectors, *s.elsewhere, s.target)}
         used |= {b.condition for b in self.body.blocks}
         begun = any(s.target == self.condition for s in flat(self.body.begin))
-        asked = () if begun else (self.condition,)  # before the first statement
-        self.loaded = [x for x in self.body.vectors if x in asked or (x in used and reads_first(self.body, x))]
+        first = () if begun else (self.condition,)  # asked for before the first statement
+        self.loaded = [x for x in self.body.vectors if x in first or (x in used and reads_first(self.body, x))]
         written = {s.target for s in self.body.all}
         self.changed = [x for x in self.body.vectors if x in written and x not in self.body.own]
         self.written_once = {s.target for s in flat((*self.body.begin, *self.body.end))}
@@ -143,6 +140,8 @@ class Captured:
             differ = iso_differs, full_differs
 
     def _condition(self, condition: Any) -> Vec | Scal:
+        if isinstance(condition, Vec):
+            return condition
         scalar = isinstance(condition, Scalar)
         known: dict[int, Any] = self.recorder.scalars if scalar else self.recorder.vectors
         found = known.get(id(condition))

@@ -52,10 +52,11 @@ def _is_brief(item: Item) -> bool:
 def entering(build: Any) -> list[Launch]:
     """What stands before the first round: the lists of frontiers that enter, the count of the condition."""
     condition, known = build.condition, build.round.entering
-    launches: list[Launch] = [activation(build, x, product, build.first[x] + 1) for x, product in known.items()]
+    state = lambda x: build.first[x] + 1 if x in build.first else build.remaining
+    launches: list[Launch] = [activation(build, x, product, state(x)) for x, product in known.items()]
     if isinstance(condition, Vec) and condition not in known:
         launches.append(activation(build, condition, None, build.condition_at(0)[0]))
-    elif isinstance(condition, Vec) and build.remaining is not None:
+    elif isinstance(condition, Vec) and build.remaining is not None and condition in build.first:
         launches.append(activation(build, condition, None, build.remaining))
     return launches
 
@@ -139,7 +140,7 @@ class InnerLoop(Nested):
     def _decision(self, handle: int) -> Launch:
         build = self.build
         condition = build.number(*build.condition_at(0))
-        args = np.int64(1), condition, *self.head, build.outermost, np.uint64(handle), build.going
+        args = np.int64(1), condition, *self.head, build.ends.before, np.uint64(handle), build.going
         launch: Launch = build.launcher(Variant("loop/gpu/enter"), 1, args)
         return launch
 

@@ -16,11 +16,11 @@ from ...store import VectorStore, empty_vector
 from ..fused import layout
 from ..fused.fuse import fuse
 from ..fused.layout import iso_of_added
-from ..recorded.exchanged import own
 from ..recorded.ir import Body, Scal, Vec, reads_first, scalar_is_read_first
 from ..recorded.matrices import placed
 from ..recorded.parts import among, record
 from ..recorded.record import OnHost
+from ..recorded.state import own
 from .build import Build
 from .products import is_step
 

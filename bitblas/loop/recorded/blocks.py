@@ -15,7 +15,7 @@ from ...core.scalar import Scalar
 from ...core.vector.vector import Vector
 from ...verbs.variants import LEFT
 from .ir import Block, Const, Part, Pointwise, Statement, flat
-from .state import OnHost, state_of
+from .state import OnHost, own, state_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,10 +24,11 @@ class Made(Statement):
 
 
 class Level:
-    """The body around a block: its statements so far, its round, and a Scalar that holds it inside, if one asks."""
+    """The body around a block: its statements so far, its round, and a Scalar that holds it inside, if one asks. told:
+    whether all ranks decide alike if the block runs; part: what the recorder says of exchanges."""
 
-    def __init__(self, statements: list[Statement | Block], round_: Scalar) -> None:
-        self.statements, self.round = statements, round_
+    def __init__(self, statements: list[Statement | Block], round_: Scalar, told: bool, part: int) -> None:
+        self.statements, self.round, self.told, self.part = statements, round_, told, part
         self.held: Scalar | None = None
 
 
@@ -40,6 +41,7 @@ class BlockRecorder:
     statements: list[Statement | Block]
     levels: list[Level]
     round: Scalar
+    part: int
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,10 +70,12 @@ class BlockRecorder:
         end: Callable[..., Any] | None,
     ) -> None:  # fmt: skip
         """A loop inside the body: Program(body, ..).run()"""
-        given = state_of(begin)
+        given, condition = state_of(begin), own(condition)
         text = f"while {named(condition)}"
-        among = some_of(condition) if isinstance(condition, tuple) else None
-        goes_on = condition if among is None else Scalar(BOOL, name=f"any of {named(condition)}")
+        told = hasattr(condition, "_ranks")  # in shares
+        several = (condition,) if told else condition
+        among = some_of(several) if isinstance(several, tuple) else None
+        goes_on = condition if among is None else Scalar(BOOL, name=f"any of {named(several)}")
         if among is not None:
             goes_on << among()
 
@@ -80,7 +84,7 @@ class BlockRecorder:
             if among is not None:
                 goes_on << among()
 
-        block = self._block(goes_on, limit, text, inside)
+        block = self._block(goes_on, limit, text, inside, told)
         if not any(s.target == block.condition for s in flat(block.statements)):
             self.refuse(f"{text}: the body never writes to {named(condition)}, so the loop would not end")
         if end is not None:
@@ -118,19 +122,19 @@ class BlockRecorder:
                 return level.held
         return scalar
 
-    def _block(self, condition: Any, limit: int, text: str, inside: Callable[[], Any]) -> Block:
+    def _block(self, condition: Any, limit: int, text: str, inside: Callable[[], Any], told: bool = False) -> Block:
         if not isinstance(condition, (Vector, Matrix, Scalar)):  # in shares
             raise OnHost
         known = self._scal(condition) if isinstance(condition, Scalar) else self._vec(condition)
-        self.levels.append(Level(self.statements, self.round))
-        self.statements, self.round = [], Scalar(INT64, name="round")
+        self.levels.append(Level(self.statements, self.round, told, self.part))
+        self.statements, self.round, self.part = [], Scalar(INT64, name="round"), 0
         around, self.repeats = self.repeats, True
         try:
             inside()
         finally:
             self.repeats = around
             statements, level = self.statements, self.levels.pop()
-            self.statements, self.round = level.statements, level.round
+            self.statements, self.round, self.part = level.statements, level.round, level.part
         block = Block(tuple(statements), known, limit, text)
         if statements:
             self.statements.append(block)

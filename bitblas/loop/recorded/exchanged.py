@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from .blocks import Made
 from .ir import Block, Exchange, Scal, Statement, Vec, flat
 from .state import OnHost
 
@@ -30,9 +32,9 @@ class ExchangeRecorder:
         return self.part
 
     def exchange(self, target: Any, source: Any, how: Any) -> None:
-        """target << what the ranks give each other of a Vector or a Scalar. Raises OnHost inside of a block, of which
+        """target << what the ranks give each other of a Vector or a Scalar. Raises OnHost inside of a block of which
         ranks might decide differently whether it runs, and where the ranks have no calls that a graph can hold."""
-        if self.levels or self.host or not how.group.captures:
+        if not all(level.told for level in self.levels) or self.host or not how.group.captures:
             raise OnHost
         terms: list[Vec | Scal] = [self._vec(x) if x.ndim else self._scal(x) for x in (source, target)]
         u, t = terms
@@ -49,6 +51,26 @@ class ExchangeRecorder:
                 return next(vector for vector, x in self.vectors.values() if x == s.target)
         return None
 
+    def put_last(self, source: Any) -> Statement | None:
+        """The exchange of all of a Vector with which a round begins stands at its end, and gives what the next one
+        reads; None where a round writes the Vector before, or exchanges it twice."""
+        u = self._vec(source)
+        found = [s for s in self.statements[self.part :] if not isinstance(s, Block) and _gathers(s, u)]
+        if len(found) != 1:
+            return None
+        for s in self.statements[self.part :]:
+            if isinstance(s, Block) or s.target == u:
+                return None
+            if s is found[0]:
+                left = [x for x in self.statements[self.part :] if x is not s and not _makes(x, s.target)]
+                self.statements[self.part :] = [*left, s]
+                return s
+        return None
+
+    def exchange_again(self, s: Statement) -> None:
+        """The same exchange as a statement in another place."""
+        self.statements.append(replace(s))
+
     def changed(self) -> None:
         """When rounds are over: objects in shares that they wrote no longer hold what was told of them."""
         for ref in self.in_shares:
@@ -60,9 +82,12 @@ class ExchangeRecorder:
         return any(isinstance(s.value, Exchange) and s.target == u for s in flat(self.statements))
 
 
-def own(thing: Any) -> Any:
-    """What the only rank has of an object in shares, which is all of it; other things themselves."""
-    return thing._part if hasattr(thing, "_ranks") and thing._ranks.size == 1 else thing
+def _gathers(s: Statement, u: Vec) -> bool:
+    return isinstance(s.value, Exchange) and s.value.u == u and s.value.how.gathers
 
 
-__all__ = ["ExchangeRecorder", "own"]
+def _makes(s: Statement | Block, x: Vec | Scal) -> bool:
+    return isinstance(s, Made) and s.target == x
+
+
+__all__ = ["ExchangeRecorder"]

@@ -11,6 +11,7 @@ from semirings.dtypes import BOOL
 from ...core.scalar import Scalar
 from ...core.statement.recording import state
 from ...exceptions import CaptureError
+from .asked import Asked
 from .blocks import named, needed, some_of
 from .indexed import direct
 from .ir import Body, Vec, flat
@@ -22,10 +23,11 @@ from .wholes import in_one_place
 
 def record(
     body: Callable[..., Any], begin: Callable[[], Any] | None = None, end: Callable[..., Any] | None = None, *,
-    host: bool = False,
+    host: bool = False, asks: Asked | None = None,
 ) -> tuple[Body, Recorder]:  # fmt: skip
     """The statements of begin(), body(round, *state) and end(*state), where begin gave the state; and the recorder,
-    which knows the objects. host: whether these lie on the CPU. Raises CaptureError, OnHost."""
+    which knows the objects. host: whether these lie on the CPU. asks: what the rounds go on by, if that has to be found
+    out. Raises CaptureError, OnHost."""
     if state.recorder is not None:
         raise CaptureError("a loop inside the body of a loop: cannot be captured")
     recorder = Recorder(host=host)
@@ -34,7 +36,12 @@ def record(
         given = state_of(begin)
         first, recorder.repeats = recorder.begin_part(), True
         body(recorder.round, *given)
+        if asks is not None:
+            asks.after_round(recorder)
         recorder.repeats = False
+        asked = recorder.begin_part()
+        if asks is not None:
+            asks.before_rounds(recorder)
         after = recorder.begin_part()
         if end is not None:
             end(*given)
@@ -47,11 +54,13 @@ def record(
     scalars = tuple(s for _, s in recorder.scalars.values())
     own, unknown = _own(recorder), _unknown(recorder)
     every = tuple(flat(all_))
-    kept = [tuple(needed(part, every)) for part in (all_[:first], all_[first:after], all_[after:])]
+    kept = [tuple(needed(part, every)) for part in (all_[:first] + all_[asked:after], all_[first:asked], all_[after:])]
     every = tuple(s for part in kept for s in flat(part))
     beginning, statements, ending = (tuple(direct(part, own, every)) for part in kept)
     written = Body(statements, vectors, scalars, beginning, ending, own, unknown)
-    return written if recorder.group is None else in_one_place(recomputed(written)), recorder
+    if recorder.group is not None:
+        written = in_one_place(recomputed(written), frozenset() if asks is None else asks.kept)
+    return written, recorder
 
 
 def among(

@@ -18,6 +18,11 @@ def state_of(begin: Callable[[], Any] | None) -> tuple[Any, ...]:
     return given or ()
 
 
+def own(thing: Any) -> Any:
+    """What the only rank has of an object in shares, which is all of it; other things themselves."""
+    return thing._part if hasattr(thing, "_ranks") and thing._ranks.size == 1 else thing
+
+
 class OnHost(Exception):
     """The vectors of a body live elsewhere, on the CPU, or are not there; or it does what only the host can."""
 

@@ -11,15 +11,15 @@ from typing import Any
 from .ir import Block, Body, Exchange, Gather, Part, Pointwise, Product, Vec, flat
 
 
-def in_one_place(body: Body) -> Body:
-    """The body whose vectors each have all of them in one vector."""
+def in_one_place(body: Body, kept: frozenset[Vec] = frozenset()) -> Body:
+    """The body whose vectors each have all of them in one vector. kept: whose names stay."""
     groups: dict[Vec, list[Vec]] = {}
     for s in body.all:
         e, t = s.value, s.target
         if isinstance(e, Exchange) and isinstance(e.u, Vec) and isinstance(t, Vec) and (e.how.gathers or e.how.takes):
             part, whole = (e.u, t) if e.how.gathers else (t, e.u)
             groups.setdefault(part, []).append(whole)
-    names, fixed = dict[Vec, Vec](), _fixed(body)
+    names, fixed = dict[Vec, Vec](), _fixed(body) | kept
     for targets in map(set, groups.values()):
         same = len({(t.size, t.dtype) for t in targets}) == 1 and targets <= body.own
         if same and not targets & fixed and not _missed(body, targets):
