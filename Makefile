@@ -44,9 +44,9 @@ PIP := $(PY) -m pip --disable-pip-version-check install --quiet --no-compile
 BYTECODE := $(PY) -m compileall -qq -j 0 $(VENV)/lib || true
 
 # Test workers share the cores: SuiteSparse gets one thread each and must not spin while it waits. Compiling is most of
-# the time: LLVM leaves the CPU's kernels as they are, which changes how fast they run and nothing else. Tests start
+# the time: loops of the CPU's kernels are not vectorised, which changes how fast they are and nothing else. Tests start
 # Python some hundred times: without bytecode each start takes four times as long.
-TEST_VARS := PYTHONDONTWRITEBYTECODE= NUMBA_OPT=$${NUMBA_OPT:-0} NUMBA_LOOP_VECTORIZE=$${NUMBA_LOOP_VECTORIZE:-0} NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-2} OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=passive BITBLAS_VARIANTS=$(VARIANTS)
+TEST_VARS := PYTHONDONTWRITEBYTECODE= NUMBA_OPT=$${NUMBA_OPT:-1} NUMBA_LOOP_VECTORIZE=$${NUMBA_LOOP_VECTORIZE:-0} NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-2} OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=passive BITBLAS_VARIANTS=$(VARIANTS)
 PYTEST := $(TEST_VARS) $(PY) -m pytest -n $(JOBS)
 NO_CXX = command -v g++ >/dev/null || echo "NOTE: there is no g++, so the tests that run CUDA kernels in the emulator did NOT run."
 
