@@ -10,13 +10,12 @@ from typing import Any
 
 from semirings.cached import cached_property
 
-from .formats import Structure, format_of
-from .formats.bitmap.format import Bitmap
+from .formats import Structure, class_of, format_of
 from .formats.bitmap.layout import Lines, lines_of
 from .order import Order
 from .store import MatrixStore, VectorStore, dense_values, pack
 
-BITMAP = Bitmap.key
+BITMAP = "bitmap"
 
 
 class FlatStore(MatrixStore):
@@ -56,8 +55,9 @@ class FlatStore(MatrixStore):
     structure: Any = cached_property(lambda self: Structure(self._form()))
     raw: Any = cached_property(_raw)
 
-    def _form(self) -> Bitmap:
-        return Bitmap(self.device, self.nrows, self.ncols, self.flat.present, self.flat.count)
+    def _form(self) -> Any:
+        form: Any = class_of(BITMAP)
+        return form(self.device, self.nrows, self.ncols, self.flat.present, self.flat.count)
 
     def pattern(self) -> Structure:
         """The structure for a mask, which nobody keeps."""

@@ -106,21 +106,18 @@ def _remembered(op: Operator, t: DataType, operands: tuple[tuple[str, str, bytes
     return op._evaluate(t, {name: np.frombuffer(data, kind)[0] for name, kind, data in operands})
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class UnaryOp(Operator):
     """z = f(x)."""
 
     family = "unary"
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class IndexUnaryOp(Operator):
     """z = f(x, i, j, thunk), at every entry."""
 
     family = "indexunary"
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class SelectOp(Operator):
     """f(x, i, j, thunk), BOOL: `select` keeps the entries for which it is true."""
 
@@ -212,7 +209,6 @@ class Parameterized:
         return self if self.is_commutative else None
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class IndexBinaryOp(Parameterized):
     """z = f(x, ix, jx, y, iy, jy, theta): x stands in row ix and column jx, y in iy and jy. `op(theta)` is the BinaryOp
     for one theta, as GrB_BinaryOp_new_IndexOp makes it. GraphBLAS C API 2.1, section 3.5."""

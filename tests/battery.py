@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
@@ -138,42 +139,64 @@ def generator(*names: Any) -> np.random.Generator:
 Case = dict[str, Any]
 
 
-def covering(factors: Mapping[str, Sequence[Any]], base: Sequence[Case] = ({},), tries: int = 12) -> list[Case]:
+def in_turn(rows: Sequence[Case], devices: Sequence[str]) -> list[Case]:
+    """Each row on one device, so that what is compiled for it is compiled once; each level on all of them."""
+    found: list[Case] = []
+    met: Counter[Any] = Counter()
+    for row in rows:
+        device = min(devices, key=lambda d: sum(met[d, level] for level in row.items()))
+        found.append(row | {"device": device})
+        met.update((device, level) for level in row.items())
+    return found
+
+
+def covering(
+    factors: Mapping[str, Sequence[Any]], base: Sequence[Case] = ({},), tries: int = 12,
+    compiled: Callable[[Case], Any] = lambda case: None,
+) -> list[Case]:  # fmt: skip
     """Cases in which every pair of levels of two factors meets: greedy, and the same ones each time.
 
     base: rows of some further factors that go together; each case extends one of them, every one is used, and each of
-    their levels meets each level of the other factors.
+    their levels meets each level of the other factors. compiled: what is compiled for a case, of which there shall be
+    little: something new must bring eight pairs more.
     """
     rng = random.Random(1)
     names = [*base[0], *factors]
     levels: dict[str, Sequence[Any]] = {n: list(dict.fromkeys(row[n] for row in base)) for n in base[0]} | dict(factors)
     among = [(a, b) for a, b in combinations(names, 2) if not (a in base[0] and b in base[0])]
+    of = {name: [pair for pair in among if name in pair] for name in factors}
     todo = {(a, x, b, y): None for a, b in among for x in levels[a] for y in levels[b]}
     unused = list(base) if base[0] else []
     cases: list[Case] = []
+    seen: set[Any] = set()
+
+    def gain(case: Case, pairs: Sequence[tuple[str, str]]) -> int:
+        return sum((a, case[a], b, case[b]) in todo for a, b in pairs) - 8 * (compiled(case) not in seen)
+
     while todo or unused:
         fixed = unused.pop() if unused else {}
         if not fixed:
             a, x, b, y = next(iter(todo))
             fixed = {a: x, b: y}
         rows = [row for row in base if all(row.get(k, v) == v for k, v in fixed.items())]
-        best, found = -1, {}
+        tried = []
         for _ in range(tries):
             case = {**rng.choice(rows), **{n: rng.choice(v) for n, v in factors.items()}, **fixed}
             for name in rng.sample(list(factors), len(factors)):  # each free factor takes its best level
                 if name not in fixed:
-                    case[name] = max(factors[name], key=lambda x, n=name, c=case: _gain(todo, among, {**c, n: x}, n))
-            new = _gain(todo, among, case)
-            if new > best:
-                best, found = new, case
+                    case[name] = max(factors[name], key=lambda x, n=name, c=case: gain({**c, n: x}, of[n]))
+            tried.append((gain(case, among), case))
+        found = max(tried, key=lambda x: x[0])[1]
         cases.append(found)
+        seen.add(compiled(found))
         for a, b in among:
             todo.pop((a, found[a], b, found[b]), None)
     return cases
 
 
-def _gain(todo: Mapping[Any, None], among: Any, case: Case, name: str | None = None) -> int:
-    return sum((a, case[a], b, case[b]) in todo for a, b in among if name in (None, a, b))
+def pairs(cases: Sequence[Case]) -> set[tuple[str, Any, str, Any]]:
+    """Pairs of levels of two factors that meet in a case."""
+    return {(a, case[a], b, case[b]) for case in cases for a, b in combinations(case, 2)}
 
 
 def sample(factors: Mapping[str, Sequence[Any]], count: int, base: Sequence[Case] = ({},)) -> Iterator[Case]:

@@ -7,7 +7,9 @@ on each device.
 
 from __future__ import annotations
 
+import functools
 import math
+from itertools import combinations
 
 import pytest
 from battery import (
@@ -16,7 +18,9 @@ from battery import (
     PLAIN_FORMS,
     VECTORS,
     covering,
+    in_turn,
     label,
+    pairs,
     sample,
 )
 from battery_runs import (
@@ -47,36 +51,68 @@ PACKED = tuple(a for a in ALGEBRAS if a[:2] in (("lor_land", "BOOL"), ("plus_tim
 ALIKE = ("b2sr16", "b2sr32", "b2sr64", "split4", "split16", "hyper", "nib", "cgr", "virtual", "bitmap")
 KINDS = ("lor_land", "ss.any_secondi", "plus_second", "plus_pair", "min_plus", "max_plus")
 KINDS_OF = PACKED + tuple(a for a in ALGEBRAS if a[0] in KINDS and a not in PACKED)
-DEVICE = {"device": ("cpu", "emulator")}
-KERNELS = {"form": PLAIN_FORMS, "algebra": ALGEBRAS, "call": ("mxv pull", "mxv push", "vxm pull", "vxm push")}
-KERNELS |= {"u": VECTORS}
+DEVICES = ("cpu", "emulator")
+KERNELS = {"algebra": ALGEBRAS, "call": ("mxv pull", "mxv push", "vxm pull", "vxm push"), "u": VECTORS}
 MXM_KERNELS = [
     {"form": f, "algebra": a} for f in FORMS for a in SUMS
     if f not in (*ALIKE, "mplg") or a in PACKED or (f != "mplg" and a[0] == "min_plus")
 ]  # fmt: skip
+ENTRY_KERNELS = [{"text": t, "dtypes": d} for t in ENTRYWISE["text"] for d in ENTRYWISE["dtypes"]]
+
+
+@functools.cache
+def product_cases():
+    plain = covering({"form": tuple(f for f in FORMS if f != "mplg" and f not in ALIKE)} | KERNELS)
+    plain += covering({"form": ALIKE} | KERNELS | {"algebra": KINDS_OF})
+    plain += covering({"form": ("mplg",)} | KERNELS | {"algebra": PACKED, "u": ("full", "half", "sparse")})
+    return covering(PRODUCTS, in_turn(plain, DEVICES), compiled=compiled_for_product)
+
+
+def compiled_for_product(case):
+    return *(case[k] for k in ("device", "form", "algebra", "iso", "accum")), case["call"][4:], case["u"][:4]
+
+
+@functools.cache
+def mxm_cases():
+    return covering(MXM, in_turn(MXM_KERNELS, DEVICES))
+
+
+@functools.cache
+def entry_cases():
+    factors = {k: v for k, v in ENTRYWISE.items() if k not in ENTRY_KERNELS[0]}
+    return covering(factors, in_turn(ENTRY_KERNELS, DEVICES))
 
 
 def pytest_generate_tests(metafunc):
-    def cases(factors, count, kernels=({},), every=None, **more):
-        found = covering(factors | DEVICE, kernels)
-        if metafunc.config.getoption("--all"):
-            found += sample({**factors, **DEVICE, **more}, count, every or kernels)
-        return found
+    searches = metafunc.config.getoption("--all")
+
+    def cases(found, factors, count, base=({},)):
+        return found + list(sample(factors | {"device": DEVICES}, count, base) if searches else ())
 
     if "product_case" in metafunc.fixturenames:
-        plain = covering({**KERNELS, "form": tuple(f for f in FORMS if f != "mplg" and f not in ALIKE)})
-        plain += covering({**KERNELS, "form": ALIKE, "algebra": KINDS_OF})
-        packed = covering({**KERNELS, "form": ("mplg",), "algebra": PACKED, "u": ("full", "half", "sparse")})
-        every = list(sample({**KERNELS, "algebra": ALGEBRAS + MORE_ALGEBRAS}, 800))
-        metafunc.parametrize("product_case", cases(PRODUCTS, 4000, plain + packed, every), ids=label)
+        every = list(sample({"form": PLAIN_FORMS} | KERNELS | {"algebra": ALGEBRAS + MORE_ALGEBRAS}, 800))
+        metafunc.parametrize("product_case", cases(product_cases(), PRODUCTS, 4000, every), ids=label)
     if "mxm_case" in metafunc.fixturenames:
-        metafunc.parametrize("mxm_case", cases(MXM, 1500, MXM_KERNELS), ids=label)
+        metafunc.parametrize("mxm_case", cases(mxm_cases(), MXM, 1500, MXM_KERNELS), ids=label)
     if "entry_case" in metafunc.fixturenames:
-        found = cases(ENTRYWISE, 2500, dtypes=MORE_DTYPES)
-        if not metafunc.config.getoption("--all"):  # packed rows meet their like, of one type (test_mplg.py: others)
+        found = cases(entry_cases(), ENTRYWISE | {"dtypes": MORE_DTYPES}, 2500)
+        if not searches:  # packed rows meet their like, of one type (test_mplg.py: others)
             packed = {"form": "mplg", "right": "mplg", "dtypes": ("INT64", "INT64", "minus", "plus", "ainv", "plus")}
             found = [case | packed if "mplg" in (case["form"], case["right"]) else case for case in found]
         metafunc.parametrize("entry_case", found, ids=label)
+
+
+@pytest.mark.parametrize("cases, most", [(product_cases, 420), (mxm_cases, 340), (entry_cases, 420)])
+def test_few_cases_meet_every_pair(cases, most):
+    """Of all levels that occur: but for what goes together by its kind, and a packed row's algebras."""
+    found = cases()
+    met, levels = pairs(found), {name: dict.fromkeys(case[name] for case in found) for name in found[0]}
+    every = {(a, x, b, y) for a, b in combinations(levels, 2) for x in levels[a] for y in levels[b]}
+    apart = {frozenset((a, b)) for a, _, b, _ in every - met}
+    print(f"{len(found)} cases, {len(met)} of {len(every)} pairs")
+    assert len(found) <= most and apart <= {frozenset(("form", "algebra")), frozenset(("form", "u"))}
+    some = {(x, y) for a, x, b, y in met if (a, b) == ("form", "algebra")}
+    assert all((f, a) in some for f in levels.get("form", ()) for a in PACKED if "algebra" in levels)
 
 
 @pytest.mark.in_turn

@@ -11,11 +11,10 @@ from battery import FORMS, MATRICES
 from test_formats import assert_sound, host, make
 
 from bitblas.exceptions import Panic
-from bitblas.formats import FORMATS, NAMES, Form, Format, format_of
-from bitblas.formats import FORMS as CLASSES
+from bitblas.formats import FORMATS, NAMES, Form, Format, format_of, forms
 
 
-@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", forms(), ids=lambda kind: kind.__name__)
 def test_forms_keep_the_contract(kind):
     """Every member of the contract is there, and takes the same arguments."""
     members = [name for name in vars(Form) if not name.startswith("_")]
@@ -47,7 +46,7 @@ def test_a_question_that_a_format_does_not_answer():
     """Whoever asks it all the same learns which format it was, and what."""
     with pytest.raises(Panic, match=r"<format csr> was asked for `count`, which it does not answer"):
         format_of("csr").count(None)
-    for kind in CLASSES:
+    for kind in forms():
         for format in kind.formats:
             assert format.counts != "own" or type(format).count is not Format.count
             assert not format.dot_indices or type(format).dot_constants is not Format.dot_constants

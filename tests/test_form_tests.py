@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import pytest
 from test_house import MODULES
 
-from bitblas.formats import FORMS, NAMES
+from bitblas.formats import NAMES, forms
 
-CLASSES = {form.__name__ for form in FORMS}
+CLASSES = {form.__name__ for form in forms()}
 # The formats of other libraries have names of their own, some of which are the same.
 OTHERS = ("bitblas.io", "bitblas.core.ss", "bitblas.core.matrix.compressed")
 

@@ -15,7 +15,7 @@ from ..device import Device
 from ..formats import FORMATS
 from ..formats.csr import entries as csr_entries
 from ..formats.csr import format as csr
-from ..formats.hyper.format import is_hyper
+from ..formats.hyper.choice import is_hyper
 from ..store import MatrixStore
 from . import duplicates, stores
 

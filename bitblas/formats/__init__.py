@@ -6,7 +6,7 @@ convert.py makes one of another. Values never lie in a form: orders say where th
 
 from __future__ import annotations
 
-from .catalog import FORMATS, FORMS, NAMES, TILES, class_of, format_of, sizes_of, tiled
+from .catalog import FORMATS, NAMES, TILES, class_of, format_of, forms, sizes_of, tiled
 from .choice import Dot, Format, Listing, Seen
 from .contract import CSR, EVERYWHERE, Form, Region
 from .convert import restored
@@ -17,7 +17,6 @@ __all__ = [
     "CSR",
     "EVERYWHERE",
     "FORMATS",
-    "FORMS",
     "NAMES",
     "TILES",
     "Dot",
@@ -30,6 +29,7 @@ __all__ = [
     "Structure",
     "class_of",
     "format_of",
+    "forms",
     "longest_unit",
     "restored",
     "sizes_of",

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from .b2sr.format import B2sr
-from .bitmap.format import Bitmap
-from .cgr.format import Cgr
+import functools
+import importlib
+from typing import Any
+
+from .b2sr import call as b2sr
+from .bitmap import call as bitmap
+from .cgr import call as cgr
 from .choice import Format
 from .contract import Form
-from .csr.format import Csr
-from .hyper.format import Hyper
-from .mplg.format import Mplg
-from .nib.format import Nib
-from .split.format import Split
-from .virtual.format import Virtual
+from .csr import call as csr
+from .hyper import call as hyper
+from .mplg import call as mplg
+from .nib import call as nib
+from .split import call as split
+from .virtual import call as virtual
 
-FORMS: tuple[type[Form], ...] = (Csr, Mplg, B2sr, Split, Hyper, Nib, Cgr, Virtual, Bitmap)
-
-FORMATS: dict[str, Format] = {format.key: format for form in FORMS for format in form.formats}  # by key
-_CLASSES = {format.key: form for form in FORMS for format in form.formats}
+# The class of each, in format.py of its folder, which is loaded when a matrix is first stored so.
+CLASSES: dict[str, Any] = {
+    "Csr": csr,
+    "Mplg": mplg,
+    "B2sr": b2sr,
+    "Split": split,
+    "Hyper": hyper,
+    "Nib": nib,
+    "Cgr": cgr,
+    "Virtual": virtual,
+    "Bitmap": bitmap,
+}
+FORMATS: dict[str, Format] = {format.key: format for call in CLASSES.values() for format in call.FORMATS}  # by key
+_NAMES = {format.key: name for name, call in CLASSES.items() for format in call.FORMATS}
 NAMES = tuple(dict.fromkeys(format.name for format in FORMATS.values()))  # what `format=` may ask for
 
 
@@ -26,9 +40,19 @@ def format_of(key: str) -> Format:
     return FORMATS[key]
 
 
+@functools.cache
+def _loaded(name: str) -> type[Form]:
+    return getattr(importlib.import_module(f"{CLASSES[name].__package__}.format"), name)
+
+
 def class_of(key: str) -> type[Form]:
-    """The class of the forms of that key."""
-    return _CLASSES[key]
+    """The class of the forms of that key. KeyError where there is none."""
+    return _loaded(_NAMES[key])
+
+
+def forms() -> tuple[type[Form], ...]:
+    """The classes of all forms."""
+    return tuple(map(_loaded, CLASSES))
 
 
 def sizes_of(name: str) -> tuple[int, ...]:

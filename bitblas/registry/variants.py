@@ -12,7 +12,7 @@ from semirings import Typed, semiring
 from semirings.catalog import BINARY, INDEXUNARY, MONOIDS, SELECT, UNARY
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
 
-from ..formats import CSR, FORMATS, FORMS, Format
+from ..formats import CSR, FORMATS, Format, forms
 from ..kernels.prologue import Variant
 from ..plan.ending import End
 from ..plan.mxm import SHARED_WORDS, row_tables
@@ -176,7 +176,7 @@ def structural() -> Iterator[Variant]:
     from ..verbs.keys import FIND
     from ..verbs.variants import blank_variant
 
-    for form in FORMS:
+    for form in forms():
         yield from form.samples()
     for rows in UNITS:
         yield Variant("kernels/weigh", TYPES[:1], (("ROWS", rows), ("LANES", 1)))

@@ -20,7 +20,7 @@ from ..exceptions import OutOfMemory
 from ..flat import FlatStore
 from ..formats import Region, Structure, numbers
 from ..formats.csr.format import from_arrays, index_type, numbers_of
-from ..formats.hyper.format import is_hyper as hyper_shape
+from ..formats.hyper.choice import is_hyper as hyper_shape
 from ..formats.values import PackedValues
 from ..store import MatrixStore, VectorStore
 from ..store import plain as unpacked

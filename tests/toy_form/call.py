@@ -8,3 +8,6 @@ from .choice import ToyChoice
 
 class ToyFormat(ToyChoice, RowsFormat):
     """What kernels by rows are compiled with."""
+
+
+FORMATS = (ToyFormat(),)

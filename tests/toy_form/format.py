@@ -14,7 +14,7 @@ from .. import sound
 from ..choice import Format
 from ..contract import Later
 from ..csr import format as csr
-from .call import ToyFormat
+from .call import FORMATS
 
 
 @dataclass(eq=False)
@@ -29,8 +29,8 @@ class Toy(csr.Rows):
     nvals: int
     cache = Later()
 
-    format = ToyFormat()
-    formats: ClassVar[tuple[Format, ...]] = (format,)
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
+    format = FORMATS[0]
     key = format.key
     width = 0
 

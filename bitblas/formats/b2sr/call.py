@@ -11,7 +11,7 @@ from ..choice import Constants, Dot, Format
 from ..contract import Types
 from ..csr import call as rows
 from ..hubs import Hubs, hubs_of
-from .choice import TilesChoice
+from .choice import TILES, TilesChoice
 
 DOT_INDICES = (*rows.DOT_INDICES, "PLACE", "BPLACE", "MPLACE")  # and ranks
 
@@ -52,6 +52,10 @@ class TilesFormat(TiledFormat, TilesChoice):
         at = mask.ptr, mask.tile_rows, mask.col, mask.bits, mask.ranks()
         given = ((form.ptr, form.col, form.bits, r) for form, r in zip((left, right), ranks, strict=True))
         return Dot(mask.tiles, types, at, *given)
+
+
+FORMATS = tuple(TilesFormat(tile) for tile in TILES)
+BY_TILE = {format.tile: format for format in FORMATS}
 
 
 class TiledCall:

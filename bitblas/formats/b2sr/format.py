@@ -23,13 +23,12 @@ from ..choice import Format
 from ..contract import Later, Region
 from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, rows_bytes
 from . import samples
-from .call import TilesCall, TilesFormat
+from .call import BY_TILE, FORMATS, TilesCall
 from .check import check_tiles
 from .choice import TILES, tiles_bytes, word_type, words_per_tile
 from .merging import Merge, cuts_of
 from .tiled import Tiled
 
-FORMATS: dict[int, TilesFormat] = {tile: TilesFormat(tile) for tile in TILES}
 # Tiles of a tile row, from which on it is cut to be read row by row on a GPU: one may hold half of a graph (measured on
 # an H200, on RMAT 20 and on 17 million entries of which one row holds half: 256 is up to 30 % slower, 1024 100 %).
 LONG_TILES = 64
@@ -51,12 +50,12 @@ class B2sr(Tiled, TilesCall):
     value_ptr: Any = None  # tiles: rank of the first bit of each; only where values are stored in this order
     cache = Later()  # schedules of kernels: hubs, parallel bounds
 
-    formats: ClassVar[tuple[Format, ...]] = tuple(FORMATS.values())
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
     compact = False
 
     @property
     def format(self) -> Format:
-        return FORMATS[self.tile]
+        return BY_TILE[self.tile]
 
     @property
     def units(self) -> int:

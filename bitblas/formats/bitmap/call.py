@@ -8,3 +8,6 @@ from .choice import BitmapChoice
 
 class BitmapFormat(BitmapChoice, RowsFormat):
     """What kernels by rows are compiled with."""
+
+
+FORMATS = (BitmapFormat(),)

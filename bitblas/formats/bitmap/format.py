@@ -21,7 +21,7 @@ from .. import sound
 from ..choice import Format
 from ..contract import Later
 from ..csr import format as csr
-from .call import BitmapFormat
+from .call import FORMATS
 from .layout import Lines, lines_of
 
 MARK = Variant("formats/bitmap/mark", (), (("LANES", 1),))
@@ -38,8 +38,8 @@ class Bitmap(csr.Unlisted):
     count: int | None = None  # its entries, where they are known
     cache = Later()
 
-    format = BitmapFormat()
-    formats: ClassVar[tuple[Format, ...]] = (format,)
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
+    format = FORMATS[0]
     key = format.key
 
     @property

@@ -39,6 +39,9 @@ class CgrFormat(CgrChoice):
         return [("RANKED", int(ranked)), ("TWO_PHASES", 1), ("SHARED", SHARED)]
 
 
+FORMATS = (CgrFormat(),)
+
+
 class CgrCall:
     """What kernels take of such codes."""
 

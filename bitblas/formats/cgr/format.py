@@ -33,7 +33,7 @@ from ..choice import Format
 from ..coded import Coded
 from ..csr.format import Csr
 from . import layout
-from .call import CgrCall, CgrFormat, marks_variant
+from .call import FORMATS, CgrCall, marks_variant
 from .grades import pieces_variant
 
 
@@ -43,8 +43,8 @@ class Cgr(CgrCall, Coded):
 
     segment: int = layout.SEGMENT  # its bits; ENDLESS: each row has one of either kind
 
-    format = CgrFormat()
-    formats: ClassVar[tuple[Format, ...]] = (format,)
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
+    format = FORMATS[0]
     in_word = layout.IN_WORD
 
     @classmethod

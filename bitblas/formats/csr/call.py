@@ -76,6 +76,9 @@ class RowsFormat(RowsChoice):
         return Dot(mask.nvals, _dot_types(*kinds), at, (left.ptr, left.col), (right.ptr, right.col))
 
 
+FORMATS = (RowsFormat(),)
+
+
 class RowsCall:
     """What kernels take of a form by rows."""
 

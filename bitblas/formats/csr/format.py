@@ -19,7 +19,7 @@ from .. import mirror, sound
 from ..choice import Format
 from ..contract import Later, Region
 from . import samples
-from .call import RowsCall, RowsFormat, column_types, pieces
+from .call import FORMATS, RowsCall, column_types, pieces
 from .choice import CLIP_ALONE, CLIP_LANES
 from .choice import index_type as index_type
 from .choice import rows_bytes as rows_bytes
@@ -110,8 +110,8 @@ class Csr(Rows):
     nvals: int
     cache = Later()  # schedules of kernels: hubs, parallel bounds
 
-    format = RowsFormat()
-    formats: ClassVar[tuple[Format, ...]] = (format,)
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
+    format = FORMATS[0]
     key = format.key
     width = 0  # bits of a packed column number: columns are plain
 

@@ -9,3 +9,6 @@ from .choice import HyperChoice
 
 class HyperFormat(HyperChoice, RowsFormat):
     """What kernels by rows are compiled with."""
+
+
+FORMATS = (HyperFormat(),)

@@ -21,7 +21,7 @@ from ..choice import Format
 from ..contract import Later, Region
 from ..csr import format as csr
 from ..numbers import placed
-from .call import HyperFormat
+from .call import FORMATS
 from .choice import is_hyper as is_hyper
 
 
@@ -37,8 +37,8 @@ class Hyper(csr.Unlisted):
     inner: csr.Csr  # len(rows) x len(cols)
     cache = Later()
 
-    format = HyperFormat()
-    formats: ClassVar[tuple[Format, ...]] = (format,)
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
+    format = FORMATS[0]
     key = format.key
 
     @property

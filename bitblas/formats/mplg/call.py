@@ -9,3 +9,6 @@ from .choice import PackedChoice
 
 class PackedFormat(PackedChoice, RowsFormat):
     """What kernels by rows of packed columns are compiled with."""
+
+
+FORMATS = (PackedFormat(),)

@@ -20,7 +20,7 @@ from ..contract import Later
 from ..csr import format as csr
 from ..csr import samples
 from ..csr.call import pieces
-from .call import PackedFormat
+from .call import FORMATS
 
 
 @dataclass(eq=False)
@@ -36,8 +36,8 @@ class Mplg(csr.Rows):
     nvals: int
     cache = Later()  # schedules of kernels: hubs, parallel bounds
 
-    format = PackedFormat()
-    formats: ClassVar[tuple[Format, ...]] = (format,)
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
+    format = FORMATS[0]
     key = format.key
 
     @property

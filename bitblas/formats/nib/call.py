@@ -57,6 +57,9 @@ class NibFormat(NibChoice):
         return Dot(mask.nrows, (("COL", INT32), *types), at, a, b)
 
 
+FORMATS = (NibFormat(),)
+
+
 class NibCall:
     """What kernels take of nibbles."""
 

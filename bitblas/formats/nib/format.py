@@ -21,15 +21,15 @@ from ..choice import Format
 from ..coded import Coded
 from ..csr.format import Csr
 from . import layout
-from .call import NibCall, NibFormat, marks_variant
+from .call import FORMATS, NibCall, marks_variant
 from .grades import chunks_variant
 
 
 class Nib(NibCall, Coded):
     """Rows of gaps."""
 
-    format = NibFormat()
-    formats: ClassVar[tuple[Format, ...]] = (format,)
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
+    format = FORMATS[0]
     in_word = layout.IN_WORD
 
     @classmethod

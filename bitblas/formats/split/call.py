@@ -12,7 +12,7 @@ from ..b2sr.call import TiledCall, TiledFormat
 from ..contract import Types
 from ..hubs import Hubs, cut
 from .choice import SplitChoice
-from .layout import column_width, entry_width
+from .layout import TILES, column_width, entry_width
 
 
 class SplitFormat(TiledFormat, SplitChoice):
@@ -24,6 +24,10 @@ class SplitFormat(TiledFormat, SplitChoice):
     def kernel(self, name: str) -> str:
         """The step of a loop is that of tiles, which reads a rest where PACKED."""
         return "formats/b2sr/step" if name == "step" else super().kernel(name)
+
+
+FORMATS = tuple(SplitFormat(tile) for tile in TILES)
+BY_TILE = {format.tile: format for format in FORMATS}
 
 
 class SplitCall(TiledCall):

@@ -32,12 +32,11 @@ from ..contract import Later, Region
 from ..csr.format import Csr, from_arrays, index_type, numbers_of, pointers_of, rows_bytes, sort_entries
 from ..packing import pack, pack_into, packed_words, unpack
 from . import layout
-from .call import SplitCall, SplitFormat
+from .call import BY_TILE, FORMATS, SplitCall
 from .check import check_split
 from .counting import counted
 from .layout import TILES, column_width, entry_width, near_words
 
-FORMATS: dict[int, SplitFormat] = {tile: SplitFormat(tile) for tile in TILES}
 NUMBERS = ("nrows", "ncols", "nvals", "tile", "tiles", "in_tiles", "in_near", "near_width")
 
 
@@ -73,12 +72,12 @@ class Split(Tiled, SplitCall):
     value_ptr: Any = None  # tiles: rank of the first bit of each; only where values are stored in this order
     cache = Later()  # schedules of kernels: hubs, parallel bounds
 
-    formats: ClassVar[tuple[Format, ...]] = tuple(FORMATS.values())
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
     compact = True
 
     @property
     def format(self) -> Format:
-        return FORMATS[self.tile]
+        return BY_TILE[self.tile]
 
     @property
     def parts(self) -> int:

@@ -9,3 +9,6 @@ from .choice import VirtualChoice
 
 class VirtualFormat(VirtualChoice, RowsFormat):
     """What kernels by rows are compiled with."""
+
+
+FORMATS = (VirtualFormat(),)

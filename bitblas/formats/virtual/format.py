@@ -30,7 +30,7 @@ from ..contract import Later, Region
 from ..csr import format as csr
 from ..nib.format import Nib
 from .build import Graph, keys_of, merged, unfolded
-from .call import VirtualFormat
+from .call import FORMATS
 from .mining import Mined, mined
 from .places import Places
 
@@ -53,8 +53,8 @@ class Virtual(csr.Unlisted):
     nvals: int
     cache = Later()
 
-    format = VirtualFormat()
-    formats: ClassVar[tuple[Format, ...]] = (format,)
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
+    format = FORMATS[0]
     key = format.key
     compact = True
 
