@@ -204,9 +204,7 @@ GPU_ONLY |= {*(f"formats/{f}/pull_graded" for f in ("csr", "nib", "cgr")), "form
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the CPU's weave: a thread a row
 GPU_ONLY |= {f"formats/{f}/{name}" for f in ("csr", "b2sr", "nib", "cgr") for name in ("step", "rounds", "listed")}
-GPU_ONLY |= {"formats/csr/pull_some", "formats/csr/patches"}
-GPU_ONLY |= {"formats/csr/likely"}  # for the steps of captured loops
-# (the CPU has kernels of its own for loops)
+GPU_ONLY |= {f"formats/csr/{name}" for name in ("pull_some", "patches", "likely")}  # the CPU's loops have their own
 GPU_ONLY |= {"formats/nib/marks", "formats/cgr/marks", "formats/nib/dot"}  # the CPU splits none, and decodes rows
 GPU_ONLY |= {"kernels/records"}  # the CPU runs the function itself, by Numba
 GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there

@@ -21,7 +21,7 @@ from ...kernels.prologue import Variant
 from ...plan.product import VALUES
 from ...verbs.operands import Allowed, Mask, Values, allowed, dummy, stored
 from ...verbs.variants import beginning
-from ..buffers import BUFFERS, DENSE, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
+from ..buffers import BUFFERS, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
 from ..fused import layout
 from ..fused.fuse import Activate, Between, Inner, Item, Pass, Pull, Round, Step
 from ..fused.lines import Line, texts_of
@@ -247,9 +247,8 @@ class Build:
         return self.launcher(variant, self.grid(size, 1 if sums else 2), args)
 
     def mask(self, mask: Masked | None) -> Allowed:
-        if mask is not None:
-            frontier = self.buffers[mask.vec]
-        return allowed(self.device, None if mask is None else Mask(frontier.at(frontier.bits), mask.complement))
+        frontier = mask and self.buffers[mask.vec]
+        return allowed(self.device, frontier and Mask(frontier.at(frontier.bits), mask.complement))
 
     def _pull(self, item: Pull, k: int) -> Launch:
         frontiers = self.buffers[item.product.u], self.buffers[item.target]
@@ -270,9 +269,8 @@ class Build:
         weighs = any(s.product.u == item.target for s in self.steps)
         variant = along.variant(item, before, scans=activated in self.scanned, weighs=weighs)
         first = self.first[item.target] + k * self.steps_of[item.target] + stepped[item.target]
-        u_state = activated
-        if u_state is None:
-            u_state = self.first[product.u] + 1 + k * self.steps_of[product.u] + stepped[product.u]
+        made = self.first[product.u] + 1 + k * self.steps_of[product.u] + stepped[product.u]
+        u_state = made if activated is None else activated
         back = product.matrix.structure.form(form.key, transposed=product.transpose) if along.pulls else None
         work = np.int64(form.units), np.int64(product.outer), np.int64(self.longest(form))
         head = Head(*work, threshold(form), *self._head(k))
@@ -286,10 +284,9 @@ class Build:
             *head, *launchable(source), *target, *cleared, *launchable(self.mask(item.mask)), *matrix,
             *along.back(device, back, product), *self.resolve(tuple(before[0].parameters)),
         )  # fmt: skip
-        if kind == VALUES and product.semiring.op.monoid.name != "any":
-            self.cells[item.target] = item.target.dtype.np_type.type(
-                beginning(product.semiring.op.monoid, item.target.dtype)
-            )
+        monoid, z = product.semiring.op.monoid, item.target.dtype
+        if kind == VALUES and monoid.name != "any":
+            self.cells[item.target] = z.np_type.type(beginning(monoid, z))
         t.current = (t.current + 1) % BUFFERS
         return self.launcher(variant, self.grid(form.units * along.lanes), args)
 
@@ -300,7 +297,3 @@ class Build:
 
     def cells_at(self, t: Frontier, ahead: int, kind: int) -> Any:
         return t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")
-
-    def dense_at_start(self) -> list[int]:
-        """States of frontiers that must clear all their cells: lists know of entries alone."""
-        return [(self.first[x] + 1) * STATE + DENSE for x in self.cells]

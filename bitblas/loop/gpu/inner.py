@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.prologue import Variant
-from ..buffers import BUFFERS, ROUNDS
+from ..buffers import BUFFERS, DENSE, ROUNDS, STATE
 from ..fused.fuse import Between, Inner, Item, Pass, Pull, Round, Step
 from ..fused.lines import Line
 from ..recorded.ir import LineProduct, Pointwise, Statement, Vec
@@ -64,7 +64,8 @@ def entering(build: Any) -> list[Launch]:
 def beginning(build: Any, limit: int) -> Any:
     """The states and the rounds that a run begins with."""
     numbers = np.zeros(len(build.numbers), np.uint64)
-    numbers[build.dense_at_start()] = 1
+    # Frontiers that must clear all their cells say so: lists know of entries alone.
+    numbers[[(build.first[x] + 1) * STATE + DENSE for x in build.cells]] = 1
     numbers[len(numbers) - ROUNDS + 1] = limit
     return build.device.asarray(numbers)
 
