@@ -247,8 +247,9 @@ class Build:
         return self.launcher(variant, self.grid(size, 1 if sums else 2), args)
 
     def mask(self, mask: Masked | None) -> Allowed:
-        frontier = mask and self.buffers[mask.vec]
-        return allowed(self.device, frontier and Mask(frontier.at(frontier.bits), mask.complement))
+        if mask is not None:
+            frontier = self.buffers[mask.vec]
+        return allowed(self.device, None if mask is None else Mask(frontier.at(frontier.bits), mask.complement))
 
     def _pull(self, item: Pull, k: int) -> Launch:
         frontiers = self.buffers[item.product.u], self.buffers[item.target]
