@@ -136,7 +136,7 @@ class Programs:
     @pytest.mark.parametrize("other", [1, -1])
     def test_sssp_refuses(self, gb, dtype, bad, other):
         A = matrix(gb, Graph.of(4, [(0, 1), (2, 3), (3, 2)]), [1, bad, other], dtype)
-        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: .*-infinity, got (NaN|-infinity)\. Hint"):
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: .*-infinity, got .*(NaN|-infinity)\. Hint"):
             sssp(A, 0, gb=gb)
 
     @pytest.mark.parametrize(

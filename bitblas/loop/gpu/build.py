@@ -270,8 +270,9 @@ class Build:
         weighs = any(s.product.u == item.target for s in self.steps)
         variant = along.variant(item, before, scans=activated in self.scanned, weighs=weighs)
         first = self.first[item.target] + k * self.steps_of[item.target] + stepped[item.target]
-        made = self.first[product.u] + 1 + k * self.steps_of[product.u] + stepped[product.u]
-        u_state = made if activated is None else activated
+        u_state = activated
+        if u_state is None:
+            u_state = self.first[product.u] + 1 + k * self.steps_of[product.u] + stepped[product.u]
         back = product.matrix.structure.form(form.key, transposed=product.transpose) if along.pulls else None
         work = np.int64(form.units), np.int64(product.outer), np.int64(self.longest(form))
         head = Head(*work, threshold(form), *self._head(k))
@@ -292,9 +293,8 @@ class Build:
         return self.launcher(variant, self.grid(form.units * along.lanes), args)
 
     def values_of(self, u: Frontier, u_type: DataType, kind: int) -> Values:
-        if kind == VALUES and u.values:
-            return stored(self.device, u_type, u.at(u.values))
-        return stored(self.device, u_type, u_type.np_type.type(u.iso if kind == VALUES else 1))
+        held = u.at(u.values) if kind == VALUES and u.values else u_type.np_type.type(u.iso if kind == VALUES else 1)
+        return stored(self.device, u_type, held)
 
     def cells_at(self, t: Frontier, ahead: int, kind: int) -> Any:
         return t.at(t.values, ahead) if kind == VALUES else dummy(self.device, "int32")
