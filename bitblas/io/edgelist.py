@@ -8,7 +8,7 @@ import numpy as np
 
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..graph import Graph
-from .build import build, columns_of, mirrored, symmetry_of
+from .build import build, columns_of, mirrored, symmetry_of, warn_of_gaps
 from .chunks import EdgeChunks, text_bytes
 from .chunks import chunked as chunked_
 from .edges import Layout, Reader, delimiter_of
@@ -33,9 +33,9 @@ def read_edgelist(
     header: whether the first line names the columns; None: if it begins with source, target (or from, to; src, dst),
         holds names and the next line integers, or a word where the next line has its weight; or with two words that
         tables use (follower, followed; sender, receiver; ..) and no other line has. A warning says where it was taken
-        for an edge and may be none: no other line has its words, while each of the others shares one with another.
+        for an edge and may be none: two words that no other line has.
     labels: whether vertices are names, numbered as they come; None: if those of the first edge are no integers and no
-        size is given.
+        size is given. Numbers of which most have no edge are ids, it seems, and a warning says so: labels=True.
     weights: whether a third column is the value (False: it is left out); None: if there is one.
     base: the number of the first vertex, 0 or 1.
     directed: False: every line is an edge in both directions; where the file has both, with other weights, the lesser
@@ -68,6 +68,8 @@ def read_edgelist(
             reader.feed(block)
     rows, cols, values = reader.finish()
     n = reader.vertices
+    if size is None and labels is None and reader.labels is None:
+        warn_of_gaps(reader.name, rows, cols, n)
     check_fits(reader.name, n, n, len(rows) * (1 if directed else 2))
 
     def where(i: int, j: int) -> str:
