@@ -1,15 +1,14 @@
 """The first line of an edge list: whether it names the columns, and what divides its fields if nothing does.
 
 It names the columns where it is certain enough: the words that tables use (and no other line has them), names above
-integers, a word above a weight. Where it is not, it is an edge, and a warning says so: two words that no other line
-has, above edges of which each shares a vertex with another.
+integers, a word above a weight. Where it is not, it is an edge, and a warning says so of two words that no other line
+has.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
@@ -24,11 +23,11 @@ OFTEN = {
     ("sender", "recipient"), ("source", "destination"), ("source", "target"), ("from", "to"), ("fromnode", "tonode"),
     ("src", "dest"), ("startnode", "endnode"), ("user1", "user2"), ("usera", "userb"), ("vertex1", "vertex2"),
     ("buyer", "seller"), ("customer", "product"), ("user", "item"), ("author", "coauthor"), ("author1", "author2"),
+    ("payer", "payee"), ("person", "friend"),
 }  # fmt: skip
 COMPARED = 1 << 20  # bytes in which its words are looked for again
-SEEN = 1000  # lines after the first that are seen
 _BETWEEN = b' \t\r\n\v\f,;|:"'  # what may stand beside a word
-LEAST = 3  # of them: of fewer nothing follows
+LEAST = 3  # lines after the first: of fewer nothing follows
 
 
 def is_weight(text: str) -> bool:
@@ -68,7 +67,7 @@ def names_columns(
     first = tuple(word.removesuffix("id") or word for word in plain)
     if first in OFTEN or first[::-1] in OFTEN:
         return True
-    if labels is not False and _stands_alone([following, *(words for _, words in islice(lines, SEEN))]):
+    if labels is not False and len(list(islice(lines, LEAST - 1))) == LEAST - 1:
         warnings.warn(
             f"{name}: the first line, {' '.join(fields)!r}, is read as an edge, but no other line has these words: "
             "header=True (--header) if it names the columns, header=False (--no-header) if not",
@@ -87,15 +86,6 @@ def _again(word: str, text: bytes) -> bool:
         if found > 1:
             return True
     return False
-
-
-def _stands_alone(lines: list[list[str]]) -> bool:
-    """Whether each of these edges shares a vertex with another, so that one that does not would be the only one."""
-    ends = [words[:2] for words in lines if len(words) == 2]
-    if len(ends) < max(LEAST, len(lines)):
-        return False
-    times = Counter(word for pair in ends for word in set(pair))
-    return all(any(times[word] > 1 for word in pair) for pair in ends)
 
 
 def dividing(fields: list[str], delimiter: str | None) -> str:
