@@ -227,6 +227,16 @@ def test_write_undirected(tmp_path):
         write_edgelist(io.BytesIO(), read("0 1\n").matrix, directed=False)
 
 
+def test_write_quotes():
+    out, names = io.BytesIO(), ["Weber, Anna", 'the "b"']
+    write_edgelist(out, read("0 1\n1 0\n").matrix, delimiter=",", labels=names)
+    assert out.getvalue() == b'"Weber, Anna","the ""b"""\n"the ""b""","Weber, Anna"\n'
+    assert read(out.getvalue().decode(), delimiter=",").labels == tuple(names)
+    out = io.BytesIO()
+    write_edgelist(out, read("0 1\n").matrix, delimiter=",", labels=["#1", "%"])
+    assert read(out.getvalue().decode(), delimiter=",").labels == ("#1", "%")
+
+
 def test_write_refuses(tmp_path):
     A = read("0 1\n").matrix
     path = tmp_path / "a.edges"

@@ -16,6 +16,7 @@ from ..exceptions import InvalidValue
 from ..extras import hint
 from ..io import Graph, host_coo, mmwrite
 from ..io import write as write_matrix
+from ..io.edgelist import quoted
 from ..io.files import created
 from ..io.suffix import DELIMITERS, written_as
 from ..io.tables import VERTICES, table_of
@@ -142,10 +143,8 @@ def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None =
         mark = DELIMITERS[kind]
         ends, answers = index.tolist(), values.tolist()
         if graph.labels is not None:
-            if bad := [name for name in graph.labels if mark in str(name)]:
-                raise InvalidValue(f"{out}: expected names without {mark!r}, as it divides columns, got {bad[0]!r}")
-            ends = [graph.labels[i] for i in ends]
-            answers = [graph.labels[x] for x in answers] if vertices else answers
+            name = lambda vertex: quoted(str(graph.labels[vertex]), mark)
+            ends, answers = list(map(name, ends)), list(map(name, answers)) if vertices else answers
         if header:
             stream.write(f"{mark.join(VERTICES)}\n".encode())
         stream.writelines(f"{i}{mark}{x}\n".encode() for i, x in zip(ends, answers))

@@ -92,7 +92,7 @@ def write_edgelist(
 
     target: a path (``.gz`` is compressed; the file appears whole or not at all) or a file open for binary writing.
     delimiter: as in `read_edgelist`; blanks are written as one space. header: a first line of ``source``, ``target``
-    and ``weight``. labels: a name for each vertex, to write in place of its number. weights: None: unless all are
+    and ``weight``. labels: a name for each vertex, to write in place of its number, in quotes where it holds the delimiter. weights: None: unless all are
     True; floats are written so that they read back the same. directed: False: one line for an edge and its mirror
     image; the matrix must be symmetric.
 
@@ -135,8 +135,14 @@ def _checked(labels: Any, n: int, mark: str) -> list[str]:
     names = list(map(str, labels))
     if len(names) != n or len(set(names)) != n:
         raise InvalidValue(f"labels: expected {n} different names, got {len(names)} ({len(set(names))} different)")
-    for text in names:
-        bad = any(map(str.isspace, text)) if mark == " " else mark in text or text != text.strip() or "\n" in text
-        if bad or not text or text[0] in "#%" or '"' in text or "\r" in text:
-            raise InvalidValue(f"labels: expected names that can stand in a line divided by {mark!r}, got {text!r}")
-    return names
+    return [quoted(text, mark) for text in names]
+
+
+def quoted(text: str, mark: str) -> str:
+    """A name as it stands in a line, in quotes where it needs some. InvalidValue for one that could not be read back:
+    in lines divided by blanks there are no quotes."""
+    wrong = not text or text != text.strip() or "\n" in text or "\r" in text
+    needs = mark in text or '"' in text or text[:1] in ("#", "%")
+    if wrong or (mark == " " and (needs or any(map(str.isspace, text)))):
+        raise InvalidValue(f"labels: expected names that can stand in a line divided by {mark!r}, got {text!r}")
+    return '"' + text.replace('"', '""') + '"' if needs else text
