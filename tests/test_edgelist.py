@@ -81,6 +81,7 @@ BAD = {
     "two numbers in one": ("0 1\n1 2-3\n", {}, ["line 2"]),
     "two points": ("0 1 2.5\n1 2 1.2.3\n", {}, ["line 2", "a number as weight"]),
     "bad weight": ("0 1 2\n1 2 x\n", {}, ["line 2", "a number as weight", "'1 2 x'"]),
+    "weight below a header": ("payer payee sum\na b n/a\na c 2\n", {}, ["line 2", "a number as weight", "'a b n/a'"]),
     "huge weight": ("0 1 99999999999999999999\n", {}, ["line 1", "weight"]),
     "huge number": ("0 99999999999999999999\n", {}, ["line 1", "vertices"]),
     "twice": ("0 1 2\n0 1 3\n", {}, ["line 2", "'0' to '1' twice", "dup_op"]),

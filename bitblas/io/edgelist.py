@@ -31,9 +31,9 @@ def read_edgelist(
 
     delimiter: one character; None: a comma for .csv, a tab for .tsv, else any blanks.
     header: whether the first line names the columns; None: if it begins with source, target (or from, to; src, dst),
-        holds names and the next line integers, or a word where the next line has its weight; or with two words that
-        tables use (follower, followed; sender, receiver; ..) and no other line has. A warning says where it was taken
-        for an edge and may be none: two words that no other line has.
+        holds names and the next line integers, or a word where one of the next lines has its weight; or with two words
+        that tables use (follower, followed; sender, receiver; ..) and no other line has. A warning says where it was
+        taken for an edge and may be none: two words that no other line has.
     labels: whether vertices are names, numbered as they come; None: if those of the first edge are no integers and no
         size is given. Numbers of which most have no edge are ids, it seems, and a warning says so: labels=True.
     weights: whether a third column is the value (False: it is left out); None: if there is one.
@@ -92,8 +92,8 @@ def write_edgelist(
 
     target: a path (``.gz`` is compressed; the file appears whole or not at all) or a file open for binary writing.
     delimiter: as in `read_edgelist`; blanks are written as one space. header: a first line of ``source``, ``target``
-    and ``weight``. labels: a name for each vertex, to write in place of its number, in quotes where it holds the delimiter. weights: None: unless all are
-    True; floats are written so that they read back the same. directed: False: one line for an edge and its mirror
+    and ``weight``. labels: a name for each vertex, to write in place of its number, in quotes where it holds the
+    delimiter. weights: None: unless all are True; floats are written so that they read back the same. directed: False: one line for an edge and its mirror
     image; the matrix must be symmetric.
 
     Raises DimensionMismatch if the matrix is not square; InvalidValue for a matrix that is not symmetric where it must

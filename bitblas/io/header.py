@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 
 INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _NAME = re.compile(r"[^\W\d][\w .:-]*")  # of a column
@@ -26,6 +26,7 @@ OFTEN = {
     ("payer", "payee"), ("person", "friend"),
 }  # fmt: skip
 COMPARED = 1 << 20  # bytes in which its words are looked for again
+SEEN = 100  # lines in which a weight is looked for: the first ones may be wrong
 _BETWEEN = b' \t\r\n\v\f,;|:"'  # what may stand beside a word
 LEAST = 3  # lines after the first: of fewer nothing follows
 
@@ -56,7 +57,8 @@ def names_columns(
         return True
     following = next(lines, (0, fields))[1]
     if weights is not False and len(fields) == 3 and _NAME.fullmatch(fields[2]) and not is_weight(fields[2]):
-        return following is fields or (len(following) == 3 and is_weight(following[2]))
+        others = (words for _, words in islice(lines, SEEN))
+        return following is fields or any(len(row) == 3 and is_weight(row[2]) for row in chain([following], others))
     if not all(map(_NAME.fullmatch, fields)):
         return False
     if not labels and integers(following):
