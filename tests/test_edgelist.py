@@ -82,6 +82,8 @@ BAD = {
     "two points": ("0 1 2.5\n1 2 1.2.3\n", {}, ["line 2", "a number as weight"]),
     "bad weight": ("0 1 2\n1 2 x\n", {}, ["line 2", "a number as weight", "'1 2 x'"]),
     "weight below a header": ("payer payee sum\na b n/a\na c 2\n", {}, ["line 2", "a number as weight", "'a b n/a'"]),
+    "NaN as weight": ("0 1 2\n1 2 nan\n", {}, ["line 2", "a number as weight", "'1 2 nan'"]),
+    "NaN by name": ("a b 1.5\na c NaN\n", {}, ["line 2", "a number as weight", "'a c NaN'"]),
     "huge weight": ("0 1 99999999999999999999\n", {}, ["line 1", "weight"]),
     "huge number": ("0 99999999999999999999\n", {}, ["line 1", "vertices"]),
     "twice": ("0 1 2\n0 1 3\n", {}, ["line 2", "'0' to '1' twice", "dup_op"]),
@@ -178,9 +180,8 @@ def test_binary_junk():
 
 
 def test_huge_number_of_vertices():
-    with pytest.raises(gb.exceptions.OutOfMemory, match="<BytesIO>: 1000000000001 x 1000000000001 with 1 entries"):
-        with pytest.warns(UserWarning, match="2 different numbers of vertices, of 1000000000001 in all"):
-            read("0 1000000000000\n")
+    with pytest.raises(gb.exceptions.OutOfMemory, match="1000000000001 with 1 entries"), pytest.warns(match="2 diff"):
+        read("0 1000000000000\n")
 
 
 def test_text_and_suffix(tmp_path):
@@ -233,8 +234,7 @@ def test_write_quotes():
     write_edgelist(out, read("0 1\n1 0\n").matrix, delimiter=",", labels=names)
     assert out.getvalue() == b'"Weber, Anna","the ""b"""\n"the ""b""","Weber, Anna"\n'
     assert read(out.getvalue().decode(), delimiter=",").labels == tuple(names)
-    out = io.BytesIO()
-    write_edgelist(out, read("0 1\n").matrix, delimiter=",", labels=["#1", "%"])
+    write_edgelist(out := io.BytesIO(), read("0 1\n").matrix, delimiter=",", labels=["#1", "%"])
     assert read(out.getvalue().decode(), delimiter=",").labels == ("#1", "%")
 
 

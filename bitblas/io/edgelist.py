@@ -48,8 +48,8 @@ def read_edgelist(
     ``progress`` and ``chunked`` are those of `mmread`, ``device``, ``format``, ``tile`` and ``packed`` those
     of ``Matrix.from_coo``.
 
-    Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line that is no edge
-    or has more than 1 MiB; OutOfMemory.
+    Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line that is no edge,
+    has NaN as its weight or more than 1 MiB; OutOfMemory.
     """
     if base not in (0, 1):
         raise InvalidValue(f"base: expected 0 or 1, got {base!r}")
@@ -93,11 +93,11 @@ def write_edgelist(
     target: a path (``.gz`` is compressed; the file appears whole or not at all) or a file open for binary writing.
     delimiter: as in `read_edgelist`; blanks are written as one space. header: a first line of ``source``, ``target``
     and ``weight``. labels: a name for each vertex, to write in place of its number, in quotes where it holds the
-    delimiter. weights: None: unless all are True; floats are written so that they read back the same. directed: False: one line for an edge and its mirror
-    image; the matrix must be symmetric.
+    delimiter. weights: None: unless all are True; floats are written so that they read back the same. directed: False:
+    one line for an edge and its mirror image; the matrix must be symmetric.
 
     Raises DimensionMismatch if the matrix is not square; InvalidValue for a matrix that is not symmetric where it must
-    be, labels that could not be read back, base or delimiter; OSError if the file cannot be written.
+    be, labels that could not be read back, NaN, base or delimiter; OSError if the file cannot be written.
     """
     rows, cols, values, shape = columns_of(matrix)
     if shape[0] != shape[1] or not hasattr(matrix, "nrows"):
@@ -114,6 +114,8 @@ def write_edgelist(
     if weights and values.dtype.kind == "c":
         raise InvalidValue("weights: expected False for complex numbers, which an edge list does not hold")
     mark = delimiter_of(target, delimiter) or " "
+    if weights and values.dtype.kind == "f" and np.isnan(values).any():
+        raise InvalidValue("weights: expected numbers, got NaN, which an edge list does not hold")
     names = None if labels is None else _checked(labels, shape[0], mark)
     if values.dtype == np.bool_:
         values = values.astype(np.int64)

@@ -35,6 +35,7 @@ class Layout:
     labels: bool | None
     weights: bool | None
     columns: int = 0
+    nan: bool = False  # whether a weight may be NaN
 
     @property
     def line(self) -> str:
@@ -178,6 +179,8 @@ class Reader:
         ends = table[:, :2]
         if ends.min() < self.base or ends.max() >= self.limit:
             raise self._blame(block)
+        if layout.weights and not layout.nan and table.dtype.kind == "f" and np.isnan(table[:, 2]).any():
+            raise self._blame(block)
         rows, cols = (ends[:, k].astype(np.int64) - self.base for k in (0, 1))
         return rows, cols, table[:, 2].copy() if layout.weights else None
 
@@ -204,7 +207,7 @@ class Reader:
         if plain is not None:
             fields, rest = plain
             values = _plain_numbers(rest, len(fields.begins) // 2) if layout.weights else None
-            if values is not None or not layout.weights:
+            if not layout.weights or (values is not None and not np.isnan(values).any()):
                 pairs = self.index.of(fields).reshape(-1, 2)
                 return pairs[:, 0], pairs[:, 1], values
         ends: list[str] = []

@@ -32,11 +32,14 @@ LEAST = 3  # lines after the first: of fewer nothing follows
 
 
 def is_weight(text: str) -> bool:
+    """Whether it is a number, and not NaN."""
     try:
-        float(text)
+        value = float(text)
     except ValueError:
         return False
-    return "_" not in text and (not INTEGER.fullmatch(text) or -(1 << 63) <= value_of(text) < 1 << 63)
+    if value != value or "_" in text:
+        return False
+    return not INTEGER.fullmatch(text) or -(1 << 63) <= value_of(text) < 1 << 63
 
 
 def value_of(integer: str) -> int:

@@ -31,9 +31,9 @@ def from_table(
     source, target: the columns of the two ends of each edge, integers from 0, or else names (strings), which are
     numbered in the order in which they come. weight: the column of values, numbers; None: a pattern. size: the number
     of vertices; None: as many as the largest number says; not for names. labels: True: integers are names too, ids of
-    which most are not there (a warning says where that seems so); False: names are refused. directed: False: every row is an edge in both
-    directions; where both are there, with other weights, the lesser one stands. dup_op ("plus", "min", "max", "first",
-    ..) joins the weights of an edge that is there twice, and then those of both its directions.
+    which most are not there (a warning says where that seems so); False: names are refused. directed: False: every row
+    is an edge in both directions; where both are there, with other weights, the lesser one stands. dup_op ("plus",
+    "min", "max", "first", ..) joins the weights of an edge that is there twice, and then those of both its directions.
 
     Raises InvalidValue for a column that is not there, has missing values (NaN too) or is of another kind, for a vertex
     out of range, and for an edge with a weight that is there twice in one direction, without dup_op.
