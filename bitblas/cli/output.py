@@ -68,6 +68,15 @@ def tell(args: argparse.Namespace, made: dict[str, Any], text: str) -> None:
     print(words, file=sys.stderr if getattr(args, "out", None) == STDOUT else sys.stdout)
 
 
+def word(value: Any) -> str:
+    """A value among others in one line: those of a list divided by blanks; a name with a blank or a comma in quotes."""
+    if isinstance(value, list):
+        return " ".join(map(word, value))
+    if isinstance(value, str) and (not value or any(c in ' ,"' or c.isspace() for c in value)):
+        return json.dumps(value, ensure_ascii=False)
+    return plain(value)
+
+
 def plain(value: Any) -> str:
     """A value of a summary as text."""
     if isinstance(value, list):
