@@ -225,9 +225,10 @@ def test_names_with_the_mark_of_columns(capsys, tmp_path):
         out = tmp_path / f"a.{end}"
         assert run(capsys, "bfs", path, "--source", "bob", "--out", out, "--device", "cpu")[0] == 0
         assert out.read_text().startswith('"ann, the first",2\n' if end == "csv" else "ann, the first\t2\n")
-    assert 'to "ann, the first", distance 5, way carl bob "ann, the first"' in run(
-        capsys, "sssp", path, "--undirected", "--source", "carl", "--to", "ann, the first", "--device", "cpu"
-    )[1]
+    assert (
+        'to "ann, the first", distance 5, way carl bob "ann, the first"'
+        in run(capsys, "sssp", path, "--undirected", "--source", "carl", "--to", "ann, the first", "--device", "cpu")[1]
+    )
     assert run(capsys, "convert", path, "--out", tmp_path / "c.csv")[0] == 0
     assert sorted(gb.Graph.read(tmp_path / "c.csv").labels) == sorted(gb.Graph.read(path).labels)
     status, _, err = run(capsys, "convert", path, "--out", tmp_path / "c.edges")
