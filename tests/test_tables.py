@@ -181,3 +181,12 @@ def test_ids_are_names_where_one_says_so():
     with pytest.warns(UserWarning, match="2 different numbers"):
         assert len(gb.io.read(io.BytesIO(b"5 4000\n"), "edges")) == 4001
     assert gb.io.read(io.BytesIO(b"007 7\n"), "edges", labels=True).labels == ("007", "7")
+
+
+def test_a_path_or_an_option_that_is_none(tmp_path):
+    with pytest.raises(TypeError, match=r"Graph\.read"):
+        from_table("a.csv", "a", "b")
+    with pytest.raises(TypeError, match="no option 'sep'; delimiter="):
+        gb.io.read(io.BytesIO(b"a;b\n"), "csv", sep=";")
+    with pytest.raises(InvalidValue, match="the graph has none"):
+        Graph.from_edges([(0, 1)]).by("x")

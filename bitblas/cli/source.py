@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import device as devices
 from ..core.options import either
+from ..exceptions import InvalidValue
 from ..formats import tiled
 from ..graph.methods import both_ways
 from ..io import Graph, file_format_of, host_coo, read
@@ -77,7 +78,12 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
         options |= given | ({"directed": False} if args.undirected else {})
     elif given:
         raise Fault(f"{args.file}: options of edge lists ({', '.join(given)}) do not fit a file of format {kind}")
-    graph = read(source, kind, **options)
+    try:
+        graph = read(source, kind, **options)
+    except InvalidValue as error:
+        if args.file != "-" or args.input_format is not None:
+            raise
+        raise Fault(f"{error}. Hint: --input-format csv (tsv, edges, npz) if it is no Matrix Market file") from None
     A = graph.matrix
     if (square or args.undirected) and A.nrows != A.ncols:
         raise Fault(f"{args.file}: expected a square matrix, got {A.nrows} x {A.ncols}")

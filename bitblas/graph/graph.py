@@ -207,7 +207,8 @@ class Graph(Methods):
 
         Every edge has the attribute, or has none and is left out."""
         if attribute not in self.attributes:
-            raise InvalidValue(f"attribute: expected one of {', '.join(self.attributes) or 'none'}, got {attribute!r}")
+            known = f"expected one of {', '.join(self.attributes)}" if self.attributes else "the graph has none"
+            raise InvalidValue(f"attribute: {known}, got {attribute!r}; from_table(.., attributes=[..]) takes columns")
         return Graph(self.attributes[attribute], self.labels, directed=self._directed)
 
     def subgraph(self, labels: Iterable[Any]) -> Graph:

@@ -7,6 +7,7 @@ which costs no copy of numbers that lie in one piece and of which none is missin
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Sequence
 from itertools import chain
 from typing import Any
@@ -38,6 +39,8 @@ def from_table(
     Raises InvalidValue for a column that is not there, has missing values (NaN too) or is of another kind, for a vertex
     out of range, and for an edge with a weight that is there twice in one direction, without dup_op.
     """
+    if isinstance(table, str | os.PathLike):
+        raise TypeError(f"table: expected a table, got {os.fspath(table)!r}; Graph.read(path) reads a file")
     named = _encoded(table, source, target)
     rows, cols = named[:2] if named else (_column(table, name) for name in (source, target))
     values = None if weight is None else _column(table, weight)
