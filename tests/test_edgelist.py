@@ -90,7 +90,7 @@ BAD = {
     "twice from 1": ("1 2 2\n1 2 3\n", {"base": 1}, ["line 2", "'1' to '2' twice"]),
     "twice by name": ("a b 1\nb a 2\n# again\na b 3\n", {}, ["line 4", "'a' to 'b' twice"]),
     "two ways": ("0,1,1\n1,0,2\n0,1,3\n", {"directed": False, "delimiter": ","}, ["line 3", "'0' to '1' twice"]),
-    "empty field": ("0,1\n0,,1\n", {"delimiter": ","}, ["line 2"]),
+    "empty field": ("0,1\n0,,1\n", {"delimiter": ","}, ["line 2", "'0,,1'"]),
     "comma at the end": ("0,1\n0,1,\n", {"delimiter": ","}, ["line 2"]),
     "comma in a list with blanks": ("0 1\n0,1\n", {}, ["line 2"]),
     "no label": ("a,b\n,b\n", {"delimiter": ","}, ["line 2", "labels"]),

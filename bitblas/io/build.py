@@ -79,7 +79,7 @@ def warn_of_gaps(source: str, rows: np.ndarray, cols: np.ndarray, size: int) -> 
         there = np.zeros(size, bool)
         for part in (slice(0, size), slice(size, None)):  # mostly the first edges say enough
             there[rows[part]] = there[cols[part]] = True
-            found = np.count_nonzero(there)
+            found = int(np.count_nonzero(there))
             if size <= SPARSE * found:
                 return
     if size > SPARSE * found:

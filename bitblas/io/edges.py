@@ -164,6 +164,10 @@ class Reader:
     def _fault(self, number: int, expected: str, got: str) -> InvalidValue:
         return InvalidValue(f"{self.name}, line {number}: {expected}, got {got}")
 
+    def _shown(self, fields: list[str]) -> str:
+        """A line in a message, with what divides it, so that empty fields are seen."""
+        return repr((self.layout.delimiter or " ").join(fields)[:60])
+
     # ---- numbers ----
 
     def _numbered(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
@@ -189,7 +193,7 @@ class Reader:
         layout, number = self.layout, self.lines
         last = "" if self.size is None else f" to {self.limit - 1}"
         for number, fields in self._lines(block):
-            got = repr(" ".join(fields)[:60])
+            got = self._shown(fields)
             if len(fields) != layout.columns:
                 return self._fault(number, f"expected {layout.line}", got)
             for end in fields[:2]:
@@ -214,11 +218,11 @@ class Reader:
         weights: list[str] = []
         for number, words in self._lines(block):
             if len(words) != layout.columns or not words[0] or not words[1]:
-                raise self._fault(number, f"expected {layout.line}", repr(" ".join(words)[:60]))
+                raise self._fault(number, f"expected {layout.line}", self._shown(words))
             ends += words[:2]
             if layout.weights:
                 if not is_weight(words[2]):
-                    raise self._fault(number, "expected a number as weight", repr(" ".join(words)[:60]))
+                    raise self._fault(number, "expected a number as weight", self._shown(words))
                 weights.append(words[2])
         pairs = self.index.numbers(ends).reshape(-1, 2)
         return pairs[:, 0], pairs[:, 1], _numbers_of(weights) if layout.weights else None

@@ -132,7 +132,8 @@ def _column(table: Any, name: str) -> np.ndarray:
     if array.dtype == object and not missing:
         missing = sum(value is None or value != value for value in array)
     if missing:
-        raise InvalidValue(f"column {name!r}: expected a value in every row, got {missing} rows without one")
+        first = next((f", the first is row {k}" for k, x in enumerate(array.tolist()) if x is None or x != x), "")
+        raise InvalidValue(f"column {name!r}: expected a value in every row, got {missing} rows without one{first}")
     if array.dtype.kind == "U" and isinstance(column, (list, tuple)):  # else made text of what was none
         other = next((k for k, value in enumerate(column) if not isinstance(value, str)), None)
         if other is not None:
