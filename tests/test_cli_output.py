@@ -233,3 +233,15 @@ def test_names_with_the_mark_of_columns(capsys, tmp_path):
     assert sorted(gb.Graph.read(tmp_path / "c.csv").labels) == sorted(gb.Graph.read(path).labels)
     status, _, err = run(capsys, "convert", path, "--out", tmp_path / "c.edges")
     assert (status, "expected names that can stand in a line divided by ' '" in err) == (2, True)
+
+
+@pytest.mark.filterwarnings("default:.*different numbers of vertices")  # as a person's Python has it
+def test_ids_in_a_table(capsys, tmp_path):
+    """What the warning advises works on the command line too."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "ids.parquet"
+    parquet.write_table(pytest.importorskip("pyarrow").table({"source": [50_012], "target": [5]}), path)
+    status, out, err = run(capsys, "components", path, "--json", "--device", "cpu")
+    assert (status, json.loads(out)["nrows"], "--labels" in err) == (0, 50_013, True)
+    status, out, err = run(capsys, "components", path, "--labels", "--json", "--device", "cpu")
+    assert (status, json.loads(out)["nrows"], err) == (0, 2, "")

@@ -76,6 +76,8 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
     }  # fmt: skip
     if kind in TEXTS:
         options |= given | ({"directed": False} if args.undirected else {})
+    elif kind == "parquet" and given.keys() <= {"labels", "size"}:
+        options |= given
     elif given:
         raise Fault(f"{args.file}: options of edge lists ({', '.join(given)}) do not fit a file of format {kind}")
     try:
