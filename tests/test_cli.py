@@ -218,8 +218,8 @@ def test_bare_call_prints_help(capsys, monkeypatch):
 
 ERRORS = {
     "no command": (["--"], "COMMAND"),
-    "unknown command": (["walk"], "expected one of info, calibrate, bfs, "),
-    "nearly a command": (["pagrank"], "got 'pagrank'; did you mean 'pagerank'? (see 'bitblas --help')"),
+    "unknown command": (["walk"], "walk: no such command (see 'bitblas --help')"),
+    "nearly a command": (["pagrank"], "pagrank: no such command (see 'bitblas --help'); did you mean 'pagerank'?"),
     "nearly an option": (["bfs", "GRAPH", "--sorce=1"], "--sorce=1: no such option; did you mean '--source'?"),
     "an argument too many": (["bfs", "GRAPH", "1"], "1: expected options, got one more argument"),
     "nearly a format": (["bfs", "GRAPH", "--format", "b2rs"], "got 'b2rs'; did you mean 'b2sr'?"),

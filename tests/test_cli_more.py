@@ -6,12 +6,13 @@ import pty
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from cli_runs import EDGES, GRAPH, result, run, written
 
 from bitblas import algorithms, cli
-from bitblas.cli import making, tables
+from bitblas.cli import commands, making, tables
 from bitblas.cli.parser import parser
 from bitblas.io import read
 
@@ -141,3 +142,11 @@ def test_on_a_real_terminal(graph):
     os.close(slave)
     assert done.returncode == 0 and tables.CYAN in os.read(master, 10000).decode()
     os.close(master)
+
+
+def test_the_page_has_the_names_of_python():
+    page = (Path(__file__).parents[1] / "docs" / "cli.md").read_text().partition("## Commands and methods")[2]
+    rows = {name: row for row in page.splitlines() for name in row[1:].partition("|")[0].strip(" `").split("`, `")}
+    for one in (command for group in commands.COMMANDS.values() for command in group):
+        named = rows.get(one.name, f"`{one.name}`")
+        assert any(f"`{name}`" in named.replace("`, `", "` `") for name in algorithms.__all__), one.name

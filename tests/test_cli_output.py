@@ -217,10 +217,31 @@ def test_a_pipe_of_commands(graph):
     assert json.loads(two.stdout)["result"] == {"triangles": 2}
 
 
-def test_names_that_would_not_read_back(capsys, tmp_path):
+def test_names_with_the_mark_of_columns(capsys, tmp_path):
+    """In quotes, as they are read; by blanks there are none, and such names are refused."""
     path = tmp_path / "names.tsv"
     path.write_text(EDGES.replace(" ", "\t").replace("ann", "ann, the first"))
-    status, _, err = run(capsys, "bfs", path, "--source", "bob", "--out", tmp_path / "a.csv", "--device", "cpu")
-    assert (status, "expected names without ','" in err) == (2, True)
-    assert run(capsys, "bfs", path, "--source", "bob", "--out", tmp_path / "a.tsv", "--device", "cpu")[0] == 0
-    assert (tmp_path / "a.tsv").read_text().startswith("ann, the first\t2\n")
+    for end in ("csv", "tsv"):
+        out = tmp_path / f"a.{end}"
+        assert run(capsys, "bfs", path, "--source", "bob", "--out", out, "--device", "cpu")[0] == 0
+        assert out.read_text().startswith('"ann, the first",2\n' if end == "csv" else "ann, the first\t2\n")
+    assert (
+        'to "ann, the first", distance 5, way carl bob "ann, the first"'
+        in run(capsys, "sssp", path, "--undirected", "--source", "carl", "--to", "ann, the first", "--device", "cpu")[1]
+    )
+    assert run(capsys, "convert", path, "--out", tmp_path / "c.csv")[0] == 0
+    assert sorted(gb.Graph.read(tmp_path / "c.csv").labels) == sorted(gb.Graph.read(path).labels)
+    status, _, err = run(capsys, "convert", path, "--out", tmp_path / "c.edges")
+    assert (status, "expected names that can stand in a line divided by ' '" in err) == (2, True)
+
+
+@pytest.mark.filterwarnings("default:.*different numbers of vertices")  # as a person's Python has it
+def test_ids_in_a_table(capsys, tmp_path):
+    """What the warning advises works on the command line too."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "ids.parquet"
+    parquet.write_table(pytest.importorskip("pyarrow").table({"source": [50_012], "target": [5]}), path)
+    status, out, err = run(capsys, "components", path, "--json", "--device", "cpu")
+    assert (status, json.loads(out)["nrows"], "--labels" in err) == (0, 50_013, True)
+    status, out, err = run(capsys, "components", path, "--labels", "--json", "--device", "cpu")
+    assert (status, json.loads(out)["nrows"], err) == (0, 2, "")

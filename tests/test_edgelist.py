@@ -81,13 +81,16 @@ BAD = {
     "two numbers in one": ("0 1\n1 2-3\n", {}, ["line 2"]),
     "two points": ("0 1 2.5\n1 2 1.2.3\n", {}, ["line 2", "a number as weight"]),
     "bad weight": ("0 1 2\n1 2 x\n", {}, ["line 2", "a number as weight", "'1 2 x'"]),
+    "weight below a header": ("payer payee sum\na b n/a\na c 2\n", {}, ["line 2", "a number as weight", "'a b n/a'"]),
+    "NaN as weight": ("0 1 2\n1 2 nan\n", {}, ["line 2", "a number as weight", "'1 2 nan'"]),
+    "NaN by name": ("a b 1.5\na c NaN\n", {}, ["line 2", "a number as weight", "'a c NaN'"]),
     "huge weight": ("0 1 99999999999999999999\n", {}, ["line 1", "weight"]),
     "huge number": ("0 99999999999999999999\n", {}, ["line 1", "vertices"]),
     "twice": ("0 1 2\n0 1 3\n", {}, ["line 2", "'0' to '1' twice", "dup_op"]),
     "twice from 1": ("1 2 2\n1 2 3\n", {"base": 1}, ["line 2", "'1' to '2' twice"]),
     "twice by name": ("a b 1\nb a 2\n# again\na b 3\n", {}, ["line 4", "'a' to 'b' twice"]),
     "two ways": ("0,1,1\n1,0,2\n0,1,3\n", {"directed": False, "delimiter": ","}, ["line 3", "'0' to '1' twice"]),
-    "empty field": ("0,1\n0,,1\n", {"delimiter": ","}, ["line 2"]),
+    "empty field": ("0,1\n0,,1\n", {"delimiter": ","}, ["line 2", "'0,,1'"]),
     "comma at the end": ("0,1\n0,1,\n", {"delimiter": ","}, ["line 2"]),
     "comma in a list with blanks": ("0 1\n0,1\n", {}, ["line 2"]),
     "no label": ("a,b\n,b\n", {"delimiter": ","}, ["line 2", "labels"]),
@@ -154,18 +157,18 @@ def test_long_comment():
 
 
 def test_a_first_line_that_may_name_the_columns(tmp_path):
-    """No other line has its words, and no other line stands alone: it is an edge, and that is said."""
-    text = "boss,clerk\nx,y\ny,z\nz,x\n"
+    """No other line has its words: it is an edge, and that is said."""
+    text = "boss,clerk\nx,y\ny,z\np,q\n"
     with pytest.warns(UserWarning, match=r"a\.csv: the first line, 'boss clerk', is read as an edge.*header=True"):
         (tmp_path / "a.csv").write_text(text)
         assert read_edgelist(tmp_path / "a.csv").matrix.nvals == 4
-    for first in ("follower_id,Followed", "Node 1,node 2", "Sender,Receiver"):
+    for first in ("follower_id,Followed", "Node 1,node 2", "Sender,Receiver", "payee,payer"):
         found = read(f"{first}\nx,y\ny,ax\n", delimiter=",")
         assert found.matrix.nvals == 2 and found.labels == ("x", "y", "ax")
     assert read("child,parent\nx,child\n", delimiter=",").matrix.nvals == 2  # a word that others have
     for header, edges_ in ((True, 3), (False, 4)):
         assert read(text, delimiter=",", header=header).matrix.nvals == edges_
-    for other in ("boss,clerk\nx,y\ny,z\np,q\n", "boss,clerk\nboss,y\ny,z\nz,boss\n", "boss,clerk\nx,y\ny,x\n"):
+    for other in ("boss,clerk\nboss,y\ny,z\nz,boss\n", "boss,clerk\nx,y\ny,x\n"):
         assert read(other, delimiter=",").matrix.nvals == other.count("\n")
 
 
@@ -177,7 +180,7 @@ def test_binary_junk():
 
 
 def test_huge_number_of_vertices():
-    with pytest.raises(gb.exceptions.OutOfMemory, match="<BytesIO>: 1000000000001 x 1000000000001 with 1 entries"):
+    with pytest.raises(gb.exceptions.OutOfMemory, match="1000000000001 with 1 entries"), pytest.warns(match="2 diff"):
         read("0 1000000000000\n")
 
 
@@ -224,6 +227,15 @@ def test_write_undirected(tmp_path):
     assert out.getvalue() == b"0 1 5\n0 2 7\n1 1 6\n"
     with pytest.raises(InvalidValue, match="symmetric"):
         write_edgelist(io.BytesIO(), read("0 1\n").matrix, directed=False)
+
+
+def test_write_quotes():
+    out, names = io.BytesIO(), ["Weber, Anna", 'the "b"']
+    write_edgelist(out, read("0 1\n1 0\n").matrix, delimiter=",", labels=names)
+    assert out.getvalue() == b'"Weber, Anna","the ""b"""\n"the ""b""","Weber, Anna"\n'
+    assert read(out.getvalue().decode(), delimiter=",").labels == tuple(names)
+    write_edgelist(out := io.BytesIO(), read("0 1\n").matrix, delimiter=",", labels=["#1", "%"])
+    assert read(out.getvalue().decode(), delimiter=",").labels == ("#1", "%")
 
 
 def test_write_refuses(tmp_path):

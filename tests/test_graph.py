@@ -49,7 +49,7 @@ def test_names_in_and_out(roads):
     assert roads.bfs_levels(["Bari", "Kiel"], depth_limit=1).vector.nvals == 4
     assert sorted(roads.neighbors("Ulm")) == ["Bern", "Rom"]
     assert "Values({'Ulm': 0, 'Bern': 1, 'Rom': 1, 'Bari': 2}, 4 of 6 vertices)" == repr(levels)
-    assert repr(roads) == "Graph(undirected, 6 vertices, 10 entries, FP64, 'Ulm', 'Bern', 'Rom', ..)"
+    assert repr(roads) == "Graph(undirected, 6 vertices, 5 edges, FP64, 'Ulm', 'Bern', 'Rom', ..)"
 
 
 def test_what_has_the_same_vertices_is_a_graph(roads):
@@ -273,3 +273,20 @@ def test_a_name_that_is_not_there_leads_to_one_that_is():
     said = " ".join(methods.ELSEWHERE.values())
     assert all(hasattr(g, name) for name in ("neighbors", "to_dataframe", "vertices", "path", "sssp", "from_edges"))
     assert all(name in said for name in ("neighbors", "to_dataframe", "vertices", "path(", "from_edges"))
+
+
+def test_degrees_and_numbers_of_edges():
+    """A loop counts twice as an end and once as an edge."""
+    g = Graph.from_edges([("a", "b", 2.5), ("b", "a", 1.5), ("b", "c", 1.0), ("c", "c", 4.0)])
+    assert (g.number_of_edges(), dict(g.degree())) == (4, {"a": 2, "b": 3, "c": 3})
+    assert (dict(g.in_degree()), dict(g.out_degree(weighted=True))) == (
+        {"a": 1, "b": 1, "c": 2}, {"a": 2.5, "b": 2.5, "c": 4.0}
+    )  # fmt: skip
+    u = g.to_undirected("plus")
+    assert u.matrix.to_dicts() == {0: {1: 4.0}, 1: {0: 4.0, 2: 1.0}, 2: {1: 1.0, 2: 4.0}}
+    assert g.to_undirected("first").matrix.to_dicts()[1] == {0: 2.5, 2: 1.0} and "3 vertices, 3 edges" in repr(u)
+    assert dict(u.degree()) == dict(u.in_degree()) == {"a": 1, "b": 2, "c": 3}
+    few = Graph.from_table({"source": [0], "target": [2], "w": [200]}, weight="w", dtype="UINT8")
+    assert dict(few.degree(weighted=True)) == {0: 200, 1: 0, 2: 200}
+    with pytest.raises(InvalidValue, match="Hint: 'plus'"):
+        g.to_undirected("sum")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
 
@@ -158,3 +160,33 @@ def test_a_graph_is_what_files_give(tmp_path):
     gb.io.write(tmp_path / "roads.tsv", G.matrix, labels=G.labels)
     again = gb.io.read(tmp_path / "roads.tsv")
     assert again.labels == ("Ulm", "Bern", "Rom") and again.matrix.to_dicts() == G.matrix.to_dicts()
+
+
+def test_ids_are_names_where_one_says_so():
+    """Integers that are ids: named where asked, else a warning; sizes that are meant bring none."""
+    ids = {"a": np.array([7_000_012, 7_300_000], np.int64), "b": np.array([7_300_000, 9], np.uint32)}
+    with pytest.warns(UserWarning, match=r"table: 3 different numbers .* of 7300001 in all.*labels=True"):
+        assert len(gb.Graph.from_table(ids, "a", "b")) == 7_300_001
+    g = gb.Graph.from_table(ids, "a", "b", labels=True)
+    assert g.labels == (7_000_012, 7_300_000, 9)
+    assert dict(g.bfs(7_000_012)) == {7_000_012: 0, 7_300_000: 1, 9: 2}
+    assert len(gb.Graph.from_table(ids, "a", "b", size=8_000_000)) == 8_000_000
+    assert gb.Graph.from_edges([(5000, 7)], labels=True).labels == (5000, 7)
+    with pytest.raises(InvalidValue, match="labels"):
+        gb.Graph.from_edges([("a", "b")], labels=False)
+    many = np.arange(3000)
+    with pytest.warns(UserWarning, match="3001 different numbers"):
+        gb.Graph.from_table({"source": many, "target": many * 0 + 40_000})
+    gb.Graph.from_table({"source": many, "target": many * 0 + 20_000})
+    with pytest.warns(UserWarning, match="2 different numbers"):
+        assert len(gb.io.read(io.BytesIO(b"5 4000\n"), "edges")) == 4001
+    assert gb.io.read(io.BytesIO(b"007 7\n"), "edges", labels=True).labels == ("007", "7")
+
+
+def test_a_path_or_an_option_that_is_none(tmp_path):
+    with pytest.raises(TypeError, match=r"Graph\.read"):
+        from_table("a.csv", "a", "b")
+    with pytest.raises(TypeError, match="no option 'sep'; delimiter="):
+        gb.io.read(io.BytesIO(b"a;b\n"), "csv", sep=";")
+    with pytest.raises(InvalidValue, match="the graph has none"):
+        Graph.from_edges([(0, 1)]).by("x")

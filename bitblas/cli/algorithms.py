@@ -142,4 +142,4 @@ def _each(args: argparse.Namespace, graph: Graph, answer: Any, terminal: bool) -
 
 def words(summary: Summary) -> str:
     """A summary in one line."""
-    return ", ".join(f"{key} {output.plain(value)}" for key, value in summary.items())
+    return ", ".join(f"{key} {output.word(value)}" for key, value in summary.items())

@@ -16,6 +16,7 @@ from ..exceptions import InvalidValue
 from ..extras import hint
 from ..io import Graph, host_coo, mmwrite
 from ..io import write as write_matrix
+from ..io.edgelist import quoted
 from ..io.files import created
 from ..io.suffix import DELIMITERS, written_as
 from ..io.tables import VERTICES, table_of
@@ -65,6 +66,15 @@ def tell(args: argparse.Namespace, made: dict[str, Any], text: str) -> None:
     """Words about an answer, or one JSON object: on stdout, but beside an answer that goes there on stderr."""
     words = json.dumps({"command": args.command, **made}) if args.json else text
     print(words, file=sys.stderr if getattr(args, "out", None) == STDOUT else sys.stdout)
+
+
+def word(value: Any) -> str:
+    """A value among others in one line: those of a list divided by blanks; a name with a blank or a comma in quotes."""
+    if isinstance(value, list):
+        return " ".join(map(word, value))
+    if isinstance(value, str) and (not value or any(c in ' ,"' or c.isspace() for c in value)):
+        return json.dumps(value, ensure_ascii=False)
+    return plain(value)
 
 
 def plain(value: Any) -> str:
@@ -142,10 +152,8 @@ def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None =
         mark = DELIMITERS[kind]
         ends, answers = index.tolist(), values.tolist()
         if graph.labels is not None:
-            if bad := [name for name in graph.labels if mark in str(name)]:
-                raise InvalidValue(f"{out}: expected names without {mark!r}, as it divides columns, got {bad[0]!r}")
-            ends = [graph.labels[i] for i in ends]
-            answers = [graph.labels[x] for x in answers] if vertices else answers
+            name = lambda vertex: quoted(str(graph.labels[vertex]), mark)
+            ends, answers = list(map(name, ends)), list(map(name, answers)) if vertices else answers
         if header:
             stream.write(f"{mark.join(VERTICES)}\n".encode())
         stream.writelines(f"{i}{mark}{x}\n".encode() for i, x in zip(ends, answers))

@@ -34,6 +34,8 @@ class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             known = [str(choice) for choice in action.choices]
+            if action.dest == "command":
+                raise Fault(f"{value}: no such command (see 'bitblas --help'){meant(str(value), known)}")
             raise argparse.ArgumentError(
                 action, f"expected one of {', '.join(known)}, got {value!r}{meant(str(value), known)}"
             )

@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import device as devices
 from ..core.options import either
+from ..exceptions import InvalidValue
 from ..formats import tiled
 from ..graph.methods import both_ways
 from ..io import Graph, file_format_of, host_coo, read
@@ -75,9 +76,16 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
     }  # fmt: skip
     if kind in TEXTS:
         options |= given | ({"directed": False} if args.undirected else {})
+    elif kind == "parquet" and given.keys() <= {"labels", "size"}:
+        options |= given
     elif given:
         raise Fault(f"{args.file}: options of edge lists ({', '.join(given)}) do not fit a file of format {kind}")
-    graph = read(source, kind, **options)
+    try:
+        graph = read(source, kind, **options)
+    except InvalidValue as error:
+        if args.file != "-" or args.input_format is not None:
+            raise
+        raise Fault(f"{error}. Hint: --input-format csv (tsv, edges, npz) if it is no Matrix Market file") from None
     A = graph.matrix
     if (square or args.undirected) and A.nrows != A.ncols:
         raise Fault(f"{args.file}: expected a square matrix, got {A.nrows} x {A.ncols}")

@@ -90,12 +90,12 @@ class Values(Mapping[Any, Any]):
         ]
         return dict(sorted(found, key=lambda pair: -len(pair[1])))
 
-    def to_dataframe(self) -> Any:
-        """A pandas DataFrame of the columns vertex and value. ImportError without pandas."""
+    def to_dataframe(self, name: str = "value") -> Any:
+        """A pandas DataFrame of the columns vertex and value, or what name calls it. ImportError without pandas."""
         pandas = extras.load("pandas", "to_dataframe")
         _, values = self.entries
         value = [self._value(x) for x in values.tolist()] if self.vertices else values
-        return pandas.DataFrame({"vertex": list(self), "value": value})
+        return pandas.DataFrame({"vertex": list(self), name: value})
 
     def _value(self, value: Any) -> Any:
         return self.graph.label(value) if self.vertices else value

@@ -13,6 +13,7 @@ from . import given, methods
 
 if TYPE_CHECKING:
     from ..core import Matrix
+    from .answers import Values
     from .typed import Methods
 else:
     Methods = object
@@ -173,6 +174,24 @@ class Graph(Methods):
 
         return [self.label(k) for k in host_coo(self.matrix[self.vertex(label), :].new())[0].tolist()]
 
+    def number_of_edges(self) -> int:
+        """How many edges there are; without a direction each counts once."""
+        if self.directed:
+            return int(self.matrix.nvals)
+        return int(self.matrix.nvals + methods.loops(self.matrix).nvals) // 2
+
+    def degree(self, *, weighted: bool = False) -> Values:
+        """How many edges each vertex has, in and out; a loop counts twice. weighted: the sum of their weights."""
+        return methods.ends(self, out=True, into=True, weighted=weighted)
+
+    def in_degree(self, *, weighted: bool = False) -> Values:
+        """How many edges end at each vertex; without a direction as `degree`. weighted: the sum of their weights."""
+        return methods.ends(self, out=not self.directed, into=True, weighted=weighted)
+
+    def out_degree(self, *, weighted: bool = False) -> Values:
+        """How many edges begin at each vertex; without a direction as `degree`. weighted: the sum of their weights."""
+        return methods.ends(self, out=True, into=not self.directed, weighted=weighted)
+
     def path(self, source: Any, target: Any, *, weighted: bool | None = None) -> list[Any]:
         """The names on a shortest path from a vertex to another, both included.
 
@@ -188,7 +207,8 @@ class Graph(Methods):
 
         Every edge has the attribute, or has none and is left out."""
         if attribute not in self.attributes:
-            raise InvalidValue(f"attribute: expected one of {', '.join(self.attributes) or 'none'}, got {attribute!r}")
+            known = f"expected one of {', '.join(self.attributes)}" if self.attributes else "the graph has none"
+            raise InvalidValue(f"attribute: {known}, got {attribute!r}; from_table(.., attributes=[..]) takes columns")
         return Graph(self.attributes[attribute], self.labels, directed=self._directed)
 
     def subgraph(self, labels: Iterable[Any]) -> Graph:
@@ -199,12 +219,13 @@ class Graph(Methods):
         more = {name: part(A) for name, A in self.attributes.items()}
         return Graph(part(self.matrix), names, directed=self._directed, attributes=more)
 
-    def to_undirected(self) -> Graph:
-        """The same graph with each edge both ways; of two values that differ the lesser one."""
+    def to_undirected(self, dup_op: Any = None) -> Graph:
+        """The same graph with each edge both ways. Of two values that differ the lesser one stands, or what dup_op
+        ("plus", "max", "first", ..) makes of both; the first is that of the edge from the vertex that comes first."""
         if self._directed is False:
             return self
-        more = {name: methods.both_ways(A) for name, A in self.attributes.items()}
-        return Graph(methods.both_ways(self.matrix), self.labels, directed=False, attributes=more)
+        more = {name: methods.both_ways(A, dup_op) for name, A in self.attributes.items()}
+        return Graph(methods.both_ways(self.matrix, dup_op), self.labels, directed=False, attributes=more)
 
     # ---- to other things ----
 
@@ -263,6 +284,6 @@ class Graph(Methods):
     def __repr__(self) -> str:
         kind = {None: "", True: "directed, ", False: "undirected, "}[self._directed]
         A = self.matrix
-        edges = f"{A.nvals} entries" if self._directed is not True else f"{A.nvals} edges"
+        edges = f"{A.nvals} entries" if self._directed is None else f"{self.number_of_edges()} edges"
         some = "" if self.labels is None else f", {', '.join(map(repr, self.labels[:3]))}{', ..' * (len(self) > 3)}"
         return f"Graph({kind}{A.nrows} vertices, {edges}, {A.dtype}{some})"

@@ -48,7 +48,8 @@ SEARCHED = 20_000  # names that are compared with one that is none
 
 # What is here in the place of names that other libraries have.
 ELSEWHERE = {
-    "add_edge": "a Graph is made of all its edges at once: Graph.from_edges", "degree": "neighbors(name) lists them",
+    "add_edge": "a Graph is made of all its edges at once: Graph.from_edges",
+    "adj": "neighbors(name) lists those of a vertex", "degrees": "degree() counts the edges of each",
     "draw": "bitblas.plots.graph(g)", "edges": "to_dataframe() lists them", "nodes": "vertices has them",
     "shortest_path": "path(source, target) has its vertices, sssp(source) the lengths",
 }  # fmt: skip
@@ -227,14 +228,44 @@ def edge_table(graph: Graph) -> dict[str, Any]:
     return found
 
 
-def both_ways(A: Any, **where: Any) -> Any:
-    """Every edge in both directions with its value, the lesser one where the two differ. where: how it is stored."""
+def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
+    """Every edge in both directions; where the two have other values, the lesser one, or what dup_op makes of that of
+    the vertex that comes first and the other. where: how it is stored."""
     import bitblas as gb
 
-    least = gb.binary.land if str(A.dtype) == "BOOL" else gb.binary.min
+    from ..io.build import check_dup_op, lesser
+
     both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
-    both << A.ewise_add(A.T, least)
+    if dup_op is None:
+        both << A.ewise_add(A.T, lesser(A.dtype))
+        return both
+    check_dup_op(dup_op)
+    upper = A.select(gb.select.triu).new().ewise_add(A.select(gb.select.tril, -1).new().T, dup_op).new(A.dtype)
+    both << upper.ewise_add(upper.T, lesser(A.dtype))
     return both
+
+
+def loops(A: Any) -> Any:
+    """The entries on the diagonal, a Matrix."""
+    import bitblas as gb
+
+    return A.select(gb.select.diag).new()
+
+
+def ends(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
+    """How many edges begin (out) and end (into) at each vertex, 0 too, or the sums of their weights."""
+    import bitblas as gb
+
+    A, weighted = graph.matrix, weighted and graph.matrix.dtype != gb.dtypes.BOOL
+    real = weighted and A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64)
+    total = gb.Vector(float if real else int, A.nrows, device=A.device.name)
+    A, count = (A.dup(total.dtype), gb.monoid.plus) if weighted else (A, gb.agg.count)
+    total[:] = 0
+    if out:
+        total(gb.binary.plus) << A.reduce_rowwise(count)
+    if into:
+        total(gb.binary.plus) << (A.reduce_columnwise(count) if graph.directed else loops(A).reduce_rowwise(count))
+    return Values(graph, total)
 
 
 def hashable(value: Any) -> bool:

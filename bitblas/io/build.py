@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -63,6 +64,31 @@ def check_dup_op(dup_op: Any) -> None:
     near = difflib.get_close_matches(dup_op, [name for name in dir(gb.binary) if not name.startswith("_")], 1)
     meant = _OPERATORS.get(dup_op) or (repr(near[0]) if near else "'plus', 'min', 'max', 'first', ..")
     raise InvalidValue(f"dup_op: expected the name of a binary operator, got {dup_op!r}. Hint: {meant}")
+
+
+SPARSE, FEW = 10, 1000  # numbers from 0 for each vertex that has edges, and the numbers, from which on a warning comes
+
+
+def warn_of_gaps(source: str, rows: np.ndarray, cols: np.ndarray, size: int) -> None:
+    """Warn where most numbers of vertices have no edge: they are ids, it seems, and no numbers from 0."""
+    if size <= FEW or not len(rows):
+        return
+    if size > 2 * SPARSE * len(rows):
+        found = len(np.unique(np.concatenate([rows, cols])))
+    else:
+        there = np.zeros(size, bool)
+        for part in (slice(0, size), slice(size, None)):  # mostly the first edges say enough
+            there[rows[part]] = there[cols[part]] = True
+            found = int(np.count_nonzero(there))
+            if size <= SPARSE * found:
+                return
+    if size > SPARSE * found:
+        warnings.warn(
+            f"{source}: {found} different numbers of vertices, of {size} in all, so that {size - found} have no "
+            "edge: labels=True (--labels) if these are ids, size= (--size) if they are meant",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def lesser(dtype: Any) -> Any:

@@ -116,7 +116,7 @@ class MatrixMarketChunks(FileChunks):
         if self.read_header(stream) != head:
             raise InvalidValue(f"{self.name}: expected the same file each time it is read, got another one")
         weights = head.field != "pattern"
-        layout = Layout(None, header=False, labels=False, weights=weights, columns=2 + weights)
+        layout = Layout(None, header=False, labels=False, weights=weights, columns=2 + weights, nan=True)
         reader, seen = Reader(stream.name, layout, 1, max(head.nrows, head.ncols)), 0
         blocks = stream.blocks(BLOCK)
         reader.lines = stream.lines

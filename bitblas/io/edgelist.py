@@ -8,7 +8,7 @@ import numpy as np
 
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..graph import Graph
-from .build import build, columns_of, mirrored, symmetry_of
+from .build import build, columns_of, mirrored, symmetry_of, warn_of_gaps
 from .chunks import EdgeChunks, text_bytes
 from .chunks import chunked as chunked_
 from .edges import Layout, Reader, delimiter_of
@@ -31,11 +31,11 @@ def read_edgelist(
 
     delimiter: one character; None: a comma for .csv, a tab for .tsv, else any blanks.
     header: whether the first line names the columns; None: if it begins with source, target (or from, to; src, dst),
-        holds names and the next line integers, or a word where the next line has its weight; or with two words that
-        tables use (follower, followed; sender, receiver; ..) and no other line has. A warning says where it was taken
-        for an edge and may be none: no other line has its words, while each of the others shares one with another.
+        holds names and the next line integers, or a word where one of the next lines has its weight; or with two words
+        that tables use (follower, followed; sender, receiver; ..) and no other line has. A warning says where it was
+        taken for an edge and may be none: two words that no other line has.
     labels: whether vertices are names, numbered as they come; None: if those of the first edge are no integers and no
-        size is given.
+        size is given. Numbers of which most have no edge are ids, it seems, and a warning says so: labels=True.
     weights: whether a third column is the value (False: it is left out); None: if there is one.
     base: the number of the first vertex, 0 or 1.
     directed: False: every line is an edge in both directions; where the file has both, with other weights, the lesser
@@ -48,8 +48,8 @@ def read_edgelist(
     ``progress`` and ``chunked`` are those of `mmread`, ``device``, ``format``, ``tile`` and ``packed`` those
     of ``Matrix.from_coo``.
 
-    Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line that is no edge
-    or has more than 1 MiB; OutOfMemory.
+    Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line that is no edge,
+    has NaN as its weight or more than 1 MiB; OutOfMemory.
     """
     if base not in (0, 1):
         raise InvalidValue(f"base: expected 0 or 1, got {base!r}")
@@ -68,6 +68,8 @@ def read_edgelist(
             reader.feed(block)
     rows, cols, values = reader.finish()
     n = reader.vertices
+    if size is None and labels is None and reader.labels is None:
+        warn_of_gaps(reader.name, rows, cols, n)
     check_fits(reader.name, n, n, len(rows) * (1 if directed else 2))
 
     def where(i: int, j: int) -> str:
@@ -90,12 +92,12 @@ def write_edgelist(
 
     target: a path (``.gz`` is compressed; the file appears whole or not at all) or a file open for binary writing.
     delimiter: as in `read_edgelist`; blanks are written as one space. header: a first line of ``source``, ``target``
-    and ``weight``. labels: a name for each vertex, to write in place of its number. weights: None: unless all are
-    True; floats are written so that they read back the same. directed: False: one line for an edge and its mirror
-    image; the matrix must be symmetric.
+    and ``weight``. labels: a name for each vertex, to write in place of its number, in quotes where it holds the
+    delimiter. weights: None: unless all are True; floats are written so that they read back the same. directed: False:
+    one line for an edge and its mirror image; the matrix must be symmetric.
 
     Raises DimensionMismatch if the matrix is not square; InvalidValue for a matrix that is not symmetric where it must
-    be, labels that could not be read back, base or delimiter; OSError if the file cannot be written.
+    be, labels that could not be read back, NaN, base or delimiter; OSError if the file cannot be written.
     """
     rows, cols, values, shape = columns_of(matrix)
     if shape[0] != shape[1] or not hasattr(matrix, "nrows"):
@@ -112,6 +114,8 @@ def write_edgelist(
     if weights and values.dtype.kind == "c":
         raise InvalidValue("weights: expected False for complex numbers, which an edge list does not hold")
     mark = delimiter_of(target, delimiter) or " "
+    if weights and values.dtype.kind == "f" and np.isnan(values).any():
+        raise InvalidValue("weights: expected numbers, got NaN, which an edge list does not hold")
     names = None if labels is None else _checked(labels, shape[0], mark)
     if values.dtype == np.bool_:
         values = values.astype(np.int64)
@@ -133,8 +137,14 @@ def _checked(labels: Any, n: int, mark: str) -> list[str]:
     names = list(map(str, labels))
     if len(names) != n or len(set(names)) != n:
         raise InvalidValue(f"labels: expected {n} different names, got {len(names)} ({len(set(names))} different)")
-    for text in names:
-        bad = any(map(str.isspace, text)) if mark == " " else mark in text or text != text.strip() or "\n" in text
-        if bad or not text or text[0] in "#%" or '"' in text or "\r" in text:
-            raise InvalidValue(f"labels: expected names that can stand in a line divided by {mark!r}, got {text!r}")
-    return names
+    return [quoted(text, mark) for text in names]
+
+
+def quoted(text: str, mark: str) -> str:
+    """A name as it stands in a line, in quotes where it needs some. InvalidValue for one that could not be read back:
+    in lines divided by blanks there are no quotes."""
+    wrong = not text or text != text.strip() or "\n" in text or "\r" in text
+    needs = mark in text or '"' in text or text[:1] in ("#", "%")
+    if wrong or (mark == " " and (needs or any(map(str.isspace, text)))):
+        raise InvalidValue(f"labels: expected names that can stand in a line divided by {mark!r}, got {text!r}")
+    return '"' + text.replace('"', '""') + '"' if needs else text

@@ -35,6 +35,7 @@ class Layout:
     labels: bool | None
     weights: bool | None
     columns: int = 0
+    nan: bool = False  # whether a weight may be NaN
 
     @property
     def line(self) -> str:
@@ -163,6 +164,10 @@ class Reader:
     def _fault(self, number: int, expected: str, got: str) -> InvalidValue:
         return InvalidValue(f"{self.name}, line {number}: {expected}, got {got}")
 
+    def _shown(self, fields: list[str]) -> str:
+        """A line in a message, with what divides it, so that empty fields are seen."""
+        return repr((self.layout.delimiter or " ").join(fields)[:60])
+
     # ---- numbers ----
 
     def _numbered(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
@@ -178,6 +183,8 @@ class Reader:
         ends = table[:, :2]
         if ends.min() < self.base or ends.max() >= self.limit:
             raise self._blame(block)
+        if layout.weights and not layout.nan and table.dtype.kind == "f" and np.isnan(table[:, 2]).any():
+            raise self._blame(block)
         rows, cols = (ends[:, k].astype(np.int64) - self.base for k in (0, 1))
         return rows, cols, table[:, 2].copy() if layout.weights else None
 
@@ -186,7 +193,7 @@ class Reader:
         layout, number = self.layout, self.lines
         last = "" if self.size is None else f" to {self.limit - 1}"
         for number, fields in self._lines(block):
-            got = repr(" ".join(fields)[:60])
+            got = self._shown(fields)
             if len(fields) != layout.columns:
                 return self._fault(number, f"expected {layout.line}", got)
             for end in fields[:2]:
@@ -204,18 +211,18 @@ class Reader:
         if plain is not None:
             fields, rest = plain
             values = _plain_numbers(rest, len(fields.begins) // 2) if layout.weights else None
-            if values is not None or not layout.weights:
+            if not layout.weights or (values is not None and not np.isnan(values).any()):
                 pairs = self.index.of(fields).reshape(-1, 2)
                 return pairs[:, 0], pairs[:, 1], values
         ends: list[str] = []
         weights: list[str] = []
         for number, words in self._lines(block):
             if len(words) != layout.columns or not words[0] or not words[1]:
-                raise self._fault(number, f"expected {layout.line}", repr(" ".join(words)[:60]))
+                raise self._fault(number, f"expected {layout.line}", self._shown(words))
             ends += words[:2]
             if layout.weights:
                 if not is_weight(words[2]):
-                    raise self._fault(number, "expected a number as weight", repr(" ".join(words)[:60]))
+                    raise self._fault(number, "expected a number as weight", self._shown(words))
                 weights.append(words[2])
         pairs = self.index.numbers(ends).reshape(-1, 2)
         return pairs[:, 0], pairs[:, 1], _numbers_of(weights) if layout.weights else None

@@ -1,17 +1,16 @@
 """The first line of an edge list: whether it names the columns, and what divides its fields if nothing does.
 
 It names the columns where it is certain enough: the words that tables use (and no other line has them), names above
-integers, a word above a weight. Where it is not, it is an edge, and a warning says so: two words that no other line
-has, above edges of which each shares a vertex with another.
+integers, a word above a weight. Where it is not, it is an edge, and a warning says so of two words that no other line
+has.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 
 INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _NAME = re.compile(r"[^\W\d][\w .:-]*")  # of a column
@@ -24,19 +23,23 @@ OFTEN = {
     ("sender", "recipient"), ("source", "destination"), ("source", "target"), ("from", "to"), ("fromnode", "tonode"),
     ("src", "dest"), ("startnode", "endnode"), ("user1", "user2"), ("usera", "userb"), ("vertex1", "vertex2"),
     ("buyer", "seller"), ("customer", "product"), ("user", "item"), ("author", "coauthor"), ("author1", "author2"),
+    ("payer", "payee"), ("person", "friend"),
 }  # fmt: skip
 COMPARED = 1 << 20  # bytes in which its words are looked for again
-SEEN = 1000  # lines after the first that are seen
+SEEN = 100  # lines in which a weight is looked for: the first ones may be wrong
 _BETWEEN = b' \t\r\n\v\f,;|:"'  # what may stand beside a word
-LEAST = 3  # of them: of fewer nothing follows
+LEAST = 3  # lines after the first: of fewer nothing follows
 
 
 def is_weight(text: str) -> bool:
+    """Whether it is a number, and not NaN."""
     try:
-        float(text)
+        value = float(text)
     except ValueError:
         return False
-    return "_" not in text and (not INTEGER.fullmatch(text) or -(1 << 63) <= value_of(text) < 1 << 63)
+    if value != value or "_" in text:
+        return False
+    return not INTEGER.fullmatch(text) or -(1 << 63) <= value_of(text) < 1 << 63
 
 
 def value_of(integer: str) -> int:
@@ -57,7 +60,8 @@ def names_columns(
         return True
     following = next(lines, (0, fields))[1]
     if weights is not False and len(fields) == 3 and _NAME.fullmatch(fields[2]) and not is_weight(fields[2]):
-        return following is fields or (len(following) == 3 and is_weight(following[2]))
+        others = (words for _, words in islice(lines, SEEN))
+        return following is fields or any(len(row) == 3 and is_weight(row[2]) for row in chain([following], others))
     if not all(map(_NAME.fullmatch, fields)):
         return False
     if not labels and integers(following):
@@ -68,7 +72,7 @@ def names_columns(
     first = tuple(word.removesuffix("id") or word for word in plain)
     if first in OFTEN or first[::-1] in OFTEN:
         return True
-    if labels is not False and _stands_alone([following, *(words for _, words in islice(lines, SEEN))]):
+    if labels is not False and len(list(islice(lines, LEAST - 1))) == LEAST - 1:
         warnings.warn(
             f"{name}: the first line, {' '.join(fields)!r}, is read as an edge, but no other line has these words: "
             "header=True (--header) if it names the columns, header=False (--no-header) if not",
@@ -87,15 +91,6 @@ def _again(word: str, text: bytes) -> bool:
         if found > 1:
             return True
     return False
-
-
-def _stands_alone(lines: list[list[str]]) -> bool:
-    """Whether each of these edges shares a vertex with another, so that one that does not would be the only one."""
-    ends = [words[:2] for words in lines if len(words) == 2]
-    if len(ends) < max(LEAST, len(lines)):
-        return False
-    times = Counter(word for pair in ends for word in set(pair))
-    return all(any(times[word] > 1 for word in pair) for pair in ends)
 
 
 def dividing(fields: list[str], delimiter: str | None) -> str:

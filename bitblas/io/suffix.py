@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -25,6 +26,13 @@ FILE_FORMATS = {
 }
 DELIMITERS = {"tsv": "\t", "csv": ",", "edges": " "}
 _SUFFIXES = {f".{name}": name for name in FILE_FORMATS} | {".mm": "mtx", ".el": "edges", ".txt": "edges"}
+_READERS: dict[str, Any] = {"mtx": mmread, "npz": read_npz, "parquet": read_parquet}
+# What other libraries call the options of edge lists.
+_ELSEWHERE = {
+    "sep": "delimiter=';' says what divides columns", "skiprows": "header=True leaves the first line out",
+    "usecols": "Graph.from_table takes columns of a table by their names",
+    "names": "labels=True says that vertices are names", "comments": "lines that begin with # or % are left out",
+}  # fmt: skip
 
 
 def file_format_of(source: Any, given: str | None = None, more: Mapping[str, str] = {}) -> str:
@@ -63,6 +71,10 @@ def read(source: Any, /, file_format: str | None = None, **options: Any) -> Grap
     is verified.
     """
     kind = file_format_of(source, file_format)
+    reader = _READERS.get(kind, read_edgelist)
+    for name in options:
+        if name in _ELSEWHERE and name not in inspect.signature(reader).parameters:
+            raise TypeError(f"{reader.__name__}: no option {name!r}; {_ELSEWHERE[name]}")
     if kind == "mtx":
         return Graph(mmread(source, **options))
     if kind == "npz":

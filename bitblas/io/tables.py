@@ -7,6 +7,7 @@ which costs no copy of numbers that lie in one piece and of which none is missin
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Sequence
 from itertools import chain
 from typing import Any
@@ -16,27 +17,30 @@ import numpy as np
 from .. import extras
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..graph import Graph
-from .build import build, host_coo
+from .build import build, host_coo, warn_of_gaps
 
 EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
 
 
 def from_table(
     table: Any, source: str = "source", target: str = "target", weight: str | None = None, *, size: int | None = None,
-    directed: bool = True, dup_op: Any = None, dtype: Any = None, name: str | None = None, device: str | None = None,
-    format: str | None = None, tile: int | None = None, packed: bool | None = None,
+    labels: bool | None = None, directed: bool = True, dup_op: Any = None, dtype: Any = None, name: str | None = None,
+    device: str | None = None, format: str | None = None, tile: int | None = None, packed: bool | None = None,
 ) -> Graph:  # fmt: skip
     """A Graph of the rows of a table: a DataFrame of pandas or polars, an Arrow table, or a dictionary of arrays.
 
     source, target: the columns of the two ends of each edge, integers from 0, or else names (strings), which are
     numbered in the order in which they come. weight: the column of values, numbers; None: a pattern. size: the number
-    of vertices; None: as many as the largest number says; not for names. directed: False: every row is an edge in both
-    directions; where both are there, with other weights, the lesser one stands. dup_op ("plus", "min", "max", "first",
-    ..) joins the weights of an edge that is there twice, and then those of both its directions.
+    of vertices; None: as many as the largest number says; not for names. labels: True: integers are names too, ids of
+    which most are not there (a warning says where that seems so); False: names are refused. directed: False: every row
+    is an edge in both directions; where both are there, with other weights, the lesser one stands. dup_op ("plus",
+    "min", "max", "first", ..) joins the weights of an edge that is there twice, and then those of both its directions.
 
     Raises InvalidValue for a column that is not there, has missing values (NaN too) or is of another kind, for a vertex
     out of range, and for an edge with a weight that is there twice in one direction, without dup_op.
     """
+    if isinstance(table, str | os.PathLike):
+        raise TypeError(f"table: expected a table, got {os.fspath(table)!r}; Graph.read(path) reads a file")
     named = _encoded(table, source, target)
     rows, cols = named[:2] if named else (_column(table, name) for name in (source, target))
     values = None if weight is None else _column(table, weight)
@@ -46,12 +50,14 @@ def from_table(
         raise InvalidValue(
             f"column {weight!r}: expected a number in every row, got NaN in row {np.isnan(values).argmax()}"
         )
-    labels = None
-    if named or rows.dtype.kind not in "iu" or cols.dtype.kind not in "iu":
+    known: tuple[Any, ...] | None = None
+    if labels or named or rows.dtype.kind not in "iu" or cols.dtype.kind not in "iu":
         if size is not None:
             raise InvalidValue(f"size: expected None for vertices that have names, got {size}")
-        rows, cols, labels = named or _named(rows, cols, (source, target))
-        size = len(labels)
+        rows, cols, known = named or _named(rows, cols, (source, target))
+        if labels is False:
+            raise InvalidValue(f"labels: expected None or True for columns of names, got False; {known[0]!r} is one")
+        size = len(known)
     for ends, end in ((rows, source), (cols, target)):
         low, high = (int(ends.min()), int(ends.max())) if len(ends) else (0, -1)
         if low < 0 or (size is not None and high >= size):
@@ -60,10 +66,11 @@ def from_table(
             raise InvalidValue(f"column {end!r}: expected vertices from 0{last}, got {got}")
     if size is None:
         size = 1 + max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=-1)
+        warn_of_gaps("table", rows, cols, size)
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
 
     def where(i: int, j: int) -> str:
-        one, other = (k if labels is None else labels[k] for k in (i, j))
+        one, other = (k if known is None else known[k] for k in (i, j))
         at = np.flatnonzero((rows == i) & (cols == j)).tolist()
         return f": expected every edge once, got {one!r} to {other!r} twice, in rows {at[0]} and {at[1]}"
 
@@ -71,7 +78,7 @@ def from_table(
         "table", rows, cols, values, (size, size), dup_op=dup_op, dtype=dtype, name=name, directed=directed,
         where=where, device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
-    return Graph(matrix, labels, directed=directed)
+    return Graph(matrix, known, directed=directed)
 
 
 def to_pandas(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
@@ -125,7 +132,8 @@ def _column(table: Any, name: str) -> np.ndarray:
     if array.dtype == object and not missing:
         missing = sum(value is None or value != value for value in array)
     if missing:
-        raise InvalidValue(f"column {name!r}: expected a value in every row, got {missing} rows without one")
+        first = next((f", the first is row {k}" for k, x in enumerate(array.tolist()) if x is None or x != x), "")
+        raise InvalidValue(f"column {name!r}: expected a value in every row, got {missing} rows without one{first}")
     if array.dtype.kind == "U" and isinstance(column, (list, tuple)):  # else made text of what was none
         other = next((k for k, value in enumerate(column) if not isinstance(value, str)), None)
         if other is not None:
@@ -149,8 +157,11 @@ def _unlike_numbers(values: np.ndarray) -> str:
 
 def _named(
     rows: np.ndarray, cols: np.ndarray, names: tuple[str, str]
-) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Numbers for both ends, from names; and the names."""
+) -> tuple[np.ndarray, np.ndarray, tuple[Any, ...]]:
+    """Numbers for both ends, from names, or integers that are names; and the names."""
+    if rows.dtype.kind in "iu" and cols.dtype.kind in "iu":
+        whole = np.array([*rows.tolist(), *cols.tolist()]) if rows.dtype != cols.dtype else np.concatenate([rows, cols])
+        return _in_order(np.unique(whole, return_inverse=True)[1], lambda at: whole[at].tolist())
     ends = [array.tolist() for array in (rows, cols)]
     for array, listed, name in zip((rows, cols), ends, names):
         row = next((k for k, value in enumerate(listed) if not isinstance(value, str)), None)
@@ -199,7 +210,7 @@ def _encoded(table: Any, source: str, target: str) -> tuple[np.ndarray, np.ndarr
     return _in_order(codes, lambda at: whole.iloc[at].tolist())
 
 
-def _in_order(codes: np.ndarray, taken: Any) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+def _in_order(codes: np.ndarray, taken: Any) -> tuple[np.ndarray, np.ndarray, tuple[Any, ...]]:
     """Numbers of both ends, as they come in rows, and their names. codes: of all sources, then of all targets; taken:
     the names at these places."""
     edges = len(codes) // 2
