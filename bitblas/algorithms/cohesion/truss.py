@@ -17,8 +17,6 @@ Cohen: Trusses, cohesive subgraphs for social network analysis. National Securit
 Davis: Graph algorithms via SuiteSparse:GraphBLAS, triangle counting and k-truss. HPEC 2018.
 """
 
-from itertools import count
-
 from .. import _check as check
 from .. import _watch as watch
 from .._parts import degrees, numbers
@@ -40,7 +38,7 @@ def k_truss(A, k, *, gb=None):
     k = check.count(gb, "k", k, "every edge is in the 2-truss", least=3)
     INT64 = gb.dtypes.INT64
     C = A.select(gb.select.offdiag).new()
-    for turn in count():
+    for turn in range(C.nvals + 2):  # each round but the last drops an edge
         # C<C> = C plus.pair C'
         S = C.mxm(C.T, gb.semiring.plus_pair[INT64]).new(mask=C.S)
         # S = S<S >= k - 2>

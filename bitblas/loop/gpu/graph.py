@@ -39,8 +39,8 @@ class Parts(NamedTuple):
 
 
 def warm(launches: Sequence[Callable[[], None]]) -> None:
-    """Every launch is made once. No run has begun: frontiers may hold what another program has left, which fits lists once
-    (a body that stands before its loop too would list it twice)."""
+    """Every launch is made once. No run has begun: frontiers may hold what another program has left, which fits lists
+    once (a body that stands before its loop too would list it twice)."""
     for launch in {id(launch): launch for launch in launches}.values():
         if isinstance(launch, Nested):
             warm([*launch.enter(0), *launch.body(0), *launch.leave])
