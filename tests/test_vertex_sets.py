@@ -46,7 +46,7 @@ class Programs:
     def test_pagerank_reads_only_the_structure(self, gb, dtype):
         graph = GRAPHS["directed_sparse"]
         A = matrix(gb, graph, graph.integers(0, 3), dtype)
-        # Statement by statement, or as one loop when that is repaid: sums in another order.
+        # Two matrices, whose forms are chosen by what each has been asked for: sums may have another order.
         np.testing.assert_allclose(full(pagerank(A, gb=gb)), full(pagerank(matrix(gb, graph), gb=gb)), rtol=1e-12)
 
     def test_pagerank_tolerance_and_rounds(self, gb):
