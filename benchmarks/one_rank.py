@@ -16,6 +16,7 @@ import time
 import bitblas as gb
 import bitblas.distributed as gd
 from benchmarks.ranks import chunks
+from bitblas.compare.programs import fixed
 
 
 def main():
@@ -33,7 +34,7 @@ def main():
         B = gd.Matrix.from_chunks(source, True, nrows=n, ncols=n, symmetric=True, share=True)
         of_rows = A.mxv(gb.Vector.from_scalar(True, n), gb.semiring.plus_pair["INT64"]).new()
         hub = int(of_rows.to_dense(0).argmax())
-        ranked = lambda G: al.pagerank(G, max_iter=20, tol=1e-30)
+        ranked = lambda G: fixed(al.pagerank, G, 20)
         search = functools.partial(lambda hub, G: al.bfs_levels(G, hub), hub)
         for name, run in (
             ("bfs", search), ("pagerank, 20 rounds", ranked), ("components", al.connected_components),

@@ -25,6 +25,7 @@ import numpy as np
 import bitblas as gb
 import bitblas.distributed as gd
 from benchmarks import rounds
+from bitblas.compare.programs import fixed
 
 CHUNK = 25  # log2 of the edges that are made together
 KRON = """
@@ -171,7 +172,7 @@ class Bench:
 
         levels = lambda v: {"levels": 1 + int(largest(v))}
         self.asked("bfs", lambda k: al.bfs_levels(A, picked[k]), self.sources, total, more=levels)
-        ranked = lambda kind: lambda k: al.pagerank(A, max_iter=times, tol=1e-30, dtype=kind)
+        ranked = lambda kind: lambda k: fixed(al.pagerank, A, times, dtype=kind)
         self.asked("pagerank round", ranked(None), 3, largest, times)
         if more:
             self.asked("pagerank round, FP32", ranked("FP32"), 3, largest, times)

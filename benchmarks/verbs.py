@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from bitblas.compare.programs import fixed
+
 from .graphs import Graph, numbers, present
 
 PAGERANK_ROUNDS = 10
@@ -174,7 +176,7 @@ VERBS = {
     "sssp": Verb("weighted", _algorithm(lambda a, gb, A, s: a.sssp(A, s, gb=gb)), _sssp),
     "pagerank": Verb(
         "pattern",
-        _algorithm(lambda a, gb, A, s: a.pagerank(A, tol=1e-300, max_iter=PAGERANK_ROUNDS, gb=gb)),
+        _algorithm(lambda a, gb, A, s: fixed(a.pagerank, A, PAGERANK_ROUNDS, gb=gb)),
         _pagerank,
         tolerance=1e-9,
     ),

@@ -3,14 +3,32 @@
 Every message names the argument, what was expected, what was got, and a hint where one helps.
 """
 
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
 from semirings.errors import DomainMismatch, GraphblasException, NotImplementedException, UdfParseError
 
 __all__ = [
-    "CaptureError", "DeviceError", "DimensionMismatch", "DistributedError", "DomainMismatch", "EmptyObject",
-    "GraphblasException", "IndexOutOfBound", "InsufficientSpace", "InvalidIndex", "InvalidObject", "InvalidValue",
+    "CaptureError", "ConvergenceWarning", "DeviceError", "DimensionMismatch", "DistributedError", "DomainMismatch",
+    "EmptyObject", "GraphblasException", "IndexOutOfBound", "InsufficientSpace", "InvalidIndex", "InvalidObject", "InvalidValue",
     "JitError", "NoValue", "NotImplementedException", "NullPointer", "OutOfMemory", "OutputNotEmpty", "Panic",
     "UdfParseError", "UninitializedObject",
 ]  # fmt: skip
+
+
+class ConvergenceWarning(UserWarning):
+    """A limit of rounds ended an algorithm before it was done: what came out is the state after the last round."""
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line outside of this package from which it was called, however deep the call is."""
+    here, level, frame = os.path.dirname(__file__) + os.sep, 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 class NoValue(GraphblasException):

@@ -35,6 +35,9 @@ def tables(g, folder):
         named = table.set_column(1, "source", pyarrow.array(i.astype(str)))
         parquet.write_table(named, folder / "named.parquet")
         (folder / "bad.parquet").write_text("no table")
+        ways = {"source": [0, 1, 1], "to": [1, 0, 2], "w": [5, 2, 4]}
+        parquet.write_table(pyarrow.table(ways), folder / "both.parquet")
+        (folder / "both.csv").write_text("0,1,5\n1,0,2\n1,2,4\n")
     g.barrier()
     how = {"target": "to", "weight": "w", "size": N}
     for name in ("one.parquet", "many.parquet", "parts"):
@@ -48,9 +51,16 @@ def tables(g, folder):
         np.r_[i[:2], j[:2]], np.r_[j[:2], i[:2]], np.r_[values[:2], values[:2]], nrows=n, ncols=n, dup_op="any"
     )
     assert same(wanted, found)
+    for dup_op, least in ((None, 2), ("plus", 7)):  # both ways in the file, with other weights
+        wanted = gb.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], [least, least, 4, 4], nrows=3, ncols=3)
+        for share in (True, False):
+            options = {"directed": False, "dup_op": dup_op, "share": share}
+            assert same(wanted, gd.read(folder / "both.csv", **options))
+            assert same(wanted, gd.read(folder / "both.parquet", target="to", weight="w", **options))
+    assert same(wanted, gd.read(folder / "both.csv", directed=False, dup_op="plus", format="csr"))
     none = gd.read(folder / "none.parquet", **how)
     assert none.nvals == 0 and none.shape == (N, N)
-    rows = [len(module.read_rows(folder / "many.parquet", True, ("source", "to", None), N, True)[0][0])]
+    rows = [len(module.read_rows(folder / "many.parquet", True, ("source", "to", None), N)[0][0])]
     assert abs(int(g.told(np.array(rows)).max()) - len(i) / g.size) < 1  # even, whatever the groups
     for name, options, text in (
         ("missing.parquet", {}, "expected a value in every row"), ("far.parquet", {}, "expected vertices from 0"),

@@ -27,6 +27,7 @@ from bitblas.algorithms import (
     katz_centrality,
     pagerank,
 )
+from bitblas.exceptions import ConvergenceWarning
 
 
 def close(found, right):
@@ -83,7 +84,8 @@ class Programs:
             A = matrix(gb, oracles.path(2), np.array([1, bad]), "FP64")
             with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: expected values of 0 or more.*Hint"):
                 program(A, weighted=True, gb=gb)
-            program(A, max_iter=9, gb=gb)  # the values do not matter
+            with Watch():
+                program(A, max_iter=9, gb=gb)  # the values do not matter
         with pytest.raises(TypeError, match="argument weighted: expected True or False, got int 1"):
             program(A, weighted=1, gb=gb)
 
@@ -145,6 +147,9 @@ class Programs:
             with Watch() as seen:
                 program(matrix(gb, GRAPHS["karate"], 1.0), max_iter=2, gb=gb)
             assert (seen.rounds, seen.converged) == (2, False)
+            with pytest.warns(ConvergenceWarning, match=rf"{program.__name__}: not converged after 1 round;") as said:
+                program(matrix(gb, GRAPHS["karate"], 1.0), max_iter=1, gb=gb)
+            assert [one.filename for one in said] == [__file__]  # at the caller's line
 
 
 class More:

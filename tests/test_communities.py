@@ -126,7 +126,8 @@ class Programs:
         component = oracles.components(graph)
         for part in sets(label):
             assert len(set(component[list(part)])) == 1 and label[list(part)].tolist() == [min(part)] * len(part)
-        one = full(markov_clustering(matrix(gb, graph, 1.0), inflation=1.01, prune=0, max_iter=2, gb=gb))
+        with Watch():
+            one = full(markov_clustering(matrix(gb, graph, 1.0), inflation=1.01, prune=0, max_iter=2, gb=gb))
         assert len(set(one)) <= len(set(label))
 
     def test_rounds(self, gb):

@@ -37,7 +37,8 @@ class Programs:
 
     def test_axes_of_graphs_that_have_few(self, gb):
         for name, dimensions in (("no_edges", 2), ("one_vertex", 1), ("disconnected", 3)):
-            P = positions(spectral_layout(matrix(gb, GRAPHS[name]), dimensions=dimensions, max_iter=20, gb=gb))
+            with Watch():
+                P = positions(spectral_layout(matrix(gb, GRAPHS[name]), dimensions=dimensions, max_iter=20, gb=gb))
             assert P.shape == (GRAPHS[name].n, dimensions) and np.isfinite(P).all()
         with Watch() as seen:
             spectral_layout(matrix(gb, GRAPHS["karate"]), max_iter=3, gb=gb)

@@ -54,7 +54,8 @@ class Programs:
         A, right = matrix(gb, graph), oracles.pagerank(graph)
 
         def error(**options):
-            return np.abs(full(pagerank(A, gb=gb, **options)) - right).sum()
+            with Watch():
+                return np.abs(full(pagerank(A, gb=gb, **options)) - right).sum()
 
         assert error(tol=1e-13, max_iter=500) < 1e-11
         assert error(tol=1e-13, max_iter=500) < error(tol=1e-3) < error(max_iter=1)  # the last iterate comes back

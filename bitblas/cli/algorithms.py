@@ -58,13 +58,16 @@ class Command:
         top = self.options.get("--top", FARTHEST)
         return bool(self.writes) and not self.matrix and FARTHEST.items() <= top.items()
 
-    def call(self, graph: Graph, args: argparse.Namespace) -> tuple[Any, Summary]:
-        """The answer, as it is written, and what is said of it."""
-        A = graph.matrix
-        if self.edges == WEIGHTED or (self.edges == BOTH and getattr(args, "weighted", False)):
-            A = both_ways(A)
-        elif self.edges == BOTH:
-            A = undirected(A, args)
+    def read(self, graph: Graph, args: argparse.Namespace) -> Any:
+        """The Matrix that it takes: that of the graph, or each edge both ways, as `Graph.to_undirected` has it."""
+        if self.edges == DIRECTED:
+            return graph.matrix
+        if self.edges == BOTH and not getattr(args, "weighted", False):
+            return undirected(graph.matrix, args)
+        return both_ways(graph.matrix) if graph.directed else graph.matrix
+
+    def call(self, graph: Graph, A: Any, args: argparse.Namespace) -> tuple[Any, Summary]:
+        """The answer of the Matrix that it takes, as it is written, and what is said of it."""
         program = getattr(algorithms, self.program(args))
         known = inspect.signature(program).parameters
         names = [name for flag in self.options if (name := flag.lstrip("-").replace("-", "_")) in known]
@@ -108,7 +111,8 @@ def answer(args: argparse.Namespace, graph: Graph, read: float) -> None:
     trace = Trace()
     start = time.perf_counter()
     with trace if args.trace else nullcontext(), algorithms.Watch() as seen, Ticker(args.command, seen):
-        answer, summary = args.algorithm.call(graph, args)
+        taken = args.algorithm.read(graph, args)
+        answer, summary = args.algorithm.call(graph, taken, args)
     seconds = time.perf_counter() - start
     if args.trace:
         print(trace, file=sys.stderr)
@@ -118,14 +122,17 @@ def answer(args: argparse.Namespace, graph: Graph, read: float) -> None:
         output.write(args.out, answer, of, args.algorithm.vertices(args), best, args.output_header)
     A = graph.matrix
     made = {"file": args.file, **facts(A), "result": summary, "rounds": seen.rounds, "converged": seen.converged}
-    made |= {"read_seconds": read, "seconds": seconds}
+    made |= {"both_ways": taken is not A, "read_seconds": read, "seconds": seconds}
     terminal = tables.on_terminal(sys.stderr if args.algorithm.writes and args.out == output.STDOUT else None)
     found = tables.table(summary) if terminal else words(summary)
     if args.algorithm.each and not args.out and not args.json and getattr(args, "best", None) is None:
         found += _each(args, graph, answer, terminal)
     if not seen.converged:
         found += f"\nnot converged after {seen.rounds} rounds: give more by --max-iter, or a larger --tol"
-    times = f"{A.nrows} vertices, {A.nvals} entries, on {A.device.name}: read in {read:.3f} s, ran in {seconds:.3f} s"
+    both = "" if taken is A else ", each edge both ways"
+    times = (
+        f"{A.nrows} vertices, {A.nvals} entries{both}, on {A.device.name}: read in {read:.3f} s, ran in {seconds:.3f} s"
+    )
     output.tell(args, made, f"{found}\n{tables.paint(times, tables.DIM) if terminal else times}")
 
 

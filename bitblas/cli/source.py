@@ -120,13 +120,13 @@ def vertex(graph: Graph, label: str | None, option: str) -> int:
 
 
 def undirected(A: Any, args: argparse.Namespace) -> Any:
-    """Every edge in both directions, without values and loops."""
+    """Every edge in both directions, without values; the Matrix itself where it has them."""
     import bitblas as gb
 
     from ..compare.comparison import symmetrised
 
     rows, cols, _ = host_coo(A)
-    both = symmetrised(rows, cols, A.nrows)
+    both = symmetrised(rows, cols, A.nrows, loops=True)
     if len(both[0]) == len(rows) and all((a == b).all() for a, b in zip(both, (rows, cols))):
         return A
     return gb.Matrix.from_coo(*both, True, nrows=A.nrows, ncols=A.nrows, **storage(args))

@@ -51,11 +51,14 @@ def positive_weights(rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> 
     return np.where(values > 0, values, values.dtype.type(1))
 
 
-def symmetrised(rows: np.ndarray, cols: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The edges in both directions, each once, without loops, sorted."""
+def symmetrised(
+    rows: np.ndarray, cols: np.ndarray, n: int, *, loops: bool = False
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """The edges in both directions, each once, sorted; without loops, if these are not asked for."""
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
-    apart = rows != cols
-    rows, cols = rows[apart], cols[apart]
+    if not loops:
+        apart = rows != cols
+        rows, cols = rows[apart], cols[apart]
     keys = np.unique(np.concatenate([rows * n + cols, cols * n + rows]))
     return keys // max(n, 1), keys % max(n, 1)
 

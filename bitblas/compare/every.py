@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from .programs import Program, arrays, programs
+from .programs import Program, arrays, fixed, programs
 
 FEW, WALKS, STEPS = 4, 64, 16  # sources of searches that are run one after the other; random walks, and their steps
 LINEAR, SQUARE, CUBE = 1, 2, 3  # how what they take grows with the number of vertices
@@ -108,7 +108,7 @@ def every() -> list[Program]:
          None),
         ("bipartite_projection", "pattern",
          lambda A, s, gb: a.bipartite_projection(two_sides(A, gb), starts(A), gb=gb), LINEAR, None),
-        ("spectral_layout", "undirected", lambda A, s, gb: a.spectral_layout(A, max_iter=50, gb=gb), LINEAR, 1e-6),
+        ("spectral_layout", "undirected", lambda A, s, gb: fixed(a.spectral_layout, A, 50, 1e-6, gb=gb), LINEAR, 1e-6),
         ("spring_layout", "undirected", lambda A, s, gb: a.spring_layout(A, rounds=2, gb=gb), SQUARE, 1e-6),
     ]  # fmt: skip
     return [*programs(), *(Program(name, form, call, _said, effort, near) for name, form, call, effort, near in listed)]

@@ -71,12 +71,20 @@ def _msf(answer: Any) -> str:
     return f"{len(values) // 2} edges, weight {values.sum() // 2}"
 
 
+def fixed(program: Callable[..., Any], A: Any, rounds: int, tol: float = 1e-300, **options: Any) -> Any:
+    """An algorithm that ends after so many rounds, as is meant: nobody is warned."""
+    from ..algorithms import Watch
+
+    with Watch():
+        return program(A, tol=tol, max_iter=rounds, **options)
+
+
 def programs() -> list[Program]:
     """What is compared."""
     from .. import algorithms as a
 
     def ranks(A: Any, source: int, gb: ModuleType) -> Any:
-        return a.pagerank(A, tol=1e-300, max_iter=PAGERANK_ROUNDS, gb=gb)  # a fixed number of rounds
+        return fixed(a.pagerank, A, PAGERANK_ROUNDS, gb=gb)
 
     return [
         Program("bfs", "pattern", lambda A, source, gb: a.bfs_levels(A, source, gb=gb), _far("depth")),

@@ -57,13 +57,13 @@ class MatrixRead:
 
     def reduce_rowwise(self, op: Any = monoid.plus) -> SharedExpression:
         """The monoid's sum of each row that has entries. op may be an aggregator, as `agg.mean`."""
-        return self._reduce(op, "reduce_rowwise", self._transposed)
+        return self._lines_joined(op, "reduce_rowwise", self._transposed)
 
     def reduce_columnwise(self, op: Any = monoid.plus) -> SharedExpression:
         """The monoid's sum of each column that has entries. op may be an aggregator."""
-        return self._reduce(op, "reduce_columnwise", not self._transposed)
+        return self._lines_joined(op, "reduce_columnwise", not self._transposed)
 
-    def _reduce(self, op: Any, method: str, across: bool) -> SharedExpression:
+    def _lines_joined(self, op: Any, method: str, across: bool) -> SharedExpression:
         M = self._matrix
         size = M.ncols if across else M.nrows
         dtype = M._part.reduce_rowwise(op).dtype

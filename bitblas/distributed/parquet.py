@@ -12,7 +12,6 @@ import numpy as np
 
 from ..core.convert import check_size
 from ..exceptions import InvalidValue
-from ..io.build import mirrored
 from ..io.parquet import load
 from .saved import all_or_none
 from .start import current
@@ -35,8 +34,8 @@ def is_table(source: Any) -> bool:
 
 
 def read_rows(
-    source: Any, share: bool, names: tuple[str, str, str | None], size: int | None, directed: bool
-) -> tuple[Ends, int]:
+    source: Any, share: bool, names: tuple[str, str, str | None], size: int | None
+) -> tuple[Ends, int]:  # fmt: skip
     """Rows, columns and values (None without a weight) of this rank's share of the edges, or of all of them, and the
     number of vertices. names: the columns of the two ends and of the weight."""
     found: list[Any] = []
@@ -46,7 +45,7 @@ def read_rows(
     if size is None:
         highest = max((int(ends.max()) for ends in (i, j) if len(ends)), default=-1)
         size = int(current().allreduce(np.array([highest + 1]), np.maximum)[0])
-    return (i, j, x) if directed else mirrored(i, j, x), check_size("size", size)
+    return (i, j, x), check_size("size", size)
 
 
 def _read(source: Any, share: bool, columns: list[str], size: int | None) -> Ends:

@@ -12,6 +12,7 @@ import numpy as np
 from .. import io
 from ..core.convert import check_size
 from ..exceptions import InvalidValue
+from ..io.build import lesser, mirrored
 from ..io.chunks import BLOCK, MatrixMarketChunks
 from ..io.edges import Layout, Reader, delimiter_of
 from ..io.files import Source, opened
@@ -106,15 +107,11 @@ def read(path: Any, /, *, share: bool = True, file_format: str | None = None, **
 
 def _table(
     path: Any, share: bool, *, dup_op: Any = None, dtype: Any = None, name: str | None = None, source: str = "source",
-    target: str = "target", weight: str | None = None, size: int | None = None, directed: bool = True, **layout: Any,
+    target: str = "target", weight: str | None = None, size: int | None = None, directed: bool | None = None,
+    **layout: Any,
 ) -> Matrix:  # fmt: skip
-    (i, j, x), n = parquet.read_rows(path, share, (source, target, weight), size, directed)
-    if share:
-        return _built([(i, j) if x is None else (i, j, x)], x is None, n, n, dup_op, dtype, name, layout)
-    values = True if x is None else x
-    how = {"dup_op": None if x is None else dup_op, "name": name, **layout}
-    made: Matrix = Matrix.from_coo(i, j, values, dtype, nrows=n, ncols=n, **how)
-    return made
+    ends, n = parquet.read_rows(path, share, (source, target, weight), size)
+    return _edges_of([ends], directed, n, dup_op, dtype, name, layout, share=share)
 
 
 def _market(source: Any, *, dup_op: Any = None, dtype: Any = None, name: str | None = None, **layout: Any) -> Matrix:
@@ -139,7 +136,7 @@ class _Nothing(MatrixMarketChunks):
 
 def _edges(
     source: Any, *, delimiter: str | None = None, header: bool | None = None, weights: bool | None = None,
-    base: int = 0, directed: bool = True, size: int | None = None, dup_op: Any = None, dtype: Any = None,
+    base: int = 0, directed: bool | None = None, size: int | None = None, dup_op: Any = None, dtype: Any = None,
     name: str | None = None, **layout: Any,
 ) -> Matrix:  # fmt: skip
     asked, group = Layout(delimiter_of(source, delimiter), header, None, weights), current()
@@ -168,20 +165,34 @@ def _edges(
     found = reader.taken() or [
         (np.zeros(0, np.int64),) * 2 + (np.zeros(0, np.int64) if probe.layout.weights else None,)
     ]
-    if not directed:
-        found = [both for i, j, x in found for both in ((i, j, x), _back(i, j, x))]
-    chunks = [(i, j) if x is None else (i, j, x) for i, j, x in found]
-    return _built(chunks, not probe.layout.weights, n, n, dup_op, dtype, name, layout)
+    return _edges_of(found, directed, n, dup_op, dtype, name, layout)
 
 
-def _back(i: Any, j: Any, x: Any) -> tuple[Any, Any, Any]:
-    off = i != j
-    return j[off], i[off], None if x is None else x[off]
+def _edges_of(
+    found: list[Any], directed: bool | None, n: int, dup_op: Any, dtype: Any, name: str | None, layout: dict[str, Any],
+    *, share: bool = True,
+) -> Matrix:  # fmt: skip
+    """The Matrix of edges that this rank has read. directed: False: each is one both ways; of two values that differ
+    the lesser one stands, or what dup_op makes of them, as in `bitblas.io.read_edgelist`."""
+    pattern = found[0][2] is None
+    lessers = directed is False and not pattern and dup_op is None
+    if directed is False and not lessers:
+        found = [mirrored(*part) for part in found]
+    how = {"dup_op": dup_op, "dtype": dtype, "name": name, "share": share}
+    made = _built([part[:2] if pattern else part for part in found], pattern, n, n, **how, layout=layout)
+    if not lessers:
+        return made
+    both: Matrix = made.ewise_add(made.T, lesser(made.dtype)).new(name=name)
+    if not layout:
+        return both
+    i, j, x = both._part.to_coo()
+    return _built([(i + both.shares.low, j, x)], False, n, n, **(how | {"dup_op": None, "share": True}), layout=layout)
 
 
 def _built(
-    chunks: list[Any], pattern: bool, nrows: int, ncols: int, dup_op: Any, dtype: Any, name: str | None, layout: Any
-) -> Matrix:
+    chunks: list[Any], pattern: bool, nrows: int, ncols: int, dup_op: Any, dtype: Any, name: str | None, layout: Any,
+    share: bool = True,
+) -> Matrix:  # fmt: skip
     parts = [np.concatenate(arrays) for arrays in zip(*chunks)]
     values: Any = True
     if not pattern:
@@ -189,7 +200,7 @@ def _built(
         real = bool(current().told(np.array([values.dtype.kind == "f"])).any())
         values = values.astype(np.float64) if real else values
     made: Matrix = Matrix.from_coo(
-        parts[0], parts[1], values, dtype, nrows=nrows, ncols=ncols, dup_op=None if pattern else dup_op, share=True,
+        parts[0], parts[1], values, dtype, nrows=nrows, ncols=ncols, dup_op=None if pattern else dup_op, share=share,
         name=name, **layout,
     )  # fmt: skip
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +20,18 @@ class Values(Mapping[Any, Any]):
 
     graph: whose vertices they are. vector: the Vector of the values. vertices: whether these are vertices themselves
     (parents, the one that stands for a component), which come out by their names too. absent: what the KeyError says of
-    a vertex without a value.
+    a vertex without a value. classes: whether equal values mean the same class and no more (communities, colors), which
+    pictures show.
     """
 
-    __slots__ = ("_entries", "absent", "graph", "vector", "vertices")
+    __slots__ = ("_entries", "absent", "classes", "graph", "vector", "vertices")
 
-    def __init__(self, graph: Graph, vector: Any, *, vertices: bool = False, absent: str = "has no value here") -> None:
+    def __init__(
+        self, graph: Graph, vector: Any, *, vertices: bool = False, absent: str = "has no value here",
+        classes: bool = False,
+    ) -> None:  # fmt: skip
         self.graph, self.vector, self.vertices, self.absent = graph, vector, vertices, absent
+        self.classes = classes
         self._entries: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
@@ -64,6 +70,33 @@ class Values(Mapping[Any, Any]):
         """Pairs of a name and its value, of the largest values, the largest first; of equal ones in their order."""
         return [(self.graph.label(int(v)), self._value(x)) for v, x in zip(*self._first(-1, count))]
 
+    def max(self) -> Any:
+        """The largest value. InvalidValue where no vertex has one, TypeError of values that are vertices; so below."""
+        return self._numbers().max().item()
+
+    def min(self) -> Any:
+        """The smallest value."""
+        return self._numbers().min().item()
+
+    def sum(self) -> Any:
+        """The sum of the values; of Booleans how many are True."""
+        return self._numbers(empty=True).sum().item()
+
+    def mean(self) -> float:
+        """The mean of the values of those vertices that have one."""
+        return float(self._numbers().mean())
+
+    def median(self) -> float:
+        """The median of them."""
+        return float(np.median(self._numbers()))
+
+    def _numbers(self, *, empty: bool = False) -> np.ndarray:
+        if self.vertices:
+            raise TypeError("expected values that are numbers, got vertices: groups() has those that share one")
+        if not len(self.entries[1]) and not empty:
+            raise InvalidValue("expected a vertex with a value, got none")
+        return self.entries[1]
+
     def smallest(self, count: int = 10) -> list[tuple[Any, Any]]:
         """The same of the smallest values, the smallest first."""
         return [(self.graph.label(int(v)), self._value(x)) for v, x in zip(*self._first(1, count))]
@@ -101,6 +134,12 @@ class Values(Mapping[Any, Any]):
         return self.graph.label(value) if self.vertices else value
 
     def _first(self, sign: int, count: int) -> tuple[Any, Any]:
+        try:
+            count = operator.index(count)
+        except TypeError:
+            raise TypeError(f"count: expected a number of vertices, got {count!r}") from None
+        if count < 0:
+            raise InvalidValue(f"count: expected 0 or more, got {count}")
         index, values = self.entries
         by = values.astype(np.int8) if values.dtype == np.bool_ else values
         ascending = (

@@ -19,6 +19,9 @@ else:
     Methods = object
 
 
+LOOKED_AT = 1 << 16  # entries up to which the text of a graph says whether it has directions
+
+
 def _io() -> Any:
     """bitblas.io, whose readers make Graphs."""
     return above["io"]()
@@ -34,8 +37,8 @@ class Graph(Methods):
     name, each a Matrix of the same shape.
 
     Every algorithm of `bitblas.algorithms` is a method: `g.pagerank(alpha=0.9)`; `g.bfs` is `bfs_levels`. Vertices go
-    in by their names and come out as such: see `Values`. One that needs an undirected graph raises InvalidValue on
-    another: `g.to_undirected()` is one.
+    in by their names and come out as such: see `Values`. One that needs a graph without directions takes each edge both
+    ways, as `g.to_undirected()` makes it, and warns of it.
 
         g = Graph.from_edges([("Anna", "Ben"), ("Ben", "Cleo")])
         g.bfs("Anna")["Cleo"]  # 2
@@ -174,6 +177,10 @@ class Graph(Methods):
 
         return [self.label(k) for k in host_coo(self.matrix[self.vertex(label), :].new())[0].tolist()]
 
+    def has_edge(self, source: Any, target: Any) -> bool:
+        """Whether there is an edge from one vertex to another. InvalidValue for what is no vertex."""
+        return self.matrix.get(self.vertex(source), self.vertex(target)) is not None
+
     def number_of_edges(self) -> int:
         """How many edges there are; without a direction each counts once."""
         if self.directed:
@@ -229,12 +236,22 @@ class Graph(Methods):
 
     # ---- to other things ----
 
-    def to_dataframe(self) -> Any:
-        """A pandas DataFrame, a row for each edge: source, target, weight, attributes. ImportError without pandas.
+    def to_dataframe(self, source: str = "source", target: str = "target", weight: str | None = "weight") -> Any:
+        """A pandas DataFrame, a row for each edge; without a direction each edge is there once.
 
-        Without a direction each edge is there once. `bitblas.io.to_polars` and `to_arrow` make tables of the others.
+        source, target, weight: the names of the columns, as in `from_table`; weight None: without that column. The
+        attributes follow. `bitblas.io.to_polars` and `to_arrow` make tables of the others. Raises InvalidValue for a
+        name that is there twice, ImportError without pandas.
         """
-        return extras.load("pandas", "to_dataframe").DataFrame(methods.edge_table(self))
+        pandas = extras.load("pandas", "to_dataframe")
+        ends, *values = [(source, target), weight, *self.attributes]
+        names = [*ends, *(name for name in values if name is not None)]
+        if len(set(names)) < len(names):
+            raise InvalidValue(f"columns: expected different names, got {', '.join(map(repr, names))}")
+        found = list(methods.edge_table(self).values())
+        if weight is None:
+            del found[2]
+        return pandas.DataFrame(dict(zip(names, found)))
 
     def to_networkx(self) -> Any:
         """A networkx.Graph, or DiGraph where edges have a direction, with the names as nodes, weights, attributes."""
@@ -284,6 +301,8 @@ class Graph(Methods):
     def __repr__(self) -> str:
         kind = {None: "", True: "directed, ", False: "undirected, "}[self._directed]
         A = self.matrix
+        if self._directed is None and A.nrows == A.ncols and A.nvals <= LOOKED_AT:
+            kind = "directed, " if self.directed else "undirected, "
         edges = f"{A.nvals} entries" if self._directed is None else f"{self.number_of_edges()} edges"
         some = "" if self.labels is None else f", {', '.join(map(repr, self.labels[:3]))}{', ..' * (len(self) > 3)}"
         return f"Graph({kind}{A.nrows} vertices, {edges}, {A.dtype}{some})"

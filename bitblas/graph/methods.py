@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..exceptions import GraphblasException, InvalidValue
+from ..exceptions import GraphblasException, InvalidValue, warn
 from .answers import Values
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ UNDIRECTED = frozenset({
     "resource_allocation", "spectral_layout", "spring_layout", "square_clustering", "transitivity",
     "triangle_count", "triangles_per_vertex",
 })  # fmt: skip
+# Programs whose values are the numbers of classes.
+CLASSES = frozenset({"bipartite_sides", "coloring", "label_propagation", "leiden", "louvain", "markov_clustering"})
+CLASSES |= {name for name in GIVE_VERTICES if name.endswith("_components")}
 OF_METHODS = """As a method of a Graph: A is its matrix. Vertices go in by their names, `source="Anna"`, and come out by
 them: for a Vector comes `Values`, a mapping from names, for a Matrix of the same vertices a Graph. personalization and
 labels may be dictionaries by name, `{"Anna": 1.0}`, or Values."""
@@ -50,6 +53,8 @@ SEARCHED = 20_000  # names that are compared with one that is none
 ELSEWHERE = {
     "add_edge": "a Graph is made of all its edges at once: Graph.from_edges",
     "adj": "neighbors(name) lists those of a vertex", "degrees": "degree() counts the edges of each",
+    "add_node": "a Graph is made of all its edges at once: Graph.from_edges",
+    "number_of_nodes": "len(g) is the number of vertices", "order": "len(g) is the number of vertices",
     "draw": "bitblas.plots.graph(g)", "edges": "to_dataframe() lists them", "nodes": "vertices has them",
     "shortest_path": "path(source, target) has its vertices, sssp(source) the lengths",
 }  # fmt: skip
@@ -96,7 +101,8 @@ def method(graph: Graph, name: str) -> Callable[..., Any]:
         except TypeError as error:
             raise TypeError(f"{name}: {error}{_option_meant(options, signature)}") from None
         if name in UNDIRECTED and graph.directed:
-            raise InvalidValue(f"{name}: expected an undirected graph, got one with directions; see to_undirected()")
+            warn(f"{name}: the graph has directions; each edge counts both ways here, as to_undirected() makes it")
+            given.arguments["A"] = both_ways(graph.matrix)
         if "directed" in signature.parameters:
             given.arguments.setdefault("directed", graph.directed)
         for argument in given.arguments:
@@ -144,7 +150,7 @@ def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any
     made = type(graph)
     if hasattr(answer, "to_coo") and not hasattr(answer, "nrows"):
         reached = {"absent": _unreached(graph, given)} if name in FROM_SOURCE else {}
-        return Values(graph, answer, vertices=name in GIVE_VERTICES, **reached)
+        return Values(graph, answer, vertices=name in GIVE_VERTICES, classes=name in CLASSES, **reached)
     if isinstance(answer, list):  # a cycle
         return [graph.label(vertex) for vertex in answer]
     if not hasattr(answer, "nrows"):

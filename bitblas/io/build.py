@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..exceptions import GraphblasException, InvalidValue, OutOfMemory
+from ..exceptions import GraphblasException, InvalidValue, OutOfMemory, warn
 
 
 def build(
@@ -82,12 +81,26 @@ def warn_of_gaps(source: str, rows: np.ndarray, cols: np.ndarray, size: int) -> 
             found = int(np.count_nonzero(there))
             if size <= SPARSE * found:
                 return
+    _warn_of_few(source, found, size)
+
+
+def warn_of_gaps_in(source: str, A: Any) -> None:
+    """The same of a square Matrix, whose edges were read in parts."""
+    import bitblas as gb
+
+    if A.nrows <= FEW or not A.nvals:
+        return
+    ends = A.reduce_rowwise(gb.monoid.any).new()
+    if A.nrows > SPARSE * ends.nvals:  # mostly the rows say enough
+        ends = ends.ewise_add(A.reduce_columnwise(gb.monoid.any).new(), gb.monoid.any).new()
+        _warn_of_few(source, ends.nvals, A.nrows)
+
+
+def _warn_of_few(source: str, found: int, size: int) -> None:
     if size > SPARSE * found:
-        warnings.warn(
+        warn(
             f"{source}: {found} different numbers of vertices, of {size} in all, so that {size - found} have no "
-            "edge: labels=True (--labels) if these are ids, size= (--size) if they are meant",
-            UserWarning,
-            stacklevel=3,
+            "edge: labels=True (--labels) if these are ids, size= (--size) if they are meant"
         )
 
 

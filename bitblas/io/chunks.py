@@ -17,6 +17,7 @@ from .edges import Layout, Reader
 from .files import CHUNK, Source, opened
 from .mmfile import Header
 from .names import Names
+from .wrong import fed
 
 BLOCK = 16 * CHUNK  # of text: 4 MiB, some 100 MB while its numbers are read
 TEXT = 6  # bytes of memory for a byte of text, if an edge list is read at once: 24 for the shortest line
@@ -97,8 +98,7 @@ class EdgeChunks(FileChunks):
     def entries(self, stream: Source) -> Iterator[Entries]:
         reader = Reader(stream.name, self.asked, self.base, self.size)
         reader.index = self.index  # names keep their numbers
-        for block in stream.blocks(BLOCK):
-            reader.feed(block)
+        for _ in fed(reader, stream.blocks(BLOCK)):
             for part in reader.taken():
                 yield part if self.both is None else self.both(*part)
         self.labels, self.shape = reader.labels, (reader.counted(), reader.counted())

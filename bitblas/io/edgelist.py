@@ -8,20 +8,21 @@ import numpy as np
 
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..graph import Graph
-from .build import build, columns_of, mirrored, symmetry_of, warn_of_gaps
+from .build import build, columns_of, mirrored, symmetry_of, warn_of_gaps, warn_of_gaps_in
 from .chunks import EdgeChunks, text_bytes
 from .chunks import chunked as chunked_
 from .edges import Layout, Reader, delimiter_of
 from .files import check_fits, created, line_of, opened
+from .wrong import fed
 
 _LINES = 1 << 16  # written at once
 
 
 def read_edgelist(
     source: Any, *, delimiter: str | None = None, header: bool | None = None, labels: bool | None = None,
-    weights: bool | None = None, base: int = 0, directed: bool = True, size: int | None = None, dup_op: Any = None,
-    dtype: Any = None, name: str | None = None, progress: bool | None = None, chunked: bool | None = None,
-    device: str | None = None, format: str | None = None, tile: int | None = None,
+    weights: bool | None = None, base: int = 0, directed: bool | None = None, size: int | None = None,
+    dup_op: Any = None, dtype: Any = None, name: str | None = None, progress: bool | None = None,
+    chunked: bool | None = None, device: str | None = None, format: str | None = None, tile: int | None = None,
     packed: bool | None = None,
 ) -> Graph:  # fmt: skip
     """Read an edge list: a Graph of the square adjacency Matrix and the labels of the vertices.
@@ -39,7 +40,8 @@ def read_edgelist(
     weights: whether a third column is the value (False: it is left out); None: if there is one.
     base: the number of the first vertex, 0 or 1.
     directed: False: every line is an edge in both directions; where the file has both, with other weights, the lesser
-        one stands, as in `Graph.to_undirected`.
+        one stands, as in `Graph.to_undirected`. None: lines are as they stand, and the graph has directions unless
+        every edge is there both ways, with one weight.
     size: the number of vertices; None: one more than the largest number. A file without an edge needs it.
 
     The dtype is BOOL, with one value for all entries, without weights; INT64 if all weights are integers, else FP64;
@@ -59,18 +61,21 @@ def read_edgelist(
         raise InvalidValue("size: expected none together with labels=True, which count the vertices")
     asked = Layout(delimiter_of(source, delimiter), header, labels, weights)
     if chunked_(source, chunked, lambda: text_bytes(source)):
-        edges = EdgeChunks(source, asked, base, size, None if directed else mirrored, progress)
+        edges = EdgeChunks(source, asked, base, size, mirrored if directed is False else None, progress)
         storage: dict[str, Any] = {"device": device, "format": format, "tile": tile, "packed": packed}
-        return Graph(edges.matrix(dup_op=dup_op, dtype=dtype, name=name, **storage), edges.labels, directed=directed)
+        A = edges.matrix(dup_op=dup_op, dtype=dtype, name=name, **storage)
+        if size is None and labels is None and edges.labels is None:
+            warn_of_gaps_in(edges.name, A)
+        return Graph(A, edges.labels, directed=directed)
     with opened(source, progress) as stream:
         reader = Reader(stream.name, asked, base, size)
-        for block in stream.blocks():
-            reader.feed(block)
+        for _ in fed(reader, stream.blocks()):
+            pass
     rows, cols, values = reader.finish()
     n = reader.vertices
     if size is None and labels is None and reader.labels is None:
         warn_of_gaps(reader.name, rows, cols, n)
-    check_fits(reader.name, n, n, len(rows) * (1 if directed else 2))
+    check_fits(reader.name, n, n, len(rows) * (2 if directed is False else 1))
 
     def where(i: int, j: int) -> str:
         one, other = (reader.labels[k] if reader.labels else str(k + base) for k in (i, j))
@@ -78,8 +83,8 @@ def read_edgelist(
         return f"{line}: expected every edge once, got {one!r} to {other!r} twice"
 
     A = build(
-        reader.name, rows, cols, values, (n, n), dup_op=dup_op, dtype=dtype, name=name, directed=directed, where=where,
-        device=device, format=format, tile=tile, packed=packed,
+        reader.name, rows, cols, values, (n, n), dup_op=dup_op, dtype=dtype, name=name,
+        directed=directed is not False, where=where, device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
     return Graph(A, reader.labels, directed=directed)
 

@@ -19,7 +19,7 @@ from .header import INTEGER, dividing, integers, is_weight, names_columns, value
 from .names import LEAST, Names, fields_of
 from .scan import Fault, Scan, numbers, pieces
 
-_COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
+COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
 _INTEGERS = b"0123456789+- \t\r\n\v\f"
 _PLUS = re.compile(rb"(?<![eE])\+")
 _BLANKS = bytes.maketrans(b" \t\r\v\f", b"\n\n\n\n\n")
@@ -68,6 +68,7 @@ class Reader:
         self.highest = -1  # number of a vertex
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
         self.index = Names()  # the labels, in the order in which they came
+        self.wrong: list[str] = []  # what is said of lines that are no edges, of the block that was refused
 
     @property
     def vertices(self) -> int:
@@ -86,7 +87,7 @@ class Reader:
         if not self.lines and block.startswith(b"\xef\xbb\xbf"):
             block = block[3:]
         if b"#" in block or b"%" in block:
-            block = _COMMENT.sub(b"", block)
+            block = COMMENT.sub(b"", block)
         if not self.layout.columns:
             block = self._begin(block)
         if self.layout.columns and block and not block.isspace():
@@ -179,29 +180,37 @@ class Reader:
             bare = _PLUS.sub(b" ", text) if b"+" in text else text  # SciPy reads no leading plus
             table = numbers(bare.translate(_BLANKS), kind, count).reshape(-1, layout.columns)
         except (Fault, ValueError, OverflowError):
-            raise self._blame(block) from None
+            raise self.blame(block) from None
         ends = table[:, :2]
         if ends.min() < self.base or ends.max() >= self.limit:
-            raise self._blame(block)
+            raise self.blame(block)
         if layout.weights and not layout.nan and table.dtype.kind == "f" and np.isnan(table[:, 2]).any():
-            raise self._blame(block)
+            raise self.blame(block)
         rows, cols = (ends[:, k].astype(np.int64) - self.base for k in (0, 1))
         return rows, cols, table[:, 2].copy() if layout.weights else None
 
-    def _blame(self, block: bytes) -> InvalidValue:
-        """The first line of a block that is no edge."""
-        layout, number = self.layout, self.lines
-        last = "" if self.size is None else f" to {self.limit - 1}"
+    def blame(self, block: bytes) -> InvalidValue:
+        """What is wrong with the lines of a block that are no edges."""
+        number = self.lines
         for number, fields in self._lines(block):
-            got = self._shown(fields)
-            if len(fields) != layout.columns:
-                return self._fault(number, f"expected {layout.line}", got)
+            if (expected := self._lacking(fields)) is not None:
+                self.wrong.append(f"line {number}: expected {expected}, got {self._shown(fields)}")
+        if self.wrong:
+            return InvalidValue(f"{self.name}, {self.wrong[0]}")
+        return self._fault(number, f"expected {self.layout.line}", "something else in this line or above")
+
+    def _lacking(self, fields: list[str]) -> str | None:
+        """What was expected of a line that is no edge; None for one that is."""
+        layout = self.layout
+        if len(fields) != layout.columns or (layout.labels and not all(fields[:2])):
+            return layout.line
+        if not layout.labels:
             for end in fields[:2]:
                 if not INTEGER.fullmatch(end) or not self.base <= value_of(end) < self.limit:
-                    return self._fault(number, f"expected vertices from {self.base}{last}", got)
-            if len(fields) == 3 and not is_weight(fields[2]):
-                return self._fault(number, "expected a number as weight", got)
-        return self._fault(number, f"expected {layout.line}", "something else in this line or above")
+                    return f"vertices from {self.base}" + ("" if self.size is None else f" to {self.limit - 1}")
+        if len(fields) == 3 and (layout.weights or not layout.labels) and not is_weight(fields[2]):
+            return "a number as weight"
+        return None
 
     # ---- labels ----
 
@@ -216,14 +225,11 @@ class Reader:
                 return pairs[:, 0], pairs[:, 1], values
         ends: list[str] = []
         weights: list[str] = []
-        for number, words in self._lines(block):
-            if len(words) != layout.columns or not words[0] or not words[1]:
-                raise self._fault(number, f"expected {layout.line}", self._shown(words))
+        for _, words in self._lines(block):
+            if self._lacking(words) is not None:
+                raise self.blame(block)
             ends += words[:2]
-            if layout.weights:
-                if not is_weight(words[2]):
-                    raise self._fault(number, "expected a number as weight", self._shown(words))
-                weights.append(words[2])
+            weights += words[2:] if layout.weights else []
         pairs = self.index.numbers(ends).reshape(-1, 2)
         return pairs[:, 0], pairs[:, 1], _numbers_of(weights) if layout.weights else None
 

@@ -8,9 +8,10 @@ has.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterator
 from itertools import chain, islice
+
+from ..exceptions import warn
 
 INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _NAME = re.compile(r"[^\W\d][\w .:-]*")  # of a column
@@ -73,11 +74,9 @@ def names_columns(
     if first in OFTEN or first[::-1] in OFTEN:
         return True
     if labels is not False and len(list(islice(lines, LEAST - 1))) == LEAST - 1:
-        warnings.warn(
+        warn(
             f"{name}: the first line, {' '.join(fields)!r}, is read as an edge, but no other line has these words: "
-            "header=True (--header) if it names the columns, header=False (--no-header) if not",
-            UserWarning,
-            stacklevel=2,
+            "header=True (--header) if it names the columns, header=False (--no-header) if not"
         )
     return False
 

@@ -25,11 +25,12 @@ def load() -> Any:
 
 
 def read_parquet(
-    path: Any, /, source: str = "source", target: str = "target", weight: str | None = "weight", **options: Any
-) -> Graph:
+    path: Any, /, source: str = "source", target: str = "target", weight: str | None = "weight", *,
+    directed: bool | None = None, **options: Any,
+) -> Graph:  # fmt: skip
     """A Graph of the rows of a Parquet file, or of a folder of such files; columns not named are not read.
 
-    source, target, weight, options: as in `from_table`; a table without a column `weight` gives a pattern.
+    source, target, weight, directed, options: as in `from_table`; a table without a column `weight` gives a pattern.
     Raises InvalidValue (with the file), OSError, ImportError without pyarrow.
     """
     parquet, name = load(), name_of(path)
@@ -48,7 +49,7 @@ def read_parquet(
     except ArrowInvalid as error:
         raise InvalidValue(f"{name}: expected a Parquet file: {error}") from None
     try:
-        return from_table(table, source, target, weight, **options)
+        return from_table(table, source, target, weight, directed=directed, **options)
     except InvalidValue as error:
         raise InvalidValue(f"{name}: {error}") from None
 

@@ -24,8 +24,9 @@ EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
 
 def from_table(
     table: Any, source: str = "source", target: str = "target", weight: str | None = None, *, size: int | None = None,
-    labels: bool | None = None, directed: bool = True, dup_op: Any = None, dtype: Any = None, name: str | None = None,
-    device: str | None = None, format: str | None = None, tile: int | None = None, packed: bool | None = None,
+    labels: bool | None = None, directed: bool | None = True, dup_op: Any = None, dtype: Any = None,
+    name: str | None = None, device: str | None = None, format: str | None = None, tile: int | None = None,
+    packed: bool | None = None,
 ) -> Graph:  # fmt: skip
     """A Graph of the rows of a table: a DataFrame of pandas or polars, an Arrow table, or a dictionary of arrays.
 
@@ -33,8 +34,9 @@ def from_table(
     numbered in the order in which they come. weight: the column of values, numbers; None: a pattern. size: the number
     of vertices; None: as many as the largest number says; not for names. labels: True: integers are names too, ids of
     which most are not there (a warning says where that seems so); False: names are refused. directed: False: every row
-    is an edge in both directions; where both are there, with other weights, the lesser one stands. dup_op ("plus",
-    "min", "max", "first", ..) joins the weights of an edge that is there twice, and then those of both its directions.
+    is an edge in both directions; where both are there, with other weights, the lesser one stands; None: the graph has
+    directions unless every edge is there both ways, with one weight. dup_op ("plus", "min", "max", "first", ..) joins
+    the weights of an edge that is there twice, and then those of both its directions.
 
     Raises InvalidValue for a column that is not there, has missing values (NaN too) or is of another kind, for a vertex
     out of range, and for an edge with a weight that is there twice in one direction, without dup_op.
@@ -75,8 +77,8 @@ def from_table(
         return f": expected every edge once, got {one!r} to {other!r} twice, in rows {at[0]} and {at[1]}"
 
     matrix = build(
-        "table", rows, cols, values, (size, size), dup_op=dup_op, dtype=dtype, name=name, directed=directed,
-        where=where, device=device, format=format, tile=tile, packed=packed,
+        "table", rows, cols, values, (size, size), dup_op=dup_op, dtype=dtype, name=name,
+        directed=directed is not False, where=where, device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
     return Graph(matrix, known, directed=directed)
 

@@ -11,6 +11,7 @@ from ..io.build import host_coo
 from .matrices import INK, LINE, PAPER, picture
 
 SMALL = 300  # vertices up to which places come from springs, and vertices are drawn
+LISTED = 12  # classes that a legend names
 PIVOTS = 24  # searches for the places of a larger graph
 
 
@@ -48,18 +49,24 @@ def positions(A: Any, *, pivots: int = PIVOTS, seed: int = 0) -> np.ndarray:
 
 
 def graph(
-    A: Any, values: Any = None, *, places: Any = None, title: str | None = None, label: str | None = None
+    A: Any, values: Any = None, *, places: Any = None, title: str | None = None, label: str | None = None,
+    classes: bool | None = None,
 ) -> Any:  # fmt: skip
     """A matplotlib Figure of a graph, a Matrix or a Graph: its edges, in the colors of a value of each vertex.
 
-    values: a Vector, or an array of n numbers, such as distances or ranks; None: ink. places: n x 2; None: `positions`,
-    of few vertices those of `spring_layout`. label: what the values are. Raises DimensionMismatch (A not square, arrays
-    of another length), ImportError without matplotlib.
+    values: a Vector, Values, or an array of n numbers, such as distances or ranks; None: ink. places: n x 2; None:
+    `positions`, of few vertices those of `spring_layout`. label: what the values are. classes: True: values are names
+    of classes, as communities have them: each class has one of twenty colors, the largest ones different ones, and
+    edges between two are gray; False: values are numbers on a scale; None: as Values know it, else False. Raises
+    DimensionMismatch (A not square, arrays of another length), ImportError without matplotlib.
     """
     kind = picture()
     from matplotlib.collections import LineCollection
+    from matplotlib.colors import to_rgba
 
     A, names = getattr(A, "matrix", A), getattr(A, "labels", None)
+    classes = getattr(values, "classes", False) if classes is None else classes
+    named = names if getattr(values, "vertices", False) else None
     n = _square(A)
     if places is None:
         places = _few(A) if n <= SMALL else positions(A)
@@ -81,16 +88,22 @@ def graph(
     width = float(np.clip(40 / np.sqrt(len(low) + 1), 0.25, 1.2))
     ends = list(np.stack([places[low], places[high]], axis=1))
     lines = LineCollection(ends, linewidths=width, rasterized=len(low) > 5000)
+    paint: dict[str, Any] = {"color": INK}
     if colors is None:
         lines.set_color(LINE if n <= SMALL else INK)
+    elif classes:
+        points, legend = _classes(colors, named)
+        lines.set_color(np.where((colors[low] == colors[high])[:, None], points[low], to_rgba(LINE)))
+        figure.legend(handles=legend, title=label, loc="outside right upper", frameon=False)
+        paint = {"c": points}
     else:
         lines.set_array((colors[low] + colors[high]) / 2)
         lines.set_cmap("viridis")
         bar = figure.colorbar(lines, ax=axes, shrink=0.6)
         bar.set_label(label or "")
+        paint = {"c": colors, "cmap": "viridis"}
     axes.add_collection(lines)
     if n <= SMALL:
-        paint: dict[str, Any] = {"color": INK} if colors is None else {"c": colors, "cmap": "viridis"}
         axes.scatter(places[:, 0], places[:, 1], s=40, zorder=2, edgecolors=PAPER, **paint)
         for k in range(n if n <= 60 else 0):
             axes.annotate(str(k if names is None else names[k]), places[k], xytext=(4, 4), textcoords="offset points")
@@ -106,6 +119,31 @@ def levels(A: Any, source: Any = 0, *, places: Any = None, title: str | None = N
     matrix, start = getattr(A, "matrix", A), A.vertex(source) if hasattr(A, "vertex") else source
     found = bfs_levels(matrix, start)
     return graph(A, found, places=places, title=title, label=f"edges from vertex {source}")
+
+
+def _classes(values: np.ndarray, names: Any) -> tuple[np.ndarray, list[Any]]:
+    """A color for each vertex, by the size of its class, and the lines of a legend: the largest classes. names: what
+    values are called that are vertices."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_rgba
+    from matplotlib.lines import Line2D
+
+    pairs = np.array([to_rgba(color) for color in colormaps["tab20"].colors])
+    palette = np.concatenate([pairs[::2], pairs[1::2]])  # the strong ones first
+    kinds, which, sizes = np.unique(values[~np.isnan(values)], return_inverse=True, return_counts=True)
+    order = np.argsort(-sizes, kind="stable")
+    rank = np.argsort(order)
+    found = np.tile(to_rgba(LINE), (len(values), 1))
+    found[~np.isnan(values)] = palette[rank[which] % len(palette)]
+    dot = {"marker": "o", "linestyle": "", "markeredgecolor": PAPER}
+    legend = []
+    for place, k in enumerate(order[:LISTED].tolist()):
+        name = kinds[k] if names is None else names[int(kinds[k])]
+        text = f"{name:g}" if isinstance(name, float) else str(name)
+        legend.append(Line2D([], [], color=palette[place % len(palette)], label=f"{text}: {sizes[k]} vertices", **dot))
+    if len(order) > LISTED:
+        legend.append(Line2D([], [], linestyle="", label=f".. {len(order) - LISTED} more"))
+    return found, legend
 
 
 def _square(A: Any) -> int:

@@ -23,7 +23,8 @@ def eigenvector_centrality(A, *, weighted=False, tol=1e-6, max_iter=100, gb=None
 
     A: Matrix, n x n, any dtype. weighted: bool, whether the values of A (0 or more) are weights. tol: float > 0; stops
     when the sum of the absolute changes of one round is below n tol. max_iter: int >= 1; if tol is not met by then, the
-    last iterate is returned, and a `algorithms.Watch` around the call says so. gb: the library, bitblas if None.
+    last iterate is returned, and a ConvergenceWarning says so (or an `algorithms.Watch` around the call). gb: the
+    library, bitblas if None.
     Returns a Vector, FP64, size n, full, of the 2-norm 1. Where the eigenvector is not unique (a graph that is not
     connected), it is the one nearest to all ones.
     Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
@@ -39,7 +40,7 @@ def eigenvector_centrality(A, *, weighted=False, tol=1e-6, max_iter=100, gb=None
     loop = check.loop(_iteration, A, gb, weighted, n * tol, max_iter)
     x = loop.state["scores"]
     x << 1 / n
-    power.run(loop)
+    power.run(loop, "eigenvector_centrality")
     return loop.result(x)
 
 

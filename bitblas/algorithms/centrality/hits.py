@@ -23,8 +23,8 @@ def hits(A, *, weighted=False, tol=1e-8, max_iter=100, gb=None):
 
     A: Matrix, n x n, any dtype. weighted: bool, whether the values of A (0 or more) are weights. tol: float > 0; stops
     when the sum of the absolute changes of the hubs in one round is below it. max_iter: int >= 1; if tol is not met by
-    then, the last iterate is returned, and a `algorithms.Watch` around the call says so. gb: the library, bitblas if
-    None.
+    then, the last iterate is returned, and a ConvergenceWarning says so (or an `algorithms.Watch` around the call). gb:
+    the library, bitblas if None.
     Returns two Vectors, hubs and authorities, FP64, size n, full, each with sum 1 (0 in a graph without edges).
     Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
     """
@@ -39,7 +39,7 @@ def hits(A, *, weighted=False, tol=1e-8, max_iter=100, gb=None):
     loop = check.loop(_iteration, A, gb, weighted, tol, max_iter)
     h, a = loop.state["hubs"], loop.state["authorities"]
     h << 1 / n
-    power.run(loop)
+    power.run(loop, "hits")
     # a = a / sum(a)
     total = a.reduce(gb.monoid.plus, allow_empty=False).new().value
     return loop.result(h), a.apply(gb.binary.truediv, right=max(total, TINY)).new()

@@ -24,8 +24,8 @@ def katz_centrality(A, *, alpha=0.1, beta=1.0, weighted=False, normalized=True, 
     A: Matrix, n x n, any dtype. alpha: float, 0 < alpha < 1 / (largest eigenvalue of A). beta: float > 0, what each
     vertex has without any walk. weighted: bool, whether the values of A (0 or more) are weights. normalized: bool,
     whether the result has the 2-norm 1. tol: float > 0; stops when the sum of the absolute changes of one round is
-    below n tol. max_iter: int >= 1; if tol is not met by then, the last iterate is returned, and a `algorithms.Watch`
-    around the call says so. gb: the library, bitblas if None.
+    below n tol. max_iter: int >= 1; if tol is not met by then, the last iterate is returned, and a ConvergenceWarning
+    says so (or an `algorithms.Watch` around the call). gb: the library, bitblas if None.
     Returns a Vector, FP64, size n, full.
     Raises InvalidValue (an option or a weight out of range; alpha so large that x overflows), DimensionMismatch (A not
     square), TypeError.
@@ -45,7 +45,7 @@ def katz_centrality(A, *, alpha=0.1, beta=1.0, weighted=False, normalized=True, 
     loop = check.loop(_iteration, A, gb, alpha, beta, weighted, n * tol, max_iter)
     x = loop.state["scores"]
     x << 0.0
-    power.run(loop)
+    power.run(loop, "katz_centrality")
     x = loop.result(x)
     norm = power.length(x, gb)
     if not norm < float("inf"):

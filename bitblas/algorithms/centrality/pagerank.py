@@ -25,11 +25,11 @@ def pagerank(A, *, alpha=0.85, personalization=None, weighted=False, tol=1e-6, m
     """The rank of each vertex.
 
     A: Matrix, n x n, any dtype. alpha: float, 0 <= alpha < 1. personalization: Vector of size n, values >= 0 of a sum
-    above 0: where jumps lead, in proportion; no entry is 0; None: everywhere alike. weighted: bool, whether the
-    values of A (0 or more) are weights. tol: float > 0; stops when the sum of the absolute changes of one round is
-    below it. max_iter: int >= 1; if tol is not met by then, the last iterate is returned, and a `algorithms.Watch`
-    around the call says so. dtype: FP64 or FP32, what ranks are computed in, FP64 if None; FP32 moves half the bytes,
-    and is good for a tol of 1e-5 or more. gb: the library, bitblas if None.
+    above 0: where jumps lead, in proportion; no entry is 0; None: everywhere alike. weighted: bool, whether the values
+    of A (0 or more) are weights. tol: float > 0; stops when the sum of the absolute changes of one round is below it.
+    max_iter: int >= 1; if tol is not met by then, the last iterate is returned, and a ConvergenceWarning says so (or an
+    `algorithms.Watch` around the call). dtype: FP64 or FP32, what ranks are computed in, FP64 if None; FP32 moves half
+    the bytes, and is good for a tol of 1e-5 or more. gb: the library, bitblas if None.
     Returns a Vector, dtype, size n, full, with sum 1.
     Raises InvalidValue (alpha, tol, max_iter or a weight out of range, another dtype), DimensionMismatch (A not
     square, another size of personalization), TypeError.
@@ -61,7 +61,7 @@ def pagerank(A, *, alpha=0.85, personalization=None, weighted=False, tol=1e-6, m
     w(~w.S) << 0.0
     if jumps is not None:
         p << jumps
-    power.run(loop)
+    power.run(loop, "pagerank")
     return loop.result(r)
 
 

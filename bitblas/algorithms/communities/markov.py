@@ -28,8 +28,8 @@ def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6,
     A: Matrix, n x n, any dtype, symmetric (not checked). inflation: float > 1; higher ones make smaller communities.
     prune: float, 0 <= prune < 1: smaller probabilities are dropped. weighted: bool, whether the values of A (0 or more)
     are weights. tol: float > 0, how unequal the values of a column may be at the end. max_iter: int >= 1; if tol is not
-    met by then, the last iterate counts, and a `algorithms.Watch` around the call says so. gb: the library, bitblas if
-    None.
+    met by then, the last iterate counts, and a ConvergenceWarning says so (or an `algorithms.Watch` around the call).
+    gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full.
     Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
     """
@@ -58,7 +58,7 @@ def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6,
         if not ((highest - _sums(j, w * w, n, gb)) >= tol).any():
             break
     else:
-        watch.stopped()
+        watch.stopped("markov_clustering", max_iter)
     return connected_components(binary.pair[gb.dtypes.BOOL](M | M.T).new(), gb=gb)
 
 

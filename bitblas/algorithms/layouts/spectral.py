@@ -27,7 +27,8 @@ def spectral_layout(A, *, dimensions=2, weighted=False, tol=1e-6, max_iter=1000,
 
     A: Matrix, n x n, any dtype, symmetric (not checked). dimensions: int >= 1, axes. weighted: bool, whether values are
     how strong edges are, 0 or more; else all alike. tol: float > 0: an axis is found when sum(|x - x'|) < tol n of one
-    round to the next. max_iter: int >= 1, rounds for an axis. gb: the library, bitblas if None.
+    round to the next. max_iter: int >= 1, rounds for an axis; a ConvergenceWarning says where they end before tol is
+    met. gb: the library, bitblas if None.
     Returns a Matrix, FP64, n x dimensions, full: the axes, each of length 1, the smoothest first.
     Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError (wrong kinds).
     """
@@ -53,7 +54,7 @@ def spectral_layout(A, *, dimensions=2, weighted=False, tol=1e-6, max_iter=1000,
         for u, found in zip(before, axes, strict=True):
             u << found
         x << gb.Vector.from_dense(drawn(numbers(n, gb), axis) / 2.0**31 - 1)
-        power.run(loop)
+        power.run(loop, "spectral_layout")
         axes.append(loop.result(x))
     # P[:, axis] = x / sqrt(sum(x .* x))
     index, cells = numbers(n, gb) * dimensions, numbers(n * dimensions, gb)

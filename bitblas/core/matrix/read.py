@@ -63,13 +63,13 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
 
     def reduce_rowwise(self, op: Any = monoid.plus) -> VectorExpression:
         """The monoid's sum of each row that has entries: a vector of nrows. op may be an aggregator, as `agg.mean`."""
-        return self._reduce(op, "reduce_rowwise", self.nrows, self._transposed)
+        return self._lines_joined(op, "reduce_rowwise", self.nrows, self._transposed)
 
     def reduce_columnwise(self, op: Any = monoid.plus) -> VectorExpression:
         """The monoid's sum of each column that has entries: a vector of ncols. op may be an aggregator."""
-        return self._reduce(op, "reduce_columnwise", self.ncols, not self._transposed)
+        return self._lines_joined(op, "reduce_columnwise", self.ncols, not self._transposed)
 
-    def _reduce(self, op: Any, method: str, size: int, transpose: bool) -> VectorExpression:
+    def _lines_joined(self, op: Any, method: str, size: int, transpose: bool) -> VectorExpression:
         aggregator = None if type(op) is Monoid else aggregators.find(op)
         if aggregator is not None:
             return aggregators.delayed(aggregator, self, method, size)

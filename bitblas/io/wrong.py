@@ -1,0 +1,49 @@
+"""Files of many lines that are no edges: one error says the first ones, and how many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..exceptions import InvalidValue
+from .edges import COMMENT, Reader
+
+TOLD = 3  # lines that an error names
+LOOKED_THROUGH = 16 << 20  # bytes of text in which it counts the others
+
+
+def fed(reader: Reader, blocks: Iterator[bytes]) -> Iterator[None]:
+    """Feeds one block after the other. InvalidValue for lines that are no edges: it tells of all in the file."""
+    for block in blocks:
+        try:
+            reader.feed(block)
+        except InvalidValue:
+            if not reader.wrong:
+                raise
+            reader.lines += block.count(b"\n")
+            raise _all(reader, blocks) from None
+        yield
+
+
+def _all(reader: Reader, blocks: Iterator[bytes]) -> InvalidValue:
+    """The error of the lines of a block that was refused and of those in the blocks after it."""
+    told, count, seen, least = reader.wrong[:TOLD], len(reader.wrong), 0, ""
+    for block in blocks:
+        seen += len(block)
+        if seen > LOOKED_THROUGH:
+            least = "at least "
+            break
+        reader.wrong = []
+        try:
+            reader.blame(COMMENT.sub(b"", block))
+        except InvalidValue:  # a fault that ends the reading of lines
+            least = "at least "
+            break
+        told, count = (told + reader.wrong)[:TOLD], count + len(reader.wrong)
+        reader.lines += block.count(b"\n")
+    text = f"{reader.name}, {'; '.join(told)}"
+    if count > 1:
+        text += (
+            f"; {least}{count} wrong lines in all. Hint: where they are many, read the file as a table, clean it, and "
+            "take Graph.from_table"
+        )
+    return InvalidValue(text)
