@@ -10,7 +10,7 @@ import pytest
 import bitblas as gb
 from bitblas import Graph, algorithms
 from bitblas.exceptions import DimensionMismatch, InvalidValue
-from bitblas.graph import Values, methods
+from bitblas.graph import Values, arguments, methods
 
 ROADS = [("Ulm", "Bern", 7.0), ("Bern", "Rom", 2.5), ("Ulm", "Rom", 11.0), ("Rom", "Bari", 4.0), ("Kiel", "Jena", 3.0)]
 WAYS = [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")]
@@ -147,6 +147,19 @@ def test_networkx_there_and_back():
     assert Graph.from_networkx(networkx.path_graph(3, networkx.DiGraph)).bfs(0)[2] == 2
 
 
+def test_parallel_edges_of_networkx_are_joined_when_asked():
+    networkx = pytest.importorskip("networkx")
+    G = networkx.MultiGraph([("a", "b", {"weight": 5}), ("b", "a", {"weight": 2}), ("b", "b", {"weight": 3})])
+    with pytest.raises(InvalidValue, match=r"parallel ones from 'a' to 'b'; dup_op says how"):
+        Graph.from_networkx(G)
+    for dup_op, weight in (("min", 2), ("plus", 7), ("first", 5)):
+        joined = Graph.from_networkx(G, dup_op=dup_op)
+        assert joined.matrix.to_dicts() == {0: {1: weight}, 1: {0: weight, 1: 3}} and joined.labels == ("a", "b")
+        assert gb.io.from_networkx(G, ["b", "a"], dup_op=dup_op).to_dicts() == {0: {0: 3, 1: weight}, 1: {0: weight}}
+    assert Graph.from_networkx(networkx.MultiDiGraph([(0, 1), (0, 1)])).matrix.to_dicts() == {0: {1: 1}}
+    assert gb.io.from_networkx(G).to_dicts() == {0: {1: 7}, 1: {0: 7, 1: 3}}
+
+
 def test_igraph_there_and_back():
     igraph = pytest.importorskip("igraph")
     G = igraph.Graph([(0, 1), (1, 2)], directed=True)
@@ -189,7 +202,7 @@ def test_every_algorithm_is_a_method(roads):
         assert (name in methods.UNDIRECTED) == needs, name
         assert list(inspect.signature(getattr(roads, name)).parameters)[:1] != ["A"], name
         for parameter in inspect.signature(program).parameters:
-            if parameter in methods.VERTICES:
+            if parameter in (*arguments.VERTEX, *arguments.VERTICES):
                 assert "vertex" in doc or "vertices" in doc or "0 <= " in doc, name
 
 

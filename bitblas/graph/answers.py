@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +57,7 @@ class Values(Mapping[Any, Any]):
     def _place(self, number: int) -> int | None:
         """Where the value of a vertex stands."""
         index = self.entries[0]
-        at = int(np.searchsorted(index, number))
+        at = int(index.searchsorted(index.dtype.type(number)))  # of another type, all of the index would be converted
         return at if at < len(index) and index[at] == number else None
 
     def __iter__(self) -> Iterator[Any]:
@@ -65,6 +65,14 @@ class Values(Mapping[Any, Any]):
 
     def __len__(self) -> int:
         return int(self.vector.nvals)
+
+    def values(self) -> ValuesView[Any]:
+        """The values, of the vertices in their order."""
+        return dict(self.items()).values()
+
+    def items(self) -> ItemsView[Any, Any]:
+        """Pairs of a name and its value."""
+        return dict(zip(self, map(self._value, self.entries[1].tolist()))).items()
 
     def largest(self, count: int = 10) -> list[tuple[Any, Any]]:
         """Pairs of a name and its value, of the largest values, the largest first; of equal ones in their order."""

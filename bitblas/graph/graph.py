@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import extras
 from ..core.above import above
 from ..exceptions import DimensionMismatch, InvalidValue
-from . import given, methods
+from . import arguments, edges, given, methods
 
 if TYPE_CHECKING:
     from ..core import Matrix
@@ -27,7 +27,7 @@ def _io() -> Any:
     return above["io"]()
 
 
-class Graph(Methods):
+class Graph(Methods, metaclass=methods.Named):
     """A graph whose vertices have names.
 
     matrix: the adjacency Matrix; an entry (i, j) is an edge from vertex i to vertex j, its value the weight. What a
@@ -102,7 +102,11 @@ class Graph(Methods):
     def from_networkx(
         cls, G: Any, weight: str | None = "weight", *, attributes: Iterable[str] = (), **options: Any
     ) -> Graph:
-        """From a NetworkX graph, whose nodes are the names. attributes: of edges, numbers. ImportError without it."""
+        """From a NetworkX graph, whose nodes are the names. attributes: of edges, numbers. ImportError without it.
+
+        options: as of `bitblas.io.from_networkx`; of parallel edges InvalidValue, unless dup_op="min" .. joins them.
+        """
+        options.setdefault("dup_op", None)
         labels: Any = None if list(G) == list(range(len(G))) else list(G)
         more = {name: _io().from_networkx(G, weight=name, **options) for name in attributes}
         return cls(_io().from_networkx(G, weight=weight, **options), labels, directed=G.is_directed(), attributes=more)
@@ -111,7 +115,11 @@ class Graph(Methods):
     def from_igraph(
         cls, G: Any, weight: str | None = "weight", *, attributes: Iterable[str] = (), **options: Any
     ) -> Graph:
-        """From an igraph.Graph, whose vertices' attribute `name` holds the names. attributes: of edges, numbers."""
+        """From an igraph.Graph, whose vertices' attribute `name` holds the names. attributes: of edges, numbers.
+
+        options: as of `bitblas.io.from_igraph`; of parallel edges InvalidValue, unless dup_op="min" .. joins them.
+        """
+        options.setdefault("dup_op", None)
         made = _io().from_igraph(G, weight, **options)
         more = {name: _io().from_igraph(G, name, **options).matrix for name in attributes}
         return cls(made.matrix, made.labels, directed=G.is_directed(), attributes=more)
@@ -145,7 +153,7 @@ class Graph(Methods):
         if self.labels is not None:
             number = self._numbered(label)
             if number is None:
-                meant = methods.meant(label, self.labels)
+                meant = arguments.meant(label, self.labels)
                 raise InvalidValue(
                     f"expected one of the {len(self.labels)} labels of the graph, got {str(label)!r}{meant}"
                 )
@@ -163,7 +171,7 @@ class Graph(Methods):
         if self._numbers is None:
             self._numbers = {name: number for number, name in enumerate(self.labels or ())}
         known = (
-            self._numbers[name] for name in (label, str(label)) if methods.hashable(name) and name in self._numbers
+            self._numbers[name] for name in (label, str(label)) if arguments.hashable(name) and name in self._numbers
         )
         return next(known, None)
 
@@ -185,19 +193,19 @@ class Graph(Methods):
         """How many edges there are; without a direction each counts once."""
         if self.directed:
             return int(self.matrix.nvals)
-        return int(self.matrix.nvals + methods.loops(self.matrix).nvals) // 2
+        return int(self.matrix.nvals + edges.loops(self.matrix).nvals) // 2
 
     def degree(self, *, weighted: bool = False) -> Values:
         """How many edges each vertex has, in and out; a loop counts twice. weighted: the sum of their weights."""
-        return methods.ends(self, out=True, into=True, weighted=weighted)
+        return edges.ends(self, out=True, into=True, weighted=weighted)
 
     def in_degree(self, *, weighted: bool = False) -> Values:
         """How many edges end at each vertex; without a direction as `degree`. weighted: the sum of their weights."""
-        return methods.ends(self, out=not self.directed, into=True, weighted=weighted)
+        return edges.ends(self, out=not self.directed, into=True, weighted=weighted)
 
     def out_degree(self, *, weighted: bool = False) -> Values:
         """How many edges begin at each vertex; without a direction as `degree`. weighted: the sum of their weights."""
-        return methods.ends(self, out=True, into=not self.directed, weighted=weighted)
+        return edges.ends(self, out=True, into=not self.directed, weighted=weighted)
 
     def path(self, source: Any, target: Any, *, weighted: bool | None = None) -> list[Any]:
         """The names on a shortest path from a vertex to another, both included.
@@ -205,7 +213,7 @@ class Graph(Methods):
         weighted: True: the least sum of weights; False: the fewest edges; None: by weights where edges have some.
         Raises InvalidValue where target cannot be reached, and for what is no vertex.
         """
-        if weighted is None:
+        if arguments.weights(self, weighted) is None:
             weighted = str(self.matrix.dtype) != "BOOL"
         return (self.sssp_tree(source)[1] if weighted else self.bfs_parents(source)).way(target)
 
@@ -231,8 +239,8 @@ class Graph(Methods):
         ("plus", "max", "first", ..) makes of both; the first is that of the edge from the vertex that comes first."""
         if self._directed is False:
             return self
-        more = {name: methods.both_ways(A, dup_op) for name, A in self.attributes.items()}
-        return Graph(methods.both_ways(self.matrix, dup_op), self.labels, directed=False, attributes=more)
+        more = {name: edges.both_ways(A, dup_op) for name, A in self.attributes.items()}
+        return Graph(edges.both_ways(self.matrix, dup_op), self.labels, directed=False, attributes=more)
 
     # ---- to other things ----
 
@@ -248,7 +256,7 @@ class Graph(Methods):
         names = [*ends, *(name for name in values if name is not None)]
         if len(set(names)) < len(names):
             raise InvalidValue(f"columns: expected different names, got {', '.join(map(repr, names))}")
-        found = list(methods.edge_table(self).values())
+        found = list(edges.edge_table(self).values())
         if weight is None:
             del found[2]
         return pandas.DataFrame(dict(zip(names, found)))
@@ -258,7 +266,7 @@ class Graph(Methods):
         networkx = extras.load("networkx", "to_networkx")
         made = networkx.DiGraph() if self.directed else networkx.Graph()
         made.add_nodes_from(self.vertices)
-        sources, targets, *values = (list(column) for column in methods.edge_table(self).values())
+        sources, targets, *values = (list(column) for column in edges.edge_table(self).values())
         names = ("weight", *self.attributes)
         made.add_edges_from((s, t, dict(zip(names, row))) for s, t, *row in zip(sources, targets, *values))
         return made
@@ -303,6 +311,6 @@ class Graph(Methods):
         A = self.matrix
         if self._directed is None and A.nrows == A.ncols and A.nvals <= LOOKED_AT:
             kind = "directed, " if self.directed else "undirected, "
-        edges = f"{A.nvals} entries" if self._directed is None else f"{self.number_of_edges()} edges"
+        counted = f"{A.nvals} entries" if self._directed is None else f"{self.number_of_edges()} edges"
         some = "" if self.labels is None else f", {', '.join(map(repr, self.labels[:3]))}{', ..' * (len(self) > 3)}"
-        return f"Graph({kind}{A.nrows} vertices, {edges}, {A.dtype}{some})"
+        return f"Graph({kind}{A.nrows} vertices, {counted}, {A.dtype}{some})"

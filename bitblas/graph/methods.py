@@ -6,21 +6,20 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..exceptions import GraphblasException, InvalidValue, warn
+from ..exceptions import GraphblasException, warn
+from . import arguments, edges
 from .answers import Values
 
 if TYPE_CHECKING:
     from .graph import Graph
 
 SHORT = {"bfs": "bfs_levels"}
-# Parameters that are a vertex, or several; and values for vertices.
-VERTICES = ("source", "sources", "sink", "center", "starts")
-FOR_VERTICES = ("personalization", "labels")
 # Programs whose values are vertices: the one before, or the one that stands for a class.
 GIVE_VERTICES = frozenset({
     "bfs_parents", "connected_components", "label_propagation", "markov_clustering", "maximal_matching",
@@ -39,14 +38,14 @@ UNDIRECTED = frozenset({
 CLASSES = frozenset({"bipartite_sides", "coloring", "label_propagation", "leiden", "louvain", "markov_clustering"})
 CLASSES |= {name for name in GIVE_VERTICES if name.endswith("_components")}
 OF_METHODS = """As a method of a Graph: A is its matrix. Vertices go in by their names, `source="Anna"`, and come out by
-them: for a Vector comes `Values`, a mapping from names, for a Matrix of the same vertices a Graph. personalization and
-labels may be dictionaries by name, `{"Anna": 1.0}`, or Values."""
-A_ROW_EACH = {"distances_from_each": "sources"}  # a row for each vertex of that argument
+them: for a Vector comes `Values`, a mapping from names, for a Matrix of the same vertices a Graph, for one with a row
+for each source a dictionary of Values. personalization and labels may be dictionaries by name, `{"Anna": 1.0}`, or
+Values; pairs may be a list of pairs of names. weighted takes True: `by("lanes")` is the graph with another weight."""
+A_ROW_EACH = {"distances_from_each": "sources", "levels_from_each": "sources"}  # a row for each vertex of that argument
 
 
 # Programs that go out from `source`: what they reach has a value.
 FROM_SOURCE = frozenset({"bfs_levels", "bfs_parents", "distances_from_each", "levels_from_each", "sssp", "sssp_tree"})
-SEARCHED = 20_000  # names that are compared with one that is none
 
 
 # What is here in the place of names that other libraries have.
@@ -84,29 +83,40 @@ def names() -> set[str]:
     return {*programs(), *SHORT}
 
 
-def method(graph: Graph, name: str) -> Callable[..., Any]:
-    """An algorithm as a method of this graph. AttributeError for a name that is none."""
+def known(name: str) -> str:
+    """The algorithm that a method of this name is. AttributeError where there is none."""
     name = SHORT.get(name, name)
     if name.startswith("_") or name not in programs():
         raise AttributeError(
             f"Graph has no attribute, and bitblas.algorithms no algorithm, {name!r}; {instead_of(name)}"
         )
+    return name
+
+
+def method(graph: Graph, name: str) -> Callable[..., Any]:
+    """An algorithm as a method of this graph. AttributeError for a name that is none."""
+    return MethodType(of_class(known(name)), graph)
+
+
+@functools.cache
+def of_class(name: str) -> Callable[..., Any]:
+    """An algorithm as a function of a Graph."""
     program = programs()[name]
     signature = inspect.signature(program)
 
     @functools.wraps(program)
-    def call(*args: Any, **options: Any) -> Any:
+    def call(graph: Graph, *args: Any, **options: Any) -> Any:
         try:
             given = signature.bind(graph.matrix, *args, **options)
         except TypeError as error:
             raise TypeError(f"{name}: {error}{_option_meant(options, signature)}") from None
         if name in UNDIRECTED and graph.directed:
             warn(f"{name}: the graph has directions; each edge counts both ways here, as to_undirected() makes it")
-            given.arguments["A"] = both_ways(graph.matrix)
+            given.arguments["A"] = edges.both_ways(graph.matrix)
         if "directed" in signature.parameters:
             given.arguments.setdefault("directed", graph.directed)
         for argument in given.arguments:
-            given.arguments[argument] = _number(graph, argument, given.arguments[argument])
+            given.arguments[argument] = arguments.as_taken(graph, argument, given.arguments[argument])
         try:
             answer = program(*given.args, **given.kwargs)
         except (GraphblasException, TypeError) as error:
@@ -118,31 +128,23 @@ def method(graph: Graph, name: str) -> Callable[..., Any]:
             parts[1] = Values(graph, answer[1], vertices=True, absent=parts[0].absent)
         return tuple(parts)
 
-    # What inspect and help say: the parameters without the matrix.
+    # What inspect and help say: the parameters, with the graph in the place of its matrix.
     call.__doc__ = f"{inspect.getdoc(program)}\n\n{OF_METHODS}"
-    vars(call)["__signature__"] = signature.replace(parameters=list(signature.parameters.values())[1:])
+    first, *others = signature.parameters.values()
+    vars(call)["__signature__"] = signature.replace(parameters=[first.replace(name="self"), *others])
     return call
 
 
-def _number(graph: Graph, argument: str, value: Any) -> Any:
-    """An argument as the program takes it."""
-    if argument in VERTICES and value is not None:
-        try:
-            return graph.vertex(value)
-        except InvalidValue:
-            if isinstance(value, str) or not hasattr(value, "__iter__"):
-                raise
-            return [graph.vertex(one) for one in value]
-    if argument in FOR_VERTICES:
-        if isinstance(value, Values):
-            return value.vector
-        if isinstance(value, Mapping):
-            import bitblas as gb
+class Named(type):
+    """Algorithms as attributes of the class, which help and inspect read: `Graph.pagerank` takes the Graph first."""
 
-            at = [graph.vertex(one) for one in value]
-            size, device = graph.matrix.nrows, graph.matrix.device.name
-            return gb.Vector.from_coo(at, list(value.values()), size=size, device=device)
-    return value
+    if not TYPE_CHECKING:
+
+        def __getattr__(cls, name):
+            return of_class(known(name))
+
+    def __dir__(cls) -> list[str]:
+        return [*type.__dir__(cls), *names()]
 
 
 def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any:
@@ -177,14 +179,6 @@ def _unreached(graph: Graph, given: Mapping[str, Any]) -> str:
     return f"cannot be reached from {'any of the sources' if several else repr(graph.label(source))}{limit}"
 
 
-def meant(label: Any, labels: Sequence[Any]) -> str:
-    """What is said after a name that is none: those that look like it, where these are not too many to compare."""
-    if not isinstance(label, str) or len(labels) > SEARCHED:
-        return ""
-    near = difflib.get_close_matches(label, [name for name in labels if isinstance(name, str)], 2)
-    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-
-
 def _option_meant(options: Mapping[str, Any], signature: inspect.Signature) -> str:
     """What is said after a call with an option that is none."""
     known = list(signature.parameters)[1:]
@@ -212,71 +206,3 @@ def _rows(graph: Graph, table: Any, vertices: bool) -> list[list[Any]]:
     rows, cols, values = host_coo(table)
     parts = np.split(values if vertices else cols, np.searchsorted(rows, np.arange(1, table.nrows)))
     return [[graph.label(v) for v in part.tolist()] for part in parts]
-
-
-def edge_table(graph: Graph) -> dict[str, Any]:
-    """Columns of the edges: source, target, weight, and the attributes; without a direction each edge once."""
-    from ..io.build import host_coo
-
-    matrices = {"weight": graph.matrix, **graph.attributes}
-    if not graph.directed:
-        import bitblas as gb
-
-        matrices = {name: A.select(gb.select.triu).new() for name, A in matrices.items()}
-    found: dict[str, Any] = {}
-    for name, A in matrices.items():
-        rows, cols, values = host_coo(A)
-        if not found:
-            found = {end: [graph.label(v) for v in at.tolist()] for end, at in (("source", rows), ("target", cols))}
-        if len(values) != len(found["source"]):
-            raise InvalidValue(f"attribute {name!r}: expected a value at every edge, got {len(values)}")
-        found[name] = values
-    return found
-
-
-def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
-    """Every edge in both directions; where the two have other values, the lesser one, or what dup_op makes of that of
-    the vertex that comes first and the other. where: how it is stored."""
-    import bitblas as gb
-
-    from ..io.build import check_dup_op, lesser
-
-    both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
-    if dup_op is None:
-        both << A.ewise_add(A.T, lesser(A.dtype))
-        return both
-    check_dup_op(dup_op)
-    upper = A.select(gb.select.triu).new().ewise_add(A.select(gb.select.tril, -1).new().T, dup_op).new(A.dtype)
-    both << upper.ewise_add(upper.T, lesser(A.dtype))
-    return both
-
-
-def loops(A: Any) -> Any:
-    """The entries on the diagonal, a Matrix."""
-    import bitblas as gb
-
-    return A.select(gb.select.diag).new()
-
-
-def ends(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
-    """How many edges begin (out) and end (into) at each vertex, 0 too, or the sums of their weights."""
-    import bitblas as gb
-
-    A, weighted = graph.matrix, weighted and graph.matrix.dtype != gb.dtypes.BOOL
-    real = weighted and A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64)
-    total = gb.Vector(float if real else int, A.nrows, device=A.device.name)
-    A, count = (A.dup(total.dtype), gb.monoid.plus) if weighted else (A, gb.agg.count)
-    total[:] = 0
-    if out:
-        total(gb.binary.plus) << A.reduce_rowwise(count)
-    if into:
-        total(gb.binary.plus) << (A.reduce_columnwise(count) if graph.directed else loops(A).reduce_rowwise(count))
-    return Values(graph, total)
-
-
-def hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import extras
 from ..exceptions import DimensionMismatch, InvalidValue
-from .build import columns_of, from_entries, host_coo, one_value
+from .build import build, columns_of, from_entries, host_coo, mirrored, one_value
 
 if TYPE_CHECKING:
     from ..core import Matrix
@@ -90,12 +92,13 @@ def to_graphblas(A: Any) -> Any:
 def from_networkx(
     G: Any, nodelist: Any = None, dtype: Any = None, weight: str | None = "weight", name: str | None = None, *,
     device: str | None = None, format: str | None = None, tile: int | None = None,
-    packed: bool | None = None,
+    packed: bool | None = None, dup_op: Any = "plus",
 ) -> Matrix:  # fmt: skip
     """The square adjacency Matrix of a NetworkX graph: vertex k is the k-th of ``nodelist``, or of ``G``.
 
     An edge has the value of its attribute ``weight``, 1 where it has none or weight is None; an undirected edge is an
-    entry in both directions; parallel edges are summed. dtype: NumPy's choice (INT64 for integers) if not given.
+    entry in both directions. dup_op: what parallel edges become ("plus", as in NetworkX's matrices, "min", "first",
+    ..); None: InvalidValue. dtype: NumPy's choice (INT64 for integers) if not given.
 
     Raises InvalidValue for a node list with a node twice or one that is not in G; ImportError without NetworkX.
     """
@@ -107,11 +110,33 @@ def from_networkx(
         return gb.Matrix(
             kind or gb.dtypes.INT64, 0, 0, name=name, device=device, format=format, tile=tile, packed=packed
         )
+    if G.is_multigraph() and dup_op != "plus":
+        return _of_multigraph(
+            G, nodelist, weight, kind, dup_op=dup_op, name=name, device=device, format=format, tile=tile, packed=packed
+        )
     try:
         A = networkx.to_scipy_sparse_array(G, nodelist, None if kind is None else kind.np_type, weight)
     except networkx.NetworkXError as error:
         raise InvalidValue(f"nodelist: expected nodes of the graph, each once, got: {error}") from None
     return from_scipy_sparse(A, name=name, device=device, format=format, tile=tile, packed=packed)
+
+
+def _of_multigraph(G: Any, nodelist: Any, weight: str | None, dtype: Any, *, dup_op: Any, **where: Any) -> Matrix:
+    """The same where parallel edges are joined otherwise, or refused."""
+    number = {node: k for k, node in enumerate(G if nodelist is None else nodelist)}
+    if nodelist is not None and (len(number) < len(nodelist) or not all(node in G for node in number)):
+        raise InvalidValue("nodelist: expected nodes of the graph, each once")
+    table = list((G if nodelist is None else G.subgraph(number)).edges(data=True))
+    rows, cols = (np.array([number[row[end]] for row in table], np.int64) for end in (0, 1))
+    weighted = any(weight in data for *_, data in table)
+    values = np.array([data.get(weight, 1) for *_, data in table]) if weighted else np.ones(len(table), np.int64)
+    if not G.is_directed():
+        rows, cols, values = mirrored(rows, cols, values)
+    if not weighted and dup_op is None:
+        dup_op = "first"  # all are 1
+    nodes, shape = list(number), (len(number), len(number))
+    twice = lambda i, j: f": expected every edge once, got parallel ones from {nodes[i]!r} to {nodes[j]!r}"
+    return build("networkx", rows, cols, values, shape, dup_op=dup_op, dtype=dtype, where=twice, **where)
 
 
 def to_networkx(m: Any, edge_attribute: str | None = "weight") -> Any:

@@ -230,12 +230,13 @@ def _in_order(codes: np.ndarray, taken: Any) -> tuple[np.ndarray, np.ndarray, tu
 
 def from_igraph(
     G: Any, weight: str | None = "weight", *, name: str | None = None, device: str | None = None,
-    format: str | None = None, tile: int | None = None, packed: bool | None = None,
+    format: str | None = None, tile: int | None = None, packed: bool | None = None, dup_op: Any = "plus",
 ) -> Graph:  # fmt: skip
     """A Graph of an igraph.Graph: vertex k is its vertex k, its label the attribute `name`, if vertices have one.
 
     weight: the attribute of edges that holds the values; without it, or with None, every edge has the value 1. An
-    undirected edge is an entry in both directions; parallel edges are summed, as in `from_networkx`.
+    undirected edge is an entry in both directions. dup_op: what parallel edges become, their sum as in `from_networkx`;
+    None: InvalidValue.
     """
     ends = np.array(G.get_edgelist(), np.int64).reshape(-1, 2)
     weighted = weight is not None and weight in G.es.attributes()
@@ -247,10 +248,10 @@ def from_igraph(
         apart = rows != cols
         rows, cols = np.concatenate([rows, cols[apart]]), np.concatenate([cols, rows[apart]])
         values = np.concatenate([values, values[apart]])
-    import bitblas as gb
-
+    if not weighted and dup_op is None:
+        dup_op = "first"  # all are 1
     matrix = build(
-        "igraph", rows, cols, values, (G.vcount(), G.vcount()), dup_op=gb.binary.plus, dtype=None, name=name,
+        "igraph", rows, cols, values, (G.vcount(), G.vcount()), dup_op=dup_op, dtype=None, name=name,
         device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
     names = tuple(map(str, G.vs["name"])) if "name" in G.vs.attributes() else None

@@ -7,7 +7,7 @@ by components, which only gains.
 
 State: as for `louvain`.
 
-Input: A with symmetric structure and values; a self loop counts as one of two directions.
+Input: A with symmetric structure and values; a self loop counts as both directions.
 
 Check: modularity of NetworkX's louvain_communities less 1 %; each community is connected.
 

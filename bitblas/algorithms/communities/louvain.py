@@ -8,7 +8,7 @@ of all rounds is kept.
 State: label[v] is the community of v, an array; A is the graph of the level, whose self loops are the edges inside of
 its vertices, both directions.
 
-Input: A with symmetric structure and values; a self loop counts as one of two directions.
+Input: A with symmetric structure and values; a self loop counts as both directions.
 
 Check: modularity of NetworkX's louvain_communities less 1 %.
 

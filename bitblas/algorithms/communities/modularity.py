@@ -7,7 +7,7 @@ sums: Q = sum over c of (M[c, c] / m - resolution * row[c] * column[c] / m^2).
 State: M has an entry for each two communities with an edge between them, FP64.
 
 Input: any square A with values of 0 or more. Directed: A[i, j] is the edge i -> j; an undirected graph has each edge
-both ways, and a self loop in it counts as one of two directions.
+both ways, and a self loop once, which counts as both.
 
 Check: NetworkX's modularity.
 
@@ -20,12 +20,13 @@ from .._parts import numbers
 
 
 @check.on_its_device
-def modularity(A, labels, *, weighted=False, resolution=1.0, gb=None):
+def modularity(A, labels, *, directed=False, weighted=False, resolution=1.0, gb=None):
     """The modularity of a division of a graph into communities.
 
     A: Matrix, n x n, any dtype. labels: Vector of size n, full, integers from 0 to n - 1: vertices with the same one
-    are a community. weighted: bool, whether the values of A (0 or more) are weights. resolution: float >= 0; above 1
-    smaller communities are better. gb: the library, bitblas if None.
+    are a community. directed: bool, whether edges have a direction: if not, a self loop counts twice, as its ends do.
+    weighted: bool, whether the values of A (0 or more) are weights. resolution: float >= 0; above 1 smaller communities
+    are better. gb: the library, bitblas if None.
     Returns a Python float, at most 1; 0 for a graph without edges.
     Raises InvalidValue (labels or resolution out of range, a weight below 0), DimensionMismatch (A not square, another
     size of labels), TypeError (wrong kinds).
@@ -35,15 +36,21 @@ def modularity(A, labels, *, weighted=False, resolution=1.0, gb=None):
     label = check.labels(gb, "labels", labels, n)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
+    check.flag("directed", directed)
     hint = "1 is the default"
     resolution = check.number(gb, "resolution", resolution, lambda x: 0 <= x < float("inf"), "0 or more", hint)
-    return quality(between(weights(A, weighted, gb), label, n, gb), resolution, gb)
+    return quality(between(weights(A, weighted, gb, directed), label, n, gb), resolution, gb)
 
 
-def weights(A, weighted, gb):
-    """A with its values, or with ones: FP64."""
+def weights(A, weighted, gb, directed=False):
+    """A with its values, or with ones: FP64; without directions a self loop counts twice."""
     FP64 = gb.dtypes.FP64
-    return A.apply(gb.unary.identity[FP64] if weighted else gb.unary.one[FP64]).new()
+    W = A.apply(gb.unary.identity[FP64] if weighted else gb.unary.one[FP64]).new()
+    loops = W.select(gb.select.diag).new()
+    # W += diag(W)
+    if not directed and loops.nvals:
+        W(gb.binary.plus) << loops
+    return W
 
 
 def to_communities(A, vertex, label, count, gb):

@@ -1,0 +1,85 @@
+"""What people give to a method of a Graph, as the program on its Matrix takes it: names of vertices become numbers."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..exceptions import InvalidValue
+from .answers import Values
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+# Parameters that are a vertex, or several; values for vertices; and entries for pairs of them.
+VERTEX, VERTICES = ("source", "sink", "center"), ("sources", "starts", "vertices")
+FOR_VERTICES, PAIRS = ("personalization", "labels"), ("pairs",)
+SEARCHED = 20_000  # names that are compared with one that is none
+
+
+def as_taken(graph: Graph, argument: str, value: Any) -> Any:
+    """An argument as the program takes it."""
+    if argument == "weighted":
+        return weights(graph, value)
+    if value is None or hasattr(value, "nvals"):
+        return value
+    if argument in (*VERTEX, *VERTICES):
+        numbers = _vertices(graph, value)
+        return [numbers] if argument in VERTICES and isinstance(numbers, int) else numbers
+    if argument in FOR_VERTICES and isinstance(value, Values):
+        return value.vector
+    if argument in FOR_VERTICES and isinstance(value, Mapping):
+        import bitblas as gb
+
+        at = _vertices(graph, list(value))
+        size, device = graph.matrix.nrows, graph.matrix.device.name
+        return gb.Vector.from_coo(at, list(value.values()), size=size, device=device)
+    if argument in PAIRS:
+        return _entries(graph, argument, value)
+    return value
+
+
+def _vertices(graph: Graph, value: Any) -> Any:
+    """The number of a vertex, or a list of them for several."""
+    if isinstance(value, str) or not hasattr(value, "__iter__") or (hashable(value) and value in graph):
+        return graph.vertex(value)
+    return [graph.vertex(one) for one in value]
+
+
+def _entries(graph: Graph, argument: str, pairs: Any) -> Any:
+    """A Matrix with an entry for each pair of vertices; of a Graph its own."""
+    import bitblas as gb
+
+    if isinstance(pairs, type(graph)):
+        return pairs.matrix
+    rows = list(pairs)
+    if any(isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2 for pair in rows):
+        raise InvalidValue(f"{argument}: expected pairs of vertices, a Graph or a Matrix, got {rows[:3]!r}")
+    ends = [[graph.vertex(pair[end]) for pair in rows] for end in (0, 1)]
+    n, device = graph.matrix.nrows, graph.matrix.device.name
+    return gb.Matrix.from_coo(*ends, True, nrows=n, ncols=n, device=device)
+
+
+def weights(graph: Graph, weighted: Any) -> Any:
+    """Whether values are weights. InvalidValue for the name of an attribute, which NetworkX takes there."""
+    if isinstance(weighted, str):
+        other = f"; by({weighted!r}) is the graph with that weight" if weighted in graph.attributes else ""
+        raise InvalidValue(f"weighted: expected True or False, got {weighted!r}{other}")
+    return weighted
+
+
+def meant(label: Any, labels: Sequence[Any]) -> str:
+    """What is said after a name that is none: those that look like it, where these are not too many to compare."""
+    if not isinstance(label, str) or len(labels) > SEARCHED:
+        return ""
+    near = difflib.get_close_matches(label, [name for name in labels if isinstance(name, str)], 2)
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,72 @@
+"""The edges of a Graph: as columns of a table, both ways, and counted at their ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..exceptions import InvalidValue
+from . import arguments
+from .answers import Values
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+
+def edge_table(graph: Graph) -> dict[str, Any]:
+    """Columns of the edges: source, target, weight, and the attributes; without a direction each edge once."""
+    from ..io.build import host_coo
+
+    matrices = {"weight": graph.matrix, **graph.attributes}
+    if not graph.directed:
+        import bitblas as gb
+
+        matrices = {name: A.select(gb.select.triu).new() for name, A in matrices.items()}
+    found: dict[str, Any] = {}
+    for name, A in matrices.items():
+        rows, cols, values = host_coo(A)
+        if not found:
+            found = {end: [graph.label(v) for v in at.tolist()] for end, at in (("source", rows), ("target", cols))}
+        if len(values) != len(found["source"]):
+            raise InvalidValue(f"attribute {name!r}: expected a value at every edge, got {len(values)}")
+        found[name] = values
+    return found
+
+
+def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
+    """Every edge in both directions; where the two have other values, the lesser one, or what dup_op makes of that of
+    the vertex that comes first and the other. where: how it is stored."""
+    import bitblas as gb
+
+    from ..io.build import check_dup_op, lesser
+
+    both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
+    if dup_op is None:
+        both << A.ewise_add(A.T, lesser(A.dtype))
+        return both
+    check_dup_op(dup_op)
+    upper = A.select(gb.select.triu).new().ewise_add(A.select(gb.select.tril, -1).new().T, dup_op).new(A.dtype)
+    both << upper.ewise_add(upper.T, lesser(A.dtype))
+    return both
+
+
+def loops(A: Any) -> Any:
+    """The entries on the diagonal, a Matrix."""
+    import bitblas as gb
+
+    return A.select(gb.select.diag).new()
+
+
+def ends(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
+    """How many edges begin (out) and end (into) at each vertex, 0 too, or the sums of their weights."""
+    import bitblas as gb
+
+    A, weighted = graph.matrix, arguments.weights(graph, weighted) and graph.matrix.dtype != gb.dtypes.BOOL
+    real = weighted and A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64)
+    total = gb.Vector(float if real else int, A.nrows, device=A.device.name)
+    A, count = (A.dup(total.dtype), gb.monoid.plus) if weighted else (A, gb.agg.count)
+    total[:] = 0
+    if out:
+        total(gb.binary.plus) << A.reduce_rowwise(count)
+    if into:
+        total(gb.binary.plus) << (A.reduce_columnwise(count) if graph.directed else loops(A).reduce_rowwise(count))
+    return Values(graph, total)

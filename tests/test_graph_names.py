@@ -1,0 +1,61 @@
+"""Names of vertices, through every method of a Graph."""
+
+import inspect
+
+import pytest
+
+from bitblas import Graph
+from bitblas.exceptions import InvalidValue
+from bitblas.graph import Values, arguments, methods
+
+GIVEN = {  # numbers of vertices, and what is none
+    "source": 3, "sink": 0, "center": 3, "sources": [3, 1], "starts": [3, 1], "vertices": [3, 1],
+    "pairs": [(3, 1), (0, 2)],
+    "personalization": {3: 1.0, 1: 2.0}, "labels": dict.fromkeys(range(6), 0), "k": 3, "length": 3, "counts": [2],
+}  # fmt: skip
+
+
+VERTICES = {*arguments.VERTEX, *arguments.VERTICES, *arguments.FOR_VERTICES, *arguments.PAIRS}
+
+
+def by_name(answer, name):
+    """An answer of a Graph as mappings and lists, of what `name` makes of vertices."""
+    if isinstance(answer, Values):
+        return {name(v): name(x) if answer.vertices else x for v, x in answer.items()}
+    if isinstance(answer, Graph):
+        if len(answer) < 6:  # of components
+            return answer.matrix.to_dicts()
+        return {(name(u), name(v)): x for u, v, x in answer.to_dataframe().itertuples(index=False)}
+    if isinstance(answer, dict):
+        return {name(v): by_name(x, name) for v, x in answer.items()}
+    if isinstance(answer, list):
+        return [by_name(one, name) if isinstance(one, list) else name(one) for one in answer]
+    return [by_name(one, name) for one in answer] if isinstance(answer, tuple) else answer
+
+
+def test_names_go_in_and_come_out_everywhere():
+    """Each method says of names what it says of numbers: whichever argument or answer has vertices in it."""
+    pytest.importorskip("pandas")
+    edges = [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (4, 5)]
+    name = lambda v: f"v{v}" if isinstance(v, int) else v
+    swapped = lambda x: {name(v): y for v, y in x.items()} if isinstance(x, dict) else [name(v) for v in x]
+    for directed in (True, False):
+        numbers = Graph.from_edges([(u, v, 1.0) for u, v in edges], directed=directed)
+        names = Graph(numbers.matrix, [name(v) for v in range(6)], directed=directed)
+        for method, program in methods.programs().items():
+            if directed == (method in methods.UNDIRECTED) or method == "topological_levels":
+                continue
+            wanted = inspect.signature(program).parameters
+            given = {key: value for key, value in GIVEN.items() if key in wanted}
+            renamed = given | {
+                key: name(given[key]) if key in arguments.VERTEX
+                else [tuple(map(name, pair)) for pair in given[key]] if key in arguments.PAIRS else swapped(given[key])
+                for key in VERTICES & {*given}
+            }  # fmt: skip
+            found = by_name(getattr(names, method)(**renamed), lambda v: v)
+            assert found == by_name(getattr(numbers, method)(**given), name), method
+    for bad in (lambda: names.path("v0", "v2", weighted="miles"), lambda: names.degree(weighted="miles")):
+        with pytest.raises(InvalidValue, match="weighted: expected True or False, got 'miles'"):
+            bad()
+    assert names.random_walks("v5", 1) in ([["v5", "v4"]], [["v5"]])
+    assert inspect.signature(Graph.pagerank).parameters.keys() > inspect.signature(names.pagerank).parameters.keys()
