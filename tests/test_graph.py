@@ -128,6 +128,10 @@ def test_dataframes_out(roads):
     assert found.to_dict("list") == {
         "source": ["a", "a", "b"], "target": ["b", "c", "c"], "weight": [5, 7, 6], "lanes": [1, 2, 2],
     }  # fmt: skip
+    assert graph.to_dataframe("from", "to", "km").columns.tolist() == ["from", "to", "km", "lanes"]
+    assert graph.to_dataframe(weight=None).columns.tolist() == ["source", "target", "lanes"]
+    with pytest.raises(InvalidValue, match="columns: expected different names"):
+        graph.to_dataframe(weight="lanes")
     again = Graph.from_table(found, weight="weight", attributes=["lanes"], directed=False)
     assert edges(again) == edges(graph)
     levels = roads.bfs("Ulm").to_dataframe()
@@ -141,6 +145,8 @@ def test_networkx_there_and_back():
     G.add_edge((0, 1), "x", weight=2, lanes=3)
     G.add_edge("x", 7, weight=4, lanes=1)
     graph = Graph.from_networkx(G, attributes=["lanes"])
+    with pytest.raises(InvalidValue, match="weight: expected an attribute of edges, got 'lane'"):
+        Graph.from_networkx(G, weight="lane")
     assert graph.labels == ((0, 1), "x", 7) and graph.bfs((0, 1))[7] == 2 and not graph.directed
     assert graph.bfs([(0, 1), 7])["x"] == 1
     assert sorted(graph.to_networkx().edges(data=True), key=str) == sorted(G.edges(data=True), key=str)
@@ -161,6 +167,44 @@ def test_files_there_and_back(tmp_path, roads):
     roads.write(tmp_path / "roads.csv")
     assert edges(Graph.read(tmp_path / "roads.csv")) == edges(roads)
     assert gb.io.read is not None and gb.io.Graph is Graph
+
+
+def test_files_keep_the_direction_and_tell_what_they_lose(tmp_path, roads):
+    """Both ways in a file is an edge without a direction; names and attributes that a file cannot hold are told."""
+    for name in ("roads.csv", "roads.parquet", "roads.tsv"):
+        if name.endswith("parquet"):
+            pytest.importorskip("pyarrow")
+        roads.write(tmp_path / name)
+        again = Graph.read(tmp_path / name)
+        assert not again.directed and "undirected, 6 vertices, 5 edges" in repr(again)
+        assert Graph.read(tmp_path / name, directed=True).number_of_edges() == 10
+    with pytest.warns(UserWarning, match="format mtx does not hold the names of the vertices: they are left out"):
+        roads.write(tmp_path / "roads.mtx")
+    with pytest.warns(UserWarning, match=r"names that are written as numbers.*labels=True"):
+        Graph.from_edges([("7", "0")]).write(tmp_path / "ids.csv")
+    assert Graph.read(tmp_path / "ids.csv", labels=True).labels == ("7", "0")
+    Graph.from_edges([("from", "to"), ("to", "x")]).write(tmp_path / "words.csv")
+    assert Graph.read(tmp_path / "words.csv").labels == ("from", "to", "x")
+
+
+def test_what_takes_vertices_takes_names(roads):
+    """Integers that are names too; one where several may be given."""
+    ids = Graph.from_edges([(3, 0), (3, 1), (2, 4), (2, 5), (3, 4)], directed=False, labels=True)
+    assert edges(ids.bipartite_projection([3, 2])) == {(3, 2): 1, (2, 3): 1}
+    assert dict(ids.levels_from_each([3])[3]) == {3: 0, 0: 1, 1: 1, 4: 1, 2: 2, 5: 3}
+    assert ids.has_edge(3, 4) and not ids.has_edge(3, 5)
+    assert ids.random_walks(3, 1, seed=1)[0][0] == 3
+    assert "Hint" not in Graph.pagerank.__doc__ and Graph.bfs(roads, "Ulm")["Bari"] == 2
+    with pytest.raises(AttributeError, match="pagerank may be what is meant"):
+        Graph.pagernk
+
+
+def test_weights_are_no_names_of_attributes():
+    graph = Graph.from_table(TABLE, weight="km", attributes=["lanes"])
+    for call in (lambda: graph.path("a", "c", weighted="lanes"), lambda: graph.degree(weighted="lanes")):
+        with pytest.raises(TypeError, match=r"weighted: expected True or False, got 'lanes'; g\.by\('lanes'\)"):
+            call()
+    assert edges(graph.by("lanes").by("weight")) == edges(graph)
 
 
 def test_refused():

@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import algorithms
 from ..device import Trace
-from ..graph.methods import both_ways
+from ..graph.edges import both_ways
 from ..io import Graph
 from . import output, tables
 from .source import Fault, facts, load, undirected, vertex

@@ -15,7 +15,7 @@ from .. import device as devices
 from ..core.options import either
 from ..exceptions import InvalidValue
 from ..formats import tiled
-from ..graph.methods import both_ways
+from ..graph.edges import both_ways
 from ..io import Graph, file_format_of, host_coo, read
 
 TEXTS = ("tsv", "csv", "edges")

@@ -6,10 +6,9 @@ import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import extras
 from ..core.above import above
 from ..exceptions import DimensionMismatch, InvalidValue
-from . import given, methods
+from . import edges, given, methods
 
 if TYPE_CHECKING:
     from ..core import Matrix
@@ -27,7 +26,7 @@ def _io() -> Any:
     return above["io"]()
 
 
-class Graph(Methods):
+class Graph(Methods, metaclass=methods.Documented):
     """A graph whose vertices have names.
 
     matrix: the adjacency Matrix; an entry (i, j) is an edge from vertex i to vertex j, its value the weight. What a
@@ -185,19 +184,19 @@ class Graph(Methods):
         """How many edges there are; without a direction each counts once."""
         if self.directed:
             return int(self.matrix.nvals)
-        return int(self.matrix.nvals + methods.loops(self.matrix).nvals) // 2
+        return int(self.matrix.nvals + edges.loops(self.matrix).nvals) // 2
 
     def degree(self, *, weighted: bool = False) -> Values:
         """How many edges each vertex has, in and out; a loop counts twice. weighted: the sum of their weights."""
-        return methods.ends(self, out=True, into=True, weighted=weighted)
+        return edges.ends(self, out=True, into=True, weighted=weighted)
 
     def in_degree(self, *, weighted: bool = False) -> Values:
         """How many edges end at each vertex; without a direction as `degree`. weighted: the sum of their weights."""
-        return methods.ends(self, out=not self.directed, into=True, weighted=weighted)
+        return edges.ends(self, out=not self.directed, into=True, weighted=weighted)
 
     def out_degree(self, *, weighted: bool = False) -> Values:
         """How many edges begin at each vertex; without a direction as `degree`. weighted: the sum of their weights."""
-        return methods.ends(self, out=True, into=not self.directed, weighted=weighted)
+        return edges.ends(self, out=True, into=not self.directed, weighted=weighted)
 
     def path(self, source: Any, target: Any, *, weighted: bool | None = None) -> list[Any]:
         """The names on a shortest path from a vertex to another, both included.
@@ -207,16 +206,21 @@ class Graph(Methods):
         """
         if weighted is None:
             weighted = str(self.matrix.dtype) != "BOOL"
-        return (self.sssp_tree(source)[1] if weighted else self.bfs_parents(source)).way(target)
+        along = edges.weighted_by(weighted, self.attributes)
+        return (self.sssp_tree(source)[1] if along else self.bfs_parents(source)).way(target)
 
     def by(self, attribute: str) -> Graph:
-        """The same graph with another attribute of the edges as their weight. InvalidValue for one that is not there.
+        """The same graph with another attribute of the edges as their weight, which is now the attribute "weight".
+        InvalidValue for one that is not there.
 
         Every edge has the attribute, or has none and is left out."""
         if attribute not in self.attributes:
             known = f"expected one of {', '.join(self.attributes)}" if self.attributes else "the graph has none"
             raise InvalidValue(f"attribute: {known}, got {attribute!r}; from_table(.., attributes=[..]) takes columns")
-        return Graph(self.attributes[attribute], self.labels, directed=self._directed)
+        more = {"weight": self.matrix, **self.attributes}
+        chosen = more.pop(attribute)
+        more = {name: values for name, values in more.items() if values.nvals == chosen.nvals}
+        return Graph(chosen, self.labels, directed=self._directed, attributes=more)
 
     def subgraph(self, labels: Iterable[Any]) -> Graph:
         """The graph of some vertices, in the order given, and the edges between them."""
@@ -231,8 +235,8 @@ class Graph(Methods):
         ("plus", "max", "first", ..) makes of both; the first is that of the edge from the vertex that comes first."""
         if self._directed is False:
             return self
-        more = {name: methods.both_ways(A, dup_op) for name, A in self.attributes.items()}
-        return Graph(methods.both_ways(self.matrix, dup_op), self.labels, directed=False, attributes=more)
+        more = {name: edges.both_ways(A, dup_op) for name, A in self.attributes.items()}
+        return Graph(edges.both_ways(self.matrix, dup_op), self.labels, directed=False, attributes=more)
 
     # ---- to other things ----
 
@@ -243,32 +247,20 @@ class Graph(Methods):
         attributes follow. `bitblas.io.to_polars` and `to_arrow` make tables of the others. Raises InvalidValue for a
         name that is there twice, ImportError without pandas.
         """
-        pandas = extras.load("pandas", "to_dataframe")
-        ends, *values = [(source, target), weight, *self.attributes]
-        names = [*ends, *(name for name in values if name is not None)]
-        if len(set(names)) < len(names):
-            raise InvalidValue(f"columns: expected different names, got {', '.join(map(repr, names))}")
-        found = list(methods.edge_table(self).values())
-        if weight is None:
-            del found[2]
-        return pandas.DataFrame(dict(zip(names, found)))
+        return edges.dataframe(self, source, target, weight)
 
     def to_networkx(self) -> Any:
         """A networkx.Graph, or DiGraph where edges have a direction, with the names as nodes, weights, attributes."""
-        networkx = extras.load("networkx", "to_networkx")
-        made = networkx.DiGraph() if self.directed else networkx.Graph()
-        made.add_nodes_from(self.vertices)
-        sources, targets, *values = (list(column) for column in methods.edge_table(self).values())
-        names = ("weight", *self.attributes)
-        made.add_edges_from((s, t, dict(zip(names, row))) for s, t, *row in zip(sources, targets, *values))
-        return made
+        return edges.networkx(self)
 
     def to_igraph(self) -> Any:
         """An igraph.Graph with the names, and the weights. ImportError without igraph."""
         return _io().to_igraph(self, directed=self.directed)
 
     def write(self, target: Any, file_format: str | None = None, **options: Any) -> None:
-        """Into a file of any kind, names in those that hold some: see `bitblas.io.write`."""
+        """Into a file of any kind, names in those that hold some (edge lists, .parquet): see `bitblas.io.write`. What
+        the file cannot hold is left out, and a warning says so: names, attributes; that names are like numbers."""
+        edges.tell_what_is_lost(self, _io().file_format_of(target, file_format))
         _io().write(target, self.matrix, file_format, **({"labels": self.labels} if self.labels else {}), **options)
 
     # ---- algorithms ----
@@ -303,6 +295,6 @@ class Graph(Methods):
         A = self.matrix
         if self._directed is None and A.nrows == A.ncols and A.nvals <= LOOKED_AT:
             kind = "directed, " if self.directed else "undirected, "
-        edges = f"{A.nvals} entries" if self._directed is None else f"{self.number_of_edges()} edges"
+        count = f"{A.nvals} entries" if self._directed is None else f"{self.number_of_edges()} edges"
         some = "" if self.labels is None else f", {', '.join(map(repr, self.labels[:3]))}{', ..' * (len(self) > 3)}"
-        return f"Graph({kind}{A.nrows} vertices, {edges}, {A.dtype}{some})"
+        return f"Graph({kind}{A.nrows} vertices, {count}, {A.dtype}{some})"

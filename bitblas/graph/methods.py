@@ -13,13 +13,15 @@ import numpy as np
 
 from ..exceptions import GraphblasException, InvalidValue, warn
 from .answers import Values
+from .edges import both_ways
 
 if TYPE_CHECKING:
     from .graph import Graph
 
 SHORT = {"bfs": "bfs_levels"}
 # Parameters that are a vertex, or several; and values for vertices.
-VERTICES = ("source", "sources", "sink", "center", "starts")
+VERTICES = ("source", "sources", "sink", "center", "starts", "vertices")
+SEVERAL = ("starts", "vertices")  # always several: one alone is a list of one
 FOR_VERTICES = ("personalization", "labels")
 # Programs whose values are vertices: the one before, or the one that stands for a class.
 GIVE_VERTICES = frozenset({
@@ -41,7 +43,7 @@ CLASSES |= {name for name in GIVE_VERTICES if name.endswith("_components")}
 OF_METHODS = """As a method of a Graph: A is its matrix. Vertices go in by their names, `source="Anna"`, and come out by
 them: for a Vector comes `Values`, a mapping from names, for a Matrix of the same vertices a Graph. personalization and
 labels may be dictionaries by name, `{"Anna": 1.0}`, or Values."""
-A_ROW_EACH = {"distances_from_each": "sources"}  # a row for each vertex of that argument
+A_ROW_EACH = {"distances_from_each": "sources", "levels_from_each": "sources"}  # a row for each vertex of that argument
 
 
 # Programs that go out from `source`: what they reach has a value.
@@ -58,6 +60,22 @@ ELSEWHERE = {
     "draw": "bitblas.plots.graph(g)", "edges": "to_dataframe() lists them", "nodes": "vertices has them",
     "shortest_path": "path(source, target) has its vertices, sssp(source) the lengths",
 }  # fmt: skip
+
+
+class Documented(type):
+    """The class of Graph: `help(Graph.pagerank)` finds an algorithm too."""
+
+    def __getattr__(cls, name: str) -> Callable[..., Any]:
+        if name.startswith("_") or SHORT.get(name, name) not in programs():
+            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}; {instead_of(name)}")
+        program = programs()[SHORT.get(name, name)]
+
+        @functools.wraps(program)
+        def call(graph: Graph, *args: Any, **options: Any) -> Any:
+            return method(graph, name)(*args, **options)
+
+        call.__doc__ = f"{inspect.getdoc(program)}\n\n{OF_METHODS}"
+        return call
 
 
 def instead_of(name: str) -> str:
@@ -106,7 +124,8 @@ def method(graph: Graph, name: str) -> Callable[..., Any]:
         if "directed" in signature.parameters:
             given.arguments.setdefault("directed", graph.directed)
         for argument in given.arguments:
-            given.arguments[argument] = _number(graph, argument, given.arguments[argument])
+            several = argument in SEVERAL or (argument == "sources" and name in A_ROW_EACH)
+            given.arguments[argument] = _number(graph, argument, given.arguments[argument], several)
         try:
             answer = program(*given.args, **given.kwargs)
         except (GraphblasException, TypeError) as error:
@@ -124,11 +143,11 @@ def method(graph: Graph, name: str) -> Callable[..., Any]:
     return call
 
 
-def _number(graph: Graph, argument: str, value: Any) -> Any:
-    """An argument as the program takes it."""
+def _number(graph: Graph, argument: str, value: Any, several: bool) -> Any:
+    """An argument as the program takes it. several: a vertex is a list of one."""
     if argument in VERTICES and value is not None:
         try:
-            return graph.vertex(value)
+            return [graph.vertex(value)] if several else graph.vertex(value)
         except InvalidValue:
             if isinstance(value, str) or not hasattr(value, "__iter__"):
                 raise
@@ -212,66 +231,6 @@ def _rows(graph: Graph, table: Any, vertices: bool) -> list[list[Any]]:
     rows, cols, values = host_coo(table)
     parts = np.split(values if vertices else cols, np.searchsorted(rows, np.arange(1, table.nrows)))
     return [[graph.label(v) for v in part.tolist()] for part in parts]
-
-
-def edge_table(graph: Graph) -> dict[str, Any]:
-    """Columns of the edges: source, target, weight, and the attributes; without a direction each edge once."""
-    from ..io.build import host_coo
-
-    matrices = {"weight": graph.matrix, **graph.attributes}
-    if not graph.directed:
-        import bitblas as gb
-
-        matrices = {name: A.select(gb.select.triu).new() for name, A in matrices.items()}
-    found: dict[str, Any] = {}
-    for name, A in matrices.items():
-        rows, cols, values = host_coo(A)
-        if not found:
-            found = {end: [graph.label(v) for v in at.tolist()] for end, at in (("source", rows), ("target", cols))}
-        if len(values) != len(found["source"]):
-            raise InvalidValue(f"attribute {name!r}: expected a value at every edge, got {len(values)}")
-        found[name] = values
-    return found
-
-
-def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
-    """Every edge in both directions; where the two have other values, the lesser one, or what dup_op makes of that of
-    the vertex that comes first and the other. where: how it is stored."""
-    import bitblas as gb
-
-    from ..io.build import check_dup_op, lesser
-
-    both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
-    if dup_op is None:
-        both << A.ewise_add(A.T, lesser(A.dtype))
-        return both
-    check_dup_op(dup_op)
-    upper = A.select(gb.select.triu).new().ewise_add(A.select(gb.select.tril, -1).new().T, dup_op).new(A.dtype)
-    both << upper.ewise_add(upper.T, lesser(A.dtype))
-    return both
-
-
-def loops(A: Any) -> Any:
-    """The entries on the diagonal, a Matrix."""
-    import bitblas as gb
-
-    return A.select(gb.select.diag).new()
-
-
-def ends(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
-    """How many edges begin (out) and end (into) at each vertex, 0 too, or the sums of their weights."""
-    import bitblas as gb
-
-    A, weighted = graph.matrix, weighted and graph.matrix.dtype != gb.dtypes.BOOL
-    real = weighted and A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64)
-    total = gb.Vector(float if real else int, A.nrows, device=A.device.name)
-    A, count = (A.dup(total.dtype), gb.monoid.plus) if weighted else (A, gb.agg.count)
-    total[:] = 0
-    if out:
-        total(gb.binary.plus) << A.reduce_rowwise(count)
-    if into:
-        total(gb.binary.plus) << (A.reduce_columnwise(count) if graph.directed else loops(A).reduce_rowwise(count))
-    return Values(graph, total)
 
 
 def hashable(value: Any) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import device as devices
 from ..exceptions import InvalidValue, OutOfMemory
-from ..graph.methods import both_ways
+from ..graph.edges import both_ways
 from .build import JOINING
 from .edges import Layout, Reader
 from .files import CHUNK, Source, opened

@@ -97,7 +97,8 @@ def from_networkx(
     An edge has the value of its attribute ``weight``, 1 where it has none or weight is None; an undirected edge is an
     entry in both directions; parallel edges are summed. dtype: NumPy's choice (INT64 for integers) if not given.
 
-    Raises InvalidValue for a node list with a node twice or one that is not in G; ImportError without NetworkX.
+    Raises InvalidValue for a node list with a node twice or one that is not in G, and for a weight, other than the
+    default, that no edge has; ImportError without NetworkX.
     """
     import bitblas as gb
 
@@ -107,6 +108,8 @@ def from_networkx(
         return gb.Matrix(
             kind or gb.dtypes.INT64, 0, 0, name=name, device=device, format=format, tile=tile, packed=packed
         )
+    if weight not in (None, "weight") and len(G.edges) and not any(weight in data for *_, data in G.edges(data=True)):
+        raise InvalidValue(f"weight: expected an attribute of edges, got {weight!r}, which none has")
     try:
         A = networkx.to_scipy_sparse_array(G, nodelist, None if kind is None else kind.np_type, weight)
     except networkx.NetworkXError as error:
