@@ -100,6 +100,9 @@ def test_directions():
     seen = Graph(ways.matrix, ways.labels)
     assert seen.directed and not Graph(ways.to_undirected().matrix).directed
     assert ways.local_clustering()["a"] == algorithms.local_clustering(ways.matrix, directed=True).get(0)
+    assert ways.local_clustering(directed=False) == ways.to_undirected().local_clustering()
+    with pytest.warns(UserWarning, match=r"louvain: .*to_undirected\(\) makes it, with the lesser of two weights"):
+        roads_of_two().louvain(weighted=True)
     assert roads_of_two().to_undirected().matrix.to_dicts() == {0: {1: 2}, 1: {0: 2}}
 
 
@@ -197,6 +200,18 @@ def test_what_takes_vertices_takes_names(roads):
     assert "Hint" not in Graph.pagerank.__doc__ and Graph.bfs(roads, "Ulm")["Bari"] == 2
     with pytest.raises(AttributeError, match="pagerank may be what is meant"):
         Graph.pagernk
+
+
+def test_whatever_can_be_hashed_is_a_name():
+    a, b, c = (8.1, 50.0), (8.3, 50.1), (8.4, 50.2)
+    graph = Graph.from_edges([(a, b, 2.5), (b, c, 1.0), (a, c, 9.0)])
+    assert graph.path(a, c) == [a, b, c] and graph.labels == (a, b, c) and graph.neighbors(a) == [b, c]
+    for rows, said in (
+        ([(a, "b")], r"one kind, got \(8.1, 50.0\) in row 0 and 'b' in row 0"),
+        ([([1], [2])], "hashed"),
+    ):
+        with pytest.raises(InvalidValue, match=said):
+            Graph.from_edges(rows)
 
 
 def test_weights_are_no_names_of_attributes():

@@ -68,7 +68,8 @@ class Graph(Methods, metaclass=methods.Documented):
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple[Any, ...]], *, directed: bool = True, **options: Any) -> Graph:
-        """From pairs of vertices, or triples with a weight, all of one kind: integers from 0, or names (strings).
+        """From pairs of vertices, or triples with a weight, all of one kind: integers from 0, or names (strings, or
+        anything that can be hashed: coordinates, dates).
 
         directed: False: each is an edge both ways. options and errors are those of `from_table`: dup_op="plus" joins
         the weights of an edge that is there twice; InvalidValue for rows of unlike length or vertices of unlike kinds.
@@ -76,9 +77,13 @@ class Graph(Methods, metaclass=methods.Documented):
         if isinstance(edges, str | os.PathLike):
             raise TypeError(f"edges: expected pairs, or triples with a weight, got {edges!r}; Graph.read reads a file")
         table = given.columns_of(edges)
-        if not len(table["source"]):
+        names = given.numbered(table)
+        if names is not None:
+            options |= {"size": len(names), "labels": None}
+        elif not len(table["source"]):
             options.setdefault("size", 0)
-        return cls.from_table(table, weight="weight" if "weight" in table else None, directed=directed, **options)
+        made = cls.from_table(table, weight="weight" if "weight" in table else None, directed=directed, **options)
+        return made if names is None else cls(made.matrix, names, directed=directed)
 
     @classmethod
     def from_table(
@@ -210,9 +215,8 @@ class Graph(Methods, metaclass=methods.Documented):
         return (self.sssp_tree(source)[1] if along else self.bfs_parents(source)).way(target)
 
     def by(self, attribute: str) -> Graph:
-        """The same graph with another attribute of the edges as their weight, which is now the attribute "weight".
+        """The same graph with another attribute of the edges as their weight, which becomes the attribute "weight".
         InvalidValue for one that is not there.
-
         Every edge has the attribute, or has none and is left out."""
         if attribute not in self.attributes:
             known = f"expected one of {', '.join(self.attributes)}" if self.attributes else "the graph has none"
@@ -241,12 +245,9 @@ class Graph(Methods, metaclass=methods.Documented):
     # ---- to other things ----
 
     def to_dataframe(self, source: str = "source", target: str = "target", weight: str | None = "weight") -> Any:
-        """A pandas DataFrame, a row for each edge; without a direction each edge is there once.
-
-        source, target, weight: the names of the columns, as in `from_table`; weight None: without that column. The
-        attributes follow. `bitblas.io.to_polars` and `to_arrow` make tables of the others. Raises InvalidValue for a
-        name that is there twice, ImportError without pandas.
-        """
+        """A pandas DataFrame, a row for each edge (each once, without a direction): its columns called so, weight None
+        for none, the attributes after them. `bitblas.io.to_polars`, `to_arrow`: tables of the others. Raises
+        InvalidValue for a name that is there twice, ImportError without pandas."""
         return edges.dataframe(self, source, target, weight)
 
     def to_networkx(self) -> Any:
@@ -258,8 +259,7 @@ class Graph(Methods, metaclass=methods.Documented):
         return _io().to_igraph(self, directed=self.directed)
 
     def write(self, target: Any, file_format: str | None = None, **options: Any) -> None:
-        """Into a file of any kind, names in those that hold some (edge lists, .parquet): see `bitblas.io.write`. What
-        the file cannot hold is left out, and a warning says so: names, attributes; that names are like numbers."""
+        """Into a file of any kind: see `bitblas.io.write`. A warning says what it cannot hold: names, attributes."""
         edges.tell_what_is_lost(self, _io().file_format_of(target, file_format))
         _io().write(target, self.matrix, file_format, **({"labels": self.labels} if self.labels else {}), **options)
 
