@@ -167,12 +167,8 @@ def test_info(capsys, graph):
     assert made["forms"]["csr"]["bytes"] == A.profile().facts.bytes_of("csr")
     assert made["forms"]["b2sr8"]["entries_per_tile"] == 11
     made = result(capsys, "info", graph, "--orders", "--device", "cpu")
-    assert list(made["orders"]) == ["as it is", "degree", "bfs", "rcm", "community", "llp", "gorder"] and made[
-        "best"
-    ] == [
-        "as it is",
-        "csr",
-    ]
+    assert list(made["orders"]) == ["as it is", "degree", "bfs", "rcm", "community", "llp", "gorder"]
+    assert made["best"] == ["as it is", "csr"]
     assert made["orders"]["rcm"]["permutation"] > 0 == made["orders"]["as it is"]["permutation"]
     assert set(made["orders"]["rcm"]["forms"]["csr"]) == {"bytes", "weights_us"} and "<- best" not in text
     assert "<- best" in run(capsys, "info", graph, "--orders", "--device", "cpu")[1]

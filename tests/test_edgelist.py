@@ -172,45 +172,6 @@ def test_a_first_line_that_may_name_the_columns(tmp_path):
         assert read(other, delimiter=",").matrix.nvals == other.count("\n")
 
 
-def test_lines_that_are_wrong_are_told_together(tmp_path, monkeypatch):
-    """The first ones, and how many there are, whatever the blocks; a decimal comma is named."""
-    lines = [f"a{k},b{k},{'n/a' if k % 4 == 3 else k}" for k in range(20)]
-    path = tmp_path / "sums.csv"
-    path.write_text("\n".join([*lines, "a,b", "x,,4\n"]))
-    said = r"sums\.csv, line 4: expected a number as weight, got 'a3,b3,n/a'; line 8: .*; line 12: .*; 7 wrong lines"
-    for size in (30, 1 << 20):
-        monkeypatch.setattr(files.Source.blocks, "__defaults__", (size,))
-        for chunked in (False, True):
-            with pytest.raises(InvalidValue, match=said):
-                read_edgelist(path, chunked=chunked)
-    with pytest.raises(InvalidValue, match=r"line 1: .*got '0 1 x'; line 2: .*vertices from 0.*; 2 wrong lines"):
-        read("0 1 x\n-1 2 3\n", weights=True, header=False)
-    with pytest.raises(InvalidValue, match=r"got 'a;b;1,5'\. Hint: a decimal comma"):
-        read("a;b;1,5\nb;c;2\n", delimiter=";")
-
-
-def test_what_may_be_meant_otherwise_is_said(tmp_path):
-    """Zeros before numbers, other marks between columns, values that a type does not hold, files of other encodings."""
-    assert read("001 002\n002 7\n").labels == ("001", "002", "7")
-    assert read("1 2 007\n2 3 08\n").labels is None  # weights
-    with pytest.warns(UserWarning, match="numbers of vertices have zeros before them: labels=True"):
-        assert read("1 2\n2 007\n").labels is None
-    with pytest.warns(UserWarning, match="every line has ';' in its first column: delimiter=';'"):
-        read("IST;LHR;19,1\nLHR;IST;3,5\n", delimiter=",")
-    for text in ("a b NA\nb c 3\n", "a b nan\nb c 3\n"):  # no names of columns
-        with pytest.raises(InvalidValue, match="line 1: expected a number as weight"):
-            read(text)
-    for dtype, weight in (("INT8", 300), ("UINT8", -3), ("INT64", 2.7)):
-        with pytest.raises(InvalidValue, match=f"dtype {dtype}: expected weights that it holds, got {weight}"):
-            read(f"a b {weight}\nb c 3\n", dtype=dtype)
-    assert str(read("a b 2.7\n", dtype="FP32").matrix.dtype) == "FP32"
-    with pytest.raises(InvalidValue, match=r"expected UTF-8, got .*Hint: .*encoding='cp1252'"):
-        read_edgelist(io.BytesIO("Zürich Köln\n".encode("cp1252")))
-    with pytest.warns(UserWarning, match=r"ids\.csv: 3 different numbers of vertices, of 7000004"):
-        (tmp_path / "ids.csv").write_text("7000001,7000002\n7000002,7000003\n")
-        read_edgelist(tmp_path / "ids.csv", chunked=True)
-
-
 def test_binary_junk():
     with pytest.raises(InvalidValue, match="<BytesIO>, line 2: expected UTF-8"):
         read_edgelist(io.BytesIO(b"a b\n\xff\xfe c\n"))

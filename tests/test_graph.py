@@ -172,56 +172,6 @@ def test_files_there_and_back(tmp_path, roads):
     assert gb.io.read is not None and gb.io.Graph is Graph
 
 
-def test_files_keep_the_direction_and_tell_what_they_lose(tmp_path, roads):
-    """Both ways in a file is an edge without a direction; names and attributes that a file cannot hold are told."""
-    for name in ("roads.csv", "roads.parquet", "roads.tsv"):
-        if name.endswith("parquet"):
-            pytest.importorskip("pyarrow")
-        roads.write(tmp_path / name)
-        again = Graph.read(tmp_path / name)
-        assert not again.directed and "undirected, 6 vertices, 5 edges" in repr(again)
-        assert Graph.read(tmp_path / name, directed=True).number_of_edges() == 10
-    with pytest.warns(UserWarning, match="format mtx does not hold the names of the vertices: they are left out"):
-        roads.write(tmp_path / "roads.mtx")
-    with pytest.warns(UserWarning, match=r"names that are written as numbers.*labels=True"):
-        Graph.from_edges([("7", "0")]).write(tmp_path / "ids.csv")
-    assert Graph.read(tmp_path / "ids.csv", labels=True).labels == ("7", "0")
-    Graph.from_edges([("from", "to"), ("to", "x")]).write(tmp_path / "words.csv")
-    assert Graph.read(tmp_path / "words.csv").labels == ("from", "to", "x")
-
-
-def test_what_takes_vertices_takes_names(roads):
-    """Integers that are names too; one where several may be given."""
-    ids = Graph.from_edges([(3, 0), (3, 1), (2, 4), (2, 5), (3, 4)], directed=False, labels=True)
-    assert edges(ids.bipartite_projection([3, 2])) == {(3, 2): 1, (2, 3): 1}
-    assert dict(ids.levels_from_each([3])[3]) == {3: 0, 0: 1, 1: 1, 4: 1, 2: 2, 5: 3}
-    assert ids.has_edge(3, 4) and not ids.has_edge(3, 5)
-    assert ids.random_walks(3, 1, seed=1)[0][0] == 3
-    assert "Hint" not in Graph.pagerank.__doc__ and Graph.bfs(roads, "Ulm")["Bari"] == 2
-    with pytest.raises(AttributeError, match="pagerank may be what is meant"):
-        Graph.pagernk
-
-
-def test_whatever_can_be_hashed_is_a_name():
-    a, b, c = (8.1, 50.0), (8.3, 50.1), (8.4, 50.2)
-    graph = Graph.from_edges([(a, b, 2.5), (b, c, 1.0), (a, c, 9.0)])
-    assert graph.path(a, c) == [a, b, c] and graph.labels == (a, b, c) and graph.neighbors(a) == [b, c]
-    for rows, said in (
-        ([(a, "b")], r"one kind, got \(8.1, 50.0\) in row 0 and 'b' in row 0"),
-        ([([1], [2])], "hashed"),
-    ):
-        with pytest.raises(InvalidValue, match=said):
-            Graph.from_edges(rows)
-
-
-def test_weights_are_no_names_of_attributes():
-    graph = Graph.from_table(TABLE, weight="km", attributes=["lanes"])
-    for call in (lambda: graph.path("a", "c", weighted="lanes"), lambda: graph.degree(weighted="lanes")):
-        with pytest.raises(TypeError, match=r"weighted: expected True or False, got 'lanes'; g\.by\('lanes'\)"):
-            call()
-    assert edges(graph.by("lanes").by("weight")) == edges(graph)
-
-
 def test_refused():
     with pytest.raises(InvalidValue, match="pairs, or triples"):
         Graph.from_edges([(1,)])
@@ -329,16 +279,6 @@ def test_errors_say_names(roads):
         Graph(weights, ["x", "y"]).sssp("x")
     assert list(roads) == list(roads.vertices) == list(roads.labels)
     assert "As a method of a Graph" in roads.pagerank.__doc__
-
-
-def test_a_name_that_is_not_there_leads_to_one_that_is():
-    g = Graph.from_edges([("a", "b")])
-    for name, hint in (("pagernk", "pagerank"), ("edges", "to_dataframe"), ("qqq", r"dir\(g\) lists")):
-        with pytest.raises(AttributeError, match=hint):
-            getattr(g, name)
-    said = " ".join(methods.ELSEWHERE.values())
-    assert all(hasattr(g, name) for name in ("neighbors", "to_dataframe", "vertices", "path", "sssp", "from_edges"))
-    assert all(name in said for name in ("neighbors", "to_dataframe", "vertices", "path(", "from_edges"))
 
 
 def test_degrees_and_numbers_of_edges():
