@@ -13,9 +13,9 @@ from semirings.errors import DomainMismatch, GraphblasException, NotImplementedE
 
 __all__ = [
     "CaptureError", "ConvergenceWarning", "DeviceError", "DimensionMismatch", "DistributedError", "DomainMismatch",
-    "EmptyObject", "GraphblasException", "IndexOutOfBound", "InsufficientSpace", "InvalidIndex", "InvalidObject", "InvalidValue",
-    "JitError", "NoValue", "NotImplementedException", "NullPointer", "OutOfMemory", "OutputNotEmpty", "Panic",
-    "UdfParseError", "UninitializedObject",
+    "EmptyObject", "GraphblasException", "IndexOutOfBound", "InsufficientSpace", "InvalidIndex", "InvalidObject",
+    "InvalidValue", "JitError", "NoValue", "NotImplementedException", "NullPointer", "OutOfMemory", "OutputNotEmpty",
+    "Panic", "UdfParseError", "UninitializedObject",
 ]  # fmt: skip
 
 

@@ -168,7 +168,7 @@ def test_a_first_line_that_may_name_the_columns(tmp_path):
     assert read("child,parent\nx,child\n", delimiter=",").matrix.nvals == 2  # a word that others have
     for header, edges_ in ((True, 3), (False, 4)):
         assert read(text, delimiter=",", header=header).matrix.nvals == edges_
-    for other in ("boss,clerk\nboss,y\ny,z\nz,boss\n", "boss,clerk\nx,y\ny,x\n"):
+    for other in ("boss,clerk\nboss,y\ny,z\nz,boss\n", "boss,clerk\nx,y\n"):
         assert read(other, delimiter=",").matrix.nvals == other.count("\n")
 
 

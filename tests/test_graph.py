@@ -100,6 +100,9 @@ def test_directions():
     seen = Graph(ways.matrix, ways.labels)
     assert seen.directed and not Graph(ways.to_undirected().matrix).directed
     assert ways.local_clustering()["a"] == algorithms.local_clustering(ways.matrix, directed=True).get(0)
+    assert ways.local_clustering(directed=False) == ways.to_undirected().local_clustering()
+    with pytest.warns(UserWarning, match=r"louvain: .*to_undirected\(\) makes it, with the lesser of two weights"):
+        roads_of_two().louvain(weighted=True)
     assert roads_of_two().to_undirected().matrix.to_dicts() == {0: {1: 2}, 1: {0: 2}}
 
 
@@ -128,6 +131,10 @@ def test_dataframes_out(roads):
     assert found.to_dict("list") == {
         "source": ["a", "a", "b"], "target": ["b", "c", "c"], "weight": [5, 7, 6], "lanes": [1, 2, 2],
     }  # fmt: skip
+    assert graph.to_dataframe("from", "to", "km").columns.tolist() == ["from", "to", "km", "lanes"]
+    assert graph.to_dataframe(weight=None).columns.tolist() == ["source", "target", "lanes"]
+    with pytest.raises(InvalidValue, match="columns: expected different names"):
+        graph.to_dataframe(weight="lanes")
     again = Graph.from_table(found, weight="weight", attributes=["lanes"], directed=False)
     assert edges(again) == edges(graph)
     levels = roads.bfs("Ulm").to_dataframe()
@@ -141,23 +148,12 @@ def test_networkx_there_and_back():
     G.add_edge((0, 1), "x", weight=2, lanes=3)
     G.add_edge("x", 7, weight=4, lanes=1)
     graph = Graph.from_networkx(G, attributes=["lanes"])
+    with pytest.raises(InvalidValue, match="weight: expected an attribute of edges, got 'lane'"):
+        Graph.from_networkx(G, weight="lane")
     assert graph.labels == ((0, 1), "x", 7) and graph.bfs((0, 1))[7] == 2 and not graph.directed
     assert graph.bfs([(0, 1), 7])["x"] == 1
     assert sorted(graph.to_networkx().edges(data=True), key=str) == sorted(G.edges(data=True), key=str)
     assert Graph.from_networkx(networkx.path_graph(3, networkx.DiGraph)).bfs(0)[2] == 2
-
-
-def test_parallel_edges_of_networkx_are_joined_when_asked():
-    networkx = pytest.importorskip("networkx")
-    G = networkx.MultiGraph([("a", "b", {"weight": 5}), ("b", "a", {"weight": 2}), ("b", "b", {"weight": 3})])
-    with pytest.raises(InvalidValue, match=r"parallel ones from 'a' to 'b'; dup_op says how"):
-        Graph.from_networkx(G)
-    for dup_op, weight in (("min", 2), ("plus", 7), ("first", 5)):
-        joined = Graph.from_networkx(G, dup_op=dup_op)
-        assert joined.matrix.to_dicts() == {0: {1: weight}, 1: {0: weight, 1: 3}} and joined.labels == ("a", "b")
-        assert gb.io.from_networkx(G, ["b", "a"], dup_op=dup_op).to_dicts() == {0: {0: 3, 1: weight}, 1: {0: weight}}
-    assert Graph.from_networkx(networkx.MultiDiGraph([(0, 1), (0, 1)])).matrix.to_dicts() == {0: {1: 1}}
-    assert gb.io.from_networkx(G).to_dicts() == {0: {1: 7}, 1: {0: 7, 1: 3}}
 
 
 def test_igraph_there_and_back():
@@ -283,16 +279,6 @@ def test_errors_say_names(roads):
         Graph(weights, ["x", "y"]).sssp("x")
     assert list(roads) == list(roads.vertices) == list(roads.labels)
     assert "As a method of a Graph" in roads.pagerank.__doc__
-
-
-def test_a_name_that_is_not_there_leads_to_one_that_is():
-    g = Graph.from_edges([("a", "b")])
-    for name, hint in (("pagernk", "pagerank"), ("edges", "to_dataframe"), ("qqq", r"dir\(g\) lists")):
-        with pytest.raises(AttributeError, match=hint):
-            getattr(g, name)
-    said = " ".join(methods.ELSEWHERE.values())
-    assert all(hasattr(g, name) for name in ("neighbors", "to_dataframe", "vertices", "path", "sssp", "from_edges"))
-    assert all(name in said for name in ("neighbors", "to_dataframe", "vertices", "path(", "from_edges"))
 
 
 def test_degrees_and_numbers_of_edges():

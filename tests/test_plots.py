@@ -223,3 +223,19 @@ def test_datashade_draws():
     A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 2], [5, 6, 7], nrows=4, ncols=3)
     assert isinstance(gb.viz.datashade(A), holoviews.DynamicMap)
     assert isinstance(gb.viz.datashade(A, [["count", "sum"], ["max"]]), holoviews.Layout)
+
+
+def test_classes_have_colors_of_their_own():
+    """Of 25 components the first 20 differ; the largest are listed, by name; edges between two are gray."""
+    ties = [(f"v{k}", f"v{k}x") for k in range(25)] + [("v0", "v0y")]
+    graph = gb.Graph.from_edges(ties, directed=False)
+    with gb.config.set(device="cpu"):
+        found = graph.connected_components()
+        figure = plots.graph(graph, found, places=np.random.default_rng(1).random((len(graph), 2)))
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert texts[0] == "v0: 3 vertices" and len(texts) == 13 and texts[-1] == ".. 13 more"
+    lines, points = figure.axes[0].collections
+    assert len(np.unique(points.get_facecolors(), axis=0)) == 20
+    assert len(lines.get_colors()) == 26 and len(figure.axes) == 1
+    apart = plots.graph(graph, np.arange(len(graph)), classes=True, places=np.zeros((len(graph), 2)))
+    assert len(np.unique(apart.axes[0].collections[0].get_colors(), axis=0)) == 1

@@ -78,7 +78,12 @@ BAD = {
         {},
         r"column 'source': .*strings in both, got 0 .*int64",
     ),
-    "halves": ({"source": [0.5], "target": [1]}, {}, r"column 'source': expected integers in both.*got 0\.5"),
+    "halves": ({"source": [0.5], "target": [1]}, {}, r"column 'source': expected .*integers or names, got 0\.5"),
+    "ids of which some are missing": (
+        {"source": np.array([1, np.nan]), "target": [1, 2]},
+        {},
+        r"column 'source': .*got none in 1 rows, the first is row 1",
+    ),
     "below": ({"source": [0, -2], "target": [1, 1]}, {}, r"column 'source': expected vertices from 0, got -2"),
     "beyond": ({"source": [0], "target": [3]}, {"size": 3}, r"column 'target': expected vertices from 0 to 2, got 3"),
     "size of names": ({"source": ["a"], "target": ["b"]}, {"size": 3}, r"size: expected None for vertices that have"),
@@ -117,6 +122,17 @@ def test_tables_that_are_refused(name):
     table, options, text = BAD[name]
     with pytest.raises(InvalidValue, match=text):
         from_table(table, **options)
+
+
+def test_ids_of_two_types_stay_what_they_are():
+    big = 2**63
+    graph = from_table({"source": np.array([big + 5, big + 6], np.uint64), "target": np.array([1, 2])}, labels=True)
+    assert set(graph.labels) == {big + 5, big + 6, 1, 2}
+
+
+def test_an_array_is_no_table():
+    with pytest.raises(TypeError, match=r"expected a table with names of columns, got numpy\.ndarray; .*from_edges"):
+        from_table(np.zeros((2, 2), int))
 
 
 def test_other_edges_of_tables():

@@ -114,9 +114,23 @@ def info(args: argparse.Namespace) -> None:
     print(f"{'entries per':12}" + "".join(f"{name:>9}" for name in (*QUANTILES, "mean", "empty")))
     for name, found in (("row", rows_degrees), ("column", cols_degrees)):
         print(f"{name:12}" + "".join(f"{x:>9.2f}" if key == "mean" else f"{x:>9}" for key, x in found.items()))
-    print(f"\n{profile}\n\nheld now\n{A.memory()}")
+    if args.forms or args.measure or args.orders:
+        print(f"\n{profile}\n\nheld now\n{A.memory()}")
+    else:
+        print(f"\n{_stored(profile)}")
     if orders is not None:
         print(f"\nin other orders of the vertices\n{orders}")
+
+
+def _stored(profile: Any) -> str:
+    """How it is stored, in words: now, later, and at best."""
+    size = lambda key: f"{key}, {profile.facts.bytes_of(key):,} bytes"
+    least = min(profile.facts.forms, key=profile.facts.bytes_of)
+    told = {f"stored as {size(profile.stored)}": profile.stored, f"smallest as {size(least)}": least}
+    if profile.chosen != profile.stored:
+        told[f"fastest, by the plan, as {size(profile.chosen)}"] = profile.chosen
+    more = "; --forms lists all, --orders those of other orders of the vertices"
+    return "; ".join(told) + more
 
 
 def ordered(orders: Orders) -> dict[str, Any]:

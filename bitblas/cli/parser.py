@@ -78,6 +78,7 @@ def parser() -> argparse.ArgumentParser:
     p = command("info", files.info, "what a file holds and how it would be stored; without FILE, what works here")
     _input(p, "?")
     _storage(p)
+    p.add_argument("--forms", action="store_true", help="also every stored form: bytes, and times as predicted")
     p.add_argument("--measure", action="store_true", help="also time all that is predicted, in every form")
     p.add_argument("--orders", action="store_true", help="also every form under each order of the vertices")
     p = command("calibrate", files.calibrate, "measure what products cost on a device, and remember it for the plan")

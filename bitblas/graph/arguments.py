@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..exceptions import InvalidValue
 from .answers import Values
@@ -21,7 +23,7 @@ SEARCHED = 20_000  # names that are compared with one that is none
 def as_taken(graph: Graph, argument: str, value: Any) -> Any:
     """An argument as the program takes it."""
     if argument == "weighted":
-        return weights(graph, value)
+        return weighted_by(value, graph.attributes)
     if value is None or hasattr(value, "nvals"):
         return value
     if argument in (*VERTEX, *VERTICES):
@@ -61,12 +63,12 @@ def _entries(graph: Graph, argument: str, pairs: Any) -> Any:
     return gb.Matrix.from_coo(*ends, True, nrows=n, ncols=n, device=device)
 
 
-def weights(graph: Graph, weighted: Any) -> Any:
-    """Whether values are weights. InvalidValue for the name of an attribute, which NetworkX takes there."""
-    if isinstance(weighted, str):
-        other = f"; by({weighted!r}) is the graph with that weight" if weighted in graph.attributes else ""
-        raise InvalidValue(f"weighted: expected True or False, got {weighted!r}{other}")
-    return weighted
+def weighted_by(value: Any, attributes: Iterable[str]) -> Any:
+    """`value`, True or False. TypeError for the name of an attribute, which is said otherwise here."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    by = f"; g.by({value!r}) is the graph with that attribute as its weights" if value in list(attributes) else ""
+    raise TypeError(f"weighted: expected True or False, got {value!r}{by}")
 
 
 def meant(label: Any, labels: Sequence[Any]) -> str:

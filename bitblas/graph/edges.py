@@ -1,15 +1,39 @@
-"""The edges of a Graph: as columns of a table, both ways, and counted at their ends."""
+"""The edges of a Graph: as a table, in both directions, counted at each vertex."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..exceptions import InvalidValue
+from .. import extras
+from ..exceptions import InvalidValue, warn
 from . import arguments
 from .answers import Values
 
 if TYPE_CHECKING:
     from .graph import Graph
+
+
+def dataframe(graph: Graph, source: str, target: str, weight: str | None) -> Any:
+    """A pandas DataFrame of the edges, its columns called so, the attributes after them; weight None: without it."""
+    pandas = extras.load("pandas", "to_dataframe")
+    names = [source, target, *([] if weight is None else [weight]), *graph.attributes]
+    if len(set(names)) < len(names):
+        raise InvalidValue(f"columns: expected different names, got {', '.join(map(repr, names))}")
+    found = list(edge_table(graph).values())
+    if weight is None:
+        del found[2]
+    return pandas.DataFrame(dict(zip(names, found)))
+
+
+def networkx(graph: Graph) -> Any:
+    """A networkx.Graph, or DiGraph, of the names, weights and attributes."""
+    library = extras.load("networkx", "to_networkx")
+    made = library.DiGraph() if graph.directed else library.Graph()
+    made.add_nodes_from(graph.vertices)
+    sources, targets, *values = (list(column) for column in edge_table(graph).values())
+    names = ("weight", *graph.attributes)
+    made.add_edges_from((s, t, dict(zip(names, row))) for s, t, *row in zip(sources, targets, *values))
+    return made
 
 
 def edge_table(graph: Graph) -> dict[str, Any]:
@@ -49,6 +73,16 @@ def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
     return both
 
 
+def tell_what_is_lost(graph: Graph, kind: str) -> None:
+    """Warn of what a file of that kind does not hold, and of names that are read as numbers."""
+    lost = ["the names of the vertices"] if graph.labels and kind in ("mtx", "npz", "bitblas") else []
+    lost += [f"the attributes {', '.join(graph.attributes)}"] if graph.attributes else []
+    if lost:
+        warn(f"a file of format {kind} does not hold {' and '.join(lost)}: they are left out")
+    elif kind != "parquet" and any(str(name).lstrip("+-").isdecimal() for name in graph.labels or ()):
+        warn("names that are written as numbers are read as numbers, unless labels=True (--labels) says otherwise")
+
+
 def loops(A: Any) -> Any:
     """The entries on the diagonal, a Matrix."""
     import bitblas as gb
@@ -60,7 +94,8 @@ def ends(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
     """How many edges begin (out) and end (into) at each vertex, 0 too, or the sums of their weights."""
     import bitblas as gb
 
-    A, weighted = graph.matrix, arguments.weights(graph, weighted) and graph.matrix.dtype != gb.dtypes.BOOL
+    A = graph.matrix
+    weighted = arguments.weighted_by(weighted, graph.attributes) and A.dtype != gb.dtypes.BOOL
     real = weighted and A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64)
     total = gb.Vector(float if real else int, A.nrows, device=A.device.name)
     A, count = (A.dup(total.dtype), gb.monoid.plus) if weighted else (A, gb.agg.count)

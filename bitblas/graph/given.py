@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -39,6 +41,29 @@ def columns_of(edges: Iterable[Any]) -> dict[str, Any]:
             f"{rows[row]!r}, in row {row}. Hint: give every edge a weight, or none"
         )
     return {name: list(column) for name, column in zip(NAMES, zip(*rows))}
+
+
+def numbered(table: dict[str, Any]) -> tuple[Any, ...] | None:
+    """The names of vertices that are neither strings nor numbers (coordinates, dates), which become numbers in the
+    columns, as they come; None for others. InvalidValue where not all are of one kind."""
+    ends = list(chain.from_iterable(zip(table["source"], table["target"])))
+    if not ends or isinstance(ends[0], str | Number | np.generic):
+        return None
+    kind = type(ends[0])
+    for place, end in enumerate(ends):
+        if type(end) is not kind:
+            raise InvalidValue(
+                f"edges: expected vertices of one kind, got {ends[0]!r} in row 0 and {end!r} in row {place // 2}"
+            )
+    try:
+        index = {name: number for number, name in enumerate(dict.fromkeys(ends))}
+    except TypeError:
+        raise InvalidValue(
+            f"edges: expected vertices that can be hashed, got {ends[0]!r} in row 0. Hint: tuple() of a list can"
+        ) from None
+    for end in NAMES[:2]:
+        table[end] = [index[name] for name in table[end]]
+    return tuple(index)
 
 
 def is_table(value: Any) -> bool:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import extras
 from ..core.above import above
 from ..exceptions import DimensionMismatch, InvalidValue
 from . import arguments, edges, given, methods
@@ -69,7 +68,8 @@ class Graph(Methods, metaclass=methods.Named):
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple[Any, ...]], *, directed: bool = True, **options: Any) -> Graph:
-        """From pairs of vertices, or triples with a weight, all of one kind: integers from 0, or names (strings).
+        """From pairs of vertices, or triples with a weight, all of one kind: integers from 0, or names (strings, or
+        anything that can be hashed: coordinates, dates).
 
         directed: False: each is an edge both ways. options and errors are those of `from_table`: dup_op="plus" joins
         the weights of an edge that is there twice; InvalidValue for rows of unlike length or vertices of unlike kinds.
@@ -77,9 +77,13 @@ class Graph(Methods, metaclass=methods.Named):
         if isinstance(edges, str | os.PathLike):
             raise TypeError(f"edges: expected pairs, or triples with a weight, got {edges!r}; Graph.read reads a file")
         table = given.columns_of(edges)
-        if not len(table["source"]):
+        names = given.numbered(table)
+        if names is not None:
+            options |= {"size": len(names), "labels": None}
+        elif not len(table["source"]):
             options.setdefault("size", 0)
-        return cls.from_table(table, weight="weight" if "weight" in table else None, directed=directed, **options)
+        made = cls.from_table(table, weight="weight" if "weight" in table else None, directed=directed, **options)
+        return made if names is None else cls(made.matrix, names, directed=directed)
 
     @classmethod
     def from_table(
@@ -102,10 +106,8 @@ class Graph(Methods, metaclass=methods.Named):
     def from_networkx(
         cls, G: Any, weight: str | None = "weight", *, attributes: Iterable[str] = (), **options: Any
     ) -> Graph:
-        """From a NetworkX graph, whose nodes are the names. attributes: of edges, numbers. ImportError without it.
-
-        options: as of `bitblas.io.from_networkx`; of parallel edges InvalidValue, unless dup_op="min" .. joins them.
-        """
+        """From a NetworkX graph, whose nodes are the names. attributes: of edges, numbers. options: as of
+        `bitblas.io.from_networkx`, but parallel edges are refused unless dup_op="min" .. joins them."""
         options.setdefault("dup_op", None)
         labels: Any = None if list(G) == list(range(len(G))) else list(G)
         more = {name: _io().from_networkx(G, weight=name, **options) for name in attributes}
@@ -115,10 +117,7 @@ class Graph(Methods, metaclass=methods.Named):
     def from_igraph(
         cls, G: Any, weight: str | None = "weight", *, attributes: Iterable[str] = (), **options: Any
     ) -> Graph:
-        """From an igraph.Graph, whose vertices' attribute `name` holds the names. attributes: of edges, numbers.
-
-        options: as of `bitblas.io.from_igraph`; of parallel edges InvalidValue, unless dup_op="min" .. joins them.
-        """
+        """From an igraph.Graph, whose vertices' attribute `name` holds the names. The rest is as in `from_networkx`."""
         options.setdefault("dup_op", None)
         made = _io().from_igraph(G, weight, **options)
         more = {name: _io().from_igraph(G, name, **options).matrix for name in attributes}
@@ -213,9 +212,10 @@ class Graph(Methods, metaclass=methods.Named):
         weighted: True: the least sum of weights; False: the fewest edges; None: by weights where edges have some.
         Raises InvalidValue where target cannot be reached, and for what is no vertex.
         """
-        if arguments.weights(self, weighted) is None:
+        if weighted is None:
             weighted = str(self.matrix.dtype) != "BOOL"
-        return (self.sssp_tree(source)[1] if weighted else self.bfs_parents(source)).way(target)
+        along = arguments.weighted_by(weighted, self.attributes)
+        return (self.sssp_tree(source)[1] if along else self.bfs_parents(source)).way(target)
 
     def by(self, attribute: str) -> Graph:
         """The same graph with another attribute of the edges as their weight. InvalidValue for one that is not there.
@@ -245,38 +245,22 @@ class Graph(Methods, metaclass=methods.Named):
     # ---- to other things ----
 
     def to_dataframe(self, source: str = "source", target: str = "target", weight: str | None = "weight") -> Any:
-        """A pandas DataFrame, a row for each edge; without a direction each edge is there once.
-
-        source, target, weight: the names of the columns, as in `from_table`; weight None: without that column. The
-        attributes follow. `bitblas.io.to_polars` and `to_arrow` make tables of the others. Raises InvalidValue for a
-        name that is there twice, ImportError without pandas.
-        """
-        pandas = extras.load("pandas", "to_dataframe")
-        ends, *values = [(source, target), weight, *self.attributes]
-        names = [*ends, *(name for name in values if name is not None)]
-        if len(set(names)) < len(names):
-            raise InvalidValue(f"columns: expected different names, got {', '.join(map(repr, names))}")
-        found = list(edges.edge_table(self).values())
-        if weight is None:
-            del found[2]
-        return pandas.DataFrame(dict(zip(names, found)))
+        """A pandas DataFrame, a row for each edge (each once, without a direction): its columns called so, weight None
+        for none, the attributes after them. `bitblas.io.to_polars`, `to_arrow`: tables of the others. Raises
+        InvalidValue for a name that is there twice, ImportError without pandas."""
+        return edges.dataframe(self, source, target, weight)
 
     def to_networkx(self) -> Any:
         """A networkx.Graph, or DiGraph where edges have a direction, with the names as nodes, weights, attributes."""
-        networkx = extras.load("networkx", "to_networkx")
-        made = networkx.DiGraph() if self.directed else networkx.Graph()
-        made.add_nodes_from(self.vertices)
-        sources, targets, *values = (list(column) for column in edges.edge_table(self).values())
-        names = ("weight", *self.attributes)
-        made.add_edges_from((s, t, dict(zip(names, row))) for s, t, *row in zip(sources, targets, *values))
-        return made
+        return edges.networkx(self)
 
     def to_igraph(self) -> Any:
         """An igraph.Graph with the names, and the weights. ImportError without igraph."""
         return _io().to_igraph(self, directed=self.directed)
 
     def write(self, target: Any, file_format: str | None = None, **options: Any) -> None:
-        """Into a file of any kind, names in those that hold some: see `bitblas.io.write`."""
+        """Into a file of any kind: see `bitblas.io.write`. A warning says what it cannot hold: names, attributes."""
+        edges.tell_what_is_lost(self, _io().file_format_of(target, file_format))
         _io().write(target, self.matrix, file_format, **({"labels": self.labels} if self.labels else {}), **options)
 
     # ---- algorithms ----
@@ -311,6 +295,6 @@ class Graph(Methods, metaclass=methods.Named):
         A = self.matrix
         if self._directed is None and A.nrows == A.ncols and A.nvals <= LOOKED_AT:
             kind = "directed, " if self.directed else "undirected, "
-        counted = f"{A.nvals} entries" if self._directed is None else f"{self.number_of_edges()} edges"
+        count = f"{A.nvals} entries" if self._directed is None else f"{self.number_of_edges()} edges"
         some = "" if self.labels is None else f", {', '.join(map(repr, self.labels[:3]))}{', ..' * (len(self) > 3)}"
-        return f"Graph({kind}{A.nrows} vertices, {counted}, {A.dtype}{some})"
+        return f"Graph({kind}{A.nrows} vertices, {count}, {A.dtype}{some})"

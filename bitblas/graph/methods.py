@@ -111,10 +111,14 @@ def of_class(name: str) -> Callable[..., Any]:
         except TypeError as error:
             raise TypeError(f"{name}: {error}{_option_meant(options, signature)}") from None
         if name in UNDIRECTED and graph.directed:
-            warn(f"{name}: the graph has directions; each edge counts both ways here, as to_undirected() makes it")
+            also = ', with the lesser of two weights; dup_op="plus" there adds them' if options.get("weighted") else ""
+            warn(
+                f"{name}: the graph has directions; each edge counts both ways here, as to_undirected() makes it{also}"
+            )
             given.arguments["A"] = edges.both_ways(graph.matrix)
         if "directed" in signature.parameters:
-            given.arguments.setdefault("directed", graph.directed)
+            if given.arguments.setdefault("directed", graph.directed) is False and graph.directed:
+                given.arguments["A"] = edges.both_ways(graph.matrix)
         for argument in given.arguments:
             given.arguments[argument] = arguments.as_taken(graph, argument, given.arguments[argument])
         try:

@@ -23,6 +23,8 @@ def build(
     its row and column, as the file does: its line and its ends. Raises InvalidValue for such an entry with values and
     without dup_op, and for the name of a dup_op that is none; OutOfMemory.
     """
+    if values is not None and dtype is not None:
+        _check_held(source, values, dtype)
     i, j, x = (rows, cols, values) if directed else mirrored(rows, cols, values)
     check_dup_op(dup_op)
     try:
@@ -39,6 +41,21 @@ def build(
             return from_entries(i, j, x, dtype, shape, dup_op=lesser(values.dtype), name=name, **storage)
         got = where(*twice) if where else f": expected every entry once, got row {twice[0]}, column {twice[1]} twice"
         raise InvalidValue(f"{source}{got}; {JOINING}") from None
+
+
+def _check_held(source: str, values: np.ndarray, dtype: Any) -> None:
+    """Refuse integers of a type that does not hold the values that were read."""
+    import bitblas as gb
+
+    kind = gb.dtypes.lookup_dtype(dtype)
+    if getattr(kind.np_type, "kind", "") not in "iu" or values.dtype.kind not in "iuf" or not len(values):
+        return
+    limits, low, high = np.iinfo(kind.np_type), values.min(), values.max()
+    wrong = high if high > limits.max else low if low < limits.min else None
+    if wrong is None and values.dtype.kind == "f" and (apart := values != np.floor(values)).any():
+        wrong = values[apart][0]
+    if wrong is not None:
+        raise InvalidValue(f"{source}: dtype {kind}: expected weights that it holds, got {wrong}")
 
 
 JOINING = "dup_op says how to join them: 'plus', 'min', 'max', 'first', .."

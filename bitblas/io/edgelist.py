@@ -13,6 +13,7 @@ from .chunks import EdgeChunks, text_bytes
 from .chunks import chunked as chunked_
 from .edges import Layout, Reader, delimiter_of
 from .files import check_fits, created, line_of, opened
+from .header import ALWAYS
 from .wrong import fed
 
 _LINES = 1 << 16  # written at once
@@ -125,8 +126,9 @@ def write_edgelist(
     if values.dtype == np.bool_:
         values = values.astype(np.int64)
     line = mark.join(["%s", "%s", "%s"] if weights else ["%s", "%s"]) + "\n"
+    first = tuple(names[int(end[0])].lower() for end in (rows, cols)) if names and len(rows) else ()
     with created(target) as stream:
-        if header:
+        if header or first in ALWAYS:  # else it would be taken for the names of columns
             stream.write((line % ("source", "target", "weight")[: 3 if weights else 2]).encode())
         for start in range(0, len(rows), _LINES):
             part = slice(start, start + _LINES)

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..exceptions import InvalidValue
-from .header import INTEGER, dividing, integers, is_weight, names_columns, value_of
+from ..exceptions import InvalidValue, warn
+from .header import INTEGER, dividing, integers, is_weight, names_columns, of_weight, value_of, warn_of_mark
 from .names import LEAST, Names, fields_of
 from .scan import Fault, Scan, numbers, pieces
 
@@ -23,6 +23,8 @@ COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
 _INTEGERS = b"0123456789+- \t\r\n\v\f"
 _PLUS = re.compile(rb"(?<![eE])\+")
 _BLANKS = bytes.maketrans(b" \t\r\v\f", b"\n\n\n\n\n")
+_DIGITS = np.frombuffer(b"0123456789", np.uint8)
+WEIGHT = "a number as weight"
 _EXACT = 1 << 53  # integers beyond are not exact as FP64
 
 
@@ -64,11 +66,16 @@ class Reader:
     def __init__(self, name: str, asked: Layout, base: int, size: int | None) -> None:
         self.name, self.layout, self.base, self.size = name, asked, base, size
         self.limit = _EXACT if size is None else base + size  # of the numbers of vertices
+        self.guessed, self.led = (
+            asked.labels is None,
+            False,
+        )  # what vertices are; whether zeros lead some, which is said
         self.lines = 0  # before the block
         self.highest = -1  # number of a vertex
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
         self.index = Names()  # the labels, in the order in which they came
         self.wrong: list[str] = []  # what is said of lines that are no edges, of the block that was refused
+        self.hint = ""  # and of what they may be
 
     @property
     def vertices(self) -> int:
@@ -137,6 +144,8 @@ class Reader:
         weights, labels = columns == 3 and layout.weights is not False, layout.labels
         if labels is None:
             labels = self.size is None and not integers(fields)
+        if labels:
+            warn_of_mark(self.name, self._lines(block), layout.delimiter)
         self.layout = replace(layout, columns=columns, weights=weights, labels=labels)
         return block
 
@@ -150,7 +159,8 @@ class Reader:
             try:
                 text = raw.decode()
             except UnicodeDecodeError:
-                raise self._fault(number, "expected UTF-8", repr(raw[:40])) from None
+                got = f"{raw[:40]!r}. Hint: of another encoding give the file, open(path, encoding='cp1252')"
+                raise self._fault(number, "expected UTF-8", got) from None
             if delimiter is None:
                 yield number, text.split()
             elif '"' not in text:
@@ -176,7 +186,7 @@ class Reader:
         text = block if mark is None else block.replace(mark.encode(), b" ")
         kind = "real" if text.translate(None, _INTEGERS) else "integer"
         try:
-            count = _checked(block, text, kind, None if mark is None else mark.encode(), layout.columns)
+            count, led = _checked(block, text, kind, None if mark is None else mark.encode(), layout.columns)
             bare = _PLUS.sub(b" ", text) if b"+" in text else text  # SciPy reads no leading plus
             table = numbers(bare.translate(_BLANKS), kind, count).reshape(-1, layout.columns)
         except (Fault, ValueError, OverflowError):
@@ -186,6 +196,9 @@ class Reader:
             raise self.blame(block)
         if layout.weights and not layout.nan and table.dtype.kind == "f" and np.isnan(table[:, 2]).any():
             raise self.blame(block)
+        if led and self.guessed and not self.led:
+            self.led = True
+            warn(f"{self.name}: numbers of vertices have zeros before them: labels=True (--labels) if 007 is a name")
         rows, cols = (ends[:, k].astype(np.int64) - self.base for k in (0, 1))
         return rows, cols, table[:, 2].copy() if layout.weights else None
 
@@ -194,9 +207,10 @@ class Reader:
         number = self.lines
         for number, fields in self._lines(block):
             if (expected := self._lacking(fields)) is not None:
+                self.hint = self.hint or (of_weight(fields[2]) if expected == WEIGHT else "")
                 self.wrong.append(f"line {number}: expected {expected}, got {self._shown(fields)}")
         if self.wrong:
-            return InvalidValue(f"{self.name}, {self.wrong[0]}")
+            return InvalidValue(f"{self.name}, {self.wrong[0]}{self.hint}")
         return self._fault(number, f"expected {self.layout.line}", "something else in this line or above")
 
     def _lacking(self, fields: list[str]) -> str | None:
@@ -209,7 +223,7 @@ class Reader:
                 if not INTEGER.fullmatch(end) or not self.base <= value_of(end) < self.limit:
                     return f"vertices from {self.base}" + ("" if self.size is None else f" to {self.limit - 1}")
         if len(fields) == 3 and (layout.weights or not layout.labels) and not is_weight(fields[2]):
-            return "a number as weight"
+            return WEIGHT
         return None
 
     # ---- labels ----
@@ -234,8 +248,9 @@ class Reader:
         return pairs[:, 0], pairs[:, 1], _numbers_of(weights) if layout.weights else None
 
 
-def _checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: int) -> int:
-    """The number of numbers in a text whose lines hold `columns` numbers each, or none. Raises Fault."""
+def _checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: int) -> tuple[int, bool]:
+    """The number of numbers in a text whose lines hold `columns` numbers each, or none; whether zeros lead one of the
+    first two of a line. Raises Fault."""
     scan = Scan(kind)
     for piece in pieces(text):
         scan.feed(piece)
@@ -254,7 +269,9 @@ def _checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: 
         marks = np.flatnonzero((letters == 46) | (letters > 64))
         if columns == 2 or (np.searchsorted(starts, marks, side="right") % 3 != 0).any():
             raise Fault(1, "")
-    return len(starts)
+    zeros = starts[letters[starts] == 48]
+    led = zeros[np.searchsorted(starts, zeros) % columns < 2] + 1
+    return len(starts), bool(np.isin(letters[led[led < len(letters)]], _DIGITS).any())
 
 
 def _numbers_of(words: list[str]) -> np.ndarray:

@@ -14,6 +14,8 @@ from itertools import chain, islice
 from ..exceptions import warn
 
 INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+LED_BY_ZERO = re.compile(r"0\d+", re.ASCII)
+_COMMA = re.compile(r"[+-]?\d[\d. ]*,\d+", re.ASCII)
 _NAME = re.compile(r"[^\W\d][\w .:-]*")  # of a column
 ALWAYS = {("source", "target"), ("from", "to"), ("src", "dst")}  # what tables of edges call their columns
 # The same where no other line has these words, without regard to case, blanks, _ and -, and an id after each.
@@ -24,12 +26,13 @@ OFTEN = {
     ("sender", "recipient"), ("source", "destination"), ("source", "target"), ("from", "to"), ("fromnode", "tonode"),
     ("src", "dest"), ("startnode", "endnode"), ("user1", "user2"), ("usera", "userb"), ("vertex1", "vertex2"),
     ("buyer", "seller"), ("customer", "product"), ("user", "item"), ("author", "coauthor"), ("author1", "author2"),
-    ("payer", "payee"), ("person", "friend"),
+    ("payer", "payee"), ("person", "friend"), ("von", "nach"),
 }  # fmt: skip
 COMPARED = 1 << 20  # bytes in which its words are looked for again
 SEEN = 100  # lines in which a weight is looked for: the first ones may be wrong
 _BETWEEN = b' \t\r\n\v\f,;|:"'  # what may stand beside a word
-LEAST = 3  # lines after the first: of fewer nothing follows
+LEAST = 2  # lines after the first: of fewer nothing follows
+MISSING = frozenset({"", "-", "na", "n/a", "nan", "nil", "none", "null", "missing", "inf"})  # in the place of a weight
 
 
 def is_weight(text: str) -> bool:
@@ -43,13 +46,21 @@ def is_weight(text: str) -> bool:
     return not INTEGER.fullmatch(text) or -(1 << 63) <= value_of(text) < 1 << 63
 
 
+def of_weight(text: str) -> str:
+    """What is said of a weight that is no number: nothing, or what its comma may be."""
+    if not _COMMA.fullmatch(text):
+        return ""
+    return ". Hint: a decimal comma? pandas.read_csv(path, sep=.., decimal=',') reads it, then Graph.from_table"
+
+
 def value_of(integer: str) -> int:
     """Of an integer in a text; beyond every limit where it has more digits than Python may be set to read."""
     return int(integer) if len(integer) < 640 else 1 << 64
 
 
 def integers(fields: list[str]) -> bool:
-    return all(map(INTEGER.fullmatch, fields[:2]))
+    """Whether the vertices of a line are numbers; with zeros before them, as 007, they are names."""
+    return all(map(INTEGER.fullmatch, fields[:2])) and not any(map(LED_BY_ZERO.fullmatch, fields[:2]))
 
 
 def names_columns(
@@ -60,6 +71,8 @@ def names_columns(
     if tuple(word.lower() for word in fields[:2]) in ALWAYS:
         return True
     following = next(lines, (0, fields))[1]
+    if weights is not False and len(fields) == 3 and fields[2].lower() in MISSING:
+        return False
     if weights is not False and len(fields) == 3 and _NAME.fullmatch(fields[2]) and not is_weight(fields[2]):
         others = (words for _, words in islice(lines, SEEN))
         return following is fields or any(len(row) == 3 and is_weight(row[2]) for row in chain([following], others))
@@ -95,8 +108,24 @@ def _again(word: str, text: bytes) -> bool:
 def dividing(fields: list[str], delimiter: str | None) -> str:
     """What is said of a line that is no edge by its number of fields."""
     for mark in (";", "\t", ",", "|", None) if len(fields) == 1 else ():
-        if mark != delimiter and len(fields[0].split(mark)) in (2, 3):
-            return f". Hint: if {mark or ' '!r} divides the columns, delimiter={mark or ' '!r} (--delimiter) says so"
+        if mark != delimiter and (columns := len(fields[0].split(mark))) > 1:
+            by_name = "" if columns < 4 else f", and Graph.from_table takes some of {columns} columns by their names"
+            mark = mark or " "
+            return f". Hint: if {mark!r} divides the columns, delimiter={mark!r} (--delimiter) says so{by_name}"
     if len(fields) > 3:
         return ". Hint: weights are the third column; Graph.from_table takes columns by their names"
     return ""
+
+
+def warn_of_mark(name: str, lines: Iterator[tuple[int, list[str]]], delimiter: str | None) -> None:
+    """Warn where every one of the first lines has another mark that divides columns, as often, in its first field:
+    lines of `a;b;1,5` divided by commas."""
+    rows = [fields for _, fields in islice(lines, SEEN)]
+    for mark in ";\t|":
+        counts = {row[0].count(mark) for row in rows if row}
+        if mark != delimiter and len(rows) > 1 and len(counts) == 1 and counts <= {1, 2}:
+            warn(
+                f"{name}: every line has {mark!r} in its first column: delimiter={mark!r} (--delimiter) if that "
+                "divides the columns"
+            )
+            return

@@ -100,7 +100,8 @@ def from_networkx(
     entry in both directions. dup_op: what parallel edges become ("plus", as in NetworkX's matrices, "min", "first",
     ..); None: InvalidValue. dtype: NumPy's choice (INT64 for integers) if not given.
 
-    Raises InvalidValue for a node list with a node twice or one that is not in G; ImportError without NetworkX.
+    Raises InvalidValue for a node list with a node twice or one that is not in G, and for a weight, other than the
+    default, that no edge has; ImportError without NetworkX.
     """
     import bitblas as gb
 
@@ -110,6 +111,8 @@ def from_networkx(
         return gb.Matrix(
             kind or gb.dtypes.INT64, 0, 0, name=name, device=device, format=format, tile=tile, packed=packed
         )
+    if weight not in (None, "weight") and len(G.edges) and not any(weight in data for *_, data in G.edges(data=True)):
+        raise InvalidValue(f"weight: expected an attribute of edges, got {weight!r}, which none has")
     if G.is_multigraph() and dup_op != "plus":
         return _of_multigraph(
             G, nodelist, weight, kind, dup_op=dup_op, name=name, device=device, format=format, tile=tile, packed=packed

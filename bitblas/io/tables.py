@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import extras
 from ..exceptions import DimensionMismatch, InvalidValue
-from ..graph import Graph
+from ..graph import Graph, given
 from .build import build, host_coo, warn_of_gaps
 
 EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
@@ -43,8 +43,10 @@ def from_table(
     """
     if isinstance(table, str | os.PathLike):
         raise TypeError(f"table: expected a table, got {os.fspath(table)!r}; Graph.read(path) reads a file")
+    if not given.is_table(table):
+        raise TypeError(f"table: expected a table with names of columns, got {given.described(table)}")
     named = _encoded(table, source, target)
-    rows, cols = named[:2] if named else (_column(table, name) for name in (source, target))
+    rows, cols = named[:2] if named else (_end(table, name) for name in (source, target))
     values = None if weight is None else _column(table, weight)
     if values is not None and values.dtype.kind not in "biuf":
         raise InvalidValue(f"column {weight!r}: expected numbers, got {_unlike_numbers(values)}")
@@ -139,13 +141,28 @@ def _column(table: Any, name: str) -> np.ndarray:
     if array.dtype.kind == "U" and isinstance(column, (list, tuple)):  # else made text of what was none
         other = next((k for k, value in enumerate(column) if not isinstance(value, str)), None)
         if other is not None:
-            text = next((k for k, value in enumerate(column) if isinstance(value, str)))
+            text = next((k for k, value in enumerate(column) if isinstance(value, str)), other)
             raise InvalidValue(
                 f"column {name!r}: expected names (strings) in every row, or numbers in every row, got "
                 f"{column[other]!r} in row {other} and {column[text]!r} in row {text}"
             )
     if array.ndim != 1:
         raise InvalidValue(f"column {name!r}: expected one value in a row, got an array of shape {array.shape}")
+    return array
+
+
+def _end(table: Any, name: str) -> np.ndarray:
+    """A column of vertices. InvalidValue for floats, which say that a value is missing, or that they are no names."""
+    array = _column(table, name)
+    if array.dtype.kind == "f" and len(array):
+        missing = np.flatnonzero(np.isnan(array))
+        got = (
+            f"none in {len(missing)} rows, the first is row {missing[0]}" if len(missing) else f"{array[0]!s} in row 0"
+        )
+        raise InvalidValue(
+            f"column {name!r}: expected vertices in every row, integers or names, got {got}. Hint: leave out rows "
+            "without a value, then astype(int)"
+        )
     return array
 
 
@@ -162,7 +179,8 @@ def _named(
 ) -> tuple[np.ndarray, np.ndarray, tuple[Any, ...]]:
     """Numbers for both ends, from names, or integers that are names; and the names."""
     if rows.dtype.kind in "iu" and cols.dtype.kind in "iu":
-        whole = np.array([*rows.tolist(), *cols.tolist()]) if rows.dtype != cols.dtype else np.concatenate([rows, cols])
+        plain = rows.dtype == cols.dtype  # else NumPy may make floats of both
+        whole = np.concatenate([rows, cols] if plain else [rows.astype(object), cols.astype(object)])
         return _in_order(np.unique(whole, return_inverse=True)[1], lambda at: whole[at].tolist())
     ends = [array.tolist() for array in (rows, cols)]
     for array, listed, name in zip((rows, cols), ends, names):

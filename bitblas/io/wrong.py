@@ -26,7 +26,7 @@ def fed(reader: Reader, blocks: Iterator[bytes]) -> Iterator[None]:
 
 def _all(reader: Reader, blocks: Iterator[bytes]) -> InvalidValue:
     """The error of the lines of a block that was refused and of those in the blocks after it."""
-    told, count, seen, least = reader.wrong[:TOLD], len(reader.wrong), 0, ""
+    told, count, seen, least, hint = reader.wrong[:TOLD], len(reader.wrong), 0, "", ""
     for block in blocks:
         seen += len(block)
         if seen > LOOKED_THROUGH:
@@ -42,8 +42,6 @@ def _all(reader: Reader, blocks: Iterator[bytes]) -> InvalidValue:
         reader.lines += block.count(b"\n")
     text = f"{reader.name}, {'; '.join(told)}"
     if count > 1:
-        text += (
-            f"; {least}{count} wrong lines in all. Hint: where they are many, read the file as a table, clean it, and "
-            "take Graph.from_table"
-        )
-    return InvalidValue(text)
+        text += f"; {least}{count} wrong lines in all"
+        hint = ". Hint: where they are many, read the file as a table, clean it, and take Graph.from_table"
+    return InvalidValue(text + (reader.hint or hint))

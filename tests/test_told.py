@@ -1,0 +1,141 @@
+"""What is wrong, or may be meant otherwise, is told: lines of files, names, weights, what a file does not hold."""
+
+import io
+
+import pytest
+
+import bitblas as gb
+from bitblas import Graph
+from bitblas.exceptions import InvalidValue
+from bitblas.graph import methods
+from bitblas.io import files, read_edgelist
+
+ROADS = [("Ulm", "Bern", 7.0), ("Bern", "Rom", 2.5), ("Ulm", "Rom", 11.0), ("Rom", "Bari", 4.0), ("Kiel", "Jena", 3.0)]
+
+
+@pytest.fixture(autouse=True)
+def on_the_cpu():
+    with gb.config.set(device="cpu"):
+        yield
+
+
+def read(text, **options):
+    return read_edgelist(io.BytesIO(text.encode()), **options)
+
+
+def edges(graph):
+    """The edges by name, each both ways where they have no direction."""
+    return {(graph.label(i), graph.label(j)): x for i, row in graph.matrix.to_dicts().items() for j, x in row.items()}
+
+
+def test_lines_that_are_wrong_are_told_together(tmp_path, monkeypatch):
+    """The first ones, and how many there are, whatever the blocks; a decimal comma is named."""
+    lines = [f"a{k},b{k},{'n/a' if k % 4 == 3 else k}" for k in range(20)]
+    path = tmp_path / "sums.csv"
+    path.write_text("\n".join([*lines, "a,b", "x,,4\n"]))
+    said = r"sums\.csv, line 4: expected a number as weight, got 'a3,b3,n/a'; line 8: .*; line 12: .*; 7 wrong lines"
+    for size in (30, 1 << 20):
+        monkeypatch.setattr(files.Source.blocks, "__defaults__", (size,))
+        for chunked in (False, True):
+            with pytest.raises(InvalidValue, match=said):
+                read_edgelist(path, chunked=chunked)
+    with pytest.raises(InvalidValue, match=r"line 1: .*got '0 1 x'; line 2: .*vertices from 0.*; 2 wrong lines"):
+        read("0 1 x\n-1 2 3\n", weights=True, header=False)
+    with pytest.raises(InvalidValue, match=r"got 'a;b;1,5'\. Hint: a decimal comma"):
+        read("a;b;1,5\nb;c;2\n", delimiter=";")
+
+
+def test_what_may_be_meant_otherwise_is_said(tmp_path):
+    """Zeros before numbers, other marks between columns, values that a type does not hold, files of other encodings."""
+    assert read("001 002\n002 7\n").labels == ("001", "002", "7")
+    assert read("1 2 007\n2 3 08\n").labels is None  # weights
+    with pytest.warns(UserWarning, match="numbers of vertices have zeros before them: labels=True"):
+        assert read("1 2\n2 007\n").labels is None
+    with pytest.warns(UserWarning, match="every line has ';' in its first column: delimiter=';'"):
+        read("IST;LHR;19,1\nLHR;IST;3,5\n", delimiter=",")
+    for text in ("a b NA\nb c 3\n", "a b nan\nb c 3\n"):  # no names of columns
+        with pytest.raises(InvalidValue, match="line 1: expected a number as weight"):
+            read(text)
+    for dtype, weight in (("INT8", 300), ("UINT8", -3), ("INT64", 2.7)):
+        with pytest.raises(InvalidValue, match=f"dtype {dtype}: expected weights that it holds, got {weight}"):
+            read(f"a b {weight}\nb c 3\n", dtype=dtype)
+    assert str(read("a b 2.7\n", dtype="FP32").matrix.dtype) == "FP32"
+    with pytest.raises(InvalidValue, match=r"expected UTF-8, got .*Hint: .*encoding='cp1252'"):
+        read_edgelist(io.BytesIO("Zürich Köln\n".encode("cp1252")))
+    with pytest.warns(UserWarning, match=r"ids\.csv: 3 different numbers of vertices, of 7000004"):
+        (tmp_path / "ids.csv").write_text("7000001,7000002\n7000002,7000003\n")
+        read_edgelist(tmp_path / "ids.csv", chunked=True)
+
+
+def test_files_keep_the_direction_and_tell_what_they_lose(tmp_path):
+    """Both ways in a file is an edge without a direction; names and attributes that a file cannot hold are told."""
+    roads = Graph.from_edges(ROADS, directed=False)
+    for name in ("roads.csv", "roads.parquet", "roads.tsv"):
+        if name.endswith("parquet"):
+            pytest.importorskip("pyarrow")
+        roads.write(tmp_path / name)
+        again = Graph.read(tmp_path / name)
+        assert not again.directed and "undirected, 6 vertices, 5 edges" in repr(again)
+        assert Graph.read(tmp_path / name, directed=True).number_of_edges() == 10
+    with pytest.warns(UserWarning, match="format mtx does not hold the names of the vertices: they are left out"):
+        roads.write(tmp_path / "roads.mtx")
+    with pytest.warns(UserWarning, match=r"names that are written as numbers.*labels=True"):
+        Graph.from_edges([("7", "0")]).write(tmp_path / "ids.csv")
+    assert Graph.read(tmp_path / "ids.csv", labels=True).labels == ("7", "0")
+    Graph.from_edges([("from", "to"), ("to", "x")]).write(tmp_path / "words.csv")
+    assert Graph.read(tmp_path / "words.csv").labels == ("from", "to", "x")
+
+
+def test_what_takes_vertices_takes_names():
+    """Integers that are names too; one where several may be given."""
+    ids = Graph.from_edges([(3, 0), (3, 1), (2, 4), (2, 5), (3, 4)], directed=False, labels=True)
+    assert edges(ids.bipartite_projection([3, 2])) == {(3, 2): 1, (2, 3): 1}
+    assert dict(ids.levels_from_each([3])[3]) == {3: 0, 0: 1, 1: 1, 4: 1, 2: 2, 5: 3}
+    assert ids.has_edge(3, 4) and not ids.has_edge(3, 5)
+    assert ids.random_walks(3, 1, seed=1)[0][0] == 3
+    assert "Hint" not in Graph.pagerank.__doc__ and Graph.bfs(ids, 3)[5] == 3
+    with pytest.raises(AttributeError, match="pagerank may be what is meant"):
+        Graph.pagernk
+
+
+def test_weights_are_no_names_of_attributes():
+    table = {"source": ["a", "b", "a"], "target": ["b", "c", "c"], "km": [5, 6, 7], "lanes": [1, 2, 2]}
+    graph = Graph.from_table(table, weight="km", attributes=["lanes"])
+    for call in (lambda: graph.path("a", "c", weighted="lanes"), lambda: graph.degree(weighted="lanes")):
+        with pytest.raises(TypeError, match=r"weighted: expected True or False, got 'lanes'; g\.by\('lanes'\)"):
+            call()
+
+
+def test_whatever_can_be_hashed_is_a_name():
+    a, b, c = (8.1, 50.0), (8.3, 50.1), (8.4, 50.2)
+    graph = Graph.from_edges([(a, b, 2.5), (b, c, 1.0), (a, c, 9.0)])
+    assert graph.path(a, c) == [a, b, c] and graph.labels == (a, b, c) and graph.neighbors(a) == [b, c]
+    for rows, said in (
+        ([(a, "b")], r"one kind, got \(8.1, 50.0\) in row 0 and 'b' in row 0"),
+        ([([1], [2])], "hashed"),
+    ):
+        with pytest.raises(InvalidValue, match=said):
+            Graph.from_edges(rows)
+
+
+def test_a_name_that_is_not_there_leads_to_one_that_is():
+    g = Graph.from_edges([("a", "b")])
+    for name, hint in (("pagernk", "pagerank"), ("edges", "to_dataframe"), ("qqq", r"dir\(g\) lists")):
+        with pytest.raises(AttributeError, match=hint):
+            getattr(g, name)
+    said = " ".join(methods.ELSEWHERE.values())
+    assert all(hasattr(g, name) for name in ("neighbors", "to_dataframe", "vertices", "path", "sssp", "from_edges"))
+    assert all(name in said for name in ("neighbors", "to_dataframe", "vertices", "path(", "from_edges"))
+
+
+def test_parallel_edges_of_networkx_are_joined_when_asked():
+    networkx = pytest.importorskip("networkx")
+    G = networkx.MultiGraph([("a", "b", {"weight": 5}), ("b", "a", {"weight": 2}), ("b", "b", {"weight": 3})])
+    with pytest.raises(InvalidValue, match=r"parallel ones from 'a' to 'b'; dup_op says how"):
+        Graph.from_networkx(G)
+    for dup_op, weight in (("min", 2), ("plus", 7), ("first", 5)):
+        joined = Graph.from_networkx(G, dup_op=dup_op)
+        assert joined.matrix.to_dicts() == {0: {1: weight}, 1: {0: weight, 1: 3}} and joined.labels == ("a", "b")
+        assert gb.io.from_networkx(G, ["b", "a"], dup_op=dup_op).to_dicts() == {0: {0: 3, 1: weight}, 1: {0: weight}}
+    assert Graph.from_networkx(networkx.MultiDiGraph([(0, 1), (0, 1)])).matrix.to_dicts() == {0: {1: 1}}
+    assert gb.io.from_networkx(G).to_dicts() == {0: {1: 7}, 1: {0: 7, 1: 3}}
