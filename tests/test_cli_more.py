@@ -84,6 +84,8 @@ def test_names_without_a_source(capsys, tmp_path):
     made = result(capsys, "sssp", *given, "--source", "ann", "--to", "cleo", "--top", "1")["result"]
     assert made["way"] == ["ann", "bob", "cleo"] and made["distance"] == 3
     assert made["first"] == ["cleo"] and made["values"] == [3]
+    back = result(capsys, "sssp", *given, "--columns", "1,0,2", "--source", "cleo")["result"]
+    assert (back["reached"], back["farthest"]) == (3, 3)
     assert "leave --parents out" in run(capsys, "bfs", *given, "--source", "ann", "--parents", "--top", "1")[2]
     out = tmp_path / "far.csv"
     result(capsys, "bfs", *given, "--source", "ann", "--top", "2", "--out", out, "--output-header")
