@@ -68,7 +68,7 @@ BAD = {
     "one column": ("3\n", {}, ["line 1", "two vertices", "1 column"]),
     "another mark": ("0;1;2\n", {}, ["line 1", "1 column.", "delimiter=';'"]),
     "tabs": ("a\tb c\n", {"delimiter": ","}, ["line 1", r"delimiter='\t'"]),
-    "four columns": ("0 1 2 3\n", {}, ["line 1", "at most one weight", "4 columns", "from_table"]),
+    "four columns": ("0 1 2 3\n", {}, ["line 1", "at most one weight", "4 columns", "columns="]),
     "no weight": ("0 1\n", {"weights": True}, ["line 1", "two vertices and a weight", "2 columns"]),
     "short line": ("# a\n0 1 2\n1 2\n", {}, ["line 3", "a weight", "'1 2'"]),
     "long line": ("0 1\n\n1 2 3\n", {}, ["line 3", "two vertices", "'1 2 3'"]),

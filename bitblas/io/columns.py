@@ -35,7 +35,7 @@ class Columns:
         the first line does not have, and for lines of fewer columns."""
         mark = None if self.delimiter is None else self.delimiter.encode()
         between = b" " if mark is None else mark
-        places = None if self.named else [operator.index(k) for k in self.columns]
+        places = None if self.named else [int(k) for k in self.columns]
         lines = 0
         for whole in blocks:
             block = whole.removeprefix(b"\xef\xbb\xbf") if not lines else whole
