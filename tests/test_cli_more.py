@@ -84,6 +84,8 @@ def test_names_without_a_source(capsys, tmp_path):
     made = result(capsys, "sssp", *given, "--source", "ann", "--to", "cleo", "--top", "1")["result"]
     assert made["way"] == ["ann", "bob", "cleo"] and made["distance"] == 3
     assert made["first"] == ["cleo"] and made["values"] == [3]
+    back = result(capsys, "sssp", *given, "--columns", "1,0,2", "--source", "cleo")["result"]
+    assert (back["reached"], back["farthest"]) == (3, 3)
     assert "leave --parents out" in run(capsys, "bfs", *given, "--source", "ann", "--parents", "--top", "1")[2]
     out = tmp_path / "far.csv"
     result(capsys, "bfs", *given, "--source", "ann", "--top", "2", "--out", out, "--output-header")
@@ -91,6 +93,20 @@ def test_names_without_a_source(capsys, tmp_path):
     seen = result(capsys, "info", *given)["graph"]
     assert seen["weights"] == [1, 9] and seen["components"] == 1 and seen["most_edges"]["ann"] == 2
     assert run(capsys, "info", *given)[1].startswith("3 vertices, 4 directed edges, with weights from 1 to 9\nall conn")
+
+
+def test_edges_that_count_both_ways_are_said(capsys, graph, tmp_path):
+    """As the methods of a Graph take them: loops stay, and of two weights the lesser one."""
+    for command, both in (("components", True), ("bfs", False), ("louvain", True), ("strong", False)):
+        assert result(capsys, command, graph)["both_ways"] == both
+    assert "entries, each edge both ways, on cpu" in run(capsys, "louvain", graph, "--device", "cpu")[1]
+    path = written(tmp_path / "ways.csv", "a,b,5\nb,a,2\nb,b,9\nc,d,1\nd,c,1\n")
+    found = read(path, device="cpu")
+    with pytest.warns(UserWarning, match="minimum_spanning_forest: the graph has directions"):
+        tree = found.minimum_spanning_forest()
+    made = result(capsys, "msf", path)
+    assert made["both_ways"] and made["result"]["weight"] == tree.to_dataframe()["weight"].sum() == 3
+    assert not result(capsys, "msf", path, "--undirected")["both_ways"]
 
 
 def test_help_says_what_is_its_own_first(capsys):

@@ -45,6 +45,41 @@ def test_lines_that_are_wrong_are_told_together(tmp_path, monkeypatch):
         read("a;b;1,5\nb;c;2\n", delimiter=";")
 
 
+TABLE = """id;payer;payee;sum
+1;"Weber; Anna";Ulm;3.5
+
+# a comment
+2;Ulm;"the ""old"" town";4
+"""
+
+
+def test_columns_of_a_table(tmp_path, monkeypatch):
+    """By name or number, in any block, with quotes; what is not there, and lines that are too short, are refused."""
+    path = tmp_path / "sums.csv"
+    path.write_text(TABLE)
+    for size in (20, 1 << 20):
+        monkeypatch.setattr(files.Source.blocks, "__defaults__", (size,))
+        for chunked in (False, True):
+            for columns in (["payer", "payee", "sum"], [1, 2, "sum"]):
+                graph = Graph.read(path, delimiter=";", columns=columns, chunked=chunked)
+                assert edges(graph) == {("Weber; Anna", "Ulm"): 3.5, ("Ulm", 'the "old" town'): 4.0}
+    assert edges(Graph.read(path, delimiter=";", columns=[2, 1], header=True)).keys() == {
+        ("Ulm", "Weber; Anna"), ('the "old" town', "Ulm"),
+    }  # fmt: skip
+    assert edges(read("x 1 2 5\ny 2 0 7\n", columns=[1, 2, 3])) == {(1, 2): 5, (2, 0): 7}
+    for columns, error, said in (
+        (["payr", "payee"], InvalidValue, r"columns: expected some of \['id', .*'payr'. Hint: 'payer'"),
+        (["payer"], InvalidValue, "two or three different"), ("payer,payee", TypeError, "as a list"),
+        ([0, 7], InvalidValue, "line 1: expected 8 columns or more"),
+        (["payer", "payee", "id", "sum"], InvalidValue, "two or three"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=said):
+            Graph.read(path, delimiter=";", columns=columns)
+    for text in (TABLE.partition("\n")[2], "a;b;c;d\n"):
+        with pytest.raises(InvalidValue, match=r"line 1: .*got 4 columns. Hint: columns=\["):
+            read(text, delimiter=";")
+
+
 def test_what_may_be_meant_otherwise_is_said(tmp_path):
     """Zeros before numbers, other marks between columns, values that a type does not hold, files of other encodings."""
     assert read("001 002\n002 7\n").labels == ("001", "002", "7")

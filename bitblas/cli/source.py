@@ -70,7 +70,7 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
         for name, value in (
             ("base", args.base), ("size", args.size), ("header", args.header),
             ("labels", args.labels or None), ("weights", False if args.no_weights else None),
-            ("delimiter", MARKS.get(args.delimiter, args.delimiter)),
+            ("columns", _columns(args.columns)), ("delimiter", MARKS.get(args.delimiter, args.delimiter)),
         )
         if value is not None
     }  # fmt: skip
@@ -92,6 +92,11 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
     if args.undirected and kind not in TEXTS:
         return Graph(both_ways(A, **where), graph.labels)
     return graph
+
+
+def _columns(text: str | None) -> list[str | int] | None:
+    """The columns of a table that an option names, numbers as such."""
+    return None if text is None else [int(name) if name.isdecimal() else name for name in text.split(",")]
 
 
 def _dup_op(name: str | None) -> Any:

@@ -46,9 +46,9 @@ def columns_of(edges: Iterable[Any]) -> dict[str, Any]:
 def numbered(table: dict[str, Any]) -> tuple[Any, ...] | None:
     """The names of vertices that are neither strings nor numbers (coordinates, dates), which become numbers in the
     columns, as they come; None for others. InvalidValue where not all are of one kind."""
-    ends = list(chain.from_iterable(zip(table["source"], table["target"])))
-    if not ends or isinstance(ends[0], str | Number | np.generic):
+    if not len(table["source"]) or isinstance(table["source"][0], str | Number | np.generic):
         return None
+    ends = list(chain.from_iterable(zip(table["source"], table["target"])))
     kind = type(ends[0])
     for place, end in enumerate(ends):
         if type(end) is not kind:

@@ -13,6 +13,7 @@ from .. import device as devices
 from ..exceptions import InvalidValue, OutOfMemory
 from ..graph.edges import both_ways
 from .build import JOINING
+from .columns import Columns
 from .edges import Layout, Reader
 from .files import CHUNK, Source, opened
 from .mmfile import Header
@@ -84,6 +85,7 @@ class EdgeChunks(FileChunks):
         self.asked, self.base, self.size, self.both = asked, base, size, both
         self.index = Names()
         self.labels: tuple[str, ...] | None = None
+        self.columns: Columns | None = None  # of a table of more columns
 
     def matrix(self, dup_op: Any, **how: Any) -> Any:
         """The Matrix; of values that differ in the two directions of an edge the lesser one, as in `build`."""
@@ -98,7 +100,8 @@ class EdgeChunks(FileChunks):
     def entries(self, stream: Source) -> Iterator[Entries]:
         reader = Reader(stream.name, self.asked, self.base, self.size)
         reader.index = self.index  # names keep their numbers
-        for _ in fed(reader, stream.blocks(BLOCK)):
+        blocks = stream.blocks(BLOCK)
+        for _ in fed(reader, blocks if self.columns is None else self.columns.of(blocks)):
             for part in reader.taken():
                 yield part if self.both is None else self.both(*part)
         self.labels, self.shape = reader.labels, (reader.counted(), reader.counted())

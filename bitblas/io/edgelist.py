@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ from ..graph import Graph
 from .build import build, columns_of, mirrored, symmetry_of, warn_of_gaps, warn_of_gaps_in
 from .chunks import EdgeChunks, text_bytes
 from .chunks import chunked as chunked_
+from .columns import Columns
+from .columns import asked as columns_asked
 from .edges import Layout, Reader, delimiter_of
-from .files import check_fits, created, line_of, opened
+from .files import check_fits, created, line_of, name_of, opened
 from .header import ALWAYS
 from .wrong import fed
 
@@ -20,11 +23,11 @@ _LINES = 1 << 16  # written at once
 
 
 def read_edgelist(
-    source: Any, *, delimiter: str | None = None, header: bool | None = None, labels: bool | None = None,
-    weights: bool | None = None, base: int = 0, directed: bool | None = None, size: int | None = None,
-    dup_op: Any = None, dtype: Any = None, name: str | None = None, progress: bool | None = None,
-    chunked: bool | None = None, device: str | None = None, format: str | None = None, tile: int | None = None,
-    packed: bool | None = None,
+    source: Any, *, delimiter: str | None = None, columns: Any = None, header: bool | None = None,
+    labels: bool | None = None, weights: bool | None = None, base: int = 0, directed: bool | None = None,
+    size: int | None = None, dup_op: Any = None, dtype: Any = None, name: str | None = None,
+    progress: bool | None = None, chunked: bool | None = None, device: str | None = None, format: str | None = None,
+    tile: int | None = None, packed: bool | None = None,
 ) -> Graph:  # fmt: skip
     """Read an edge list: a Graph of the square adjacency Matrix and the labels of the vertices.
 
@@ -32,6 +35,8 @@ def read_edgelist(
     blank lines, and lines that begin with # or %, are left out.
 
     delimiter: one character; None: a comma for .csv, a tab for .tsv, else any blanks.
+    columns: of a table of more columns those of the two ends, and of the weight, if it is wanted: a list of their names
+        in the first line, or of their numbers from 0. None: there are two or three.
     header: whether the first line names the columns; None: if it begins with source, target (or from, to; src, dst),
         holds names and the next line integers, or a word where one of the next lines has its weight; or with two words
         that tables use (follower, followed; sender, receiver; ..) and no other line has. A warning says where it was
@@ -61,8 +66,13 @@ def read_edgelist(
     if labels and size is not None:
         raise InvalidValue("size: expected none together with labels=True, which count the vertices")
     asked = Layout(delimiter_of(source, delimiter), header, labels, weights)
+    chosen = columns_asked(columns)
+    of_table = None if chosen is None else Columns(chosen, asked.delimiter, name_of(source))
+    if of_table is not None and of_table.named:
+        asked = replace(asked, header=False)  # that line is read already
     if chunked_(source, chunked, lambda: text_bytes(source)):
         edges = EdgeChunks(source, asked, base, size, mirrored if directed is False else None, progress)
+        edges.columns = of_table
         storage: dict[str, Any] = {"device": device, "format": format, "tile": tile, "packed": packed}
         A = edges.matrix(dup_op=dup_op, dtype=dtype, name=name, **storage)
         if size is None and labels is None and edges.labels is None:
@@ -70,7 +80,7 @@ def read_edgelist(
         return Graph(A, edges.labels, directed=directed)
     with opened(source, progress) as stream:
         reader = Reader(stream.name, asked, base, size)
-        for _ in fed(reader, stream.blocks()):
+        for _ in fed(reader, stream.blocks() if of_table is None else of_table.of(stream.blocks())):
             pass
     rows, cols, values = reader.finish()
     n = reader.vertices
@@ -80,7 +90,7 @@ def read_edgelist(
 
     def where(i: int, j: int) -> str:
         one, other = (reader.labels[k] if reader.labels else str(k + base) for k in (i, j))
-        line = line_of(source, (one, other), 2, mirrored=False, delimiter=asked.delimiter, skip=0)
+        line = "" if of_table else line_of(source, (one, other), 2, mirrored=False, delimiter=asked.delimiter, skip=0)
         return f"{line}: expected every edge once, got {one!r} to {other!r} twice"
 
     A = build(

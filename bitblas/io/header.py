@@ -109,11 +109,11 @@ def dividing(fields: list[str], delimiter: str | None) -> str:
     """What is said of a line that is no edge by its number of fields."""
     for mark in (";", "\t", ",", "|", None) if len(fields) == 1 else ():
         if mark != delimiter and (columns := len(fields[0].split(mark))) > 1:
-            by_name = "" if columns < 4 else f", and Graph.from_table takes some of {columns} columns by their names"
+            by_name = "" if columns < 4 else f", columns= (--columns) which of the {columns}"
             mark = mark or " "
             return f". Hint: if {mark!r} divides the columns, delimiter={mark!r} (--delimiter) says so{by_name}"
     if len(fields) > 3:
-        return ". Hint: weights are the third column; Graph.from_table takes columns by their names"
+        return ". Hint: columns=['from', 'to', 'hours'] (--columns from,to,hours) takes columns by their names"
     return ""
 
 

@@ -30,7 +30,7 @@ _READERS: dict[str, Any] = {"mtx": mmread, "npz": read_npz, "parquet": read_parq
 # What other libraries call the options of edge lists.
 _ELSEWHERE = {
     "sep": "delimiter=';' says what divides columns", "skiprows": "header=True leaves the first line out",
-    "usecols": "Graph.from_table takes columns of a table by their names",
+    "usecols": "columns=['payer', 'payee', 'sum'] takes columns by their names",
     "names": "labels=True says that vertices are names", "comments": "lines that begin with # or % are left out",
 }  # fmt: skip
 

@@ -27,19 +27,17 @@ def fed(reader: Reader, blocks: Iterator[bytes]) -> Iterator[None]:
 def _all(reader: Reader, blocks: Iterator[bytes]) -> InvalidValue:
     """The error of the lines of a block that was refused and of those in the blocks after it."""
     told, count, seen, least, hint = reader.wrong[:TOLD], len(reader.wrong), 0, "", ""
-    for block in blocks:
-        seen += len(block)
-        if seen > LOOKED_THROUGH:
-            least = "at least "
-            break
-        reader.wrong = []
-        try:
+    try:
+        for block in blocks:
+            if (seen := seen + len(block)) > LOOKED_THROUGH:
+                least = "at least "
+                break
+            reader.wrong = []
             reader.blame(COMMENT.sub(b"", block))
-        except InvalidValue:  # a fault that ends the reading of lines
-            least = "at least "
-            break
-        told, count = (told + reader.wrong)[:TOLD], count + len(reader.wrong)
-        reader.lines += block.count(b"\n")
+            told, count = (told + reader.wrong)[:TOLD], count + len(reader.wrong)
+            reader.lines += block.count(b"\n")
+    except InvalidValue:  # a fault that ends the reading of lines
+        least = "at least "
     text = f"{reader.name}, {'; '.join(told)}"
     if count > 1:
         text += f"; {least}{count} wrong lines in all"

@@ -128,14 +128,14 @@ def _classes(values: np.ndarray, names: Any) -> tuple[np.ndarray, list[Any]]:
     from matplotlib.colors import to_rgba
     from matplotlib.lines import Line2D
 
-    pairs = np.array([to_rgba(color) for color in colormaps["tab20"].colors])
+    pairs = np.asarray(colormaps["tab20"](np.arange(20)))
     palette = np.concatenate([pairs[::2], pairs[1::2]])  # the strong ones first
     kinds, which, sizes = np.unique(values[~np.isnan(values)], return_inverse=True, return_counts=True)
     order = np.argsort(-sizes, kind="stable")
     rank = np.argsort(order)
     found = np.tile(to_rgba(LINE), (len(values), 1))
     found[~np.isnan(values)] = palette[rank[which] % len(palette)]
-    dot = {"marker": "o", "linestyle": "", "markeredgecolor": PAPER}
+    dot: dict[str, Any] = {"marker": "o", "linestyle": "", "markeredgecolor": PAPER}
     legend = []
     for place, k in enumerate(order[:LISTED].tolist()):
         name = kinds[k] if names is None else names[int(kinds[k])]

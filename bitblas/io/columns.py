@@ -1,0 +1,89 @@
+"""Some columns of a table in a text: its lines become those of an edge list, two or three fields each."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from ..exceptions import InvalidValue
+
+
+def asked(columns: Any) -> list[str | int] | None:
+    """What was asked for, two or three columns by their names or numbers. TypeError, InvalidValue for anything else."""
+    if columns is None:
+        return None
+    if isinstance(columns, str) or not isinstance(columns, Iterable):
+        raise TypeError(f"columns: expected the source, the target and perhaps the weight, as a list, got {columns!r}")
+    found = [name if isinstance(name, str) else operator.index(name) for name in columns]
+    if len(found) not in (2, 3) or len(set(found)) < len(found) or any(not isinstance(k, str) and k < 0 for k in found):
+        raise InvalidValue(f"columns: expected two or three different ones, names or numbers from 0, got {found!r}")
+    return found
+
+
+class Columns:
+    """Takes the blocks of a text apart, as often as it is read. name: of the file, in messages."""
+
+    def __init__(self, columns: Sequence[str | int], delimiter: str | None, name: str) -> None:
+        self.columns, self.delimiter, self.name = columns, delimiter, name
+        self.named = any(isinstance(column, str) for column in columns)  # in a first line
+
+    def of(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """The same blocks, the same lines in them, with the columns that were asked for. InvalidValue for names that
+        the first line does not have, and for lines of fewer columns."""
+        mark = None if self.delimiter is None else self.delimiter.encode()
+        between = b" " if mark is None else mark
+        places = None if self.named else [int(k) for k in self.columns]
+        lines = 0
+        for whole in blocks:
+            block = whole.removeprefix(b"\xef\xbb\xbf") if not lines else whole
+            rows = block.split(b"\n")
+            if places is None and (head := next((k for k, row in enumerate(rows) if _holds(row)), None)) is not None:
+                places, rows[head] = self._places(rows[head]), b""
+            if places is not None:
+                take: Callable[[Any], Any] = operator.itemgetter(*places)
+                for k, row in enumerate(rows):
+                    if b'"' not in row and len(fields := row.split(mark)) > max(places) and _holds(row):
+                        rows[k] = between.join(take(fields))
+                    elif _holds(row):
+                        rows[k] = self._line(row, lines + k + 1, places)
+            yield b"\n".join(rows)
+            lines += len(rows) - 1
+
+    def _line(self, row: bytes, number: int, places: list[int]) -> bytes:
+        """A line with quotes, or with too few columns."""
+        fields = self._fields(row)
+        if len(fields) <= max(places):
+            raise InvalidValue(
+                f"{self.name}, line {number}: expected {max(places) + 1} columns or more, got {row.strip()[:60]!r}"
+            )
+        mark = self.delimiter or " "
+        quoted = [f'"{text.replace(chr(34), chr(34) * 2)}"' if mark in text or '"' in text else text for text in fields]
+        return mark.join(quoted[k] for k in places).encode()
+
+    def _fields(self, row: bytes) -> list[str]:
+        try:
+            text = row.decode().strip("\r")
+        except UnicodeDecodeError:
+            raise InvalidValue(f"{self.name}: expected UTF-8, got the line {row[:40]!r}") from None
+        if self.delimiter is None:
+            return text.split()
+        return [field.strip() for field in next(csv.reader([text], delimiter=self.delimiter), [])]
+
+    def _places(self, row: bytes) -> list[int]:
+        """Where the columns stand, by the names in the first line."""
+        names = self._fields(row)
+        for column in self.columns:
+            if isinstance(column, str) and column not in names:
+                near = difflib.get_close_matches(column, names, 1)
+                hint = f". Hint: {near[0]!r}?" if near else ""
+                raise InvalidValue(f"{self.name}: columns: expected some of {names}, got {column!r}{hint}")
+        return [names.index(column) if isinstance(column, str) else column for column in self.columns]
+
+
+def _holds(row: bytes) -> bool:
+    """Whether a line is neither blank nor a comment."""
+    bare = row.lstrip()
+    return bool(bare) and bare[:1] not in (b"#", b"%")
