@@ -211,7 +211,11 @@ class Parameterized:
 
 class IndexBinaryOp(Parameterized):
     """z = f(x, ix, jx, y, iy, jy, theta): x stands in row ix and column jx, y in iy and jy. `op(theta)` is the BinaryOp
-    for one theta, as GrB_BinaryOp_new_IndexOp makes it. GraphBLAS C API 2.1, section 3.5."""
+    for one theta, as GrB_BinaryOp_new_IndexOp makes it, `op[FP32](theta)` the same for one type. GraphBLAS C API 2.1,
+    section 3.5."""
+
+    def __getitem__(self, dtype: Any) -> Callable[[Any], Any]:
+        return lambda theta: self(theta)[dtype]
 
     @property
     def orig_func(self) -> Any:

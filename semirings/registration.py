@@ -17,6 +17,7 @@ from .errors import DomainMismatch
 from .known import remember_monoid
 from .namespace import Delayed, Namespace
 from .operators import BinaryOp, IndexBinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
+from .typed import Typed
 from .udf import Call, UserRule, check
 
 _CLASSES: dict[str, type[Operator]] = {
@@ -136,6 +137,8 @@ def _build_semiring(name: str | None, monoid: Any, binaryop: Any) -> Any:
 
         whole = name or f"{monoid.name}_{binaryop.name}"
         return Parameterized(whole, _kept(make), "semiring", families[0].signature, (monoid, binaryop))
+    if isinstance(binaryop, Typed) and binaryop.is_positional:  # an IndexBinaryOp of one type
+        binaryop = binaryop.op
     if not isinstance(monoid, Monoid):
         raise TypeError(f"monoid: expected a Monoid, got {type(monoid).__name__}")
     if not isinstance(binaryop, BinaryOp):

@@ -64,6 +64,11 @@ class Typed(Called, Generic[Op]):
         return self.op
 
     @property
+    def opclass(self) -> str:
+        """What it is: "UnaryOp", "BinaryOp", "Monoid", "Semiring", "IndexUnaryOp" or "SelectOp"."""
+        return type(self.op).__name__
+
+    @property
     def type(self) -> DataType:
         return self.dtype
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from ast import literal_eval
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -95,12 +96,14 @@ class UserType(DataType):
         return found
 
     def one(self, value: Any) -> np.int64:
-        """The number of a single value: a record, a tuple or list of its fields, or one number for all of them.
-        DomainMismatch for what is none."""
+        """The number of a single value: a record, a tuple or list of its fields, a dictionary of them by name, or one
+        number for all of them. DomainMismatch for what is none."""
         whole = np.zeros(1, self.record)
         try:
+            if isinstance(value, Mapping):
+                value = _by_field(self.record, value)
             whole[0] = tuple(value) if isinstance(value, list) and self.record.subdtype is None else value
-        except (TypeError, ValueError, OverflowError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise DomainMismatch(f"value: expected one of {self}, {self.record}, got {value!r}") from None
         return np.int64(self.encoded(whole)[0])
 
@@ -183,3 +186,12 @@ def restored(name: str, record: np.dtype[Any], anonymous: bool) -> DataType:
 
 
 dtypes._makers.update(read=read, make=lambda name, record: UserType(name or name_of(record), record))
+
+
+def _by_field(record: np.dtype[Any], value: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The fields of a record in their order, those of records in it too. KeyError for other fields than it has."""
+    fields = record.fields or {}
+    if value.keys() != fields.keys():
+        raise KeyError(*value)
+    inner = lambda x, kind: _by_field(kind, x) if isinstance(x, Mapping) else x
+    return tuple(inner(value[name], fields[name][0]) for name in record.names or ())

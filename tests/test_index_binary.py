@@ -172,3 +172,12 @@ def test_errors_leave_everything_as_it_was():
     with pytest.raises(UdfParseError):
         gb.indexbinary.register_anonymous(lambda x, ix, jx, y, iy, jy, theta: x.none)(1)
     assert (entries(A), entries(u)) == before
+
+
+def test_a_type_may_be_given_before_theta():
+    """As python-graphblas writes it."""
+    A = objects()[0]
+    typed = FAR["INT64"](5)
+    assert A.ewise_mult(A, typed).new().isequal(A.ewise_mult(A, OP).new()) and typed.opclass == "BinaryOp"
+    ring = gb.semiring.register_anonymous(gb.monoid.plus, typed)
+    assert A.mxm(A, ring).new().isequal(A.mxm(A, RING).new())

@@ -57,6 +57,7 @@ def test_values_come_back_bit_by_bit(dtype):
 MOVES = """
 v = Vector.from_coo([0, 2, 3], data[:3], size=5); v
 v[0] = (7, 8); v[4] = data[1]; v
+v[3] = {"y": 8, "x": 7}; v
 v[[1, 2]] = data[3:5]; v
 v(w.S)[:] = 1; v
 v(~w.S) << w; v
@@ -120,6 +121,11 @@ def test_doors(device, tmp_path):
         assert x.isequal(type(x).ss.deserialize(x.ss.serialize()), check_dtype=True) and x.isclose(x.dup())
     A.save(tmp_path / "A.bitblas")
     assert gb.load(tmp_path / "A.bitblas").isequal(A, check_dtype=True)
+    v[2] = {"y": 8, "x": 9}
+    assert v.get(2) == (9.0, 8.0)
+    for wrong in ({"x": 1}, {"x": 1, "z": 2}):
+        with pytest.raises(DomainMismatch, match="value: expected one of"):
+            v[2] = wrong
     i = gb.Matrix.from_scalar((1, 2), 3, 3, dtype=P)
     i.save(tmp_path / "i.bitblas")
     assert gb.load(tmp_path / "i.bitblas").isequal(i) and i.apply(gb.unary.one).new().dtype == "INT64"
@@ -193,3 +199,12 @@ def test_what_no_record_can_be_is_refused(device):
     A.setdiag((6, 60), -3)
     assert A[0, 1].new().value == A[2, 3].new().value == (5.0, 50.0) and A[3, 0].new().value == (6.0, 60.0)
     assert gb.Vector.from_coo([], [], dtype=TRIPLE, size=3).nvals == 0
+
+
+def test_values_of_more_dimensions_are_sub_arrays():
+    """As in python-graphblas, whose notebooks give them so."""
+    for values, dtype, kind in (([[1, 2], [3, 4]], None, "INT64[2]"), (np.ones((2, 3), "f4"), "FP64", "FP64[3]")):
+        A = gb.Matrix.from_coo([0, 1], [1, 0], values, dtype)
+        v = gb.Vector.from_coo([0, 1], values, dtype)
+        assert (A.dtype, v.dtype) == (kind, kind) and A.to_coo()[2].tolist() == np.asarray(values).tolist()
+        assert v.get(1).tolist() == list(values[1])

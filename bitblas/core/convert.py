@@ -168,6 +168,17 @@ def value_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
     return device.asarray(array, found.np_type), found
 
 
+def entry_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
+    """The same of the values of entries, where an array of more dimensions holds a sub-array for each."""
+    want = None if dtype is None else dtypes.lookup_dtype(dtype)
+    if want is None or not want._is_udt:
+        if isinstance(data, (list, tuple)) and len(data) and isinstance(data[0], (list, tuple, np.ndarray)):
+            data = np.asarray(data)
+        if getattr(data, "ndim", 1) > 1 and data.dtype.kind in _NUMBERS:
+            dtype = dtypes.lookup_dtype(np.dtype((data.dtype if want is None else want.np_type, data.shape[1:])))
+    return value_array(device, data, dtype)
+
+
 def _own_values(device: Device, data: Any, want: UserType) -> Any:
     """Values of a user-defined type as their numbers."""
     if not isinstance(data, list) and not getattr(data, "ndim", 0):

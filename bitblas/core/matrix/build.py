@@ -18,6 +18,7 @@ from ..convert import (
     check_size,
     check_symmetric,
     device_of,
+    entry_array,
     index_array,
     value_array,
 )
@@ -65,7 +66,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         layout = check_layout(format, tile, packed)
         d = device_of(device)
         i, j = index_array(d, rows, "rows"), index_array(d, columns, "columns")
-        array, dtype = value_array(d, values, dtype)
+        array, dtype = entry_array(d, values, dtype)
         check_lengths(array, i, j)
         nrows, ncols = _limit(i, nrows, "nrows"), _limit(j, ncols, "ncols")
         check_range(i, nrows, "rows")
@@ -87,7 +88,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     ) -> Self:  # fmt: skip
         """Of row pointers and columns on device d. Raises BeyondRows for columns that are none."""
         layout = check_layout(format, tile, packed)
-        array, dtype = value_array(d, values, dtype)
+        array, dtype = entry_array(d, values, dtype)
         check_lengths(array, cols)
         ncols = _limit(cols, ncols, "ncols")
         try:

@@ -15,7 +15,17 @@ from ...store import full_vector
 from ...verbs import reading, vector_build
 from ...verbs import vector as verbs
 from ..building import check_lengths, dense_values, duplicates, fill_of, one_value, restored
-from ..convert import alike, check_distinct, check_size, device_of, index_array, pickled, shown, value_array
+from ..convert import (
+    alike,
+    check_distinct,
+    check_size,
+    device_of,
+    entry_array,
+    index_array,
+    pickled,
+    shown,
+    value_array,
+)
 from ..options import check_options
 from ..statement.expr import VectorExpression
 from ..statement.recording import Listed
@@ -48,7 +58,7 @@ class VectorBuild(StoredVector):
             return recording.recorder.built(indices, values, dtype, size, dup_op, name)
         d = device_of(device)
         at = index_array(d, indices, "indices")
-        array, kind = value_array(d, values, dtype)
+        array, kind = entry_array(d, values, dtype)
         check_lengths(array, at)
         if size is None:
             if not len(at):
