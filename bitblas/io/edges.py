@@ -91,6 +91,8 @@ class Reader:
 
     def feed(self, block: bytes) -> None:
         count = block.count(b"\n")
+        if not count and b"\r" in block:  # lines of old Macs
+            block = block.replace(b"\r", b"\n")
         if not self.lines and block.startswith(b"\xef\xbb\xbf"):
             block = block[3:]
         if b"#" in block or b"%" in block:
