@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidValue, warn
-from .header import INTEGER, dividing, integers, is_weight, names_columns, of_weight, value_of, warn_of_mark
+from .header import INTEGER, SEEN, dividing, integers, is_weight, names_columns, of_weight, value_of, warn_of_mark
 from .names import LEAST, Names, fields_of
 from .scan import Fault, Scan, numbers, pieces
 
@@ -91,6 +91,8 @@ class Reader:
 
     def feed(self, block: bytes) -> None:
         count = block.count(b"\n")
+        if not count and b"\r" in block:  # lines of old Macs
+            block = block.replace(b"\r", b"\n")
         if not self.lines and block.startswith(b"\xef\xbb\xbf"):
             block = block[3:]
         if b"#" in block or b"%" in block:
@@ -145,7 +147,7 @@ class Reader:
         if labels is None:
             labels = self.size is None and not integers(fields)
         if labels:
-            warn_of_mark(self.name, self._lines(block), layout.delimiter)
+            warn_of_mark(self.name, self._lines(block[: block.find(b"\n", SEEN * 80) + 1 or None]), layout.delimiter)
         self.layout = replace(layout, columns=columns, weights=weights, labels=labels)
         return block
 
@@ -269,8 +271,8 @@ def _checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: 
         marks = np.flatnonzero((letters == 46) | (letters > 64))
         if columns == 2 or (np.searchsorted(starts, marks, side="right") % 3 != 0).any():
             raise Fault(1, "")
-    zeros = starts[letters[starts] == 48]
-    led = zeros[np.searchsorted(starts, zeros) % columns < 2] + 1
+    zeros = np.flatnonzero(letters[starts] == 48)
+    led = starts[zeros[zeros % columns < 2]] + 1
     return len(starts), bool(np.isin(letters[led[led < len(letters)]], _DIGITS).any())
 
 
