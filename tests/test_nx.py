@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import logging
 import os
@@ -48,6 +49,22 @@ def test_there_and_back(kind, labels):
     if G.is_directed():
         R = bnx.to_networkx(H.reverse())
         assert R._succ == G.reverse()._succ
+
+
+def test_labels_whose_hash_is_a_python_function_are_looked_up(monkeypatch):
+    """In one another thread may run, and change what machine code reads."""
+    city = dataclasses.make_dataclass("City", ["name"], frozen=True)
+    cities = [city(k) for k in range(4)]
+    read, asked = numbering.hashes, []
+    monkeypatch.setattr(numbering, "hashes", lambda *given: asked.append(1) or read(*given))
+    for labels, times in (
+        (cities, 0),
+        ([(one, 1) for one in cities], 0),
+        ("abcd", 1),
+        ([("a", k) for k in range(4)], 2),
+    ):
+        H = nx.relabel_nodes(nx.path_graph(4), dict(enumerate(labels)))
+        assert bnx.from_networkx(H).cols.tolist() == [1, 0, 2, 1, 3, 2] and len(asked) == times
 
 
 def test_labels_that_share_a_hash():

@@ -1,7 +1,8 @@
 """Dictionaries of dictionaries, as Python programs hold graphs, read into arrays: what `dictionaries.ll` runs.
 
 Python's loops touch each object as they come to it, and wait for the memory each time. These ask for many objects
-before they read the first. Who changes the dictionaries meanwhile has to hold Python's lock, which no call gives back.
+before they read the first. Who changes the dictionaries meanwhile has to hold Python's lock, which no call gives back,
+but for keys whose hash is a function in Python: these are not for here.
 """
 
 from __future__ import annotations

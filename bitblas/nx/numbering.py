@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import chain
+from types import WrapperDescriptorType
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,15 @@ ROOM = 8  # slots of the table per node: of the labels, one in some twenty meets
 
 def numbers_of(adj: Mapping[Hashable, Mapping[Hashable, Any]], count: int, labels: list[Hashable]) -> np.ndarray:
     """The numbers of `count` neighbours, the keys of the dictionaries in `adj`, all among the labels: INT64."""
+    if not _hashed_at_once(labels):
+        return _found_in(labels, adj, count)
     own = np.fromiter(map(hash, labels), np.int64, len(labels))
     if np.array_equal(own, np.arange(len(own))):
         return hashes(adj, count)
     order = np.argsort(own, kind="stable")
     ascending = own[order]
     if (ascending[1:] == ascending[:-1]).any():  # two labels share a hash, as -1 and -2 do
-        number = dict(zip(labels, range(len(labels))))
-        return np.fromiter(map(number.__getitem__, chain.from_iterable(adj.values())), np.int64, count)
+        return _found_in(labels, adj, count)
     given = hashes(adj, count)
     shift = np.uint64(64 - (ROOM * len(own)).bit_length())
     slot = lambda hashes: (hashes.view(np.uint64) * GOLDEN >> shift).view(np.int64)
@@ -36,6 +38,21 @@ def numbers_of(adj: Mapping[Hashable, Mapping[Hashable, Any]], count: int, label
     others = np.flatnonzero(own[found] != given)
     found[others] = order[np.searchsorted(ascending, given[others])]
     return found
+
+
+def _hashed_at_once(labels: Iterable[Any]) -> bool:
+    """Whether no Python function is called for a hash: in one, other threads may run, and change what is read."""
+    kinds = set(map(type, labels))
+    if not all(type(kind.__hash__) is WrapperDescriptorType for kind in kinds):
+        return False
+    parts = [label for label in labels if isinstance(label, (tuple, frozenset))] if kinds & {tuple, frozenset} else []
+    return not parts or _hashed_at_once(list(chain.from_iterable(parts)))
+
+
+def _found_in(labels: list[Hashable], adj: Mapping[Hashable, Mapping[Hashable, Any]], count: int) -> np.ndarray:
+    """The same by looking each neighbour up."""
+    number = dict(zip(labels, range(len(labels))))
+    return np.fromiter(map(number.__getitem__, chain.from_iterable(adj.values())), np.int64, count)
 
 
 def as_numbers(read: Callable[[], Iterable[Any]], name: str) -> np.ndarray:
