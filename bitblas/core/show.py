@@ -28,7 +28,8 @@ def _shown(n: int) -> list[int | None]:
 
 
 def _text(x: Any) -> str:
-    return f"{x:.6g}" if isinstance(x, float) else str(x)
+    shown = f"{x:.6g}" if isinstance(x, float) else str(x)
+    return shown + ".0" if isinstance(x, float) and shown.lstrip("-").isdigit() else shown
 
 
 def _cells(positions: list[int | None], found: dict[int, Any]) -> list[str]:
