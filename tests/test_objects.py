@@ -253,7 +253,7 @@ def test_objects_print_as_tables(device):
     lines = repr(A).splitlines()
     assert lines[0].split() == ['"<A>"', "nvals", "nrows", "ncols", "dtype", "format", "device"]
     assert lines[1].split() == ["gb.Matrix", "2", "5", "4", "FP64", A.format, str(device)]
-    assert [line.split() for line in lines[3:]] == 
+    assert [line.split() for line in lines[3:]] == [
         ["0", "1", "2", "3"], ["0", "1.5"], ["1"], ["2"], ["3", "2.0"], ["4"],
     ]  # fmt: skip
     assert "..." in repr(v) and "499" in repr(v) and "300" not in repr(v).splitlines()[3]
