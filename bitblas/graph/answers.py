@@ -106,7 +106,7 @@ class Values(Mapping[Any, Any]):
         return self.entries[1]
 
     def smallest(self, count: int = 10) -> list[tuple[Any, Any]]:
-        """The same of the smallest values, the smallest first."""
+        """As `largest`, of the smallest values, the smallest first."""
         return [(self.graph.label(int(v)), self._value(x)) for v, x in zip(*self._first(1, count))]
 
     def way(self, label: Any) -> list[Any]:
