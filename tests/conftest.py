@@ -29,7 +29,7 @@ pytest.register_assert_rewrite("algorithm_runs", "battery_runs", "both_libraries
 
 DEVICES = ("cpu", "emulator")
 # Kernels of the CPU that run for every device: what mines virtual nodes, which is said to run on the host.
-ON_HOST = ("formats/virtual/minhash", "formats/virtual/bicliques")
+ON_HOST = tuple(f"formats/virtual/{name}" for name in ("minhash", "bicliques", "left", "ordered"))
 
 # No deadlines: the first example compiles kernels.
 COMMON = {"deadline": None, "print_blob": True}
