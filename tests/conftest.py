@@ -126,6 +126,7 @@ def emulator() -> None:
 
     if not emu.have_compiler():
         pytest.skip(emu.NO_COMPILER)
+    importlib.import_module("emulator.device")  # registers it
 
 
 @pytest.fixture
@@ -137,7 +138,6 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
     name = request.param
     if name == "emulator":
         request.getfixturevalue("emulator")
-        importlib.import_module("emulator.device")  # registers it
     name = bitblas.device.get(name).name  # DeviceError: no such device here, and that is a failure
     if name != "cpu" and request.node.get_closest_marker("uses_cpu") is None:
         kernel = bitblas.device.Cpu.kernel

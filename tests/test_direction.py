@@ -222,6 +222,19 @@ def test_rows_are_made_beside_tiles_that_are_pushed_along(prefer, monkeypatch):
     assert gb.explain(A.mxv(gb.Vector.from_coo(at, 1.0, size=n, device="cpu"), plus)).key == "b2sr8", "pulls stay"
 
 
+def test_no_rows_are_made_beside_a_form_that_keeps_none(monkeypatch):
+    """They would be made in every push, and dropped."""
+    monkeypatch.setattr(beside, "LEAST", 0)
+    n = 600
+    A = gb.Matrix.from_coo(np.arange(n), (np.arange(n) * 7) % n, True, nrows=n, ncols=n, device="cpu", format="nib")
+    A._stored.structure.pushed = 1e9  # as after many pushes
+    monkeypatch.setattr(type(A._stored.structure.primary), "to_csr", None)
+    v = gb.Vector.from_coo([3], True, size=n, device="cpu")
+    for _ in range(3):
+        v = v.vxm(A, gb.semiring.any_pair).new()
+    assert v.to_coo()[0].tolist() == [3 * 7**3 % n]
+
+
 def test_pushes_along_rows_beside_tiles_pay_where_pulls_are_by_tiles():
     both = CASE._replace(key="b2sr8", beside=True)
     assert both.push_key == "csr" and CASE._replace(key="b2sr8").push_key == "b2sr8"
