@@ -109,8 +109,8 @@ def one_pass(
     some = np.flatnonzero(degree > 1)
     order, begins = clusters(signature.reshape(n, HASHES)[some])
     rows = some[order]
-    # Entries before each cluster: its nodes have at most half as many uses, and columns. A part has clusters of its own,
-    # and finds the same nodes whoever runs it.
+    # Entries before each cluster: its nodes have at most half as many uses, and columns. A part has clusters of its
+    # own, and finds the same nodes whoever runs it.
     before = np.append(0, np.cumsum(degree[rows], dtype=np.int64))[begins]
     parts = host.parts if host.splits(int(before[-1]), 1 << 14) else 1
     limits = np.append(np.searchsorted(before, np.linspace(0, before[-1], parts + 1)[:-1]), len(begins) - 1)
@@ -144,12 +144,10 @@ def clusters(signature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows by cluster, and where each begins, of two rows at least: those that agree in their first hash; of more than
     MOST those that agree in two, and so on; of what agrees in all, MOST at a time."""
     rows = len(signature)
-    # One word each: the first hash, as much of the second one as there is room for, and the row.
-    width = np.uint64(rows.bit_length())
-    first, second = (signature[:, k].astype(np.uint64) for k in (0, 1))
-    keys = first << np.uint64(32) | second >> width << width | np.arange(rows, dtype=np.uint64)
-    keys.sort()
-    order, first = (keys & (np.uint64(1) << width) - np.uint64(1)).astype(np.int64), keys >> np.uint64(32)
+    # One word each: the first hash, and the row. The last row comes first: real graphs take 0.1 to 0.4 % less so.
+    number = np.arange(rows - 1, -1, -1, dtype=np.uint64)
+    keys = np.sort(signature[:, 0].astype(np.uint64) << np.uint64(32) | number)
+    order, first = rows - 1 - (keys & np.uint64(0xFFFFFFFF)).astype(np.int64), keys >> np.uint64(32)
     begins = np.ones(rows, bool)
     np.not_equal(first[1:], first[:-1], out=begins[1:])
     size = np.diff(np.flatnonzero(begins), append=rows)

@@ -1,5 +1,5 @@
-# Entries in any order become rows: first (SORT 0) each is put where its row goes on, `to`, by one thread; then the columns
-# of every row are put in order, from ptr[row] to ptr[row + 1], by steps that get shorter (Shell 1959).
+# Entries in any order become rows: first (SORT 0) each is put where its row goes on, `to`, by one thread; then the
+# columns of every row are put in order, from ptr[row] to ptr[row + 1], by steps that get shorter (Shell 1959).
 
 
 @njit(**KERNEL)
