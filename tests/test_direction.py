@@ -235,6 +235,20 @@ def test_no_rows_are_made_beside_a_form_that_keeps_none(monkeypatch):
     assert v.to_coo()[0].tolist() == [3 * 7**3 % n]
 
 
+@pytest.mark.parametrize("key", ("nib", "cgr"))
+def test_rows_of_codes_are_weighed_by_themselves(key):
+    """As by the words before each row, which are those of all."""
+    rng = np.random.default_rng(2)
+    at = np.unique(rng.integers(0, 300, (2000, 2)) ** 2 // 300, axis=0)
+    A = gb.Matrix.from_coo(at[:, 0], at[:, 1], True, nrows=300, ncols=300, device="cpu", format=key)
+    form = A._store.structure.primary
+    for rows in ([], [0], [31, 32, 63, 64, 299], range(300)):
+        v = gb.Vector.from_coo(list(rows), 1, dtype=int, size=300, device="cpu")._stored
+        bits = np.packbits(np.isin(np.arange(320), list(rows)), bitorder="little").view(np.uint64)
+        wanted = int(np.diff(form.ptr)[list(rows)].sum())
+        assert form.format.active(form, bits) == deciding.active_entries(v, form) == wanted
+
+
 def test_pushes_along_rows_beside_tiles_pay_where_pulls_are_by_tiles():
     both = CASE._replace(key="b2sr8", beside=True)
     assert both.push_key == "csr" and CASE._replace(key="b2sr8").push_key == "b2sr8"

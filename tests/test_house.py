@@ -220,6 +220,7 @@ CPU_ONLY |= {"kernels/words", "kernels/numbered", "kernels/webgraph"}  # files, 
 CPU_ONLY |= {"kernels/gorder"}  # one vertex after the other
 CPU_ONLY |= {f"formats/virtual/{name}" for name in ("minhash", "bicliques", "left", "ordered")}  # mining
 CPU_ONLY |= {"formats/virtual/unfold"}  # rows, list by list
+CPU_ONLY |= {"formats/active"}  # of few rows, one after the other
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))
 GPU_ONLY |= {kernel for kernel in KERNELS if kernel.startswith("loop/gpu/")}
 

@@ -92,8 +92,11 @@ def planned(A: MatrixStore, found: Direction, of: Case, known: Known) -> Plan:
 def active_entries(u: VectorStore, form: Form) -> int:
     """The entries (tiles) of the rows (tile rows) of a form where u has entries."""
     device = u.device
-    total = device.xp.zeros(1, np.uint64)
-    _weigh(device, form.ptr.dtype.char, form.rows_per_unit)(words(u.size), u.present, form.ptr, total)
+    found: int | None = form.format.active(form, u.present)
+    if found is not None:
+        return found
+    total, ptr = device.xp.zeros(1, np.uint64), form.ptr
+    _weigh(device, ptr.dtype.char, form.rows_per_unit)(words(u.size), u.present, ptr, total)
     return int(device.to_host(total)[0])
 
 
