@@ -242,6 +242,9 @@ def test_rows_of_codes_are_weighed_by_themselves(key):
     at = np.unique(rng.integers(0, 300, (2000, 2)) ** 2 // 300, axis=0)
     A = gb.Matrix.from_coo(at[:, 0], at[:, 1], True, nrows=300, ncols=300, device="cpu", format=key)
     form = A._store.structure.primary
+    semiring = gb.semiring.any_pair[gb.dtypes.BOOL]
+    case = deciding.case(A._store, np.True_, semiring, transpose=True, flip=True)
+    assert case.early == A.nvals / 300, "a row that pulls ends at its first hit, as plain ones do"
     for rows in ([], [0], [31, 32, 63, 64, 299], range(300)):
         v = gb.Vector.from_coo(list(rows), 1, dtype=int, size=300, device="cpu")._stored
         bits = np.packbits(np.isin(np.arange(320), list(rows)), bitorder="little").view(np.uint64)

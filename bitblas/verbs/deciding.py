@@ -31,7 +31,7 @@ def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, 
     if may_lie_beside(form.format, A.device.kind) and not made.valued:
         made = made._replace(beside=A.structure.has(CSR, transposed=made.push_of))
     ends = made.kind == WORDS or semiring.op.monoid.name in ENDS  # a row of a pull, at its first hit
-    if not ends or A.device.shares_rows or not form.format.by_rows:
+    if not ends or A.device.shares_rows or form.format.rows_per_unit > 1:
         return made
     return made._replace(early=nvals / max(1, A.ncols if transpose else A.nrows))
 
