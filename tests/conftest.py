@@ -29,7 +29,7 @@ pytest.register_assert_rewrite("algorithm_runs", "battery_runs", "both_libraries
 
 DEVICES = ("cpu", "emulator")
 # Kernels of the CPU that run for every device: what mines virtual nodes, which is said to run on the host.
-ON_HOST = ("formats/virtual/minhash", "formats/virtual/bicliques")
+ON_HOST = tuple(f"formats/virtual/{name}" for name in ("minhash", "bicliques", "left", "ordered"))
 
 # No deadlines: the first example compiles kernels.
 COMMON = {"deadline": None, "print_blob": True}
@@ -126,6 +126,7 @@ def emulator() -> None:
 
     if not emu.have_compiler():
         pytest.skip(emu.NO_COMPILER)
+    importlib.import_module("emulator.device")  # registers it
 
 
 @pytest.fixture
@@ -137,7 +138,6 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
     name = request.param
     if name == "emulator":
         request.getfixturevalue("emulator")
-        importlib.import_module("emulator.device")  # registers it
     name = bitblas.device.get(name).name  # DeviceError: no such device here, and that is a failure
     if name != "cpu" and request.node.get_closest_marker("uses_cpu") is None:
         kernel = bitblas.device.Cpu.kernel

@@ -222,6 +222,36 @@ def test_rows_are_made_beside_tiles_that_are_pushed_along(prefer, monkeypatch):
     assert gb.explain(A.mxv(gb.Vector.from_coo(at, 1.0, size=n, device="cpu"), plus)).key == "b2sr8", "pulls stay"
 
 
+def test_no_rows_are_made_beside_a_form_that_keeps_none(monkeypatch):
+    """They would be made in every push, and dropped."""
+    monkeypatch.setattr(beside, "LEAST", 0)
+    n = 600
+    A = gb.Matrix.from_coo(np.arange(n), (np.arange(n) * 7) % n, True, nrows=n, ncols=n, device="cpu", format="nib")
+    A._stored.structure.pushed = 1e9  # as after many pushes
+    monkeypatch.setattr(type(A._stored.structure.primary), "to_csr", None)
+    v = gb.Vector.from_coo([3], True, size=n, device="cpu")
+    for _ in range(3):
+        v = v.vxm(A, gb.semiring.any_pair).new()
+    assert v.to_coo()[0].tolist() == [3 * 7**3 % n]
+
+
+@pytest.mark.parametrize("key", ("nib", "cgr"))
+def test_rows_of_codes_are_weighed_by_themselves(key):
+    """As by the words before each row, which are those of all."""
+    rng = np.random.default_rng(2)
+    at = np.unique(rng.integers(0, 300, (2000, 2)) ** 2 // 300, axis=0)
+    A = gb.Matrix.from_coo(at[:, 0], at[:, 1], True, nrows=300, ncols=300, device="cpu", format=key)
+    form = A._store.structure.primary
+    semiring = gb.semiring.any_pair[gb.dtypes.BOOL]
+    case = deciding.case(A._store, np.True_, semiring, transpose=True, flip=True)
+    assert case.early == A.nvals / 300, "a row that pulls ends at its first hit, as plain ones do"
+    for rows in ([], [0], [31, 32, 63, 64, 299], range(300)):
+        v = gb.Vector.from_coo(list(rows), 1, dtype=int, size=300, device="cpu")._stored
+        bits = np.packbits(np.isin(np.arange(320), list(rows)), bitorder="little").view(np.uint64)
+        wanted = int(np.diff(form.ptr)[list(rows)].sum())
+        assert form.format.active(form, bits) == deciding.active_entries(v, form) == wanted
+
+
 def test_pushes_along_rows_beside_tiles_pay_where_pulls_are_by_tiles():
     both = CASE._replace(key="b2sr8", beside=True)
     assert both.push_key == "csr" and CASE._replace(key="b2sr8").push_key == "b2sr8"

@@ -218,7 +218,8 @@ CPU_ONLY |= {f"loop/host/{name}" for name in ("clear", "nested", "settle", "summ
 CPU_ONLY |= {f"formats/csr/{name}" for name in ("gustavson", "push_list")}  # a row of sums, a sort, for each thread
 CPU_ONLY |= {"kernels/words", "kernels/numbered", "kernels/webgraph"}  # files, which lie on the host
 CPU_ONLY |= {"kernels/gorder"}  # one vertex after the other
-CPU_ONLY |= {f"formats/virtual/{name}" for name in ("minhash", "bicliques", "unfold")}  # mining; rows, list by list
+CPU_ONLY |= {f"formats/virtual/{name}" for name in ("minhash", "bicliques", "left", "ordered")}  # mining
+CPU_ONLY |= {"formats/virtual/unfold", "formats/active"}  # rows, list by list; few rows, one after the other
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))
 GPU_ONLY |= {kernel for kernel in KERNELS if kernel.startswith("loop/gpu/")}
 

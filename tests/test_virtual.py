@@ -100,6 +100,21 @@ def test_profile_tells_what_would_be_saved():
         A.profile(virtual_nodes=True, orders=True)
 
 
+def test_nodes_are_the_same_on_any_number_of_threads():
+    rng = np.random.default_rng(3)
+    lists = np.sort(rng.integers(0, 4000, (60, 16)), axis=1)
+    A = of_rows([sorted({*lists[x % 60].tolist(), int(x * 7 % 4000)}) for x in range(4000)], 4000)
+    plain = A._stored.structure.primary
+    found = []
+    for threads in (1, 2, 5):
+        with gb.config.set(threads=threads):
+            mine = mining.mined(plain)
+            graph = build.merged(mine, plain)
+        found.append([*vars(mine).values(), graph.rows.ptr, graph.rows.col])
+    assert found[0][2].size > 20
+    assert all(np.array_equal(x, y) for others in found[1:] for x, y in zip(found[0], others, strict=True))
+
+
 @pytest.mark.uses_cpu
 def test_mining_runs_on_the_host_for_every_device(device):
     A = gb.Matrix.from_coo([0] * 4 + [1] * 4, [*range(4)] * 2, True, nrows=9, ncols=4)

@@ -104,3 +104,11 @@ def check_blocks(xp: Any, heads: Any, words: Any, nrows: int, in_word: int) -> N
     falls = (ends[:, 1:] < ends[:, :-1]).any() | (ends[:, 0] < 0).any() | (ends[:, -1] > room).any()
     if bool(falls):
         raise ValueError("words: expected rows whose ends do not fall, within their blocks")
+
+
+def active_words(form: Any, bits: Any) -> int:
+    """The words of the rows that bits name, on the CPU."""
+    total = np.zeros(1, np.int64)
+    kernel = form.device.kernel(Variant("formats/active", (), (("IN_WORD", form.in_word),)))
+    kernel(len(bits), form.heads, form.words, bits, total)
+    return int(total[0])

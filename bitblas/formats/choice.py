@@ -212,6 +212,10 @@ class Format:
         lengths."""
         return False
 
+    def active(self, form: Any, bits: Any) -> int | None:
+        """The items of the units that bits name, where that takes less than to read `ptr`; None where it does not."""
+        return None
+
     def is_graded(self, form: Any) -> bool:
         """Whether a GPU pulls such rows from a full vector graded by their length."""
         return False

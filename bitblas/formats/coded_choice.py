@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .blocks import blocks_bytes
+from .blocks import active_words, blocks_bytes
 from .choice import Format, Listing, Seen
 
 MOST = (1 << 31) - 1  # rows and columns: a row's first value is twice as far as its column is from the row
@@ -40,6 +40,10 @@ class CodedChoice(Format):
 
     def scratch(self, seen: Seen) -> int:
         return 40 * seen.nrows
+
+    def active(self, form: Any, bits: Any) -> int | None:
+        """On the CPU: a push goes along few rows, and the words before each are those of all."""
+        return active_words(form, bits) if form.device.host_memory else None
 
     def is_graded(self, form: Any) -> bool:
         return bool(form.nvals >= GRADED_FROM)

@@ -24,8 +24,10 @@ def may_lie_beside(form: Format, device: str) -> bool:
 
 
 def rent(form: Form) -> float:
-    """Entries that a push along the form goes through for one of the vector, where it would rather go along rows."""
-    return form.nvals / max(1, form.nrows) if may_lie_beside(form.format, form.device.kind) else 0.0
+    """Entries that a push along the form goes through for one of the vector, where it would rather go along rows, and
+    what is made beside the form stays there."""
+    beside = may_lie_beside(form.format, form.device.kind) and not form.compact
+    return form.nvals / max(1, form.nrows) if beside else 0.0
 
 
 def is_repaid(structure: Structure) -> bool:

@@ -31,7 +31,7 @@ def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, 
     if may_lie_beside(form.format, A.device.kind) and not made.valued:
         made = made._replace(beside=A.structure.has(CSR, transposed=made.push_of))
     ends = made.kind == WORDS or semiring.op.monoid.name in ENDS  # a row of a pull, at its first hit
-    if not ends or A.device.shares_rows or not form.format.by_rows:
+    if not ends or A.device.shares_rows or form.format.rows_per_unit > 1:
         return made
     return made._replace(early=nvals / max(1, A.ncols if transpose else A.nrows))
 
@@ -92,8 +92,11 @@ def planned(A: MatrixStore, found: Direction, of: Case, known: Known) -> Plan:
 def active_entries(u: VectorStore, form: Form) -> int:
     """The entries (tiles) of the rows (tile rows) of a form where u has entries."""
     device = u.device
-    total = device.xp.zeros(1, np.uint64)
-    _weigh(device, form.ptr.dtype.char, form.rows_per_unit)(words(u.size), u.present, form.ptr, total)
+    found: int | None = form.format.active(form, u.present)
+    if found is not None:
+        return found
+    total, ptr = device.xp.zeros(1, np.uint64), form.ptr
+    _weigh(device, ptr.dtype.char, form.rows_per_unit)(words(u.size), u.present, ptr, total)
     return int(device.to_host(total)[0])
 
 

@@ -181,18 +181,20 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
     at = area, left = gamma_at(words, at);
     column = row, first = true, next = G + lane, together = true;
   }
-  // A long interval of one lane is all lanes' of its group: whether there was one.
+  // A long interval of one lane is all lanes' of its group: whether there was one. Long is what a step of the group has at
+  // least half of: a lane alone would take G / 2 steps for it.
   __device__ __forceinline__ bool lead(int lane, bool own, Found& to) {
-    const u32 wide = TAKEN * G, longs = __ballot_sync(ALL_LANES, own && run >= wide) & group_mask<G>();
+    const u32 wide = TAKEN * G, longs = __ballot_sync(ALL_LANES, own && run >= wide / 2) & group_mask<G>();
     const int leader = longs ? (__ffs(longs) - 1) & (G - 1) : 0;
     const u32 from = __shfl_sync(ALL_LANES, column, leader, G), before = __shfl_sync(ALL_LANES, entry, leader, G);
+    const u32 long_run = __shfl_sync(ALL_LANES, run, leader, G), some = long_run < wide ? long_run : wide;
     if (!longs) return false;
 #pragma unroll
-    for (int k = 0; k < TAKEN; ++k) to.has[k] = true, to.at[k] = from + TAKEN * lane + k;
+    for (int k = 0; k < TAKEN; ++k) to.has[k] = TAKEN * lane + k < some, to.at[k] = from + TAKEN * lane + k;
     to.entry = number + before + TAKEN * lane;
     if (lane == leader) {
-      count(wide);
-      run -= wide, column += wide - !run;
+      count(some);
+      run -= some, column += some - !run;
     }
     return true;
   }

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ... import device as devices
 from ...device import Device
 from ...kernels.prologue import Variant
 from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, numbers_of, pointers_of
@@ -13,6 +14,10 @@ from .mining import Mined
 from .places import Places
 
 UNFOLD = Variant("formats/virtual/unfold", (), (("MOST", 64),))  # lists of a row that are merged one by one
+
+
+def ordered_variant(sort: int) -> Variant:
+    return Variant("formats/virtual/ordered", (), (("SORT", sort),))
 
 
 class Graph(NamedTuple):
@@ -36,14 +41,20 @@ def merged(found: Mined, of: Csr) -> Graph:
     left = np.repeat(np.arange(nrows), np.diff(found.ptr))
     row = np.concatenate([rows[left], rows[found.user], row_nodes[found.node_at]])
     col = np.concatenate([cols[found.col], col_nodes[found.node], cols[found.member]])
-    width = max(1, ncols + found.nodes)
-    key = row * width + col
-    key.sort()
-    row = key // width
-    ptr = np.append(0, np.cumsum(np.bincount(row, minlength=nrows + found.nodes)))
     device = of.device
-    ptr, col = device.asarray(ptr), device.asarray(key - row * width)
+    ptr, col = (device.asarray(x) for x in rows_in_order(nrows + found.nodes, ncols + found.nodes, row, col))
     return Graph(from_arrays(device, nrows + found.nodes, ncols + found.nodes, ptr, col), row_nodes, col_nodes)
+
+
+def rows_in_order(nrows: int, ncols: int, row: np.ndarray, col: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pointers and columns of entries in any order, none of them twice, on the host."""
+    host = devices.get("cpu")
+    ptr = np.append(0, np.cumsum(np.bincount(row, minlength=nrows)))
+    found = np.empty(len(row), index_type(ncols))
+    for sort, units in enumerate((len(row), nrows)):
+        bounds = host.ranges(nrows, PARALLEL_ENTRIES, work=len(row)) if sort else None
+        host.kernel(ordered_variant(sort))(units, row, col, ptr[:-1].copy(), ptr, found, bounds=bounds)
+    return ptr, found
 
 
 def keys_of(inner: Csr, rows: Places, cols: Places, nvals: int) -> Any:

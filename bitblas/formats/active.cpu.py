@@ -1,0 +1,14 @@
+# The words of the rows in which a vector has an entry, added up; one thread. Units are the words of its bits.
+# include: formats/blocks.cpu.py
+
+
+@njit(**KERNEL)
+def active(lo, hi, heads, words, bits, total):
+    found = np.int64(0)
+    for word in range(lo, hi):
+        rest = at(bits, word)
+        while rest != 0:
+            row = (word << 6) + np.int64(trailing_zeros(rest))
+            rest = drop_lowest(rest)
+            found += (row_end(heads, words, row) - row_begin(heads, words, row) + IN_WORD - 1) // IN_WORD
+    put(total, 0, found)
