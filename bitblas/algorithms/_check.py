@@ -80,6 +80,13 @@ def repeat(body, while_, limit=None):
     repeat(body, while_=while_, limit=limit)
 
 
+def if_(condition, then):
+    """then() if the Vector `condition` has entries: what a loop's body says instead of Python's `if`."""
+    from bitblas.loop import if_
+
+    if_(condition, then)
+
+
 def loop(make, A, gb, *args):
     """The Loop of these arguments for A: the one that was kept, if the contents of A are still the same."""
     keep = getattr(A, "_keep", None)  # python-graphblas keeps nothing
