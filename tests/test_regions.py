@@ -48,6 +48,20 @@ def test_a_part(device, rows, cols):
         same(*found)
 
 
+@pytest.mark.parametrize("dtype", ["iso", "FP64"])
+def test_a_part_of_few_entries(device, dtype):
+    """A ball in a large graph: out of it, and to its place in a matrix that is empty."""
+    ball, found = [1, 4, 5, 900, 3999], []
+    for gb in (bitblas, graphblas):
+        A = random(gb, 4000, 4000, dtype, 1, 0.0005, **({"device": device} if gb is bitblas else {}))
+        A[ball, ball] << random(gb, 5, 5, dtype, 2)
+        C = gb.Matrix(A.dtype, 4000, 4000, **({"device": device} if gb is bitblas else {}))
+        C[ball, ball] << A[ball, ball].new()
+        found.append((C, A[ball, [5]].new(), A[ball, [7, 4]].new(), A[[5, 1], ball].new()))
+    for ours, theirs in zip(*found, strict=True):
+        same(ours, theirs)
+
+
 @pytest.mark.in_turn
 @pytest.mark.parametrize(("rows", "cols"), PAIRS)
 def test_a_part_that_is_assigned(device, rows, cols):

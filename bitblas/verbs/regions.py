@@ -1,5 +1,5 @@
-"""Parts of matrices, row by row, on the CPU: A[I, J], what lies outside, and a small matrix at its place in a large one.
-Rows are lists that ascend, so columns have to ascend too; where they do not, submatrix.py sorts keys."""
+"""Parts of matrices, row by row, on the CPU: A[I, J], what lies outside, and a small matrix at its place in a large
+one. Rows are lists that ascend, so columns have to ascend too; where they do not, submatrix.py sorts keys."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..build.stores import of_rows
 from ..device import Device, held, ranges
 from ..formats.csr.format import Csr, close_gaps, from_arrays, index_type, numbers_of, pointers_of, rows_bytes
 from ..store import MatrixStore
-from .matrix_variants import extract_variant
 from .keys import take
+from .matrix_variants import extract_variant
 from .operands import dummy
 from .schedule import PARALLEL_ENTRIES
 

@@ -5,8 +5,8 @@ that is left; an edge that both ends choose is matched, and all edges at its end
 search in this order: maximal, with at least half of the edges of a largest matching, and, by weight, at least half of
 the largest weight.
 
-State: i[k] and j[k] are the ends of edge k, numbered in their order; near[k] = k for those that are left. free says which
-vertices have no mate.
+State: i[k] and j[k] are the ends of edge k, numbered in their order; near[k] = k for those that are left. free says
+which vertices have no mate.
 
 Input: A with symmetric structure and values; self loops do not matter. A bipartite graph is the undirected graph of
 both its sides.
@@ -33,7 +33,7 @@ def maximal_matching(A, *, weighted=False, seed=None, gb=None):
     Raises InvalidValue (a weight is NaN), DimensionMismatch (A not square), TypeError (wrong kinds).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    check.square(gb, A)
     check.flag("weighted", weighted)
     seed = 0 if seed is None else check.integer("seed", seed)
     loop = check.loop(_choosing, A, gb, weighted, seed)

@@ -5,10 +5,10 @@ other side, along a matched edge back. Every search (root) that comes to an unma
 on which edges not matched and matched take turns: they change their roles, which matches one more pair. As no vertex
 is found twice, such paths do not meet. When no search finds one, there is none, and the matching is as large as can be.
 
-State: mate[v] is the vertex that v is matched with, v itself without, which lone says too. q holds the vertices to search
-from, found those that were found: at each, 32 bits each, the root that its search began with, and the vertex over which
-it was found (at those of q: itself). leaf[r] is the smallest vertex without a mate that the search from r came to, n if
-none. turned holds, on paths that change, the vertices whose edges are to be matched next.
+State: mate[v] is the vertex that v is matched with, v itself without, which lone says too. q holds the vertices to
+search from, found those that were found: at each, 32 bits each, the root that its search began with, and the vertex
+over which it was found (at those of q: itself). leaf[r] is the smallest vertex without a mate that the search from r
+came to, n if none. turned holds, on paths that change, the vertices whose edges are to be matched next.
 
 Input: A with a symmetric structure and two sides, of at most 2^31 vertices; values and dtype do not matter.
 
@@ -32,10 +32,15 @@ def maximum_matching(A, *, gb=None):
 
     A: Matrix, n x n, any dtype, symmetric structure (not checked). gb: the library, bitblas if None.
     Returns a Vector, INT64, size n: at each matched vertex the one that it is matched with, no entry elsewhere.
-    Raises InvalidValue (the graph is not bipartite), DimensionMismatch (A not square), TypeError (A is no Matrix).
+    Raises InvalidValue (the graph is not bipartite, or has more than 2^31 vertices), DimensionMismatch (A not square),
+    TypeError (A is no Matrix).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
+    if n > 2 ** (HALF - 1):
+        raise gb.exceptions.InvalidValue(
+            f"argument A: expected at most {2 ** (HALF - 1)} vertices, got {n}. Hint: leave out vertices without edges."
+        )
     side = bipartite_sides(A, gb=gb)
     if side is None:
         raise gb.exceptions.InvalidValue(
