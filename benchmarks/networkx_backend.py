@@ -3,9 +3,9 @@
     python -m benchmarks.networkx_backend [--edges 100000] [--convert 1000000] [NAME ...]
 
 Needs the package installed, so that NetworkX finds the backend. Each answer is made once before it is timed, and the
-least of three runs counts; NetworkX runs once. A first call that `should_run` leaves to NetworkX is measured too; there are
-two means, with and without such ones. `--convert` measures the conversion of a graph of so many edges, added
-in random order, and what NetworkX takes for a matrix of SciPy.
+least of three runs counts; NetworkX runs once. A first call that `should_run` leaves to NetworkX is measured too: there
+are two means, with and without such ones. `--convert` measures the conversion of a graph of so many edges, added in
+random order, and what NetworkX takes for a matrix of SciPy.
 """
 
 from __future__ import annotations
@@ -107,11 +107,10 @@ def main() -> None:
         print(row, flush=True)
     first, kept, runs = zip(*ratios)
     here = [ratio for ratio, runs_here in zip(first, runs) if runs_here]
-    print(
-        f"geometric means: first call of all {len(first)} functions {geometric_mean(first):.1f}, kept {geometric_mean(kept):.0f}"
-    )
+    all_first, all_kept = geometric_mean(first), geometric_mean(kept)
+    print(f"geometric means of all {len(first)}: first call {all_first:.1f}, kept {all_kept:.0f}")
     if here:
-        print(f"first call of the {len(here)} that should_run sends here: {geometric_mean(here):.1f}")
+        print(f"of the {len(here)} that should_run sends here at the first call: {geometric_mean(here):.1f}")
     print(f"load after: {os.getloadavg()[0]:.1f}")
 
 
