@@ -38,6 +38,7 @@ def eigenvector_centrality(A, *, weighted=False, tol=1e-6, max_iter=100, gb=None
 
     loop = check.loop(_iteration, A, gb, weighted, n * tol, max_iter)
     x = loop.state["scores"]
+    # x = 1 / n
     x << 1 / n
     power.run(loop)
     return loop.result(x)

@@ -59,6 +59,7 @@ def _choosing(A, gb, weighted, seed):
     mate, near = gb.Vector(gb.dtypes.INT64, n), gb.Vector(kind, m)
 
     def begin():
+        # free = all; mate = none; near = k
         free = gb.Vector(gb.dtypes.BOOL, n)
         free << True
         mate.clear()

@@ -49,6 +49,7 @@ def maximum_matching(A, *, gb=None):
         )
     loop = check.loop(_paths, A, gb)
     left, mate, vertex = (loop.state[name] for name in ("left", "mate", "vertex"))
+    # left = side 0; mate = a maximal matching, v itself elsewhere
     left << side.select(gb.select.valueeq, 0)
     start = maximal_matching(A, gb=gb)
     mate << vertex
@@ -69,6 +70,7 @@ def _paths(A, gb):
 
     def begin():
         found, root, leaf, lone = (gb.Vector(kind, n) for kind in (INT64, INT64, INT64, BOOL))
+        # root = v, any one; paths = all, that the first round begins
         root << vertex
         paths << vertex
         return found, root, leaf, lone
