@@ -80,11 +80,13 @@ def repeat(body, while_, limit=None):
     repeat(body, while_=while_, limit=limit)
 
 
-def if_(condition, then):
-    """then() if the Vector `condition` has entries: what a loop's body says instead of Python's `if`."""
-    from bitblas.loop import if_
+def some(x, then):
+    """then(), whose statements change nothing where the Vector x has no entry: left out there, but in a loop that is
+    one program, where they cost less than to ask."""
+    from bitblas.core.statement.recording import state
 
-    if_(condition, then)
+    if state.recorder is not None or x.nvals:
+        then()
 
 
 def loop(make, A, gb, *args):

@@ -98,7 +98,7 @@ def _paths(A, gb):
         q(~lone.S, gb.replace) << t
         ends = gb.Vector(INT64, n)
         ends(lone.S) << t
-        check.if_(ends, lambda: reach(t, ends, root, leaf))
+        check.some(ends, lambda: reach(t, ends, root, leaf))
         # q[mate] = root and mate
         v = binary.bor(q.apply(binary.band, right=-(2**HALF)).new() & mate).new()
         places, u = v.to_coo()
@@ -111,8 +111,10 @@ def _paths(A, gb):
         v = gb.Vector.from_coo(root.to_dense()[places], vertex.to_dense()[places], size=n, dup_op=binary.min)
         leaf(binary.min) << v
         # q<leaf[root] == n, replace> = q
-        open_ = at(leaf, root).select(gb.select.valueeq, n).new()
-        q(open_.S, gb.replace) << q
+        v = gb.Vector(INT64, n)
+        v(q.S) << at(leaf, root)
+        v << v.select(gb.select.valueeq, n)
+        q(v.S, gb.replace) << q
 
     def turn(found, lone):
         # t[turned] = v; mate<turned> = turned; before: u = the mates of t
