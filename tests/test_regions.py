@@ -51,13 +51,14 @@ def test_a_part(device, rows, cols):
 @pytest.mark.parametrize("dtype", ["iso", "FP64"])
 def test_a_part_of_few_entries(device, dtype):
     """A ball in a large graph: out of it, and to its place in a matrix that is empty."""
-    ball, found = [1, 4, 5, 900, 3999], []
+    n, ball, found = 1 << 14, [1, 4, 5, 900, 16383], []
     for gb in (bitblas, graphblas):
-        A = random(gb, 4000, 4000, dtype, 1, 0.0005, **({"device": device} if gb is bitblas else {}))
-        A[ball, ball] << random(gb, 5, 5, dtype, 2)
-        C = gb.Matrix(A.dtype, 4000, 4000, **({"device": device} if gb is bitblas else {}))
+        where = {"device": device} if gb is bitblas else {}
+        rows, cols = np.array([*ball, *range(20, 900)]), np.array([*ball[::-1], *range(1020, 1900)])
+        A = gb.Matrix.from_coo(rows, cols, 2 if dtype == "iso" else rows + 0.5, nrows=n, ncols=n, **where)
+        C = gb.Matrix(A.dtype, n, n, **where)
         C[ball, ball] << A[ball, ball].new()
-        found.append((C, A[ball, [5]].new(), A[ball, [7, 4]].new(), A[[5, 1], ball].new()))
+        found.append((C, A[ball, [5]].new(), A[ball, [7, 4]].new(), A[[5, 1], ball].new(), A[ball, [2, 3]].new()))
     for ours, theirs in zip(*found, strict=True):
         same(ours, theirs)
 

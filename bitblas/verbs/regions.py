@@ -21,7 +21,7 @@ from .operands import dummy
 from .schedule import PARALLEL_ENTRIES
 
 ALIKE = {1: UINT8, 2: UINT16, 4: UINT32, 8: UINT64}  # values are moved, whatever they mean
-SEARCHED = 32  # columns for each entry that is read, from which on they are searched for among those asked for
+SEARCHED = 256  # columns for each entry that is read, from which on they are searched for among those asked for
 MANY = 1 << 16  # entries from which on it is asked whether they fit
 
 
