@@ -15,8 +15,12 @@ from typing import Any, NamedTuple
 SCAN = "scan"  # less, or about the same: it is run here for graphs that are converted already
 SEARCH = "search"  # as much, once or twice: it is worth a conversion when it comes again
 HEAVY = "heavy"  # much more: it is worth a conversion
-ROUTE = "route"  # a search where the argument `target` ends it, else heavy
+ROUTE = "route"  # heavy; with the argument `target` a search, and without weights less: from both ends
 LITTLE = "little"  # so little that it is run here for graphs of the backend alone
+
+# Arguments by which less is asked for, where they are given: some nodes or pairs alone, and how far a search goes.
+SOME = ("nodes", "ebunch")
+NEAR = ("depth_limit", "cutoff")
 
 OWN = "networkx"  # NetworkX's own text, run on our graph: it is made of functions of this table, or of degrees
 MADE = "networkx, converted"  # NetworkX's own text, run on its graphs, and the graph that it makes converted
@@ -96,7 +100,7 @@ BY_DISTANCE = _not_none("distance", "distances by weights")
 
 _ROWS: tuple[tuple[Any, ...], ...] = (
     # module, cost, names, refusals
-    ("assortativity", SEARCH, "average_neighbor_degree", WEIGHT, MULTIGRAPH),
+    ("assortativity", HEAVY, "average_neighbor_degree", WEIGHT, MULTIGRAPH),
     ("bipartite", SEARCH, "color"),
     ("bipartite", SCAN, "is_bipartite"),  # NetworkX stops at the first odd cycle
     ("boundary", SCAN, "node_boundary"),
@@ -113,9 +117,10 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("community", SCAN, "modularity", WEIGHT),
     ("community", HEAVY, "louvain_communities", LEVELS, DIRECTED, WEIGHT, FEW),
     ("community", HEAVY, "leiden_communities", LEVELS, DIRECTED, WEIGHT),
-    ("components", SEARCH, "connected_components number_connected_components is_connected node_connected_component"),
-    ("components", SEARCH, "weakly_connected_components number_weakly_connected_components is_weakly_connected"),
-    ("components", SEARCH, "strongly_connected_components number_strongly_connected_components", UNDIRECTED),
+    ("components", HEAVY, "connected_components number_connected_components is_connected"),
+    ("components", SEARCH, "node_connected_component"),
+    ("components", HEAVY, "weakly_connected_components number_weakly_connected_components is_weakly_connected"),
+    ("components", HEAVY, "strongly_connected_components number_strongly_connected_components", UNDIRECTED),
     ("components", SEARCH, "is_strongly_connected", UNDIRECTED),
     ("components", HEAVY, "condensation", UNDIRECTED, COMPONENTS),
     ("convert_matrix", HEAVY, "to_scipy_sparse_array", PART, WEIGHT),
@@ -128,7 +133,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("dag", SEARCH, "topological_generations topological_sort has_cycle is_directed_acyclic_graph"),
     ("distance_measures", HEAVY, "eccentricity", WEIGHT, GIVEN),
     ("distance_measures", HEAVY, "diameter radius center periphery", WEIGHT),
-    ("ego", SEARCH, "ego_graph", MULTIGRAPH, BY_DISTANCE),
+    ("ego", LITTLE, "ego_graph", MULTIGRAPH, BY_DISTANCE),  # NetworkX reads the ball alone
     ("flow", HEAVY, "maximum_flow maximum_flow_value minimum_cut minimum_cut_value", OTHER_FLOW, FLOW_MULTIGRAPH),
     ("function", SCAN, "number_of_selfloops is_empty s_metric is_dominating_set"),
     ("function", SCAN, "is_negatively_weighted", ONE_EDGE),
@@ -145,8 +150,8 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("shortest_paths.dense", HEAVY, "floyd_warshall_predecessor_and_distance", WEIGHT),
     ("shortest_paths.generic", SCAN, "has_path"),  # NetworkX searches from both ends, and stops between
     ("shortest_paths.generic", HEAVY, "average_shortest_path_length wiener_index", WEIGHT),
-    ("shortest_paths.generic", SEARCH, "shortest_path_length", WEIGHT),
-    ("shortest_paths.unweighted", SEARCH, "single_source_shortest_path_length single_target_shortest_path_length"),
+    ("shortest_paths.generic", ROUTE, "shortest_path_length", WEIGHT),
+    ("shortest_paths.unweighted", HEAVY, "single_source_shortest_path_length single_target_shortest_path_length"),
     ("shortest_paths.unweighted", HEAVY, "single_source_shortest_path single_target_shortest_path"),
     ("shortest_paths.unweighted", HEAVY, "all_pairs_shortest_path"),
     ("shortest_paths.unweighted", SCAN, "bidirectional_shortest_path"),
@@ -160,24 +165,28 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("shortest_paths.weighted", HEAVY, "negative_edge_cycle", WEIGHT),
     ("tournament", SEARCH, "is_tournament"),
     ("triads", LITTLE, "is_triad"),
-    ("traversal", SEARCH, "bfs_layers descendants_at_distance"),
+    ("traversal", HEAVY, "bfs_layers"),
+    ("traversal", SEARCH, "descendants_at_distance"),
     ("traversal", HEAVY, "bfs_edges bfs_tree", SORTED, BACKWARDS),
     ("traversal", HEAVY, "generic_bfs_edges", NEIGHBOURS),
     ("traversal", HEAVY, "bfs_predecessors bfs_successors", SORTED),
-    ("tree", SEARCH, "is_tree is_forest is_arborescence is_branching"),
+    ("tree", SEARCH, "is_tree is_arborescence is_branching"),
+    ("tree", HEAVY, "is_forest"),
     (OWN, SCAN, "degree_centrality in_degree_centrality out_degree_centrality isolates is_isolate number_of_isolates"),
     (OWN, SCAN, "is_regular is_k_regular score_sequence faster_could_be_isomorphic boundary_expansion"),
     (OWN, SCAN, "volume conductance edge_expansion mixing_expansion normalized_cut_size", WEIGHT),
     (OWN, HEAVY, "adjacency_matrix laplacian_matrix normalized_laplacian_matrix", PART, WEIGHT),
     (OWN, HEAVY, "modularity_matrix directed_modularity_matrix", PART, WEIGHT),
-    (OWN, SEARCH, "efficiency google_matrix tournament_matrix sets"),
+    (OWN, SCAN, "efficiency"),  # as `has_path`
+    (OWN, SEARCH, "google_matrix tournament_matrix sets"),
     (OWN, HEAVY, "global_efficiency fast_could_be_isomorphic bipartite_betweenness_centrality"),
     (OWN, HEAVY, "k_core k_shell k_crust k_corona"),
     (OWN, ROUTE, "shortest_path single_source_dijkstra", WEIGHT),
     (OWN, HEAVY, "single_source_dijkstra_path multi_source_dijkstra_path single_source_bellman_ford_path", WEIGHT),
     (OWN, HEAVY, "all_pairs_dijkstra all_pairs_dijkstra_path all_pairs_bellman_ford_path", WEIGHT),
     (OWN, SEARCH, "dijkstra_path bellman_ford_path", WEIGHT),
-    (OWN, HEAVY, "could_be_isomorphic intersection_array is_distance_regular is_strongly_regular"),
+    (OWN, HEAVY, "could_be_isomorphic"),
+    (OWN, SEARCH, "intersection_array is_distance_regular is_strongly_regular"),  # most graphs: by the first degrees
     (OWN, HEAVY, "barycenter", WEIGHT, GIVEN, WRITTEN),
     (OWN, SEARCH, "is_eulerian is_semieulerian has_eulerian_path"),
     (OWN, LITTLE, "is_partition get_node_attributes dominating_set"),

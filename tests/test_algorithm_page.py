@@ -1,5 +1,6 @@
 """docs/algorithms.md is what the docstrings say, and these say what the page needs."""
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,28 @@ def test_an_entry_says_all(entry):
             .replace(",", " ")
             .split()
         ), source
+
+
+FILES = sorted(Path(algorithms.__file__).parent.glob("*/[a-z]*.py"))
+STATEMENTS = 60  # of GraphBLAS in one file
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_file_is_as_the_house_wants_it(path):
+    """It opens by what it is of, how, with which state, of what input, and how that is checked; and it is short."""
+    tree = ast.parse(path.read_text())
+    parts = (ast.get_docstring(tree) or "").split("\n\n")
+    heads = [part.partition(":")[0] for part in parts]
+    said = [head for head in heads if head in ("Method", "State", "Input", "Check")]
+    assert said == ["Method", "State", "Input", "Check"], path
+    assert heads[0] not in said and heads[-1] not in said, path
+    lines = {node.lineno for node in ast.walk(tree) if isinstance(node, ast.stmt) and _says(node)}
+    assert len(lines) <= STATEMENTS, path
+
+
+def _says(node):
+    """Whether a statement is one of GraphBLAS: `w << ..` or `.. = ...new()`, without those inside of it."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.LShift)
+    called = getattr(getattr(node, "value", None), "func", None)
+    return isinstance(node, ast.Assign) and isinstance(called, ast.Attribute) and called.attr == "new"

@@ -48,6 +48,21 @@ def test_a_part(device, rows, cols):
         same(*found)
 
 
+@pytest.mark.parametrize("dtype", ["iso", "FP64"])
+def test_a_part_of_few_entries(device, dtype):
+    """A ball in a large graph: out of it, and to its place in a matrix that is empty."""
+    n, ball, found = 1 << 14, [1, 4, 5, 900, 16383], []
+    for gb in (bitblas, graphblas):
+        where = {"device": device} if gb is bitblas else {}
+        rows, cols = np.array([*ball, *range(20, 900)]), np.array([*ball[::-1], *range(1020, 1900)])
+        A = gb.Matrix.from_coo(rows, cols, 2 if dtype == "iso" else rows + 0.5, nrows=n, ncols=n, **where)
+        C = gb.Matrix(A.dtype, n, n, **where)
+        C[ball, ball] << A[ball, ball].new()
+        found.append((C, A[ball, [5]].new(), A[ball, [7, 4]].new(), A[[5, 1], ball].new(), A[ball, [2, 3]].new()))
+    for ours, theirs in zip(*found, strict=True):
+        same(ours, theirs)
+
+
 @pytest.mark.in_turn
 @pytest.mark.parametrize(("rows", "cols"), PAIRS)
 def test_a_part_that_is_assigned(device, rows, cols):

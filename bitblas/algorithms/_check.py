@@ -80,6 +80,15 @@ def repeat(body, while_, limit=None):
     repeat(body, while_=while_, limit=limit)
 
 
+def some(x, then):
+    """then(), whose statements change nothing where the Vector x has no entry: left out there, but in a loop that is
+    one program, where they cost less than to ask."""
+    from bitblas.core.statement.recording import state
+
+    if state.recorder is not None or x.nvals:
+        then()
+
+
 def loop(make, A, gb, *args):
     """The Loop of these arguments for A: the one that was kept, if the contents of A are still the same."""
     keep = getattr(A, "_keep", None)  # python-graphblas keeps nothing

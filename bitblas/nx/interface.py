@@ -12,7 +12,7 @@ from typing import Any
 import networkx as nx
 from networkx.utils.backends import _registered_algorithms
 
-from _nx_bitblas.table import HEAVY, LITTLE, MADE, OWN, ROUTE, SCAN, SEARCH, TABLE
+from _nx_bitblas.table import HEAVY, LITTLE, MADE, NEAR, OWN, ROUTE, SCAN, SEARCH, SOME, TABLE
 
 from .convert import from_networkx
 from .export import to_networkx
@@ -21,6 +21,8 @@ from .refused import Refused
 
 logger = logging.getLogger("bitblas.nx")
 
+FEW = 16  # nodes for each one that is asked about, from which on NetworkX has answered before a graph is converted; for
+# the square of it, sooner than by a converted one
 WORTH = 3  # searches of one graph that take NetworkX longer than they and the conversion take here
 
 
@@ -82,11 +84,9 @@ class Backend:
         size = sum(map(len, G._adj.values())) // (1 if G.is_directed() else 2)
         if size < least:
             return f"{size} edges; bitblas is worth it from {least} (nx.config.backends.bitblas.min_edges)"
-        cost, kept = TABLE[name].cost, getattr(G, "__networkx_cache__", None)
+        cost, kept = _cost(name, args, kwargs, len(G)), getattr(G, "__networkx_cache__", None)
         if cost == LITTLE:
             return "NetworkX is done sooner, whether the graph is converted or not"
-        if cost == ROUTE:
-            cost = HEAVY if _bound(name, args, kwargs)["target"] is None else SEARCH
         if cost == HEAVY or _converted(G) is not None:
             return True
         if cost == SCAN:
@@ -95,6 +95,23 @@ class Backend:
             return "a graph that keeps no conversion"
         kept["bitblas"] = asked = kept.get("bitblas", 0) + 1
         return asked >= WORTH or f"search {asked} of this graph: a conversion is worth it from search {WORTH} on"
+
+
+def _cost(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], nodes: int) -> str:
+    """What the function takes in NetworkX of a graph of so many nodes, with these arguments."""
+    cost = TABLE[name].cost
+    if cost in (LITTLE, SCAN):
+        return cost
+    given = _bound(name, args, kwargs)
+    if cost == ROUTE and given["target"] is not None:
+        return SCAN if given.get("source") is not None and given["weight"] is None else SEARCH
+    some = [given[each] for each in SOME if given.get(each) is not None]
+    asked = min([len(each) if hasattr(each, "__len__") else 1 for each in some], default=nodes)
+    if FEW * asked < nodes:
+        return LITTLE if FEW**2 * asked < nodes else SCAN
+    cost = HEAVY if cost == ROUTE else cost
+    one = any(each in given for each in ("source", "sources", "target"))
+    return SEARCH if one and any(given.get(each) is not None for each in NEAR) else cost
 
 
 def _converted(G: Any) -> Graph | None:

@@ -1,5 +1,5 @@
-"""Parts of matrices on the CPU, row by row: A[I, J], what lies outside, and a small matrix at its place in a large one.
-Rows are lists that ascend, so columns have to ascend too; where they do not, submatrix.py sorts keys."""
+"""Parts of matrices, row by row, on the CPU: A[I, J], what lies outside, and a small matrix at its place in a large
+one. Rows are lists that ascend, so columns have to ascend too; where they do not, submatrix.py sorts keys."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from semirings.dtypes import UINT8, UINT16, UINT32, UINT64
 
 from ..build.stores import of_rows
 from ..device import Device, held, ranges
-from ..formats.csr.format import Csr, close_gaps, index_type, rows_bytes
+from ..formats.csr.format import Csr, close_gaps, from_arrays, index_type, numbers_of, pointers_of, rows_bytes
 from ..store import MatrixStore
+from .keys import take
 from .matrix_variants import extract_variant
 from .operands import dummy
 from .schedule import PARALLEL_ENTRIES
 
 ALIKE = {1: UINT8, 2: UINT16, 4: UINT32, 8: UINT64}  # values are moved, whatever they mean
+SEARCHED = 256  # columns for each entry that is read, from which on they are searched for among those asked for
 MANY = 1 << 16  # entries from which on it is asked whether they fit
 
 
@@ -74,10 +76,23 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     else:
         begin = np.zeros(nrows + 1, np.int64)
         np.cumsum(form.ptr[I + 1] - form.ptr[I], out=begin[1:])
+    if J is not None and I is not None and begin[-1] * SEARCHED < A.ncols:
+        return _searched(A, form, I, J, begin)
     if J is not None:
         place = np.full(A.ncols, -1, index_type(A.ncols))
         place[J] = np.arange(len(J))
     return _moved(A, I, False, place, begin, nrows, A.ncols if J is None else len(J))
+
+
+def _searched(A: MatrixStore, form: Any, I: Any, J: Any, begin: Any) -> MatrixStore:
+    """A[I, J] of few entries: nothing of A's size is made."""
+    rows = np.repeat(np.arange(len(I)), np.diff(begin))
+    at = np.arange(len(rows)) + (form.ptr[I] - begin[:-1])[rows]
+    cols = form.columns_at(at)
+    place = J.searchsorted(cols)
+    kept = (J.take(place, mode="clip") == cols).nonzero()[0] if len(J) else place[:0]
+    made = from_arrays(A.device, len(I), len(J), pointers_of(rows[kept], len(I), A.device), place[kept])
+    return of_rows(made, A.dtype, take(A.values_for(form.key, False), at[kept]))
 
 
 def outside(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
@@ -93,14 +108,12 @@ def outside(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
 
 
 def placed(T: MatrixStore, I: Any, J: Any, nrows: int, ncols: int) -> MatrixStore:
-    """A matrix of that size whose [I, J] is T, and that is empty elsewhere; both ascend."""
+    """A matrix of that size whose [I, J] is T, and that is empty elsewhere; both ascend. On any device."""
     form, values = T.by_rows()
-    ptr, col = form.ptr, form.columns(0, form.nvals)
-    if I is not None:
-        ptr = np.zeros(nrows + 1, ptr.dtype)
-        ptr[I + 1] = np.diff(form.ptr)
-        np.cumsum(ptr, out=ptr)
-    kind = index_type(ncols)
-    col = col.astype(kind, copy=False) if J is None else J.astype(kind)[col]
-    col = col if len(col) else np.empty(1, kind)
-    return of_rows(Csr(T.device, nrows, ncols, ptr, col, form.nvals), T.dtype, values)
+    ptr, col, device = form.ptr, form.columns(0, form.nvals), T.device
+    if I is not None and device.host_memory:
+        # row x begins where those of I before x end
+        ptr = np.repeat(ptr, np.diff(I, prepend=-1, append=nrows))
+    elif I is not None:
+        ptr = pointers_of(I[numbers_of(ptr, form.nvals, device)], nrows, device)
+    return of_rows(from_arrays(device, nrows, ncols, ptr, col if J is None else J[col]), T.dtype, values)

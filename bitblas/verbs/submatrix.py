@@ -192,6 +192,8 @@ def assign(
         else:
             Z = merge(C, Z, None, accum, False)
         return Z if mask is None else merge(C, Z, mask, None, replace)
+    if not C.nvals and mask is None and accum is None and regions.ascends(I) and (J is I or regions.ascends(J)):
+        return cast(regions.placed(T, I, J, C.nrows, C.ncols), C.dtype)
     device, ncols = C.device, max(1, T.ncols)
     kt, vt = entries(T)
     rows, cols = kt // ncols, kt % ncols

@@ -83,6 +83,7 @@ def _found(A, gb, sources, k):
     """The state after k searches, of which there are fewer where sources are."""
     loop = check.loop(_searching, A, gb, k)
     frontier = loop.state["level"]
+    # frontier[s, sources[s]] = true, the loop goes on
     loop.state["while_"] << True
     if k > 1:
         at = list(range(len(sources))), sources

@@ -39,6 +39,7 @@ def eigenvector_centrality(A, *, weighted=False, tol=1e-6, max_iter=100, gb=None
 
     loop = check.loop(_iteration, A, gb, weighted, n * tol, max_iter)
     x = loop.state["scores"]
+    # x = 1 / n
     x << 1 / n
     power.run(loop, "eigenvector_centrality")
     return loop.result(x)

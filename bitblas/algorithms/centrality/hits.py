@@ -38,6 +38,7 @@ def hits(A, *, weighted=False, tol=1e-8, max_iter=100, gb=None):
 
     loop = check.loop(_iteration, A, gb, weighted, tol, max_iter)
     h, a = loop.state["hubs"], loop.state["authorities"]
+    # h = 1 / n
     h << 1 / n
     power.run(loop, "hits")
     # a = a / sum(a)

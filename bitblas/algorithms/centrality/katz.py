@@ -44,6 +44,7 @@ def katz_centrality(A, *, alpha=0.1, beta=1.0, weighted=False, normalized=True, 
 
     loop = check.loop(_iteration, A, gb, alpha, beta, weighted, n * tol, max_iter)
     x = loop.state["scores"]
+    # x = 0
     x << 0.0
     power.run(loop, "katz_centrality")
     x = loop.result(x)

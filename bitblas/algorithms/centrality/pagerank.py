@@ -52,6 +52,7 @@ def pagerank(A, *, alpha=0.85, personalization=None, weighted=False, tol=1e-6, m
 
     loop = check.loop(_iteration, A, gb, weighted, jumps is not None, alpha, tol, max_iter, dtype)
     r, w, p = (loop.state[name] for name in ("ranks", "shares", "jumps"))
+    # r = 1 / n
     r << 1 / n
     # w = alpha / (A plus.pair r), or plus.times: alpha over the out-degree, 0 where nothing can flow
     w << (A.reduce_rowwise(gb.monoid.plus[dtype]) if weighted else A.mxv(r, gb.semiring.plus_pair[dtype]))
@@ -72,6 +73,7 @@ def _jumps(personalization, n, gb):
         raise gb.exceptions.InvalidValue(
             "argument personalization: expected a value above 0, got none. Hint: None jumps everywhere alike."
         )
+    # jumps = personalization / its sum, 0 elsewhere
     jumps = gb.Vector.from_scalar(0.0, n)
     jumps(gb.binary.plus) << personalization.apply(gb.binary.truediv[gb.dtypes.FP64], right=total)
     return jumps

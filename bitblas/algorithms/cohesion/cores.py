@@ -29,6 +29,7 @@ def core_numbers(A, *, gb=None):
     n = check.square(gb, A)
     loop = check.loop(_peeling, A, gb)
     core, d, k = (loop.state[name] for name in ("cores", "while_", "k"))
+    # core = 0
     core << 0
     # d = A plus.pair 1, self loops left out
     loops = A.select(gb.select.diag).new().reduce_rowwise(gb.monoid.any).new().apply(gb.unary.one[gb.dtypes.INT64])

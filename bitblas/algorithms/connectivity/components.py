@@ -78,6 +78,7 @@ def _labels(A, gb):
 
     def begin():
         x, p, done = gb.Vector(kind, n), gb.Vector(kind, n + 1), gb.Vector(kind, n)
+        # p = c; x = start
         p << slots
         x << start
         mask = None

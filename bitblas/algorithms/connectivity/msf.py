@@ -72,6 +72,7 @@ def _boruvka(A, gb):
 
     def begin():
         u, v, root = gb.Vector(kind, m - light), gb.Vector(kind, m - light), gb.Vector(kind, n)
+        # root = v: every vertex is a component
         root << vertex
         if light:
             x, y, left = (gb.Vector(kind, light) for _ in range(3))

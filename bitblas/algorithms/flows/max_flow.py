@@ -95,6 +95,7 @@ def _arcs(A, gb):
     check.weights(gb, A)
     dtype = gb.dtypes.FP64 if A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64) else gb.dtypes.INT64
     B = A.dup(dtype)
+    # B = A without its diagonal; B += 0 A'
     B << B.select(gb.select.offdiag)
     zeros = B.apply(gb.binary.times, right=0).new()
     B(gb.binary.plus) << zeros.T

@@ -5,6 +5,7 @@ it; the complemented mask drops what was found before, so every edge is looked a
 from the frontier or pulls from the vertices not yet found is the library's choice.
 
 State: the presence of an entry is the information "found"; no value stands for "not found".
+
 Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
 
 Check: SciPy's dijkstra; parents are one level closer.
@@ -55,6 +56,7 @@ def levels_from_each(A, sources, *, depth_limit=None, gb=None):
     loop = check.loop(_levels_of_each, A, gb, _rounds(gb, depth_limit), k)
     V, Q = loop.state["levels"], loop.state["while_"]
     V.clear()
+    # Q[s, sources[s]] = true
     Q << gb.Matrix.from_coo(list(range(k)), sources, True, gb.dtypes.BOOL, nrows=k, ncols=n)
     loop.run()
     return loop.result(V)

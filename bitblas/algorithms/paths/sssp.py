@@ -61,6 +61,7 @@ def sssp(A, source, *, delta=None, gb=None):
         delta = SPREAD * mean * n / max(1, A.nvals)
     loop = check.loop(_relaxation, A, gb, dtype, delta, n if lowest < 0 else None)
     d, q, nearest = (loop.state[name] for name in ("distances", "while_", "nearest"))
+    # d = q = 0 at the sources; nearest = 0
     check.put(gb, d, source, 0)
     check.put(gb, q, source, 0)
     nearest << 0

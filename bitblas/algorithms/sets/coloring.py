@@ -73,6 +73,7 @@ def _choosing(A, gb, seed):
 
     def begin():
         word = gb.Vector(UINT64, n)
+        # word = 0; rest = all
         word << 0
         rest << True
         return (word,)

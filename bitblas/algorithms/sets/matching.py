@@ -5,7 +5,8 @@ that is left; an edge that both ends choose is matched, and all edges at its end
 search in this order: maximal, with at least half of the edges of a largest matching, and, by weight, at least half of
 the largest weight.
 
-State: the edges that are left, as arrays of their place k in the order and their ends u and v.
+State: i[k] and j[k] are the ends of edge k, numbered in their order; near[k] = k for those that are left. free says
+which vertices have no mate.
 
 Input: A with symmetric structure and values; self loops do not matter. A bipartite graph is the undirected graph of
 both its sides.
@@ -17,8 +18,7 @@ Preis: Linear time 1/2-approximation algorithm for maximum weighted matching in 
 """
 
 from .. import _check as check
-from .. import _watch as watch
-from .._parts import numbers
+from .._roots import at
 from .._scores import drawn
 
 
@@ -33,34 +33,57 @@ def maximal_matching(A, *, weighted=False, seed=None, gb=None):
     Raises InvalidValue (a weight is NaN), DimensionMismatch (A not square), TypeError (wrong kinds).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    check.square(gb, A)
     check.flag("weighted", weighted)
     seed = 0 if seed is None else check.integer("seed", seed)
-    minimum = gb.binary.min
+    loop = check.loop(_choosing, A, gb, weighted, seed)
+    loop.run()
+    return loop.result(loop.state["mate"])
 
-    # u, v: the edges, each once, in their order
-    u, v, w = A.select(gb.select.tril, -1).new().to_coo()
-    u, v = u.astype("int64"), v.astype("int64")
-    order = drawn(u, seed, 1) << 16 ^ drawn(v, seed, 2)
+
+def _choosing(A, gb, weighted, seed):
+    n, minimum = A.nrows, gb.binary.min
+    # i, j: the edges, each once, in their order
+    i, j, w = A.select(gb.select.tril, -1).new().to_coo()
+    i, j = i.astype("int64"), j.astype("int64")
+    order = drawn(i, seed, 1) << 16 ^ drawn(j, seed, 2)
     order = order.argsort(kind="stable")
     if weighted:
         check.numbers(gb, "A", not (w != w).any())
         w = w.astype("float64") if A.dtype == gb.dtypes.BOOL else w
         order = order[w[order].argsort(kind="stable")[::-1]]
-    u, v = u[order], v[order]
-    k, mate = numbers(len(u), gb), gb.Vector(gb.dtypes.INT64, n)
-    while len(k):
-        # first[x] = min k over the edges at x
-        first = gb.Vector.from_coo(u, k, size=n, dup_op=minimum)
+    m = len(i)
+    kind = gb.dtypes.INT32 if max(n, m) < 2**31 - 1 else gb.dtypes.INT64  # half the bytes where they suffice
+    i, j = (gb.Vector.from_dense(x[order].astype(kind.np_type)) for x in (i, j))
+    edge = gb.Vector.from_scalar(0, m).apply(gb.indexunary.index).new(kind)
+    mate, near = gb.Vector(gb.dtypes.INT64, n), gb.Vector(kind, m)
+
+    def begin():
+        # free = all; mate = none; near = k
+        free = gb.Vector(gb.dtypes.BOOL, n)
+        free << True
+        mate.clear()
+        near << edge
+        return (free,)
+
+    def body(_, free):
+        # first[v] = min k over the edges at v
+        edges, k = near.to_coo()
+        u, v = i.to_dense()[edges], j.to_dense()[edges]
+        first = gb.Vector.from_scalar(m, n, dtype=kind)
+        first(minimum) << gb.Vector.from_coo(u, k, size=n, dup_op=minimum)
         first(minimum) << gb.Vector.from_coo(v, k, size=n, dup_op=minimum)
-        first = first.to_dense(0)
-        # mate[u] = v and mate[v] = u where both ends choose the edge
-        (both,) = ((first[u] == k) & (first[v] == k)).nonzero()
-        mate[u[both]] = v[both]
-        mate[v[both]] = u[both]
-        # what is left: edges between vertices without a mate
-        free = mate.apply(gb.unary.one[gb.dtypes.BOOL]).new().to_dense(False) ^ True
-        (left,) = (free[u] & free[v]).nonzero()
-        u, v, k = u[left], v[left], k[left]
-        watch.tell()
-    return mate
+        # both = the edges that both ends choose; mate[i] = j and mate[j] = i there
+        both = gb.Vector(kind, m)
+        both(near.S) << gb.binary.min(at(first, i) & at(first, j)).new()
+        both(gb.binary.eq(both & near).new().V, gb.replace) << both
+        edges, _ = both.to_coo()
+        u, v = i.to_dense()[edges], j.to_dense()[edges]
+        mate(minimum) << gb.Vector.from_coo(u, v, gb.dtypes.INT64, size=n, dup_op=minimum)
+        mate(minimum) << gb.Vector.from_coo(v, u, gb.dtypes.INT64, size=n, dup_op=minimum)
+        # near<both ends free, replace> = near
+        free << True
+        free(mate.S) << False
+        near(gb.binary.land(at(free, i) & at(free, j)).new().V, gb.replace) << near
+
+    return {"begin": begin, "body": body, "while_": near, "mate": mate}

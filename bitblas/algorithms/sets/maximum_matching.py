@@ -5,10 +5,12 @@ other side, along a matched edge back. Every search (root) that comes to an unma
 on which edges not matched and matched take turns: they change their roles, which matches one more pair. As no vertex
 is found twice, such paths do not meet. When no search finds one, there is none, and the matching is as large as can be.
 
-State: mate[v] is the vertex that v is matched with, -1 without; before[v] is the vertex over which v was found, root[u]
-the one that the search began with; arrays. q holds the vertices found in the last round, and themselves as values.
+State: mate[v] is the vertex that v is matched with, v itself without, which lone says too. q holds the vertices to
+search from, found those that were found: at each, 32 bits each, the root that its search began with, and the vertex
+over which it was found (at those of q: itself). leaf[r] is the smallest vertex without a mate that the search from r
+came to, n if none. turned holds, on paths that change, the vertices whose edges are to be matched next.
 
-Input: A with a symmetric structure and two sides; values and dtype do not matter.
+Input: A with a symmetric structure and two sides, of at most 2^31 vertices; values and dtype do not matter.
 
 Check: SciPy's maximum_bipartite_matching.
 
@@ -17,10 +19,11 @@ Azad, Buluc, Pothen: Computing maximum cardinality matchings in parallel on bipa
 """
 
 from .. import _check as check
-from .. import _watch as watch
-from .._parts import numbers
+from .._roots import at
 from .bipartite import bipartite_sides
 from .matching import maximal_matching
+
+HALF = 32  # bits of a root, and of a vertex
 
 
 @check.on_its_device
@@ -29,51 +32,101 @@ def maximum_matching(A, *, gb=None):
 
     A: Matrix, n x n, any dtype, symmetric structure (not checked). gb: the library, bitblas if None.
     Returns a Vector, INT64, size n: at each matched vertex the one that it is matched with, no entry elsewhere.
-    Raises InvalidValue (the graph is not bipartite), DimensionMismatch (A not square), TypeError (A is no Matrix).
+    Raises InvalidValue (the graph is not bipartite, or has more than 2^31 vertices), DimensionMismatch (A not square),
+    TypeError (A is no Matrix).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
+    if n > 2 ** (HALF - 1):
+        raise gb.exceptions.InvalidValue(
+            f"argument A: expected at most {2 ** (HALF - 1)} vertices, got {n}. Hint: leave out vertices without edges."
+        )
     side = bipartite_sides(A, gb=gb)
     if side is None:
         raise gb.exceptions.InvalidValue(
             "argument A: expected a bipartite graph, got a cycle of an odd number of edges. "
             "Hint: maximal_matching takes any graph, and finds at least half as many edges."
         )
-    left, index = side.to_dense() == 0, numbers(n, gb)
-    mate = maximal_matching(A, gb=gb).to_dense(-1)
-    while True:
-        before, leaves = _searched(A, mate, index, index[left & (mate < 0)], gb)
-        if not len(leaves):
-            (v,) = (mate >= 0).nonzero()
-            return gb.Vector.from_coo(v, mate[v], gb.dtypes.INT64, size=n)
-        # along each path, from its end to its root: mate[v] = before[v], mate[before[v]] = v
-        v = leaves
-        while len(v):
-            u = before[v]
-            mate[v], mate[u], v = u, v, mate[u]
-            v = v[v >= 0]
-        watch.tell()
+    loop = check.loop(_paths, A, gb)
+    left, mate, vertex = (loop.state[name] for name in ("left", "mate", "vertex"))
+    # left = side 0; mate = a maximal matching, v itself elsewhere
+    left << side.select(gb.select.valueeq, 0)
+    start = maximal_matching(A, gb=gb)
+    mate << vertex
+    mate(start.S) << start
+    loop.run()
+    # result<mate != v> = mate
+    result = gb.Vector(gb.dtypes.INT64, n)
+    result(gb.binary.ne(mate & vertex).new().V) << mate
+    return result
 
 
-def _searched(A, mate, index, u, gb):
-    """Over which vertex each was found, from the vertices u on; the unmatched vertices that searches have ended at."""
-    n, INT64 = A.nrows, gb.dtypes.INT64
-    root, before, leaf = index.copy(), index * 0 - 1, index * 0 - 1
-    seen, q = gb.Vector(gb.dtypes.BOOL, n), gb.Vector(INT64, n)
-    while len(u):
-        # q[u] = u; q<!seen, replace> = q min.first A; seen<q> = true
-        q << gb.Vector.from_coo(u, u, INT64, size=n)
-        q(~seen.S, gb.replace) << q.vxm(A, gb.semiring.min_first[INT64])
-        seen(q.S) << True
-        v, over = q.to_coo()
-        before[v], root[v] = over, root[over]
-        # leaf[root] = the smallest one found that has no mate
-        end = v[mate[v] < 0].astype("int64")
-        if len(end):
-            at, first = gb.Vector.from_coo(root[end], end, size=n, dup_op=gb.binary.min).to_coo()
-            leaf[at] = first
-        # u = the mates of the others, in searches that go on
-        v = v[(mate[v] >= 0) & (leaf[root[v]] < 0)]
-        u = mate[v]
-        root[u] = root[v]
-    return before, leaf[leaf >= 0]
+def _paths(A, gb):
+    n, BOOL, INT64, binary = A.nrows, gb.dtypes.BOOL, gb.dtypes.INT64, gb.binary
+    vertex = gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new(INT64)
+    alone = binary.bor(vertex.apply(binary.bshift, right=HALF).new() & vertex).new()  # found over itself
+    mate, q, turned, paths = (gb.Vector(INT64, n) for _ in range(4))
+    left = gb.Vector(BOOL, n)
+
+    def begin():
+        found, root, leaf, lone = (gb.Vector(kind, n) for kind in (INT64, INT64, INT64, BOOL))
+        # root = v, any one; paths = all, that the first round begins
+        root << vertex
+        paths << vertex
+        return found, root, leaf, lone
+
+    def body(_, found, root, leaf, lone):
+        # lone<mate == v, replace> = true; q<left and lone, replace> = v, its own root
+        lone(binary.eq(mate & vertex).new().V, gb.replace) << True
+        q(lone.S, gb.replace) << alone
+        q(left.S, gb.replace) << q
+        found.clear()
+        leaf << n
+        mates = mate.to_dense()
+        check.repeat(lambda _: search(found, root, leaf, lone, mates), while_=q)
+        # paths<leaf < n, replace> = leaf; turned[paths] = the vertices over which they were found
+        paths << leaf.select(gb.select.valuelt, n)
+        ends = gb.Vector.from_coo(paths.to_coo()[1], True, size=n)
+        turned(ends.S, gb.replace) << found.apply(binary.band, right=2**HALF - 1)
+        check.repeat(lambda _: turn(found, lone), while_=turned)
+
+    def search(found, root, leaf, lone, mates):
+        # t<!found, replace> = q min.first A; found<t> = t
+        t = q.vxm(A, gb.semiring.min_first[INT64]).new(mask=~found.S)
+        found(t.S) << t
+        # searches that came to a vertex without a mate are over, others go on from the mates
+        q(~lone.S, gb.replace) << t
+        ends = gb.Vector(INT64, n)
+        ends(lone.S) << t
+        check.some(ends, lambda: reach(t, ends, root, leaf))
+        # q[mate] = root and mate
+        v = binary.bor(q.apply(binary.band, right=-(2**HALF)).new() & mate).new()
+        places, u = v.to_coo()
+        q << gb.Vector.from_coo(mates[places], u, size=n, dup_op=binary.min)
+
+    def reach(t, ends, root, leaf):
+        # root<t> = that of t; leaf[root] min= v at the ends
+        root(t.S) << t.apply(binary.bshift, right=-HALF)
+        places, _ = ends.to_coo()
+        v = gb.Vector.from_coo(root.to_dense()[places], vertex.to_dense()[places], size=n, dup_op=binary.min)
+        leaf(binary.min) << v
+        # q<leaf[root] == n, replace> = q
+        v = gb.Vector(INT64, n)
+        v(q.S) << at(leaf, root)
+        v << v.select(gb.select.valueeq, n)
+        q(v.S, gb.replace) << q
+
+    def turn(found, lone):
+        # t[turned] = v; mate<turned> = turned; before: u = the mates of t
+        v, u = turned.to_coo()
+        t = gb.Vector.from_coo(u, vertex.to_dense()[v], size=n, dup_op=binary.min)
+        u = gb.Vector(INT64, n)
+        u(t.S) << mate
+        u(~lone.S, gb.replace) << u
+        mate(turned.S) << turned
+        mate(t.S) << t
+        # turned[u] = the vertices over which they were found
+        ends = gb.Vector.from_coo(u.to_coo()[1], True, size=n)
+        turned(ends.S, gb.replace) << found.apply(binary.band, right=2**HALF - 1)
+
+    return {"begin": begin, "body": body, "while_": paths, "left": left, "mate": mate, "vertex": vertex}

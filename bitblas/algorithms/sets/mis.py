@@ -34,6 +34,7 @@ def maximal_independent_set(A, *, seed=None, gb=None):
     check.square(gb, A)
     seed = 0 if seed is None else check.integer("seed", seed)
     loop = check.loop(_joining, A, gb)
+    # seed, 32 bits of it
     loop.state["seed"] << (seed & MASK)
     loop.run()
     return loop.result(loop.state["members"])

@@ -1,5 +1,9 @@
 """Projections of a bipartite graph: who shares neighbours on the other side, and how many.
 
+Method: the rows of these vertices, times their transpose: two rows meet where both vertices have a neighbour.
+
+State: S has a row for each of the vertices.
+
 Input: A symmetric, of which the values do not matter; a set of vertices without edges between them.
 
 Check: sets of neighbours, pair by pair.
