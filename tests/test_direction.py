@@ -223,6 +223,6 @@ def test_rows_are_made_beside_tiles_that_are_pushed_along(prefer, monkeypatch):
 
 
 def test_pushes_along_rows_beside_tiles_pay_where_pulls_are_by_tiles():
-    both = CASE._replace(key="b2sr8", beside=True)
+    both = CASE._replace(key="b2sr8", beside=6.5)
     assert both.push_key == "csr" and CASE._replace(key="b2sr8").push_key == "b2sr8"
-    assert decided(case=both, nvals=70).push and not decided(case=both, nvals=90).push
+    assert decided(case=both, nvals=38).push and not decided(case=both, nvals=45).push
