@@ -222,6 +222,16 @@ def test_rows_are_made_beside_tiles_that_are_pushed_along(prefer, monkeypatch):
     assert gb.explain(A.mxv(gb.Vector.from_coo(at, 1.0, size=n, device="cpu"), plus)).key == "b2sr8", "pulls stay"
 
 
+def test_no_rows_are_made_beside_a_form_that_keeps_none(monkeypatch):
+    monkeypatch.setattr(beside, "LEAST", 0)
+    at = np.arange(599)
+    A = gb.Matrix.from_coo(at, at + 1, True, nrows=600, ncols=600, format="split", device="cpu")
+    monkeypatch.setattr(type(A._store.structure.primary), "to_csr", None)  # whoever makes rows fails
+    u, plus = gb.Vector.from_coo(np.arange(20), 2.0, size=600, device="cpu"), gb.semiring.plus_first[gb.dtypes.FP64]
+    for _ in range(18):
+        assert u.vxm(A, plus).new().nvals == 20
+
+
 def test_pushes_along_rows_beside_tiles_pay_where_pulls_are_by_tiles():
     both = CASE._replace(key="b2sr8", beside=6.5)
     assert both.push_key == "csr" and CASE._replace(key="b2sr8").push_key == "b2sr8"
