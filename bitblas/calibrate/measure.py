@@ -201,7 +201,7 @@ def calibrate(device: Device, scale: int | None = None) -> Calibration:
                 us |= {f"{key} {verb}": measure(B, verb, source) for verb in verbs_of(not weighted, True)}
         found.append(Sample(name, seen, us))
     when = datetime.date.today().isoformat()
-    threads = device.threads if device.host_memory else 1
+    threads = 1 if device.shares_rows else device.threads
     return fitted(found, device.model, f"calibrated {when}", bandwidth(device), threads)
 
 

@@ -21,7 +21,7 @@ def may_lie_beside(form: Form) -> bool:
     """Whether pushes would rather go along rows, and they would be kept."""
     format = form.format
     usual = format.usual and not format.by_rows and format.kept_as(CSR) == CSR
-    return usual and form.device.kind == "cpu" and not form.compact
+    return usual and not form.device.shares_rows and not form.compact
 
 
 def rent(form: Form) -> float:

@@ -167,7 +167,7 @@ def path_of(device: Device) -> Path:
 def costs_of(device: Device) -> Costs:
     """Those that were calibrated on this device, with as many threads, else the shipped ones of its kind, for as many.
     InvalidValue for a broken file."""
-    return _kept(device, device.threads if device.kind == "cpu" else 1)
+    return _kept(device, 1 if device.shares_rows else device.threads)
 
 
 @functools.cache
