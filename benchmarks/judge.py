@@ -104,30 +104,41 @@ def errors(samples: Sequence[Sample], costs: Costs) -> str:
 # ---- fitted anew ----
 
 
-def load(paths: Sequence[str]) -> tuple[str, str, list[tuple[Sample, bool]]]:
-    """Device, its kind ("cpu", "gpu"), and the samples of files of `bitblas calibrate --json` or `choices --json`; with
-    each whether it is a graph of the latter. ValueError for anything else, or of several kinds of devices."""
-    found, kinds = [], set()
+class Measured(NamedTuple):
+    """What was measured on a device; with each sample whether it is a graph of `choices`."""
+
+    device: str
+    kind: str  # "cpu", "gpu"
+    threads: int
+    bandwidth: float | None  # None: nobody measured it
+    samples: list[tuple[Sample, bool]]
+
+
+def load(paths: Sequence[str]) -> Measured:
+    """The files of `bitblas calibrate --json` or `choices --json`. ValueError for anything else, or of several kinds of
+    devices."""
+    found, kinds, bandwidth = [], set(), None
     for path in paths:
         try:
             made = json.loads(Path(path).read_text())
-            kinds.add((str(made["device"]), "gpu" if made["gpu"] else "cpu"))
+            kinds.add((str(made["device"]), "gpu" if made["gpu"] else "cpu", int(made.get("threads", 1))))
+            bandwidth = made.get("bandwidth", bandwidth)
             found += [(Sample.from_json(sample), "command" not in made) for sample in made["samples"]]
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path}: not measured samples ({error!r})") from error
     if len(kinds) != 1:
         raise ValueError(f"expected files of one device, got those of {sorted(kinds)}")
-    device, kind = kinds.pop()
-    return device, kind, found
+    return Measured(*kinds.pop(), bandwidth, found)
 
 
 def refit(paths: Sequence[str]) -> tuple[Costs, str, str]:
     """Constants of all the samples, the kind of their device, and how well they choose: for graphs that they were
     fitted to, and for each graph by those of the others."""
-    device, kind, found = load(paths)
+    device, kind, threads, bandwidth, found = load(paths)
     everything = [sample for sample, _ in found]
     graphs = [sample for sample, judged in found if judged] or everything
-    costs = fitted(everything, device, "shipped", shipped(kind).bandwidth).costs
+    bandwidth = bandwidth or shipped(kind).shared(threads).bandwidth
+    costs = fitted(everything, device, "shipped", bandwidth, threads).costs
     seen = [pair for sample in graphs for pair in pairs(sample, costs, kind)]
     unseen = []
     for sample in graphs:

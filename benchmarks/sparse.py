@@ -73,6 +73,7 @@ def least(runs: Sequence[Run], seconds: float) -> list[float]:
             for _ in range(counts[k]):
                 run()
             best[k] = min(best[k], 1e6 * (time.perf_counter() - begin) / counts[k])
+            counts[k] = max(counts[k], int(BATCH / max(1e-7, 1e-6 * best[k])))  # the first runs may have made a form
         if time.perf_counter() > stop:
             return best
 

@@ -43,6 +43,7 @@ LARGE = 0.3
 # Bytes that are copied to measure the bandwidth, and how often each is moved: a CPU reads also what it overwrites.
 STREAMED, MOVED = {"cpu": 1 << 26, "gpu": 1 << 29}, {"cpu": 3, "gpu": 2}
 ROUNDS = 20  # of the fit: by then a mean of two times, one a hundred of the other, is known to a thousandth
+SEARCHES = 8  # before the one that is timed
 SHARED = 1.5  # by how much all forms may err together with CSR
 
 
@@ -103,8 +104,16 @@ def in_form(A: Matrix, key: str) -> Matrix:
 def measure(A: Matrix, verb: str, source: int = 0) -> float:
     """Microseconds of one product, of the kernels on a GPU, of the statement on the CPU; or of a search, call and wait
     included."""
-    search = verb == BFS
-    return A.device.time_us(statement(A, verb, source), samples=2 if search else 3, captured=not search)
+    search, run = verb == BFS, statement(A, verb, source)
+    warm(run, verb)
+    return A.device.time_us(run, samples=2 if search else 3, captured=not search)
+
+
+def warm(run: Callable[[], Any], verb: str) -> None:
+    """What comes before the times: the first searches of a matrix go round by round, and along the form as it is; later
+    ones by tables of kernels, and along rows beside tiles."""
+    for _ in range(SEARCHES if verb == BFS else 0):
+        run()
 
 
 # ---- the fit ----
@@ -143,7 +152,9 @@ class Calibration:
         return "\n".join(lines)
 
 
-def fitted(seen: Sequence[Sample], device: str, source: str, bandwidth: float = math.inf) -> Calibration:
+def fitted(
+    seen: Sequence[Sample], device: str, source: str, bandwidth: float = math.inf, threads: int = 1
+) -> Calibration:
     """The constants that suit the samples best. A choice compares forms, so that ratios matter more than times: all
     forms but CSR are fitted to what is predicted for CSR times the measured ratio to it, and err where it errs, if that
     is not by much."""
@@ -168,7 +179,7 @@ def fitted(seen: Sequence[Sample], device: str, source: str, bandwidth: float = 
             if name in sample.us
         ]
         errors[name] = float(np.mean(off)), max(off)
-    made = Costs(device, source, dict(sorted(us.items())), bandwidth)
+    made = Costs(device, source, dict(sorted(us.items())), bandwidth, threads)
     return Calibration(made, dict(sorted(errors.items())), tuple(seen))
 
 
@@ -190,7 +201,8 @@ def calibrate(device: Device, scale: int | None = None) -> Calibration:
                 us |= {f"{key} {verb}": measure(B, verb, source) for verb in verbs_of(not weighted, True)}
         found.append(Sample(name, seen, us))
     when = datetime.date.today().isoformat()
-    return fitted(found, device.model, f"calibrated {when}", bandwidth(device))
+    threads = 1 if device.shares_rows else device.threads
+    return fitted(found, device.model, f"calibrated {when}", bandwidth(device), threads)
 
 
 def bandwidth(device: Device) -> float:

@@ -173,7 +173,7 @@ def calibrate(args: argparse.Namespace) -> None:
     import bitblas as gb
 
     from ..calibrate import measure as calibrate
-    from ..plan.costs import costs_of, path_of
+    from ..plan.costs import forget, path_of
 
     output.check(args)
     if args.out not in (None, output.STDOUT) and not args.out.endswith(".json"):
@@ -187,7 +187,7 @@ def calibrate(args: argparse.Namespace) -> None:
         print(json.dumps(found.costs.to_json(), indent=1))
     else:
         calibrate.save(found.costs, path)
-    costs_of.cache_clear()
+    forget()
     seconds = time.perf_counter() - start
     made = {"out": str(path), "seconds": seconds, **found.costs.to_json(), "gpu": device.is_gpu}
     made["samples"] = [sample.to_json() for sample in found.samples]

@@ -213,20 +213,24 @@ class Device(ABC):
         """Microseconds from one mark to another."""
         return 1e6 * (end - begin)
 
+    def now(self) -> Any:
+        """A point in the time that `time_us` measures."""
+        return self.mark()
+
     def time_us(self, run: Callable[[], Any], samples: int = 7, *, captured: bool = True) -> float:
         """Microseconds that one call of `run` takes once it has run: the least of several measurements, since what else
         the machine does only adds to it. captured: of its kernels alone, where the device can tell; else `run` may wait
         for results, and the wait counts."""
         run()
-        begin = self.mark()
+        begin = self.now()
         run()
-        times = max(1, min(1000, int(MEASURED_US / max(1.0, self.elapsed(begin, self.mark())))))
+        times = max(1, min(1000, int(MEASURED_US / max(1.0, self.elapsed(begin, self.now())))))
         taken = []
         for _ in range(samples):
-            begin = self.mark()
+            begin = self.now()
             for _ in range(times):
                 run()
-            taken.append(self.elapsed(begin, self.mark()) / times)
+            taken.append(self.elapsed(begin, self.now()) / times)
         return min(taken)
 
 

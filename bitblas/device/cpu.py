@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -125,6 +126,10 @@ class Cpu(Device):
     def threads(self) -> int:
         """Threads that share the ranges of a kernel: `config.threads`."""
         return threads.count()
+
+    def now(self) -> float:
+        """Of one thread the seconds that it works: other processes do not make them more."""
+        return time.process_time() if threads.count() == 1 else time.perf_counter()
 
     @cached_property
     def picked_bytes(self) -> int:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from ..config import config
 from ..formats import CSR, Structure
-from ..formats.choice import Format
 from ..formats.contract import Form
 
 # Entries pushed along tiles for each of the matrix that making rows takes: some 10 ns, and a push loses 5 to 60 for an
@@ -18,16 +17,16 @@ from ..formats.contract import Form
 PUSHED, LEAST = 0.5, 1 << 16
 
 
-def may_lie_beside(form: Format, device: str) -> bool:
-    """Whether pushes would rather go along rows."""
-    return device == "cpu" and form.usual and not form.by_rows and form.kept_as(CSR) == CSR
+def may_lie_beside(form: Form) -> bool:
+    """Whether pushes would rather go along rows, and they would be kept."""
+    format = form.format
+    usual = format.usual and not format.by_rows and format.kept_as(CSR) == CSR
+    return usual and not form.device.shares_rows and not form.compact
 
 
 def rent(form: Form) -> float:
-    """Entries that a push along the form goes through for one of the vector, where it would rather go along rows, and
-    what is made beside the form stays there."""
-    beside = may_lie_beside(form.format, form.device.kind) and not form.compact
-    return form.nvals / max(1, form.nrows) if beside else 0.0
+    """Entries that a push along the form goes through for one of the vector, where it would rather go along rows."""
+    return form.nvals / max(1, form.nrows) if may_lie_beside(form) else 0.0
 
 
 def is_repaid(structure: Structure) -> bool:

@@ -24,6 +24,7 @@ from .limit import limited
 from .product import VALUES
 
 NEVER = 1 << 62  # reads
+MUCH = 4  # a push of a fourth of a vector's entries is a read, too: along tiles it would be a pull, at less
 # Microseconds that looking takes, with those for each entry (of rows, whose pointers are read), and that making a form
 # takes. Measured on two cores of an EPYC (making tiles: 10 to 150 ns an entry), on an H100 (making: 0.6 to 2.6 ms for
 # 10^5 to 3 * 10^7 entries) and on an H200 (looking: 0.22 ms where there are hubs, 0.6 on a mesh, of which 0.07 to 0.09

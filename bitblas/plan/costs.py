@@ -19,7 +19,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from ..device.jit import cache_dir
 from ..exceptions import InvalidValue
 from ..formats import format_of
 from .facts import Facts
+from .product import MOST_THREADS
 
 VERSION = 3
 # Boolean mxv (bits in, bits out); plus_second in FP32 (no values of the matrix are read); min_plus in FP32; the levels
@@ -81,13 +82,23 @@ COUNTS = {BITS: 11, NUMBERS: 11, WEIGHTS: 11, BFS: 13}  # features of each verb
 
 @dataclass(frozen=True)
 class Costs:
-    """Microseconds per feature, by "form verb". source: who measured them."""
+    """Microseconds per feature, by "form verb". source: who measured them; threads: of a CPU that shared the work."""
 
     device: str
     source: str
     us: Mapping[str, tuple[float, ...]] = field(repr=False)
     bandwidth: float = math.inf  # bytes that the device moves in a microsecond
+    threads: int = 1
     tables: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)  # constants of some forms, by verb
+
+    def shared(self, threads: int) -> Costs:
+        """What so many threads take: they share all but what a statement, and a level of a search, cost anyway."""
+        share = self.threads / min(threads, MOST_THREADS)
+        us = {
+            name: tuple(x if k == 0 or (k == 10 and name.endswith(BFS)) else x * share for k, x in enumerate(c))
+            for name, c in self.us.items()
+        }
+        return replace(self, us=us, bandwidth=self.bandwidth / share, threads=threads, tables={})
 
     def predict(self, seen: Facts, key: str, verb: str) -> float:
         """Microseconds of one product or search: never less than moving the bytes takes, which the fit, made on
@@ -126,7 +137,7 @@ class Costs:
 
     def to_json(self) -> dict[str, Any]:
         about = {"version": VERSION, "device": self.device, "source": self.source, "bandwidth": self.bandwidth}
-        return {**about, "us": dict(self.us)}
+        return {**about, "threads": self.threads, "us": dict(self.us)}
 
     @staticmethod
     def from_json(made: Any) -> Costs:
@@ -141,7 +152,10 @@ class Costs:
         bandwidth = float(made["bandwidth"])
         if not bandwidth > 0:
             raise ValueError(f"bandwidth: expected a number above 0, got {bandwidth}")
-        return Costs(str(made["device"]), str(made["source"]), us, bandwidth)
+        threads = int(made.get("threads", 1))
+        if threads < 1:
+            raise ValueError(f"threads: expected at least 1, got {threads}")
+        return Costs(str(made["device"]), str(made["source"]), us, bandwidth, threads)
 
 
 def path_of(device: Device) -> Path:
@@ -150,9 +164,14 @@ def path_of(device: Device) -> Path:
     return cache_dir() / "costs" / f"{name}.json"
 
 
-@functools.cache
 def costs_of(device: Device) -> Costs:
-    """Those that were calibrated on this device, else the shipped ones of its kind. InvalidValue for a broken file."""
+    """Those that were calibrated on this device, with as many threads, else the shipped ones of its kind, for as many.
+    InvalidValue for a broken file."""
+    return _kept(device, 1 if device.shares_rows else device.threads)
+
+
+@functools.cache
+def _kept(device: Device, threads: int) -> Costs:
     path = path_of(device)
     if path.exists():
         import json
@@ -162,7 +181,10 @@ def costs_of(device: Device) -> Costs:
         except (LookupError, ValueError, TypeError, AttributeError) as error:
             wrong = f"costs: {path} is damaged or of another version ({error})"
             raise InvalidValue(f"{wrong}; `bitblas calibrate` makes it anew") from error
-    return shipped(device.kind)
+    return shipped(device.kind).shared(threads)
+
+
+forget = _kept.cache_clear  # what was read, after a calibration
 
 
 @functools.cache
@@ -173,4 +195,5 @@ def shipped(kind: str) -> Costs:
     return Costs.from_json(json.loads(SHIPPED.read_text())[kind])
 
 
-__all__ = ["BFS", "BITS", "FLOOR", "NUMBERS", "VERBS", "WEIGHTS", "Costs", "costs_of", "features", "path_of", "shipped"]
+__all__ = ["BFS", "BITS", "FLOOR", "NUMBERS", "VERBS", "WEIGHTS", "Costs", "costs_of", "features", "forget", "path_of",
+           "shipped"]  # fmt: skip

@@ -12,7 +12,7 @@ from semirings import Semiring, Typed
 
 from ..device import Device
 from ..formats import CSR, format_of
-from .product import COUNT, VALUES, WORDS, Plan, any_order, is_wide, kind_of, reads_matrix
+from .product import COUNT, MOST_THREADS, VALUES, WORDS, Plan, any_order, is_wide, kind_of, reads_matrix
 
 # A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9; CPU: one thread pushes the
 # presence of entries along rows, two threads pull; many entries of long rows two threads push, 1.3 to 2.3 times as
@@ -24,10 +24,13 @@ PUSH_COST = {"cpu": 3.0, "gpu": 16.0}
 # network 0.05: there a push goes through bits one by one, where a pull adds up all of a tile.
 ROWS_SHARE = {WORDS: 1.0, COUNT: 1.5, VALUES: 0.8}
 TILES_SHARE = {WORDS: 4.0, COUNT: 8.0, VALUES: 2.4}
-BESIDE_SHARE = {WORDS: 4.3, COUNT: 5.0, VALUES: 1.7}  # of pushes along rows that lie beside tiles (see `beside`)
+# Of pushes along rows that lie beside tiles (see `beside`), for each entry of a tile: a pull reads tiles, a push
+# entries. One thread, densities from which a pull takes less, presence, counts, values: delaunay_n14 (6.5 entries a
+# tile) 0.085, 0.095, 0.2; stencil27_20 (8) 0.065, 0.045, 0.2; mycielskian13 (13, ends early) 0.027, 0.033, 0.1.
+BESIDE_SHARE = {WORDS: 1.25, COUNT: 1.35, VALUES: 0.47}
 TILE_SHARE = 0.19  # of an entry's, what a tile costs that is read for a few of its rows
 CACHED = 1 << 17  # positions, the sums of which a core's cache holds; among more a push along tiles costs twice
-MEASURED_THREADS, MOST_THREADS = 2, 8  # beyond which pulls wait for memory (not measured)
+MEASURED_THREADS = 2
 
 
 FEW_ENTRIES = 1 << 10  # of a matrix: either direction reads them in less time than asking for active rows takes
@@ -56,7 +59,7 @@ class Case(NamedTuple):
     longest: int = 0  # entries (tiles) of its longest row (tile row)
     threads: int = MEASURED_THREADS  # that share a pull; one pushes
     few: bool = False  # whether a matrix has so few entries that it is pulled from
-    beside: bool = False  # whether plain rows lie beside the form, and pushes go along these
+    beside: float = 0.0  # entries of a tile, in the mean, where plain rows lie beside and pushes go along these; else 0
     early: float = 0.0  # entries of a row that a pull reads up to the first hit, in the mean; 0: it reads all of them
 
     @property
@@ -76,7 +79,7 @@ class Case(NamedTuple):
             return cost, cost
         cost *= min(self.threads, MOST_THREADS) / MEASURED_THREADS
         if self.beside:
-            return (max(1.0, cost * BESIDE_SHARE[self.kind]),) * 2
+            return (max(1.0, cost * BESIDE_SHARE[self.kind] * self.beside),) * 2
         if format_of(self.key).by_rows:  # a full vector is not pushed: as much is read, and written here and there
             return (max(1.0, cost * ROWS_SHARE[self.kind]),) * 2
         return cost * TILES_SHARE[self.kind], cost * TILES_SHARE[self.kind] * TILE_SHARE

@@ -23,6 +23,7 @@ from ..table import html
 # Of shared memory, for values of a vector: compute capability 9.0 has 227 KB for a block, 8.0 has 163 (RMAT 22 by
 # degree, H200, plus_second: 533 us with 128 KB, 509 with 192).
 HOT_BYTES = (3 << 16, 1 << 17)
+MOST_THREADS = 8  # of a CPU, beyond which pulls wait for memory (not measured)
 SPREAD = 1 << 21  # threads that uneven rows are spread over
 
 

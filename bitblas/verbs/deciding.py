@@ -28,8 +28,9 @@ def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, 
     made = case_of(semiring, form.key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
     nvals = A.structure.nvals
     made = made._replace(few=nvals <= PULLED[A.device.kind])
-    if may_lie_beside(form.format, A.device.kind) and not made.valued:
-        made = made._replace(beside=A.structure.has(CSR, transposed=made.push_of))
+    if may_lie_beside(form) and not made.valued:
+        if A.structure.has(CSR, transposed=made.push_of):
+            made = made._replace(beside=nvals / max(1, form.work))
     ends = made.kind == WORDS or semiring.op.monoid.name in ENDS  # a row of a pull, at its first hit
     if not ends or A.device.shares_rows or form.format.rows_per_unit > 1:
         return made

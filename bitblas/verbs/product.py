@@ -22,7 +22,7 @@ from ..formats.bitmap.layout import lines_of
 from ..formats.values import PackedValues
 from ..kernels.prologue import Variant
 from ..plan.beside import rent
-from ..plan.choice import could_gain
+from ..plan.choice import MUCH, could_gain
 from ..plan.direction import is_lasting, missed
 from ..plan.ending import End, plan_end
 from ..plan.product import COUNT, VALUES, WORDS, Plan, is_fused, is_graded, is_staged, reads_matrix
@@ -76,7 +76,7 @@ def mxv(
         return hyper_product.mxv(mxv, rows, u, semiring, transpose=True, flip=flip, mask=mask, into=into)
     product, lost = prepared(A, u, semiring, transpose, flip)
     A.structure.missed += lost
-    A.structure.reads += product.reads
+    A.structure.reads += product.reads and not (product.pushes and MUCH * (u.count or 0) < u.size)
     if product.rents:
         deciding.lie_beside(A, product.plan, product.rents * (u.count or 0))
     return product.run(u, mask, into)
@@ -133,7 +133,7 @@ class PreparedProduct:
         device, kind, key = A.device, plan.kind, plan.key
         self.plan, self.product, self.semiring, self.device = plan, product, semiring, device
         self.pushes = push = plan.direction == "push"
-        self.reads = int(not push and could_gain(kind, semiring.return_type.np_type.itemsize, device, iso=A.iso))
+        self.reads = could_gain(kind, semiring.return_type.np_type.itemsize, device, iso=A.iso)
         a_values: Raw = BOOL.np_type.type(True)
         if kind == VALUES:
             a_values = (

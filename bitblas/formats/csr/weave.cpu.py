@@ -5,6 +5,7 @@
 # pattern of B. FLAGS: of B only what `b_flags` says.
 # include: formats/csr/search.cpu.py
 BOTH, UNION, FILLED, ONLY = 0, 1, 2, 3
+FEW = 8  # places of a mask's row that are looked at one by one, and four for each entry of the rows
 FAR = np.int64(1) << 62  # beyond every column
 
 
@@ -51,6 +52,34 @@ def weave(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, a_default, b_pt
             continue
         j = column_of(A_PACKED, a_col, a_width, p) if p < p_end else FAR
         k = column_of(B_PACKED, b_col, b_width, q) if q < q_end else FAR
+        if MODE == ONLY and MASKED == 1 and m_flip == 0 and m_end - m <= FEW + 4 * (p_end - p + q_end - q):
+            for e in range(m, m_end):  # from one place of the mask to the next: half the branches of what follows
+                at_m = column_of(M_PACKED, m_col, m_width, e)
+                while j < at_m:
+                    put(c_col, place, j)  # written over, if it is not kept
+                    if VALUED:
+                        put(c_val, place, only_a(at(a_val, p) if a_stride else a_iso))
+                    place += 1 - replace
+                    p += 1
+                    j = column_of(A_PACKED, a_col, a_width, p) if p < p_end else FAR
+                while k < at_m:
+                    q += 1
+                    k = column_of(B_PACKED, b_col, b_width, q) if q < q_end else FAR
+                if j == at_m:
+                    p += 1
+                    j = column_of(A_PACKED, a_col, a_width, p) if p < p_end else FAR
+                if k == at_m and (not FLAGS or at(b_flags, q) != 0):
+                    put(c_col, place, k)
+                    if VALUED:
+                        put(c_val, place, only_b(at(b_val, q) if b_stride else b_iso))
+                    place += 1
+            for e in range(p, p_end if replace == 0 else p):
+                put(c_col, place, column_of(A_PACKED, a_col, a_width, e))
+                if VALUED:
+                    put(c_val, place, only_a(at(a_val, e) if a_stride else a_iso))
+                place += 1
+            put(c_ptr, i + 1, place)
+            continue
         while j != FAR or k != FAR:
             here = min(j, k)
             in_a = j == here
