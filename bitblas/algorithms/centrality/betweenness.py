@@ -8,10 +8,10 @@ one round of a program.
 State: p (a row of P) is the number of shortest paths from the source, FP64, as it grows without bounds; no entry stands
 for "not found". Only ratios from one level to the next are asked for: where numbers of paths pass FP64's range (as in a
 grid of 1000 x 1000) the searches run again, now with those of a level divided by 2^64 as long as one is above 2^960,
-which s (a row of S) notes. d (a row of D) is the dependency: the sum, over all targets, of the share of the shortest paths that go
-through v; v itself is one target more of what it hands on. V holds the number of steps to each vertex, -1 where it was
-not found, W its low byte, so that to find the vertices of one number (level, as presence alone) costs a quarter of the
-bytes.
+which s (a row of S) notes. d (a row of D) is the dependency: the sum, over all targets, of the share of the shortest
+paths that go through v; v itself is one target more of what it hands on. V holds the number of steps to each vertex, -1
+where it was not found, W its low byte, so that to find the vertices of one number (level, as presence alone) costs a
+quarter of the bytes.
 
 Input: any square A; an edge is a stored entry of length one, whatever its dtype and value; self loops do not matter.
 Directed: A[i, j] is the edge i -> j.
@@ -41,7 +41,7 @@ def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
     Returns a Vector, FP64, size n, full. Paths do not go through their own ends, and nothing is normalised: with all
     sources it is NetworkX's betweenness_centrality(G, normalized=False) of a DiGraph. An undirected graph stored both
     ways has each path twice, once from either end: half of the result is what NetworkX says of a Graph.
-    Raises InvalidValue (batch below 1; of vertices at one distance from the sources of a batch one has 10^570 times the
+    Raises InvalidValue (batch below 1; of vertices at one distance from the sources of a batch one has 10^560 times the
     shortest paths of another, or more), DimensionMismatch (A not square), IndexOutOfBound (a source out of range),
     TypeError (wrong kinds).
     """
@@ -70,8 +70,8 @@ def edge_betweenness_centrality(A, sources=None, *, gb=None):
     Returns a Matrix, FP64, n x n, of the structure of A. Nothing is normalised: with all sources it is NetworkX's
     edge_betweenness_centrality(G, normalized=False) of a DiGraph. An undirected graph stored both ways has each path
     once in either direction: E[i, j] and E[j, i] are each what NetworkX says of the edge of a Graph.
-    Raises InvalidValue (of vertices at one distance from a source one has 10^570 times the shortest paths of another, or
-    more), DimensionMismatch (A not square), IndexOutOfBound (a source out of range), TypeError (wrong kinds).
+    Raises InvalidValue (of vertices at one distance from a source one has 10^560 times the shortest paths of another,
+    or more), DimensionMismatch (A not square), IndexOutOfBound (a source out of range), TypeError (wrong kinds).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -91,8 +91,8 @@ def edge_betweenness_centrality(A, sources=None, *, gb=None):
 def _searched(A, gb, sources, k, scaled):
     """The state after k searches, of which there are fewer where sources are, and whether numbers of paths had to be
     scaled: if so, those of the next sources are from the start."""
-    for scaled in (False, True)[scaled:]:
-        loop = check.loop(_searching, A, gb, k, scaled)
+    for tried in (False, True)[scaled:]:
+        loop = check.loop(_searching, A, gb, k, tried)
         frontier, D, most = (loop.state[name] for name in ("level", "dependencies", "most"))
         loop.state["while_"] << True
         if k > 1:
@@ -106,10 +106,10 @@ def _searched(A, gb, sources, k, scaled):
         # a number out of range is infinite, or it is 0, and what is handed on is not finite
         total = (D.reduce if k == 1 else D.reduce_scalar)(gb.monoid.plus, allow_empty=False).new().value
         if isfinite(total) and isfinite(most.value):
-            return loop.state, scaled
+            return loop.state, tried
     raise gb.exceptions.InvalidValue(
-        f"argument A: expected numbers of shortest paths that FP64 holds, got vertices at one distance from the sources "
-        f"{sources[0]}, .. of which one has 10^560 times as many as another. Hint: batch=1 takes each source by itself."
+        f"argument A: expected numbers of shortest paths that FP64 holds, got vertices at one distance from the "
+        f"sources {sources[0]}, .. with 10^560 times as many as others there. Hint: batch=1 takes each source by itself."
     )
 
 
