@@ -109,7 +109,7 @@ def _searched(A, gb, sources, k, scaled):
             return loop.state, tried
     raise gb.exceptions.InvalidValue(
         f"argument A: expected numbers of shortest paths that FP64 holds, got vertices at one distance from the "
-        f"sources {sources[0]}, .. with 10^560 times as many as others there. Hint: batch=1 takes each source by itself."
+        f"sources {sources[0]}, .. with 10^560 times as many as others. Hint: batch=1 takes each source by itself."
     )
 
 
