@@ -23,8 +23,6 @@ Brandes: On variants of shortest-path betweenness centrality. Social Networks 30
 Kepner, Gilbert (eds): Graph Algorithms in the Language of Linear Algebra. SIAM 2011, chapter 6.
 """
 
-from math import isfinite
-
 from .. import _check as check
 from .. import _watch as watch
 
@@ -105,7 +103,7 @@ def _searched(A, gb, sources, k, scaled):
             loop.run()
         # a number out of range is infinite, or it is 0, and what is handed on is not finite
         total = (D.reduce if k == 1 else D.reduce_scalar)(gb.monoid.plus, allow_empty=False).new().value
-        if isfinite(total) and isfinite(most.value):
+        if 0 <= total < float("inf") and most.value < float("inf"):
             return loop.state, tried
     raise gb.exceptions.InvalidValue(
         f"argument A: expected numbers of shortest paths that FP64 holds, got vertices at one distance from the "
