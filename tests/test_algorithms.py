@@ -26,6 +26,7 @@ from bitblas.algorithms import (
     sssp,
     triangle_count,
 )  # fmt: skip
+from bitblas.algorithms.centrality import betweenness
 
 # Generators have no graph to begin with; what the others need beside a graph, for one of n vertices.
 GENERATORS = {name for name in algorithms.__all__ if name.endswith("_graph") and name != "ego_graph"}
@@ -91,6 +92,18 @@ class Programs:
         graph = oracles.Graph.of(6, [(i, j) for i in range(3) for j in range(3, 6)], symmetric=True)
         for batch in (1, 6):  # thirds that add up: a dependency of two thirds from each of three sources
             assert full(betweenness_centrality(matrix(gb, graph), batch=batch, gb=gb)).tolist() == [2.0] * 6
+
+    def test_betweenness_by_scaled_numbers_of_paths(self, gb, monkeypatch):
+        monkeypatch.setattr(betweenness, "LARGE", 2.0)
+        monkeypatch.setattr(betweenness, "SMALLER", 0.25)
+        A, sources = matrix(gb, GRAPHS["grid"]), [0, 3, 7]
+        right = full(betweenness_centrality(A, sources, gb=gb))
+        for batch in (1, 3):
+            total = 0
+            for first in range(0, 3, batch):
+                D = betweenness._searched(A, gb, sources[first : first + batch], batch, True)[0]["dependencies"]
+                total += full(D if batch == 1 else D.reduce_columnwise(gb.monoid.plus).new())
+            assert total == pytest.approx(right, rel=1e-13)
 
     def test_no_vertices(self, gb):
         A = gb.Matrix(gb.dtypes.BOOL, 0, 0)

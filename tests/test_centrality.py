@@ -19,8 +19,10 @@ from algorithm_runs import (
 )
 from oracles import GRAPHS
 
+import bitblas
 from bitblas.algorithms import (
     Watch,
+    betweenness_centrality,
     edge_betweenness_centrality,
     eigenvector_centrality,
     hits,
@@ -166,6 +168,35 @@ class More:
         some = nx.edge_betweenness_centrality_subset(G, [0, graph.n // 2], list(G))
         assert edges(edge_betweenness_centrality(A, [0, graph.n // 2], gb=gb)) == pytest.approx(some)
         assert not any(edges(edge_betweenness_centrality(A, [], gb=gb)).values())
+
+
+def diamonds(count, beside=0):
+    """A chain of diamonds, each of which doubles the number of paths, and a path from its start; rows, columns, n."""
+    k, n = 3 * np.arange(count), 3 * count + 1
+    path = np.r_[0, n + np.arange(beside)]
+    i, j = np.r_[k, k, k + 1, k + 2, path[:-1]], np.r_[k + 1, k + 2, k + 3, k + 3, path[1:]]
+    return i, j, n + beside
+
+
+@pytest.mark.slow
+def test_numbers_of_paths_that_pass_the_range_of_floats():
+    for beside in (0, 2100):
+        i, j, n = diamonds(1050, beside)
+        A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu")
+        v = np.arange(1, last := 3 * 1050 + 1)
+        right = np.where(v % 3 == 0, last - 1 - v, (last - 1 - v // 3 * 3 - 2) / 2)  # half of what is behind
+        for batch in (1, 2):
+            c = betweenness_centrality(A, [0, 3], batch=batch).to_dense()
+            assert (c[4:last] == 2 * right[3:]).all()
+        E = edge_betweenness_centrality(A, [0]).to_dense(0.0)
+        assert (E[i, j] > 0).all() and E[v[v % 3 == 1], v[v % 3 == 1] + 2].tolist() == right[::3].tolist()
+
+
+def test_numbers_of_paths_too_far_apart():
+    i, j, n = diamonds(2000, 4000)
+    A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu")
+    with pytest.raises(bitblas.exceptions.InvalidValue, match="argument A: expected numbers of shortest paths that"):
+        betweenness_centrality(A, [0])
 
 
 class TestOnGraphBLAS(OnGraphBLAS, Programs, More):

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from battery import FORMS as EVERY_FORM
 from both_libraries import N, both, each, operands, plain, same
 from core_programs import ERRORS, EXPRESSIONS, MATRIX_STATEMENTS, SCALARS, STATEMENTS
 
@@ -100,6 +101,21 @@ def test_scalar(device, text):
 
 
 FORMS = [{"format": "csr"}, *({"format": "b2sr", "tile": t} for t in (4, 8, 16, 32, 64))]
+
+
+@pytest.mark.parametrize("dtype", ["BOOL", "FP64"])
+def test_coo_without_rows(device, dtype):
+    i, j = np.arange(120) % 50, np.arange(120) * 7 % 40
+    for form in EVERY_FORM.values():
+        A = bitblas.Matrix.from_coo(i, j, True if dtype == "BOOL" else i * 50.0 + j, nrows=50, ncols=40, **form)
+        rows, cols, values = map(A.device.to_host, A.to_coo())
+        for X, number in ((A, 1), (A.T, 0)):
+            asked = {"rows": number == 0, "columns": number == 1}
+            found = X.to_coo(**asked)
+            assert found[1 - number] is None and A.device.to_host(found[number]).tolist() == cols.tolist()
+            assert A.device.to_host(found[2]).tolist() == values.tolist()
+            assert X.to_coo(values=False, **asked)[2] is None
+        assert A.device.to_host(A.to_coo(columns=False)[0]).tolist() == rows.tolist()
 
 
 @pytest.mark.parametrize("form", FORMS, ids=str)

@@ -52,13 +52,13 @@ def entries(A: MatrixStore) -> tuple[Any, Any]:
     return keys, plain(A.taken(order))
 
 
-def coo(A: MatrixStore) -> tuple[Any, Any, Any]:
-    """Rows, columns (INT64, by row, then column) and values as arrays."""
+def coo(A: MatrixStore, *, rows: bool = True, values: bool = True) -> tuple[Any, Any, Any]:
+    """Rows, columns (INT64, by row, then column) and values as arrays; rows and values only where they are wanted."""
     form, order = A.structure.primary.by_rows(not A.iso)
-    rows, cols = form.coo()
-    if A.iso:
-        return rows, cols, A.device.full(len(rows), A.values)
-    return rows, cols, plain(A.taken(order))
+    i, j = form.coo() if rows else (None, form.columns().astype(np.int64))
+    if not values:
+        return i, j, None
+    return i, j, A.device.full(len(j), A.values) if A.iso else plain(A.taken(order))
 
 
 FIND = Variant("kernels/find", (("COL", INT64),))

@@ -158,6 +158,9 @@ class Narrow:
         ptr, one = form.ptr, dummy(device, "int64")
         rows = ptr, ptr[1:], one, 0
         if not device.shares_rows:
+            if self.push:  # looks at whole words
+                per, last, _, *values = head
+                n, head = self.inner.words, (per, last, x.present, *values)
             bounds = None if self.push else unit_bounds(form, device)
             yield Call(variant, n, (EVERYWHERE, *rows, *given, *head, *to), bounds)
             return

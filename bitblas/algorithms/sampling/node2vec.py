@@ -46,7 +46,7 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
         for name, given in (("p", p), ("q", q))
     )
     seed = 0 if seed is None else check.integer("seed", seed)
-    steps = Steps(A, weighted, gb)
+    steps = Steps(A, weighted, gb, rows=True)
     edges, most = steps.rows * n + steps.j, max(1.0, back, away)
 
     size = len(starts)

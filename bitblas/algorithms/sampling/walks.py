@@ -61,16 +61,17 @@ def chance(drawn):
 
 
 class Steps:
-    """The edges of A, one step along them: d edges leave a vertex; edge k leads from rows[k] to j[k]."""
+    """The edges of A, one step along them: d edges leave a vertex; edge k leads to j[k], where it is asked for from
+    rows[k]."""
 
-    def __init__(self, A, weighted, gb):
+    def __init__(self, A, weighted, gb, rows=False):
         self.weighted = check.flag("weighted", weighted)
         if weighted:
             check.weights(gb, A)
             A = A.select(gb.select.valuegt, 0).new() if A.dtype != gb.dtypes.BOOL else A
         # the entries of row v are d[v] from first[v] on; up to entry k the weights sum to sums[k]
-        i, j, w = A.to_coo(values=self.weighted)
-        self.rows, self.j, self.d = i.view("int64"), j.view("int64"), degrees(A, gb)
+        i, j, w = A.to_coo(rows=rows, values=self.weighted)
+        self.rows, self.j, self.d = i.view("int64") if rows else None, j.view("int64"), degrees(A, gb)
         self.first = self.d.cumsum() - self.d
         if self.weighted:
             self.w = w.astype("float64")

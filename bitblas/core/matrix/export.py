@@ -47,11 +47,13 @@ class MatrixExport:
     ) -> Any:
         """(rows, columns, values) as arrays on the object's device: UINT64 by row, then column, and `dtype` or the
         Matrix's own. None in the place of what is not wanted; with sort=False in the order of the stored form."""
-        i, j, x = self._coo(dtype, values, sort)
-        return (i if rows else None, j if columns else None, x)
+        i, j, x = self._coo(dtype, values, sort, rows)
+        return (i, j if columns else None, x)
 
     @guarded
-    def _coo(self, dtype: Any = None, values: bool = True, sort: bool = True) -> tuple[Any, Any, Any]:
+    def _coo(
+        self, dtype: Any = None, values: bool = True, sort: bool = True, rows: bool = True
+    ) -> tuple[Any, Any, Any]:
         """Its own rows, columns and values, of a transpose too: by row, then column, or as they are stored."""
         A = self._in_users_order if sort else self._stored
         order = A.order
@@ -59,13 +61,14 @@ class MatrixExport:
             check_cast(A.dtype, kind := dtypes.lookup_dtype(dtype))
             A = verbs.cast(A, kind).tagged(order)
         if sort:
-            i, j, x = verbs.coo(A)
+            i, j, x = verbs.coo(A, rows=rows, values=values)
         else:
             i, j = A.coo()
             x = A.device.full(len(i), A.values) if A.iso else A.values
         if values and x is A.raw:
             x = A.values.copy()  # what is given away may be written to
-        return i.view(np.uint64), j.view(np.uint64), shown(A.device, x, A.dtype) if values else None
+        i = i.view(np.uint64) if rows else None
+        return i, j.view(np.uint64), shown(A.device, x, A.dtype) if values else None
 
     @guarded
     def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:

@@ -1,5 +1,6 @@
 # T<mask> = A' (+).(x) X by the lines of X that have entries, the twin of push.cu: X and T are bitmaps, whose lines are
-# the rows and the columns of A; T has no bits before. One thread: a sum has the order that a pull gives it.
+# the rows and the columns of A; T has no bits before. One thread: a sum has the order that a pull gives it. Here X is
+# read by words of 64 bits, which are several short lines: most of them have nothing.
 # include: formats/bitmap/lines.cpu.py
 # include: formats/csr/columns.cpu.py
 
@@ -9,12 +10,15 @@ def push(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
          x_val, x_iso, x_stride, mask, mask_stride, mask_invert, t_bits, t_val, asked, least, most):  # fmt: skip
     if at(asked, 0) < least or at(asked, 0) >= most:
         return
-    for k in range(lo, hi):
-        for w in range(words):
-            some = np.uint64(at(x_bits, k * words + w))
-            if some == np.uint64(0):
-                continue
-            from_ = (k * words + w) * BITS
+    for q in range(lo, hi):
+        rest = np.uint64(at(x_bits, q))
+        while rest != np.uint64(0):
+            b = np.int64(trailing_zeros(rest)) // BITS
+            some = (rest >> np.uint64(b * BITS)) & FULL
+            rest &= ~(FULL << np.uint64(b * BITS))
+            k = q // words if BITS == 64 else q * (64 // BITS) + b
+            w = q - k * words if BITS == 64 else np.int64(0)
+            from_ = q * 64 + b * BITS
             for e in range(np.int64(at(begin, k)), np.int64(at(end, k))):
                 line = column(col, width, e)
                 at_word = line * words + w

@@ -16,59 +16,29 @@ from ...core.scalar import Scalar
 from ...core.vector.vector import Vector
 from ...device import tracing
 from ...exceptions import CaptureError, IndexOutOfBound
-from ...order import Order
 from ...plan.direction import PUSH_COST
 from ...plan.transpose import is_repaid
-from ...store import VectorStore, empty_vector
+from ...store import VectorStore
 from ..buffers import ROUNDS, STATE
 from ..fused import layout
 from ..fused.fuse import Round, Step, fuse
 from ..fused.relaxation import relaxation
 from ..recorded.asked import Asked
 from ..recorded.ir import Scal, Vec, flat, reads_first, scalar_is_read_first
-from ..recorded.matrices import Places, placed
+from ..recorded.matrices import placed
 from ..recorded.parts import record
 from ..recorded.state import NO_LIMIT, own
 from .again import finish, start
 from .build import Build
-from .exchange import FROM, Entrance, Exchange, Exit, Single, address, pattern
+from .exchange import FROM, Entrance, Exchange, Exit, address, pattern
 from .graph import GraphLoop, HostLoop, Parts
 from .inner import beginning, entering
+from .member import Member, kind_of_values
 from .patches import by_patches
 from .pull import goes_by_rows
 
 TOLD = 3  # words for a scalar: whether there is a value, and up to 16 bytes of it
-
-
-class Member:
-    """A Vector (or the places of a Matrix) that a program works on, and the order that it is in there: that of the
-    matrices, for vectors of their size; none of another one meets them."""
-
-    __slots__ = ("order", "vector")
-
-    def __init__(self, vector: Vector | Places, order: Order | None) -> None:
-        self.vector, self.order = vector, order
-
-    def held(self) -> VectorStore:
-        """What the vector holds, put into the order of the loop where it enters."""
-        return self.vector._in(self.order)
-
-    def entering(self) -> VectorStore | Single:
-        """The same; of a vector that was given one entry since it was emptied that entry, which is not yet written."""
-        written, data = self.vector._pending, self.vector._data
-        if len(written) != 1 or data.count != 0 or type(data) is not VectorStore:
-            return self.held()
-        ((place, value),) = written.items()
-        if value is None:
-            return self.held()
-        return Single(place if self.order is None else self.order.place(place), value)
-
-
-def kind_of_values(held: VectorStore | Single) -> Any:
-    """What a capture takes for granted about them: that they are one and the same, or many; None: there are none."""
-    if held.count == 0:
-        return None
-    return (held.values.dtype.char, held.values.tobytes()) if held.iso else "dense"
+NOBODY_ELSE = nullcontext()
 
 
 class Captured:
@@ -103,7 +73,7 @@ class Captured:
         self._check_end(round_)
         self.full_at_start = [self.members[x] for x in self.loaded if x in full]
         self.iso_at_start = [self.members[x] for x in self.loaded if x.id in iso]
-        self.kinds = self._kinds()
+        self.kinds = [kind_of_values(member.entering()) for member in self.iso_at_start]
         self.fresh = {s.id for s in self.body.scalars if not scalar_is_read_first(self.body, s)}
         iso |= layout.iso_of_added(round_, self.body, iso)
         self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition, group=self.group)
@@ -150,10 +120,6 @@ class Captured:
         term: Vec | Scal = found[1]
         return term
 
-    def _kinds(self) -> list[Any]:
-        """What the capture takes for granted about the values that it starts with: those that stay the same."""
-        return [kind_of_values(member.entering()) for member in self.iso_at_start]
-
     def is_valid(self) -> bool:
         """Whether matrices and kinds of vectors are those of the capture, and no transpose has been repaid since; of
         ranks that run the same loop, on all."""
@@ -170,7 +136,11 @@ class Captured:
         for member in self.full_at_start:
             if member.entering().nvals != member.vector.size:
                 return False
-        return all(now is None or now == then for now, then in zip(self._kinds(), self.kinds))
+        for member, then in zip(self.iso_at_start, self.kinds):  # those that stay the same
+            now = kind_of_values(member.entering())
+            if now is not None and now != then:
+                return False
+        return True
 
     def _check_end(self, round_: Round) -> None:
         """What a step writes lies where the last round left it, which the end, captured before, cannot know."""
@@ -252,12 +222,11 @@ class Captured:
                 exit_.leave()
                 continue
             exit_.take()
-        named = lambda: f"a loop: {next(flat(self.body.statements)).text}, .."
-        with self.device.guard, nullcontext() if self.group is None else self.group.looping(named):
-            run = partial(self.loop.run, self._stop, exchange.told)
+        with self.device.guard, NOBODY_ELSE if self.group is None else self.group.looping(self._named):
             if tracing.active is None:
-                run()
+                self.loop.run(self._stop, exchange.told)
             else:
+                run = partial(self.loop.run, self._stop, exchange.told)
                 tracing.active.note_loop(self.device, len(build.launches), run)
         self.recorder.changed()
         _, _, rounds, _, _, fault, index = exchange.told.signed[:ROUNDS]
@@ -270,15 +239,18 @@ class Captured:
             structure.missed += PUSH_COST[self.device.kind]  # as if all entries had been pushed along once
         for member, exit_, once, exhausted in self.exits:
             if rounds or once:
-                vector = member.vector
-                done = exhausted and rounds < limit
-                vector._adopt(empty_vector(self.device, vector.size, vector.dtype) if done else exit_.give())
-                vector._data.order = member.order
+                if exhausted and rounds < limit:
+                    member.empty()
+                else:
+                    member.adopt(exit_.give())
         for s, k in self.told.items():
             host, dtype = exchange.told.host, s.dtype.np_type
             value = host[k + 1 : k + TOLD].view(np.uint8)[: np.dtype(dtype).itemsize].view(dtype)[0]
             self.scalars[s.id]._store(dtype.type(value) if host[k] else None)
         return rounds
+
+    def _named(self) -> str:
+        return f"a loop: {next(flat(self.body.statements)).text}, .."
 
     def _beginning(self, limit: int) -> int:
         """Where the states and the rounds lie that a run begins with."""

@@ -198,10 +198,11 @@ class Exit:
         self.values = exchange.add(0, values, int(values[0].nbytes), steps=steps) if values else None
         self.count, self.held = len(frontier.bits[0]), (len(values[0]), values[0].dtype) if values else None
         self.taken: VectorStore | None = None
+        self.left = True  # the pieces lead nowhere yet
 
     def take(self) -> None:
         """Memory for what the next run gives."""
-        f, xp = self.frontier, self.exchange.device.xp
+        f, xp, self.left = self.frontier, self.exchange.device.xp, False
         bits, values = xp.empty(self.count, np.uint64), f.iso
         self.exchange.put(self.bits, TO, address(bits))
         if self.values is not None and self.held is not None:
@@ -211,9 +212,10 @@ class Exit:
 
     def leave(self) -> None:
         """The next run gives nothing, nor writes to what an earlier one took."""
-        for piece in (self.bits, self.values):
+        for piece in () if self.left else (self.bits, self.values):
             if piece is not None:
                 self.exchange.put(piece, TO, 0)
+        self.left = True
 
     def give(self) -> VectorStore:
         """What the run gave."""

@@ -38,7 +38,7 @@ class LineLaunch:
         self.plan, ask = pull.plan, always(device)
         calls: list[Call] = []
         if counted is not None and pull.kind == WORDS:  # sums of values have an order
-            few = product.inner.number // ALPHA
+            few = product.inner.number // ALPHA[device.kind]
             push, ask = pull.along(), Asked(counted, few, ALWAYS)
             calls += push.calls(x, where, bits, sums, Asked(counted, 0, few))
         calls += pull.calls(x, where, bits, sums, ask)

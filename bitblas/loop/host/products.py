@@ -206,7 +206,7 @@ class Products:
         x = VectorStore(self.device, u.vec.size, u.vec.dtype, u.at(u.bits), u.at(u.values) if u.values else u.iso)
         bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(self.device, BOOL)
         where = None if mask is None else (self.buffers[mask.vec].at(self.buffers[mask.vec].bits), mask.complement)
-        few = product.inner.number // ALPHA
+        few = product.inner.number // ALPHA[self.device.kind]
         found = [self._tally(product.u, None, told), self._summary(t, "clear")]
         ways = [(pull, Asked(told, few, ALWAYS))]
         if not pulls(product):  # nothing by rows of the result is there

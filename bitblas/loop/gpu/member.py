@@ -1,0 +1,57 @@
+"""What a program works on, as Vectors hold it before a run and after it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.vector.vector import Vector
+from ...order import Order
+from ...sparse import is_blank
+from ...store import VectorStore, empty_vector
+from ..recorded.matrices import Places
+from .exchange import Single
+
+
+class Member:
+    """A Vector (or the places of a Matrix) that a program works on, and the order that it is in there: that of the
+    matrices, for vectors of their size; none of another one meets them."""
+
+    __slots__ = ("order", "vector")
+
+    def __init__(self, vector: Vector | Places, order: Order | None) -> None:
+        self.vector, self.order = vector, order
+
+    def held(self) -> VectorStore:
+        """What the vector holds, put into the order of the loop where it enters."""
+        return self.vector._in(self.order)
+
+    def entering(self) -> VectorStore | Single:
+        """The same; of a vector that was given one entry since it was emptied that entry, which is not yet written."""
+        written, data = self.vector._pending, self.vector._data
+        if len(written) != 1 or data.count != 0 or type(data) is not VectorStore:
+            return self.held()
+        ((place, value),) = written.items()
+        if value is None:
+            return self.held()
+        return Single(place if self.order is None else self.order.place(place), value)
+
+    def adopt(self, store: VectorStore) -> None:
+        """It holds that after a run."""
+        self.vector._adopt(store)
+        self.vector._data.order = self.order
+
+    def empty(self) -> None:
+        """It has no entries after a run: nor before, but one that was not yet written, where it was given one."""
+        vector = self.vector
+        if type(vector) is Vector and is_blank(vector._data):
+            vector._pending.clear()
+            vector._data.order = self.order
+        else:
+            self.adopt(empty_vector(vector.device, vector.size, vector.dtype))
+
+
+def kind_of_values(held: VectorStore | Single) -> Any:
+    """What a capture takes for granted about them: that they are one and the same, or many; None: there are none."""
+    if held.count == 0:
+        return None
+    return (held.values.dtype.char, held.values.tobytes()) if held.iso else "dense"
