@@ -1,13 +1,11 @@
 """The algebra: its laws, and the agreement of its implementations."""
 
-import importlib.util
-import sys
-
 import numpy as np
 import pytest
 
+from bitblas import device
 from bitblas.device import jit
-from bitblas.kernels.prologue import Function, sum_of
+from bitblas.kernels.prologue import Function, Variant, sum_of
 from semirings import BinaryOp, IndexUnaryOp, Monoid, Semiring, UnaryOp, agreement, catalog, dtypes, laws
 from semirings.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8
 from semirings.rules import number
@@ -147,21 +145,14 @@ def run_numba(cases):
 
 
 def run_numba_at_once(cases):
+    """A kernel like any other: it goes the way that those of statements go, and is kept where they are."""
     arrays, row = outputs(cases)
-    library = jit.functions_text()
-    functions = "\n".join(function(c, k).python() for k, c in enumerate(cases))
-    lines = [f"        o_{c.result}[{row[k]}, p] = " + call(c, k, "[p]") for k, c in enumerate(cases)]
-    signature = ", ".join(["a", "b", "i", "j", "r", *(f"o_{t}" for t in arrays)])
-    kernel = f"@njit(**KERNEL)\ndef evaluate({signature}):\n    for p in range(a.size):\n" + "\n".join(lines) + "\n"
-    text = f"{jit._PY_HEAD}{library}\n{functions}\n\n\n{kernel}"
-    path = jit.cache_dir() / "cpu" / f"agreement_{cases[0].dtype}_{jit._key(text)}.py"
-    if not path.exists():
-        jit._write(path, text.encode())
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    module.evaluate(*columns(cases), *arrays.values())
+    functions = tuple(function(c, k) for k, c in enumerate(cases))
+    lines = [f"        o_{c.result}[{row[k]} * a.size + p] = " + call(c, k, "[p]") for k, c in enumerate(cases)]
+    signature = ", ".join(["lo", "hi", "a", "b", "i", "j", "r", *(f"o_{t}" for t in arrays)])
+    script = f"@njit(**KERNEL)\ndef evaluate({signature}):\n    for p in range(lo, hi):\n" + "\n".join(lines) + "\n"
+    kernel = device.get("cpu").kernel(Variant("agreement/evaluate", functions=functions, script=script))
+    kernel(cases[0].x.size, *columns(cases), *(x.reshape(-1) for x in arrays.values()))
     return in_columns(cases, arrays, row)
 
 

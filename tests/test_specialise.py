@@ -7,7 +7,7 @@ import ast
 import pytest
 
 import bitblas as gb
-from bitblas.device import compiler, jit, targets
+from bitblas.device import brief, compiler, jit, targets
 from bitblas.device.specialise import specialised
 from bitblas.verbs.variants import fold_variant, reduce_variant
 
@@ -143,3 +143,32 @@ def test_sums_of_vectors_are_compiled_side_by_side(monkeypatch):
     ):
         compiler.compiled(jit.cpu_source(variant), variant.entry, "some", signature, [targets.host()])
     assert asked == [True, False]
+
+
+LOOPS = """
+from numba import njit
+
+@njit
+def f(lo, hi, a, out):
+    total = best = 0
+    for i in range(lo, hi):
+        x = a[i]
+        while x > 3:
+            x = x // 2 if x % 2 == 0 else x - 1
+            total += x
+        if x > best:
+            best, last = x, i
+        else:
+            last = lo
+        for j in range(x):
+            total = total + last * j
+        out[i] = total + best
+"""
+
+
+def test_quicker_passes_give_the_same_object(monkeypatch):
+    """As Numba's own, bit by bit."""
+    made = lambda: compiler.compiled(LOOPS, "f", "f_here", ["int64[]", "int64[]"], [targets.host()])
+    quick = made()
+    monkeypatch.setattr(brief, "OTHERS", [])
+    assert quick == made() and len(quick[0][0]) > 500

@@ -11,22 +11,20 @@ import gc
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from llvmlite import binding, ir
 from numba import from_dtype, types
-from numba.core import callconv, cgutils, compiler, config, errors, ssa, typed_passes, untyped_passes
+from numba.core import callconv, cgutils, compiler, config, typed_passes, untyped_passes
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager
 from numba.core.errors import NumbaRuntimeError
-from numba.core.postproc import PostProcessor
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
-from numba.core.transforms import canonicalize_cfg
 
 from . import targets
+from .brief import brief
 from .specialise import specialised
 
 WORD = ir.IntType(64)
@@ -142,47 +140,8 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-@contextmanager
-def _brief() -> Iterator[None]:
-    """After eight of the passes Numba finds anew where each variable lives, which is read after the last one alone, and
-    writes messages of what an operator might have been in colors, and reports to nobody: a sixth of the time. Numba
-    compiles under one lock, which is held here: nobody else meets it so."""
-    run, colors, reports, plain = PostProcessor.run, errors.termcolor, ssa._logger, cast(Any, Plain)
-
-    def brief(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
-        if emit_dels or self.func_ir.is_generator:
-            run(self, emit_dels, extend_lifetimes)
-        else:
-            self.func_ir.blocks = canonicalize_cfg(self.func_ir.blocks)
-
-    with global_compiler_lock:
-        PostProcessor.run, errors.termcolor, ssa._logger = brief, plain, plain
-        try:
-            yield
-        finally:
-            PostProcessor.run, errors.termcolor, ssa._logger = run, colors, reports
-
-
-class Plain:
-    """A logger that nobody listens to, and colors that are none."""
-
-    @staticmethod
-    def debug(*_: Any) -> None:
-        pass
-
-    @staticmethod
-    def code(text: str) -> str:
-        return text
-
-    errmsg = filename = indicate = highlight = code
-
-    @staticmethod
-    def reset() -> str:
-        return ""
-
-
 @_uncollected()
-@_brief()
+@brief()
 def compiled(
     text: str, name: str, symbol: str, signature: Sequence[str], where: Sequence[targets.Target]
 ) -> list[tuple[bytes, list[str]]]:

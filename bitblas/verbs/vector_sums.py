@@ -18,6 +18,10 @@ from . import local, reading, records
 from .operands import PARALLEL_WORDS, stored
 from .variants import reduce_variant
 
+# Words of a chunk on the CPU: as many as a unit of a loop's pass has (loop/host/passes.py). How many rounds of a loop
+# run as statements is a matter of time: both add in one order, so that no bit depends on it.
+HOST_CHUNK = 64
+
 
 @functools.cache
 def _reduce(device: Device, monoid: Typed[Monoid], u: str, flags: bool = False) -> tuple[Any, DataType]:
@@ -28,7 +32,7 @@ def _reduce(device: Device, monoid: Typed[Monoid], u: str, flags: bool = False) 
 
 def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     """The monoid's sum of all entries, None where there is none. Float sums have a fixed order: chunk by chunk, then
-    chunks of those sums."""
+    chunks of those sums; on the CPU those are added from left to right."""
     if type(u) is SparseStore:
         u = local.renumbered(u, u.index)
     device, size = u.device, u.size
@@ -56,18 +60,21 @@ def _summed(
     device: Device, monoid: Typed[Monoid], dtype: DataType, size: int, operand: tuple[Any, ...], flags: bool
 ) -> np.generic | None:
     (kernel, z), n = _reduce(device, monoid, dtype.name, flags), words(size)
+    per = HOST_CHUNK if device.host_memory and not flags else CHUNK
     while True:
-        chunks = -(-n // CHUNK)
+        chunks = -(-n // per)
         told = Readback(device, 24) if chunks == 1 and not device.host_memory else None
         if told is not None:
             sums, some = told.part(z.np_type), told.part(np.uint8, 16)  # of complex numbers 16 bytes
         else:
             sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
         bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads) if n >= PARALLEL_WORDS else None
-        kernel(chunks, CHUNK, size, *operand, some, sums, bounds=bounds)
+        kernel(chunks, per, size, *operand, some, sums, bounds=bounds)
         if told is not None:
             return told.read(z.np_type)[0] if told.read(np.uint8, 16)[0] else None
         if chunks == 1:
             return sums[0] if some[0] else None
         kernel, _ = _reduce(device, monoid.op[z], z.name, True)
         operand, size, n = (some, sums, z.np_type.type(0), 1), chunks, words(chunks)
+        if device.host_memory:
+            per = n

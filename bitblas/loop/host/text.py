@@ -260,16 +260,17 @@ class Text:
 
     @staticmethod
     def _all(k: int, name: str, taken: str) -> Lines:
-        """The sum of all positions of a word, in four sums that do not wait for each other."""
+        """The sum of all positions of a word, in eight sums that do not wait for each other: in the order in which a
+        statement adds them (reduce.cpu.py), since how many rounds are statements' is a matter of time."""
         lines: Lines = []
-        for i in range(4):
-            lines += [f"p = (w << 6) + {i}", f"fourth{i} = {taken}"]
-        lines += ["for place in range(4, 64, 4):"]
-        for i in range(4):
-            lines += indented([f"p = (w << 6) + place + {i}", f"fourth{i} = {name}(fourth{i}, {taken})"])
-        lines += [f"fourth{i} = {name}(fourth{i}, fourth{i + 1})" for i in (0, 2)]
-        lines.append(f"fourth0 = {name}(fourth0, fourth2)")
-        return [*lines, f"sum{k} = {name}(sum{k}, fourth0) if some{k} else fourth0", f"some{k} = True"]
+        for i in range(8):
+            lines += [f"p = (w << 6) + {i}", f"part{i} = {taken}"]
+        lines += ["for place in range(8, 64, 8):"]
+        for i in range(8):
+            lines += indented([f"p = (w << 6) + place + {i}", f"part{i} = {name}(part{i}, {taken})"])
+        for step in (1, 2, 4):
+            lines += [f"part{i} = {name}(part{i}, part{i + step})" for i in range(0, 8, 2 * step)]
+        return [*lines, f"sum{k} = {name}(sum{k}, part0) if some{k} else part0", f"some{k} = True"]
 
     def scalar(self, s: Statement) -> None:
         """The same for a scalar, of which all operands are known before the first position."""
