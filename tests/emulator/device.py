@@ -28,9 +28,8 @@ class Emulator(device.Cuda):
     captures = False
     multiprocessors = 132
     block_shared_bytes = 232448
-    # Small, so that what GPUs meet on large graphs (lists without room, many turns) happens on those of tests. The race
-    # detector sees no clusters.
-    cluster = device.Cluster(1 if os.environ.get("EMU_MODE") == "tsan" else 4, 64, 1536)
+    # Small, so that what GPUs meet on large graphs (lists without room, many turns) happens on those of tests.
+    cluster = device.Cluster(4, 64, 1536)
     xp = np
 
     def __init__(self) -> None:  # not Cuda's: that one looks for a GPU
