@@ -117,8 +117,7 @@ def compile_library(text: str, names: Sequence[str], mode: str) -> Path:
     if not path.exists():
         # The runtime is found beside the kernel's library, wherever the cache is moved. It brings the system's
         # libraries: linking to them for each kernel would take a third of the time.
-        alone = [] if mode == "tsan" else ["-nostdlib"]
-        links = [*alone, "-L", str(library.parent), f"-l:{library.name}", "-lgcc", "-Wl,-rpath,$ORIGIN"]
+        links = ["-nostdlib", "-L", str(library.parent), f"-l:{library.name}", "-lgcc", "-Wl,-rpath,$ORIGIN"]
         _compile(path, command, source, links)
     return path
 

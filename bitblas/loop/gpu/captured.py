@@ -224,7 +224,7 @@ class Captured:
                 exchange.tell(k + part, array)
         exchange.tell(exchange.told.count - 2, build.marks.sent)
         exchange.bind()
-        self.enter = [exchange.send, exchange.launch(build, 0, split)]
+        self.enter = [exchange.send, exchange.launch(build, 0, split, enters=True)]
         told_first = exchange.launch(build, end, len(exchange.rows), tells=True)
         self.leave = [told_first, exchange.launch(build, split, end)]
 
