@@ -39,8 +39,8 @@ def _with_shared_memory(code: str) -> str:
     """Shared memory where the runtime has it, in as many lines."""
 
     def fixed(m: re.Match[str]) -> str:
-        made = (f"static {m[1]} emu_{d[1]}{d[2]}; auto &{d[1]} = emu_shared(emu_{d[1]});" for d in _DECLARED.finditer(m[2]))
-        return " ".join(made)
+        made = "static {0} emu_{1}{2}; auto &{1} = emu_shared(emu_{1});"
+        return " ".join(made.format(m[1], d[1], d[2]) for d in _DECLARED.finditer(m[2]))
 
     code = _DYNAMIC_SHARED.sub(lambda m: f"{m[1]} *{m[2]} = ({m[1]} *)emu_context.dynamic_shared;", code)
     return _STATIC_SHARED.sub(fixed, code)

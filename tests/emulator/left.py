@@ -1,5 +1,5 @@
-"""What another program may have left in memory that nobody has written since: ones everywhere, so that who reads it takes
-every place for an entry, and numbers in lists for places that there are not."""
+"""What another program may have left in memory that nobody has written since: ones everywhere, so that whoever reads it
+takes every place for an entry, and numbers in lists for places that there are not."""
 
 from __future__ import annotations
 

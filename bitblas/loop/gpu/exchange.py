@@ -110,7 +110,9 @@ class Exchange:
                 self.there.data.ptr, self.table.address, self.there.nbytes, cuda.runtime.memcpyHostToDevice, stream.ptr
             )
 
-    def launch(self, build: Any, first: int, end: int, *, enters: bool = False, tells: bool = False) -> Callable[[], None]:
+    def launch(
+        self, build: Any, first: int, end: int, *, enters: bool = False, tells: bool = False
+    ) -> Callable[[], None]:
         """Some of the pieces are filled or copied: the launch, bound to the memory of a build. enters: before
         the rounds; tells: the host is told when it is done."""
         part = self.there[FIELDS * first : FIELDS * end]
