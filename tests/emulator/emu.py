@@ -28,7 +28,7 @@ _DYNAMIC_SHARED = re.compile(
     r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?([\w:<>, ]+?)\s*\b(\w+)\s*\[\s*\]\s*;"
 )
 _STATIC_SHARED = re.compile(
-    r"(?<!extern )__shared__\s+((?:(?:unsigned|signed|long|short)\s+)*[\w:]+(?:<[\w:, ]*>)?)\s+([^;(){}]+);"
+    r"(?<!extern )__shared__\s+((?:(?:unsigned|signed|long|short)\s+)*[\w:]+(?:<[\w:, ]*>)?)\s+([^;{}]+);"
 )
 _DECLARED = re.compile(r"\s*(\w+)((?:\s*\[[^\[\]]*\])*)\s*(?:,|$)")
 _KERNEL_NAME = re.compile(r'extern\s+"C"\s+__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)')
