@@ -198,7 +198,7 @@ class Captured:
             full = x.id in build.full
             if x in self.loaded:
                 self.entrances.append((self.members[x], Entrance(exchange, frontier, full=full)))
-            elif not full and frontier.rotates:
+            elif not full and (frontier.rotates or x in build.small.counted):
                 exchange.add(frontier.bits[0])
             for bits in frontier.bits[1:]:
                 exchange.add(bits)
