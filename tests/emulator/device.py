@@ -73,4 +73,4 @@ class Emulator(device.Cuda):
 
 
 device.register("emulator", Emulator)
-captured.HostLoop = Loop  # type: ignore[misc]
+vars(captured)["HostLoop"] = Loop
