@@ -6,6 +6,7 @@
 #   make fuzz            random programs on bitblas and on SuiteSparse:GraphBLAS for MINUTES=5 (SEED=1, DEVICE=cpu), what
 #                        differs as short programs; ONE=372 is that one again, ARGS="--width 2" and others: --help
 #   make every-kernel    each kernel called on small operands, in the emulator (DEVICE=cuda: on a GPU)
+#   make races           the same under a race detector, without a GPU (JOBS=2 processes; an hour of one core)
 #   make sanitize        the same on a GPU under compute-sanitizer (memcheck, racecheck), which CUDA's toolkit has
 #   make coverage        the same as make test, and how many lines it ran: at least 90 of 100, or it fails
 #   make variants        the compiled kernels that the last test run used, one a line
@@ -50,7 +51,7 @@ TEST_VARS := PYTHONDONTWRITEBYTECODE= NUMBA_OPT=$${NUMBA_OPT:-1} NUMBA_LOOP_VECT
 PYTEST := $(TEST_VARS) $(PY) -m pytest -n $(JOBS)
 NO_CXX = command -v g++ >/dev/null || echo "NOTE: there is no g++, so the tests that run CUDA kernels in the emulator did NOT run."
 
-.PHONY: demo test test-all test-gpu fuzz every-kernel sanitize coverage variants bench kernels list lint types site dist clean
+.PHONY: demo test test-all test-gpu fuzz every-kernel races sanitize coverage variants bench kernels list lint types site dist clean
 .DELETE_ON_ERROR:
 
 demo: $(RUN_ENV)
@@ -74,6 +75,9 @@ fuzz: $(if $(filter cuda,$(DEVICE)),$(GPU_ENV),$(DEV_ENV))
 
 every-kernel: $(if $(filter cuda,$(DEVICE)),$(GPU_ENV),$(DEV_ENV))
 	BITBLAS_CACHE=$(CACHE) $(PY) tests/every_kernel.py --device $(DEVICE)
+
+races: $(DEV_ENV)
+	PY=$(PY) BITBLAS_CACHE=$(CACHE) PARTS=$(JOBS) tests/races.sh
 
 sanitize: $(GPU_ENV)
 	PY=$(PY) BITBLAS_CACHE=$(CACHE) tests/sanitize.sh

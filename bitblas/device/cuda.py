@@ -73,7 +73,7 @@ class Cuda(Device):
     """One GPU: CuPy arrays and CUDA C++ kernels."""
 
     kind = "gpu"
-    shares_rows = sorts_keys = records_loops = captures = True
+    shares_rows = sorts_keys = records_loops = pins = captures = True
     ordinal: int | None = None  # which of the GPUs
     lost = ""  # what a kernel did after which this process cannot use the GPU
 

@@ -37,12 +37,12 @@ class Readback:
 
     def __init__(self, device: Device, nbytes: int) -> None:
         self.device, self.address = device, 0
-        if device.xp is np:  # where kernels write lies in the host's memory anyway
-            self.host = np.zeros(nbytes, np.uint8)
-        else:
+        if device.pins:
             memory, self.address = _pinned.get(device)
             self.host = memory[:nbytes]
             self.host.fill(0)
+        else:  # where kernels write lies in the host's memory anyway
+            self.host = np.zeros(nbytes, np.uint8)
 
     def part(self, dtype: Any, start: int = 0, count: int = 1) -> Any:
         """An argument for a kernel: `count` values from byte `start` on."""

@@ -30,7 +30,7 @@ struct Along : Operands, Ends {
       bool is_open = false;
       if (has) {
         found = form.item((u32)j);
-        there = ((const u32*)t_bits)[j >> 5];
+        there = peek((const u32*)t_bits + (j >> 5));
         is_open = open(j);
         form.ask(found), asked(there), asked(is_open);
       }

@@ -52,6 +52,26 @@ __device__ __forceinline__ void load_pair_if(u32& x, u32& y, const u32* p, bool 
 #endif
 }
 
+// Memory that threads change while others read it, on purpose: who reads is right with what it held before, too (a bit of
+// its own in a word of many, a bit that is only ever set), and who writes brings what the others bring, or changes what is
+// nobody else's. To a GPU one access like any other; the race detector of the emulator is told.
+#ifdef __CUDA_EMU__
+template <class T> __device__ __forceinline__ T peek(const T* p) { return __ldcg(p); }
+template <class T> __device__ __forceinline__ void poke(T* p, T x) { __atomic_store(p, &x, __ATOMIC_RELAXED); }
+#else
+template <class T> __device__ __forceinline__ T peek(const T* p) { return *p; }
+template <class T> __device__ __forceinline__ void poke(T* p, T x) { *p = x; }
+#endif
+__device__ __forceinline__ bool bit_now(const u64* bits, i64 i) { return (peek((const u32*)bits + (i >> 5)) >> (i & 31)) & 1u; }
+
+// Said by a warp that has voted on what its lanes read, where some of them write over it: the answer takes all that was
+// read, so a GPU needs no instruction for it.
+__device__ __forceinline__ void after_vote() {
+#ifdef __CUDA_EMU__
+  __syncwarp();
+#endif
+}
+
 // A value that another block has just written.
 template <class T> __device__ __forceinline__ T load_fresh(const T* p) { return *(const volatile T*)p; }
 

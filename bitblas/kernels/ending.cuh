@@ -11,7 +11,7 @@ struct Ending {
 __device__ __forceinline__ Ending finish(i64 row, bool open, bool some, Z_T sum, const u64* w_bits,
                                          const STORED(W_T)* w_val, W_T w_iso, i64 w_stride, i64 moved, i64 replace,
                                          STORED(W_T)* t_val) {
-  const bool had = MERGE && bit_of(w_bits, row), news = open && some;
+  const bool had = MERGE && bit_now(w_bits, row), news = open && some;
   Ending end = {news || (had && (open ? ACCUM : !replace)), false};
 #if STORE
   if (!end.present) return end;
@@ -19,7 +19,7 @@ __device__ __forceinline__ Ending finish(i64 row, bool open, bool some, Z_T sum,
   if (!news && !W_BOOL && !moved) return end;  // it lies where it lay
   W_T w = take(sum);
   if (!news || (ACCUM && had)) {
-    const W_T old = load<W_T>(w_val, w_iso, w_stride, row);
+    const W_T old = load_in_place<W_T>(w_val, w_iso, w_stride, row);
     w = news ? accum(old, sum) : old;
   }
 #else
@@ -41,13 +41,13 @@ template <int BITS> __device__ __forceinline__ void write_bits(u64* t_bits, i64 
   const bool first = (threadIdx.x & (LANES - 1)) == 0;
   const bool inside = unit < ((n + 64 / BITS - 1) & -(64 / BITS));  // of the words
   if (BITS == 64) {
-    if (first && inside) t_bits[unit] = value;
+    if (first && inside) poke(t_bits + unit, value);
   } else if (BITS == 32) {
-    if (first && inside) ((u32*)t_bits)[unit] = (u32)value;
+    if (first && inside) poke((u32*)t_bits + unit, (u32)value);
   } else if (BITS == 16) {
-    if (first && inside) ((u16*)t_bits)[unit] = (u16)value;
+    if (first && inside) poke((u16*)t_bits + unit, (u16)value);
   } else if (BITS == 8) {
-    if (first && inside) ((u8*)t_bits)[unit] = (u8)value;
+    if (first && inside) poke((u8*)t_bits + unit, (u8)value);
   } else {
     constexpr int wide = 32 / LANES * BITS;  // bits that a warp brings
     u32 part = first ? (u32)value << ((threadIdx.x & 31) / LANES * BITS) : 0u;
@@ -56,9 +56,9 @@ template <int BITS> __device__ __forceinline__ void write_bits(u64* t_bits, i64 
     if (wide >= 8) {
       if ((threadIdx.x & 31) == 0 && inside) {
         const i64 at = thread_number() / 32;
-        if (wide == 32) ((u32*)t_bits)[at] = part;
-        else if (wide == 16) ((u16*)t_bits)[at] = (u16)part;
-        else ((u8*)t_bits)[at] = (u8)part;
+        if (wide == 32) poke((u32*)t_bits + at, part);
+        else if (wide == 16) poke((u16*)t_bits + at, (u16)part);
+        else poke((u8*)t_bits + at, (u8)part);
       }
     } else {
       constexpr int warps = wide < 8 ? 8 / wide : 1, bytes = BLOCK / 32 / warps;  // that make a byte; bytes of a block
@@ -71,7 +71,7 @@ template <int BITS> __device__ __forceinline__ void write_bits(u64* t_bits, i64 
 #pragma unroll
         for (int k = 0; k < warps; ++k) byte |= (u32)parts[threadIdx.x * warps + k] << (k * wide);
         const i64 at = (i64)blockIdx.x * bytes + threadIdx.x;
-        if (at < (n * BITS + 63) / 64 * 8) ((u8*)t_bits)[at] = (u8)byte;
+        if (at < (n * BITS + 63) / 64 * 8) poke((u8*)t_bits + at, (u8)byte);
       }
     }
   }

@@ -88,7 +88,7 @@ struct Small : Places {
     }
     __syncthreads();
     parity ^= 1;
-    if (me == 0 && *(volatile i64*)(rounds + 3)) q.leave[parity] = 1;  // all see it at the end of the round
+    if (me == 0 && *(volatile i64*)(rounds + 3)) poke(&q.leave[parity], 1u);  // all see it at the end of the round
     const bool goes = q.before[PEERS] + q.outside <= most && q.all_work <= most_work && !q.all_leave && first + done < limit;
     // The step adds to the list that others may still be counting, and counts its items where this list was counted.
     if (STEP_FIRST) meet_in_cluster();
@@ -151,7 +151,7 @@ struct Small : Places {
 
   // ---- a round ----
 
-  __device__ __forceinline__ bool was_old(u32 p) const { return bit_of(b.old_bits, p); }
+  __device__ __forceinline__ bool was_old(u32 p) const { return bit_now(b.old_bits, p); }
   __device__ __forceinline__ void drop_old(u32 p) {
     clear_bit(b.old_bits, p);
     if (CELLS_BEGIN) b.old_val[p] = C_T(BEGIN);
@@ -195,7 +195,7 @@ struct Small : Places {
 #endif
       word* const at = (word*)small.on + base / (8 * sizeof(word));
       const int shift = (int)(base & (8 * sizeof(word) - 1));
-      if (PER > 1 && !(bits & ~(u64)(*at >> shift))) return 0;  // a row's entries come here but once
+      if (PER > 1 && !(bits & ~(u64)(peek(at) >> shift))) return 0;  // a row's entries come here but once
       return bits & ~(u64)(atomicOr(at, (word)bits << shift) >> shift);
     }
     __device__ __forceinline__ void operator()(u64 added, i64 base, u32 found) const {

@@ -26,6 +26,7 @@ merge(i64 n, i64 size, u64* w_bits, const STORED(W_T)* old_val, W_T old_iso, i64
 #endif
 #endif
   const u32 bits = __ballot_sync(ALL_LANES, present);
+  after_vote();
   if ((p & 31) == 0 && p < n * 64) {
     ((u32*)w_bits)[p >> 5] = bits;
 #if STORE && W_BOOL

@@ -96,12 +96,12 @@ struct Places {
     const u32 at = number(add, &q.listed[to]);
     if (!add) return;
     if (at < ROOM) q.places[to][at] = p;
-    else spill_of(to)[atomicAdd(at_peer(&q.spilled[to], 0), 1u)] = p, q.leave[parity] = 1;
+    else spill_of(to)[atomicAdd(at_peer(&q.spilled[to], 0), 1u)] = p, poke(&q.leave[parity], 1u);
   }
   __device__ __forceinline__ void put_item(bool add, const Item& x, u32 p, int to) {
     const u32 at = number(add, &q.itemed[to]);
     if (add && at < ITEM_ROOM) q.items[at] = x;
-    else if (add) item_spill[atomicAdd(at_peer(&q.items_spilled[to], 0), 1u)] = p, q.leave[parity] = 1;
+    else if (add) item_spill[atomicAdd(at_peer(&q.items_spilled[to], 0), 1u)] = p, poke(&q.leave[parity], 1u);
     const i64 work = add ? form.work_of(x) : 0;
     add_work(&q.work[to], work < longest ? (u32)work : (u32)longest);
   }

@@ -28,11 +28,11 @@ template <class T> __device__ __forceinline__ void join_cell(T* at, Z_T z) {
 
 __device__ __forceinline__ bool scatter(u64* t_bits, C_T* t_val, i64 j, Z_T z) {  // true for the first at j
 #if HAS_TERMINAL == 2  // any: the first one stays
-  if (bit_of(t_bits, j) || !mark(t_bits, j)) return false;
+  if (bit_now(t_bits, j) || !mark(t_bits, j)) return false;
   t_val[j] = C_T(z);
   return true;
 #else
   join_cell(t_val + j, z);
-  return !bit_of(t_bits, j) && mark(t_bits, j);
+  return !bit_now(t_bits, j) && mark(t_bits, j);
 #endif
 }

@@ -5,11 +5,11 @@
 // Entry j of t gets the product z; true for the one that made it, who calls mark_it(): whether it was the first to set the bit.
 template <class Mark>
 __device__ __forceinline__ bool reach(const u64* t_bits, C_T* t_val, i64 j, Z_T z, Mark mark_it) {
-  if (KIND == WORDS) return !bit_of(t_bits, j) && mark_it();
+  if (KIND == WORDS) return !bit_now(t_bits, j) && mark_it();
 #if CELLS_BEGIN
   return join_anew(t_val + j, z, cell_at(t_val + j)) && mark_it();
 #else
-  if (bit_of(t_bits, j) || !mark_it()) return false;
+  if (bit_now(t_bits, j) || !mark_it()) return false;
   t_val[j] = C_T(z);
   return true;
 #endif

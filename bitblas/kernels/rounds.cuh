@@ -68,7 +68,7 @@ __device__ __forceinline__ void put_item(Queues& q, int turn, Item* next, bool a
     next[at] = item;
   } else {
     spill[atomicAdd(at_peer(&q.spilled, 0), 1u)] = item.unit;
-    q.tally[turn ^ 1].leave = 1;
+    poke(&q.tally[turn ^ 1].leave, 1u);
   }
 }
 
@@ -160,7 +160,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 si
         put_item(q, turn, next, add, x, spill);
         if (!add) return;
         const i64 length = form.work_of(x);
-        if (length > longest) q.tally[turn ^ 1].leave = 1;
+        if (length > longest) poke(&q.tally[turn ^ 1].leave, 1u);
         found += (u32)(length < longest ? length : longest);
       };
       along(item, lane, LANES, put, [&] {
@@ -169,7 +169,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 si
     }
     found = __reduce_add_sync(ALL_LANES, found);
     if (WARP_LANE == 0 && found) atomicAdd(&q.tally[turn ^ 1].work, found);
-    if (stop) q.tally[turn ^ 1].leave = 1;
+    if (stop) poke(&q.tally[turn ^ 1].leave, 1u);
     meet_in_cluster();
     b.turn();
     now = now == 2 ? 0 : now + 1;

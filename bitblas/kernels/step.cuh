@@ -4,7 +4,7 @@
 
 // Bit j of a mask; ALSO: the entries of u count as set, because AT_ENTRY sets them while others read.
 #define open(j) \
-  (((((mask_stride ? ((const u32*)mask)[(j) >> 5] : 0u) | (ALSO ? ((const u32*)u_bits)[(j) >> 5] : 0u)) ^             \
+  (((((mask_stride ? peek((const u32*)mask + ((j) >> 5)) : 0u) | (ALSO ? peek((const u32*)u_bits + ((j) >> 5)) : 0u)) ^             \
      (u32)mask_invert) >>                                                                                            \
     ((j) & 31)) & 1u)
 
@@ -85,7 +85,7 @@ template <class F> __device__ __forceinline__ void each_place(u32 unit, i64 size
 }
 
 __device__ __forceinline__ void clear_unit(u32 unit, i64 size, u64* bits, C_T* val) {
-  each_half(unit, [&](i64 h) { ((u32*)bits)[h] = 0; });
+  each_half(unit, [&](i64 h) { poke((u32*)bits + h, 0u); });
   if (CELLS_BEGIN) each_place(unit, size, [&](i64 p) { val[p] = C_T(BEGIN); });
 }
 

@@ -94,12 +94,12 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
 #endif
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) {
-      masked[k] = has[k] & (mask_stride != 0) ? ((const u32*)mask)[j[k] >> 5] : 0;
-      also[k] = ALSO && has[k] ? ((const u32*)u_bits)[j[k] >> 5] : 0;
+      masked[k] = has[k] & (mask_stride != 0) ? peek((const u32*)mask + (j[k] >> 5)) : 0;
+      also[k] = ALSO && has[k] ? peek((const u32*)u_bits + (j[k] >> 5)) : 0;
 #if CELLS_BEGIN
       cell[k] = has[k] ? cell_at(t_val + j[k]) : C_T(BEGIN);
 #else
-      there[k] = has[k] ? ((const u32*)t_bits)[j[k] >> 5] : 0;
+      there[k] = has[k] ? peek((const u32*)t_bits + (j[k] >> 5)) : 0;
 #endif
       row[k] = {};
       if (early && has[k]) row[k] = A.item((u32)j[k]), A.ask(row[k]);
@@ -198,8 +198,8 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       Asked x = {};
       x.inside = WARP_LANE < share && j < size;
       if (x.inside) {
-        if (mask_stride) x.masked = ((const u32*)mask)[j >> 5];
-        if (ALSO) x.also = ((const u32*)u_bits)[j >> 5];
+        if (mask_stride) x.masked = peek((const u32*)mask + (j >> 5));
+        if (ALSO) x.also = peek((const u32*)u_bits + (j >> 5));
         x.row = back_row(back, j);
 #if GUESSES
         x.guess = back.guesses ? back.likely[j] : COL_T(0);

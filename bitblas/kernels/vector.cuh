@@ -14,9 +14,16 @@ template <> struct Load<bool> {
 template <class T> __device__ __forceinline__ T load(const STORED(T)* values, T iso, i64 stride, i64 i) {
   return Load<T>::at(values, iso, stride, i);
 }
+// The same of a vector that is written in place: of Boolean values others write bits beside.
+template <class T> __device__ __forceinline__ T load_in_place(const STORED(T)* values, T iso, i64 stride, i64 i) {
+  return load<T>(values, iso, stride, i);
+}
+template <> __device__ __forceinline__ bool load_in_place<bool>(const u64* values, bool iso, i64 stride, i64 i) {
+  return stride ? bit_now(values, i) : iso;
+}
 
 // Bit `place` of a mask: no mask is one zero word read with stride 0 and inverted. Half words, as they are written: a
 // mask may be the presence of the output itself.
 __device__ __forceinline__ bool allowed(const u64* mask, i64 stride, u64 invert, i64 place) {
-  return ((((const u32*)mask)[(place >> 5) * stride] ^ (u32)invert) >> (place & 31)) & 1u;
+  return ((peek((const u32*)mask + (place >> 5) * stride) ^ (u32)invert) >> (place & 31)) & 1u;
 }

@@ -30,7 +30,7 @@ CHECKS = "shift,alignment,null,bounds,bool,signed-integer-overflow,integer-divid
 MODES = {
     "": ["-Og", "-g1", f"-fsanitize={CHECKS}", "-fsanitize-undefined-trap-on-error"],
     "fast": ["-O2", "-g1"],
-    "tsan": ["-O1", "-g1", "-fsanitize=thread"],
+    "tsan": ["-O1", "-g1", "-fsanitize=thread", "--param=tsan-distinguish-volatile=1"],
 }
 RUNTIME_FLAGS = {"tsan": ["-DEMU_TSAN"]}
 
@@ -117,8 +117,7 @@ def compile_library(text: str, names: Sequence[str], mode: str) -> Path:
     if not path.exists():
         # The runtime is found beside the kernel's library, wherever the cache is moved. It brings the system's
         # libraries: linking to them for each kernel would take a third of the time.
-        alone = [] if mode == "tsan" else ["-nostdlib"]
-        links = [*alone, "-L", str(library.parent), f"-l:{library.name}", "-lgcc", "-Wl,-rpath,$ORIGIN"]
+        links = ["-nostdlib", "-L", str(library.parent), f"-l:{library.name}", "-lgcc", "-Wl,-rpath,$ORIGIN"]
         _compile(path, command, source, links)
     return path
 
@@ -126,7 +125,7 @@ def compile_library(text: str, names: Sequence[str], mode: str) -> Path:
 def under_thread_sanitizer(command: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """The command line and the environment that run `command` with EMU_MODE=tsan."""
     library = subprocess.run([CXX, "-print-file-name=libtsan.so"], capture_output=True, text=True).stdout.strip()
-    options = "report_signal_unsafe=0 exitcode=66 history_size=4"
+    options = "report_signal_unsafe=0 exitcode=66 history_size=4 suppress_equal_addresses=0"
     env = {**os.environ, "EMU_MODE": "tsan", "LD_PRELOAD": library, "TSAN_OPTIONS": options}
     return ["setarch", "-R", *command], env  # without address randomisation, which the sanitizer cannot work with
 

@@ -9,13 +9,14 @@
 typedef decltype(sizeof(0)) size_t;
 
 // ---- keywords -------------------------------------------------------------------------------------------------------
-// A `__shared__` variable is an uninitialised static of this library: blocks run one after the other, and the runtime
-// poisons .bss before each. `extern __shared__ T s[];` is rewritten by emu.py to a pointer to the dynamic part.
+// A `__shared__` variable is an uninitialised static of this library, which says where in the memory of a block it lies:
+// emu.py rewrites `__shared__ T s[4];` to a reference to it there, and `extern __shared__ T s[];` to a pointer to the
+// dynamic part. The runtime poisons both before each block.
 #define __global__
 #define __device__
 #define __host__
 #define __constant__
-#define __shared__ static
+#define __shared__ emu_py_did_not_rewrite_this
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
@@ -47,7 +48,7 @@ typedef unsigned long long u64;
 typedef u64 (*Fold)(u64, u64);
 struct Config { u32 grid[3], block[3], shared_bytes, seed, strict, timeout_ms, cluster; };
 struct Self { uint3 index; };  // what a thread knows of itself; the runtime's Thread begins with it
-struct Context { Self *self; uint3 block; dim3 block_size, grid_size; char *dynamic_shared; };
+struct Context { Self *self; uint3 block; dim3 block_size, grid_size; char *dynamic_shared; long fixed_shared; };
 // Collectives of a warp, told apart by a letter: shuffles i(ndex) u(p) d(own) x(or); v(ote), m(atch), s(ync), r(educe).
 enum Kind : char { INDEX = 'i', UP = 'u', DOWN = 'd', XOR = 'x', VOTE = 'v', MATCH = 'm', SYNC = 's', REDUCE = 'r' };
 }  // namespace emu
@@ -61,6 +62,7 @@ emu::u32 emu_activemask(const char *file, int line);
 void emu_cluster_barrier(const char *file = __builtin_FILE(), int line = __builtin_LINE());
 emu::u32 emu_cluster_rank();
 void *emu_peer(void *shared, emu::u32 rank);  // the same place in the shared memory of a block of the cluster
+void emu_fence(int of_block);
 void emu_tick();   // after an atomic: now and then let other threads run, so that spin loops and races move
 void emu_yield();
 [[noreturn]] void emu_fail(const char *message);
@@ -103,6 +105,7 @@ template <class T, class F> static inline T change(T *p, F f) {  // read, modify
 #define blockDim (emu_context.block_size)
 #define gridDim (emu_context.grid_size)
 #define warpSize 32
+template <class T> static inline T &emu_shared(T &s) { return *(T *)((char *)&s + emu_context.fixed_shared); }
 
 // ---- collectives ----------------------------------------------------------------------------------------------------
 #define EMU_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
@@ -151,9 +154,9 @@ static inline void __syncthreads(EMU_HERE) { emu_barrier(1, file, line); }
 static inline int __syncthreads_count(int p, EMU_HERE) { return emu_barrier(p != 0, file, line).count; }
 static inline int __syncthreads_or(int p, EMU_HERE) { return emu_barrier(p != 0, file, line).count != 0; }
 static inline int __syncthreads_and(int p, EMU_HERE) { return emu_barrier(p != 0, file, line).all; }
-static inline void __threadfence() { emu_tick(); }
-static inline void __threadfence_block() { emu_tick(); }
-static inline void __threadfence_system() { emu_tick(); }
+static inline void __threadfence() { emu_fence(0); }
+static inline void __threadfence_block() { emu_fence(1); }
+static inline void __threadfence_system() { emu_fence(0); }
 static inline void __nanosleep(unsigned) { emu_yield(); }
 [[noreturn]] static inline void __trap() { emu_fail("__trap()"); }
 #define assert(condition) ((condition) ? (void)0 : emu_fail("assertion failed: " #condition))

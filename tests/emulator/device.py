@@ -16,8 +16,10 @@ from bitblas import device
 from bitblas.device import jit
 from bitblas.exceptions import DeviceError
 from bitblas.kernels.prologue import Variant
+from bitblas.loop.gpu import captured
 
 from . import emu
+from .left import Left, Loop
 
 
 class Emulator(device.Cuda):
@@ -25,13 +27,12 @@ class Emulator(device.Cuda):
 
     name = "emulator"
     arch = "sm_90"
-    captures = False
+    pins = captures = False
     multiprocessors = 132
     block_shared_bytes = 232448
-    # Small, so that what GPUs meet on large graphs (lists without room, many turns) happens on those of tests. The race
-    # detector sees no clusters.
-    cluster = device.Cluster(1 if os.environ.get("EMU_MODE") == "tsan" else 4, 64, 1536)
-    xp = np
+    # Small, so that what GPUs meet on large graphs (lists without room, many turns) happens on those of tests.
+    cluster = device.Cluster(4, 64, 1536)
+    xp: Any = Left()
 
     def __init__(self) -> None:  # not Cuda's: that one looks for a GPU
         if not emu.have_compiler():
@@ -72,3 +73,4 @@ class Emulator(device.Cuda):
 
 
 device.register("emulator", Emulator)
+vars(captured)["HostLoop"] = Loop

@@ -27,8 +27,23 @@ from .guarded import guard
 _DYNAMIC_SHARED = re.compile(
     r"extern\s+__shared__\s+(?:(?:__align__|alignas)\s*\([^)]*\)\s*)?([\w:<>, ]+?)\s*\b(\w+)\s*\[\s*\]\s*;"
 )
+_STATIC_SHARED = re.compile(
+    r"(?<!extern )__shared__\s+((?:(?:unsigned|signed|long|short)\s+)*[\w:]+(?:<[\w:, ]*>)?)\s+([^;{}]+);"
+)
+_DECLARED = re.compile(r"\s*(\w+)((?:\s*\[[^\[\]]*\])*)\s*(?:,|$)")
 _KERNEL_NAME = re.compile(r'extern\s+"C"\s+__global__\s+void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)')
 _launching = threading.Lock()  # the runtime has one state, and ctypes releases the GIL
+
+
+def _with_shared_memory(code: str) -> str:
+    """Shared memory where the runtime has it, in as many lines."""
+
+    def fixed(m: re.Match[str]) -> str:
+        made = "static {0} emu_{1}{2}; auto &{1} = emu_shared(emu_{1});"
+        return " ".join(made.format(m[1], d[1], d[2]) for d in _DECLARED.finditer(m[2]))
+
+    code = _DYNAMIC_SHARED.sub(lambda m: f"{m[1]} *{m[2]} = ({m[1]} *)emu_context.dynamic_shared;", code)
+    return _STATIC_SHARED.sub(fixed, code)
 
 
 class Config(ctypes.Structure):
@@ -129,8 +144,7 @@ class RawModule:
         mode = os.environ.get("EMU_MODE", "") if mode is None else mode
         self.code, self.guard = code, mode != "tsan"  # ThreadSanitizer must see the arrays where they are
         names = list(name_expressions or _KERNEL_NAME.findall(code))
-        text = _DYNAMIC_SHARED.sub(lambda m: f"{m[1]} *{m[2]} = ({m[1]} *)emu_context.dynamic_shared;", code)
-        self.path = compile_library(text, names, mode)
+        self.path = compile_library(_with_shared_memory(code), names, mode)
         self.library = ctypes.CDLL(str(self.path))
         self._runtime = ctypes.CDLL(str(runtime(mode)))
         self._runtime.emu_error.restype = ctypes.c_char_p

@@ -2,7 +2,9 @@
 // plain operations and every run with the same seed is identical. Warp collectives and barriers are rendezvous: what
 // cannot meet is reported (who waits where), it never hangs. A seed shuffles the order of lanes and warps and rotates
 // the order of blocks. Compiled once; kernels (cuda_emu.h) are libraries that link against it.
-// The blocks of a cluster take turns: while one runs, the shared memory of the others lies aside, and they reach it there.
+// Each block of a cluster has shared memory of its own, and the blocks take turns. The race detector is told what is ordered
+// by what: a thread is one of its threads, two blocks in a row have threads of their own, and shared memory is new memory
+// in each block.
 #include <cerrno>
 #include <csetjmp>
 #include <csignal>
@@ -21,10 +23,38 @@
 // EMU_TSAN: kernels are compiled with -fsanitize=thread; this file is not, it only tells what is ordered by what.
 #if defined(EMU_TSAN)
 #include <sanitizer/tsan_interface.h>
-extern "C" void AnnotateBenignRaceSized(const char *, int, const volatile void *, size_t, const char *);
+extern "C" {
+void AnnotateBenignRaceSized(const char *, int, const volatile void *, size_t, const char *);
+void __tsan_func_entry(void *);
+void __tsan_func_exit();
+// Made for Java's heap, and it takes any memory: what is known of accesses to it is forgotten.
+void __tsan_java_init(uintptr_t begin, uintptr_t size);
+void __tsan_java_alloc(uintptr_t p, uintptr_t size);
+void __tsan_java_free(uintptr_t p, uintptr_t size);
+// What is read and written as volatile is, on a GPU, as if by a relaxed atomic. The compiler tells of it before it does it.
+#define EMU_VOLATILE(BYTES, BITS, T)                                       \
+  T __tsan_atomic##BITS##_load(const volatile T *, int);                   \
+  T __tsan_atomic##BITS##_fetch_or(volatile T *, T, int);                  \
+  void __tsan_volatile_read##BYTES(volatile T *p) {                        \
+    __tsan_func_entry(__builtin_return_address(0));                        \
+    __tsan_atomic##BITS##_load(p, 0);                                      \
+    __tsan_func_exit();                                                    \
+  }                                                                        \
+  void __tsan_volatile_write##BYTES(volatile T *p) {                       \
+    __tsan_func_entry(__builtin_return_address(0));                        \
+    __tsan_atomic##BITS##_fetch_or(p, 0, 0);                               \
+    __tsan_func_exit();                                                    \
+  }
+EMU_VOLATILE(1, 8, unsigned char)
+EMU_VOLATILE(2, 16, unsigned short)
+EMU_VOLATILE(4, 32, unsigned)
+EMU_VOLATILE(8, 64, unsigned long)
+}
 #define TSAN(x) x
+#define TURNS 2
 #else
 #define TSAN(x) ((void)0)
+#define TURNS 1
 #endif
 #if !(defined(__x86_64__) || defined(__aarch64__)) || !defined(__ELF__)
 #define EMU_UCONTEXT 1
@@ -51,13 +81,20 @@ struct Thread : Self {
   const char *what, *file;
   char *stack;
   void *tsan;
+  // What orders threads, for the race detector. Who comes to the next meeting must not order those who still leave this
+  // one: of two meetings in a row each has its own.
+  char arrived, done[2];  // at __syncwarp, and for those whom this thread, as the last one, woke
+  char *joined;
+  u32 woke;
 };
 struct Warp { Thread *threads; u32 all, live, ready, later, waiting, active; };
 struct Block {
   u32 live, at_barrier, at_cluster;
   EmuCounts counts, result;
   uint3 index;
-  char *dynamic, *aside;  // its dynamic shared memory; its static one while another block of the cluster runs
+  char *dynamic, *fixed;  // its dynamic shared memory, and its static one
+  char fences, barriers[2];  // what those of its threads that fence for the block have seen, that meet at the barrier
+  u32 meetings;
   Thread thread[MAX_THREADS];
   Warp warp[MAX_THREADS / 32];
 };
@@ -66,7 +103,9 @@ struct State {
   Config config;
   char *shared_begin, *shared_end;
   u32 threads, warps, random, spins, cluster;
-  bool abort, running, ordered;
+  bool abort, running;
+  char fences, barriers[2];
+  u32 meetings;
   const char *kernel;
   void (*call)(void *);
   void *closure;
@@ -75,7 +114,8 @@ struct State {
   char error[4096];
   void *frames[FRAMES];  // where a signal struck: return addresses, innermost first
   int frame_count;
-  Block *blocks[MAX_CLUSTER];
+  Block *blocks[MAX_CLUSTER];      // those of the cluster that runs
+  Block *made[2 * MAX_CLUSTER];    // for the race detector two clusters in a row have blocks of their own
 };
 static State *S;
 static Block *B;  // the block that runs
@@ -189,6 +229,14 @@ static bool finish(Warp &w, u32 mask, Kind kind, Fold fold) {
       fail("%s at %s:%d mask 0x%08x: lanes 0x%08x have exited", first.what, first.file, first.line, mask, gone);
   }
   answer(w, group, kind);
+#if defined(EMU_TSAN)
+  if (kind == SYNC) {
+    Thread *last = self();
+    char *done = &last->done[last->woke++ % 2];
+    each(w, group, [&](Thread &t) { __tsan_acquire(&t.arrived), t.joined = done; });
+    __tsan_release(done);
+  }
+#endif
   w.waiting &= ~group;
   w.ready |= group;
   return true;
@@ -206,6 +254,7 @@ static void release_barrier() {
   if (S->config.strict && B->live != S->threads)
     fail("%u of %u threads had exited before __syncthreads() at %s:%d", S->threads - B->live, S->threads, first->file,
          first->line);
+  B->meetings++;
   B->result = B->counts;
   B->counts = {0, 1};
   B->at_barrier = 0;
@@ -220,6 +269,7 @@ static void release_cluster() {
     if (S->blocks[k]->at_cluster != S->blocks[k]->live) return;
   }
   if (!waiting) return;
+  S->meetings++;
   for (u32 k = 0; k < S->cluster; k++) {
     Block *b = S->blocks[k];
     for (u32 i = 0; i < S->threads; i++) {
@@ -363,14 +413,18 @@ static bool run_block() {
   return moved;
 }
 static char *dynamic_of(const Block *b) { return b->dynamic + DYNAMIC - ((S->config.shared_bytes + 15) & ~15u); }
-static void enter(Block *b) {  // the shared memory of the block that ran until now is put aside, that of b in its place
-  const size_t bytes = S->shared_end - S->shared_begin;
-  if (b == B) return;
-  if (B) memcpy(B->aside, S->shared_begin, bytes);
-  memcpy(S->shared_begin, b->aside, bytes);
+static char *fixed_of(const Block *b) { return b->fixed + (uintptr_t)S->shared_begin % PAGE; }  // aligned as the library's
+static size_t fixed_bytes() { return S->shared_end - S->shared_begin; }
+static void enter(Block *b) {
   B = b;
   emu_context.block = b->index;
   emu_context.dynamic_shared = dynamic_of(b);
+  emu_context.fixed_shared = fixed_of(b) - S->shared_begin;
+}
+static void renew(char *begin, char *end) {  // whole groups of 8 bytes
+  poison(begin, end);
+  TSAN(__tsan_java_alloc((uintptr_t)begin & ~7ull, ((uintptr_t)end - ((uintptr_t)begin & ~7ull) + 7) & ~7ull));
+  TSAN(__tsan_java_free((uintptr_t)begin & ~7ull, ((uintptr_t)end - ((uintptr_t)begin & ~7ull) + 7) & ~7ull));
 }
 static void run_cluster() {
   u32 left = S->cluster;
@@ -380,11 +434,11 @@ static void run_cluster() {
     for (u32 k = 0; k < S->cluster && !S->abort; k++) {
       Block *b = S->blocks[(k + r) % S->cluster];
       if (!b->live) continue;
-      if (S->cluster > 1) enter(b);
+      enter(b);
       moved |= run_block();
       if (!b->live && !S->abort) {  // who reads its memory from now on finds nothing
         left--;
-        if (S->cluster > 1) poison(S->shared_begin, S->shared_end), poison(dynamic_of(b), b->dynamic + DYNAMIC);
+        if (S->cluster > 1) poison(fixed_of(b), fixed_of(b) + fixed_bytes()), poison(dynamic_of(b), b->dynamic + DYNAMIC);
       }
     }
     if (!moved && !S->abort && ++idle > 1) report_deadlock();
@@ -465,7 +519,7 @@ static Block *make_block() {
     stack += STACK + PAGE;
   }
   b->dynamic = guarded(DYNAMIC);
-  b->aside = pages(DYNAMIC);
+  b->fixed = pages(DYNAMIC + PAGE);
   return b;
 }
 static void setup() {
@@ -473,6 +527,7 @@ static void setup() {
     S = (State *)pages(sizeof(State));
     TSAN(AnnotateBenignRaceSized(__FILE__, __LINE__, S, sizeof(State), "the emulator's own state"));
     TSAN(AnnotateBenignRaceSized(__FILE__, __LINE__, &emu_context, sizeof emu_context, "the emulator's own state"));
+    TSAN(__tsan_java_init(8, 8));  // a heap of nothing: of what lies in it every report would look for the owner
 #if defined(EMU_UCONTEXT)
     S->sp = calloc(1, sizeof(ucontext_t));
 #endif
@@ -505,22 +560,24 @@ u64 emu_meet(const char *what, Kind kind, u32 mask, u64 value, int arg, int widt
   if (!(mask & bit(t))) fail("%s at %s:%d: the calling lane %d is not in mask 0x%08x", what, file, line, t->lane, mask);
   t->what = what, t->kind = kind, t->mask = mask, t->value = value, t->arg = arg, t->width = width, t->fold = fold;
   t->file = file, t->line = line, t->waits = 'w';
-  if (kind == SYNC) TSAN(__tsan_release(&w));
+  if (kind == SYNC) TSAN(__tsan_release(&t->arrived));
   w.waiting |= bit(t);
   if (finish(w, mask, kind, fold) && !S->config.seed) w.ready &= ~bit(t);  // the last to come goes on
   else park();
-  if (kind == SYNC) TSAN(__tsan_acquire(&w));
+  if (kind == SYNC) TSAN(__tsan_acquire(t->joined));
   t->waits = 0;
   return t->result;
 }
 void emu_cluster_barrier(const char *file, int line) {
   Thread *t = self();
   t->what = "the barrier of the cluster", t->file = file, t->line = line, t->mask = 0, t->waits = 'c';
-  TSAN(__tsan_release(&S->cluster));
+  char *meeting = &S->barriers[S->meetings % 2];
+  TSAN(__tsan_release(meeting));
   B->at_cluster++;
   release_cluster();
   park();
-  TSAN(__tsan_acquire(&S->cluster));
+  TSAN(__tsan_acquire(meeting));
+  (void)meeting;
   t->waits = 0;
 }
 u32 emu_cluster_rank() {
@@ -530,20 +587,20 @@ u32 emu_cluster_rank() {
 }
 void *emu_peer(void *p, u32 rank) {
   char *at = (char *)p, *begin = emu_context.dynamic_shared, *end = B->dynamic + DYNAMIC;
-  const bool fixed = at >= S->shared_begin && at < S->shared_end;
+  const bool fixed = at >= fixed_of(B) && at < fixed_of(B) + fixed_bytes();
   if (!fixed && !(at >= begin && at < end)) fail("the address of a peer's memory is asked for, of what is not shared");
   if (rank >= S->cluster) fail("block %u of a cluster of %u", rank, S->cluster);
   Block *b = S->blocks[rank];
   if (!b->live) fail("the shared memory of block %u of the cluster is asked for, which has exited", rank);
-  if (b == B) return p;
-  return fixed ? b->aside + (at - S->shared_begin) : b->dynamic + (at - B->dynamic);
+  return fixed ? fixed_of(b) + (at - fixed_of(B)) : b->dynamic + (at - B->dynamic);
 }
 EmuCounts emu_barrier(int predicate, const char *file, int line) {
   Thread *t = self();
   t->what = "__syncthreads", t->file = file, t->line = line, t->mask = 0, t->waits = 'b';
   B->counts.count += predicate;
   B->counts.all &= predicate;
-  TSAN(__tsan_release(&B->at_barrier));
+  char *meeting = &B->barriers[B->meetings % 2];
+  TSAN(__tsan_release(meeting));
   if (++B->at_barrier == B->live) {
     release_barrier();
     if (!S->config.seed) t->warp->ready &= ~bit(t);
@@ -551,7 +608,8 @@ EmuCounts emu_barrier(int predicate, const char *file, int line) {
   } else {
     park();
   }
-  TSAN(__tsan_acquire(&B->at_barrier));
+  TSAN(__tsan_acquire(meeting));
+  (void)meeting;
   t->waits = 0;
   return B->result;
 }
@@ -562,6 +620,13 @@ u32 emu_activemask(const char *file, int line) {
   park();
   t->waits = 0;
   return (u32)t->result;
+}
+// What a thread did before its fence is ordered before what another one does after a later fence.
+void emu_fence(int of_block) {
+  TSAN(__tsan_acquire(of_block ? &B->fences : &S->fences));
+  TSAN(__tsan_release(of_block ? &B->fences : &S->fences));
+  (void)of_block;
+  emu_tick();
 }
 void emu_yield() {
   self()->warp->later |= bit(self());
@@ -589,15 +654,12 @@ int emu_launch(const char *kernel, const Config *c, void (*call)(void *), void *
     snprintf(S->error, sizeof S->error, "kernel '%s': invalid launch configuration: cluster of %u", kernel, cluster);
     return 1;
   }
-  for (u32 k = 0; k < cluster; k++)
-    if (!S->blocks[k]) S->blocks[k] = make_block();
+  for (u32 k = 0; k < TURNS * cluster; k++)
+    if (!S->made[k]) S->made[k] = make_block();
   S->shared_begin = shared_begin, S->shared_end = shared_end;
-  B = S->blocks[0];
-  emu_context = {nullptr, {0, 0, 0}, {b[0], b[1], b[2]}, {g[0], g[1], g[2]}, dynamic_of(B)};
+  emu_context = {nullptr, {0, 0, 0}, {b[0], b[1], b[2]}, {g[0], g[1], g[2]}, nullptr, 0};
   S->threads = (u32)threads;
   S->warps = (S->threads + 31) / 32;
-  // Blocks reuse shared memory. Where a kernel has some, they are ordered, and only races inside a block are seen.
-  S->ordered = shared_end - shared_begin > 64 || c->shared_bytes;
   TSAN(S->tsan = __tsan_get_current_fiber());
   TSAN(__tsan_release(&S->error));
   catch_signals();
@@ -606,20 +668,14 @@ int emu_launch(const char *kernel, const Config *c, void (*call)(void *), void *
   const u64 clusters = blocks / cluster, rotation = c->seed ? (u64)random_number() % clusters : 0;
   for (u64 k = 0; k < clusters && !S->abort; k++) {
     const u64 first = (k + rotation) % clusters * cluster;
-    if (S->ordered) {
-      TSAN(__tsan_acquire(&S->kernel));
-      TSAN(__tsan_release(&S->error));
-    }
-    poison(shared_begin, shared_end);
     for (u32 r = 0; r < cluster; r++) {
       const u64 i = first + r;
-      B = S->blocks[r];
+      B = S->blocks[r] = S->made[k % TURNS * cluster + r];
       B->index = uint3{(u32)(i % g[0]), (u32)(i / g[0] % g[1]), (u32)(i / ((u64)g[0] * g[1]))};
-      poison(dynamic_of(B), B->dynamic + DYNAMIC);
-      if (cluster > 1) poison(B->aside, B->aside + (shared_end - shared_begin));
+      renew(fixed_of(B), fixed_of(B) + fixed_bytes());
+      renew(dynamic_of(B), B->dynamic + DYNAMIC);
       start_block();
     }
-    emu_context.block = B->index;
     run_cluster();
   }
   S->running = false;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import numpy as np
@@ -12,10 +11,7 @@ from bitblas.device import jit
 
 from . import emu
 
-pytestmark = [
-    pytest.mark.usefixtures("emulator"),
-    pytest.mark.skipif(os.environ.get("EMU_MODE") == "tsan", reason="the race detector sees no clusters"),
-]
+pytestmark = pytest.mark.usefixtures("emulator")
 
 CLUSTER, THREADS = 4, 64
 SOURCE = r"""

@@ -81,7 +81,7 @@ struct Along : Operands, Ends {
         found = form.item((u32)j);
         asked(found.tile), asked(found.count);
 #endif
-        there = (tile_t)tile_bits(t_bits, j);
+        there = (tile_t)tile_bits_now(t_bits, j);
         asked(there);
         hit &= (tile_t)open[j];
       }

@@ -25,7 +25,7 @@ struct Open {
   u64 invert;
   const u64* u_bits;
   __device__ __forceinline__ u64 operator[](i64 j) const {
-    return ((stride ? tile_bits(mask, j) : 0ull) | (ALSO ? tile_bits(u_bits, j) : 0ull)) ^ (invert & ROW_MASK);
+    return ((stride ? tile_bits_now(mask, j) : 0ull) | (ALSO ? tile_bits_now(u_bits, j) : 0ull)) ^ (invert & ROW_MASK);
   }
 };
 

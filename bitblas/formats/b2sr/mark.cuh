@@ -22,7 +22,7 @@ __device__ __forceinline__ void put_in_tile(u64* bits, C_T* val, i64 j, i64 at, 
 #else
   const bool may = true;
 #endif
-  if (may && !bit_of(bits, at)) new_bit = mark_tile(bits, j, 1ull << (at & (TILE - 1)), opened);
+  if (may && !bit_now(bits, at)) new_bit = mark_tile(bits, j, 1ull << (at & (TILE - 1)), opened);
   if (!CELLS_BEGIN && new_bit) val[at] = C_T(z);
   fresh |= new_bit;
   first = first || opened;

@@ -52,7 +52,7 @@ __device__ __forceinline__ void scatter_tile(i64 tile, i64 tile_row, u64 active,
   const i64 left = (i64)col[tile] * TILE;
   const u64 open = mask_stride ? tile_bits(mask, col[tile]) ^ mask_invert : mask_invert;
 #if KIND == WORDS
-  const u64 hit = reached(bits, tile, active) & open & ~tile_bits(t_bits, col[tile]);
+  const u64 hit = reached(bits, tile, active) & open & ~tile_bits_now(t_bits, col[tile]);
   if (TILE == 64) {
     if (hit) atomicOr(t_bits + left / 64, hit);
   } else if (hit) {

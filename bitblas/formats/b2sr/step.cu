@@ -71,7 +71,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
         begin = A.ptr[j], end = A.ptr[j + 1];
         asked(begin), asked(end);
 #endif
-        hit &= open[j] & ~tile_bits(t_bits, j);
+        hit &= open[j] & ~tile_bits_now(t_bits, j);
         if (hit) fresh = mark_tile(t_bits, j, hit, first);
 #else
         const auto put = [&](i64 at, Z_T z) {

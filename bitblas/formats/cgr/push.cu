@@ -52,7 +52,7 @@ push(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
   const auto reach = [&](i64 i, i64 j, i64 e) {
     if (!allowed(mask, mask_stride, mask_invert, j)) return;
     if (KIND == WORDS) {
-      if (!bit_of(t_bits, j)) mark(t_bits, j);
+      if (!bit_now(t_bits, j)) mark(t_bits, j);
     } else {
       scatter(t_bits, t_val, j, mul(RANKED ? values.at(e) : a_iso, load<U_T>(u_val, u_iso, u_stride, i), j, i));
     }

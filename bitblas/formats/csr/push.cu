@@ -21,7 +21,7 @@ push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
     const i64 j = entries.at(e, 0);
     if (!allowed(mask, mask_stride, mask_invert, j)) continue;
     if (KIND == WORDS) {
-      if (!bit_of(t_bits, j)) mark(t_bits, j);
+      if (!bit_now(t_bits, j)) mark(t_bits, j);
     } else {
       scatter(t_bits, t_val, j, mul(values.at(e), load<U_T>(u_val, u_iso, u_stride, row), j, row));
     }

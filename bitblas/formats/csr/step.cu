@@ -121,6 +121,7 @@ struct Back {
       if (p + in_group < last && bit_of(u_bits, Columns(col, width, p + in_group).at((i64)p + in_group, 0)))
         place = p + in_group;
       const u32 who = __ballot_sync(ALL_LANES, place < last) & group_mask<TOGETHER>();
+      after_vote();
       p += TOGETHER;
       if (row >= count || (!who && p < last)) continue;
       if (who ? (who & ((1u << WARP_LANE) - 1u)) == 0 && place < last : in_group == 0) begins[row] = place;

@@ -33,7 +33,7 @@ push(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
       const i64 j = found.next();
       if (!allowed(mask, mask_stride, mask_invert, j)) continue;
       if (KIND == WORDS) {
-        if (!bit_of(t_bits, j)) mark(t_bits, j);
+        if (!bit_now(t_bits, j)) mark(t_bits, j);
       } else {
         const A_T a = RANKED ? values.at(found.entry + k) : a_iso;
         scatter(t_bits, t_val, j, mul(a, load<U_T>(u_val, u_iso, u_stride, row), j, row));

@@ -36,7 +36,7 @@ push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
       const i64 j = column_of(code);
       if (!(active >> row_in_tile(code) & 1) || !allowed(mask, mask_stride, mask_invert, j)) continue;
 #if KIND == WORDS
-      if (!bit_of(t_bits, j)) mark(t_bits, j);
+      if (!bit_now(t_bits, j)) mark(t_bits, j);
 #else
       const i64 k = tile_row * TILE + row_in_tile(code);
       const A_T a = RANKED ? values[rest.first_rank(part) + e] : a_iso;

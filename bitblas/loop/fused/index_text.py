@@ -61,9 +61,9 @@ def scatter_text(text: Any, w: Vec, e: Scatter) -> str:
         text.bits(w, written=True)
         bits = f"x{w.id}_bits"
         if e.monoid.op.name == "any":
-            join = f"if (!bit_of({bits}, at) && mark_bit({bits}, at)) {{ {join} }}"
+            join = f"if (!bit_now({bits}, at) && mark_bit({bits}, at)) {{ {join} }}"
         else:
-            join += f" if (!bit_of({bits}, at)) set_bit({bits}, at);"
+            join += f" if (!bit_now({bits}, at)) set_bit({bits}, at);"
     elif e.monoid.op.name == "any":
         join = ""
     return f"{{ {' '.join(lines)} if (at >= 0) {{ {join} }} }}"

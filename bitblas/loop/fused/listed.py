@@ -107,7 +107,7 @@ def _pass(text: Text, item: Pass, listed: Listed, first: bool, builds: bool) -> 
         if x in modified:
             loads.append(f"const bool was{x.id} = b{x.id};")
             stores += _store(text, x, listed)
-    loads += [f"const bool b{x.id} = bit_of(x{x.id}_bits, p);" for x in looked_at]
+    loads += [f"const bool b{x.id} = bit_now(x{x.id}_bits, p);" for x in looked_at]
     for x in looked_at:
         text.bits(x)
     counted = isinstance(item.counted, Vec)

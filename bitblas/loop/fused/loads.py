@@ -26,7 +26,7 @@ def load_text(text: Text, x: Vec, written: bool, inside: str, *, at_once: bool =
 
 
 def _element(x: Vec) -> str:
-    return f"bit_of(x{x.id}_val, p)" if x.dtype is BOOL else f"x{x.id}_val[p]"
+    return f"bit_now(x{x.id}_val, p)" if x.dtype is BOOL else f"x{x.id}_val[p]"
 
 
 def _loaded(text: Text, x: Vec, written: bool, inside: str, *, held: bool) -> tuple[str, str | None]:
@@ -40,7 +40,7 @@ def _loaded(text: Text, x: Vec, written: bool, inside: str, *, held: bool) -> tu
         has = f"{bit('w')} != 0 && {inside}"
     else:
         text.bits(x, written=written)
-        has = f"{inside} && bit_of(x{x.id}_bits, p)"
+        has = f"{inside} && bit_now(x{x.id}_bits, p)"
     if x.id in text.iso:
         return has, literal(x.dtype, text.iso[x.id])
     if local:

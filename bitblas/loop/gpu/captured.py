@@ -168,7 +168,7 @@ class Captured:
             full = x.id in build.full
             if x in self.loaded:
                 self.entrances.append((self.members[x], Entrance(exchange, frontier, full=full)))
-            elif not full and frontier.rotates:
+            elif not full and (frontier.rotates or x in build.small.counted):
                 exchange.add(frontier.bits[0])
             for bits in frontier.bits[1:]:
                 exchange.add(bits)
@@ -194,7 +194,7 @@ class Captured:
                 exchange.tell(k + part, array)
         exchange.tell(exchange.told.count - 2, build.marks.sent)
         exchange.bind()
-        self.enter = [exchange.send, exchange.launch(build, 0, split)]
+        self.enter = [exchange.send, exchange.launch(build, 0, split, enters=True)]
         told_first = exchange.launch(build, end, len(exchange.rows), tells=True)
         self.leave = [told_first, exchange.launch(build, split, end)]
 

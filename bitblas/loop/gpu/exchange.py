@@ -53,16 +53,16 @@ class Shared:
 
     def __init__(self, device: Device, count: int) -> None:
         self.count, count = count, max(1, count)
-        if device.xp is np:
-            self.host = np.zeros(count, np.uint64)
-            self.address = address(self.host)
-        else:
+        if device.pins:
             memory = device.xp.cuda.alloc_pinned_memory(8 * count)  # the array keeps it
             self.host = np.frombuffer(memory, np.uint64, count)
             self.host.fill(0)
             self.address = int(memory.ptr)
+        else:
+            self.host = np.zeros(count, np.uint64)
+            self.address = address(self.host)
         self.words = memoryview(self.host.data)
-        self.last = self.host[-1:] if device.xp is np else np.uint64(self.address + 8 * (count - 1))
+        self.last = np.uint64(self.address + 8 * (count - 1)) if device.pins else self.host[-1:]
         self.signed = self.words.cast("B").cast("q")
 
 
@@ -99,7 +99,7 @@ class Exchange:
         """The memory of the table. Nothing can be added any more."""
         self.table = Shared(self.device, FIELDS * len(self.rows))
         self.table.host[: self.table.count] = np.array(self.rows, np.uint64).reshape(-1)
-        self.there: Any = self.table.host if self.device.xp is np else self.device.xp.zeros_like(self.table.host)
+        self.there: Any = self.device.xp.zeros_like(self.table.host) if self.device.pins else self.table.host
 
     def send(self) -> None:
         """The table to the device, on the current stream."""
@@ -110,15 +110,17 @@ class Exchange:
                 self.there.data.ptr, self.table.address, self.there.nbytes, cuda.runtime.memcpyHostToDevice, stream.ptr
             )
 
-    def launch(self, build: Any, first: int, end: int, *, tells: bool = False) -> Callable[[], None]:
-        """Some of the pieces are filled or copied: the launch, bound to the memory of a build. tells: the host is told
-        when it is done."""
+    def launch(
+        self, build: Any, first: int, end: int, *, enters: bool = False, tells: bool = False
+    ) -> Callable[[], None]:
+        """Some of the pieces are filled or copied: the launch, bound to the memory of a build. enters: before
+        the rounds; tells: the host is told when it is done."""
         part = self.there[FIELDS * first : FIELDS * end]
         chunks = sum(-(-row[BYTES] // CHUNK) for row in self.rows[first:end])
         launch: Callable[[], None] = build.launcher(
             Variant("loop/gpu/move"),
             1 if tells else build.grid(BLOCK * chunks),
-            (np.int64(end - first), part, build.rounds, self.told.last, np.int64(tells)),
+            (np.int64(end - first), part, build.rounds, self.told.last, np.int64(enters), np.int64(tells)),
         )
         return launch
 

@@ -50,11 +50,11 @@ template <class W> __device__ __forceinline__ void move_words(const Piece& x, u6
 
 // Every block takes chunks of whatever pieces they are of, so that no piece waits for another one.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-move(i64 n, const u64* table, const i64* rounds, u64* told, i64 tells) {
+move(i64 n, const u64* table, const i64* rounds, u64* told, i64 enters, i64 tells) {
   await_previous();
   __shared__ u64 here[PIECES * PIECE_WORDS];
   __shared__ u64 before[PIECES + 1];  // chunks of the pieces before
-  const u64 by_grid = (u64)(rounds[2] - rounds[4]);
+  const u64 by_grid = enters ? 0 : (u64)(rounds[2] - rounds[4]);  // which it may be that bring in numbers
   for (i64 first = 0; first < n; first += PIECES) {
     const int count = (int)(n - first < PIECES ? n - first : PIECES);
     __syncthreads();

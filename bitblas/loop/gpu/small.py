@@ -43,11 +43,13 @@ MAX_LANES = 8
 
 
 class Small(NamedTuple):
-    """The launch of small rounds; none: why not. later: it runs none before the rounds of the first body."""
+    """The launch of small rounds; none: why not. later: it runs none before the rounds of the first body. counted: the
+    vectors whose entries say whether rounds are small, before any statement has written them."""
 
     launches: list[Callable[[], None]]
     text: str
     later: bool = False
+    counted: frozenset[Vec] = frozenset()
 
 
 def plan(round_: Round, condition: Vec | Scal) -> Step | Listed | str:
@@ -125,7 +127,8 @@ def small_rounds(build: Any) -> Small:
     launch = build.launcher(
         variant, cluster.blocks, (*args, *matrix, *build.resolve(parameters)), variant.constant("THREADS")
     )
-    return Small([launch], f"while few entries are at work, rounds run in one cluster: {variant}", first > 0)
+    counted = frozenset[Vec]() if isinstance(how, Step) else how.sparse
+    return Small([launch], f"while few entries are at work, rounds run in one cluster: {variant}", first > 0, counted)
 
 
 def lanes_of(work: int, units: int) -> int:

@@ -1,0 +1,59 @@
+"""What another program may have left in memory that nobody has written since: ones everywhere, so that whoever reads it
+takes every place for an entry, and numbers in lists for places that there are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bitblas.device import Device
+from bitblas.loop import scratch
+from bitblas.loop.gpu.exchange import Shared
+from bitblas.loop.gpu.graph import Ask, HostLoop, Parts, warm
+
+
+def leave(array: np.ndarray) -> np.ndarray:
+    """The array as it may come from another program."""
+    if array.size and not array.dtype.hasobject:
+        array.reshape(-1).view(np.uint8).fill(0xFF)
+    return array
+
+
+class Left:
+    """NumPy, where `empty` is memory that another program has given back."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    def empty(self, *args: Any, **options: Any) -> np.ndarray:
+        return leave(np.empty(*args, **options))
+
+    def empty_like(self, *args: Any, **options: Any) -> np.ndarray:
+        return leave(np.empty_like(*args, **options))
+
+
+def leave_scratch(device: Device) -> None:
+    """In the memory that programs take in turn (loop/scratch.py): every bit that one of the same sizes may have set."""
+    for (kind, size), blocks in scratch._shared(device).items():
+        for held in filter(None, (block() for block in blocks)):
+            leave(held.array)
+            if kind == "bits" and size % 64:
+                held.array[-1] = (1 << size % 64) - 1
+
+
+class Loop(HostLoop):
+    """The body launch by launch, after all that a GPU does: every launch is made once when the loop is, and another
+    program has run before each run."""
+
+    def __init__(
+        self, device: Device, parts: Parts, start: Ask, finish: Ask, going: Any, group: Any, rounds: Any
+    ) -> None:
+        super().__init__(device, parts, start, finish, going, group, rounds)
+        leave_scratch(device)
+        warm((*parts.begin, *parts.body, *start(0), *finish(0), *parts.end))
+
+    def run(self, stop: Callable[[], None], told: Shared) -> None:
+        leave_scratch(self.device)
+        super().run(stop, told)
