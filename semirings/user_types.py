@@ -190,7 +190,7 @@ dtypes._makers.update(read=read, make=lambda name, record: UserType(name or name
 
 def _by_field(record: np.dtype[Any], value: Mapping[str, Any]) -> tuple[Any, ...]:
     """The fields of a record in their order, those of records in it too. KeyError for other fields than it has."""
-    fields = record.fields or {}
+    fields: Mapping[str, Any] = record.fields or {}
     if value.keys() != fields.keys():
         raise KeyError(*value)
     inner = lambda x, kind: _by_field(kind, x) if isinstance(x, Mapping) else x

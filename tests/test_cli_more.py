@@ -95,6 +95,7 @@ def test_names_without_a_source(capsys, tmp_path):
     assert run(capsys, "info", *given)[1].startswith("3 vertices, 4 directed edges, with weights from 1 to 9\nall conn")
 
 
+@pytest.mark.filterwarnings("ignore:.* both directions with different values")
 def test_edges_that_count_both_ways_are_said(capsys, graph, tmp_path):
     """As the methods of a Graph take them: loops stay, and of two weights the lesser one."""
     for command, both in (("components", True), ("bfs", False), ("louvain", True), ("strong", False)):

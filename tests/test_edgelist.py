@@ -107,6 +107,7 @@ BAD = {
 }  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:.* both directions with different values")
 @pytest.mark.parametrize("text, options, dtype, n, expected, labels", GOOD.values(), ids=GOOD)
 def test_reads(tmp_path, monkeypatch, text, options, dtype, n, expected, labels):
     graph = read(text, **options)

@@ -113,3 +113,12 @@ def test_dimensions_that_do_not_fit_are_values_that_do_not():
             u.ewise_add(v)
         with pytest.raises(error):
             u[[0, 1]].new(input_mask=v.S)
+
+
+def test_aggregators_compute_in_the_type_that_is_asked_for():
+    """Of two numbers whose sum INT8 does not hold: python-graphblas gives the same."""
+    v = bitblas.Vector.from_coo([0, 1], [100, 100], dtype="INT8")
+    assert v.reduce(agg.mean["FP64"]).new().value == 100 and v.reduce(agg.mean).new().value == -28
+    A = bitblas.Matrix.from_coo([0, 0], [0, 1], [100, 100], dtype="INT8")
+    assert A.reduce_rowwise(agg.varp["FP64"]).new().to_dict() == {0: 0}
+    assert A.reduce_scalar("mean[FP32]").new() == 100

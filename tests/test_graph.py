@@ -245,7 +245,8 @@ def test_rows_of_unlike_length_or_kind_are_refused():
 def test_both_directions_are_one_edge():
     """Read without directions, the lesser of their values stands, as `to_undirected` has it, or what dup_op makes."""
     both = [("a", "b", 5), ("b", "a", 2), ("b", "c", 4)]
-    read = Graph.from_edges(both, directed=False)
+    with pytest.warns(UserWarning, match="both directions with different values"):
+        read = Graph.from_edges(both, directed=False)
     assert edges(read) == edges(Graph.from_edges(both).to_undirected())
     assert edges(read)["a", "b"] == edges(read)["b", "a"] == 2
     assert edges(Graph.from_edges(both, directed=False, dup_op="plus"))["a", "b"] == 7

@@ -174,3 +174,19 @@ def test_parallel_edges_of_networkx_are_joined_when_asked():
         assert gb.io.from_networkx(G, ["b", "a"], dup_op=dup_op).to_dicts() == {0: {0: 3, 1: weight}, 1: {0: weight}}
     assert Graph.from_networkx(networkx.MultiDiGraph([(0, 1), (0, 1)])).matrix.to_dicts() == {0: {1: 1}}
     assert gb.io.from_networkx(G).to_dicts() == {0: {1: 7}, 1: {0: 7, 1: 3}}
+
+
+def test_vertices_without_edges_are_given_by_name():
+    graph = Graph.from_edges([("a", "b", 2), ("b", "c", 3)], directed=False)
+    wider = graph.with_vertices(["z", "c", "b", "a"])
+    assert wider.labels == ("z", "c", "b", "a") and wider.degree()["z"] == 0 and wider.path("a", "c") == ["a", "b", "c"]
+    assert not wider.directed and wider.matrix.to_dicts() == {1: {2: 3}, 2: {1: 3, 3: 2}, 3: {2: 2}}
+    for wrong, said in ((["a", "b"], "none of 'c'"), (["a", "b", "c", "a"], "4 names, 3 different ones")):
+        with pytest.raises(InvalidValue, match=said):
+            graph.with_vertices(wrong)
+
+
+def test_unlike_weights_of_both_directions_are_warned_of():
+    with pytest.warns(UserWarning, match="both directions with different values, of which the lesser stands; dup_op"):
+        graph = Graph.from_edges([("x", "y", 5), ("y", "x", 2)], directed=False)
+    assert graph.matrix.to_dicts() == {0: {1: 2}, 1: {0: 2}}

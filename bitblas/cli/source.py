@@ -79,7 +79,8 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
     elif kind == "parquet" and given.keys() <= {"labels", "size"}:
         options |= given
     elif given:
-        raise Fault(f"{args.file}: options of edge lists ({', '.join(given)}) do not fit a file of format {kind}")
+        hint = "; --input-format csv says that it is one" if args.file == "-" and args.input_format is None else ""
+        raise Fault(f"{args.file}: options of edge lists ({', '.join(given)}) do not fit a file of format {kind}{hint}")
     try:
         graph = read(source, kind, **options)
     except InvalidValue as error:

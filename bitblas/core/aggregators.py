@@ -140,7 +140,8 @@ def delayed(op: Any, x: Any, method: str, size: int | None, allow_empty: bool = 
 
     Raises KeyError (no version for the type), ValueError (not to a Scalar, or `allow_empty` false).
     """
-    op = op if isinstance(op, TypedAggregator) else op[INT64 if op.counts else x.dtype]
+    asked = isinstance(op, TypedAggregator)
+    op = op if asked else op[INT64 if op.counts else x.dtype]
     plain = op.agg
     if plain.monoid is not None:
         kwargs = {} if allow_empty else {"allow_empty": False}
@@ -149,10 +150,12 @@ def delayed(op: Any, x: Any, method: str, size: int | None, allow_empty: bool = 
         raise ValueError("allow_empty=False not allowed when using Aggregators")
     if method == "reduce_scalar" and not plain.scalar:
         raise ValueError(f"Aggregator {plain.name} may not be used with Matrix.reduce_scalar.")
-    # By columns is by rows of the transpose.
-    r = Reduction(x.T, "reduce_rowwise") if method == "reduce_columnwise" else Reduction(x, method)
+    wide = dtypes.unify(op.dtype, x.dtype) if asked and not plain.counts else x.dtype
 
     def result() -> Any:
+        given = x if wide is x.dtype else x.dup(wide)  # a mean in FP64 of INT8 does not pass INT8
+        # By columns is by rows of the transpose.
+        r = Reduction(given.T, "reduce_rowwise") if method == "reduce_columnwise" else Reduction(given, method)
         found = plain.recipe(r)
         return found if found.dtype is op.return_type else found.dup(op.return_type)
 

@@ -156,6 +156,8 @@ def value_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
             with np.errstate(all="ignore"):
                 # A list is converted from its Python numbers, so that 300 does not wrap to an INT8.
                 source = array if hasattr(data, "dtype") or array.dtype.kind == "f" else data
+                if want.np_type.kind in "iu" and not hasattr(data, "dtype") and not np.isfinite(array).all():
+                    raise ValueError(f"values: expected numbers that {want} has, got NaN or infinity")
                 try:
                     array = np.array(source, want.np_type) if source is not array else array.astype(want.np_type)
                 except (ValueError, TypeError):

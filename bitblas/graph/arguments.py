@@ -58,9 +58,9 @@ def _entries(graph: Graph, argument: str, pairs: Any) -> Any:
     rows = list(pairs)
     if any(isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2 for pair in rows):
         raise InvalidValue(f"{argument}: expected pairs of vertices, a Graph or a Matrix, got {rows[:3]!r}")
-    ends = [[graph.vertex(pair[end]) for pair in rows] for end in (0, 1)]
+    i, j = ([graph.vertex(pair[end]) for pair in rows] for end in (0, 1))
     n, device = graph.matrix.nrows, graph.matrix.device.name
-    return gb.Matrix.from_coo(*ends, True, nrows=n, ncols=n, device=device)
+    return gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device=device)
 
 
 def weighted_by(value: Any, attributes: Iterable[str]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .. import extras
@@ -105,3 +106,22 @@ def ends(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
     if into:
         total(gb.binary.plus) << (A.reduce_columnwise(count) if graph.directed else loops(A).reduce_rowwise(count))
     return Values(graph, total)
+
+
+def over(graph: Graph, names: Iterable[Hashable]) -> Graph:
+    """The edges of a graph between other vertices, those that it has among them."""
+    labels = tuple(names)
+    number = {name: k for k, name in enumerate(labels)}
+    absent = [name for name in graph.vertices if name not in number]
+    if absent or len(number) < len(labels):
+        got = f"none of {absent[0]!r}" if absent else f"{len(labels)} names, {len(number)} different ones"
+        raise InvalidValue(f"names: expected each vertex of the graph, and each once, got {got}")
+    at, n = [number[name] for name in graph.vertices], len(labels)
+
+    def placed(A: Any) -> Any:
+        whole = type(A)(A.dtype, n, n, device=A.device)
+        whole[at, at] << A
+        return whole
+
+    more = {name: placed(A) for name, A in graph.attributes.items()}
+    return type(graph)(placed(graph.matrix), labels, directed=graph.directed, attributes=more)

@@ -69,11 +69,8 @@ class Graph(Methods, metaclass=methods.Named):
     @classmethod
     def from_edges(cls, edges: Iterable[tuple[Any, ...]], *, directed: bool = True, **options: Any) -> Graph:
         """From pairs of vertices, or triples with a weight, all of one kind: integers from 0, or names (strings, or
-        anything that can be hashed: coordinates, dates).
-
-        directed: False: each is an edge both ways. options and errors are those of `from_table`: dup_op="plus" joins
-        the weights of an edge that is there twice; InvalidValue for rows of unlike length or vertices of unlike kinds.
-        """
+        anything that can be hashed: coordinates, dates). The rest is as in `from_table`: dup_op="plus" joins weights of
+        an edge that is there twice. InvalidValue for rows of unlike length or vertices of unlike kinds."""
         if isinstance(edges, str | os.PathLike):
             raise TypeError(f"edges: expected pairs, or triples with a weight, got {edges!r}; Graph.read reads a file")
         table = given.columns_of(edges)
@@ -153,9 +150,7 @@ class Graph(Methods, metaclass=methods.Named):
             number = self._numbered(label)
             if number is None:
                 meant = arguments.meant(label, self.labels)
-                raise InvalidValue(
-                    f"expected one of the {len(self.labels)} labels of the graph, got {str(label)!r}{meant}"
-                )
+                raise InvalidValue(f"expected one of the {len(self.labels)} labels of the graph, got {label!r}{meant}")
             return number
         try:
             number = int(label)
@@ -233,6 +228,10 @@ class Graph(Methods, metaclass=methods.Named):
         names = None if self.labels is None else [self.labels[k] for k in of]
         more = {name: part(A) for name, A in self.attributes.items()}
         return Graph(part(self.matrix), names, directed=self._directed, attributes=more)
+
+    def with_vertices(self, names: Iterable[Hashable]) -> Graph:
+        """The same edges between these vertices, of which some may have none. InvalidValue where one is missing."""
+        return edges.over(self, names)
 
     def to_undirected(self, dup_op: Any = None) -> Graph:
         """The same graph with each edge both ways. Of two values that differ the lesser one stands, or what dup_op

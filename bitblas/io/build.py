@@ -38,6 +38,10 @@ def build(
         if twice is None and (directed or _first_duplicate(i, j) is None):
             raise
         if twice is None:
+            warn(
+                f"{source}: edges are there in both directions with different values, of which the lesser stands; "
+                f"{JOINING}"
+            )
             return from_entries(i, j, x, dtype, shape, dup_op=lesser(values.dtype), name=name, **storage)
         got = where(*twice) if where else f": expected every entry once, got row {twice[0]}, column {twice[1]} twice"
         raise InvalidValue(f"{source}{got}; {JOINING}") from None

@@ -121,6 +121,8 @@ def from_networkx(
         A = networkx.to_scipy_sparse_array(G, nodelist, None if kind is None else kind.np_type, weight)
     except networkx.NetworkXError as error:
         raise InvalidValue(f"nodelist: expected nodes of the graph, each once, got: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise InvalidValue(f"weight: expected a number as {weight!r} of every edge, got others: {error}") from None
     return from_scipy_sparse(A, name=name, device=device, format=format, tile=tile, packed=packed)
 
 

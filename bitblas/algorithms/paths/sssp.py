@@ -40,9 +40,9 @@ def sssp(A, source, *, delta=None, gb=None):
     weight is negative. gb: the library, bitblas if None.
     Returns a Vector of size n, FP32 or FP64 as A is, else INT64: 0 at the source, no entry at a vertex that cannot be
     reached.
-    Raises InvalidValue (a weight is NaN or -infinity; delta out of range; a negative cycle can be reached from the
-    source, which takes n rounds to see), DimensionMismatch (A not square), IndexOutOfBound (source out of range),
-    TypeError (wrong kinds).
+    Raises InvalidValue (a weight is NaN or -infinity; integer weights so large that a path may pass 2^63; delta out of
+    range; a negative cycle can be reached from the source, which takes n rounds to see), DimensionMismatch (A not
+    square), IndexOutOfBound (source out of range), TypeError (wrong kinds).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -119,4 +119,12 @@ def weights_of(A, gb):
         at = int(((w != w) | (w == -float("inf"))).argmax())
         got = f", an edge whose weight is {'NaN' if mean != mean else '-infinity'}"
         raise check.on_a_way(gb, [int(i[at]), int(j[at])], "weights that are numbers above -infinity", got, DROP)
+    # no path is longer than all edges together, nor than n of the longest
+    if A.dtype not in (gb.dtypes.FP32, FP64) and mean * A.nvals >= 2**62:
+        longest = max(int(B.reduce_scalar(gb.monoid.max, allow_empty=False).new().value), -int(lowest))
+        if longest * A.nrows >= 2**63:
+            raise gb.exceptions.InvalidValue(
+                f"argument A: expected integers of which {A.nrows} are less than 2^63 together, got a weight of "
+                f"{longest}. Hint: A.dup(float) has longer paths; A.select leaves out what means no edge."
+            )
     return lowest, mean

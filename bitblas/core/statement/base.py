@@ -125,7 +125,7 @@ class Output(Operators, InPlace):
                 if mask is not None:
                     raise TypeError("mask: expected one, got several")
                 mask = arg
-            elif isinstance(arg, (BinaryOp, Monoid, Parameterized, Typed, UnaryOp, str)) or arg in (min, max):
+            elif isinstance(arg, (BinaryOp, Monoid, Parameterized, Typed, UnaryOp, str)) or arg is min or arg is max:
                 if accum is not None:
                     raise TypeError("accum: expected one, got several")
                 accum = arg
