@@ -187,7 +187,12 @@ class Applicable(Called):
         return t
 
     def _lacks(self, t: DataType) -> KeyError:
-        return KeyError(f"{self.name} does not work with {t}; it has {', '.join(k.name for k in self.types)}")
+        hint = (
+            "; lor joins BOOL, agg.count and plus_pair count entries"
+            if t is dtypes.BOOL and "plus" in self.name
+            else ""
+        )
+        return KeyError(f"{self.name} does not work with {t}; it has {', '.join(k.name for k in self.types)}{hint}")
 
 
 class Ruled(Applicable):

@@ -2,6 +2,7 @@
 
 import io
 
+import numpy as np
 import pytest
 
 import bitblas as gb
@@ -187,6 +188,16 @@ def test_vertices_without_edges_are_given_by_name():
 
 
 def test_unlike_weights_of_both_directions_are_warned_of():
-    with pytest.warns(UserWarning, match="both directions with different values, of which the lesser stands; dup_op"):
+    with pytest.warns(UserWarning, match="both directions with different values; the lesser stands; dup_op"):
         graph = Graph.from_edges([("x", "y", 5), ("y", "x", 2)], directed=False)
     assert graph.matrix.to_dicts() == {0: {1: 2}, 1: {0: 2}}
+    equal = Graph.from_edges([("x", "y", 5), ("y", "x", 5)], directed=False)  # not of these
+    assert equal.matrix.to_dicts() == {0: {1: 5}, 1: {0: 5}}
+
+
+def test_sums_of_narrow_integers_have_room():
+    table = {"source": [0, 0], "target": [1, 1], "minutes": np.array([100, 100], np.int8)}
+    assert Graph.from_table(table, weight="minutes", dup_op="plus").matrix.to_dicts() == {0: {1: 200}}
+    with pytest.raises(TypeError, match="directed: expected True, False or None, got 'no'"):
+        Graph.from_table(table, directed="no")
+    assert len(Graph.from_edges([("a", "b"), ("b", "c")]).subgraph(["b", "a", "b"])) == 2

@@ -66,6 +66,13 @@ def numbered(table: dict[str, Any]) -> tuple[Any, ...] | None:
     return tuple(index)
 
 
+def flag(name: str, value: Any) -> bool | None:
+    """True, False or None. TypeError for what is none of them."""
+    if value is None or isinstance(value, bool | np.bool_):
+        return None if value is None else bool(value)
+    raise TypeError(f"{name}: expected True, False or None, got {value!r}")
+
+
 def is_table(value: Any) -> bool:
     """Whether it is a DataFrame, an Arrow table, or a dictionary of columns."""
     return isinstance(value, dict) or hasattr(value, "columns") or hasattr(value, "column_names")

@@ -54,7 +54,7 @@ class Graph(Methods, metaclass=methods.Named):
             raise TypeError(f"matrix: expected a Matrix, got {matrix!r}; Graph.read(path) reads a file")
         if not hasattr(matrix, "nvals"):
             raise TypeError(f"matrix: expected a Matrix, got {given.described(matrix)}")
-        self.matrix, self._directed = matrix, directed
+        self.matrix, self._directed = matrix, given.flag("directed", directed)
         self.labels = None if labels is None else tuple(labels)
         self.attributes = dict(attributes or {})
         self._numbers: dict[Hashable, int] | None = None
@@ -223,7 +223,7 @@ class Graph(Methods, metaclass=methods.Named):
 
     def subgraph(self, labels: Iterable[Any]) -> Graph:
         """The graph of some vertices, in the order given, and the edges between them."""
-        of = [self.vertex(label) for label in labels]
+        of = list(dict.fromkeys(self.vertex(label) for label in labels))  # each once
         part = lambda A: A[of, of].new()
         names = None if self.labels is None else [self.labels[k] for k in of]
         more = {name: part(A) for name, A in self.attributes.items()}

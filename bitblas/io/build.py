@@ -25,8 +25,10 @@ def build(
     """
     if values is not None and dtype is not None:
         _check_held(source, values, dtype)
-    i, j, x = (rows, cols, values) if directed else mirrored(rows, cols, values)
     check_dup_op(dup_op)
+    if values is not None and dtype is None and dup_op is not None and values.dtype.kind in "iu":
+        values = values.astype(np.int64 if values.itemsize < 8 else values.dtype, copy=False)  # sums have room
+    i, j, x = (rows, cols, values) if directed else mirrored(rows, cols, values)
     try:
         return from_entries(i, j, x, dtype, shape, dup_op=dup_op, name=name, **storage)
     except MemoryError as error:
@@ -38,10 +40,10 @@ def build(
         if twice is None and (directed or _first_duplicate(i, j) is None):
             raise
         if twice is None:
-            warn(
-                f"{source}: edges are there in both directions with different values, of which the lesser stands; "
-                f"{JOINING}"
-            )
+            if _differ(i, j, x):
+                warn(
+                    f"{source}: edges are there in both directions with different values; the lesser stands; {JOINING}"
+                )
             return from_entries(i, j, x, dtype, shape, dup_op=lesser(values.dtype), name=name, **storage)
         got = where(*twice) if where else f": expected every entry once, got row {twice[0]}, column {twice[1]} twice"
         raise InvalidValue(f"{source}{got}; {JOINING}") from None
@@ -160,6 +162,13 @@ def _first_duplicate(rows: np.ndarray, cols: np.ndarray) -> tuple[int, int] | No
     rows, cols = rows[order], cols[order]
     same = np.flatnonzero((rows[1:] == rows[:-1]) & (cols[1:] == cols[:-1]))
     return (int(rows[same[0]]), int(cols[same[0]])) if len(same) else None
+
+
+def _differ(rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> bool:
+    """Whether an entry that is there twice has two values."""
+    order = np.lexsort((cols, rows))
+    rows, cols, values = rows[order], cols[order], values[order]
+    return bool(((rows[1:] == rows[:-1]) & (cols[1:] == cols[:-1]) & (values[1:] != values[:-1])).any())
 
 
 def host_coo(A: Any) -> tuple[np.ndarray, ...]:
