@@ -40,7 +40,7 @@ def build(
         if twice is None and (directed or _first_duplicate(i, j) is None):
             raise
         if twice is None:
-            if _differ(i, j, x):
+            if x is not None and _differ(i, j, x):
                 warn(
                     f"{source}: edges are there in both directions with different values; the lesser stands; {JOINING}"
                 )
