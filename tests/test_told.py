@@ -200,4 +200,6 @@ def test_sums_of_narrow_integers_have_room():
     assert Graph.from_table(table, weight="minutes", dup_op="plus").matrix.to_dicts() == {0: {1: 200}}
     with pytest.raises(TypeError, match="directed: expected True, False or None, got 'no'"):
         Graph.from_table(table, directed="no")
+    with pytest.raises(TypeError, match="labels: expected True, False or None"):
+        Graph.from_edges([("a", "b")], labels=["a", "b", "z"])
     assert len(Graph.from_edges([("a", "b"), ("b", "c")]).subgraph(["b", "a", "b"])) == 2

@@ -55,7 +55,7 @@ def from_table(
             f"column {weight!r}: expected a number in every row, got NaN in row {np.isnan(values).argmax()}"
         )
     known: tuple[Any, ...] | None = None
-    if labels or named or rows.dtype.kind not in "iu" or cols.dtype.kind not in "iu":
+    if given.flag("labels", labels) or named or rows.dtype.kind not in "iu" or cols.dtype.kind not in "iu":
         if size is not None:
             raise InvalidValue(f"size: expected None for vertices that have names, got {size}")
         rows, cols, known = named or _named(rows, cols, (source, target))
