@@ -49,7 +49,7 @@ print(gb.explain(A.mxv(gb.Vector.from_coo([0, 1], 1.0, size=3))))
 print(sum(str(v).startswith("formats/csr/pull") for v in variants()))
 A.save("toy.bitblas")
 print(gb.Matrix.load("toy.bitblas", verify=True).to_coo())
-sys.exit(main(["info", "toy.bitblas", "--format", "toy"]))
+sys.exit(main(["info", "toy.bitblas", "--format", "toy", "--forms"]))
 """
 
 

@@ -41,9 +41,7 @@ def build(
             raise
         if twice is None:
             if x is not None and _differ(i, j, x):
-                warn(
-                    f"{source}: edges are there in both directions with different values; the lesser stands; {JOINING}"
-                )
+                warn_of_directions(source)
             return from_entries(i, j, x, dtype, shape, dup_op=lesser(values.dtype), name=name, **storage)
         got = where(*twice) if where else f": expected every entry once, got row {twice[0]}, column {twice[1]} twice"
         raise InvalidValue(f"{source}{got}; {JOINING}") from None
@@ -75,6 +73,11 @@ _OPERATORS = {
     "or": "'lor'",
 }
 _OPERATORS |= {"mean": "'plus', and 'plus' of ones, and divide", "count": "'plus' of ones", "keep": "'first'"}
+
+
+def warn_of_directions(source: str) -> None:
+    """Warn of edges without a direction that were there in both with two values."""
+    warn(f"{source}: edges are there in both directions with different values; the lesser stands; {JOINING}")
 
 
 def check_dup_op(dup_op: Any) -> None:

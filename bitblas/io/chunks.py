@@ -12,7 +12,7 @@ import numpy as np
 from .. import device as devices
 from ..exceptions import InvalidValue, OutOfMemory
 from ..graph.edges import both_ways
-from .build import JOINING
+from .build import JOINING, warn_of_directions
 from .columns import Columns
 from .edges import Layout, Reader
 from .files import CHUNK, Source, opened
@@ -95,7 +95,10 @@ class EdgeChunks(FileChunks):
             if self.both is None:
                 raise
         self.both, storage = None, {name: how.pop(name) for name in ("name", "format", "tile", "packed")}
-        return both_ways(super().matrix(dup_op, **how), **storage)
+        A = super().matrix(dup_op, **how)
+        if A.ewise_mult(A.T, "ne").new().reduce_scalar("lor").new().value:
+            warn_of_directions(self.name)
+        return both_ways(A, **storage)
 
     def entries(self, stream: Source) -> Iterator[Entries]:
         reader = Reader(stream.name, self.asked, self.base, self.size)

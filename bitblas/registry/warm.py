@@ -109,8 +109,8 @@ def _stored(matrix: Any) -> Iterator[Any]:
     matrix._read(now=True)
     if matrix.format != made:
         yield matrix
-    if "b2sr8" not in (made, matrix.format):
-        tiles = type(matrix)(matrix.dtype, *matrix.shape, device="cpu", format="b2sr", tile=8)
+    tiles = type(matrix)(matrix.dtype, *matrix.shape, device="cpu", format="b2sr", tile=8)
+    if tiles.format != matrix.format:
         tiles << matrix
         yield tiles
 
