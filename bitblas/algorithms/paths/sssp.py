@@ -24,8 +24,8 @@ from .. import _check as check
 from .bfs import bfs_levels
 from .negative_cycle import negative_cycle
 
-# Delta is this times the mean weight over the mean degree. ms on an H200 with 64, 32 and 16: stencil27_100 7.9, 5.9, 5.7;
-# rmat20 1.48, 1.52, 1.61; mycielskian14 .39, .41, .52; delaunay_n20 and grid2d_2048 the same within 2 %. CPU, 64 and 32:
+# Delta is this times the mean weight over the mean degree. ms on an H200 with 64, 32, 16: stencil27_100 7.9, 5.9, 5.7;
+# rmat20 1.48, 1.52, 1.61; mycielskian14 .39, .41, .52; delaunay_n20 and grid2d_2048 the same within 2 %. CPU, 64, 32:
 # stencil27_20 6.9, 5.9; delaunay_n14 13.7, 11.5; rmat14 3.2, 3.4; grid2d_256 74, 76.
 SPREAD = 32
 DROP = "remove such edges, as A.select does"
