@@ -71,7 +71,7 @@ def _wordless(call: Any) -> Any:
 def pytest_configure(config: pytest.Config) -> None:
     pytest.raises, pytest.warns = _wordless(pytest.raises), _wordless(pytest.warns)
     gb.config.set(autocompute=False, mapnumpy=True)
-    config.runslow = True  # type: ignore[attr-defined]
+    vars(config)["runslow"] = True
     config.addinivalue_line("markers", "slow: as python-graphblas marks them")
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import bitblas as gb
 from bitblas.device import brief, compiler, jit, targets
 from bitblas.device.specialise import specialised
+from bitblas.device.syntax import statements
 from bitblas.verbs.variants import fold_variant, reduce_variant
 
 FUNCTIONS = """
@@ -172,3 +175,26 @@ def test_quicker_passes_give_the_same_object(monkeypatch):
     quick = made()
     monkeypatch.setattr(brief, "OTHERS", [])
     assert quick == made() and len(quick[0][0]) > 500
+
+
+class Waits:
+    """Garbage that lets another thread go on when it is collected."""
+
+    def __init__(self):
+        self.me = self
+
+    def __del__(self):
+        time.sleep(1e-4)
+
+
+def test_threads_read_texts():
+    """One after the other: CPython's count of how deep it reads is of all threads."""
+
+    def run(_):
+        for _ in range(8):
+            for _ in range(50):
+                Waits()
+            assert len(statements(FUNCTIONS * 20)) == 160
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(run, range(4)))

@@ -22,6 +22,7 @@ from .. import extras
 from ..atomic import replacing
 from ..exceptions import DeviceError, JitError
 from ..kernels.prologue import Variant
+from .syntax import statements
 
 PACKAGE = Path(__file__).parent.parent
 ALGEBRA = Path(semirings.__file__).parent
@@ -139,7 +140,7 @@ def _reached(texts: Iterable[str], roots: Iterable[str]) -> str:
 def _definitions(text: str) -> list[tuple[tuple[str, ...], str, frozenset[str]]]:
     """The statements of a module: the names that each defines, its text, and the words in it."""
     lines, found = text.splitlines(keepends=True), []
-    for node in ast.parse(text).body:
+    for node in statements(text):
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
         part = "".join(lines[first - 1 : node.end_lineno])
         if isinstance(node, ast.FunctionDef):

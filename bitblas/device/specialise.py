@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .folding import Fold, assigned, module_statements
+from .syntax import statements
 
 Expr = ast.expr
 SMALL = 8  # nodes of an argument that is written out more than once
@@ -23,7 +24,7 @@ def specialised(text: str, name: str) -> str:
     constants: dict[str, int] = {}
     functions: dict[str, ast.FunctionDef] = {}
     others: list[ast.stmt] = []
-    for node in module_statements(ast.parse(text).body, constants):
+    for node in module_statements(statements(text), constants):
         if isinstance(node, ast.FunctionDef):
             functions[node.name] = node
         else:

@@ -42,7 +42,7 @@ class Statements(Expressions):
             if len(shape) == 2 and self.chance(0.25):
                 parts.append(self.place(n))
             else:
-                text, length = self.index(n)  # type: ignore[misc]
+                text, length = self.indices(n)
                 parts.append(text)
                 axes.append(axis)
                 part = (*part, length)
@@ -110,11 +110,11 @@ class Statements(Expressions):
         if which < 4 or len(shape) == 1:
             size = tuple(self.dim() if self.chance(0.7) else max(1, n + self.rng.randint(-3, 3)) for n in shape)
             if which == 1 and len(shape) == 1:
-                return Statement("delete", "delete", self.out, region=self.index(shape[0])[0])  # type: ignore[index]
+                return Statement("delete", "delete", self.out, region=self.indices(shape[0])[0])
             self.objects[self.out] = size, self.objects[self.out][1]
             return Statement("call", "resize", self.out, f"resize({', '.join(map(str, size))})")
         if which == 4:
-            region = ", ".join(self.index(n)[0] for n in shape)  # type: ignore[index]
+            region = ", ".join(self.indices(n)[0] for n in shape)
             return Statement("delete", "delete", self.out, region=region)
         k = self.rng.randint(max(-3, 1 - shape[0]), min(3, shape[1] - 1))
         length = min(shape[0] + min(k, 0), shape[1] - max(k, 0))

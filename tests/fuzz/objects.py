@@ -140,6 +140,12 @@ class Objects:
 
     # ---- indices ----------------------------------------------------------------------------------------------------
 
+    def indices(self, size: int) -> tuple[str, int]:
+        """Text and length of indices along an axis, as many as may be."""
+        found = self.index(size)
+        assert found is not None, "only of a given length there may be none"
+        return found
+
     def index(self, size: int, length: int | None = None, *, repeats: bool = False) -> tuple[str, int] | None:
         """Text and length of indices along an axis; of that length if it is given, None where there are none."""
         rng = self.rng

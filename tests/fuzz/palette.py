@@ -135,4 +135,4 @@ def draw(rng: random.Random, width: int, forms: tuple[str, ...], orders: tuple[s
     kinds = (UNARY, BINARY, LOGICAL, MONOID, SEMIRING, LOGICAL_SEMIRING, SELECT, INDEX, AGGREGATOR, INFIX)
     types = tuple(rng.sample(TYPES, max(1, width - 1)))
     families = [Family(*map(some, family)) for family in (OF_COMPLEX, OF_OWN)]
-    return Palette(types, *map(some, kinds), some(forms), orders, True, *families)  # type: ignore[arg-type]
+    return Palette(types, *map(some, kinds), some(forms), orders, True, *families)

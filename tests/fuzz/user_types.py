@@ -13,15 +13,15 @@ PAIR = np.dtype([("x", "<i8"), ("y", "<f8")])
 TRIPLE = np.dtype((np.int32, (3,)))
 
 
-def lower(a, b):  # type: ignore[no-untyped-def]
+def lower(a: Any, b: Any) -> Any:
     return a if a["x"] < b["x"] or (a["x"] == b["x"] and a["y"] <= b["y"]) else b
 
 
-def dot(a, b):  # type: ignore[no-untyped-def]
+def dot(a: Any, b: Any) -> Any:
     return a["x"] * b["x"] + a["y"] * b["y"]
 
 
-def left(a):  # type: ignore[no-untyped-def]
+def left(a: Any) -> Any:
     return a["x"]
 
 
