@@ -32,13 +32,17 @@ def _reduce(device: Device, monoid: Typed[Monoid], u: str, flags: bool = False) 
 
 def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     """The monoid's sum of all entries, None where there is none. Float sums have a fixed order: chunk by chunk, then
-    chunks of those sums; on the CPU those are added from left to right."""
+    chunks of those sums; on the CPU those are added from left to right. There values that are all the same are added
+    in that order too, where it matters: whether a vector is iso is more than a table of kernels knows."""
     if type(u) is SparseStore:
         u = local.renumbered(u, u.index)
     device, size = u.device, u.size
     if isinstance(u.values, np.generic):
-        k = u.nvals
-        return monoid.op.repeat(monoid.dtype, cast_scalar(u.values, monoid.return_type), k) if k else None
+        x, k = cast_scalar(u.values, monoid.return_type), u.nvals
+        if not k:
+            return None
+        if not device.host_memory or monoid.op.repeats_exactly(monoid.dtype, x, k):
+            return monoid.op.repeat(monoid.dtype, x, k)
     if records.computes(monoid):
         x = reading.entries(u)[1]
         if not len(x):

@@ -86,8 +86,8 @@ class Segments(NamedTuple):
         return up if how == "smallest" else up[self.sorted_by(-self.ranks())]
 
     def scanned(self, op: Typed[Monoid]) -> Segments:
-        """Each value joined by the monoid with all before it in its segment. Where no segment has two entries nothing is
-        joined, so values and type stay, as in python-graphblas."""
+        """Each value joined by the monoid with all before it in its segment. Where none has two entries nothing is
+        joined: values and type stay, as in python-graphblas."""
         d, n = self.device, len(self.segment)
         ranks, step = self.ranks(), 1
         longest = int(ranks.max()) + 1 if n else 0
