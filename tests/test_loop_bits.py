@@ -66,6 +66,14 @@ def test_products_that_are_one_value(monkeypatch, share):
     assert by_table == by_statements
 
 
+@pytest.mark.parametrize("size", [63, 300, 4096, 4097, 8192, 9000])
+def test_one_value_is_summed_as_many(size):
+    for x in (0.1, 1.0):
+        once, each = gb.Vector.from_scalar(x, size), gb.Vector.from_dense(np.full(size, x))
+        assert once.ss.is_iso and not each.ss.is_iso
+        assert once.reduce().new().value == each.reduce().new().value
+
+
 def test_what_is_added_exactly():
     """Sums of which none is rounded are the count times the value, in no time."""
     plus, times = gb.monoid.plus, gb.monoid.times
