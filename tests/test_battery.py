@@ -103,12 +103,15 @@ def pytest_generate_tests(metafunc):
         return found + list(sample(factors | {"device": DEVICES}, count, base) if searches else ())
 
     if "product_case" in metafunc.fixturenames:
-        every = list(sample({"form": PLAIN_FORMS} | KERNELS | {"algebra": ALGEBRAS + MORE_ALGEBRAS}, 800))
+        every = list(
+            sample({"form": PLAIN_FORMS} | KERNELS | {"algebra": ALGEBRAS + MORE_ALGEBRAS + TYPED_ALGEBRAS}, 800)
+        )
         metafunc.parametrize("product_case", cases(product_cases(), PRODUCTS, 4000, every), ids=label)
     if "mxm_case" in metafunc.fixturenames:
         metafunc.parametrize("mxm_case", cases(mxm_cases(), MXM, 1500, MXM_KERNELS), ids=label)
     if "entry_case" in metafunc.fixturenames:
-        found = cases(entry_cases(), ENTRYWISE | {"dtypes": MORE_DTYPES}, 2500)
+        every = [{"text": t, "dtypes": d} for t in ENTRYWISE["text"] for d in MORE_DTYPES] + TYPED_ENTRIES
+        found = cases(entry_cases(), {k: v for k, v in ENTRYWISE.items() if k not in every[0]}, 2500, every)
         if not searches:  # packed rows meet their like, of one type (test_mplg.py: others)
             packed = {"form": "mplg", "right": "mplg", "dtypes": ("INT64", "INT64", "minus", "plus", "ainv", "plus")}
             found = [case | packed if "mplg" in (case["form"], case["right"]) else case for case in found]
