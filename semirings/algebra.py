@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -77,6 +78,18 @@ class Monoid(Ruled):
             names = {"x": operand(x, z), "k": np.int64(k), "kx": operand(np.int64(k), z)}
             return cast_scalar(eval(code(resolve(self.repeated, z)), {**NAMESPACE, **names}), z)
 
+    def repeats_exactly(self, t: DataType, x: Any, k: int) -> bool:
+        """Whether the sum of k equal values x, and of fewer, is the same in whatever order they are added: no sum of
+        them is rounded."""
+        z = self.result_type(t)
+        if z.kind not in "fc" or self.is_exact_in_any_order:
+            return True
+        if self.name != "plus":
+            return False
+        value, room = cast_scalar(x, z), 2 << np.finfo(z.np_type).nmant
+        odd = [_significant(float(part)) for part in (value.real, value.imag)]
+        return all(part is not None and part * int(k) <= room for part in odd)
+
     def _doubled(self, z: DataType, x: np.generic, k: int) -> np.generic:
         total, k = x, k - 1
         while k > 0:
@@ -84,6 +97,12 @@ class Monoid(Ruled):
                 total = self.binaryop.evaluate(z, x=total, y=x)
             x, k = self.binaryop.evaluate(z, x=x, y=x), k >> 1
         return total
+
+
+def _significant(x: float) -> int | None:
+    """The odd number that x is, times a power of two; 0 for 0, None for what is no number."""
+    n = int(math.ldexp(math.frexp(abs(x))[0], 53)) if math.isfinite(x) else None
+    return n // (n & -n) if n else n
 
 
 # The monoids of the catalogue whose sums do not depend on the order, whatever the type.

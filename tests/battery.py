@@ -14,6 +14,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+from fuzz.user_types import PAIR
 
 from bitblas import formats
 from bitblas.formats.virtual import format as virtual_format
@@ -118,6 +119,8 @@ def values(rng: np.random.Generator, dtype: str, k: int) -> np.ndarray:
         return rng.random(k) < 0.6
     if dtype == "FP64":
         return rng.uniform(-2, 2, k)
+    if dtype == "Pair":
+        return np.fromiter(zip(rng.integers(-9, 10, k), rng.integers(-8, 9, k) / 4), PAIR, k)
     if dtype.startswith("FC"):
         part = f"FP{dtype[2:]}"
         return values(rng, part, k) + values(rng, part, k) * np.complex64(1j)
@@ -152,20 +155,22 @@ def in_turn(rows: Sequence[Case], devices: Sequence[str]) -> list[Case]:
 
 def covering(
     factors: Mapping[str, Sequence[Any]], base: Sequence[Case] = ({},), tries: int = 12,
-    compiled: Callable[[Case], Any] = lambda case: None,
+    compiled: Callable[[Case], Any] = lambda case: None, met: Sequence[Case] = (),
 ) -> list[Case]:  # fmt: skip
     """Cases in which every pair of levels of two factors meets: greedy, and the same ones each time.
 
     base: rows of some further factors that go together; each case extends one of them, every one is used, and each of
     their levels meets each level of the other factors. compiled: what is compiled for a case, of which there shall be
-    little: something new must bring eight pairs more.
+    little: something new must bring eight pairs more. met: cases whose pairs need no other one.
     """
     rng = random.Random(1)
     names = [*base[0], *factors]
     levels: dict[str, Sequence[Any]] = {n: list(dict.fromkeys(row[n] for row in base)) for n in base[0]} | dict(factors)
     among = [(a, b) for a, b in combinations(names, 2) if not (a in base[0] and b in base[0])]
     of = {name: [pair for pair in among if name in pair] for name in factors}
-    todo = {(a, x, b, y): None for a, b in among for x in levels[a] for y in levels[b]}
+    done = {(a, x, b, y) for case in met for a, b in among for x, y in [(case[a], case[b])]}
+    every = ((a, x, b, y) for a, b in among for x in levels[a] for y in levels[b])
+    todo = {pair: None for pair in every if pair not in done}
     unused = list(base) if base[0] else []
     cases: list[Case] = []
     seen: set[Any] = set()

@@ -13,6 +13,7 @@ from battery import (
     places,
     values,
 )
+from fuzz import user_types
 
 import bitblas
 from bitblas.formats import format_of, lanes
@@ -22,10 +23,13 @@ from bitblas.plan import transpose
 from bitblas.verbs import deciding
 
 oracle = pytest.importorskip("graphblas")
+user_types.registered(oracle)
+user_types.registered(bitblas)
 
 NAMES = "Matrix Vector Scalar binary unary indexunary monoid semiring select replace".split()
 MASKS = ("", ".S", ".V", "~.S", "~.V")
 ONE = {"BOOL": True, "FP32": 0.75, "FP64": -1.3, "FC32": 0.75 - 0.5j, "FC64": -1.3 + 0.4j}
+ONE["Pair"] = np.array((3, 0.75), user_types.PAIR)[()]
 
 # semiring, types of A, u and w, accumulator. The values of w are no products where the semiring may choose.
 ALGEBRAS = (
@@ -45,6 +49,13 @@ ALGEBRAS = (
     ("max_times", "FP64", "FP32", "FP64", "max"),
     ("min_first", "UINT64", "BOOL", "UINT64", "plus"),
 )
+# Complex numbers and a record: few forms, as each is a kernel more.
+TYPED_ALGEBRAS = (
+    ("plus_times", "FC64", "FC64", "FC64", "plus"),
+    ("plus_times", "FC32", "FC32", "FC32", "times"),
+    ("fuzz.least_first", "Pair", "Pair", "Pair", "fuzz.lower"),
+)
+TYPED_FORMS = ("csr", "b2sr8")
 MORE_ALGEBRAS = (  # with --all
     ("lxor_land", "BOOL", "BOOL", "UINT8", "plus"),
     ("any_first", "UINT64", "INT8", "FP64", "second"),
@@ -85,6 +96,11 @@ ENTRYWISE = {
     "T": ("", ".T"), **STATEMENT,
 }  # fmt: skip
 
+TYPED_DTYPES = (
+    ("FC64", "FC32", "minus", "plus", "conj", "plus"),
+    ("Pair", "Pair", "fuzz.lower", "fuzz.lower", "identity", "fuzz.least"),
+)
+NOT_OF_RECORDS = ("ewise_union", "right=1", "left=1", "colindex", "<< 1")
 MORE_DTYPES = ENTRYWISE["dtypes"] + (  # with --all
     ("INT8", "INT8", "plus", "plus", "ainv", "plus"), ("UINT64", "UINT64", "min", "plus", "ainv", "plus"),
 )  # fmt: skip
@@ -137,7 +153,8 @@ def how(case, mask):
 def dense(x):
     """Dtype, shape, presence and values of a result, as arrays on the host."""
     if x.ndim == 0:
-        return str(x.dtype), (), np.array(x.value is not None), np.array(0 if x.value is None else x.value)
+        value = np.array(0 if x.value is None else x.value, user_types.PAIR if x.dtype == "Pair" else None)
+        return str(x.dtype), (), np.array(x.value is not None), value
     found = [np.asarray(bitblas.device.get("cpu").asarray(a.get() if hasattr(a, "get") else a)) for a in x.to_coo()]
     at = tuple(a.astype(np.int64) for a in found[:-1])
     present, full = np.zeros(x.shape, bool), np.zeros(x.shape, found[-1].dtype)

@@ -30,8 +30,12 @@ from battery_runs import (
     MORE_ALGEBRAS,
     MORE_DTYPES,
     MXM,
+    NOT_OF_RECORDS,
     PRODUCTS,
     SUMS,
+    TYPED_ALGEBRAS,
+    TYPED_DTYPES,
+    TYPED_FORMS,
     Operands,
     check,
     dense,
@@ -58,6 +62,10 @@ MXM_KERNELS = [
     if f not in (*ALIKE, "mplg") or a in PACKED or (f != "mplg" and a[0] == "min_plus")
 ]  # fmt: skip
 ENTRY_KERNELS = [{"text": t, "dtypes": d} for t in ENTRYWISE["text"] for d in ENTRYWISE["dtypes"]]
+TYPED_ENTRIES = [
+    {"text": t, "dtypes": d} for t in ENTRYWISE["text"] for d in TYPED_DTYPES
+    if "'>'" not in t and not (d[0] == "Pair" and any(x in t for x in NOT_OF_RECORDS))
+]  # fmt: skip
 
 
 @functools.cache
@@ -65,7 +73,9 @@ def product_cases():
     plain = covering({"form": tuple(f for f in FORMS if f != "mplg" and f not in ALIKE)} | KERNELS)
     plain += covering({"form": ALIKE} | KERNELS | {"algebra": KINDS_OF})
     plain += covering({"form": ("mplg",)} | KERNELS | {"algebra": PACKED, "u": ("full", "half", "sparse")})
-    return covering(PRODUCTS, in_turn(plain, DEVICES), compiled=compiled_for_product)
+    found = covering(PRODUCTS, in_turn(plain, DEVICES), compiled=compiled_for_product)
+    typed = covering({"form": TYPED_FORMS} | KERNELS | {"algebra": TYPED_ALGEBRAS}, met=plain)
+    return found + covering(PRODUCTS, in_turn(typed, DEVICES), compiled=compiled_for_product, met=found)
 
 
 def compiled_for_product(case):
@@ -74,13 +84,16 @@ def compiled_for_product(case):
 
 @functools.cache
 def mxm_cases():
-    return covering(MXM, in_turn(MXM_KERNELS, DEVICES))
+    found = covering(MXM, in_turn(MXM_KERNELS, DEVICES))
+    typed = [{"form": f, "algebra": a} for f in TYPED_FORMS for a in TYPED_ALGEBRAS]
+    return found + covering(MXM, in_turn(typed, DEVICES), met=found)
 
 
 @functools.cache
 def entry_cases():
     factors = {k: v for k, v in ENTRYWISE.items() if k not in ENTRY_KERNELS[0]}
-    return covering(factors, in_turn(ENTRY_KERNELS, DEVICES))
+    found = covering(factors, in_turn(ENTRY_KERNELS, DEVICES))
+    return found + covering(factors, in_turn(TYPED_ENTRIES, DEVICES), met=found)
 
 
 def pytest_generate_tests(metafunc):
@@ -90,27 +103,33 @@ def pytest_generate_tests(metafunc):
         return found + list(sample(factors | {"device": DEVICES}, count, base) if searches else ())
 
     if "product_case" in metafunc.fixturenames:
-        every = list(sample({"form": PLAIN_FORMS} | KERNELS | {"algebra": ALGEBRAS + MORE_ALGEBRAS}, 800))
+        every = list(
+            sample({"form": PLAIN_FORMS} | KERNELS | {"algebra": ALGEBRAS + MORE_ALGEBRAS + TYPED_ALGEBRAS}, 800)
+        )
         metafunc.parametrize("product_case", cases(product_cases(), PRODUCTS, 4000, every), ids=label)
     if "mxm_case" in metafunc.fixturenames:
         metafunc.parametrize("mxm_case", cases(mxm_cases(), MXM, 1500, MXM_KERNELS), ids=label)
     if "entry_case" in metafunc.fixturenames:
-        found = cases(entry_cases(), ENTRYWISE | {"dtypes": MORE_DTYPES}, 2500)
+        every = [{"text": t, "dtypes": d} for t in ENTRYWISE["text"] for d in MORE_DTYPES] + TYPED_ENTRIES
+        found = cases(entry_cases(), {k: v for k, v in ENTRYWISE.items() if k not in every[0]}, 2500, every)
         if not searches:  # packed rows meet their like, of one type (test_mplg.py: others)
             packed = {"form": "mplg", "right": "mplg", "dtypes": ("INT64", "INT64", "minus", "plus", "ainv", "plus")}
             found = [case | packed if "mplg" in (case["form"], case["right"]) else case for case in found]
         metafunc.parametrize("entry_case", found, ids=label)
 
 
-@pytest.mark.parametrize("cases, most", [(product_cases, 420), (mxm_cases, 340), (entry_cases, 420)])
+APART = (("form", "algebra"), ("form", "u"), ("text", "dtypes"))
+
+
+@pytest.mark.parametrize("cases, most", [(product_cases, 440), (mxm_cases, 340), (entry_cases, 420)])
 def test_few_cases_meet_every_pair(cases, most):
-    """Of all levels that occur: but for what goes together by its kind, and a packed row's algebras."""
+    """Of all levels that occur: but for what goes together by its kind, a packed row's algebras, and records."""
     found = cases()
     met, levels = pairs(found), {name: dict.fromkeys(case[name] for case in found) for name in found[0]}
     every = {(a, x, b, y) for a, b in combinations(levels, 2) for x in levels[a] for y in levels[b]}
     apart = {frozenset((a, b)) for a, _, b, _ in every - met}
     print(f"{len(found)} cases, {len(met)} of {len(every)} pairs")
-    assert len(found) <= most and apart <= {frozenset(("form", "algebra")), frozenset(("form", "u"))}
+    assert len(found) <= most and apart <= {frozenset(x) for x in APART}
     some = {(x, y) for a, x, b, y in met if (a, b) == ("form", "algebra")}
     assert all((f, a) in some for f in levels.get("form", ()) for a in PACKED if "algebra" in levels)
 

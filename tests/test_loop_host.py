@@ -99,30 +99,6 @@ def test_patience(monkeypatch):
     assert turn.spent > 0.0
 
 
-def test_floats_have_the_bits_that_statements_give(monkeypatch):
-    """How many rounds a table runs is a matter of time, which nobody may see: sums of full words, and of others."""
-
-    def sums(patience):
-        monkeypatch.setattr(Turn, "PATIENCE", patience)
-        x = gb.Vector.from_dense(np.random.default_rng(1).random(9000))
-        y = x.select(gb.select.valuegt, 0.3).new()
-        totals, going = [gb.Scalar(FP64), gb.Scalar(FP64)], gb.Scalar(BOOL)
-        going << True
-
-        def body(_):
-            for u, total in zip((x, y), totals):
-                total << u.reduce(gb.monoid.plus)
-                u << u.apply(gb.binary.times, right=1.1)
-            going << totals[0].apply(gb.binary.lt, right=6000.0)
-
-        program = Program(body, while_=going)
-        rounds = program.run()
-        assert ("from a table" in str(program.explain())) == (patience == 0)
-        return rounds, [total.value for total in totals]
-
-    assert sums(0.0) == sums(1e9)
-
-
 def test_what_is_not_repaid_is_made_once(monkeypatch):
     """A table whose kernels would have to be compiled waits for that long, whatever becomes of the vectors until then;
     and the next program of that body waits from its beginning."""

@@ -27,6 +27,8 @@ list(R.ss.sort(values=False)); list(I.ss.sort()); list(L.ss.sort()); list(E.ss.s
 list(A.ss.sort(permutation=False, values=False)); list(v.ss.sort(lambda x, y: y < x));
 A.ss.scan(); A.ss.scan(order="col"); R.ss.scan(monoid.max); A.ss.scan(binary.plus); v.ss.scan(); v.ss.scan("min");
 v.ss.scan(monoid.times); L.ss.scan(monoid.lxor); E.ss.scan(); A.T.new().ss.scan("max", order="F");
+v.ss.scan(monoid.lor), [x.ss.scan(monoid.lor) for x in (e, E, I, I[:1, :].new(), v.diag(), Vector("FP32", 1))];
+[x.ss.scan(monoid.plus["FP64"]) for x in (e, v, v.diag())]; A[:, 0].new().diag().ss.scan(monoid.land, order="F");
 v.ss.head(5, sort=True); v.ss.head(200, sort=True); A.ss.head(7, sort=True); A.ss.head(3, float, sort=True)
 """
 

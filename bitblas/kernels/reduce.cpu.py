@@ -27,8 +27,20 @@ def word_sum(values, first):
     return add(add(add(a, b), add(c, d)), add(add(e, f), add(g, h)))
 
 
+@njit(**FUNCTION)
+def same_sum(x):
+    """Of 64 times that value: eight sums that are alike."""
+    total = x
+    for _ in range(1, 8):
+        total = add(total, x)
+    for _ in range(3):
+        total = add(total, total)
+    return total
+
+
 @njit(**SLP)  # to add eight sums one by one takes longer than to read what they are of
 def reduce(lo, hi, per, size, u_bits, u_val, u_iso, u_stride, sum_present, sums):
+    same = IDENTITY if FLAGS or U_BOOL or u_stride else same_sum(take(u_iso))
     for chunk in range(lo, hi):
         total = IDENTITY
         some = False
@@ -42,8 +54,8 @@ def reduce(lo, hi, per, size, u_bits, u_val, u_iso, u_stride, sum_present, sums)
         else:
             for w in range(chunk * per, (end + 63) >> 6):
                 rest = at(u_bits, w)
-                if not U_BOOL and rest == ~np.uint64(0) and u_stride:
-                    x = word_sum(u_val, w << 6)
+                if not U_BOOL and rest == ~np.uint64(0):
+                    x = word_sum(u_val, w << 6) if u_stride else same
                     total = add(total, x) if some else x
                     some = True
                     continue

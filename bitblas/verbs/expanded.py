@@ -57,7 +57,8 @@ def mxm(
     parts = []
     for low, high in _chunks(d, i, ends):
         begin = 0 if low == 0 else ends[low - 1]
-        a = low + xp.searchsorted(ends[low:high], begin + xp.arange(int(ends[high - 1] - begin)), "right")
+        count = int(ends[high - 1] - begin) if high else 0
+        a = low + xp.searchsorted(ends[low:high], begin + xp.arange(count), "right")
         b = begin + xp.arange(len(a)) - (ends[a] - last[a])
         at = i[a] * ncols + j[b]
         if allowed is not None:
@@ -82,7 +83,7 @@ def _chunks(device: Device, rows: Any, ends: Any) -> list[tuple[int, int]]:
     """Ranges of entries, whole rows each, that make no more products than MOST; at least one range."""
     n = len(rows)
     if not n or int(ends[-1]) <= MOST:
-        return [(0, n)] if n else []
+        return [(0, n)]
     xp, found, low = device.xp, [], 0
     while low < n:
         before = int(ends[low - 1]) if low else 0

@@ -32,13 +32,20 @@ def _reduce(device: Device, monoid: Typed[Monoid], u: str, flags: bool = False) 
 
 def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
     """The monoid's sum of all entries, None where there is none. Float sums have a fixed order: chunk by chunk, then
-    chunks of those sums; on the CPU those are added from left to right."""
+    chunks of those sums; on the CPU those are added from left to right. There values that are all the same are added
+    in that order too, where it matters: whether a vector is iso is more than a table of kernels knows."""
     if type(u) is SparseStore:
         u = local.renumbered(u, u.index)
     device, size = u.device, u.size
     if isinstance(u.values, np.generic):
-        k = u.nvals
-        return monoid.op.repeat(monoid.dtype, cast_scalar(u.values, monoid.return_type), k) if k else None
+        if not u.nvals:
+            return None
+        x = cast_scalar(u.values, monoid.return_type)
+        once = _repeated(monoid, x.dtype.char, x.tobytes(), u.nvals, not device.host_memory)
+        if once is not None:
+            return once
+        if u.nvals == size > HOST_CHUNK * 64:
+            return _of_equal(u, monoid)
     if records.computes(monoid):
         x = reading.entries(u)[1]
         if not len(x):
@@ -47,20 +54,41 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
         found: np.generic = device.to_host(sums)[0]
         return found
     operand = u.present, *stored(device, u.dtype, u.values)
-    return _summed(device, monoid, u.dtype, size, operand, False)
+    return _summed(device, monoid, u.dtype, size, operand, HOST_CHUNK if device.host_memory else CHUNK)
+
+
+@functools.lru_cache(1 << 10)
+def _repeated(monoid: Typed[Monoid], kind: str, value: bytes, k: int, rounded: bool) -> np.generic | None:
+    """The sum of k equal values; None if it is rounded and may not be."""
+    x = np.frombuffer(value, kind)[0]
+    found: np.generic = monoid.op.repeat(monoid.dtype, x, k)
+    return found if rounded or monoid.op.repeats_exactly(monoid.dtype, x, k) else None
+
+
+def _of_equal(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
+    """Of a full vector of one value, on the CPU: chunks that are alike are summed once."""
+    device, per, operand = u.device, HOST_CHUNK * 64, stored(u.device, u.dtype, u.values)
+    parts = [(u.present, per), *([(u.present[u.size // per * HOST_CHUNK :], u.size % per)] if u.size % per else [])]
+    found = [_summed(device, monoid, u.dtype, n, (bits, *operand), HOST_CHUNK) for bits, n in parts]
+    z = monoid.return_type
+    sums = np.full(u.size // per + len(found) - 1, found[0], z.np_type)
+    sums[u.size // per :] = found[1:]
+    some = np.ones(len(sums), np.uint8)
+    return _summed(device, monoid.op[z], z, len(sums), (some, sums, z.np_type.type(0), 1), len(sums), flags=True)
 
 
 def reduce_flagged(device: Device, monoid: Typed[Monoid], values: Any, present: Any) -> np.generic | None:
     """The same of an array (BOOL: bools), of whose values those count that have a flag (UINT8)."""
     dtype = lookup_dtype(values.dtype)
-    return _summed(device, monoid, dtype, len(values), (present, values, dtype.np_type.type(0), 1), True)
+    return _summed(device, monoid, dtype, len(values), (present, values, dtype.np_type.type(0), 1), CHUNK, flags=True)
 
 
 def _summed(
-    device: Device, monoid: Typed[Monoid], dtype: DataType, size: int, operand: tuple[Any, ...], flags: bool
-) -> np.generic | None:
+    device: Device, monoid: Typed[Monoid], dtype: DataType, size: int, operand: tuple[Any, ...], per: int, *,
+    flags: bool = False,
+) -> np.generic | None:  # fmt: skip
+    """per: words of a chunk, of the first sums."""
     (kernel, z), n = _reduce(device, monoid, dtype.name, flags), words(size)
-    per = HOST_CHUNK if device.host_memory and not flags else CHUNK
     while True:
         chunks = -(-n // per)
         told = Readback(device, 24) if chunks == 1 and not device.host_memory else None

@@ -86,13 +86,16 @@ class Segments(NamedTuple):
         return up if how == "smallest" else up[self.sorted_by(-self.ranks())]
 
     def scanned(self, op: Typed[Monoid]) -> Segments:
-        """Each value joined by the monoid with all before it in its segment."""
+        """Each value joined by the monoid with all before it in its segment. Where none has two entries nothing is
+        joined: values and type stay, as in python-graphblas."""
         d, n = self.device, len(self.segment)
-        x = d.xp.full(n, self.values) if isinstance(self.values, np.generic) else self.values
-        join = verbs.plain(op)
-        x = arrays.cast(d, x, self.dtype, join.dtype) if n else x.astype(join.dtype.np_type)
         ranks, step = self.ranks(), 1
         longest = int(ranks.max()) + 1 if n else 0
+        if longest < 2:
+            return self
+        x = d.xp.full(n, self.values) if isinstance(self.values, np.generic) else self.values
+        join = verbs.plain(op)
+        x = arrays.cast(d, x, self.dtype, join.dtype)
         while step < longest:
             places = d.xp.flatnonzero(ranks >= step)
             fresh = x.copy()

@@ -18,7 +18,7 @@ from ...formats.values import PackedValues
 from ...kernels.prologue import Variant
 from ...plan.direction import Case, Known, pulled
 from ...plan.narrow import ALPHA
-from ...plan.product import VALUES, WORDS, reads_matrix
+from ...plan.product import COUNT, VALUES, WORDS, reads_matrix
 from ...plan.transpose import at_hand
 from ...store import VectorStore, words
 from ...verbs import deciding
@@ -52,15 +52,21 @@ class Later(CaptureError):
     """What statements will make is not there yet."""
 
 
-def is_step(s: Statement, full: frozenset[Vec]) -> bool:
+def is_step(s: Statement, full: frozenset[Vec], iso: Mapping[int, Any]) -> bool:
     """Whether the product of a statement is made along its vector's entries: one thread joins products in the order of
     the entries, so that sums of floats are what they are by rows. A full vector gains nothing by that, but where a pull
-    would need the transpose. CaptureError: it had to be, and cannot."""
+    would need the transpose; products that all are one value are counted by rows, and multiplied, which sums along
+    entries are only where none is rounded. CaptureError: it had to be, and cannot."""
     product = s.value
     assert isinstance(product, Product)
     if isinstance(product, LineProduct):
         return False
     if product.u in full and pulls(product):
+        return False
+    kind, value = layout.kind(product, iso)
+    if kind == COUNT and not product.semiring.op.monoid.repeats_exactly(product.semiring.dtype, value, product.u.size):
+        if not pulls(product):
+            raise Later(f"{s.text}: the transpose whose rows it would count is not repaid")
         return False
     A, key = product.matrix, product.matrix.structure.primary.key
     if A.nrows != A.ncols or not A.structure.primary.format.spreads:

@@ -51,7 +51,7 @@ class HostRounds:
         stores = {x.id: self._held(x) for x in self.loaded}
         iso, full = layout.iso_values(body_, stores), layout.full_vectors(body_, stores)
         self.body = body_ = layout.prepared(body_, full)
-        steps, direct = lambda s: is_step(s, full), lambda s: layout.is_direct(s, iso)
+        steps, direct = lambda s: is_step(s, full, iso), lambda s: layout.is_direct(s, iso)
         round_ = fuse(body_, steps, direct, self.condition, lists=False)
         self.full_at_start = [x for x in self.loaded if x in full]
         self.iso_at_start = [x for x in self.loaded if x.id in iso]
