@@ -74,13 +74,20 @@ def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
     return both
 
 
+def holds_names(graph: Graph, kind: str) -> bool:
+    """Whether a file of that kind holds the names of the vertices."""
+    from ..io import saved
+
+    return saved.holds(graph.labels) if kind == "bitblas" else kind not in ("mtx", "npz")
+
+
 def tell_what_is_lost(graph: Graph, kind: str) -> None:
     """Warn of what a file of that kind does not hold, and of names that are read as numbers."""
-    lost = ["the names of the vertices"] if graph.labels and kind in ("mtx", "npz", "bitblas") else []
+    lost = ["the names of the vertices"] if graph.labels and not holds_names(graph, kind) else []
     lost += [f"the attributes {', '.join(graph.attributes)}"] if graph.attributes else []
     if lost:
         warn(f"a file of format {kind} does not hold {' and '.join(lost)}: they are left out")
-    elif kind != "parquet" and any(str(name).lstrip("+-").isdecimal() for name in graph.labels or ()):
+    elif kind not in ("parquet", "bitblas") and any(str(name).lstrip("+-").isdecimal() for name in graph.labels or ()):
         warn("names that are written as numbers are read as numbers, unless labels=True (--labels) says otherwise")
 
 

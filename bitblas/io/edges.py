@@ -15,16 +15,13 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidValue, warn
-from .header import INTEGER, SEEN, dividing, integers, is_weight, names_columns, of_weight, value_of, warn_of_mark
+from .header import LED_BY_ZERO, SEEN, dividing, integers, names_columns, warn_of_mark
 from .names import LEAST, Names, fields_of
-from .scan import Fault, Scan, numbers, pieces
+from .scan import Fault, Scan, pieces
+from .weights import INTEGER, WEIGHT, is_weight, kind_of, numbers_of, of_weight, plain_numbers, table_of, value_of
 
 COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
-_INTEGERS = b"0123456789+- \t\r\n\v\f"
-_PLUS = re.compile(rb"(?<![eE])\+")
-_BLANKS = bytes.maketrans(b" \t\r\v\f", b"\n\n\n\n\n")
 _DIGITS = np.frombuffer(b"0123456789", np.uint8)
-WEIGHT = "a number as weight"
 _EXACT = 1 << 53  # integers beyond are not exact as FP64
 
 
@@ -38,6 +35,7 @@ class Layout:
     weights: bool | None
     columns: int = 0
     nan: bool = False  # whether a weight may be NaN
+    decimal: str = "."  # what stands before the fraction of a weight
 
     @property
     def line(self) -> str:
@@ -133,7 +131,7 @@ class Reader:
             return block
         header = layout.header
         if header is None:
-            header = names_columns(self.name, fields, lines, block, layout.labels, layout.weights)
+            header = names_columns(self.name, fields, lines, block, layout.labels, layout.weights, layout.decimal)
         if header:
             self.layout = replace(layout, header=False)
             rest = block.split(b"\n", number - self.lines)[number - self.lines :]
@@ -186,11 +184,16 @@ class Reader:
     def _numbered(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         layout, mark = self.layout, self.layout.delimiter
         text = block if mark is None else block.replace(mark.encode(), b" ")
-        kind = "real" if text.translate(None, _INTEGERS) else "integer"
+        if mark is not None and b'"' in text:
+            return self._quoted(block)
+        if layout.decimal == ",":
+            if b"." in text:
+                raise self.blame(block)
+            text = text.replace(b",", b".")
+        kind = kind_of(text)
         try:
             count, led = _checked(block, text, kind, None if mark is None else mark.encode(), layout.columns)
-            bare = _PLUS.sub(b" ", text) if b"+" in text else text  # SciPy reads no leading plus
-            table = numbers(bare.translate(_BLANKS), kind, count).reshape(-1, layout.columns)
+            table = table_of(text, kind, count).reshape(-1, layout.columns)
         except (Fault, ValueError, OverflowError):
             raise self.blame(block) from None
         ends = table[:, :2]
@@ -198,18 +201,22 @@ class Reader:
             raise self.blame(block)
         if layout.weights and not layout.nan and table.dtype.kind == "f" and np.isnan(table[:, 2]).any():
             raise self.blame(block)
-        if led and self.guessed and not self.led:
-            self.led = True
-            warn(f"{self.name}: numbers of vertices have zeros before them: labels=True (--labels) if 007 is a name")
+        if led:
+            self._tell_of_zeros()
         rows, cols = (ends[:, k].astype(np.int64) - self.base for k in (0, 1))
         return rows, cols, table[:, 2].copy() if layout.weights else None
+
+    def _tell_of_zeros(self) -> None:
+        if self.guessed and not self.led:
+            self.led = True
+            warn(f"{self.name}: numbers of vertices have zeros before them: labels=True (--labels) if 007 is a name")
 
     def blame(self, block: bytes) -> InvalidValue:
         """What is wrong with the lines of a block that are no edges."""
         number = self.lines
         for number, fields in self._lines(block):
             if (expected := self._lacking(fields)) is not None:
-                self.hint = self.hint or (of_weight(fields[2]) if expected == WEIGHT else "")
+                self.hint = self.hint or (of_weight(fields[2], self.layout.decimal) if expected == WEIGHT else "")
                 self.wrong.append(f"line {number}: expected {expected}, got {self._shown(fields)}")
         if self.wrong:
             return InvalidValue(f"{self.name}, {self.wrong[0]}{self.hint}")
@@ -224,7 +231,7 @@ class Reader:
             for end in fields[:2]:
                 if not INTEGER.fullmatch(end) or not self.base <= value_of(end) < self.limit:
                     return f"vertices from {self.base}" + ("" if self.size is None else f" to {self.limit - 1}")
-        if len(fields) == 3 and (layout.weights or not layout.labels) and not is_weight(fields[2]):
+        if len(fields) == 3 and (layout.weights or not layout.labels) and not is_weight(fields[2], layout.decimal):
             return WEIGHT
         return None
 
@@ -235,19 +242,32 @@ class Reader:
         plain = fields_of(block, layout.delimiter, layout.columns) if len(block) >= LEAST else None
         if plain is not None:
             fields, rest = plain
-            values = _plain_numbers(rest, len(fields.begins) // 2) if layout.weights else None
+            values = plain_numbers(rest, len(fields.begins) // 2, layout.decimal) if layout.weights else None
             if not layout.weights or (values is not None and not np.isnan(values).any()):
                 pairs = self.index.of(fields).reshape(-1, 2)
                 return pairs[:, 0], pairs[:, 1], values
+        ends, weights = self._one_by_one(block)
+        pairs = self.index.numbers(ends).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1], weights
+
+    def _quoted(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Numbers of which some stand in quotes."""
+        ends, weights = self._one_by_one(block)
+        if any(map(LED_BY_ZERO.fullmatch, ends)):
+            self._tell_of_zeros()
+        pairs = np.array(list(map(int, ends)), np.int64).reshape(-1, 2) - self.base
+        return pairs[:, 0], pairs[:, 1], weights
+
+    def _one_by_one(self, block: bytes) -> tuple[list[str], np.ndarray | None]:
+        """The ends of the edges, and the weights, line by line."""
         ends: list[str] = []
         weights: list[str] = []
         for _, words in self._lines(block):
             if self._lacking(words) is not None:
                 raise self.blame(block)
             ends += words[:2]
-            weights += words[2:] if layout.weights else []
-        pairs = self.index.numbers(ends).reshape(-1, 2)
-        return pairs[:, 0], pairs[:, 1], _numbers_of(weights) if layout.weights else None
+            weights += words[2:] if self.layout.weights else []
+        return ends, numbers_of(weights, self.layout.decimal) if self.layout.weights else None
 
 
 def _checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: int) -> tuple[int, bool]:
@@ -274,24 +294,3 @@ def _checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: 
     zeros = np.flatnonzero(letters[starts] == 48)
     led = starts[zeros[zeros % columns < 2]] + 1
     return len(starts), bool(np.isin(letters[led[led < len(letters)]], _DIGITS).any())
-
-
-def _numbers_of(words: list[str]) -> np.ndarray:
-    if all(map(INTEGER.fullmatch, words)):
-        return np.array(list(map(int, words)), np.int64)
-    return np.array(list(map(float, words)), np.float64)
-
-
-def _plain_numbers(text: bytes, count: int) -> np.ndarray | None:
-    """The numbers of a text, if it holds that many and nothing else."""
-    kind = "real" if text.translate(None, _INTEGERS) else "integer"
-    scan = Scan(kind)
-    try:
-        for piece in pieces(text):
-            scan.feed(piece)
-        if scan.numbers != count:
-            return None
-        bare = _PLUS.sub(b" ", text) if b"+" in text else text  # SciPy reads no leading plus
-        return numbers(bare.translate(_BLANKS), kind, count)
-    except (Fault, ValueError, OverflowError):
-        return None

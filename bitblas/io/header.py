@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from ..exceptions import warn
+from .weights import INTEGER, is_weight
 
-INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 LED_BY_ZERO = re.compile(r"0\d+", re.ASCII)
-_COMMA = re.compile(r"[+-]?\d[\d. ]*,\d+", re.ASCII)
 _NAME = re.compile(r"[^\W\d][\w .:-]*")  # of a column
 ALWAYS = {("source", "target"), ("from", "to"), ("src", "dst")}  # what tables of edges call their columns
 # The same where no other line has these words, without regard to case, blanks, _ and -, and an id after each.
@@ -35,29 +34,6 @@ LEAST = 2  # lines after the first: of fewer nothing follows
 MISSING = frozenset({"", "-", "na", "n/a", "nan", "nil", "none", "null", "missing", "inf"})  # in the place of a weight
 
 
-def is_weight(text: str) -> bool:
-    """Whether it is a number, and not NaN."""
-    try:
-        value = float(text)
-    except ValueError:
-        return False
-    if value != value or "_" in text:
-        return False
-    return not INTEGER.fullmatch(text) or -(1 << 63) <= value_of(text) < 1 << 63
-
-
-def of_weight(text: str) -> str:
-    """What is said of a weight that is no number: nothing, or what its comma may be."""
-    if not _COMMA.fullmatch(text):
-        return ""
-    return ". Hint: a decimal comma? pandas.read_csv(path, sep=.., decimal=',') reads it, then Graph.from_table"
-
-
-def value_of(integer: str) -> int:
-    """Of an integer in a text; beyond every limit where it has more digits than Python may be set to read."""
-    return int(integer) if len(integer) < 640 else 1 << 64
-
-
 def integers(fields: list[str]) -> bool:
     """Whether the vertices of a line are numbers; with zeros before them, as 007, they are names."""
     return all(map(INTEGER.fullmatch, fields[:2])) and not any(map(LED_BY_ZERO.fullmatch, fields[:2]))
@@ -65,7 +41,7 @@ def integers(fields: list[str]) -> bool:
 
 def names_columns(
     name: str, fields: list[str], lines: Iterator[tuple[int, list[str]]], block: bytes, labels: bool | None,
-    weights: bool | None,
+    weights: bool | None, decimal: str = ".",
 ) -> bool:  # fmt: skip
     """Whether the first line of a block looks like names of columns. lines: those after it."""
     if tuple(word.lower() for word in fields[:2]) in ALWAYS:
@@ -73,9 +49,11 @@ def names_columns(
     following = next(lines, (0, fields))[1]
     if weights is not False and len(fields) == 3 and fields[2].lower() in MISSING:
         return False
-    if weights is not False and len(fields) == 3 and _NAME.fullmatch(fields[2]) and not is_weight(fields[2]):
+    if weights is not False and len(fields) == 3 and _NAME.fullmatch(fields[2]) and not is_weight(fields[2], decimal):
         others = (words for _, words in islice(lines, SEEN))
-        return following is fields or any(len(row) == 3 and is_weight(row[2]) for row in chain([following], others))
+        return following is fields or any(
+            len(row) == 3 and is_weight(row[2], decimal) for row in chain([following], others)
+        )
     if not all(map(_NAME.fullmatch, fields)):
         return False
     if not labels and integers(following):

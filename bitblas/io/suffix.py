@@ -9,6 +9,7 @@ from typing import Any
 
 from ..exceptions import InvalidValue
 from ..graph import Graph
+from . import saved
 from .edgelist import read_edgelist, write_edgelist
 from .files import name_of
 from .matrixmarket import mmread, mmwrite
@@ -18,7 +19,7 @@ from .parquet import read_parquet, write_parquet
 FILE_FORMATS = {
     "mtx": "Matrix Market",
     "npz": "scipy.sparse.save_npz",
-    "bitblas": "Matrix.save: stored forms as they are",
+    "bitblas": "Matrix.save: stored forms as they are, and names",
     "tsv": "edge list, tabs between",
     "csv": "edge list, commas between",
     "edges": "edge list, blanks between",
@@ -31,6 +32,7 @@ _READERS: dict[str, Any] = {"mtx": mmread, "npz": read_npz, "parquet": read_parq
 _ELSEWHERE = {
     "sep": "delimiter=';' says what divides columns", "skiprows": "header=True leaves the first line out",
     "usecols": "columns=['payer', 'payee', 'sum'] takes columns by their names",
+    "dec": "decimal=',' reads weights such as 3,14", "thousands": "take the marks out, or read it with pandas.read_csv",
     "names": "labels=True says that vertices are names", "comments": "lines that begin with # or % are left out",
 }  # fmt: skip
 
@@ -80,16 +82,10 @@ def read(source: Any, /, file_format: str | None = None, **options: Any) -> Grap
     if kind == "npz":
         return Graph(read_npz(source, **options))
     if kind == "bitblas":
-        return Graph(_load(source, **options))
+        return saved.load(_path(source), **options)
     if kind == "parquet":
         return read_parquet(source, **options)
     return read_edgelist(source, **({"delimiter": DELIMITERS[kind]} | options))
-
-
-def _load(source: Any, *, dup_op: Any = None, **options: Any) -> Any:
-    import bitblas as gb
-
-    return gb.Matrix.load(_path(source), verify=True, **options)  # dup_op: no entry is there twice
 
 
 def _path(given: Any) -> Any:
@@ -99,11 +95,11 @@ def _path(given: Any) -> Any:
 
 
 def write(target: Any, matrix: Any, file_format: str | None = None, *, labels: Any = None, **options: Any) -> None:
-    """Write a Matrix to a file of any kind, chosen as in `read`. labels: names for the vertices of an edge list
-    or a table.
+    """Write a Matrix to a file of any kind, chosen as in `read`. labels: names for the vertices of an edge list,
+    a table or a file of bitblas' own.
 
-    options: those of `mmwrite`, `write_npz`, `Matrix.save`, `write_parquet` or `write_edgelist`, which also say what is
-    raised.
+    options: those of `mmwrite`, `write_npz`, `Matrix.save` (and `directed`), `write_parquet` or `write_edgelist`, which
+    also say what is raised.
     """
     kind = written_as(target, file_format)
     if kind == "mtx":
@@ -111,7 +107,7 @@ def write(target: Any, matrix: Any, file_format: str | None = None, *, labels: A
     elif kind == "npz":
         write_npz(target, matrix, **options)
     elif kind == "bitblas":
-        matrix.save(_path(target), **options)
+        saved.save(_path(target), matrix, labels=labels, **options)
     elif kind == "parquet":
         write_parquet(target, matrix, labels=labels, **options)
     else:
