@@ -81,14 +81,21 @@ def holds_names(graph: Graph, kind: str) -> bool:
     return saved.holds(graph.labels) if kind == "bitblas" else kind not in ("mtx", "npz")
 
 
-def tell_what_is_lost(graph: Graph, kind: str) -> None:
-    """Warn of what a file of that kind does not hold, and of names that are read as numbers."""
-    lost = ["the names of the vertices"] if graph.labels and not holds_names(graph, kind) else []
+def written(graph: Graph, target: Any, file_format: str | None) -> dict[str, Any]:
+    """What is written of a graph beside its matrix. A warning says what such a file does not hold, and which names are
+    read as numbers."""
+    from ..io import file_format_of
+
+    kind = file_format_of(target, file_format)
+    named = bool(graph.labels) and holds_names(graph, kind)
+    lost = ["the names of the vertices"] if graph.labels and not named else []
     lost += [f"the attributes {', '.join(graph.attributes)}"] if graph.attributes else []
     if lost:
         warn(f"a file of format {kind} does not hold {' and '.join(lost)}: they are left out")
     elif kind not in ("parquet", "bitblas") and any(str(name).lstrip("+-").isdecimal() for name in graph.labels or ()):
         warn("names that are written as numbers are read as numbers, unless labels=True (--labels) says otherwise")
+    more: dict[str, Any] = {"directed": graph._directed} if kind == "bitblas" else {}
+    return {**more, "labels": graph.labels} if named else more
 
 
 def loops(A: Any) -> Any:

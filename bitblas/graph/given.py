@@ -22,6 +22,11 @@ def columns_of(edges: Iterable[Any]) -> dict[str, Any]:
     rows = list(edges)
     if not rows:
         return {name: np.zeros(0, np.int64) for name in NAMES[:2]}
+    if isinstance(rows[0], dict):
+        raise TypeError(
+            "edges: expected pairs, or triples with a weight, got dictionaries. Hint: Graph.from_table("
+            "pandas.DataFrame(rows), 'source', 'target', 'weight') takes them, with the names of their keys"
+        )
     try:
         lengths = set(map(len, rows))
     except TypeError:

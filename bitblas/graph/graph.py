@@ -259,13 +259,7 @@ class Graph(Methods, metaclass=methods.Named):
 
     def write(self, target: Any, file_format: str | None = None, **options: Any) -> None:
         """Into a file of any kind: see `bitblas.io.write`. A warning says what it cannot hold: names, attributes."""
-        kind = _io().file_format_of(target, file_format)
-        edges.tell_what_is_lost(self, kind)
-        if self.labels and edges.holds_names(self, kind):
-            options = {"labels": self.labels} | options
-        if kind == "bitblas":
-            options = {"directed": self._directed} | options
-        _io().write(target, self.matrix, file_format, **options)
+        _io().write(target, self.matrix, file_format, **edges.written(self, target, file_format), **options)
 
     # ---- algorithms ----
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,13 +14,21 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidValue, warn
-from .header import LED_BY_ZERO, SEEN, dividing, integers, names_columns, warn_of_mark
+from .header import (
+    LED_BY_ZERO,
+    SEEN,
+    dividing,
+    integers,
+    names_columns,
+    of_middle,
+    warn_of_mark,
+    without_comments,
+    without_heads,
+)  # fmt: skip
 from .names import LEAST, Names, fields_of
-from .scan import Fault, Scan, pieces
+from .scan import Fault, checked
 from .weights import INTEGER, WEIGHT, is_weight, kind_of, numbers_of, of_weight, plain_numbers, table_of, value_of
 
-COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
-_DIGITS = np.frombuffer(b"0123456789", np.uint8)
 _EXACT = 1 << 53  # integers beyond are not exact as FP64
 
 
@@ -72,6 +79,7 @@ class Reader:
         self.highest = -1  # number of a vertex
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
         self.index = Names()  # the labels, in the order in which they came
+        self.head = b""  # the line that names the columns, if it has words
         self.wrong: list[str] = []  # what is said of lines that are no edges, of the block that was refused
         self.hint = ""  # and of what they may be
 
@@ -94,7 +102,9 @@ class Reader:
         if not self.lines and block.startswith(b"\xef\xbb\xbf"):
             block = block[3:]
         if b"#" in block or b"%" in block:
-            block = COMMENT.sub(b"", block)
+            block = without_comments(self.name, block, self.layout.delimiter, self.layout.columns)
+        if self.head and self.head in block:
+            block = self._without_heads(block)
         if not self.layout.columns:
             block = self._begin(block)
         if self.layout.columns and block and not block.isspace():
@@ -134,8 +144,13 @@ class Reader:
             header = names_columns(self.name, fields, lines, block, layout.labels, layout.weights, layout.decimal)
         if header:
             self.layout = replace(layout, header=False)
-            rest = block.split(b"\n", number - self.lines)[number - self.lines :]
-            return self._begin(b"\n" * (number - self.lines) + b"".join(rest))
+            *before, rest = block.split(b"\n", number - self.lines)
+            if len(before) < number - self.lines:  # nothing follows
+                rest = b""
+            elif not integers(fields):
+                self.head = before[-1].strip()
+                rest = self._without_heads(rest)
+            return self._begin(b"\n" * (number - self.lines) + rest)
         columns = len(fields)
         if columns not in (2, 3) or (layout.weights and columns == 2):
             wanted = "two vertices and a weight" if layout.weights else "two vertices and at most one weight"
@@ -145,9 +160,15 @@ class Reader:
         if labels is None:
             labels = self.size is None and not integers(fields)
         if labels:
-            warn_of_mark(self.name, self._lines(block[: block.find(b"\n", SEEN * 80) + 1 or None]), layout.delimiter)
+            first = block[: block.find(b"\n", SEEN * 80) + 1 or None]
+            warn_of_mark(self.name, self._lines(first), layout.delimiter, first)
         self.layout = replace(layout, columns=columns, weights=weights, labels=labels)
         return block
+
+    def _without_heads(self, block: bytes) -> bytes:
+        rows = block.split(b"\n")
+        without_heads(self.name, self.head, rows)
+        return b"\n".join(rows)
 
     def _lines(self, block: bytes) -> Iterator[tuple[int, list[str]]]:
         """The fields of each line that is not blank, and its number."""
@@ -192,7 +213,7 @@ class Reader:
             text = text.replace(b",", b".")
         kind = kind_of(text)
         try:
-            count, led = _checked(block, text, kind, None if mark is None else mark.encode(), layout.columns)
+            count, led = checked(block, text, kind, None if mark is None else mark.encode(), layout.columns)
             table = table_of(text, kind, count).reshape(-1, layout.columns)
         except (Fault, ValueError, OverflowError):
             raise self.blame(block) from None
@@ -213,11 +234,14 @@ class Reader:
 
     def blame(self, block: bytes) -> InvalidValue:
         """What is wrong with the lines of a block that are no edges."""
-        number = self.lines
+        number, count, fields = self.lines, 0, []
         for number, fields in self._lines(block):
+            count += 1
             if (expected := self._lacking(fields)) is not None:
                 self.hint = self.hint or (of_weight(fields[2], self.layout.decimal) if expected == WEIGHT else "")
                 self.wrong.append(f"line {number}: expected {expected}, got {self._shown(fields)}")
+        if count == len(self.wrong) > 1 and self.layout.labels and len(fields) == 3 and not self.hint:
+            self.hint = of_middle(fields)
         if self.wrong:
             return InvalidValue(f"{self.name}, {self.wrong[0]}{self.hint}")
         return self._fault(number, f"expected {self.layout.line}", "something else in this line or above")
@@ -268,29 +292,3 @@ class Reader:
             ends += words[:2]
             weights += words[2:] if self.layout.weights else []
         return ends, numbers_of(weights, self.layout.decimal) if self.layout.weights else None
-
-
-def _checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: int) -> tuple[int, bool]:
-    """The number of numbers in a text whose lines hold `columns` numbers each, or none; whether zeros lead one of the
-    first two of a line. Raises Fault."""
-    scan = Scan(kind)
-    for piece in pieces(text):
-        scan.feed(piece)
-    letters = np.frombuffer(text, np.uint8)
-    full = letters > 32
-    starts = np.flatnonzero(full & ~np.concatenate([[False], full[:-1]]))
-    ends = np.append(np.flatnonzero(letters == 10), len(text))
-    per_line = np.diff(np.searchsorted(starts, ends), prepend=0)
-    right = (per_line == columns) | (per_line == 0)
-    if mark is not None and right.all():
-        marks = np.flatnonzero(np.frombuffer(block, np.uint8) == mark[0])
-        right = np.diff(np.searchsorted(marks, ends), prepend=0) == np.where(per_line == 0, 0, columns - 1)
-    if not right.all():
-        raise Fault(int(np.argmin(right)) + 1, "")
-    if kind == "real":  # but the vertices are integers: points and letters stand in the third column
-        marks = np.flatnonzero((letters == 46) | (letters > 64))
-        if columns == 2 or (np.searchsorted(starts, marks, side="right") % 3 != 0).any():
-            raise Fault(1, "")
-    zeros = np.flatnonzero(letters[starts] == 48)
-    led = starts[zeros[zeros % columns < 2]] + 1
-    return len(starts), bool(np.isin(letters[led[led < len(letters)]], _DIGITS).any())

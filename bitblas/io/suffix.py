@@ -51,9 +51,17 @@ def file_format_of(source: Any, given: str | None = None, more: Mapping[str, str
     known = _SUFFIXES | dict(more)
     if suffix not in known:
         raise InvalidValue(
-            f"{name_of(source)}: expected a name that ends in {', '.join(known)}, or the format of the file"
+            f"{name_of(source)}: expected a name that ends in {', '.join(known)}, or the format of the file: "
+            "file_format='edges' (--input-format edges), 'csv', .."
         )
     return known[suffix]
+
+
+def _refuse_others(function: Any, options: Mapping[str, Any]) -> None:
+    """TypeError for options that other libraries have, with the name here."""
+    for name in options:
+        if name in _ELSEWHERE and name not in inspect.signature(function).parameters:
+            raise TypeError(f"{function.__name__}: no option {name!r}; {_ELSEWHERE[name]}")
 
 
 def written_as(target: Any, given: str | None = None, more: Mapping[str, str] = {}) -> str:
@@ -72,11 +80,14 @@ def read(source: Any, /, file_format: str | None = None, **options: Any) -> Grap
     `read_npz`, `read_edgelist`, `read_parquet`, or of `Matrix.load`, which also say what is raised; a file of bitblas
     is verified.
     """
+    if isinstance(source, list | tuple):
+        raise TypeError(
+            f"source: expected a path or an open file, got {len(source)} of them. Hint: tables are put together first: "
+            " Graph.from_table(pandas.concat(map(pandas.read_csv, paths)), 'from', 'to', 'weight')"
+        )
     kind = file_format_of(source, file_format)
     reader = _READERS.get(kind, read_edgelist)
-    for name in options:
-        if name in _ELSEWHERE and name not in inspect.signature(reader).parameters:
-            raise TypeError(f"{reader.__name__}: no option {name!r}; {_ELSEWHERE[name]}")
+    _refuse_others(reader, options)
     if kind == "mtx":
         return Graph(mmread(source, **options))
     if kind == "npz":
@@ -102,6 +113,8 @@ def write(target: Any, matrix: Any, file_format: str | None = None, *, labels: A
     also say what is raised.
     """
     kind = written_as(target, file_format)
+    if kind in DELIMITERS:
+        _refuse_others(write_edgelist, options)
     if kind == "mtx":
         mmwrite(target, matrix, **options)
     elif kind == "npz":

@@ -133,7 +133,10 @@ def _column(table: Any, name: str) -> np.ndarray:
         missing = sum(value is None or value != value for value in array)
     if missing:
         first = next((f", the first is row {k}" for k, x in enumerate(array.tolist()) if x is None or x != x), "")
-        raise InvalidValue(f"column {name!r}: expected a value in every row, got {missing} rows without one{first}")
+        hint = ". Hint: pandas.read_csv takes names such as NA for none, unless keep_default_na=False"
+        hint = hint if type(column).__module__.startswith("pandas") and array.dtype.kind == "O" else ""
+        got = f"got {missing} rows without one{first}{hint}"
+        raise InvalidValue(f"column {name!r}: expected a value in every row, {got}")
     if array.dtype.kind == "U" and isinstance(column, (list, tuple)):  # else made text of what was none
         other = next((k for k, value in enumerate(column) if not isinstance(value, str)), None)
         if other is not None:

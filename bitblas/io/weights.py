@@ -109,7 +109,9 @@ def of_column(values: np.ndarray, name: str | None, decimal: str | None) -> np.n
     expected = f"column {name!r}: expected numbers"
     if values.dtype.kind in "biuf":
         if values.dtype.kind == "f" and np.isnan(values).any():
-            raise InvalidValue(f"{expected[:-1]} in every row, got NaN in row {np.isnan(values).argmax()}")
+            raise InvalidValue(
+                f"column {name!r}: expected a number in every row, got NaN in row {np.isnan(values).argmax()}"
+            )
         return values
     words = values.tolist()
     if decimal is not None:
