@@ -59,15 +59,6 @@ GOOD = {  # text, options, dtype, vertices, entries, labels
     "labels with weights": ("b a 2\na b 3.5\n", {}, F, 2, {(0, 1): 2, (1, 0): 3.5}, ("b", "a")),
     "labels with blanks": ("New York\tÅbo\t1\n", {"delimiter": "\t"}, I, 2, {(0, 1): 1}, ("New York", "Åbo")),
     "quoted": ('"a, b",c\n', {"delimiter": ","}, B, 2, {(0, 1): 1}, ("a, b", "c")),
-    "decimal commas": ("0;1;3,5\n1;2;-2,5e1\n2;0;4\n", {"delimiter": ";", "decimal": ","}, F, 3,
-                       {(0, 1): 3.5, (1, 2): -25.0, (2, 0): 4.0}, None),
-    "decimal commas, blanks": ("a b ,5\nb a 1,\n", {"decimal": ","}, F, 2, {(0, 1): 0.5, (1, 0): 1.0}, ("a", "b")),
-    "decimal commas below a header": ("a;b;km\nx;y;3,14\n", {"delimiter": ";", "decimal": ","}, F, 2,
-                                      {(0, 1): 3.14}, ("x", "y")),
-    "decimal commas in quotes": ('0,1,"3,5"\n1,0,2\n', {"delimiter": ",", "decimal": ","}, F, 2,
-                                 {(0, 1): 3.5, (1, 0): 2.0}, None),
-    "integers of a decimal comma": ("0;1;3\n", {"delimiter": ";", "decimal": ","}, I, 2, {(0, 1): 3}, None),
-    "quoted numbers": ('"0","1",3\n1,"0","4"\n', {"delimiter": ","}, I, 2, {(0, 1): 3, (1, 0): 4}, None),
     "numbers as labels": ("7 9\n9 7\n", {"labels": True}, B, 2, {(0, 1): 1, (1, 0): 1}, ("7", "9")),
 }  # fmt: skip
 BAD = {
@@ -108,13 +99,6 @@ BAD = {
     "quote not closed": ('"a,b\n', {"delimiter": ","}, ["line 1"]),
     "digits of a vertex": ("0 1\n0 " + "9" * 5000 + "\n", {}, ["line 2", "vertices"]),
     "digits of a weight": ("a b " + "9" * 5000 + "\n", {}, ["line 1", "weight"]),
-    "decimal comma": ("a;b;2\nb;c;1,5\n", {"delimiter": ";"}, ["line 2", "'b;c;1,5'", "decimal=',' (--decimal ,)"]),
-    "comma of thousands": ("a b 1,500\n", {}, ["line 1", "one that divides thousands must go"]),
-    "both": ("a;b;1.500,5\n", {"delimiter": ";", "decimal": ","}, ["line 1", "thousands='.'"]),
-    "decimal point": ("0 1 2\n1 2 1.5\n", {"decimal": ","}, ["line 2", "a point is no part"]),
-    "decimal point of names": ("a b 2\nb c 1.5\n", {"decimal": ","}, ["line 2", "a point is no part"]),
-    "commas in a vertex": ("0 1 2,5\n1,0 2 1\n", {"decimal": ","}, ["line 2", "vertices from 0"]),
-    "decimal": ("0 1\n", {"decimal": ";"}, ["decimal"]),
     "base 2": ("0 1\n", {"base": 2}, ["base"]),
     "delimiter": ("0 1\n", {"delimiter": "ab"}, ["delimiter"]),
     "labels where a size is": ("a b\n", {"size": 3}, ["line 1", "vertices from 0 to 2"]),
@@ -145,7 +129,7 @@ def test_names_the_fault(tmp_path, text, options, words):
         read_edgelist(path, **options)
     for word in words:
         assert word in str(caught.value)
-    assert str(path) in str(caught.value) or words[0] in ("base", "decimal", "delimiter", "size")
+    assert str(path) in str(caught.value) or words[0] in ("base", "delimiter", "size")
 
 
 @pytest.mark.parametrize("text", ["1 1 ", "a", "#", "\n0 1\n#"])
@@ -251,17 +235,6 @@ def test_write_quotes():
     assert read(out.getvalue().decode(), delimiter=",").labels == tuple(names)
     write_edgelist(out := io.BytesIO(), read("0 1\n").matrix, delimiter=",", labels=["#1", "%"])
     assert read(out.getvalue().decode(), delimiter=",").labels == ("#1", "%")
-
-
-def test_write_decimal_commas():
-    """As a table of Excel's in Europe, which reads back the same; in quotes where the comma divides columns."""
-    A = read("0 1 5.25\n1 0 1e-30\n").matrix
-    for mark, first in ((";", b"0;1;5,25\n"), (",", b'0,1,"5,25"\n')):
-        write_edgelist(out := io.BytesIO(), A, delimiter=mark, decimal=",")
-        assert out.getvalue().startswith(first)
-        assert read(out.getvalue().decode(), delimiter=mark, decimal=",").matrix.isequal(A, check_dtype=True)
-    write_edgelist(out := io.BytesIO(), read("0 1 5\n").matrix, decimal=",")
-    assert out.getvalue() == b"0 1 5\n"
 
 
 def test_write_refuses(tmp_path):

@@ -130,22 +130,6 @@ def test_ids_of_two_types_stay_what_they_are():
     assert set(graph.labels) == {big + 5, big + 6, 1, 2}
 
 
-def test_texts_as_weights():
-    """Numbers with a decimal comma, or a point, where one says so: in attributes too, and in triples."""
-    table = {"source": ["a", "b"], "target": ["b", "c"], "km": ["3,5", " 2"], "h": np.array(["1,25", "4"], object)}
-    g = gb.Graph.from_table(table, weight="km", attributes=["h"], decimal=",")
-    assert g.matrix.to_coo()[2].tolist() == [3.5, 2.0] and g.by("h").matrix.to_coo()[2].tolist() == [1.25, 4.0]
-    assert gb.Graph.from_edges([("a", "b", "3.5")], decimal=".").matrix.to_coo()[2].tolist() == [3.5]
-    for decimal, said in (
-        (None, r"got text, '3,5' in row 0. Hint: .*decimal=','"), (".", r"'3,5' in row 0. Hint: .*decimal=','"),
-        (";", "decimal: expected"),
-    ):  # fmt: skip
-        with pytest.raises(InvalidValue, match=said):
-            from_table(table, weight="km", decimal=decimal)
-    with pytest.raises(InvalidValue, match=r"got '2.5' in row 1. Hint: .* a point is no part"):
-        from_table(table | {"km": ["1", "2.5"]}, weight="km", decimal=",")
-
-
 def test_an_array_is_no_table():
     with pytest.raises(TypeError, match=r"expected a table with names of columns, got numpy\.ndarray; .*from_edges"):
         from_table(np.zeros((2, 2), int))

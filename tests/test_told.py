@@ -226,7 +226,7 @@ def test_tables_that_were_put_together(tmp_path, monkeypatch):
 
 
 def test_lines_that_are_taken_otherwise_than_meant(tmp_path):
-    """Names that begin like comments, fields of two lines, words with a colon, blanks between tabs, sums of both ways."""
+    """Names like comments, fields of two lines, words with a colon, blanks between tabs, sums of both ways."""
     with pytest.warns(UserWarning, match="lines such as '#c,b,3' are left out, as # and % begin comments"):
         assert edges(read("# a,b,c\na,b#1,5\n#c,b,3\n# words\n", delimiter=",")) == {("a", "b#1"): 5}
     with pytest.raises(InvalidValue, match=r"line 2: expected fields divided by .*Hint: if a field"):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import extras
 from ..exceptions import InvalidValue, warn
-from . import arguments
+from . import arguments, given
 from .answers import Values
 
 if TYPE_CHECKING:
@@ -76,17 +76,14 @@ def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
 
 def holds_names(graph: Graph, kind: str) -> bool:
     """Whether a file of that kind holds the names of the vertices."""
-    from ..io import saved
+    if kind == "bitblas":
+        return given.kind_of_names(graph.labels or ()) is not None
+    return kind not in ("mtx", "npz")
 
-    return saved.holds(graph.labels) if kind == "bitblas" else kind not in ("mtx", "npz")
 
-
-def written(graph: Graph, target: Any, file_format: str | None) -> dict[str, Any]:
-    """What is written of a graph beside its matrix. A warning says what such a file does not hold, and which names are
-    read as numbers."""
-    from ..io import file_format_of
-
-    kind = file_format_of(target, file_format)
+def written(graph: Graph, kind: str) -> dict[str, Any]:
+    """What is written of a graph beside its matrix, into a file of that kind. A warning says what such a file does not
+    hold, and which names are read as numbers."""
     named = bool(graph.labels) and holds_names(graph, kind)
     lost = ["the names of the vertices"] if graph.labels and not named else []
     lost += [f"the attributes {', '.join(graph.attributes)}"] if graph.attributes else []

@@ -34,6 +34,8 @@ UNDIRECTED = frozenset({
     "resource_allocation", "spectral_layout", "spring_layout", "square_clustering", "transitivity",
     "triangle_count", "triangles_per_vertex",
 })  # fmt: skip
+# Those whose matrix is symmetric whatever the options: a few pairs, or the best of each vertex, are not.
+SYMMETRIC = frozenset({"bipartite_projection", "k_core", "k_truss", "minimum_spanning_forest"})
 # Programs whose values are the numbers of classes.
 CLASSES = frozenset({"bipartite_sides", "coloring", "label_propagation", "leiden", "louvain", "markov_clustering"})
 CLASSES |= {name for name in GIVE_VERTICES if name.endswith("_components")}
@@ -186,7 +188,8 @@ def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any
         }
     if name in GIVE_VERTICES or name == "color_classes":  # a row is a walk, or a set
         return _rows(graph, answer, vertices=name in GIVE_VERTICES)
-    return made(answer, graph.labels, directed=None if name == "ego_graph" else name not in UNDIRECTED)
+    looked_at = name == "ego_graph" or name in UNDIRECTED - SYMMETRIC
+    return made(answer, graph.labels, directed=None if looked_at else name not in UNDIRECTED)
 
 
 def _unreached(graph: Graph, given: Mapping[str, Any]) -> str:

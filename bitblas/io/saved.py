@@ -23,21 +23,6 @@ NAME = "graph"
 _CODE = ("utf-8", "surrogatepass")  # a name may hold what is no character
 
 
-def holds(labels: Sequence[Hashable] | None) -> bool:
-    """Whether such a file can hold these names: all are strings, or all are integers of 64 bits."""
-    return labels is None or _kind(labels) is not None
-
-
-def _kind(labels: Sequence[Hashable]) -> str | None:
-    if all(isinstance(name, str) for name in labels):
-        return "text"
-    return "integers" if all(map(_is_integer, labels)) else None
-
-
-def _is_integer(name: Any) -> bool:
-    return isinstance(name, (int, np.integer)) and not isinstance(name, bool) and -(1 << 63) <= name < 1 << 63
-
-
 def save(
     path: str | os.PathLike[str], matrix: Any, *, labels: Sequence[Hashable] | None = None,
     directed: bool | None = None, forms: bool = False,
@@ -51,7 +36,7 @@ def save(
     facts: dict[str, Any] = {"directed": given.flag("directed", directed), "labels": None}
     arrays: dict[str, Any] = {}
     if labels is not None:
-        facts["labels"] = _kind(labels)
+        facts["labels"] = given.kind_of_names(labels)
         if facts["labels"] is None:
             raise InvalidValue("labels: expected strings, or integers, to save in a file of format bitblas, got others")
         arrays = _arrays(labels) if facts["labels"] == "text" else {"numbers": np.array(labels, np.int64)}
