@@ -24,8 +24,8 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
     """A random part of what is near to some vertices, hop by hop: at most so many edges of each vertex.
 
     A: Matrix, n x n, any dtype. starts: vertices. counts: list of int >= 1: of the edges of a vertex in each hop, or an
-    int for one hop. weighted: bool, whether edges are taken in proportion to their values (0 or more); else all alike. seed: int, or
-    None for 0: the same seed gives the same edges. gb: the library, bitblas if None.
+    int for one hop. weighted: bool, whether edges are taken in proportion to their values (0 or more); else all alike.
+    seed: int, or None for 0: the same seed gives the same edges. gb: the library, bitblas if None.
     Returns a tuple of Matrix, n x n, of the dtype of A, one for each hop: the edges that were taken, from the vertices
     that the hop before led to.
     Raises InvalidValue (a count below 1, a weight out of range), DimensionMismatch (A not square), IndexOutOfBound (a
