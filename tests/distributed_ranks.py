@@ -144,12 +144,14 @@ def files(g, folder):
         gb.io.mmwrite(folder / "W.mtx", x.W)  # symmetric: a triangle
         gb.io.mmwrite(folder / "S.mtx", x.S)
         gb.io.write_edgelist(folder / "W.csv", x.W, delimiter=",", header=True)
+        gb.io.write_edgelist(folder / "W.tsv", x.W, delimiter="\t", decimal=",")
         gb.io.write_edgelist(folder / "S.edges", x.S, directed=False)
         (folder / "bad.mtx").write_text((folder / "A.mtx").read_text().replace("\n299 ", "\n2x99 ", 1))
     g.barrier()
     for file, wanted, options in (
         ("A.mtx", x.A, {}), ("F.mtx.gz", x.F, {}), ("W.mtx", x.W, {}), ("S.mtx", x.S, {}),
-        ("W.csv", x.W, {"size": N}), ("S.edges", x.S, {"size": N, "directed": False}),
+        ("W.csv", x.W, {"size": N}), ("W.tsv", x.W, {"size": N, "decimal": ","}),
+        ("S.edges", x.S, {"size": N, "directed": False}),
     ):  # fmt: skip
         assert same(wanted, gd.read(folder / file, **options)), file
         assert same(wanted, gd.read(folder / file, share=False, **options)), file

@@ -87,6 +87,10 @@ def test_names_without_a_source(capsys, tmp_path):
     back = result(capsys, "sssp", *given, "--columns", "1,0,2", "--source", "cleo")["result"]
     assert (back["reached"], back["farthest"]) == (3, 3)
     assert "leave --parents out" in run(capsys, "bfs", *given, "--source", "ann", "--parents", "--top", "1")[2]
+    comma = written(tmp_path / "km.csv", "von;nach;km\nann;bob;1,5\nbob;cleo;2\n")
+    far = result(capsys, "sssp", comma, "--delimiter", ";", "--decimal", ",", "--source", "ann", "--to", "cleo")
+    assert far["result"]["distance"] == 3.5
+    assert "--decimal ," in run(capsys, "sssp", comma, "--delimiter", ";", "--source", "ann")[2]
     out = tmp_path / "far.csv"
     result(capsys, "bfs", *given, "--source", "ann", "--top", "2", "--out", out, "--output-header")
     assert out.read_text() == "vertex,value\nbob,1\ncleo,1\n"

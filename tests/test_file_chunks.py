@@ -30,6 +30,7 @@ LISTS = {
     "undirected": ("0 1 4\n1 2 5\n3 3 1\n", {"directed": False}),
     "mixed": ("1 2 4\n2 3 2.5\n3 1 7\n", {"base": 1}),
     "labels": ("ann bob\nbob cat\ncat ann\n", {}),
+    "decimal commas": ("a;b;1,5\nb;c;2\nc;a;,25\n", {"delimiter": ";", "decimal": ","}),
     "size": ("0 1\n", {"size": 9}),
     "header": ("from,to,w\n0,1,3\n1,2,4\n2,1,5\n", {"delimiter": ","}),
 }

@@ -58,3 +58,14 @@ def test_names_go_in_and_come_out_everywhere():
             bad()
     assert names.random_walks("v5", 1) in ([["v5", "v4"]], [["v5"]])
     assert inspect.signature(Graph.pagerank).parameters.keys() > inspect.signature(names.pagerank).parameters.keys()
+
+
+def test_some_pairs_have_a_direction():
+    """What a graph without directions gives for some pairs, or the best of each vertex, is not lost in its table."""
+    star = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d"), ("b", "e"), ("d", "e"), ("a", "c")], directed=False)
+    for name in ("adamic_adar", "resource_allocation", "jaccard"):
+        score = getattr(star, name)
+        assert score(pairs=[("e", "c")]).to_dataframe()[["source", "target"]].values.tolist() == [["e", "c"]]
+        best = score(top=1)
+        assert len(best.to_dataframe()) == best.matrix.nvals
+    assert len(star.sample_neighbors(["a"], 1, seed=1)) == 1

@@ -24,6 +24,7 @@ WORDS = {  # texts that the kernels read, or leave to the reader of lines, and h
         {"delimiter": "\t"},
     ),
     "weights": ("a,b c,1\nb c,a,+2\nc,c,-3e2\n", {"delimiter": ","}),
+    "decimal commas": ("a;b c;1,5\nb c;a;+2\nc;c;-3,25e2\n", {"delimiter": ";", "decimal": ","}),
     "third column": ("a b x\nc a y\n", {"weights": False}),
     "zeros": ("a\0,a\na,a\0\0\nb,a\0\n", {"delimiter": ","}),
     "quotes": ('a,"b, c"\nd,a\n', {"delimiter": ","}),
@@ -41,7 +42,8 @@ def test_names_by_kernels(case, monkeypatch):
     found = read(text, labels=True, **options)
     assert found.labels == expected.labels and found.matrix.isequal(expected.matrix, check_dtype=True)
     monkeypatch.setattr("bitblas.io.edges.LEAST", 20)
-    layout = edges.Layout(options.get("delimiter"), False, True, options.get("weights"))
+    decimal = options.get("decimal", ".")
+    layout = edges.Layout(options.get("delimiter"), False, True, options.get("weights"), decimal=decimal)
     reader = edges.Reader("text", layout, 0, None)
     for line in text.encode().splitlines(keepends=True):
         reader.feed(line)

@@ -128,6 +128,59 @@ def test_pending_writes_are_saved_and_optional_sections_left_out(tmp_path):
         assert gb.load(path, verify=True).to_dicts() == {1: {2: 5}}
 
 
+@pytest.mark.parametrize("names", [["Ulm", "", "Åbo \ud83d", "a\nb"], [7, -1, 1 << 62, 0], None])
+def test_a_graph_keeps_its_names(device, tmp_path, names):
+    """And whether it has directions; a reader of the matrix alone finds that, and so does one of before."""
+    path, before = tmp_path / "a.bitblas", tmp_path / "before.bitblas"
+    A = gb.Matrix.from_coo([0, 1, 2, 3], [1, 0, 3, 2], [1.5, 1.5, 2.5, 2.5], nrows=4, ncols=4)
+    for directed in (True, False, None):
+        gb.Graph(A, names, directed=directed).write(path)
+        found = gb.Graph.read(path)
+        assert found.labels == (None if names is None else tuple(names)) and found.directed == bool(directed)
+        assert found.matrix.isequal(A, check_dtype=True) and gb.load(path, verify=True).isequal(A)
+    A.save(before)
+    assert gb.Graph.read(before).labels is None
+
+
+def test_names_that_no_file_holds_and_damage(tmp_path):
+    """Names of other kinds are left out with a warning; every changed byte of names is found, and what does not fit."""
+    path = tmp_path / "a.bitblas"
+    with gb.config.set(device="cpu"):
+        A = gb.Matrix.from_coo([0, 1], [1, 0], True, nrows=2, ncols=2)
+        with pytest.warns(UserWarning, match="does not hold the names of the vertices"):
+            gb.Graph(A, [(1, 2), "b"]).write(path)
+        with pytest.raises(InvalidValue, match="labels: expected strings, or integers"):
+            gb.io.write(path, A, labels=["a", 1])
+        gb.io.write(path, A, labels=["Ulm", "Åbo"], forms=True)
+        data, file = path.read_bytes(), Container(path)
+        section = next(s for s in file.sections if s.name == "graph")
+        for place in section.arrays.values():
+            for k in range(place.offset, place.offset + place.nbytes):
+                changed = bytearray(data)
+                changed[k] ^= 1 << (k % 8)
+                path.write_bytes(changed)
+                with pytest.raises(InvalidValue, match=r"a\.bitblas: damaged: .*of section 'graph'"):
+                    gb.Graph.read(path)
+        path.write_bytes(data)
+        others = [s._replace(arrays=file.load(s, A.device, True)) for s in file.sections if s is not section]
+        text, ends = np.frombuffer(b"ab", np.uint8), np.array([1, 2])
+        for facts, arrays, said in (
+            ({"labels": "text"}, {"text": text, "ends": ends[::-1].copy()}, "ends that do not fit"),
+            ({"labels": "text"}, {"text": text, "ends": ends - 1}, "ends that do not fit"),
+            ({"labels": "text"}, {"text": text, "ends": ends[1:]}, "1 of 2"),
+            ({"labels": "text"}, {"text": text + np.uint8(128), "ends": ends}, "a fault in them"),
+            ({"labels": "text"}, {"text": ends, "ends": ends}, "a fault in them"),
+            ({"labels": "text"}, {"ends": ends}, "a fault in them"),
+            ({"labels": "integers"}, {"numbers": ends * 0}, "2 of 2, 1 different"),
+            ({"labels": "integers"}, {"numbers": ends * 0.5}, "a fault in them"),
+            ({"labels": "dates"}, {}, "expected the facts of a graph"), ({"directed": 2}, {}, "expected the facts"),
+        ):  # fmt: skip
+            container.write(path, [*others, container.Section("graph", facts, arrays, required=False)], A.device)
+            with pytest.raises(InvalidValue, match=rf"a\.bitblas: .*{said}"):
+                gb.Graph.read(path)
+            assert gb.load(path, verify=True).isequal(A)
+
+
 def test_a_reordered_matrix_keeps_its_order(device, tmp_path):
     i, j = np.array([0, 1, 2, 3, 4]), np.array([1, 2, 3, 4, 0])
     A = gb.Matrix.from_coo(i, j, np.arange(5.0), nrows=5, ncols=5)

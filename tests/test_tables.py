@@ -90,7 +90,7 @@ BAD = {
     "weight": (
         {**ROADS, "w": ["1", "2", "3"]},
         {"weight": "w"},
-        r"column 'w': expected numbers, got text, '1' in row 0.*float\(\)",
+        r"column 'w': expected numbers, got text, '1' in row 0. Hint: decimal='\.'",
     ),
     "twice": (
         {"source": [0, 0], "target": [1, 1], "w": [1, 2]},

@@ -42,7 +42,7 @@ def test_lines_that_are_wrong_are_told_together(tmp_path, monkeypatch):
                 read_edgelist(path, chunked=chunked)
     with pytest.raises(InvalidValue, match=r"line 1: .*got '0 1 x'; line 2: .*vertices from 0.*; 2 wrong lines"):
         read("0 1 x\n-1 2 3\n", weights=True, header=False)
-    with pytest.raises(InvalidValue, match=r"got 'a;b;1,5'\. Hint: a decimal comma"):
+    with pytest.raises(InvalidValue, match=r"got 'a;b;1,5'\. Hint: a decimal comma\? decimal=','"):
         read("a;b;1,5\nb;c;2\n", delimiter=";")
 
 
@@ -167,7 +167,7 @@ def test_a_name_that_is_not_there_leads_to_one_that_is():
 def test_parallel_edges_of_networkx_are_joined_when_asked():
     networkx = pytest.importorskip("networkx")
     G = networkx.MultiGraph([("a", "b", {"weight": 5}), ("b", "a", {"weight": 2}), ("b", "b", {"weight": 3})])
-    with pytest.raises(InvalidValue, match=r"parallel ones from 'a' to 'b'; dup_op says how"):
+    with pytest.raises(InvalidValue, match=r"parallel ones from 'a' to 'b'; dup_op .--dup-op. says how"):
         Graph.from_networkx(G)
     for dup_op, weight in (("min", 2), ("plus", 7), ("first", 5)):
         joined = Graph.from_networkx(G, dup_op=dup_op)
@@ -203,3 +203,65 @@ def test_sums_of_narrow_integers_have_room():
     with pytest.raises(TypeError, match="labels: expected True, False or None"):
         Graph.from_edges([("a", "b")], labels=["a", "b", "z"])
     assert len(Graph.from_edges([("a", "b"), ("b", "c")]).subgraph(["b", "a", "b"])) == 2
+
+
+def test_tables_that_were_put_together(tmp_path, monkeypatch):
+    """The line that names the columns is left out where it comes again, in any block, with columns= or without."""
+    weighted, plain = "gene_a,gene_b,score\nx,y,5\ny,z,7\n", "source,target\na,b\nb,c\n"
+    path = tmp_path / "both.csv"
+    for size in (24, 1 << 20):
+        monkeypatch.setattr(files.Source.blocks, "__defaults__", (size,))
+        for text, more, count in (
+            (weighted + weighted.replace("x", "q"), {"dup_op": "max"}, 3), (plain + plain.replace("a,", "d,"), {}, 3),
+            (weighted + weighted.replace("x", "q"), {"columns": ["gene_b", "gene_a"]}, 3),
+            ("from,to\n0,1\nfrom,to\n1,2\n", {}, 2),
+        ):  # fmt: skip
+            path.write_text(text)
+            for chunked in (False, True):
+                with pytest.warns(UserWarning, match="the line that names the columns, '.*', is there again: left out"):
+                    assert Graph.read(path, chunked=chunked, **more).number_of_edges() == count
+    with pytest.warns(UserWarning, match="'pkg needs', is read as an edge, but no other line has these words"):
+        read("pkg,needs\na,b\npkg,needs\nc,d\n", delimiter=",")
+    assert read("7 8\n0 1\n7 8\n", header=True).number_of_edges() == 2  # numbers are no names
+
+
+def test_lines_that_are_taken_otherwise_than_meant(tmp_path):
+    """Names like comments, fields of two lines, words with a colon, blanks between tabs, sums of both ways."""
+    with pytest.warns(UserWarning, match="lines such as '#c,b,3' are left out, as # and % begin comments"):
+        assert edges(read("# a,b,c\na,b#1,5\n#c,b,3\n# words\n", delimiter=",")) == {("a", "b#1"): 5}
+    with pytest.raises(InvalidValue, match=r"line 2: expected fields divided by .*Hint: if a field"):
+        read('a,b,note\nx,y,"one\ntwo,three,four"\n', delimiter=",", columns=["a", "b"])
+    with pytest.warns(UserWarning, match="every line's first word ends in ':'"):
+        read("app: libc\nweb: app\n")
+    with pytest.raises(InvalidValue, match=r"4 columns. Hint: lines of a vertex and all that it leads to.*awk"):
+        read("app: libc zlib ssl\n")
+    with (
+        pytest.warns(UserWarning, match="every line has tabs, and some blanks"),
+        pytest.raises(InvalidValue),
+    ):
+        read("heat shock\tp53\np53\tMDM2\n")
+    for text in ("a pp b\nb pp c\n", "a -> b\nb -> c\n"):
+        with pytest.raises(InvalidValue, match=r"2 wrong lines in all. Hint: columns=\[0, 2\]"):
+            read(text)
+        assert edges(read(text, columns=[0, 2])) == {("a", "b"): 1, ("b", "c"): 1}
+    named = "#id\tA\tB\n1\tx\ty\n2\ty\tz\n"
+    assert edges(read(named, delimiter="\t", columns=["A", "B"])) == {("x", "y"): 1, ("y", "z"): 1}
+    with pytest.raises(TypeError, match=r"got dictionaries. Hint: Graph.from_table"):
+        Graph.from_edges([{"source": "a", "target": "b"}])
+    both = [("a", "b", 5), ("b", "a", 5)]
+    with pytest.warns(UserWarning, match="in both directions with the same weight, and dup_op joins these two"):
+        assert edges(Graph.from_edges(both, directed=False, dup_op="plus"))["a", "b"] == 10
+    assert edges(Graph.from_edges(both, directed=False, dup_op="max"))["a", "b"] == 5
+    graph = Graph.from_edges(both)
+    with pytest.raises(InvalidValue, match="got 'A'; did you mean 'a'"):
+        graph.bfs("A")
+    with pytest.raises(TypeError, match=r"personalization: expected numbers by the names of vertices, \{'a': 1.0\}"):
+        graph.pagerank(personalization=["a"])
+    with pytest.raises(AttributeError, match=r"subgraph.names. is the graph of those that stay"):
+        graph.remove("a")
+    with pytest.raises(TypeError, match=r"got 2 of them. Hint: .*pandas.concat"):
+        Graph.read(["a.csv", "b.csv"])
+    with pytest.raises(TypeError, match="write_edgelist: no option 'sep'; delimiter=';'"):
+        graph.write(tmp_path / "a.csv", sep=";")
+    with pytest.raises(InvalidValue, match=r"the format of the file: file_format='edges' \(--input-format edges\)"):
+        Graph.read("access.log")

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..exceptions import DeviceError
 from ..formats import TILES, format_of, tiled
+from ..graph.edges import holds_names
 from ..io import FILE_FORMATS, host_coo, write
 from ..io.suffix import written_as
 from ..plan.forms import FORMATS
@@ -243,9 +244,10 @@ def convert(args: argparse.Namespace) -> None:
     start = time.perf_counter()
     graph = load(args, square=False, device="cpu", **stored)
     A = graph.matrix
-    dropped = graph.labels is not None and kind not in (*TEXTS, "parquet")
+    dropped = graph.labels is not None and not holds_names(graph, kind)
     names = {} if graph.labels is None or dropped else {"labels": graph.labels}
-    write(output.target(args.out), A, kind, **names, **own)
+    ways = {"directed": False} if args.undirected and kind == "bitblas" else {}
+    write(output.target(args.out), A, kind, **names, **ways, **own)
     seconds = time.perf_counter() - start
     made = {"file": args.file, **facts(A), "out": args.out, "output_format": kind, "labels_dropped": dropped}
     size = f" {os.path.getsize(args.out)} bytes," if os.path.isfile(args.out) else ""

@@ -159,6 +159,7 @@ def _input(top: argparse.ArgumentParser, count: str | None = None) -> None:
     group.add_argument(
         "--delimiter", metavar="MARK", help="what divides columns: ';', '|', tab, space; default: by suffix"
     )
+    group.add_argument("--decimal", choices=[".", ","], help="what stands before the fraction of weights, as in 3,14")
     group.add_argument("--columns", metavar="A,B,W", help="of a table: source, target and weight, by name or from 0")
     group.add_argument("--base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
     group.add_argument("--header", action=argparse.BooleanOptionalAction, help="the first line names the columns")

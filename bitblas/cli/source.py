@@ -70,13 +70,14 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
         for name, value in (
             ("base", args.base), ("size", args.size), ("header", args.header),
             ("labels", args.labels or None), ("weights", False if args.no_weights else None),
-            ("columns", _columns(args.columns)), ("delimiter", MARKS.get(args.delimiter, args.delimiter)),
+            ("columns", _columns(args.columns)), ("decimal", args.decimal),
+            ("delimiter", MARKS.get(args.delimiter, args.delimiter)),
         )
         if value is not None
     }  # fmt: skip
     if kind in TEXTS:
         options |= given | ({"directed": False} if args.undirected else {})
-    elif kind == "parquet" and given.keys() <= {"labels", "size"}:
+    elif kind == "parquet" and given.keys() <= {"labels", "size", "decimal"}:
         options |= given
     elif given:
         hint = "; --input-format csv says that it is one" if args.file == "-" and args.input_format is None else ""

@@ -17,6 +17,7 @@ from ..io.chunks import BLOCK, MatrixMarketChunks
 from ..io.edges import Layout, Reader, delimiter_of
 from ..io.files import Source, opened
 from ..io.mmfile import read_header
+from ..io.weights import decimal_of
 from . import parquet
 from .matrix import Matrix
 from .start import current
@@ -135,11 +136,12 @@ class _Nothing(MatrixMarketChunks):
 
 
 def _edges(
-    source: Any, *, delimiter: str | None = None, header: bool | None = None, weights: bool | None = None,
-    base: int = 0, directed: bool | None = None, size: int | None = None, dup_op: Any = None, dtype: Any = None,
-    name: str | None = None, **layout: Any,
+    source: Any, *, delimiter: str | None = None, decimal: str = ".", header: bool | None = None,
+    weights: bool | None = None, base: int = 0, directed: bool | None = None, size: int | None = None,
+    dup_op: Any = None, dtype: Any = None, name: str | None = None, **layout: Any,
 ) -> Matrix:  # fmt: skip
-    asked, group = Layout(delimiter_of(source, delimiter), header, None, weights), current()
+    asked = Layout(delimiter_of(source, delimiter), header, None, weights, decimal=decimal_of(decimal))
+    group = current()
     with opened(source, False) as stream:
         probe = Reader(stream.name, asked, base, size)
         for block in stream.blocks(BLOCK):

@@ -37,6 +37,9 @@ def as_taken(graph: Graph, argument: str, value: Any) -> Any:
         at = _vertices(graph, list(value))
         size, device = graph.matrix.nrows, graph.matrix.device.name
         return gb.Vector.from_coo(at, list(value.values()), size=size, device=device)
+    if argument == FOR_VERTICES[0] and isinstance(value, str | list | tuple | set):
+        first = value if isinstance(value, str) else next(iter(value), graph.label(0))
+        raise TypeError(f"{argument}: expected numbers by the names of vertices, {{{first!r}: 1.0}}, got {value!r}")
     if argument in PAIRS:
         return _entries(graph, argument, value)
     return value
@@ -75,7 +78,9 @@ def meant(label: Any, labels: Sequence[Any]) -> str:
     """What is said after a name that is none: those that look like it, where these are not too many to compare."""
     if not isinstance(label, str) or len(labels) > SEARCHED:
         return ""
-    near = difflib.get_close_matches(label, [name for name in labels if isinstance(name, str)], 2)
+    names = [name for name in labels if isinstance(name, str)]
+    near = [name for name in names if name.casefold() == label.casefold()][:2]
+    near = near or difflib.get_close_matches(label, names, 2)
     return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import extras
 from ..exceptions import InvalidValue, warn
-from . import arguments
+from . import arguments, given
 from .answers import Values
 
 if TYPE_CHECKING:
@@ -74,14 +74,25 @@ def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
     return both
 
 
-def tell_what_is_lost(graph: Graph, kind: str) -> None:
-    """Warn of what a file of that kind does not hold, and of names that are read as numbers."""
-    lost = ["the names of the vertices"] if graph.labels and kind in ("mtx", "npz", "bitblas") else []
+def holds_names(graph: Graph, kind: str) -> bool:
+    """Whether a file of that kind holds the names of the vertices."""
+    if kind == "bitblas":
+        return given.kind_of_names(graph.labels or ()) is not None
+    return kind not in ("mtx", "npz")
+
+
+def written(graph: Graph, kind: str) -> dict[str, Any]:
+    """What is written of a graph beside its matrix, into a file of that kind. A warning says what such a file does not
+    hold, and which names are read as numbers."""
+    named = bool(graph.labels) and holds_names(graph, kind)
+    lost = ["the names of the vertices"] if graph.labels and not named else []
     lost += [f"the attributes {', '.join(graph.attributes)}"] if graph.attributes else []
     if lost:
         warn(f"a file of format {kind} does not hold {' and '.join(lost)}: they are left out")
-    elif kind != "parquet" and any(str(name).lstrip("+-").isdecimal() for name in graph.labels or ()):
+    elif kind not in ("parquet", "bitblas") and any(str(name).lstrip("+-").isdecimal() for name in graph.labels or ()):
         warn("names that are written as numbers are read as numbers, unless labels=True (--labels) says otherwise")
+    more: dict[str, Any] = {"directed": graph._directed} if kind == "bitblas" else {}
+    return {**more, "labels": graph.labels} if named else more
 
 
 def loops(A: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from numbers import Number
 from typing import Any
@@ -22,6 +22,11 @@ def columns_of(edges: Iterable[Any]) -> dict[str, Any]:
     rows = list(edges)
     if not rows:
         return {name: np.zeros(0, np.int64) for name in NAMES[:2]}
+    if isinstance(rows[0], dict):
+        raise TypeError(
+            "edges: expected pairs, or triples with a weight, got dictionaries. Hint: Graph.from_table("
+            "pandas.DataFrame(rows), 'source', 'target', 'weight') takes them, with the names of their keys"
+        )
     try:
         lengths = set(map(len, rows))
     except TypeError:
@@ -64,6 +69,17 @@ def numbered(table: dict[str, Any]) -> tuple[Any, ...] | None:
     for end in NAMES[:2]:
         table[end] = [index[name] for name in table[end]]
     return tuple(index)
+
+
+def kind_of_names(labels: Sequence[Any]) -> str | None:
+    """What a file of bitblas' own holds them as: "text" of strings, "integers" of 64 bits; None for others."""
+    if all(isinstance(name, str) for name in labels):
+        return "text"
+    return "integers" if all(map(_is_integer, labels)) else None
+
+
+def _is_integer(name: Any) -> bool:
+    return isinstance(name, int | np.integer) and not isinstance(name, bool) and -(1 << 63) <= name < 1 << 63
 
 
 def flag(name: str, value: Any) -> bool | None:

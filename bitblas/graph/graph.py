@@ -259,8 +259,8 @@ class Graph(Methods, metaclass=methods.Named):
 
     def write(self, target: Any, file_format: str | None = None, **options: Any) -> None:
         """Into a file of any kind: see `bitblas.io.write`. A warning says what it cannot hold: names, attributes."""
-        edges.tell_what_is_lost(self, _io().file_format_of(target, file_format))
-        _io().write(target, self.matrix, file_format, **({"labels": self.labels} if self.labels else {}), **options)
+        more = edges.written(self, _io().file_format_of(target, file_format))
+        _io().write(target, self.matrix, file_format, **(more | options))
 
     # ---- algorithms ----
 

@@ -34,6 +34,8 @@ UNDIRECTED = frozenset({
     "resource_allocation", "spectral_layout", "spring_layout", "square_clustering", "transitivity",
     "triangle_count", "triangles_per_vertex",
 })  # fmt: skip
+# Those whose matrix is symmetric whatever the options: a few pairs, or the best of each vertex, are not.
+SYMMETRIC = frozenset({"bipartite_projection", "k_core", "k_truss", "minimum_spanning_forest"})
 # Programs whose values are the numbers of classes.
 CLASSES = frozenset({"bipartite_sides", "coloring", "label_propagation", "leiden", "louvain", "markov_clustering"})
 CLASSES |= {name for name in GIVE_VERTICES if name.endswith("_components")}
@@ -54,6 +56,20 @@ ELSEWHERE = {
     "adj": "neighbors(name) lists those of a vertex", "degrees": "degree() counts the edges of each",
     "add_node": "a Graph is made of all its edges at once: Graph.from_edges",
     "number_of_nodes": "len(g) is the number of vertices", "order": "len(g) is the number of vertices",
+    **dict.fromkeys(
+        ("union", "compose", "merge", "add"),
+        "tables put together make one: Graph.from_table(pandas.concat([g.to_dataframe(), h.to_dataframe()]), ..)",
+    ),
+    **dict.fromkeys(
+        ("select", "filter", "edge_subgraph"),
+        "Graph(g.matrix.select('>=', 0.7).new(), g.labels) has some edges, subgraph(names) some vertices",
+    ),
+    **dict.fromkeys(("remove", "remove_node", "without", "drop"), "subgraph(names) is the graph of those that stay"),
+    **dict.fromkeys(("relabel", "rename", "relabel_nodes"), "Graph(g.matrix, names) has other names"),
+    "is_connected": "connected_components().groups() has them all, one where it is connected",
+    "density": "number_of_edges() and len(g) make it", "to_numpy": "matrix.to_dense(0) is the array",
+    "weight": "matrix[g.vertex(a), g.vertex(b)].value is that of an edge",
+    "from_pandas": "Graph.from_table(df, 'source', 'target', 'weight') takes a DataFrame",
     "draw": "bitblas.plots.graph(g)", "edges": "to_dataframe() lists them", "nodes": "vertices has them",
     "shortest_path": "path(source, target) has its vertices, sssp(source) the lengths",
 }  # fmt: skip
@@ -172,7 +188,8 @@ def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any
         }
     if name in GIVE_VERTICES or name == "color_classes":  # a row is a walk, or a set
         return _rows(graph, answer, vertices=name in GIVE_VERTICES)
-    return made(answer, graph.labels, directed=None if name == "ego_graph" else name not in UNDIRECTED)
+    looked_at = name == "ego_graph" or name in UNDIRECTED - SYMMETRIC
+    return made(answer, graph.labels, directed=None if looked_at else name not in UNDIRECTED)
 
 
 def _unreached(graph: Graph, given: Mapping[str, Any]) -> str:

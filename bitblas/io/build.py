@@ -28,6 +28,12 @@ def build(
     check_dup_op(dup_op)
     if values is not None and dtype is None and dup_op is not None and values.dtype.kind in "iu":
         values = values.astype(np.int64 if values.itemsize < 8 else values.dtype, copy=False)  # sums have room
+    sums = str(getattr(dup_op, "name", dup_op)).partition("[")[0] in ("plus", "times")
+    if not directed and values is not None and sums and _there_already(rows, cols, values):
+        warn(
+            f"{source}: edges are there in both directions with the same weight, and dup_op joins these two: leave "
+            "directed=False (--undirected) out, or take 'max', where both are one edge"
+        )
     i, j, x = (rows, cols, values) if directed else mirrored(rows, cols, values)
     try:
         return from_entries(i, j, x, dtype, shape, dup_op=dup_op, name=name, **storage)
@@ -47,6 +53,16 @@ def build(
         raise InvalidValue(f"{source}{got}; {JOINING}") from None
 
 
+LOOKED_AT = 16  # edges whose other direction is looked for
+
+
+def _there_already(rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> bool:
+    """Whether edges, as far as some say, are there in both directions with one weight."""
+    apart = np.flatnonzero(rows != cols)
+    some = apart[:: max(1, len(apart) // LOOKED_AT)].tolist()
+    return bool(some) and all(((rows == cols[k]) & (cols == rows[k]) & (values == values[k])).any() for k in some)
+
+
 def _check_held(source: str, values: np.ndarray, dtype: Any) -> None:
     """Refuse integers of a type that does not hold the values that were read."""
     import bitblas as gb
@@ -62,7 +78,7 @@ def _check_held(source: str, values: np.ndarray, dtype: Any) -> None:
         raise InvalidValue(f"{source}: dtype {kind}: expected weights that it holds, got {wrong}")
 
 
-JOINING = "dup_op says how to join them: 'plus', 'min', 'max', 'first', .."
+JOINING = "dup_op (--dup-op) says how to join them: 'plus', 'min', 'max', 'first', .."
 # What other libraries call these, and what has no name of its own here.
 _OPERATORS = {
     "sum": "'plus'",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..exceptions import InvalidValue
+from .header import without_heads
 
 
 def asked(columns: Any) -> list[str | int] | None:
@@ -36,12 +37,15 @@ class Columns:
         mark = None if self.delimiter is None else self.delimiter.encode()
         between = b" " if mark is None else mark
         places = None if self.named else [int(k) for k in self.columns]
-        lines = 0
+        lines, head = 0, b""
         for whole in blocks:
             block = whole.removeprefix(b"\xef\xbb\xbf") if not lines else whole
             rows = block.split(b"\n")
-            if places is None and (head := next((k for k, row in enumerate(rows) if _holds(row)), None)) is not None:
-                places, rows[head] = self._places(rows[head]), b""
+            if places is None and (at := self._at(rows)) is not None:
+                places = self._places(self._names(rows[at], at + 1))
+                head, rows[at] = rows[at].strip(), b""
+            if head and head in block:
+                without_heads(self.name, head, rows)
             if places is not None:
                 take: Callable[[Any], Any] = operator.itemgetter(*places)
                 for k, row in enumerate(rows):
@@ -54,7 +58,7 @@ class Columns:
 
     def _line(self, row: bytes, number: int, places: list[int]) -> bytes:
         """A line with quotes, or with too few columns."""
-        fields = self._fields(row)
+        fields = self._fields(row, number)
         if len(fields) <= max(places):
             raise InvalidValue(
                 f"{self.name}, line {number}: expected {max(places) + 1} columns or more, got {row.strip()[:60]!r}"
@@ -63,18 +67,37 @@ class Columns:
         quoted = [f'"{text.replace(chr(34), chr(34) * 2)}"' if mark in text or '"' in text else text for text in fields]
         return mark.join(quoted[k] for k in places).encode()
 
-    def _fields(self, row: bytes) -> list[str]:
+    def _at(self, rows: list[bytes]) -> int | None:
+        """Which line names the columns: the first, or a comment before it that has all of these names."""
+        for k, row in enumerate(rows):
+            if _holds(row):
+                return k
+            if row.strip() and {name for name in self.columns if isinstance(name, str)} <= set(self._names(row, k + 1)):
+                return k
+        return None
+
+    def _names(self, row: bytes, number: int) -> list[str]:
+        """The names in a line, which may be a comment."""
+        bare = row.lstrip()
+        return self._fields(bare if _holds(row) else bare[1:], number)
+
+    def _fields(self, row: bytes, number: int) -> list[str]:
         try:
             text = row.decode().strip("\r")
         except UnicodeDecodeError:
             raise InvalidValue(f"{self.name}: expected UTF-8, got the line {row[:40]!r}") from None
         if self.delimiter is None:
             return text.split()
-        return [field.strip() for field in next(csv.reader([text], delimiter=self.delimiter), [])]
+        try:
+            return [field.strip() for field in next(csv.reader([text], delimiter=self.delimiter, strict=True), [])]
+        except csv.Error as error:
+            raise InvalidValue(
+                f"{self.name}, line {number}: expected fields divided by {self.delimiter!r}, got {error}. Hint: if a "
+                "field in quotes goes on in the next line, pandas.read_csv reads it, then Graph.from_table"
+            ) from None
 
-    def _places(self, row: bytes) -> list[int]:
-        """Where the columns stand, by the names in the first line."""
-        names = self._fields(row)
+    def _places(self, names: list[str]) -> list[int]:
+        """Where the columns stand, by their names in the first line."""
         for column in self.columns:
             if isinstance(column, str) and column not in names:
                 near = difflib.get_close_matches(column, names, 1)

@@ -17,13 +17,14 @@ from .columns import asked as columns_asked
 from .edges import Layout, Reader, delimiter_of
 from .files import check_fits, created, line_of, name_of, opened
 from .header import ALWAYS
+from .weights import decimal_of
 from .wrong import fed
 
 _LINES = 1 << 16  # written at once
 
 
 def read_edgelist(
-    source: Any, *, delimiter: str | None = None, columns: Any = None, header: bool | None = None,
+    source: Any, *, delimiter: str | None = None, decimal: str = ".", columns: Any = None, header: bool | None = None,
     labels: bool | None = None, weights: bool | None = None, base: int = 0, directed: bool | None = None,
     size: int | None = None, dup_op: Any = None, dtype: Any = None, name: str | None = None,
     progress: bool | None = None, chunked: bool | None = None, device: str | None = None, format: str | None = None,
@@ -35,6 +36,8 @@ def read_edgelist(
     blank lines, and lines that begin with # or %, are left out.
 
     delimiter: one character; None: a comma for .csv, a tab for .tsv, else any blanks.
+    decimal: what stands before the fraction of a weight: "," reads 3,14, and no 3.14. Where the comma divides the
+        columns too, such a weight stands in quotes.
     columns: of a table of more columns those of the two ends, and of the weight, if it is wanted: a list of their names
         in the first line, or of their numbers from 0. None: there are two or three.
     header: whether the first line names the columns; None: if it begins with source, target (or from, to; src, dst),
@@ -65,7 +68,7 @@ def read_edgelist(
         raise InvalidValue(f"size: expected a number of vertices, got {size!r}")
     if labels and size is not None:
         raise InvalidValue("size: expected none together with labels=True, which count the vertices")
-    asked = Layout(delimiter_of(source, delimiter), header, labels, weights)
+    asked = Layout(delimiter_of(source, delimiter), header, labels, weights, decimal=decimal_of(decimal))
     chosen = columns_asked(columns)
     of_table = None if chosen is None else Columns(chosen, asked.delimiter, name_of(source))
     if of_table is not None and of_table.named:
@@ -102,15 +105,16 @@ def read_edgelist(
 
 def write_edgelist(
     target: Any, matrix: Any, *, delimiter: str | None = None, header: bool = False, labels: Any = None,
-    weights: bool | None = None, base: int = 0, directed: bool = True,
+    weights: bool | None = None, base: int = 0, directed: bool = True, decimal: str = ".",
 ) -> None:  # fmt: skip
     """Write the entries of a square Matrix as lines ``from to`` or ``from to weight``, by row, then column.
 
     target: a path (``.gz`` is compressed; the file appears whole or not at all) or a file open for binary writing.
     delimiter: as in `read_edgelist`; blanks are written as one space. header: a first line of ``source``, ``target``
-    and ``weight``. labels: a name for each vertex, to write in place of its number, in quotes where it holds the
-    delimiter. weights: None: unless all are True; floats are written so that they read back the same. directed: False:
-    one line for an edge and its mirror image; the matrix must be symmetric.
+    and ``weight``. decimal: what stands before the fraction of a weight. labels: a name for each vertex, to write in
+    place of its number, in quotes where it holds the delimiter. weights: None: unless all are True; floats are written
+    so that they read back the same. directed: False: one line for an edge and its mirror image; the matrix must be
+    symmetric.
 
     Raises DimensionMismatch if the matrix is not square; InvalidValue for a matrix that is not symmetric where it must
     be, labels that could not be read back, NaN, base or delimiter; OSError if the file cannot be written.
@@ -130,6 +134,7 @@ def write_edgelist(
     if weights and values.dtype.kind == "c":
         raise InvalidValue("weights: expected False for complex numbers, which an edge list does not hold")
     mark = delimiter_of(target, delimiter) or " "
+    comma = decimal_of(decimal) == "," and values.dtype.kind == "f"
     if weights and values.dtype.kind == "f" and np.isnan(values).any():
         raise InvalidValue("weights: expected numbers, got NaN, which an edge list does not hold")
     names = None if labels is None else _checked(labels, shape[0], mark)
@@ -145,7 +150,10 @@ def write_edgelist(
             ends = [(end[part] + base).tolist() for end in (rows, cols)]
             if names is not None:
                 ends = [[names[i - base] for i in end] for end in ends]
-            columns = [*ends, values[part].tolist()] if weights else ends
+            found = values[part].tolist()
+            if comma:
+                found = [quoted(str(value).replace(".", ","), mark) for value in found]
+            columns = [*ends, found] if weights else ends
             stream.write("".join(map(line.__mod__, zip(*columns))).encode())
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,16 +14,21 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InvalidValue, warn
-from .header import INTEGER, SEEN, dividing, integers, is_weight, names_columns, of_weight, value_of, warn_of_mark
+from .header import (
+    LED_BY_ZERO,
+    SEEN,
+    dividing,
+    integers,
+    names_columns,
+    of_middle,
+    warn_of_mark,
+    without_comments,
+    without_heads,
+)  # fmt: skip
 from .names import LEAST, Names, fields_of
-from .scan import Fault, Scan, numbers, pieces
+from .scan import Fault, checked
+from .weights import INTEGER, WEIGHT, is_weight, kind_of, numbers_of, of_weight, plain_numbers, table_of, value_of
 
-COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
-_INTEGERS = b"0123456789+- \t\r\n\v\f"
-_PLUS = re.compile(rb"(?<![eE])\+")
-_BLANKS = bytes.maketrans(b" \t\r\v\f", b"\n\n\n\n\n")
-_DIGITS = np.frombuffer(b"0123456789", np.uint8)
-WEIGHT = "a number as weight"
 _EXACT = 1 << 53  # integers beyond are not exact as FP64
 
 
@@ -38,6 +42,7 @@ class Layout:
     weights: bool | None
     columns: int = 0
     nan: bool = False  # whether a weight may be NaN
+    decimal: str = "."  # what stands before the fraction of a weight
 
     @property
     def line(self) -> str:
@@ -74,6 +79,7 @@ class Reader:
         self.highest = -1  # number of a vertex
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
         self.index = Names()  # the labels, in the order in which they came
+        self.head = b""  # the line that names the columns, if it has words
         self.wrong: list[str] = []  # what is said of lines that are no edges, of the block that was refused
         self.hint = ""  # and of what they may be
 
@@ -96,7 +102,9 @@ class Reader:
         if not self.lines and block.startswith(b"\xef\xbb\xbf"):
             block = block[3:]
         if b"#" in block or b"%" in block:
-            block = COMMENT.sub(b"", block)
+            block = without_comments(self.name, block, self.layout.delimiter, self.layout.columns)
+        if self.head and self.head in block:
+            block = self._without_heads(block)
         if not self.layout.columns:
             block = self._begin(block)
         if self.layout.columns and block and not block.isspace():
@@ -133,11 +141,16 @@ class Reader:
             return block
         header = layout.header
         if header is None:
-            header = names_columns(self.name, fields, lines, block, layout.labels, layout.weights)
+            header = names_columns(self.name, fields, lines, block, layout.labels, layout.weights, layout.decimal)
         if header:
             self.layout = replace(layout, header=False)
-            rest = block.split(b"\n", number - self.lines)[number - self.lines :]
-            return self._begin(b"\n" * (number - self.lines) + b"".join(rest))
+            *before, rest = block.split(b"\n", number - self.lines)
+            if len(before) < number - self.lines:  # nothing follows
+                rest = b""
+            elif not integers(fields):
+                self.head = before[-1].strip()
+                rest = self._without_heads(rest)
+            return self._begin(b"\n" * (number - self.lines) + rest)
         columns = len(fields)
         if columns not in (2, 3) or (layout.weights and columns == 2):
             wanted = "two vertices and a weight" if layout.weights else "two vertices and at most one weight"
@@ -147,9 +160,15 @@ class Reader:
         if labels is None:
             labels = self.size is None and not integers(fields)
         if labels:
-            warn_of_mark(self.name, self._lines(block[: block.find(b"\n", SEEN * 80) + 1 or None]), layout.delimiter)
+            first = block[: block.find(b"\n", SEEN * 80) + 1 or None]
+            warn_of_mark(self.name, self._lines(first), layout.delimiter, first)
         self.layout = replace(layout, columns=columns, weights=weights, labels=labels)
         return block
+
+    def _without_heads(self, block: bytes) -> bytes:
+        rows = block.split(b"\n")
+        without_heads(self.name, self.head, rows)
+        return b"\n".join(rows)
 
     def _lines(self, block: bytes) -> Iterator[tuple[int, list[str]]]:
         """The fields of each line that is not blank, and its number."""
@@ -186,11 +205,16 @@ class Reader:
     def _numbered(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         layout, mark = self.layout, self.layout.delimiter
         text = block if mark is None else block.replace(mark.encode(), b" ")
-        kind = "real" if text.translate(None, _INTEGERS) else "integer"
+        if mark is not None and b'"' in text:
+            return self._quoted(block)
+        if layout.decimal == ",":
+            if b"." in text:
+                raise self.blame(block)
+            text = text.replace(b",", b".")
+        kind = kind_of(text)
         try:
-            count, led = _checked(block, text, kind, None if mark is None else mark.encode(), layout.columns)
-            bare = _PLUS.sub(b" ", text) if b"+" in text else text  # SciPy reads no leading plus
-            table = numbers(bare.translate(_BLANKS), kind, count).reshape(-1, layout.columns)
+            count, led = checked(block, text, kind, None if mark is None else mark.encode(), layout.columns)
+            table = table_of(text, kind, count).reshape(-1, layout.columns)
         except (Fault, ValueError, OverflowError):
             raise self.blame(block) from None
         ends = table[:, :2]
@@ -198,19 +222,26 @@ class Reader:
             raise self.blame(block)
         if layout.weights and not layout.nan and table.dtype.kind == "f" and np.isnan(table[:, 2]).any():
             raise self.blame(block)
-        if led and self.guessed and not self.led:
-            self.led = True
-            warn(f"{self.name}: numbers of vertices have zeros before them: labels=True (--labels) if 007 is a name")
+        if led:
+            self._tell_of_zeros()
         rows, cols = (ends[:, k].astype(np.int64) - self.base for k in (0, 1))
         return rows, cols, table[:, 2].copy() if layout.weights else None
 
+    def _tell_of_zeros(self) -> None:
+        if self.guessed and not self.led:
+            self.led = True
+            warn(f"{self.name}: numbers of vertices have zeros before them: labels=True (--labels) if 007 is a name")
+
     def blame(self, block: bytes) -> InvalidValue:
         """What is wrong with the lines of a block that are no edges."""
-        number = self.lines
+        number, count, fields = self.lines, 0, []
         for number, fields in self._lines(block):
+            count += 1
             if (expected := self._lacking(fields)) is not None:
-                self.hint = self.hint or (of_weight(fields[2]) if expected == WEIGHT else "")
+                self.hint = self.hint or (of_weight(fields[2], self.layout.decimal) if expected == WEIGHT else "")
                 self.wrong.append(f"line {number}: expected {expected}, got {self._shown(fields)}")
+        if count == len(self.wrong) > 1 and self.layout.labels and len(fields) == 3 and not self.hint:
+            self.hint = of_middle(fields)
         if self.wrong:
             return InvalidValue(f"{self.name}, {self.wrong[0]}{self.hint}")
         return self._fault(number, f"expected {self.layout.line}", "something else in this line or above")
@@ -224,7 +255,7 @@ class Reader:
             for end in fields[:2]:
                 if not INTEGER.fullmatch(end) or not self.base <= value_of(end) < self.limit:
                     return f"vertices from {self.base}" + ("" if self.size is None else f" to {self.limit - 1}")
-        if len(fields) == 3 and (layout.weights or not layout.labels) and not is_weight(fields[2]):
+        if len(fields) == 3 and (layout.weights or not layout.labels) and not is_weight(fields[2], layout.decimal):
             return WEIGHT
         return None
 
@@ -235,63 +266,29 @@ class Reader:
         plain = fields_of(block, layout.delimiter, layout.columns) if len(block) >= LEAST else None
         if plain is not None:
             fields, rest = plain
-            values = _plain_numbers(rest, len(fields.begins) // 2) if layout.weights else None
+            values = plain_numbers(rest, len(fields.begins) // 2, layout.decimal) if layout.weights else None
             if not layout.weights or (values is not None and not np.isnan(values).any()):
                 pairs = self.index.of(fields).reshape(-1, 2)
                 return pairs[:, 0], pairs[:, 1], values
+        ends, weights = self._one_by_one(block)
+        pairs = self.index.numbers(ends).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1], weights
+
+    def _quoted(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Numbers of which some stand in quotes."""
+        ends, weights = self._one_by_one(block)
+        if any(map(LED_BY_ZERO.fullmatch, ends)):
+            self._tell_of_zeros()
+        pairs = np.array(list(map(int, ends)), np.int64).reshape(-1, 2) - self.base
+        return pairs[:, 0], pairs[:, 1], weights
+
+    def _one_by_one(self, block: bytes) -> tuple[list[str], np.ndarray | None]:
+        """The ends of the edges, and the weights, line by line."""
         ends: list[str] = []
         weights: list[str] = []
         for _, words in self._lines(block):
             if self._lacking(words) is not None:
                 raise self.blame(block)
             ends += words[:2]
-            weights += words[2:] if layout.weights else []
-        pairs = self.index.numbers(ends).reshape(-1, 2)
-        return pairs[:, 0], pairs[:, 1], _numbers_of(weights) if layout.weights else None
-
-
-def _checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: int) -> tuple[int, bool]:
-    """The number of numbers in a text whose lines hold `columns` numbers each, or none; whether zeros lead one of the
-    first two of a line. Raises Fault."""
-    scan = Scan(kind)
-    for piece in pieces(text):
-        scan.feed(piece)
-    letters = np.frombuffer(text, np.uint8)
-    full = letters > 32
-    starts = np.flatnonzero(full & ~np.concatenate([[False], full[:-1]]))
-    ends = np.append(np.flatnonzero(letters == 10), len(text))
-    per_line = np.diff(np.searchsorted(starts, ends), prepend=0)
-    right = (per_line == columns) | (per_line == 0)
-    if mark is not None and right.all():
-        marks = np.flatnonzero(np.frombuffer(block, np.uint8) == mark[0])
-        right = np.diff(np.searchsorted(marks, ends), prepend=0) == np.where(per_line == 0, 0, columns - 1)
-    if not right.all():
-        raise Fault(int(np.argmin(right)) + 1, "")
-    if kind == "real":  # but the vertices are integers: points and letters stand in the third column
-        marks = np.flatnonzero((letters == 46) | (letters > 64))
-        if columns == 2 or (np.searchsorted(starts, marks, side="right") % 3 != 0).any():
-            raise Fault(1, "")
-    zeros = np.flatnonzero(letters[starts] == 48)
-    led = starts[zeros[zeros % columns < 2]] + 1
-    return len(starts), bool(np.isin(letters[led[led < len(letters)]], _DIGITS).any())
-
-
-def _numbers_of(words: list[str]) -> np.ndarray:
-    if all(map(INTEGER.fullmatch, words)):
-        return np.array(list(map(int, words)), np.int64)
-    return np.array(list(map(float, words)), np.float64)
-
-
-def _plain_numbers(text: bytes, count: int) -> np.ndarray | None:
-    """The numbers of a text, if it holds that many and nothing else."""
-    kind = "real" if text.translate(None, _INTEGERS) else "integer"
-    scan = Scan(kind)
-    try:
-        for piece in pieces(text):
-            scan.feed(piece)
-        if scan.numbers != count:
-            return None
-        bare = _PLUS.sub(b" ", text) if b"+" in text else text  # SciPy reads no leading plus
-        return numbers(bare.translate(_BLANKS), kind, count)
-    except (Fault, ValueError, OverflowError):
-        return None
+            weights += words[2:] if self.layout.weights else []
+        return ends, numbers_of(weights, self.layout.decimal) if self.layout.weights else None

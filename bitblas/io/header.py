@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from ..exceptions import warn
+from .weights import INTEGER, is_weight
 
-INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 LED_BY_ZERO = re.compile(r"0\d+", re.ASCII)
-_COMMA = re.compile(r"[+-]?\d[\d. ]*,\d+", re.ASCII)
+COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
+_EDGE = re.compile(rb"^[ \t]*[^#%\s].*$", re.MULTILINE)
 _NAME = re.compile(r"[^\W\d][\w .:-]*")  # of a column
 ALWAYS = {("source", "target"), ("from", "to"), ("src", "dst")}  # what tables of edges call their columns
 # The same where no other line has these words, without regard to case, blanks, _ and -, and an id after each.
@@ -35,27 +36,31 @@ LEAST = 2  # lines after the first: of fewer nothing follows
 MISSING = frozenset({"", "-", "na", "n/a", "nan", "nil", "none", "null", "missing", "inf"})  # in the place of a weight
 
 
-def is_weight(text: str) -> bool:
-    """Whether it is a number, and not NaN."""
-    try:
-        value = float(text)
-    except ValueError:
-        return False
-    if value != value or "_" in text:
-        return False
-    return not INTEGER.fullmatch(text) or -(1 << 63) <= value_of(text) < 1 << 63
+def without_comments(name: str, block: bytes, mark: str | None, columns: int) -> bytes:
+    """A block without its comments; a warning says which of them have the columns of an edge, after the first one.
+    columns: of the lines before the block, 0 where it is the first."""
+    if mark is not None and (first := _EDGE.search(block)) is not None:
+        marks = columns - 1 if columns else first.group().count(mark.encode())
+        found = [c for c in COMMENT.finditer(block) if columns or c.start() > first.start()]
+        if like := [c.group() for c in found if marks and c.group().count(mark.encode()) == marks]:
+            warn(
+                f"{name}: lines such as {_told(like[0])} are left out, as # and % begin comments, but have the columns "
+                "of an edge: a name that begins so stands in quotes"
+            )
+    return COMMENT.sub(b"", block)
 
 
-def of_weight(text: str) -> str:
-    """What is said of a weight that is no number: nothing, or what its comma may be."""
-    if not _COMMA.fullmatch(text):
-        return ""
-    return ". Hint: a decimal comma? pandas.read_csv(path, sep=.., decimal=',') reads it, then Graph.from_table"
+def without_heads(name: str, head: bytes, rows: list[bytes]) -> None:
+    """Blanks the lines that name the columns once more, as in tables that were put together."""
+    again = [k for k, row in enumerate(rows) if row.strip() == head]
+    for k in again:
+        rows[k] = b""
+    if again:
+        warn(f"{name}: the line that names the columns, {_told(head)}, is there again: left out")
 
 
-def value_of(integer: str) -> int:
-    """Of an integer in a text; beyond every limit where it has more digits than Python may be set to read."""
-    return int(integer) if len(integer) < 640 else 1 << 64
+def _told(line: bytes) -> str:
+    return repr(line.strip()[:60].decode(errors="replace"))
 
 
 def integers(fields: list[str]) -> bool:
@@ -65,7 +70,7 @@ def integers(fields: list[str]) -> bool:
 
 def names_columns(
     name: str, fields: list[str], lines: Iterator[tuple[int, list[str]]], block: bytes, labels: bool | None,
-    weights: bool | None,
+    weights: bool | None, decimal: str = ".",
 ) -> bool:  # fmt: skip
     """Whether the first line of a block looks like names of columns. lines: those after it."""
     if tuple(word.lower() for word in fields[:2]) in ALWAYS:
@@ -73,18 +78,23 @@ def names_columns(
     following = next(lines, (0, fields))[1]
     if weights is not False and len(fields) == 3 and fields[2].lower() in MISSING:
         return False
-    if weights is not False and len(fields) == 3 and _NAME.fullmatch(fields[2]) and not is_weight(fields[2]):
+    if weights is not False and len(fields) == 3 and _NAME.fullmatch(fields[2]) and not is_weight(fields[2], decimal):
         others = (words for _, words in islice(lines, SEEN))
-        return following is fields or any(len(row) == 3 and is_weight(row[2]) for row in chain([following], others))
+        return following is fields or any(
+            len(row) == 3 and is_weight(row[2], decimal) for row in chain([following], others)
+        )
     if not all(map(_NAME.fullmatch, fields)):
         return False
     if not labels and integers(following):
         return True
-    if len(fields) != 2 or any(_again(word, block[:COMPARED]) for word in fields):
+    text = block[:COMPARED]
+    first = next((row.strip() for row in text.split(b"\n") if row.strip()), b"")
+    times = sum(row.strip() == first for row in text.split(b"\n")) if text.count(first) > 1 else 1
+    if len(fields) != 2 or any(_again(word, text, times) for word in fields):
         return False
     plain = [re.sub(r"[\s_-]", "", word.lower()) for word in fields]
-    first = tuple(word.removesuffix("id") or word for word in plain)
-    if first in OFTEN or first[::-1] in OFTEN:
+    pair = tuple(word.removesuffix("id") or word for word in plain)
+    if pair in OFTEN or pair[::-1] in OFTEN:
         return True
     if labels is not False and len(list(islice(lines, LEAST - 1))) == LEAST - 1:
         warn(
@@ -94,19 +104,24 @@ def names_columns(
     return False
 
 
-def _again(word: str, text: bytes) -> bool:
-    """Whether a word stands in a text more than once, alone in a field or as one of several words."""
+def _again(word: str, text: bytes, times: int) -> bool:
+    """Whether a word stands in a text more than so many times, alone in a field or as one of several words."""
     found = 0
     for at in re.finditer(re.escape(word.encode()), text):
         before, after = text[at.start() - 1 : at.start()], text[at.end() : at.end() + 1]
         found += (not before or before in _BETWEEN) and (not after or after in _BETWEEN)
-        if found > 1:
+        if found > times:
             return True
     return False
 
 
 def dividing(fields: list[str], delimiter: str | None) -> str:
     """What is said of a line that is no edge by its number of fields."""
+    if delimiter is None and fields[0].endswith(":"):
+        return (
+            ". Hint: lines of a vertex and all that it leads to? One edge a line is read, which "
+            "awk -F'[: ]+' '{for (k = 2; k <= NF; k++) print $1, $k}' makes of them"
+        )
     for mark in (";", "\t", ",", "|", None) if len(fields) == 1 else ():
         if mark != delimiter and (columns := len(fields[0].split(mark))) > 1:
             by_name = "" if columns < 4 else f", columns= (--columns) which of the {columns}"
@@ -117,10 +132,21 @@ def dividing(fields: list[str], delimiter: str | None) -> str:
     return ""
 
 
-def warn_of_mark(name: str, lines: Iterator[tuple[int, list[str]]], delimiter: str | None) -> None:
+def of_middle(fields: list[str]) -> str:
+    """What is said of lines whose third column is never a number."""
+    return f". Hint: columns=[0, 2] (--columns 0,2) leaves {fields[1]!r} out, weights=False (--no-weights) the third"
+
+
+def warn_of_mark(name: str, lines: Iterator[tuple[int, list[str]]], delimiter: str | None, text: bytes) -> None:
     """Warn where every one of the first lines has another mark that divides columns, as often, in its first field:
-    lines of `a;b;1,5` divided by commas."""
+    lines of `a;b;1,5` divided by commas; blanks between tabs; a colon behind each first name. text: of the lines."""
     rows = [fields for _, fields in islice(lines, SEEN)]
+    tabs = [row.strip().split(b"\t") for row in text.split(b"\n")[:SEEN] if row.strip()] if delimiter is None else []
+    if tabs and len(tabs[0]) in (2, 3) and len({len(row) for row in tabs}) == 1:
+        if any(b" " in field.strip() for row in tabs for field in row):
+            warn(f"{name}: every line has tabs, and some blanks: delimiter='\\t' (--delimiter tab) for names of words")
+    if delimiter is None and len(rows) > 1 and all(row[0].endswith(":") for row in rows):
+        warn(f"{name}: every line's first word ends in ':', which is taken for part of its name: leave it out if not")
     for mark in ";\t|":
         counts = {row[0].count(mark) for row in rows if row}
         if mark != delimiter and len(rows) > 1 and len(counts) == 1 and counts <= {1, 2}:

@@ -33,6 +33,7 @@ _NEAR = {"integer": _pairs("__ _0 _- 0_ 00 -0")}
 _NEAR["real"] = _NEAR["integer"] + _pairs("_. 0. 0e -. .0 ._ .e e0 e- _a -a aa a_")
 _FAR = _pairs("__ _. _e ._ .e e_ _a aa a_")
 _GONE = bytes([_CODES["0"], _CODES["-"]])
+_DIGITS = np.frombuffer(b"0123456789", np.uint8)
 _WORDS = {b"inf", b"nan", b"infinity"}
 _TOKEN = {
     "integer": re.compile(rb"[+-]?\d+"),
@@ -90,6 +91,32 @@ def pieces(text: bytes) -> Iterator[bytes]:
         end = text.find(b"\n", start + CHUNK) + 1 or len(text)
         yield text[start:end]
         start = end
+
+
+def checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: int) -> tuple[int, bool]:
+    """The number of numbers in a text whose lines hold `columns` numbers each, or none; whether zeros lead one of the
+    first two of a line. Raises Fault."""
+    scan = Scan(kind)
+    for piece in pieces(text):
+        scan.feed(piece)
+    letters = np.frombuffer(text, np.uint8)
+    full = letters > 32
+    starts = np.flatnonzero(full & ~np.concatenate([[False], full[:-1]]))
+    ends = np.append(np.flatnonzero(letters == 10), len(text))
+    per_line = np.diff(np.searchsorted(starts, ends), prepend=0)
+    right = (per_line == columns) | (per_line == 0)
+    if mark is not None and right.all():
+        marks = np.flatnonzero(np.frombuffer(block, np.uint8) == mark[0])
+        right = np.diff(np.searchsorted(marks, ends), prepend=0) == np.where(per_line == 0, 0, columns - 1)
+    if not right.all():
+        raise Fault(int(np.argmin(right)) + 1, "")
+    if kind == "real":  # but the vertices are integers: points and letters stand in the third column
+        marks = np.flatnonzero((letters == 46) | (letters > 64))
+        if columns == 2 or (np.searchsorted(starts, marks, side="right") % 3 != 0).any():
+            raise Fault(1, "")
+    zeros = np.flatnonzero(letters[starts] == 48)
+    led = starts[zeros[zeros % columns < 2]] + 1
+    return len(starts), bool(np.isin(letters[led[led < len(letters)]], _DIGITS).any())
 
 
 def numbers(text: bytes, kind: str, count: int) -> np.ndarray:

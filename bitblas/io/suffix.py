@@ -9,6 +9,7 @@ from typing import Any
 
 from ..exceptions import InvalidValue
 from ..graph import Graph
+from . import saved
 from .edgelist import read_edgelist, write_edgelist
 from .files import name_of
 from .matrixmarket import mmread, mmwrite
@@ -18,7 +19,7 @@ from .parquet import read_parquet, write_parquet
 FILE_FORMATS = {
     "mtx": "Matrix Market",
     "npz": "scipy.sparse.save_npz",
-    "bitblas": "Matrix.save: stored forms as they are",
+    "bitblas": "Matrix.save: stored forms as they are, and names",
     "tsv": "edge list, tabs between",
     "csv": "edge list, commas between",
     "edges": "edge list, blanks between",
@@ -31,6 +32,7 @@ _READERS: dict[str, Any] = {"mtx": mmread, "npz": read_npz, "parquet": read_parq
 _ELSEWHERE = {
     "sep": "delimiter=';' says what divides columns", "skiprows": "header=True leaves the first line out",
     "usecols": "columns=['payer', 'payee', 'sum'] takes columns by their names",
+    "dec": "decimal=',' reads weights such as 3,14", "thousands": "take the marks out, or read it with pandas.read_csv",
     "names": "labels=True says that vertices are names", "comments": "lines that begin with # or % are left out",
 }  # fmt: skip
 
@@ -49,9 +51,17 @@ def file_format_of(source: Any, given: str | None = None, more: Mapping[str, str
     known = _SUFFIXES | dict(more)
     if suffix not in known:
         raise InvalidValue(
-            f"{name_of(source)}: expected a name that ends in {', '.join(known)}, or the format of the file"
+            f"{name_of(source)}: expected a name that ends in {', '.join(known)}, or the format of the file: "
+            "file_format='edges' (--input-format edges), 'csv', .."
         )
     return known[suffix]
+
+
+def _refuse_others(function: Any, options: Mapping[str, Any]) -> None:
+    """TypeError for options that other libraries have, with the name here."""
+    for name in options:
+        if name in _ELSEWHERE and name not in inspect.signature(function).parameters:
+            raise TypeError(f"{function.__name__}: no option {name!r}; {_ELSEWHERE[name]}")
 
 
 def written_as(target: Any, given: str | None = None, more: Mapping[str, str] = {}) -> str:
@@ -70,26 +80,23 @@ def read(source: Any, /, file_format: str | None = None, **options: Any) -> Grap
     `read_npz`, `read_edgelist`, `read_parquet`, or of `Matrix.load`, which also say what is raised; a file of bitblas
     is verified.
     """
+    if isinstance(source, list | tuple):
+        raise TypeError(
+            f"source: expected a path or an open file, got {len(source)} of them. Hint: tables are put together first: "
+            " Graph.from_table(pandas.concat(map(pandas.read_csv, paths)), 'from', 'to', 'weight')"
+        )
     kind = file_format_of(source, file_format)
     reader = _READERS.get(kind, read_edgelist)
-    for name in options:
-        if name in _ELSEWHERE and name not in inspect.signature(reader).parameters:
-            raise TypeError(f"{reader.__name__}: no option {name!r}; {_ELSEWHERE[name]}")
+    _refuse_others(reader, options)
     if kind == "mtx":
         return Graph(mmread(source, **options))
     if kind == "npz":
         return Graph(read_npz(source, **options))
     if kind == "bitblas":
-        return Graph(_load(source, **options))
+        return saved.load(_path(source), **options)
     if kind == "parquet":
         return read_parquet(source, **options)
     return read_edgelist(source, **({"delimiter": DELIMITERS[kind]} | options))
-
-
-def _load(source: Any, *, dup_op: Any = None, **options: Any) -> Any:
-    import bitblas as gb
-
-    return gb.Matrix.load(_path(source), verify=True, **options)  # dup_op: no entry is there twice
 
 
 def _path(given: Any) -> Any:
@@ -99,19 +106,21 @@ def _path(given: Any) -> Any:
 
 
 def write(target: Any, matrix: Any, file_format: str | None = None, *, labels: Any = None, **options: Any) -> None:
-    """Write a Matrix to a file of any kind, chosen as in `read`. labels: names for the vertices of an edge list
-    or a table.
+    """Write a Matrix to a file of any kind, chosen as in `read`. labels: names for the vertices of an edge list,
+    a table or a file of bitblas' own.
 
-    options: those of `mmwrite`, `write_npz`, `Matrix.save`, `write_parquet` or `write_edgelist`, which also say what is
-    raised.
+    options: those of `mmwrite`, `write_npz`, `Matrix.save` (and `directed`), `write_parquet` or `write_edgelist`, which
+    also say what is raised.
     """
     kind = written_as(target, file_format)
+    if kind in DELIMITERS:
+        _refuse_others(write_edgelist, options)
     if kind == "mtx":
         mmwrite(target, matrix, **options)
     elif kind == "npz":
         write_npz(target, matrix, **options)
     elif kind == "bitblas":
-        matrix.save(_path(target), **options)
+        saved.save(_path(target), matrix, labels=labels, **options)
     elif kind == "parquet":
         write_parquet(target, matrix, labels=labels, **options)
     else:

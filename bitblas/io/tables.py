@@ -18,25 +18,27 @@ from .. import extras
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..graph import Graph, given
 from .build import build, host_coo, warn_of_gaps
+from .weights import of_column
 
 EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
 
 
 def from_table(
     table: Any, source: str = "source", target: str = "target", weight: str | None = None, *, size: int | None = None,
-    labels: bool | None = None, directed: bool | None = True, dup_op: Any = None, dtype: Any = None,
-    name: str | None = None, device: str | None = None, format: str | None = None, tile: int | None = None,
-    packed: bool | None = None,
+    labels: bool | None = None, directed: bool | None = True, decimal: str | None = None, dup_op: Any = None,
+    dtype: Any = None, name: str | None = None, device: str | None = None, format: str | None = None,
+    tile: int | None = None, packed: bool | None = None,
 ) -> Graph:  # fmt: skip
     """A Graph of the rows of a table: a DataFrame of pandas or polars, an Arrow table, or a dictionary of arrays.
 
     source, target: the columns of the two ends of each edge, integers from 0, or else names (strings), which are
-    numbered in the order in which they come. weight: the column of values, numbers; None: a pattern. size: the number
-    of vertices; None: as many as the largest number says; not for names. labels: True: integers are names too, ids of
-    which most are not there (a warning says where that seems so); False: names are refused. directed: False: every row
-    is an edge in both directions; where both are there, with other weights, the lesser one stands; None: the graph has
-    directions unless every edge is there both ways, with one weight. dup_op ("plus", "min", "max", "first", ..) joins
-    the weights of an edge that is there twice, and then those of both its directions.
+    numbered in the order in which they come. weight: the column of values, numbers; None: a pattern. decimal: "," or
+    "." if that column may hold texts: numbers with this before the fraction. size: the number of vertices; None: as
+    many as the largest number says; not for names. labels: True: integers are names too, ids of which most are not
+    there (a warning says where that seems so); False: names are refused. directed: False: every row is an edge in both
+    directions; where both are there, with other weights, the lesser one stands; None: the graph has directions unless
+    every edge is there both ways, with one weight. dup_op ("plus", "min", "max", "first", ..) joins the weights of an
+    edge that is there twice, and then those of both its directions.
 
     Raises InvalidValue for a column that is not there, has missing values (NaN too) or is of another kind, for a vertex
     out of range, and for an edge with a weight that is there twice in one direction, without dup_op.
@@ -47,13 +49,7 @@ def from_table(
         raise TypeError(f"table: expected a table with names of columns, got {given.described(table)}")
     named = _encoded(table, source, target)
     rows, cols = named[:2] if named else (_end(table, name) for name in (source, target))
-    values = None if weight is None else _column(table, weight)
-    if values is not None and values.dtype.kind not in "biuf":
-        raise InvalidValue(f"column {weight!r}: expected numbers, got {_unlike_numbers(values)}")
-    if values is not None and values.dtype.kind == "f" and np.isnan(values).any():
-        raise InvalidValue(
-            f"column {weight!r}: expected a number in every row, got NaN in row {np.isnan(values).argmax()}"
-        )
+    values = None if weight is None else of_column(_column(table, weight), weight, decimal)
     known: tuple[Any, ...] | None = None
     if given.flag("labels", labels) or named or rows.dtype.kind not in "iu" or cols.dtype.kind not in "iu":
         if size is not None:
@@ -137,7 +133,10 @@ def _column(table: Any, name: str) -> np.ndarray:
         missing = sum(value is None or value != value for value in array)
     if missing:
         first = next((f", the first is row {k}" for k, x in enumerate(array.tolist()) if x is None or x != x), "")
-        raise InvalidValue(f"column {name!r}: expected a value in every row, got {missing} rows without one{first}")
+        hint = ". Hint: pandas.read_csv takes names such as NA for none, unless keep_default_na=False"
+        hint = hint if type(column).__module__.startswith("pandas") and array.dtype.kind == "O" else ""
+        got = f"got {missing} rows without one{first}{hint}"
+        raise InvalidValue(f"column {name!r}: expected a value in every row, {got}")
     if array.dtype.kind == "U" and isinstance(column, (list, tuple)):  # else made text of what was none
         other = next((k for k, value in enumerate(column) if not isinstance(value, str)), None)
         if other is not None:
@@ -164,14 +163,6 @@ def _end(table: Any, name: str) -> np.ndarray:
             "without a value, then astype(int)"
         )
     return array
-
-
-def _unlike_numbers(values: np.ndarray) -> str:
-    """What a column holds whose values are no numbers, in words."""
-    row = next((k for k, value in enumerate(values.tolist()) if isinstance(value, str)), None)
-    if row is None:
-        return f"values of type {values.dtype}"
-    return f"text, {str(values[row])!r} in row {row}. Hint: float() makes a number of it; for a column, astype(float)"
 
 
 def _named(

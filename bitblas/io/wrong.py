@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..exceptions import InvalidValue
-from .edges import COMMENT, Reader
+from .edges import Reader
+from .header import COMMENT
 
 TOLD = 3  # lines that an error names
 LOOKED_THROUGH = 16 << 20  # bytes of text in which it counts the others

@@ -23,9 +23,9 @@ from .._scores import drawn
 def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
     """A random part of what is near to some vertices, hop by hop: at most so many edges of each vertex.
 
-    A: Matrix, n x n, any dtype. starts: vertices. counts: list of int >= 1: of the edges of a vertex in each hop.
-    weighted: bool, whether edges are taken in proportion to their values (0 or more); else all alike. seed: int, or
-    None for 0: the same seed gives the same edges. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype. starts: vertices. counts: list of int >= 1: of the edges of a vertex in each hop, or an
+    int for one hop. weighted: bool, whether edges are taken in proportion to their values (0 or more); else all alike.
+    seed: int, or None for 0: the same seed gives the same edges. gb: the library, bitblas if None.
     Returns a tuple of Matrix, n x n, of the dtype of A, one for each hop: the edges that were taken, from the vertices
     that the hop before led to.
     Raises InvalidValue (a count below 1, a weight out of range), DimensionMismatch (A not square), IndexOutOfBound (a
@@ -34,7 +34,10 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
     gb = check.library(gb)
     n = check.square(gb, A)
     starts = check.vertices(gb, "starts", starts, n)
-    counts = [check.count(gb, "counts", k, "an edge or more of each vertex") for k in counts]
+    counts = [
+        check.count(gb, "counts", k, "an edge or more of each vertex")
+        for k in ([counts] if isinstance(counts, int) else counts)
+    ]
     seed = 0 if seed is None else check.integer("seed", seed)
     if check.flag("weighted", weighted):
         check.weights(gb, A)

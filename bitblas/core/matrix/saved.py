@@ -2,7 +2,8 @@
 
 Sections: "matrix" (shape, dtype, name; the values), "form" for each stored form, the primary one first, and "places"
 for a form: where the values of its entries lie in the primary one; "order": the permutation of a reordered matrix. A
-section that a version does not know is left out if it says that it may be, else the file is refused.
+section that a version does not know is left out if it says that it may be, else the file is refused; such is "graph",
+the names of a Graph (`io/saved.py`).
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from ...formats.values import PackedValues, base_of
 from ...order import Order, order_of
 from ...store import MatrixStore, Raw
 from ..convert import check_size, device_of
-from ..options import AUTO, check_layout
+from ..options import AUTO, Layout, check_layout
 from .stored import StoredMatrix
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from ...formats.container import Container
+    from ...formats.container import Container, Section
 
 KNOWN = ("matrix", "order", "form", "places")
 
@@ -50,6 +51,10 @@ class MatrixFile(StoredMatrix):
         elsewhere a hidden `.bitblas-*.part`, which the next save into that folder removes. Memory on the host: 32 MiB.
         Raises OSError if it cannot be written.
         """
+        self._write(path, forms, [])
+
+    def _write(self, path: str | os.PathLike[str], forms: bool, more: list[Section]) -> None:
+        """The same with more sections after those of the matrix."""
         from ...formats.container import Section, write  # brings zlib, mmap, json and thread pools: 10 ms
 
         A, d = self._stored if forms else self._read(now=True), self.device
@@ -77,7 +82,7 @@ class MatrixFile(StoredMatrix):
                 if places is not None:
                     sections.append(Section("places", {"form": len(written)}, {"places": places}))
                 written.append(form)
-            write(path, sections, d)
+            write(path, [*sections, *more], d)
 
     @classmethod
     def load(
@@ -100,8 +105,14 @@ class MatrixFile(StoredMatrix):
         from ...formats.container import Container
 
         layout = check_layout(format, tile, packed)
+        return cls._of_file(Container(path), verify, name, device, layout)
+
+    @classmethod
+    def _of_file(
+        cls, file: Container, verify: bool, name: str | None, device: str | Device | None, layout: Layout
+    ) -> Self:
+        """The Matrix of an open file."""
         d = device_of(device)
-        file = Container(path)
         d.foresee(f"{file.name}: its arrays", file.nbytes)
         with d.guard:
             try:
@@ -113,8 +124,8 @@ class MatrixFile(StoredMatrix):
                 raise file.fault(f"expected arrays that make a matrix, got a fault in them: {what}") from None
             if layout.asks:
                 store = stores.with_format(store, *layout[:2])
-            if packed is not None:
-                store = stores.with_values(store, packed)
+            if layout.packed is not None:
+                store = stores.with_values(store, layout.packed)
         asked = check_layout(*facts["format"] or AUTO) if layout == AUTO else layout
         return cls._from_store(store, name or facts["name"], asked, as_is=True)
 

@@ -1,0 +1,100 @@
+"""Graphs in files of bitblas' own: a Matrix as `Matrix.save` writes it, and a section "graph" of what a Graph has more.
+
+Facts of that section: "directed" (true, false or null: as the matrix is), "labels" ("text", "integers" or null: none).
+Arrays: of texts "text", their UTF-8 one after the other, and "ends", where each ends; of integers "numbers". The
+section says that a reader may leave it out: one that does not know it gives the matrix.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from ..core.options import check_layout
+from ..exceptions import InvalidValue
+from ..graph import Graph, given
+
+NAME = "graph"
+_CODE = ("utf-8", "surrogatepass")  # a name may hold what is no character
+
+
+def save(
+    path: str | os.PathLike[str], matrix: Any, *, labels: Sequence[Hashable] | None = None,
+    directed: bool | None = None, forms: bool = False,
+) -> None:  # fmt: skip
+    """Write a Matrix as `Matrix.save` does, with names for its vertices, and whether its edges have a direction.
+
+    Raises InvalidValue for names that are neither all strings nor all integers; OSError.
+    """
+    from ..formats.container import Section
+
+    facts: dict[str, Any] = {"directed": given.flag("directed", directed), "labels": None}
+    arrays: dict[str, Any] = {}
+    if labels is not None:
+        facts["labels"] = given.kind_of_names(labels)
+        if facts["labels"] is None:
+            raise InvalidValue("labels: expected strings, or integers, to save in a file of format bitblas, got others")
+        arrays = _arrays(labels) if facts["labels"] == "text" else {"numbers": np.array(labels, np.int64)}
+    arrays = {name: matrix.device.asarray(array) for name, array in arrays.items()}
+    more = [] if facts == {"directed": None, "labels": None} else [Section(NAME, facts, arrays, required=False)]
+    matrix._write(path, forms, more)
+
+
+def _arrays(labels: Sequence[Any]) -> dict[str, Any]:
+    texts = [name.encode(*_CODE) for name in labels]
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    return {"text": np.frombuffer(b"".join(texts), np.uint8), "ends": np.cumsum(lengths)}
+
+
+def load(
+    path: str | os.PathLike[str], *, name: str | None = None, device: Any = None, format: str | None = None,
+    tile: int | None = None, packed: bool | None = None, dup_op: Any = None,
+) -> Graph:  # fmt: skip
+    """The Graph that `save` or `Matrix.save` wrote, all of it verified. dup_op: not needed, no entry is there twice."""
+    import bitblas as gb
+
+    from ..formats.container import Container
+
+    file = Container(path)
+    A = gb.Matrix._of_file(file, True, name, device, check_layout(format, tile, packed))
+    section = next((s for s in file.sections if s.name == NAME), None)
+    if section is None:
+        return Graph(A)
+    directed, kind = section.facts.get("directed"), section.facts.get("labels")
+    if directed not in (True, False, None) or kind not in ("text", "integers", None):
+        raise file.fault(f"expected the facts of a graph, got {section.facts!r}")
+    try:
+        arrays = file.load(section, devices.get("cpu"), verify=True)
+        labels = None if kind is None else _names(arrays) if kind == "text" else _integers(arrays["numbers"])
+        if labels is not None and not A.nrows <= len(labels) == len(set(labels)):
+            raise ValueError(f"{len(labels)} of {A.nrows}, {len(set(labels))} different ones")
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, InvalidValue):
+            raise
+        raise file.fault(f"expected names of the vertices, got a fault in them: {error}") from None
+    return Graph(A, labels, directed=directed)
+
+
+def _integers(numbers: Any) -> tuple[int, ...]:
+    if numbers.dtype != np.int64:
+        raise ValueError(f"numbers of {numbers.dtype}")
+    return tuple(numbers.tolist())
+
+
+def _names(arrays: dict[str, Any]) -> tuple[str, ...]:
+    """Strings of their bytes. ValueError, KeyError for what makes none."""
+    raw, ends = arrays["text"].tobytes(), arrays["ends"]
+    if arrays["text"].dtype != np.uint8:
+        raise ValueError(f"text of {arrays['text'].dtype}")
+    if ends.dtype != np.int64 or (np.diff(ends, prepend=0) < 0).any() or (ends[-1] if len(ends) else 0) != len(raw):
+        raise ValueError("ends that do not fit the text")
+    places = pairwise([0, *ends.tolist()])
+    if raw.isascii():
+        text = raw.decode()
+        return tuple(text[a:b] for a, b in places)
+    return tuple(raw[a:b].decode(*_CODE) for a, b in places)
