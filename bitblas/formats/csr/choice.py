@@ -34,8 +34,8 @@ DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12), ("TABLE_FROM", 16), ("TABLE_FOR
 CLIP_LANES, CLIP_ALONE = 8, 4  # lanes that copy a part of a row on a GPU, where more entries of it are kept
 
 
-# Entries that a kernel steps beyond the end of a row at most before it looks, in numbers as wide as pointers: what lanes
-# load at once, the parts of a segment (kernels/joined.cuh, csr/step.cu, csr/patches.cu).
+# Entries that a kernel steps beyond the end of a row at most before it looks, in numbers as wide as pointers: loads of
+# all lanes, the parts of a segment (kernels/joined.cuh, csr/step.cu, csr/patches.cu).
 STRIDE = 1 << 16
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)  # dtypes: NumPy takes twice as long for an array of np.int32
 

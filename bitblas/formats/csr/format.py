@@ -283,7 +283,7 @@ def _lacks_one(rows: Any) -> bool:
 
 def picked(rows: Any, keep: Any) -> Csr:
     """The entries of a CSR or an MPLG for which `keep` (bools in entry order) is true. Peak memory: the result, 4 bytes
-    per entry (8 from 2**31 on), and what a piece takes."""
+    per entry (8 from almost 2**31 on), and what a piece takes."""
     xp, device, nvals = rows.device.xp, rows.device, rows.nvals
     before = xp.zeros(nvals + 1, pointer_type(nvals))  # entries kept before each entry
     xp.cumsum(keep, out=before[1:])
