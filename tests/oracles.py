@@ -112,11 +112,11 @@ def betweenness(graph, sources=None):
         near[i].append(j)
     total = np.zeros(graph.n)
     for source in range(graph.n) if sources is None else sources:
-        level, paths, order = {source: 0}, {source: 1.0}, [source]
+        level, paths, order = {source: 0}, {source: 1}, [source]  # as many as there are: exact
         for v in order:  # grows on the way
             for w in near[v]:
                 if w not in level:
-                    level[w], paths[w] = level[v] + 1, 0.0
+                    level[w], paths[w] = level[v] + 1, 0
                     order.append(w)
                 if level[w] == level[v] + 1:
                     paths[w] += paths[v]

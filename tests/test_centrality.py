@@ -170,33 +170,36 @@ class More:
         assert not any(edges(edge_betweenness_centrality(A, [], gb=gb)).values())
 
 
-def diamonds(count, beside=0):
-    """A chain of diamonds, each of which doubles the number of paths, and a path from its start; rows, columns, n."""
-    k, n = 3 * np.arange(count), 3 * count + 1
+def layers(count, width, beside=0):
+    """Vertex 0, layers of which each vertex leads to all of the next, so that to one of layer k there are width^(k - 1)
+    shortest paths, and a path beside them; rows, columns, n."""
+    v, n = np.arange(1, count * width + 1).reshape(count, width), count * width + 1
     path = np.r_[0, n + np.arange(beside)]
-    i, j = np.r_[k, k, k + 1, k + 2, path[:-1]], np.r_[k + 1, k + 2, k + 3, k + 3, path[1:]]
+    i, j = np.broadcast_arrays(v[:-1, :, None], v[1:, None])
+    i, j = np.r_[np.zeros(width, int), i.ravel(), path[:-1]], np.r_[v[0], j.ravel(), path[1:]]
     return i, j, n + beside
 
 
-@pytest.mark.slow
 def test_numbers_of_paths_that_pass_the_range_of_floats():
-    for beside in (0, 2100):
-        i, j, n = diamonds(1050, beside)
-        A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu")
-        v = np.arange(1, last := 3 * 1050 + 1)
-        right = np.where(v % 3 == 0, last - 1 - v, (last - 1 - v // 3 * 3 - 2) / 2)  # half of what is behind
-        for batch in (1, 2):
-            c = betweenness_centrality(A, [0, 3], batch=batch).to_dense()
-            assert (c[4:last] == 2 * right[3:]).all()
-        E = edge_betweenness_centrality(A, [0]).to_dense(0.0)
-        assert (E[i, j] > 0).all() and E[v[v % 3 == 1], v[v % 3 == 1] + 2].tolist() == right[::3].tolist()
-
-
-def test_numbers_of_paths_too_far_apart():
-    i, j, n = diamonds(2000, 4000)
+    """16^559 paths beside a single one: by logarithms. Those behind a layer are shared by its vertices."""
+    i, j, n = layers(560, 16, 560)
     A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu")
-    with pytest.raises(bitblas.exceptions.InvalidValue, match="argument A: expected numbers of shortest paths that"):
-        betweenness_centrality(A, [0])
+    behind = np.r_[np.repeat(np.arange(559, 0, -1), 16), np.zeros(16), np.arange(559, -1, -1)]
+    some = np.arange(17, 560 * 16)  # beside vertex 1
+    c = betweenness_centrality(A, [0, 1]).to_dense()
+    assert c[some + 1] == pytest.approx(2 * behind[some], rel=1e-11)
+    assert c[1 + 560 * 16 :] == pytest.approx(behind[560 * 16 :], rel=1e-11)
+    E = edge_betweenness_centrality(A, [0]).to_dense(0.0)
+    assert E[i[16:], j[16:]] == pytest.approx((behind[j[16:] - 1] + 1) / np.where(j[16:] > 560 * 16, 1, 16), rel=1e-11)
+
+
+@pytest.mark.slow
+def test_numbers_of_paths_of_a_grid_that_pass_the_range_of_floats():
+    """Compared with integers of any length; 2.2e-10 is what the program says of its rounding at worst."""
+    graph = oracles.grid(600, 600)
+    A = bitblas.Matrix.from_coo(graph.rows, graph.cols, True, nrows=graph.n, ncols=graph.n, device="cpu")
+    right = oracles.betweenness(graph, [0])
+    assert right.max() > 0 and betweenness_centrality(A, [0]).to_dense() == pytest.approx(right, rel=2.2e-10)
 
 
 class TestOnGraphBLAS(OnGraphBLAS, Programs, More):

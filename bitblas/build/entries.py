@@ -97,7 +97,7 @@ def from_csr(
     after[ptr] = True  # the first column of a row comes after nothing
     if bool(after.all()):
         device.foresee(f"rows of {nvals} entries", _rows_bytes(nrows, ncols, nvals, values, 1))
-        ptr, cols = ptr.astype(csr.index_type(nvals)), cols.astype(csr.index_type(ncols))  # copies: of nobody else
+        ptr, cols = ptr.astype(csr.pointer_type(nvals)), cols.astype(csr.index_type(ncols))  # copies: of nobody else
         return _from_csr(device, nrows, ncols, ptr, cols, _own(values), dtype, format, tile)
     rows = csr.numbers_of(ptr, nvals, device)
     return from_coo(device, nrows, ncols, rows, cols, values, dtype, dup, format=format, tile=tile)

@@ -23,7 +23,7 @@ from ..device import Device, dummy
 from . import sound
 from .blocks import PAD, check_blocks, groups_of, word_counts
 from .contract import Later, Region, Types
-from .csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, rows_bytes
+from .csr.format import PARALLEL_ENTRIES, Csr, from_arrays, pointer_type, rows_bytes
 
 
 @dataclass(eq=False)
@@ -69,7 +69,7 @@ class Coded:
             xp, length = self.device.xp, self.lengths()
             ptr = xp.zeros(self.nrows + 1, np.int64)
             xp.cumsum(length, out=ptr[1:])
-            found = ptr.astype(index_type(self.in_word * len(self.words) + self.nrows), copy=False)
+            found = ptr.astype(pointer_type(self.in_word * len(self.words) + self.nrows), copy=False)
             self.cache["ptr"] = weakref.ref(found)
         return found
 
@@ -92,7 +92,7 @@ class Coded:
     def ranks(self: Any) -> Any:
         """value_ptr, made at first need."""
         if self.value_ptr is None:
-            self.value_ptr = self.pointers().astype(index_type(self.nvals), copy=False)
+            self.value_ptr = self.pointers().astype(pointer_type(self.nvals), copy=False)
         return self.value_ptr
 
     def adopt(self, twin: Any) -> None:

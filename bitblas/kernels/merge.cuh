@@ -13,10 +13,12 @@ __device__ __forceinline__ void merge_position(bool inside, bool open, bool has_
   bool w = !FRESH && has_w && bit_of(w_val, p);
   if (has_t) w = t;
   const u32 values = __ballot_sync(ALL_LANES, present && w);
+  after_vote();
   if (writer) ((u32*)w_val)[p >> 5] = values;
 #else
   if (has_t) w_val[p] = t;
 #endif
   const u32 bits = __ballot_sync(ALL_LANES, present);
+  after_vote();
   if (writer) ((u32*)w_bits)[p >> 5] = bits;
 }

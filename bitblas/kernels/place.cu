@@ -26,7 +26,7 @@ __device__ __forceinline__ void sum_into(u64* t_bits, T_T* t_val, i64 i, Z_T z) 
 #else
   if (z > *(volatile T_T*)(t_val + i)) atomicMax(t_val + i, z);
 #endif
-  if (!bit_of(t_bits, i)) mark(t_bits, i);
+  if (!bit_now(t_bits, i)) mark(t_bits, i);
 }
 #else
 #define sum_into scatter
@@ -39,7 +39,7 @@ place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_stride, c
   const i64 k = thread_number();
   const i64 i = k < n ? where[k] : 0;
   const bool inside = i >= 0 && i < size;
-  if (!inside) flags[OUTSIDE] = 1;
+  if (!inside) poke(flags + OUTSIDE, 1u);
   const bool has = k < n && inside && allowed(u_bits, u_bits_stride, u_bits_stride ? 0ull : ~0ull, k);
 #if JOIN
   bool mine = has;
@@ -65,7 +65,7 @@ place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_stride, c
   if (mine) sum_into(t_bits, t_val, i, x);
 #else
 #if MARKS
-  if (k < n && inside && (has || CLEAR) && exchange_bit(t_bits, i, has) && has && !CLEAR) flags[TWICE] = 1;
+  if (k < n && inside && (has || CLEAR) && exchange_bit(t_bits, i, has) && has && !CLEAR) poke(flags + TWICE, 1u);
 #endif
 #if DENSE && T_BOOL
   const bool x = has && take(load<U_T>(u_val, u_iso, u_stride, k));

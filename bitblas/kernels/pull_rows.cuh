@@ -14,7 +14,7 @@ struct Row {
       : n(units), unit(thread_number() / LANES), lane(threadIdx.x & (LANES - 1)), inside(unit < n),
         segment(PRESENCE && row_stride), hub(false) {
     row = row_stride && inside ? row_of[unit] : unit;
-    open = inside && allowed(mask, mask_stride, mask_invert, row) && !(segment && bit_of(t_bits, row));
+    open = inside && allowed(mask, mask_stride, mask_invert, row) && !(segment && bit_now(t_bits, row));
   }
 };
 

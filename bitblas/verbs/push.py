@@ -13,7 +13,7 @@ from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, INT64, DataType
 
 from ..formats import EVERYWHERE
-from ..formats.csr.format import Csr, index_type
+from ..formats.csr.format import Csr, pointer_type
 from ..kernels.prologue import Variant
 from ..plan.product import COUNT, VALUES, WORDS
 from ..store import VectorStore, dense_values, full_bits, words
@@ -177,7 +177,7 @@ def lengths(form: Any, arguments: tuple[Any, ...]) -> Csr:
         device, n = form.device, form.nrows
         variant = lanes_variant(form.key, (*form.types(False), ("Z", INT64)), PLUS_PAIR, COUNT, flip=False)
         counts, bits = np.zeros(n or 1, np.int64), np.zeros(words(n), np.uint64)
-        ptr = np.zeros(n + 1, index_type(form.nvals))
+        ptr = np.zeros(n + 1, pointer_type(form.nvals))
         every = full_bits(device, form.ncols), *stored(device, BOOL, np.True_)
         tail = *every, *no_mask(device), np.int64(1), bits, counts
         compiled(device, variant)(form.units, EVERYWHERE, *arguments, *tail, bounds=unit_bounds(form, device))

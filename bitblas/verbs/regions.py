@@ -13,7 +13,16 @@ from semirings.dtypes import UINT8, UINT16, UINT32, UINT64
 
 from ..build.stores import of_rows
 from ..device import Device, held, ranges
-from ..formats.csr.format import Csr, close_gaps, from_arrays, index_type, numbers_of, pointers_of, rows_bytes
+from ..formats.csr.format import (
+    Csr,
+    close_gaps,
+    from_arrays,
+    index_type,
+    numbers_of,
+    pointer_type,
+    pointers_of,
+    rows_bytes,
+)
 from ..store import MatrixStore
 from .keys import take
 from .matrix_variants import extract_variant
@@ -49,7 +58,7 @@ def _moved(A: MatrixStore, rows: Any, flagged: bool, place: Any, begin: Any, nro
     wide = 0 if iso else x.itemsize
     if most >= MANY or held.limit is not None:
         device.foresee(f"part of {most} entries", rows_bytes(nrows, ncols, most) + wide * most)
-    ptr, col = np.zeros(nrows + 1, index_type(most)), np.empty(most or 1, index_type(ncols))
+    ptr, col = np.zeros(nrows + 1, pointer_type(most)), np.empty(most or 1, index_type(ncols))
     values = x if iso else np.empty(most, x.dtype)
     moved, out = (none, none) if iso else (some.view(ALIKE[wide].np_type) for some in (x, values))
     bounds = ranges.by_work(begin[1:], device.parts) if device.splits(most, PARALLEL_ENTRIES) else None
@@ -64,7 +73,7 @@ def _moved(A: MatrixStore, rows: Any, flagged: bool, place: Any, begin: Any, nro
     col.resize(n or 1, refcheck=False)
     if not iso:
         values.resize(n, refcheck=False)
-    return of_rows(Csr(device, nrows, ncols, ptr.astype(index_type(n), copy=False), col, n), A.dtype, values)
+    return of_rows(Csr(device, nrows, ncols, ptr.astype(pointer_type(n), copy=False), col, n), A.dtype, values)
 
 
 def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:

@@ -19,7 +19,7 @@ from ..device import Device
 from ..exceptions import OutOfMemory
 from ..flat import FlatStore
 from ..formats import Region, Structure, numbers
-from ..formats.csr.format import from_arrays, index_type, numbers_of
+from ..formats.csr.format import from_arrays, numbers_of, pointer_type
 from ..formats.hyper.choice import is_hyper as hyper_shape
 from ..formats.values import PackedValues
 from ..store import MatrixStore, VectorStore
@@ -228,7 +228,7 @@ def _replaced(C: MatrixStore, form: Any, low: int, high: int, row: int, cols: An
     """C, plain rows of which are `form`, with entries low .. high of a row replaced by others of C's type."""
     device, xp, n = C.device, C.device.xp, len(cols)
     nvals, held = form.nvals + n - (high - low), C.values_for(form.key, False)
-    ptr = form.ptr.astype(index_type(nvals))  # a copy
+    ptr = form.ptr.astype(pointer_type(nvals))  # a copy
     ptr[row + 1 :] += n - (high - low)
     col = xp.concatenate((form.col[:low], cols, form.col[high : form.nvals]))
     if form.nvals and not same_iso(held, values):

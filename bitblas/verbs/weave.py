@@ -14,7 +14,7 @@ from semirings.dtypes import DataType, lookup_dtype
 
 from ..build.stores import of_rows
 from ..device import Device, held
-from ..formats.csr.format import Csr, close_gaps, index_type, rows_bytes
+from ..formats.csr.format import Csr, close_gaps, index_type, pointer_type, rows_bytes
 from ..kernels.prologue import Variant
 from ..store import MatrixStore
 from .join import one_value
@@ -72,7 +72,7 @@ def _finished(
         col.resize(n or 1, refcheck=False)
         if valued:
             values.resize(n, refcheck=False)
-        ptr = ptr.astype(index_type(n), copy=False)
+        ptr = ptr.astype(pointer_type(n), copy=False)
     elif n != most:  # a view costs the host half
         col, values = col[: n or 1], values[:n] if valued else values
     return of_rows(Csr(a.device, a.nrows, a.ncols, ptr, col, n), dtype, values)
@@ -99,7 +99,7 @@ def weave(
     valued = value is None
     if most >= FEW or held.limit is not None:
         _foresee(a, most, z.np_type.itemsize if valued else 0, "union or intersection")
-    ptr, col = np.zeros(nrows + 1, index_type(most)), np.empty(most or 1, index_type(a.ncols))
+    ptr, col = np.zeros(nrows + 1, pointer_type(most)), np.empty(most or 1, index_type(a.ncols))
     masked = 0 if mask is None else 2 if m is b else 1
     names = (op, A.dtype.name, B.dtype.name, z.name) if valued else (None, "BOOL", "BOOL", "BOOL")
     w = _weaving(device, mode, *names, masked, flags is not None, a.width > 0, b.width > 0, m.width > 0)
@@ -146,7 +146,7 @@ def sift(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     w = _sifting(device, op, dtype.name, a.format.packed, not iso)
     if most >= FEW or held.limit is not None:
         _foresee(a, most, 0 if iso else dtype.np_type.itemsize, "selection")
-    ptr, col = np.zeros(a.nrows + 1, index_type(most)), np.empty(most, index_type(a.ncols))
+    ptr, col = np.zeros(a.nrows + 1, pointer_type(most)), np.empty(most, index_type(a.ncols))
     values = x if iso else np.empty(most, dtype.np_type)
     given = (w.no_x, x, 0) if iso else (x, w.zero_x, 1)
     bounds = _ranges(a) if most >= PARALLEL_ENTRIES else None

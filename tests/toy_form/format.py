@@ -39,7 +39,7 @@ class Toy(csr.Rows):
         """Where each row begins: what kernels ask for, and no array of the form."""
         if "ptr" not in self.cache:
             ptr = csr.pointers_of(self.row[: self.nvals].astype(np.int64), self.nrows, self.device)
-            self.cache["ptr"] = ptr.astype(csr.index_type(self.nvals))
+            self.cache["ptr"] = ptr.astype(csr.pointer_type(self.nvals))
         return self.cache["ptr"]
 
     @property

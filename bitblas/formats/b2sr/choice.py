@@ -9,7 +9,7 @@ import numpy as np
 from ...kernels.kinds import WORDS
 from .. import lanes as limits
 from ..choice import Format, Listing, Seen
-from ..csr.choice import index_type
+from ..csr.choice import index_type, pointer_type
 from ..hubs import longest_unit
 from ..lanes import power_of_two
 
@@ -24,7 +24,7 @@ UNCUT = 1 << 13  # items that a group of lanes goes through in less time than a 
 
 def tiles_bytes(nrows: int, ncols: int, tiles: int, tile: int) -> int:
     """Bytes of that many tiles."""
-    pointers = (-(-nrows // tile) + 1) * index_type(tiles).itemsize
+    pointers = (-(-nrows // tile) + 1) * pointer_type(tiles).itemsize
     return pointers + tiles * (index_type(-(-ncols // tile)).itemsize + max(2, tile * tile // 8))
 
 

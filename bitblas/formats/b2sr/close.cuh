@@ -35,7 +35,7 @@ __device__ __forceinline__ void end_words(const Output& to, i64 tile_row, rows_t
     return;
   }
 #if MERGE
-  const rows_t had = to.inside ? (rows_t)tile_bits(to.w_bits, tile_row) : 0;
+  const rows_t had = to.inside ? (rows_t)tile_bits_now(to.w_bits, tile_row) : 0;
   news |= had & (ACCUM ? (to.replace ? to.open : ~(rows_t)0) : to.replace ? 0 : ~to.open);
 #endif
   write_bits<TILE>(to.t_bits, to.n, to.unit, news);

@@ -21,7 +21,7 @@ from ...kernels.prologue import Variant
 from .. import mirror, sound
 from ..choice import Format
 from ..contract import Later, Region
-from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, rows_bytes
+from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, pointer_type, rows_bytes
 from . import samples
 from .call import BY_TILE, FORMATS, TilesCall
 from .check import check_tiles
@@ -109,7 +109,7 @@ class B2sr(Tiled, TilesCall):
         xp, device = self.device.xp, self.device
         needed = rows_bytes(self.nrows, self.ncols, self.nvals) + order * 4 * self.nvals
         device.foresee(f"CSR of {self.nvals} entries", needed)
-        none = xp.zeros(1, index_type(self.nvals))
+        none = xp.zeros(1, pointer_type(self.nvals))
         most, cuts = cuts_of(device, self.tile_rows, self.tiles, LONG_TILES, lambda: self.ptr)
         counts = xp.zeros((self.tile_rows + most) * self.tile, np.int64)
         col = xp.empty(max(1, self.nvals), index_type(self.ncols))
@@ -139,7 +139,7 @@ class B2sr(Tiled, TilesCall):
         source = source if self.tiles else xp.zeros(1, self.ptr.dtype)
         bits = xp.zeros_like(self.bits)
         bounds = self._tile_bounds()
-        none = xp.zeros(1, index_type(self.nvals))
+        none = xp.zeros(1, pointer_type(self.nvals))
         write = device.kernel(_variant("transpose", self.tile, ptr=self.ptr, places=none, ORDER=0))
         write(self.tiles, source, self.bits, none, none, bits, none, bounds=bounds)
         transposed = B2sr(device, self.ncols, self.nrows, self.tile, tiles.ptr, tiles.col, bits, self.tiles, self.nvals)
@@ -204,13 +204,13 @@ class B2sr(Tiled, TilesCall):
                 nvals = both - tiles
                 if nvals in (0, self.nvals):
                     break
-                words, ranks = tiles * words_per_tile(self.tile), index_type(nvals)
+                words, ranks = tiles * words_per_tile(self.tile), pointer_type(nvals)
                 out = xp.empty(tiles, self.col.dtype), xp.empty(words, self.bits.dtype), xp.empty(tiles, ranks)
         if nvals == self.nvals:
             return self, None
         if not nvals:
             out = xp.zeros(1, self.col.dtype), xp.zeros(words_per_tile(self.tile), self.bits.dtype), None
-        ptr = sums[: rows + 1].astype(index_type(tiles))
+        ptr = sums[: rows + 1].astype(pointer_type(tiles))
         return B2sr(device, self.nrows, self.ncols, self.tile, ptr, out[0], out[1], tiles, nvals, out[2]), None
 
     def _without_empty(self, bits: Any, count: Any, nvals: int) -> B2sr:
@@ -220,7 +220,7 @@ class B2sr(Tiled, TilesCall):
         tiles = len(full)
         if tiles == self.tiles:
             return B2sr(self.device, self.nrows, self.ncols, self.tile, self.ptr, self.col, bits, tiles, nvals)
-        before = xp.zeros(self.tiles + 1, index_type(tiles))  # tiles left before each tile
+        before = xp.zeros(self.tiles + 1, pointer_type(tiles))  # tiles left before each tile
         xp.cumsum(count[: self.tiles] != 0, out=before[1:])
         ptr = before[self.ptr]
         col, left = self.col[full], bits.reshape(-1, words_per_tile(self.tile))[full].reshape(-1)
@@ -232,7 +232,7 @@ class B2sr(Tiled, TilesCall):
         """value_ptr, made at first need: the running sum of the tiles' population counts."""
         if self.value_ptr is None:
             xp, per_tile = self.device.xp, self._counts()
-            self.value_ptr = (xp.cumsum(per_tile) - per_tile).astype(index_type(self.nvals))
+            self.value_ptr = (xp.cumsum(per_tile) - per_tile).astype(pointer_type(self.nvals))
         return self.value_ptr
 
     def _counts(self) -> Any:
@@ -250,7 +250,7 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     """
     xp, merge = csr.device.xp, Merge(csr, tile, word_type(tile))
     out = merge.count()
-    tiles, kinds = int(out[0, -1]), index_type(csr.nvals)
+    tiles, kinds = int(out[0, -1]), pointer_type(csr.nvals)
     needed = tiles_bytes(csr.nrows, csr.ncols, tiles, tile) + order * (tiles + csr.nvals) * kinds.itemsize
     csr.device.foresee(f"B2SR-{tile} of {csr.nvals} entries in {tiles} tiles", needed)
     col = xp.empty(max(1, tiles), merge.tile_col)
@@ -258,7 +258,7 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
     ranks = xp.empty(max(1, tiles) if order else 1, kinds)
     places = xp.empty(max(1, csr.nvals) if order else 1, kinds)
     merge.fill(order, out, col, bits, ranks, places)
-    ptr = merge.tile_rows_of(out[0]).astype(index_type(tiles))
+    ptr = merge.tile_rows_of(out[0]).astype(pointer_type(tiles))
     form = B2sr(csr.device, csr.nrows, csr.ncols, tile, ptr, col, bits, tiles, csr.nvals)
     if order:
         form.value_ptr = ranks

@@ -11,7 +11,7 @@ from semirings.dtypes import lookup_dtype
 
 from ...device import Device, ranges
 from ...kernels.prologue import Variant
-from ..csr.format import PARALLEL_ENTRIES, Csr, index_type
+from ..csr.format import PARALLEL_ENTRIES, Csr, index_type, pointer_type
 from .choice import word_type
 
 # Entries per row of a tile row, from which on it is cut on a GPU: one row may hold half of a graph (measured on an
@@ -49,7 +49,7 @@ class Merge:
         xp, device = csr.device.xp, csr.device
         self.csr, self.tile, self.tile_rows = csr, tile, -(-csr.nrows // tile)
         self.tile_col = index_type(-(-csr.ncols // tile))  # which may be narrower than columns are
-        self.none, self.no_bits = xp.zeros(1, index_type(csr.nvals)), xp.zeros(1, word)
+        self.none, self.no_bits = xp.zeros(1, pointer_type(csr.nvals)), xp.zeros(1, word)
         self.no_codes = xp.zeros(1, np.uint32)
         self.cut_cols = xp.zeros(1, np.int64)
         self.bounds = None

@@ -34,6 +34,9 @@ DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12), ("TABLE_FROM", 16), ("TABLE_FOR
 CLIP_LANES, CLIP_ALONE = 8, 4  # lanes that copy a part of a row on a GPU, where more entries of it are kept
 
 
+# Entries that a kernel steps beyond the end of a row at most before it looks, in numbers as wide as pointers: loads of
+# all lanes, the parts of a segment (kernels/joined.cuh, csr/step.cu, csr/patches.cu).
+STRIDE = 1 << 16
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)  # dtypes: NumPy takes twice as long for an array of np.int32
 
 
@@ -42,9 +45,14 @@ def index_type(limit: int) -> Any:
     return INT32 if limit < 1 << 31 else INT64
 
 
+def pointer_type(entries: int) -> Any:
+    """Of pointers to so many entries or tiles: 32 bits where these and a kernel's next step fit, else 64."""
+    return index_type(entries + STRIDE)
+
+
 def rows_bytes(nrows: int, ncols: int, nvals: int) -> int:
     """Bytes of row pointers and plain columns."""
-    return (nrows + 1) * index_type(nvals).itemsize + nvals * index_type(ncols).itemsize
+    return (nrows + 1) * pointer_type(nvals).itemsize + nvals * index_type(ncols).itemsize
 
 
 class RowsChoice(Format):

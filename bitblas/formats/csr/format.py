@@ -22,6 +22,7 @@ from . import samples
 from .call import FORMATS, RowsCall, column_types, pieces
 from .choice import CLIP_ALONE, CLIP_LANES
 from .choice import index_type as index_type
+from .choice import pointer_type as pointer_type
 from .choice import rows_bytes as rows_bytes
 from .entries import FEW
 from .entries import numbers_of as numbers_of
@@ -157,7 +158,7 @@ def from_arrays(device: Device, nrows: int, ncols: int, ptr: Any, col: Any) -> C
     col = col.astype(index_type(ncols), copy=False)
     if nvals == 0:
         col = device.xp.zeros(1, col.dtype)
-    return Csr(device, nrows, ncols, ptr.astype(index_type(nvals), copy=False), col, nvals)
+    return Csr(device, nrows, ncols, ptr.astype(pointer_type(nvals), copy=False), col, nvals)
 
 
 # ---- what packed rows (formats/mplg) share: the same kernels read both ----------------------------------------------
@@ -192,7 +193,7 @@ def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
     """The entries of a CSR or an MPLG in a region; order[e]: the place of entry e there. Peak memory: the result, the
     order where asked for, and a place per row; on the CPU as if all entries were in it."""
     xp, device, nrows = rows.device.xp, rows.device, rows.nrows
-    kind, place_kind, nvals = index_type(rows.ncols), index_type(rows.nvals), rows.nvals
+    kind, place_kind, nvals = index_type(rows.ncols), pointer_type(rows.nvals), rows.nvals
     types = (*rows.types(False), ("PLACE", lookup_dtype(place_kind)))
     packed = rows.format.packed
     given = rows.ptr, rows.col, rows.width, *region
@@ -237,14 +238,14 @@ def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
         by_column = np.argsort(columns, kind="stable")
         col = numbers_of(rows.ptr, nvals, device)[by_column]
         made = from_arrays(device, ncols, rows.nrows, pointers_of(columns, ncols, device), col)
-        return made, by_column.astype(index_type(nvals)) if order else None
+        return made, by_column.astype(pointer_type(nvals)) if order else None
     if not device.sorts_keys:
         from scipy.sparse import csr_array
 
         given = (np.arange(nvals) if order else np.empty(nvals, np.int8), rows.columns(), rows.ptr)
         found = csr_array(given, shape=(rows.nrows, ncols)).tocsc()
         made = from_arrays(device, ncols, rows.nrows, found.indptr, found.indices)
-        return made, found.data.astype(index_type(nvals)) if order else None
+        return made, found.data.astype(pointer_type(nvals)) if order else None
     key = xp.empty(max(1, nvals), np.uint64)
     constants = (("PACKED", int(rows.format.packed)), ("ORDER", int(order)))
     device.kernel(Variant("formats/csr/keys", column_types(rows), constants))(
@@ -254,7 +255,7 @@ def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
     key.sort()
     ptr = xp.searchsorted(key, xp.arange(ncols + 1, dtype=np.uint64) << np.uint64(shift))
     key &= np.uint64((1 << shift) - 1)
-    places = key.astype(index_type(nvals)) if order else None
+    places = key.astype(pointer_type(nvals)) if order else None
     col = xp.searchsorted(rows.ptr, places, side="right") - 1 if order else key
     return from_arrays(device, ncols, rows.nrows, ptr, col), places
 
@@ -282,9 +283,9 @@ def _lacks_one(rows: Any) -> bool:
 
 def picked(rows: Any, keep: Any) -> Csr:
     """The entries of a CSR or an MPLG for which `keep` (bools in entry order) is true. Peak memory: the result, 4 bytes
-    per entry (8 from 2**31 on), and what a piece takes."""
+    per entry (8 from almost 2**31 on), and what a piece takes."""
     xp, device, nvals = rows.device.xp, rows.device, rows.nvals
-    before = xp.zeros(nvals + 1, index_type(nvals))  # entries kept before each entry
+    before = xp.zeros(nvals + 1, pointer_type(nvals))  # entries kept before each entry
     xp.cumsum(keep, out=before[1:])
     limits = pieces(rows)
     if len(limits) == 2:

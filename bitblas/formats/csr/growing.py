@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...device import Device
-from .choice import index_type, rows_bytes
+from .choice import index_type, pointer_type, rows_bytes
 from .format import Csr, from_arrays
 
 
@@ -19,7 +19,7 @@ class Pointers:
         """entries: that are to come, those that fall together counted as often as they come."""
         self.device, self.nrows, self.ncols, self.entries = device, nrows, ncols, entries
         self.rows = self.nvals = 0  # those that came
-        self.ptr = device.xp.zeros(nrows + 1, index_type(entries))
+        self.ptr = device.xp.zeros(nrows + 1, pointer_type(entries))
 
     def expect(self, ptr: Any, col: Any, given: Any, rows: Any) -> None:
         """It is known how much room it takes."""
@@ -30,7 +30,7 @@ class Pointers:
         self.rows, self.nvals = self.rows + rows, self.nvals + entries
 
     def _pointers(self) -> Any:
-        return self.ptr.astype(index_type(self.nvals), copy=False)
+        return self.ptr.astype(pointer_type(self.nvals), copy=False)
 
 
 class GrowingRows(Pointers):

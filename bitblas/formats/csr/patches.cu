@@ -103,7 +103,7 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
             if (has[k] && to[k] >= PATCH) leads_out = true;
             if (!has[k] || to[k] >= PATCH) continue;
             const C_T z = C_T(mul(a[k], value, base + to[k], from));
-            if (!is_better(z, C_T(BEGIN))) s.odd = 1;
+            if (!is_better(z, C_T(BEGIN))) poke(&s.odd, 1u);
             if (!is_better(z, cell_at(s.cells + to[k])) || !improve(s.cells + to[k], z)) continue;
             const u32 bit = 1u << (to[k] & 31);
             __threadfence_block();
@@ -158,7 +158,7 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
         for (int k = 0; k < AT_ONCE; ++k) {
           if (!out_of[k]) continue;
           z[k] = C_T(mul(a[k], value, to[k], from));
-          if (!is_better(z[k], C_T(BEGIN))) s.odd = 1;
+          if (!is_better(z[k], C_T(BEGIN))) poke(&s.odd, 1u);
           if (!is_better(z[k], now[k]) || !improve(at[k], z[k])) continue;
           const u32 number = atomicAdd(&s.gains, 1u);
           if (number < PATCH / 2) gained[number] = to[k];
@@ -185,5 +185,5 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
       if (!*(volatile u32*)(listed + other) && !atomicExch(listed + other, 1u)) waits_next(other);
     }
   }
-  if (threadIdx.x == 0 && s.odd) state[ODD] = 1;
+  if (threadIdx.x == 0 && s.odd) poke(state + ODD, 1u);
 }

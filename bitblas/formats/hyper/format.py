@@ -55,7 +55,7 @@ class Hyper(csr.Unlisted):
             xp, inner = self.device.xp, self.inner
             needed = csr.rows_bytes(self.nrows, self.ncols, self.nvals) + 8 * self.nrows
             self.device.foresee(f"matrix: pointers of {self.nrows} rows, which this operation needs,", needed)
-            ptr = xp.zeros(self.nrows + 1, csr.index_type(self.nvals))
+            ptr = xp.zeros(self.nrows + 1, csr.pointer_type(self.nvals))
             ptr[self.rows + 1] = inner.ptr[1:] - inner.ptr[:-1]
             xp.cumsum(ptr, out=ptr)
             self.cache["plain"] = csr.from_arrays(self.device, self.nrows, self.ncols, ptr, self.columns())

@@ -7,7 +7,7 @@ from typing import Any
 from .. import packing
 from ..choice import Format, Seen
 from ..contract import CSR
-from ..csr.choice import RowsChoice, index_type
+from ..csr.choice import RowsChoice, pointer_type
 
 # Entries from which on a staged pull is compiled for the width of its packed columns, once for each width, in half a
 # second: packing costs it 4 instructions for an entry then, else 10 (counted in its SASS, not measured).
@@ -16,7 +16,7 @@ FIXED_FROM = 1 << 20
 
 def packed_bytes(nrows: int, ncols: int, nvals: int) -> int:
     """Bytes of row pointers and packed columns."""
-    return (nrows + 1) * index_type(nvals).itemsize + 4 * packing.packed_words(nvals, packing.width_of(ncols))
+    return (nrows + 1) * pointer_type(nvals).itemsize + 4 * packing.packed_words(nvals, packing.width_of(ncols))
 
 
 class PackedChoice(RowsChoice):

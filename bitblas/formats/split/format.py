@@ -29,7 +29,7 @@ from ..b2sr.format import B2sr
 from ..b2sr.tiled import Tiled
 from ..choice import Format
 from ..contract import Later, Region
-from ..csr.format import Csr, from_arrays, index_type, numbers_of, pointers_of, rows_bytes, sort_entries
+from ..csr.format import Csr, from_arrays, index_type, numbers_of, pointer_type, pointers_of, rows_bytes, sort_entries
 from ..packing import pack, pack_into, packed_words, unpack
 from . import layout
 from .call import BY_TILE, FORMATS, SplitCall
@@ -92,7 +92,7 @@ class Split(Tiled, SplitCall):
     @property
     def ptr(self) -> Any:
         """Tiles and entries of the rest before each tile row, together: the work there. Made at every call."""
-        return self.starts.reshape(-1, self.parts).sum(axis=1, dtype=index_type(self.work))
+        return self.starts.reshape(-1, self.parts).sum(axis=1, dtype=pointer_type(self.work))
 
     @property
     def work(self) -> int:
@@ -215,7 +215,7 @@ class Split(Tiled, SplitCall):
         places = sort_entries(self.device, rows, cols, self.nrows, self.ncols)
         ptr = pointers_of(rows[places], self.nrows, self.device)
         made = from_arrays(self.device, self.nrows, self.ncols, ptr, cols[places])
-        return made, places.astype(index_type(self.nvals)) if order else None
+        return made, places.astype(pointer_type(self.nvals)) if order else None
 
     def _through_rows(self, change: Any, order: bool) -> tuple[Split, Any]:
         """What `change` makes of the rows (a Csr, and with `order` the places of its entries in them) as a Split."""
@@ -259,7 +259,7 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[Split, Any]:
     xp, device, width = csr.device.xp, csr.device, entry_width(csr.ncols, tile)
     parts, merge, out = counted(csr, tile)
     tiles, in_far, in_near, near_width = (int(x) for x in parts)
-    in_rest, kind = in_near + in_far, index_type(csr.nvals)
+    in_rest, kind = in_near + in_far, pointer_type(csr.nvals)
     in_tiles = csr.nvals - in_rest
     needed = layout.predict_bytes(csr.nrows, csr.ncols, tile, parts) + 4 * (tiles + in_rest)
     device.foresee(f"Split-{tile} of {csr.nvals} entries", needed + order * (tiles + csr.nvals) * kind.itemsize)
@@ -269,7 +269,7 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[Split, Any]:
     places = xp.empty(max(1, csr.nvals) if order else 1, kind)
     rule = layout.rule_of(csr.ncols, tile, near_width)
     merge.fill(order, out, col, bits, ranks, places, rule, codes, in_tiles)
-    starts = xp.empty(parts.kinds * (merge.tile_rows + 1), index_type(max(tiles, in_near, in_far)))
+    starts = xp.empty(parts.kinds * (merge.tile_rows + 1), pointer_type(max(tiles, in_near, in_far)))
     for k, part in enumerate((0, 1, 2) if near_width else (0, 2)):
         starts[k :: parts.kinds] = merge.tile_rows_of(out[part])
     columns = pack(device, col[:tiles], column_width(csr.ncols, tile))

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ..b2sr.merging import TileRule
-from ..csr.choice import index_type
+from ..csr.choice import pointer_type
 from ..packing import packed_words, width_of
 
 TILES = (4, 8, 16)
@@ -95,7 +95,7 @@ def rest_words(in_near: int, in_far: int, near_width: int, ncols: int, tile: int
 
 def predict_bytes(nrows: int, ncols: int, tile: int, parts: Parts) -> int:
     tiles, far, near = map(round, parts[:3])
-    pointers = parts.kinds * (-(-nrows // tile) + 1) * index_type(max(tiles, near, far)).itemsize
+    pointers = parts.kinds * (-(-nrows // tile) + 1) * pointer_type(max(tiles, near, far)).itemsize
     words = packed_words(tiles, column_width(ncols, tile)) + rest_words(near, far, parts.near_width, ncols, tile)
     return pointers + 4 * words + max(1, tiles) * max(2, tile * tile // 8)
 

@@ -20,8 +20,8 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   const bool segment = PRESENCE && row_stride;
   bool hub = false;
   rows_t open = 0;  // the rows that the mask allows
-  if (inside) open = (rows_t)((mask_stride ? tile_bits(mask, tile_row) : 0ull) ^ mask_invert) & ROW_MASK;
-  if (segment && inside) open &= ~(rows_t)tile_bits(t_bits, tile_row);
+  if (inside) open = (rows_t)((mask_stride ? tile_bits_now(mask, tile_row) : 0ull) ^ mask_invert) & ROW_MASK;
+  if (segment && inside) open &= ~(rows_t)tile_bits_now(t_bits, tile_row);
   const Rest rest = {near, far, (u32)near_width, (u32)far_width, in_tiles, in_near, (int)parts};
   const PTR_T* starts = begin + parts * unit;
   const PTR_T* ends = end + parts * unit;

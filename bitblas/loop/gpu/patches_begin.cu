@@ -28,7 +28,7 @@ patches_begin(i64 n, i64 size, u32* state, u32* lists, u32* listed, u32* waiting
 #endif
       const u32 bits = __ballot_sync(ALL_LANES, waits);
       if (WARP_LANE == 0 && p < size) waiting[p >> 5] = bits;
-      if (WARP_LANE == 0 && bits) some = 1;
+      if (WARP_LANE == 0 && bits) poke(&some, 1u);
     }
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -37,5 +37,5 @@ patches_begin(i64 n, i64 size, u32* state, u32* lists, u32* listed, u32* waiting
     }
     __syncthreads();
   }
-  if (refused) state[REFUSED] = 1;
+  if (refused) poke(state + REFUSED, 1u);
 }
