@@ -20,7 +20,6 @@ Cherkassky, Goldberg: On implementing the push-relabel method for the maximum fl
 
 from .. import _check as check
 from .._parts import numbers
-from .._roots import at
 
 ROUNDS = 16  # between two measurements of heights, which cost about as much
 
@@ -168,13 +167,13 @@ def _pushes(A, gb):
         rise, low = gb.Vector(INT64, size), gb.Vector(kind, size)
         low(e.S) << room
         low << low.select(gb.select.valuegt, 0)
-        rise(low.S) << at(h, head)
+        rise(low.S) << h[head.to_dense()]
         rise << rise.apply(binary.plus, right=1)
         h(binary.max) << M.mxv(rise, gb.semiring.min_second[INT64]).new(mask=q.S)
         # most = what may flow along arcs that lead one down
         upper, lower = gb.Vector(INT64, size), gb.Vector(INT64, size)
-        upper(low.S) << at(h, tail)
-        lower(low.S) << at(h, head)
+        upper(low.S) << h[tail.to_dense()]
+        lower(low.S) << h[head.to_dense()]
         down = binary.minus(upper & lower).new()
         down << down.select(gb.select.valueeq, 1)
         most = gb.Vector(kind, size)
@@ -208,10 +207,9 @@ def _pushes(A, gb):
 
     def add(c, wide, step):
         # c<rank >= step> += c, so many arcs before
-        before = here.dup()
-        before(wide.S) << here.apply(binary.minus, right=step)
+        before = here.apply(binary.minus, right=step).new()
         more = gb.Vector(kind, size)
-        more(wide.S) << at(c, before)
+        more(wide.S) << c[before.to_dense()]
         c(binary.plus) << more
         step << step.apply(binary.times, right=2)
         wide << wide.select(gb.select.valuege, step)
