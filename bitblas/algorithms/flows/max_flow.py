@@ -178,26 +178,32 @@ def _pushes(A, gb):
         down << down.select(gb.select.valueeq, 1)
         most = gb.Vector(kind, size)
         most(down.S) << binary.min(e & low)
-        # c = the sums of most over the arcs of a vertex up to each
-        c, wide = gb.Vector(kind, size), gb.Vector(INT64, size)
-        c(e.S) << 0
-        c(most.S) << most
-        wide(e.S) << rank
+        # out = min(q, the sum of most over the arcs of a vertex); few: at arcs of those that cannot fill them all
+        out = M.mxv(most, plus_second).new(mask=q.S)
+        over = binary.gt(out & q).new()
+        out << binary.min(out & q)
+        short = gb.Vector(BOOL, size)
+        short(over.V) << True
+        few = short.vxm(M, reach[BOOL]).new()
+        # c = the sums of most over the arcs of a vertex up to each; where they come to e + most nothing is left
+        c, top, wide = gb.Vector(kind, size), gb.Vector(kind, size), gb.Vector(INT64, size)
+        c(few.S) << 0
+        c(few.S, binary.plus) << most
+        top(few.S) << e
+        top(few.S, binary.plus) << most
+        wide(few.S) << rank
         wide << wide.select(gb.select.valuege, 1)
         step = gb.Scalar(INT64)
         step << 1
-        check.repeat(lambda _: add(c, wide, step), while_=wide)
+        check.repeat(lambda _: add(c, top, wide, step), while_=wide)
         # moved = max(0, min(most, e - what goes before))
-        moved = gb.Vector(kind, size)
-        c(most.S, binary.minus) << most
-        moved(most.S) << binary.minus(e & c)
-        moved(most.S, binary.min) << most
-        moved << moved.select(gb.select.valuegt, 0)
+        c << binary.minus(top & c)
+        most(most.S, binary.min) << c
+        most << most.select(gb.select.valuegt, 0)
         # room -= moved; that back += moved; q += what comes in, less what goes out
-        y = moved.vxm(M, plus_first).new()
-        out = M.mxv(moved, plus_second).new(mask=q.S)
-        room(binary.minus) << moved
-        back(binary.plus) << moved
+        y = most.vxm(M, plus_first).new()
+        room(binary.minus) << most
+        back(binary.plus) << most
         room(arcs.S, binary.plus) << y
         back(arcs.S, binary.minus) << y
         q(binary.minus) << out
@@ -205,13 +211,14 @@ def _pushes(A, gb):
         q(binary.plus) << y
         q << q.select(gb.select.valuegt, 0)
 
-    def add(c, wide, step):
+    def add(c, top, wide, step):
         # c<rank >= step> += c, so many arcs before
         before = here.apply(binary.minus, right=step).new()
         more = gb.Vector(kind, size)
         more(wide.S) << c[before.to_dense()]
         c(binary.plus) << more
         step << step.apply(binary.times, right=2)
+        wide(binary.lt(c & top).new().V, gb.replace) << wide
         wide << wide.select(gb.select.valuege, step)
 
     return {
