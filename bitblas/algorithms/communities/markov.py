@@ -1,13 +1,13 @@
 """Markov clustering (MCL): communities that a random walk seldom leaves.
 
-Method: M holds the probabilities of a step, by columns. M M is two steps; the power `inflation` of each value, scaled
-to columns of sum 1 again, favours what is probable already; what is below `prune` is dropped. It ends when each column
-has equal values only. What M then connects is a community.
+Method: M holds the probabilities of a step, by rows. M M is two steps; the power `inflation` of each value, scaled to
+rows of sum 1 again, favours what is probable already; what is below `prune` is dropped. It ends when each row has equal
+values only. What M then connects is a community. The thesis has it by columns; sums by row need no sorting.
 
-State: M, FP64; M[i, j] is the probability to be at i after starting from j.
+State: M, FP64; M[i, j] is the probability to be at j after starting from i.
 
 Input: A with symmetric structure and values; self loops are added where there are none, with the largest weight of the
-column.
+row.
 
 Check: communities that are plain; none spans two components.
 
@@ -27,7 +27,7 @@ def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6,
 
     A: Matrix, n x n, any dtype, symmetric (not checked). inflation: float > 1; higher ones make smaller communities.
     prune: float, 0 <= prune < 1: smaller probabilities are dropped. weighted: bool, whether the values of A (0 or more)
-    are weights. tol: float > 0, how unequal the values of a column may be at the end. max_iter: int >= 1; if tol is not
+    are weights. tol: float > 0, how unequal the values of a row may be at the end. max_iter: int >= 1; if tol is not
     met by then, the last iterate counts, and a ConvergenceWarning says so (or an `algorithms.Watch` around the call).
     gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full.
@@ -43,37 +43,36 @@ def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6,
         check.weights(gb, A)
     FP64, binary = gb.dtypes.FP64, gb.binary
 
-    # M = A, its diagonal at least the largest value of the column (1 where that is 0), scaled by columns
+    # M = A, its diagonal at least the largest value of the row (1 where that is 0), scaled by rows
     M = weights(A, weighted, gb)
-    highest = M.reduce_columnwise(gb.monoid.max).new().to_dense(0.0)
+    highest = M.reduce_rowwise(gb.monoid.max).new().to_dense(0.0)
     M(binary.max) << gb.Vector.from_dense(highest + (highest == 0)).diag()
-    M = _scaled(M, 1.0, 0.0, gb)
+    M = _scaled(M, gb)
     for _ in range(max_iter):
-        # M = the powers of (M plus.times M), scaled by columns
-        M = _scaled(M.mxm(M, gb.semiring.plus_times[FP64]).new(), inflation, prune, gb)
+        # M = the powers of (M plus.times M), scaled by rows
+        M << M.mxm(M, gb.semiring.plus_times[FP64])
+        M << M.apply(binary.pow, right=inflation)
+        M = _scaled(_pruned(M, prune, gb), gb)
         watch.tell()
-        # go on while the maximum of a column is above the sum of its squares
-        _, j, w = M.to_coo()
-        highest = M.reduce_columnwise(gb.monoid.max).new().to_dense(0.0)
-        if not ((highest - _sums(j, w * w, n, gb)) >= tol).any():
+        # go on while the maximum of a row is above the sum of its squares
+        highest = M.reduce_rowwise(gb.monoid.max).new().to_dense(0.0)
+        squares = binary.times(M & M).new().reduce_rowwise(gb.monoid.plus).new().to_dense(0.0)
+        if not (highest - squares >= tol).any():
             break
     else:
         watch.stopped("markov_clustering", max_iter)
     return connected_components(binary.pair[gb.dtypes.BOOL](M | M.T).new(), gb=gb)
 
 
-def _sums(j, values, n, gb):
-    """The sums of values by columns j: an array."""
-    return gb.Vector.from_coo(j, values, size=n, dup_op=gb.binary.plus).to_dense(0.0)
-
-
-def _scaled(M, exponent, prune, gb):
-    """The powers of the values of M, in columns of sum 1, without those below prune but for the largest of a column."""
-    n = M.nrows
+def _pruned(M, prune, gb):
+    """M without what is below prune of the sum of its row, but for the largest of a row."""
+    sums, highest = (M.reduce_rowwise(x).new().to_dense(0.0) for x in (gb.monoid.plus, gb.monoid.max))
     i, j, w = M.to_coo()
-    w = w**exponent
-    w = w / _sums(j, w, n, gb)[j]
-    highest = gb.Vector.from_coo(j, w, size=n, dup_op=gb.binary.max).to_dense(0.0)
-    kept = (w >= prune) | (w == highest[j])
-    i, j, w = i[kept], j[kept], w[kept]
-    return gb.Matrix.from_coo(i, j, w / _sums(j, w, n, gb)[j], nrows=n, ncols=n)
+    kept = w >= (prune * sums).clip(max=highest)[i]
+    return gb.Matrix.from_coo(i[kept], j[kept], w[kept], nrows=M.nrows, ncols=M.nrows)
+
+
+def _scaled(M, gb):
+    """M in rows of sum 1: D plus.rdiv M, with their sums on the diagonal of D."""
+    D = M.reduce_rowwise(gb.monoid.plus).new().diag()
+    return D.mxm(M, gb.semiring.plus_rdiv[gb.dtypes.FP64]).new()

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 
 from ...verbs.variants import BOTH, LEFT
-from ..recorded.ir import Const, Masked, Pointwise, Reduce, Scal, Statement, Term, Vec
+from ..recorded.ir import Const, Gather, Masked, Pointwise, Reduce, Scal, Statement, Term, Vec
 from .fuse import Pass
 
 MOST_CANDIDATES = 8  # of which all subsets are tried
@@ -17,10 +17,11 @@ def sparse_vectors(
     passes: Sequence[Pass], needed: Iterable[Vec], never: frozenset[int] = frozenset()
 ) -> frozenset[Vec] | None:
     """The fewest vectors, `needed` among them and none of `never` (by number), such that the passes do nothing where
-    none of them has an entry; None where there are no such."""
+    none of them has an entry; None where there are no such. Statements that read where index vectors lead do it at the
+    places where these have entries."""
     first = frozenset(needed)
     statements = [s for p in passes for s in p.statements]
-    if not all(isinstance(s.value, (Pointwise, Reduce)) for s in statements):
+    if not all(isinstance(s.value, (Pointwise, Reduce, Gather)) for s in statements):
         return None
     local = {number for p in passes for number in p.local}
     named = {x for s in statements for x in _named(s) if x.id not in local | never}
@@ -46,7 +47,7 @@ def _with_local(statements: Sequence[Statement], local: set[int], empty: frozens
     may_have: set[Vec] = set()
     for s in statements:
         if isinstance(s.target, Vec) and s.target.id in local:
-            assert isinstance(s.value, Pointwise)
+            assert isinstance(s.value, (Pointwise, Gather))
             if _is_open(s.mask, empty) is not False and _has(s.value, empty) is not False:
                 may_have.add(s.target)
             empty = empty - may_have if s.target in may_have else empty | {s.target}
@@ -61,7 +62,7 @@ def does_nothing(s: Statement, empty: frozenset[Vec]) -> bool:
     """Whether a statement changes nothing at a place where these vectors have no entry."""
     if isinstance(s.target, Scal):
         return not isinstance(s.value, Reduce) or s.value.u in empty
-    assert isinstance(s.value, Pointwise)
+    assert isinstance(s.value, (Pointwise, Gather))
     is_open, has = _is_open(s.mask, empty), _has(s.value, empty)
     if is_open is not False and has is not False:
         return False  # something may be written
@@ -76,8 +77,10 @@ def _is_open(mask: Masked | None, empty: frozenset[Vec]) -> bool | None:
     return mask.complement if mask.vec in empty else None
 
 
-def _has(e: Pointwise, empty: frozenset[Vec]) -> bool | None:
+def _has(e: Pointwise | Gather, empty: frozenset[Vec]) -> bool | None:
     """Whether a value is there; None where that is not known."""
+    if isinstance(e, Gather):
+        return _term(e.index, empty)
     sides = [_term(t, empty) for t in e.terms]
     if e.under is not None:
         sides.append(_is_open(e.under, empty))

@@ -26,7 +26,7 @@ def sparse_of(
 ) -> tuple[Vec, ...] | None:
     """The vectors in whose words alone the statements do anything; None: they look at all positions. Those without
     memory begin without entries everywhere."""
-    if not all(isinstance(s.value, (Pointwise, Reduce)) for s in statements):
+    if not all(isinstance(s.value, (Pointwise, Reduce, Gather)) for s in statements):
         return None
     empty = [x for x in vectors_of(statements) if x.id in local]
     found = (sparse_vectors([Pass(list(statements))], empty) or frozenset()) - set(empty)
