@@ -37,3 +37,15 @@ def next_listed(summary, w, hi):
 @njit(**FUNCTION)
 def bit_of(bits, i):
     return (at(bits, i >> 6) >> np.uint64(i & 63)) & np.uint64(1) != 0
+
+
+@njit(**FUNCTION)
+def is_mostly_full(bits):
+    """Whether three of four positions have entries, by some words of their bits."""
+    step = max(1, bits.size >> 4)
+    words = np.int64(0)
+    found = np.int64(0)
+    for w in range(0, bits.size - 1, step):  # the last word may end early
+        found += np.int64(popcount(at(bits, w)))
+        words += 1
+    return found > words * 48

@@ -13,7 +13,7 @@ from ..build import entries as build
 from ..device import Device
 from ..exceptions import NotImplementedException
 from ..flat import FlatStore
-from ..formats import Structure
+from ..formats import CSR, Structure
 from ..kernels.prologue import Variant
 from ..store import MatrixStore, plain
 from . import arrays, narrow
@@ -52,9 +52,21 @@ def entries(A: MatrixStore) -> tuple[Any, Any]:
     return keys, plain(A.taken(order))
 
 
+def _rows_of(structure: Structure, order: bool) -> tuple[Any, Any]:
+    """A form by rows, and where its values lie: on the CPU the rows beside tiles, which are kept from the second time
+    on that anybody asks for rows."""
+    primary, again = structure.primary, structure.read_besides > 0
+    if primary.format.by_rows or primary.compact or not structure.device.host_memory:
+        return primary.by_rows(order)
+    structure.read_besides += 1
+    if not again and not structure.has(CSR):
+        return primary.by_rows(order)
+    return structure.form(CSR), structure.order(CSR) if order else None
+
+
 def coo(A: MatrixStore, *, rows: bool = True, values: bool = True) -> tuple[Any, Any, Any]:
     """Rows, columns (INT64, by row, then column) and values as arrays; rows and values only where they are wanted."""
-    form, order = A.structure.primary.by_rows(not A.iso)
+    form, order = _rows_of(A.structure, not A.iso)
     i, j = form.coo() if rows else (None, form.columns().astype(np.int64))
     if not values:
         return i, j, None

@@ -130,6 +130,13 @@ class Output(NamedTuple):
     array: Any
 
 
+def matrix_of(form: Any, ranked: bool, values: Values) -> Matrix:
+    """A matrix in that form, as kernels take it. ranked: values are found by ranks."""
+    starts, parts = form.unit_starts()
+    rows = Rows(starts, starts[parts:], dummy(form.device, "int64"), 0)  # codes read where the group after ends
+    return Matrix(rows, form.unit_contents(ranked), values)
+
+
 def stored(device: Device, dtype: DataType, values: Any) -> Values:
     """The values of a vector as kernels take them."""
     if isinstance(values, np.generic):

@@ -28,7 +28,7 @@ from ..plan.ending import End, plan_end
 from ..plan.product import COUNT, VALUES, WORDS, Plan, is_fused, is_graded, is_staged, reads_matrix
 from ..sparse import SparseStore
 from ..store import MatrixStore, Raw, VectorStore, dense_values, full_vector, words
-from . import deciding, expanded, hyper_product, listed, narrow, narrow_sums, records, vector, virtual
+from . import deciding, expanded, filled, hyper_product, listed, narrow, narrow_sums, records, vector, virtual
 from .graded import GradedPull
 from .operands import (
     ZERO,
@@ -36,15 +36,13 @@ from .operands import (
     Input,
     Into,
     Mask,
-    Matrix,
     Old,
     Output,
-    Rows,
     Values,
     allowed,
-    dummy,
     entry_values,
     make,
+    matrix_of,
     no_mask,
     nothing,
     overlap,
@@ -111,19 +109,12 @@ def prepared(
     return found.products[way], missed(case, seen, direction)
 
 
-def _taken(form: Any, ranked: bool, values: Values) -> Matrix:
-    """A matrix in that form, as kernels take it."""
-    starts, parts = form.unit_starts()
-    rows = Rows(starts, starts[parts:], dummy(form.device, "int64"), 0)  # codes read where the group after ends
-    return Matrix(rows, form.unit_contents(ranked), values)
-
-
 class PreparedProduct:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
-    __slots__ = ("algebra", "apart", "arguments", "device", "everywhere", "form", "fused", "graded", "matrix", "plain",
-                 "plan", "product", "pulls", "pushes", "reads", "rents", "semiring", "size", "staged", "u_nothing",
-                 "u_type", "u_values", "u_zero", "value", "z")  # fmt: skip
+    __slots__ = ("algebra", "apart", "arguments", "device", "everywhere", "fills", "form", "fused", "graded", "matrix",
+                 "plain", "plan", "product", "pulls", "pushes", "reads", "rents", "semiring", "size", "staged",
+                 "u_nothing", "u_type", "u_values", "u_zero", "value", "z")  # fmt: skip
 
     def __init__(
         self, plan: Plan, product: Any, A: MatrixStore, u_type: DataType, semiring: Typed[Semiring], flip: bool,
@@ -153,13 +144,14 @@ class PreparedProduct:
         self.size = form.ncols if push else form.nrows
         self.staged = is_staged(semiring, kind, form, full)
         self.graded = is_graded(semiring, kind, form, full, self.u_type, ranked)
-        taken = lambda form: _taken(form, ranked, entry_values(device, a_type, a_values))
+        taken = lambda form: matrix_of(form, ranked, entry_values(device, a_type, a_values))
         self.form, self.matrix = form, taken(form)
         if (wide := plan.wide) and full and kind == COUNT:
             wide, self.form = False, lengths(form, self.matrix.flat())
             self.algebra = (self.form.types(ranked), *self.algebra[1:])
             self.matrix = taken(self.form)
         self.arguments = self.matrix.flat()
+        self.fills = not full and filled.is_repaid(plan, form, semiring, self.u_type)
         self.u_values: Any = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.u_zero, self.u_nothing = ZERO[self.u_type.name], nothing(device, self.u_type)
         if kind == VALUES and value is not None and self.u_type is u_type:
@@ -181,7 +173,10 @@ class PreparedProduct:
             if u.dtype is not self.u_type:
                 u = vector.cast(u, self.u_type)
                 x = u.values
-            values = (self.u_nothing, x, 0) if isinstance(x, generic) else (x, self.u_zero, 1)
+            if self.fills and mask is None and not isinstance(x, generic):
+                values = filled.values_of(u)
+            else:
+                values = (self.u_nothing, x, 0) if isinstance(x, generic) else (x, self.u_zero, 1)
         given = make(Input, (u.present, *values))
         open_at = self.everywhere if mask is None else allowed(self.device, mask)
         if self.apart is None:

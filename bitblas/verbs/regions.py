@@ -49,9 +49,12 @@ def _kernel(device: Device, wide: int, packed: bool, flagged: bool) -> Any:
     return device.kernel(extract_variant(ALIKE.get(wide), packed=packed, flagged=flagged))
 
 
-def _moved(A: MatrixStore, rows: Any, flagged: bool, place: Any, begin: Any, nrows: int, ncols: int) -> MatrixStore:
-    """What extract.cpu.py makes of A. begin: the entries that are read before each row, and in all."""
-    device, (a, x) = A.device, A.by_rows()
+def _moved(
+    A: MatrixStore, of: tuple[Any, Any], rows: Any, flagged: bool, place: Any, begin: Any, nrows: int, ncols: int
+) -> MatrixStore:
+    """What extract.cpu.py makes of A. of: what A.by_rows() gave, which may be made for this alone. begin: the entries
+    that are read before each row, and in all."""
+    device, (a, x) = A.device, of
     most, none = int(begin[-1]), dummy(device, "uint8")  # of one type each, else the kernel is looked up again
     no_rows, no_place = dummy(device, "int64"), dummy(device, index_type(A.ncols).char)
     iso = isinstance(x, generic) or not a.nvals
@@ -78,7 +81,7 @@ def _moved(A: MatrixStore, rows: Any, flagged: bool, place: Any, begin: Any, nro
 
 def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     """A[I, J] of plain or packed rows; J ascends."""
-    form = A.structure.rows()
+    form, _ = of = A.by_rows()
     nrows, place = A.nrows if I is None else len(I), None
     if I is None:
         begin = form.ptr.astype(np.int64)
@@ -90,7 +93,7 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     if J is not None:
         place = np.full(A.ncols, -1, index_type(A.ncols))
         place[J] = np.arange(len(J))
-    return _moved(A, I, False, place, begin, nrows, A.ncols if J is None else len(J))
+    return _moved(A, of, I, False, place, begin, nrows, A.ncols if J is None else len(J))
 
 
 def _searched(A: MatrixStore, form: Any, I: Any, J: Any, begin: Any) -> MatrixStore:
@@ -108,12 +111,12 @@ def outside(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     """The entries of A that are not in both, a row of I and a column of J."""
     if not A.nvals:
         return A
-    rows = np.full(A.nrows, I is None, np.uint8)
+    of, rows = A.by_rows(), np.full(A.nrows, I is None, np.uint8)
     place = np.arange(A.ncols, dtype=index_type(A.ncols))
     place[slice(None) if J is None else J] = -1
     if I is not None:
         rows[I] = 1
-    return _moved(A, rows, True, place, A.structure.rows().ptr.astype(np.int64), A.nrows, A.ncols)
+    return _moved(A, of, rows, True, place, of[0].ptr.astype(np.int64), A.nrows, A.ncols)
 
 
 def placed(T: MatrixStore, I: Any, J: Any, nrows: int, ncols: int) -> MatrixStore:

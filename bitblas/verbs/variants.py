@@ -177,6 +177,11 @@ def blends(op: Any, monoid: Monoid, z: DataType) -> bool:
     return z.kind in "fiu" and monoid.name != "any" and not given
 
 
+def fills(op: Any, monoid: Monoid, z: DataType, u: DataType) -> bool:
+    """Whether NaN may stand where the vector has no entry: see csr/pull.cpu.py."""
+    return blends(op, monoid, z) and z.kind == u.kind == "f"
+
+
 @functools.cache
 def pull_variant(
     key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
@@ -196,7 +201,8 @@ def pull_variant(
         ranked=ranked, neutral=is_neutral(monoid, z), padded=padded,
         many_blocks=full and max(t.nbytes for t in (a, u, z, end.w)) <= 4, staged=staged, width=width,
     )  # fmt: skip
-    constants += [("VALUES_PACKED", int(packed)), ("BLEND", int(kind == VALUES and blends(op, monoid, z)))]
+    blend = (int(blends(op, monoid, z)) + int(fills(op, monoid, z, u))) if kind == VALUES else 0
+    constants += [("VALUES_PACKED", int(packed)), ("BLEND", blend)]
     functions = (*functions, *ending_functions(end.w, z, end.accum))
     values = (*values, value("BEGIN", z, beginning(monoid, z)))
     constants = list((dict(constants) | dict(more)).items())

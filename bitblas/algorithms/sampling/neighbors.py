@@ -58,7 +58,7 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
         kept = order[_places(rows[order]) < count]
         hops.append(gb.Matrix.from_coo(rows[kept], j[kept], values[kept], A.dtype, nrows=n, ncols=n))
         # there = the vertices that the edges lead to
-        there = hops[-1].reduce_columnwise(gb.monoid.any).new().apply(gb.unary.one[gb.dtypes.BOOL]).new()
+        there = gb.Vector.from_coo(j[kept], True, size=n)
         watch.tell(total=len(counts))
     return tuple(hops)
 

@@ -60,7 +60,7 @@ class RowsChoice(Format):
 
     name, folder = CSR, "csr"
     by_rows, ranked, reads_values, scans, opens, spreads, shares_pushes = True, False, True, True, True, True, True
-    fused, registered = True, "all"
+    fused, registered, reads_nan = True, "all", True
 
     def listing(self, seen: Seen) -> Listing:
         return Listing(0.0, 0.0, float(seen.nvals))

@@ -5,6 +5,7 @@
 # include: formats/csr/columns.cpu.py
 AHEAD = 4  # words of rows before these that u is asked for, where it has values
 LEARNT = 1 << 15  # rows up to which a processor learns by heart how long each is
+FILLS = 2  # BLEND: what u lacks may be NaN, and nothing else, which the stride of u says
 LONG = 12  # entries of a row, in the mean, from which on one that it does not foresee costs little
 
 
@@ -13,6 +14,9 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
          u_stride, mask, mask_stride, mask_invert, product, w_bits, w_val, w_iso, w_stride, moved, replace, t_bits,
          t_val):  # fmt: skip
     by_fours = not U_FULL or (end.size > LEARNT and np.int64(at(end, end.size - 1)) < LONG * end.size)
+    filled = not U_FULL and u_stride == FILLS
+    last = np.int64(at(end, end.size - 1)) - 1
+    mostly = KIND == WORDS and not U_FULL and last >= 0 and is_mostly_full(u_bits)
     for word in range(lo >> 6, (hi + 63) >> 6):
         rest = at(mask, word * mask_stride) ^ mask_invert
         if U_FULL and BLEND:
@@ -40,6 +44,17 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                     e += 1
                 put(t_val, row, take(total))
             rest = np.uint64(0)
+        if KIND == WORDS and not U_FULL and not STORE and mostly and rest == ~np.uint64(0):  # the first one is enough
+            lacking = np.uint64(0)  # in most rows
+            for d in range(64):
+                row = (word << 6) + d
+                e = np.int64(at(begin, row))
+                any_entry = np.uint64(e < np.int64(at(end, row)))
+                j = column(col, width, min(e, last))
+                hit = at(u_bits, j >> 6) >> np.uint64(j & 63) & any_entry
+                rows |= hit << np.uint64(d)
+                lacking |= (hit ^ any_entry) << np.uint64(d)
+            rest = lacking
         while rest != 0:
             # include: kernels/next_row.cpu.py
             e = np.int64(at(begin, row))
@@ -48,7 +63,11 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                 count = np.int64(stop > e)
             elif KIND == WORDS:  # entries by four, without a branch between them
                 hit = np.uint64(0)
-                if stop - e >= 4:
+                if mostly and e < stop:  # the first one is enough nearly always
+                    j = column(col, width, e)
+                    hit = at(u_bits, j >> 6) >> np.uint64(j & 63)
+                    e += 1
+                elif stop - e >= 4:
                     for d in range(4):
                         j = column(col, width, e + d)
                         hit |= at(u_bits, j >> 6) >> np.uint64(j & 63)
@@ -59,6 +78,24 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                         hit |= at(u_bits, j >> 6) >> np.uint64(j & 63)
                     e += 4
                 count = np.int64(hit & ONE)
+            if BLEND == FILLS and filled:
+                while stop - e >= 4:
+                    for d in range(4):
+                        j = column(col, width, e + d)
+                        x = at(u_val, j)
+                        z = mul(value_at(a_val, a_iso, a_stride, e + d), x, row, j)
+                        total = add(total, z if x == x else BEGIN)
+                    e += 4
+                while e < stop:
+                    j = column(col, width, e)
+                    x = at(u_val, j)
+                    z = mul(value_at(a_val, a_iso, a_stride, e), x, row, j)
+                    total = add(total, z if x == x else BEGIN)
+                    e += 1
+                p = np.int64(at(begin, row))
+                while p < stop and count == 0:  # whether there is a sum, the first entries say
+                    count += np.int64(bit_of(u_bits, column(col, width, p)))
+                    p += 1
             while BLEND and stop - e >= 4:  # what u lacks adds what is neutral, so that nothing has to be foreseen
                 for d in range(4):
                     j = column(col, width, e + d)

@@ -29,13 +29,14 @@ from ..b2sr.format import B2sr
 from ..b2sr.tiled import Tiled
 from ..choice import Format
 from ..contract import Later, Region
-from ..csr.format import Csr, from_arrays, index_type, numbers_of, pointer_type, pointers_of, rows_bytes, sort_entries
+from ..csr.format import Csr, index_type, numbers_of
 from ..packing import pack, pack_into, packed_words, unpack
 from . import layout
 from .call import BY_TILE, FORMATS, SplitCall
 from .check import check_split
 from .counting import counted
 from .layout import TILES, column_width, entry_width, near_words
+from .rows import rows_of
 
 NUMBERS = ("nrows", "ncols", "nvals", "tile", "tiles", "in_tiles", "in_near", "near_width")
 
@@ -178,11 +179,17 @@ class Split(Tiled, SplitCall):
 
     def coo(self) -> tuple[Any, Any]:
         """Rows and columns (INT64) of the entries: those of the tiles, then those of the rest."""
-        xp, tile, log = self.device.xp, self.tile, layout.log_of(self.tile)
+        xp = self.device.xp
         rows, cols = xp.empty(self.nvals, np.int64), xp.empty(self.nvals, np.int64)
         at = self.in_tiles
         if self.tiles:
             rows[:at], cols[:at] = self.tile_part().coo()
+        self.write_rest(rows[at:], cols[at:])
+        return rows, cols
+
+    def write_rest(self, rows: Any, cols: Any) -> None:
+        """Rows and columns (INT64) of the entries of the rest, written there."""
+        at, tile, log = 0, self.tile, layout.log_of(self.tile)
         for part in self.ranges():
             if not part.size:
                 continue
@@ -196,7 +203,6 @@ class Split(Tiled, SplitCall):
             c >>= 2 * log
             c <<= log
             c += low
-        return rows, cols
 
     @classmethod
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Split, Any]:
@@ -207,15 +213,8 @@ class Split(Tiled, SplitCall):
         return self.to_csr(order)
 
     def to_csr(self, order: bool) -> tuple[Csr, Any]:
-        """The same entries row by row; order[e]: the place of entry e in this form. Entries are sorted; peak memory:
-        the result, 48 bytes per entry, and 8 per row."""
-        needed = rows_bytes(self.nrows, self.ncols, self.nvals) + 48 * self.nvals + 8 * self.nrows
-        self.device.foresee(f"CSR of {self.nvals} entries", needed)
-        rows, cols = self.coo()
-        places = sort_entries(self.device, rows, cols, self.nrows, self.ncols)
-        ptr = pointers_of(rows[places], self.nrows, self.device)
-        made = from_arrays(self.device, self.nrows, self.ncols, ptr, cols[places])
-        return made, places.astype(pointer_type(self.nvals)) if order else None
+        """The same entries row by row; order[e]: the place of entry e in this form: see rows.py."""
+        return rows_of(self, order)
 
     def _through_rows(self, change: Any, order: bool) -> tuple[Split, Any]:
         """What `change` makes of the rows (a Csr, and with `order` the places of its entries in them) as a Split."""
