@@ -29,7 +29,7 @@ from ..b2sr.format import B2sr
 from ..b2sr.tiled import Tiled
 from ..choice import Format
 from ..contract import Later, Region
-from ..csr.format import Csr, index_type, numbers_of
+from ..csr.format import Csr, index_type, numbers_of, pointer_type
 from ..packing import pack, pack_into, packed_words, unpack
 from . import layout
 from .call import BY_TILE, FORMATS, SplitCall
