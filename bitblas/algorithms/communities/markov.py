@@ -34,7 +34,7 @@ def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6,
     Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    check.square(gb, A)
     far = float("inf")
     inflation = check.number(gb, "inflation", inflation, lambda x: 1 < x < far, "a number above 1", "2 is usual")
     prune = check.number(gb, "prune", prune, lambda x: 0 <= x < 1, "a number in [0, 1)", "1e-4 is the default")
