@@ -86,11 +86,11 @@ def _arcs(A, gb):
 
 
 def _pushes(A, gb):
-    n, BOOL, INT64, binary = A.nrows, gb.dtypes.BOOL, gb.dtypes.INT64, gb.binary
+    n, BOOL, binary = A.nrows, gb.dtypes.BOOL, gb.binary
     i, j, capacity, kind = _arcs(A, gb)
     m = len(i)
     size, vertex, arc, rev = n + m, numbers(n, gb), numbers(m, gb), (j * n + i).argsort()
-    index = gb.dtypes.INT32 if size < 2**31 - 1 else INT64  # half the bytes where they suffice
+    index = gb.dtypes.INT32 if 2 * size < 2**31 else gb.dtypes.INT64  # half the bytes where they suffice
 
     def of_arcs(values):
         x = numbers(size, gb).astype(index.np_type)
@@ -106,11 +106,11 @@ def _pushes(A, gb):
     columns[:m], columns[m : 2 * m], columns[2 * m :] = n + arc, j, n + rev
     M = gb.Matrix.from_coo(rows, columns, True, BOOL, nrows=size, ncols=size)
     reach, positive = gb.semiring.any_pair[BOOL], gb.select.valuegt
-    ring, min_second = gb.semiring, gb.semiring.min_second[INT64]
+    ring, min_second = gb.semiring, gb.semiring.min_second[index]
     any_first, plus_first, plus_second = (x[kind] for x in (ring.any_first, ring.plus_first, ring.plus_second))
     room, back, q = (gb.Vector(kind, size) for _ in range(3))
     going, source, sink = (gb.Vector(BOOL, size) for _ in range(3))
-    h = gb.Vector(INT64, size)
+    h = gb.Vector(index, size)
 
     def begin():
         inner, seen, near, open_, f = (gb.Vector(BOOL, size) for _ in range(5))
@@ -166,7 +166,7 @@ def _pushes(A, gb):
         r(e.S) << room
         r << r.select(positive, 0)
         # h<q> max= 1 + min h at the heads of arcs with room
-        up, down, most = gb.Vector(INT64, size), gb.Vector(INT64, size), gb.Vector(kind, size)
+        up, down, most = gb.Vector(index, size), gb.Vector(index, size), gb.Vector(kind, size)
         up(r.S) << h[head.to_dense()]
         up << up.apply(binary.plus, right=1)
         h(binary.max) << M.mxv(up, min_second).new(mask=q.S)
@@ -183,13 +183,13 @@ def _pushes(A, gb):
         # q -= min(q, out)
         q(binary.minus) << binary.min(out & q).new()
         # c = most; top = e + most; wide = rank, where that is not 0
-        c, top, wide = gb.Vector(kind, size), gb.Vector(kind, size), gb.Vector(INT64, size)
+        c, top, wide = gb.Vector(kind, size), gb.Vector(kind, size), gb.Vector(index, size)
         c(few.S) << 0
         c(few.S, binary.plus) << most
         top(few.S) << binary.plus(e & c)
         wide(few.S) << rank
         wide << wide.select(gb.select.valuege, 1)
-        step = gb.Scalar(INT64)
+        step = gb.Scalar(index)
         step << 1
         check.repeat(lambda _: add(c, top, wide, step), while_=wide)
         # c = the sums of most up to each arc; most = max(0, min(most, e - the sum before))
@@ -200,7 +200,7 @@ def _pushes(A, gb):
 
     def add(c, top, wide, step):
         # c<wide> += c at the arc so many before; step *= 2; wide = those before which step arcs are, and excess left
-        more, before = gb.Vector(kind, size), here.apply(binary.minus, right=step).new(INT64)
+        more, before = gb.Vector(kind, size), here.apply(binary.minus, right=step).new()
         more(wide.S) << c[before.to_dense()]
         c(binary.plus) << more
         step << step.apply(binary.times, right=2)
