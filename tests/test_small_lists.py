@@ -12,7 +12,7 @@ from bitblas.loop import Program
 from bitblas.loop.fused.fuse import Pass
 from bitblas.loop.fused.sparse import sparse_vectors
 from bitblas.loop.gpu import small
-from bitblas.loop.recorded.ir import Const, Masked, Pointwise, Reduce, Scal, Statement, Vec
+from bitblas.loop.recorded.ir import Const, Gather, Masked, Pointwise, Reduce, Scal, Statement, Vec
 from bitblas.verbs.variants import BOTH, LEFT, UNION
 from semirings.catalog import BINARY, MONOIDS
 
@@ -153,7 +153,10 @@ def test_which_vectors_are_sparse():
     one, s = Const(INT64, np.int64(1)), Scal(0, INT64)
     copy, const, under_x = Pointwise(LEFT, None, y), Pointwise(LEFT, None, one), Masked(x, True, False)
     add, times = BINARY["plus"][INT64], BINARY["times"][INT64]
+    read = Gather(y, Vec(0, 9, INT64), 0)  # whose index is x: where that is missing an error is told
     empty = {
+        Statement(z, read): None, Statement(z, read, None, add): None, Statement(z, read, under_x): {x},
+        Statement(z, read, Masked(y, True, False), add): {y}, Statement(z, read, Masked(y, True, True)): None,
         Statement(z, copy, under_x): {x}, Statement(z, const): None, Statement(z, const, under_x): {x},
         Statement(z, const, Masked(x, True, True)): None, Statement(z, copy): {y, z},
         Statement(z, copy, None, add): {y},

@@ -34,7 +34,7 @@ def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6,
     Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    check.square(gb, A)
     far = float("inf")
     inflation = check.number(gb, "inflation", inflation, lambda x: 1 < x < far, "a number above 1", "2 is usual")
     prune = check.number(gb, "prune", prune, lambda x: 0 <= x < 1, "a number in [0, 1)", "1e-4 is the default")
@@ -52,7 +52,7 @@ def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6,
         # M = the powers of (M plus.times M), scaled by rows
         M << M.mxm(M, gb.semiring.plus_times[FP64])
         M << M.apply(binary.pow, right=inflation)
-        M = _scaled(_pruned(M, prune, gb), gb)
+        M = _scaled(_pruned(M, prune, gb) if prune else M, gb)
         watch.tell()
         # go on while the maximum of a row is above the sum of its squares
         highest = M.reduce_rowwise(gb.monoid.max).new().to_dense(0.0)
@@ -65,11 +65,12 @@ def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6,
 
 
 def _pruned(M, prune, gb):
-    """M without what is below prune of the sum of its row, but for the largest of a row."""
-    sums, highest = (M.reduce_rowwise(x).new().to_dense(0.0) for x in (gb.monoid.plus, gb.monoid.max))
-    i, j, w = M.to_coo()
-    kept = w >= (prune * sums).clip(max=highest)[i]
-    return gb.Matrix.from_coo(i[kept], j[kept], w[kept], nrows=M.nrows, ncols=M.nrows)
+    """M without what is below prune of the sum of its row, but for the largest of a row; rows in other units."""
+    sums, highest = (M.reduce_rowwise(x).new() for x in (gb.monoid.plus, gb.monoid.max))
+    # least = min(prune sums, highest); M = D plus.rdiv M, with these on the diagonal of D; those from 1 on stay
+    least = gb.binary.min(sums.apply(gb.binary.times, right=prune).new() & highest).new()
+    M = least.diag().mxm(M, gb.semiring.plus_rdiv[gb.dtypes.FP64]).new()
+    return M.select(gb.select.valuege, 1.0).new()
 
 
 def _scaled(M, gb):

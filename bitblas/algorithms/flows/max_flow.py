@@ -4,11 +4,10 @@ Method: push-relabel, all vertices at once. The source fills its edges; a vertex
 pushes the excess along edges with room, to vertices whose height is one less, or rises to one above the lowest of
 these. Every few rounds heights are measured anew: the edges to the sink, or, where no way leads there, to the source.
 
-State: vectors have a place for each of the n vertices, and then one for each arc: those of a vertex are neighbours,
-their numbers among them are rank, and tail and head their ends. M leads from a vertex to its arcs, from an arc to its
-head, and to the arc back. At arcs: room is how much more can flow, back how much more along the one back. At vertices:
-q is the excess of those that have some, h the height. going holds what q held when a round began: so the last one,
-without excess, measures heights alone.
+State: vectors have a place for each vertex and behind them one for each arc, by its tail; M leads from a vertex to its
+arcs, and from an arc to its head and to the arc back. At arcs: room for more flow, and that of the arc back; rank, the
+number of an arc among those of its tail. At vertices: q is the excess of those that have some, h the height. going is
+where q was when a round began: so the last one, without excess, measures heights alone.
 
 Input: any square A: A[i, j] is the capacity of the edge i -> j, 0 or more and finite. Self loops do not matter.
 
@@ -36,7 +35,7 @@ def maximum_flow(A, source, sink, *, gb=None):
     square), IndexOutOfBound (source or sink out of range), TypeError (wrong kinds).
     """
     gb = check.library(gb)
-    value, loop, (i, j, used) = _flow(A, source, sink, gb)
+    value, _, (i, j, used) = _flow(A, source, sink, gb)
     return value, gb.Matrix.from_coo(i[used > 0], j[used > 0], used[used > 0], nrows=A.nrows, ncols=A.nrows)
 
 
@@ -87,134 +86,121 @@ def _arcs(A, gb):
 
 
 def _pushes(A, gb):
-    n, BOOL, INT64, binary, reach = A.nrows, gb.dtypes.BOOL, gb.dtypes.INT64, gb.binary, gb.semiring.any_pair
+    n, BOOL, binary = A.nrows, gb.dtypes.BOOL, gb.binary
     i, j, capacity, kind = _arcs(A, gb)
     m = len(i)
-    size, vertex, arc = n + m, numbers(n, gb), n + numbers(m, gb)
-    rev = (j * n + i).argsort()
+    size, vertex, arc, rev = n + m, numbers(n, gb), numbers(m, gb), (j * n + i).argsort()
+    index = gb.dtypes.INT32 if 2 * size < 2**31 else gb.dtypes.INT64  # half the bytes where they suffice
 
-    def over_arcs(values, at_vertices, dtype):
-        x = numbers(size, gb).astype(dtype.np_type)
-        x[:n], x[n:] = at_vertices, values
+    def of_arcs(values):
+        x = numbers(size, gb).astype(index.np_type)
+        x[n:] = values
         return gb.Vector.from_dense(x)
 
-    first = i.searchsorted(vertex)
-    tail, head, rank = (
-        over_arcs(x, y, INT64) for x, y in ((i, vertex), (j, vertex), (arc - n - first[i], 0))
-    )
-    here = gb.Vector.from_dense(numbers(size, gb))
-    cap = gb.Vector.from_coo(arc, capacity, kind, size=size)
+    rank, tail, head, here = (of_arcs(x) for x in (arc - i.searchsorted(i), i, j, n + arc))
+    capacities = gb.Vector.from_coo(n + arc, capacity, kind, size=size)
+    arcs, vertices = (gb.Vector.from_coo(x, True, size=size) for x in (n + arc, vertex))
+    # M: tail -> arc, arc -> head, arc -> the arc back
     rows, columns = numbers(3 * m, gb), numbers(3 * m, gb)
-    rows[:m], rows[m : 2 * m], rows[2 * m :] = i, arc, arc
-    columns[:m], columns[m : 2 * m], columns[2 * m :] = arc, j, n + rev
+    rows[:m], rows[m : 2 * m], rows[2 * m :] = i, n + arc, n + arc
+    columns[:m], columns[m : 2 * m], columns[2 * m :] = n + arc, j, n + rev
     M = gb.Matrix.from_coo(rows, columns, True, BOOL, nrows=size, ncols=size)
+    reach, positive = gb.semiring.any_pair[BOOL], gb.select.valuegt
+    ring, min_second = gb.semiring, gb.semiring.min_second[index]
+    any_first, plus_first, plus_second = (x[kind] for x in (ring.any_first, ring.plus_first, ring.plus_second))
     room, back, q = (gb.Vector(kind, size) for _ in range(3))
     going, source, sink = (gb.Vector(BOOL, size) for _ in range(3))
-    h = gb.Vector(INT64, size)
-    plus_first, plus_second, any_first = (
-        getattr(gb.semiring, x)[kind] for x in ("plus_first", "plus_second", "any_first")
-    )
-    arcs = gb.Vector.from_coo(arc, True, size=size)
+    h = gb.Vector(index, size)
 
     def begin():
+        inner, seen, near, open_, f = (gb.Vector(BOOL, size) for _ in range(5))
+        # inner = the vertices but source and sink
+        inner(~source.S) << vertices
+        inner(~sink.S, gb.replace) << inner
         # the source fills its edges
-        inner, seen, near, has, f = (gb.Vector(BOOL, size) for _ in range(5))
-        room << cap
-        back.clear()
-        inner << True
-        inner(arcs.S) << False
-        inner(source.S) << False
-        inner(sink.S) << False
-        inner << inner.select(gb.select.valueeq, True)
-        q.clear()
-        moved = gb.Vector(kind, size)
-        moved(source.vxm(M, reach[BOOL]).new().S) << cap
-        y = moved.vxm(M, plus_first).new()
-        room(binary.minus) << moved
-        room(arcs.S, binary.plus) << y
-        t = room.vxm(M, plus_first).new()
-        back(arcs.S) << t
-        q(inner.S) << y
-        q << q.select(gb.select.valuegt, 0)
-        going << source
-        return inner, seen, near, has, f
-
-    def body(_, inner, seen, near, has, f):
-        # heights: the arcs with room to the sink, n and those to the source where no way leads there
-        going(q.S, gb.replace) << True
-        has << back.select(gb.select.valuegt, 0).new().apply(gb.unary.one[BOOL])
-        h << n
-        seen << arcs
-        f << sink
-        check.repeat(lambda level: search(level, seen, has, f), while_=f)
-        near << seen
-        f << source
-        check.repeat(lambda level: search(level, seen, has, f), while_=f)
-        h(~near.S, binary.plus) << n
-        check.repeat(lambda _: push(inner), while_=q, limit=ROUNDS)
-
-    def search(level, seen, has, f):
-        h(f.S) << level
-        seen(f.S) << True
-        # x = the arcs that lead there, by those back; f<!seen, replace> = their other ends
-        x = f.vxm(M, reach[BOOL]).new(mask=has.S)
-        f(~seen.S, gb.replace) << x.vxm(M, reach[BOOL])
-
-    def push(inner):
-        # e = the excess at the tails of arcs
-        e = q.vxm(M, any_first).new()
-        # h<q> = max(h, 1 + min h over the arcs with room)
-        rise, low = gb.Vector(INT64, size), gb.Vector(kind, size)
-        low(e.S) << room
-        low << low.select(gb.select.valuegt, 0)
-        rise(low.S) << h[head.to_dense()]
-        rise << rise.apply(binary.plus, right=1)
-        h(binary.max) << M.mxv(rise, gb.semiring.min_second[INT64]).new(mask=q.S)
-        # most = what may flow along arcs that lead one down
-        upper, lower = gb.Vector(INT64, size), gb.Vector(INT64, size)
-        upper(low.S) << h[tail.to_dense()]
-        lower(low.S) << h[head.to_dense()]
-        down = binary.minus(upper & lower).new()
-        down << down.select(gb.select.valueeq, 1)
         most = gb.Vector(kind, size)
-        most(down.S) << binary.min(e & low)
-        # out = min(q, the sum of most over the arcs of a vertex); few: at arcs of those that cannot fill them all
-        out = M.mxv(most, plus_second).new(mask=q.S)
-        over = binary.gt(out & q).new()
-        out << binary.min(out & q)
-        short = gb.Vector(BOOL, size)
-        short(over.V) << True
-        few = short.vxm(M, reach[BOOL]).new()
-        # c = the sums of most over the arcs of a vertex up to each; where they come to e + most nothing is left
-        c, top, wide = gb.Vector(kind, size), gb.Vector(kind, size), gb.Vector(INT64, size)
-        c(few.S) << 0
-        c(few.S, binary.plus) << most
-        top(few.S) << e
-        top(few.S, binary.plus) << most
-        wide(few.S) << rank
-        wide << wide.select(gb.select.valuege, 1)
-        step = gb.Scalar(INT64)
-        step << 1
-        check.repeat(lambda _: add(c, top, wide, step), while_=wide)
-        # moved = max(0, min(most, e - what goes before))
-        c << binary.minus(top & c)
-        most(most.S, binary.min) << c
-        most << most.select(gb.select.valuegt, 0)
-        # room -= moved; that back += moved; q += what comes in, less what goes out
+        most(source.vxm(M, reach).new().S) << capacities
+        room << capacities
+        back(arcs.S, gb.replace) << room.vxm(M, plus_first)
+        q.clear()
+        flow(most, inner)
+        going << source
+        return inner, seen, near, open_, f
+
+    def flow(most, inner):
+        # room -= most; that of the arcs back += most; q += what comes in
         y = most.vxm(M, plus_first).new()
         room(binary.minus) << most
         back(binary.plus) << most
         room(arcs.S, binary.plus) << y
         back(arcs.S, binary.minus) << y
-        q(binary.minus) << out
         y(inner.S, gb.replace) << y
         q(binary.plus) << y
-        q << q.select(gb.select.valuegt, 0)
+        q << q.select(positive, 0)
+
+    def body(_, inner, seen, near, open_, f):
+        going(q.S, gb.replace) << True
+        # open = arcs of which the one back has room; h = the arcs with room from each vertex to the sink
+        open_(back.select(positive, 0).new().S, gb.replace) << True
+        h << n
+        seen << arcs
+        f << sink
+        check.repeat(lambda level: search(level, seen, open_, f), while_=f)
+        # n and those to the source where no way leads there; 2 n where none leads anywhere
+        near << seen
+        f << source
+        check.repeat(lambda level: search(level, seen, open_, f), while_=f)
+        h(~near.S, binary.plus) << n
+        check.repeat(lambda _: push(inner), while_=q, limit=ROUNDS)
+
+    def search(level, seen, open_, f):
+        # h<f> = level; seen<f> = true; f<!seen, replace> = the heads of open arcs from there
+        h(f.S) << level
+        seen(f.S) << True
+        x = f.vxm(M, reach).new(mask=open_.S)
+        f(~seen.S, gb.replace) << x.vxm(M, reach)
+
+    def push(inner):
+        # e = the excess at the tail of each arc; r = room, where there is some
+        e, r = q.vxm(M, any_first).new(), gb.Vector(kind, size)
+        r(e.S) << room
+        r << r.select(positive, 0)
+        # h<q> max= 1 + min h at the heads of arcs with room
+        up, down, most = gb.Vector(index, size), gb.Vector(index, size), gb.Vector(kind, size)
+        up(r.S) << h[head.to_dense()]
+        up << up.apply(binary.plus, right=1)
+        h(binary.max) << M.mxv(up, min_second).new(mask=q.S)
+        # most = min(e, r) at the arcs that lead one down
+        up(r.S, gb.replace) << h[tail.to_dense()]
+        down(r.S) << h[head.to_dense()]
+        down << binary.minus(up & down)
+        down << down.select(gb.select.valueeq, 1)
+        most(down.S) << binary.min(e & r)
+        # out = the sum of most over the arcs of a vertex; few = arcs of those that cannot fill them all
+        out, few = M.mxv(most, plus_second).new(mask=q.S), gb.Vector(BOOL, size)
+        few(binary.gt(out & q).new().V) << True
+        few = few.vxm(M, reach).new()
+        # q -= min(q, out)
+        q(binary.minus) << binary.min(out & q).new()
+        # c = most; top = e + most; wide = rank, where that is not 0
+        c, top, wide = gb.Vector(kind, size), gb.Vector(kind, size), gb.Vector(index, size)
+        c(few.S) << 0
+        c(few.S, binary.plus) << most
+        top(few.S) << binary.plus(e & c)
+        wide(few.S) << rank
+        wide << wide.select(gb.select.valuege, 1)
+        step = gb.Scalar(index)
+        step << 1
+        check.repeat(lambda _: add(c, top, wide, step), while_=wide)
+        # c = the sums of most up to each arc; most = max(0, min(most, e - the sum before))
+        c << binary.minus(top & c)
+        most(most.S, binary.min) << c
+        most << most.select(positive, 0)
+        flow(most, inner)
 
     def add(c, top, wide, step):
-        # c<rank >= step> += c, so many arcs before
-        before = here.apply(binary.minus, right=step).new()
-        more = gb.Vector(kind, size)
+        # c<wide> += c at the arc so many before; step *= 2; wide = those before which step arcs are, and excess left
+        more, before = gb.Vector(kind, size), here.apply(binary.minus, right=step).new()
         more(wide.S) << c[before.to_dense()]
         c(binary.plus) << more
         step << step.apply(binary.times, right=2)

@@ -17,8 +17,8 @@ def sparse_vectors(
     passes: Sequence[Pass], needed: Iterable[Vec], never: frozenset[int] = frozenset()
 ) -> frozenset[Vec] | None:
     """The fewest vectors, `needed` among them and none of `never` (by number), such that the passes do nothing where
-    none of them has an entry; None where there are no such. Statements that read where index vectors lead do it at the
-    places where these have entries."""
+    none of them has an entry; None where there are no such. What reads where an index vector
+    leads does nothing where its mask is closed."""
     first = frozenset(needed)
     statements = [s for p in passes for s in p.statements]
     if not all(isinstance(s.value, (Pointwise, Reduce, Gather)) for s in statements):
@@ -80,7 +80,7 @@ def _is_open(mask: Masked | None, empty: frozenset[Vec]) -> bool | None:
 def _has(e: Pointwise | Gather, empty: frozenset[Vec]) -> bool | None:
     """Whether a value is there; None where that is not known."""
     if isinstance(e, Gather):
-        return _term(e.index, empty)
+        return None  # an index that is missing is told
     sides = [_term(t, empty) for t in e.terms]
     if e.under is not None:
         sides.append(_is_open(e.under, empty))
