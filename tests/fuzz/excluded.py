@@ -70,11 +70,6 @@ def skipped(statement: Statement, scope: dict[str, Any]) -> str | None:
 # (what the text of the statement has, what the difference says, why it is none of ours)
 REASONS: tuple[tuple[str, str, str], ...] = (
     (
-        "scan",
-        r"'BOOL' and '",
-        "python-graphblas: a scan of rows of fewer than two entries is a copy, of the type it has",
-    ),
-    (
         "ewise_union|_default",
         r"KeyError\('b\w+ does not work with BOOL",
         "python-graphblas: defaults beside BOOL",
