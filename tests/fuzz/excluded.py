@@ -101,6 +101,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     ("", "python-graphblas: InsufficientSpace", "SuiteSparse: what a masked union by second left cannot be read"),
     ("scan", "GB_Monoid_opaque", "python-graphblas: scans of records"),
     ("^s", r"^s\d+: .* and None\n.*\n?.*", "python-graphblas: a statement that raises empties a Scalar"),
+    ("[.][SV]", r"got an empty Scalar.*\n.*: None", "SuiteSparse: a scalar is not looked at where a mask has no place"),
     ("[|&^]= ", "is not supported for FC", "python-graphblas: a TypeError instead of a KeyError"),
     ("^s", r"to cast to \w+, got one of (Pair|Triple).*\n.*: None", "python-graphblas: what is not there has no type"),
     (
