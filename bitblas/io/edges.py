@@ -234,7 +234,8 @@ class Reader:
 
     def blame(self, block: bytes) -> InvalidValue:
         """What is wrong with the lines of a block that are no edges."""
-        number, count, fields = self.lines, 0, []
+        number, count = self.lines, 0
+        fields: list[str] = []
         for number, fields in self._lines(block):
             count += 1
             if (expected := self._lacking(fields)) is not None:
