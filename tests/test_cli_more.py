@@ -84,6 +84,14 @@ def test_names_without_a_source(capsys, tmp_path):
     made = result(capsys, "sssp", *given, "--source", "ann", "--to", "cleo", "--top", "1")["result"]
     assert made["way"] == ["ann", "bob", "cleo"] and made["distance"] == 3
     assert made["first"] == ["cleo"] and made["values"] == [3]
+    lone = written(tmp_path / "lone.csv", "ann,bob\ncleo,ann\n")
+    never = [lone, "--source", "ann", "--to", "cleo"]
+    made = result(capsys, "sssp", *never)["result"]
+    assert (
+        made["distance"] is made["way"] is None and "to cleo, distance none, way none" in run(capsys, "sssp", *never)[1]
+    )
+    assert "did you mean '--center'" in run(capsys, "ego", lone, "--source", "ann")[2]
+    assert "did you mean '--delimiter'" in run(capsys, "pagerank", lone, "--sep", ";")[2]
     back = result(capsys, "sssp", *given, "--columns", "1,0,2", "--source", "cleo")["result"]
     assert (back["reached"], back["farthest"]) == (3, 3)
     assert "leave --parents out" in run(capsys, "bfs", *given, "--source", "ann", "--parents", "--top", "1")[2]

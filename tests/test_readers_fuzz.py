@@ -134,7 +134,8 @@ def main(count: int, seed: int, folder: Path) -> None:
     from bitblas.exceptions import GraphblasException
     from bitblas.io import read
 
-    said = "different numbers of vertices|is read as an edge|zeros before them|in its first column"
+    said = "different numbers of vertices|is read as an edge|zeros before them|in its first column|is there again"
+    said += "|# and % begin comments|ends in ':'|every line has tabs"
     warnings.filterwarnings("ignore", f"(?s).*({said})")
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     dice, refused = random.Random(seed), 0

@@ -214,7 +214,7 @@ def test_tables_that_were_put_together(tmp_path, monkeypatch):
         for text, more, count in (
             (weighted + weighted.replace("x", "q"), {"dup_op": "max"}, 3), (plain + plain.replace("a,", "d,"), {}, 3),
             (weighted + weighted.replace("x", "q"), {"columns": ["gene_b", "gene_a"]}, 3),
-            ("from,to\n0,1\nfrom,to\n1,2\n", {}, 2),
+            ("from,to\n0,1\nfrom,to\n1,2\n", {}, 2), ("\ufeff" + plain + "\ufeff" + plain, {}, 2),
         ):  # fmt: skip
             path.write_text(text)
             for chunked in (False, True):
@@ -222,6 +222,7 @@ def test_tables_that_were_put_together(tmp_path, monkeypatch):
                     assert Graph.read(path, chunked=chunked, **more).number_of_edges() == count
     with pytest.warns(UserWarning, match="'pkg needs', is read as an edge, but no other line has these words"):
         read("pkg,needs\na,b\npkg,needs\nc,d\n", delimiter=",")
+    assert read("\ufeffa b\nb c\n\ufeffa d\n").labels == ("a", "b", "c", "d")
     assert read("7 8\n0 1\n7 8\n", header=True).number_of_edges() == 2  # numbers are no names
 
 

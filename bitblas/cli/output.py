@@ -81,6 +81,8 @@ def plain(value: Any) -> str:
     """A value of a summary as text."""
     if isinstance(value, list):
         return " ".join(map(plain, value))
+    if value is None:
+        return "none"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

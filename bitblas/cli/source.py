@@ -36,10 +36,19 @@ def check_tile(format: str | None, tile: int | None) -> None:
         raise Fault(f"--tile: expected {either(tiled()[format])} with --format {format}, got {tile}")
 
 
+# What other programs call an option.
+ELSEWHERE = {
+    "source": "center", "sep": "delimiter", "separator": "delimiter", "limit": "top", "head": "top", "n": "top",
+    "output": "out", "o": "out", "sort": "top", "names": "labels", "input": "input-format",
+}  # fmt: skip
+
+
 def meant(word: str, known: Iterable[str]) -> str:
     """What is said after a word that is none of those known: the one that looks like it, whatever dashes it has."""
     bare = {name.lstrip("-"): name for name in known}
-    found = difflib.get_close_matches(word.lstrip("-"), list(bare), 1)
+    plain = word.lstrip("-")
+    found = [name for name in (plain, ELSEWHERE.get(plain)) if name in bare]
+    found = found or difflib.get_close_matches(plain, list(bare), 1)
     return f"; did you mean {bare[found[0]]!r}?" if found else ""
 
 

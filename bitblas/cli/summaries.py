@@ -29,9 +29,11 @@ def far(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
     if args.to is None:
         return summary
     target = graph.label(vertex(graph, args.to, "--to"))
-    before = Values(graph, answer[1], vertices=True, absent=f"cannot be reached from {source!r}")
-    way = before.way(target)
-    return {**summary, "to": target, "distance": Values(graph, d)[target], "way": way}
+    distances = Values(graph, d)
+    if target not in distances:
+        return {**summary, "to": target, "distance": None, "way": None}
+    way = Values(graph, answer[1], vertices=True).way(target)
+    return {**summary, "to": target, "distance": distances[target], "way": way}
 
 
 def best(word: str, *, sources: bool = False) -> Say:

@@ -79,7 +79,7 @@ def kind_of_names(labels: Sequence[Any]) -> str | None:
 
 
 def _is_integer(name: Any) -> bool:
-    return isinstance(name, int | np.integer) and not isinstance(name, bool) and -(1 << 63) <= name < 1 << 63
+    return isinstance(name, int | np.integer) and not isinstance(name, bool) and -(1 << 63) <= int(name) < 1 << 63
 
 
 def flag(name: str, value: Any) -> bool | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..exceptions import InvalidValue
-from .header import without_heads
+from .header import unmarked, without_heads
 
 
 def asked(columns: Any) -> list[str | int] | None:
@@ -39,7 +39,7 @@ class Columns:
         places = None if self.named else [int(k) for k in self.columns]
         lines, head = 0, b""
         for whole in blocks:
-            block = whole.removeprefix(b"\xef\xbb\xbf") if not lines else whole
+            block = unmarked(whole)
             rows = block.split(b"\n")
             if places is None and (at := self._at(rows)) is not None:
                 places = self._places(self._names(rows[at], at + 1))

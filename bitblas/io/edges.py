@@ -21,6 +21,7 @@ from .header import (
     integers,
     names_columns,
     of_middle,
+    unmarked,
     warn_of_mark,
     without_comments,
     without_heads,
@@ -99,8 +100,7 @@ class Reader:
         count = block.count(b"\n")
         if not count and b"\r" in block:  # lines of old Macs
             block = block.replace(b"\r", b"\n")
-        if not self.lines and block.startswith(b"\xef\xbb\xbf"):
-            block = block[3:]
+        block = unmarked(block)
         if b"#" in block or b"%" in block:
             block = without_comments(self.name, block, self.layout.delimiter, self.layout.columns)
         if self.head and self.head in block:
@@ -234,7 +234,8 @@ class Reader:
 
     def blame(self, block: bytes) -> InvalidValue:
         """What is wrong with the lines of a block that are no edges."""
-        number, count, fields = self.lines, 0, []
+        number, count = self.lines, 0
+        fields: list[str] = []
         for number, fields in self._lines(block):
             count += 1
             if (expected := self._lacking(fields)) is not None:

@@ -16,6 +16,7 @@ from .weights import INTEGER, is_weight
 
 LED_BY_ZERO = re.compile(r"0\d+", re.ASCII)
 COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
+_MARK = b"\xef\xbb\xbf"
 _EDGE = re.compile(rb"^[ \t]*[^#%\s].*$", re.MULTILINE)
 _NAME = re.compile(r"[^\W\d][\w .:-]*")  # of a column
 ALWAYS = {("source", "target"), ("from", "to"), ("src", "dst")}  # what tables of edges call their columns
@@ -34,6 +35,13 @@ SEEN = 100  # lines in which a weight is looked for: the first ones may be wrong
 _BETWEEN = b' \t\r\n\v\f,;|:"'  # what may stand beside a word
 LEAST = 2  # lines after the first: of fewer nothing follows
 MISSING = frozenset({"", "-", "na", "n/a", "nan", "nil", "none", "null", "missing", "inf"})  # in the place of a weight
+
+
+def unmarked(block: bytes) -> bytes:
+    """A block without the marks of UTF-8 at the beginning of lines, of which texts put together have several."""
+    if _MARK not in block:
+        return block
+    return block.removeprefix(_MARK).replace(b"\n" + _MARK, b"\n")
 
 
 def without_comments(name: str, block: bytes, mark: str | None, columns: int) -> bytes:

@@ -40,9 +40,11 @@ def save(
         if facts["labels"] is None:
             raise InvalidValue("labels: expected strings, or integers, to save in a file of format bitblas, got others")
         arrays = _arrays(labels) if facts["labels"] == "text" else {"numbers": np.array(labels, np.int64)}
+    if facts == {"directed": None, "labels": None}:
+        matrix.save(path, **({"forms": True} if forms else {}))
+        return
     arrays = {name: matrix.device.asarray(array) for name, array in arrays.items()}
-    more = [] if facts == {"directed": None, "labels": None} else [Section(NAME, facts, arrays, required=False)]
-    matrix._write(path, forms, more)
+    matrix._save_with(path, forms, [Section(NAME, facts, arrays, required=False)])
 
 
 def _arrays(labels: Sequence[Any]) -> dict[str, Any]:

@@ -51,9 +51,9 @@ class MatrixFile(StoredMatrix):
         elsewhere a hidden `.bitblas-*.part`, which the next save into that folder removes. Memory on the host: 32 MiB.
         Raises OSError if it cannot be written.
         """
-        self._write(path, forms, [])
+        self._save_with(path, forms, [])
 
-    def _write(self, path: str | os.PathLike[str], forms: bool, more: list[Section]) -> None:
+    def _save_with(self, path: str | os.PathLike[str], forms: bool, more: list[Section]) -> None:
         """The same with more sections after those of the matrix."""
         from ...formats.container import Section, write  # brings zlib, mmap, json and thread pools: 10 ms
 
