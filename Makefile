@@ -40,15 +40,17 @@ DEV_ENV :=
 GPU_ENV :=
 SITE_ENV :=
 endif
-# pip would compile bytecode on one processor, which is half of its time, and that of tests of other packages, a third.
+# pip would compile bytecode on one processor, which is half of its time, and that of tests of other packages, a third. A
+# fifth of the rest is of packages of which nothing here imports much.
 PIP := $(PY) -m pip --disable-pip-version-check install --quiet --no-compile
-BYTECODE := $(PY) -m compileall -qq -j 0 -x 'site-packages/.*/tests/' $(VENV)/lib || true
+BYTECODE := $(PY) -m compileall -qq -j 0 -x 'site-packages/(.*/tests|fontTools|mypyc?|pygments)/' $(VENV)/lib || true
 
 # Test workers share the cores: SuiteSparse gets one thread each and must not spin while it waits. Compiling is most of
-# the time: loops of the CPU's kernels are not vectorised, which changes how fast they are and nothing else. Tests start
-# Python some hundred times: without bytecode each start takes four times as long.
-TEST_VARS := PYTHONDONTWRITEBYTECODE= NUMBA_OPT=$${NUMBA_OPT:-1} NUMBA_LOOP_VECTORIZE=$${NUMBA_LOOP_VECTORIZE:-0} NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-2} OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=passive BITBLAS_VARIANTS=$(VARIANTS)
-PYTEST := $(TEST_VARS) $(PY) -m pytest -n $(JOBS)
+# the time: the CPU's kernels are not optimised (a little, where slow tests run), which changes how fast they are and
+# nothing else. Tests start Python some hundred times: without bytecode each start takes four times as long.
+OPT := 1
+TEST_VARS = PYTHONDONTWRITEBYTECODE= NUMBA_OPT=$${NUMBA_OPT:-$(OPT)} NUMBA_LOOP_VECTORIZE=$${NUMBA_LOOP_VECTORIZE:-0} NUMBA_NUM_THREADS=$${NUMBA_NUM_THREADS:-2} OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} OMP_WAIT_POLICY=passive BITBLAS_VARIANTS=$(VARIANTS)
+PYTEST = $(TEST_VARS) $(PY) -m pytest -n $(JOBS)
 NO_CXX = command -v g++ >/dev/null || echo "NOTE: there is no g++, so the tests that run CUDA kernels in the emulator did NOT run."
 
 .PHONY: demo test test-all test-gpu fuzz every-kernel races sanitize coverage variants bench kernels list lint types site dist clean
@@ -56,6 +58,8 @@ NO_CXX = command -v g++ >/dev/null || echo "NOTE: there is no g++, so the tests 
 
 demo: $(RUN_ENV)
 	$(PY) -m bitblas demo
+
+test coverage: OPT := 0
 
 test: $(DEV_ENV)
 	$(PYTEST) -m "not slow and not gpu" $(ARGS)

@@ -67,8 +67,8 @@ def defined(case):
 THEIRS = ("numpy.mod", "numpy.float_power")
 
 
-# python-graphblas compiles operators for each type: the narrowest and the widest of each kind soon.
-ENDS = (dtypes.BOOL, dtypes.INT8, dtypes.INT64, dtypes.UINT8, dtypes.UINT64, dtypes.FP32, dtypes.FP64, dtypes.FC64)
+# python-graphblas compiles operators for each type: of integers the narrowest with a sign and the widest without soon.
+ENDS = (dtypes.BOOL, dtypes.INT8, dtypes.UINT64, dtypes.FP32, dtypes.FP64, dtypes.FC64)
 
 
 @pytest.mark.parametrize(

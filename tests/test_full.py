@@ -3,6 +3,8 @@ there; a product for presence alone is the rows that have entries. Against pytho
 
 from __future__ import annotations
 
+from itertools import product
+
 import graphblas
 import numpy as np
 import pytest
@@ -49,11 +51,10 @@ def same(found, expected):
 
 
 @pytest.mark.in_turn
-@pytest.mark.parametrize("missing", (None, 0, 1, 2))
 @pytest.mark.parametrize("dtype", (np.float64, np.int32))
 @pytest.mark.parametrize("statement", VECTORS)
-def test_elementwise(device, statement, dtype, missing):
-    for n in SIZES:
+def test_elementwise(device, statement, dtype):
+    for n, missing in product(SIZES, (None, 0, 1, 2)):
         found = VECTORS[statement](bitblas, *vectors(bitblas, n, missing, dtype, device))
         expected = VECTORS[statement](graphblas, *vectors(graphblas, n, missing, dtype, device))
         assert found.dtype == expected.dtype.name
@@ -95,6 +96,7 @@ PRODUCTS = {
 }
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", ("csr", "mplg", "b2sr", "split"))
 @pytest.mark.parametrize("statement", PRODUCTS)
 def test_presence(device, statement, form):

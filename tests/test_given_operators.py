@@ -73,6 +73,7 @@ def test_a_family_accumulates_with_its_defaults(device):
     assert v.to_dict() == {0: 16, 1: 20}
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("symbol", ["|", "^"])
 @pytest.mark.parametrize("dtype", ["FP64", "INT8", "BOOL"])
 def test_in_place_with_a_boolean_operand(device, symbol, dtype):

@@ -73,12 +73,14 @@ def operands(gb, n, device, **form):
     return [*made, gb.Matrix.from_coo(i, j, 2, nrows=n, ncols=n, **where)]
 
 
-@pytest.mark.parametrize("n", (40, 300))
+@pytest.mark.in_turn
 @pytest.mark.parametrize("statement", STATEMENTS)
-def test_statements(device, statement, n):
-    same(statement, n, device)
+def test_statements(device, statement):
+    for n in (40, 300):
+        same(statement, n, device)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("statement", ("union", "intersection", "outside"))
 def test_statements_on_packed_columns(device, statement, monkeypatch):
     """They are read as they lie: nothing makes plain ones of a whole matrix."""
@@ -90,6 +92,7 @@ def test_statements_on_packed_columns(device, statement, monkeypatch):
     same(statement, 90, device, format="mplg")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", ("b2sr", "split"))
 @pytest.mark.parametrize(
     "statement", ("product under a mask", "pairs under a mask", "plus what a product left", "union")

@@ -17,6 +17,7 @@ pytest.importorskip("graphblas")
 OBJECTS = "v, w, b, e, i, A, B, R, L, I, E"
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("text", each(EXPRESSIONS))
 def test_expression(device, text):
     both(f"r = {text}", "r")
@@ -38,17 +39,20 @@ def test_weak_references(device):
     assert gone() is None
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("text", each(STATEMENTS))
 def test_statement(device, text):
     both(text, OBJECTS)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("text", each(LINES))
 def test_mask_of_a_vector_along_a_line(device, text):
     both(text, "A, E, I, R")
     both(text, "A, E, I, R", "FP32", "INT8", seed=5)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("text", each(ALIASES))
 def test_output_that_is_an_operand(device, text):
     both(text, OBJECTS)
@@ -89,7 +93,7 @@ POSITIONAL = {"argmin", "argmax", "first_index", "last_index"}
 
 
 @pytest.mark.in_turn
-@pytest.mark.parametrize("dtype", ["INT64", "FP64", "UINT8"])
+@pytest.mark.parametrize("dtype", ["INT64", "FP64", pytest.param("UINT8", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", [n for n in bitblas.core.aggregators.AGGREGATORS if n != "any_value"])
 def test_aggregator(device, name, dtype):
     if not has(*NEEDS.get(name, ())):

@@ -20,8 +20,8 @@ ORDERED = ("csr reordered", "b2sr8 reordered")
 # Few types, and those of the battery: each is kernels to compile.
 FEW = ALGEBRAS[2], ALGEBRAS[4], ALGEBRAS[5], ALGEBRAS[8]
 CALLS = {"form": ORDERED, "algebra": FEW, "call": ("mxv pull", "mxv push", "vxm pull", "vxm push"), "u": VECTORS}
-# A second matrix in the same order, in another one, in none.
-OTHERS = {"right": ("csr reordered", "csr other", "csr"), "at": ("csr reordered", "csr")}
+STORED = {"form": ORDERED, "matrix": SQUARE}
+OTHERS = {"right": ("csr reordered", "csr other", "csr"), "at": ("csr reordered", "csr")}  # in the same order, or none
 
 
 def pytest_generate_tests(metafunc):
@@ -29,24 +29,24 @@ def pytest_generate_tests(metafunc):
         cases = list(sample(PRODUCTS | {"matrix": SQUARE}, 16, covering(CALLS)))
         metafunc.parametrize("product_case", cases, ids=label)
     if "mxm_case" in metafunc.fixturenames:
-        cases = sample(MXM | OTHERS | {"form": ORDERED, "matrix": SQUARE, "algebra": SUMS[-3:]}, 10)
-        metafunc.parametrize("mxm_case", list(cases), ids=label)
+        metafunc.parametrize("mxm_case", list(sample(MXM | OTHERS | STORED | {"algebra": SUMS[-3:]}, 10)), ids=label)
     if "entry_case" in metafunc.fixturenames:
         cases = covering({"text": ENTRYWISE["text"], "mask": MASKS[::2]})
-        rest = sample(
-            ENTRYWISE | OTHERS | {"form": ORDERED, "matrix": SQUARE, "dtypes": ENTRYWISE["dtypes"][3:4]}, len(cases)
-        )
+        rest = sample(ENTRYWISE | OTHERS | STORED | {"dtypes": ENTRYWISE["dtypes"][3:4]}, len(cases))
         metafunc.parametrize("entry_case", [r | c for r, c in zip(rest, cases)], ids=label)
 
 
+@pytest.mark.in_turn
 def test_product(device, product_case, monkeypatch):
     run_product(product_case, monkeypatch)
 
 
+@pytest.mark.in_turn
 def test_mxm(device, mxm_case):
     run_mxm(mxm_case)
 
 
+@pytest.mark.in_turn
 def test_entrywise(device, entry_case):
     run_entrywise(entry_case)
 

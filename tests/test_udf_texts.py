@@ -58,4 +58,10 @@ def test_what_is_saved_is_what_is_made():
     if TEXTS["made by"] != made_by():
         pytest.skip(f"saved with {TEXTS['made by']}, here is Numba {numba.__version__}")
     with np.errstate(all="ignore"):
-        assert generate() == TEXTS, "run python tests/udf_texts.py"
+        assert told(generate()) == told(TEXTS), "run python tests/udf_texts.py"
+
+
+def told(texts):
+    """With numbers as they are written: the sign of a NaN, which the compiler chooses, is left out."""
+    read = lambda want: {name: list(map(str, unpacked(x))) for name, x in want.items()}
+    return {t: saved | {"want": read(saved["want"])} for t, saved in texts["types"].items()}
