@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import bitblas
+from bitblas.verbs import filled
 
 SIZES = (1, 63, 64, 65, 200, 4096)
 VECTORS = {
@@ -118,6 +119,42 @@ def test_presence(device, statement, form):
         results.append(made)
     for found, expected in zip(*results, strict=True):
         same(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("ring", "form"), (("lor_land", "csr"), ("plus_times", "csr"), ("min_plus", "csr"), ("plus_times", "mplg"))
+)
+def test_nearly_full(device, ring, form):
+    """Rows that mostly end at their first entry, and NaN in the place of what floats lack; or among what they have."""
+    rng, n = np.random.default_rng(4), 200
+    i, j = np.nonzero(rng.random((n, n)) < 0.06)
+    i, j = i[i % 9 != 0], j[i % 9 != 0]
+    at, weights = np.flatnonzero(rng.random(n) < 0.96), rng.integers(-3, 9, len(i)).astype(float)
+    for special in ([], [np.inf, 0.0], [np.nan, np.inf]):
+        values = rng.integers(-4, 9, len(at)).astype(float)
+        values[: len(special)] = special
+        results = []
+        for gb in (bitblas, graphblas):
+            where = {"device": device} if gb is bitblas else {}
+            form_of = {"format": form} if where else {}
+            bits = ring == "lor_land"
+            A = gb.Matrix.from_coo(i, j, True if bits else weights, nrows=n, ncols=n, **where, **form_of)
+            u = gb.Vector.from_coo(at, True if bits else values, size=n, **where)
+            w = gb.Vector.from_coo([0, 9, 70], True if bits else 2.0, size=n, **where)
+            product = A.mxv(u, ring)
+            results.append([product.new(), u.vxm(A, ring).new(), into(w, product, ~w.S), product.new(mask=w.S)])
+        for found, expected in zip(*results, strict=True):
+            same(found, expected)
+
+
+def test_nan_stands_where_nothing_else_is():
+    at = np.arange(64) != 7
+    for special, stride in ((1.0, filled.NAN), (np.nan, 1)):
+        u = bitblas.Vector.from_coo(at.nonzero()[0], np.append(np.zeros(62), special), size=64, device="cpu")
+        given = filled.values_of(u._store)
+        assert given.stride == stride
+        assert u._store.values is given.array or np.isnan(given.array[7])
+        assert u[63].value == special or np.isnan(special)
 
 
 def test_the_rows_with_entries_are_found_once(device):
