@@ -217,3 +217,19 @@ def test_as_many_sources_as_vertices_and_more(device):
     many = list(range(9)) * 2
     mine, other = (gb.algorithms.levels_from_each(X, many, gb=lib) for X, lib in ((A, gb), (B, graphblas)))
     same(mine, other)
+
+
+def test_few_entries_are_pulled_where_the_transpose_is_not_there():
+    """Against the edges of a path: what they would be pushed along is not repaid yet."""
+    n, ends = 600, [5, 9]
+    A = gb.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), True, nrows=n, ncols=n, device="cpu")
+    Q = gb.Matrix.from_coo([0, 1], ends, 1.0, nrows=2, ncols=n, device="cpu")
+    P = gb.Matrix("FP64", 2, n, device="cpu")
+
+    def body(_):
+        P(Q.S) << Q
+        Q(~P.S, gb.replace) << Q.mxm(A.T, gb.semiring.plus_first["FP64"])
+
+    with at_once():
+        assert repeat(body, while_=Q) == 10
+    assert P.reduce_rowwise("plus").new().to_coo()[1].tolist() == [6.0, 10.0]

@@ -214,11 +214,10 @@ class Products:
         where = None if mask is None else (self.buffers[mask.vec].at(self.buffers[mask.vec].bits), mask.complement)
         few = product.inner.number // ALPHA[self.device.kind]
         found = [self._tally(product.u, None, told), self._summary(t, "clear")]
-        ways = [(pull, Asked(told, few, ALWAYS))]
-        if not pulls(product):  # nothing by rows of the result is there
-            ways = [] if pushes(product) else [(pull, Asked(told, 0, ALWAYS))]
-        if pushes(product):
-            ways.append((pull.along(), Asked(told, 0, few if ways else ALWAYS)))
+        by_rows, along = pulls(product), pushes(product)  # what is there; if nothing is, rows are made
+        ways = [(pull, Asked(told, few if along else 0, ALWAYS))] if by_rows or not along else []
+        if along:
+            ways.append((pull.along(), Asked(told, 0, few if by_rows else ALWAYS)))
         for way, asked in ways:
             for call in way.calls(x, where, bits, sums, asked):
                 found.append(Operation(call.variant, self._bounds(call.n, call.bounds), call.args))
