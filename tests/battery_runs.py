@@ -23,8 +23,6 @@ from bitblas.plan import transpose
 from bitblas.verbs import deciding
 
 oracle = pytest.importorskip("graphblas")
-user_types.registered(oracle)
-user_types.registered(bitblas)
 
 NAMES = "Matrix Vector Scalar binary unary indexunary monoid semiring select replace".split()
 MASKS = ("", ".S", ".V", "~.S", "~.V")
@@ -113,6 +111,7 @@ class Operands:
     """The same objects of either library; `at` are the arrays that they are made of."""
 
     def __init__(self, gb):
+        user_types.registered(gb)
         self.gb = gb
         self.scope = {name: getattr(gb, name) for name in NAMES} | {"np": np}
 
