@@ -173,3 +173,13 @@ def test_a_right_side_that_moves_the_mask_or_the_output(device, who):
     w = u if who == "output" else gb.Vector(float, 9, device=device)
     w(u.S)[::-1] << u.vxm(A.T, gb.semiring.plus_second)  # which has an entry at 8
     assert w.isequal(gb.Vector.from_coo([0], [2.0], size=9, device=device))
+
+
+@pytest.mark.parametrize("form", ["csr", "bitmap", "hyper", "b2sr"])
+def test_single_writes_go_where_the_user_means(device, form):
+    A = gb.Matrix.from_coo([15], [11], [1], nrows=16, ncols=16, device=device, format=form).reorder("rcm")
+    expected = gb.Matrix.from_coo([3, 15], [4, 11], [5, 1], nrows=16, ncols=16, device=device)
+    A[3, 4] = 5
+    assert A.isequal(expected) and A.order is not None
+    del A[3, 4], A[1, 8]
+    assert A.isequal(expected.select("==", 1).new()) and A.order is not None

@@ -62,7 +62,7 @@ class Writes(dict[tuple[int, int], np.generic | None]):
         if held.order is not None:
             at = d.to_host(held.order.places(d.asarray(at)))
         if narrow.is_flat(held) and not held.dtype._is_udt:
-            return narrow.written(held, at, list(self.values()))
+            return narrow.written(held, at, list(self.values())).tagged(held.order)
         if held.structure.renumbers:
             return self._into_hyper(held, at)
         keys = at[:, 0] * held.ncols + at[:, 1]
