@@ -97,6 +97,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     ),
     ("ewise_union|_default", "(alpha|beta) scalar of type", "SuiteSparse: defaults that are not looked at, of records"),
     ("ewise|&|[|]", r"DimensionMismatch.*\n.*does not work with", "both refuse: one says the size, one the operator"),
+    ("", r"EmptyObject.*\n.*does not work with", "both refuse: one says the empty Scalar, one the operator"),
     ("power", "Result of computation of type", "SuiteSparse: powers of records whose products are numbers"),
     (
         "from_coo",
