@@ -183,3 +183,21 @@ def test_single_writes_go_where_the_user_means(device, form):
     assert A.isequal(expected) and A.order is not None
     del A[3, 4], A[1, 8]
     assert A.isequal(expected.select("==", 1).new()) and A.order is not None
+
+
+def test_what_a_scalar_on_the_right_moves_is_moved_before(device):
+    """A positional product puts v, which lies in the order of A, into the user's."""
+    A = gb.Matrix.from_coo([8], [6], [1.0], nrows=9, ncols=9, device=device).reorder("degree")
+    u, v = gb.Vector(int, 9, device=device), gb.Vector.from_coo([5], [1.0], size=9, device=device)
+    w = gb.Vector(float, 9, device=device)
+    w(v.S) << A.reduce_rowwise(gb.monoid.plus)  # puts v there
+    v(u.V) << gb.semiring.min_firsti(u @ v)
+    assert v.to_coo()[0].tolist() == [5]
+
+
+def test_positions_in_a_reordered_bitmap_are_the_users(device):
+    A = gb.Matrix.from_coo([9], [13], [2.5], nrows=14, ncols=14, device=device, format="bitmap").reorder("rcm")
+    assert A.select("triu", 3).new().nvals == 1 and A.select("triu", 5).new().nvals == 0
+    assert A.apply(gb.indexunary.rowindex, 1).new().reduce_scalar("plus").new().value == 10
+    assert A.apply(gb.binary.secondj, 0).new().reduce_scalar("plus").new().value == 13
+    assert A.apply(gb.unary.positionj).new().reduce_scalar("plus").new().value == 13

@@ -110,7 +110,7 @@ def _join_places(
 
 def apply(A: MatrixStore, op: Typed[Operator]) -> MatrixStore:
     """op of every entry."""
-    if not A.usual and narrow.is_flat(A) and narrow.computes(op):
+    if not A.usual and narrow.maps(A, op):
         return narrow.each(vector.apply, A, op)
     if op.op.positional:
         return apply_index(A, op, np.int64(0))
@@ -126,7 +126,7 @@ def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> Matrix
     """op(scalar, entry) if left, else op(entry, scalar)."""
     op = plain(op)
     positional = op.op.positional
-    if not A.usual and narrow.is_flat(A) and narrow.computes(op):
+    if not A.usual and narrow.maps(A, op):
         return narrow.each(vector.apply_bound, A, op, scalar, left=left)
     if not A.nvals:
         return MatrixStore(A.structure, op.return_type, op.return_type.np_type.type(0))
@@ -140,7 +140,7 @@ def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> Matrix
 
 def apply_index(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     """op(entry, row, column, thunk)."""
-    if not A.usual and narrow.is_flat(A) and narrow.computes(op):
+    if not A.usual and narrow.maps(A, op):
         return narrow.each(vector.apply_index, A, op, thunk)
     if not A.nvals:
         return MatrixStore(A.structure, op.return_type, op.return_type.np_type.type(0))
@@ -165,7 +165,7 @@ def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     if name in REGIONS:  # beyond the limit nothing changes, and sums with it cannot overflow
         limit = max(A.nrows, A.ncols) + 1
         thunk = min(max(int(cast_scalar(thunk, INT64)), -limit), limit)
-    if not A.usual and narrow.is_flat(A) and narrow.computes(op):
+    if not A.usual and narrow.maps(A, op):
         return narrow.each(vector.select, A, op, thunk)
     if not A.nvals:
         return A

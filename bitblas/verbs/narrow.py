@@ -50,6 +50,11 @@ def computes(op: Typed[Operator] | Typed[Monoid]) -> bool:
     return not op.dtype._is_udt and not records.computes(op)
 
 
+def maps(A: MatrixStore, op: Typed[Operator]) -> bool:
+    """Whether an operator runs on the entries of A where they lie: positions are the user's, places those of A."""
+    return is_flat(A) and computes(op) and (A.order is None or not op.op.positional)
+
+
 @functools.cache
 def at_places(op: Typed[Any], lines: Lines) -> Typed[Any]:
     """The operator as it reads rows and columns off the number of a place, which stands on line `ix / stride`."""

@@ -98,6 +98,7 @@ REASONS: tuple[tuple[str, str, str], ...] = (
     ("ewise_union|_default", "(alpha|beta) scalar of type", "SuiteSparse: defaults that are not looked at, of records"),
     ("ewise|&|[|]", r"DimensionMismatch.*\n.*does not work with", "both refuse: one says the size, one the operator"),
     ("", r"EmptyObject.*\n.*does not work with", "both refuse: one says the empty Scalar, one the operator"),
+    ("argm(in|ax)", "'INT64' and 'INT32'", "python-graphblas: says INT32 of positions among those"),
     ("power", "Result of computation of type", "SuiteSparse: powers of records whose products are numbers"),
     (
         "from_coo",

@@ -56,6 +56,8 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     store: VectorStore = w._stored
     order = None
     if orders.used:
+        if isinstance(value, Delayed) and not value.ndim:
+            value = value._resolve()  # before an order is chosen: it may put w or the mask into its own
         order = run_order(w, value, mask, _keeps(store, mask, accum, replace))
         store = w._stored
     m = None
