@@ -111,7 +111,7 @@ class Objects:
                 twin = {**{place[::-1]: x for place, x in twin.items()}, **twin}
                 twin = {place: twin[max(place, place[::-1])] for place in sorted(twin)}
                 where, values = tuple(twin), values if iso else tuple(twin.values())
-            if shape[0] == shape[1] and self.palette.orders and self.chance(0.15):
+            if shape[0] == shape[1] and self.palette.orders and self.chance(0.3):
                 order = self.one(self.palette.orders)
         if not shape:
             values = () if self.chance(0.1) else (self.value(dtype),)
