@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba.core import errors, ssa
+from numba.core import errors, inline_closurecall, ssa
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.postproc import PostProcessor
 from numba.core.transforms import canonicalize_cfg
+
+from .versions import run_ssa
 
 
 @contextmanager
@@ -45,6 +47,15 @@ class Plain:
         return ""
 
 
+class Uncopied:
+    """In the place of the module `copy`, for functions that are written out in their callers: Numba has just made
+    them, each for its one call, and copies them twice."""
+
+    @staticmethod
+    def deepcopy(block: Any) -> Any:
+        return block
+
+
 _run = PostProcessor.run
 
 
@@ -60,4 +71,6 @@ OTHERS: list[tuple[Any, str, Any]] = [
     (PostProcessor, "run", _shortened),
     (errors, "termcolor", Plain),  # messages of what an operator might have been, in colors, and reports to nobody
     (ssa, "_logger", Plain),
+    (ssa, "_run_ssa", run_ssa),
+    (inline_closurecall, "copy", Uncopied),
 ]
