@@ -31,8 +31,6 @@ def test_every_order_is_a_permutation_and_always_the_same(device, order):
 
 
 def test_an_order_does_not_depend_on_the_device_form_or_order_of_what_it_is_asked_for(emulator):
-    import emulator.device  # noqa: F401 - registers it
-
     for order in reorder.ORDERS.values():
         A = matrix("gaps", device="cpu", format="csr")
         expected = order(A).tolist()
