@@ -93,7 +93,7 @@ def _lower_block(self: Any, block: Any) -> None:
                 self.lower_inst(inst)
     except Exception:
         kind = partial(errors.LoweringError, loc=self.loc)
-        with errors.new_error_context('lowering "{inst}" at {loc}', inst=inst, loc=self.loc, errcls_=kind):
+        with lowering.new_error_context('lowering "{inst}" at {loc}', inst=inst, loc=self.loc, errcls_=kind):
             raise
     self.post_block(block)
 
