@@ -16,6 +16,7 @@ from bitblas.cli import commands, ticker
 from bitblas.cli.parser import parser
 from bitblas.cli.ticker import Ticker
 from bitblas.plan import costs, profile
+from bitblas.plan.facts import Facts
 
 
 @pytest.fixture
@@ -176,6 +177,7 @@ def test_info(capsys, graph):
 
 def test_info_says_of_which_machine_times_are(capsys, graph, monkeypatch):
     here = gb.device.get("cpu").model
+    monkeypatch.setattr(Facts, "forms", property(lambda self: ("csr", "b2sr8")))  # to be measured
     for device, more in (("a big machine", f"; this is {here}: bitblas calibrate measures it"), (here, "")):
         known = dataclasses.replace(costs.shipped("cpu"), device=device, source="calibrated")
         monkeypatch.setattr(profile, "costs_of", lambda device, known=known: known)

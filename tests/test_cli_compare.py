@@ -139,8 +139,6 @@ def test_demo_has_pictures(monkeypatch, capsys, tmp_path):
 
 @pytest.mark.parametrize("command", [*EXPECTED, "pagerank", "compare"])
 def test_device_is_not_the_default_one(capsys, graph, command, emulator):
-    import emulator.device  # noqa: F401 - registers it
-
     with gb.config.set(device="emulator"):
         made = result(capsys, command, graph)  # --device cpu
     assert made["device"] == "cpu"

@@ -157,7 +157,7 @@ def test_products_are_measured(monkeypatch):
 
 def test_a_profile_with_measured_times(device, monkeypatch):
     monkeypatch.setattr(Facts, "forms", property(lambda self: ("csr", "b2sr8")))
-    n = 1 << 12
+    n = 1 << 10
     A = gb.Matrix.from_coo(*kinds.near(n, 4, n), True, nrows=n, ncols=n, format="csr")
     held = [key for key, _, _, _ in A._store.structure.forms()]
     table = A.profile(measure=True)

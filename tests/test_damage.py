@@ -237,8 +237,6 @@ def test_places_and_bools_are_looked_at(tmp_path):
 
 
 def test_a_gpu_checks_what_it_copies(saved, emulator, monkeypatch):
-    import emulator.device  # noqa: F401 - registers it
-
     path, data, _ = saved
     path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     assert gb.load(path, device="cpu").nvals == 4, "not read"

@@ -76,8 +76,6 @@ def least(A: gb.Matrix, source: int) -> gb.Vector:
 )
 @pytest.mark.usefixtures("emulator")
 def test_offsets_beyond_32_bits(key, begin):
-    import emulator.device  # noqa: F401 - registers it
-
     with gb.config.set(device="emulator"):
         near, far = made(key, begin)
         few = gb.Vector.from_coo([3, N - 1], True, size=N)

@@ -86,8 +86,6 @@ def test_receipts_count_what_an_algorithm_keeps(device):
 @pytest.mark.usefixtures("emulator")
 def test_programs_take_the_same_memory_in_turn():
     """Those of one matrix, and of others of its size; what they find there from another one changes no answer."""
-    import emulator.device  # noqa: F401 - registers it
-
     with gb.config.set(device="emulator"):
         A, B = grid(40), grid(40)
         levels, parents = gb.algorithms.bfs_levels(A, 0), gb.algorithms.bfs_parents(A, 5)

@@ -12,20 +12,18 @@ import sys
 from collections import Counter
 from importlib import metadata
 
+import networkx as nx
 import numpy as np
+import nx_backend
 import pytest
+from nx_calls import KINDS, graph
 
-nx = pytest.importorskip("networkx")
-
-import nx_backend  # noqa: E402
-from nx_calls import KINDS, graph  # noqa: E402
+import bitblas.nx as bnx
+from _nx_bitblas import info
+from _nx_bitblas.table import HEAVY, OWN, SCAN, SEARCH, TABLE
+from bitblas.nx import interface, numbering
 
 nx_backend.register()
-
-import bitblas.nx as bnx  # noqa: E402
-from _nx_bitblas import info  # noqa: E402
-from _nx_bitblas.table import HEAVY, OWN, SCAN, SEARCH, TABLE  # noqa: E402
-from bitblas.nx import interface, numbering  # noqa: E402
 
 # ---- conversion -----------------------------------------------------------------------------------------------------
 

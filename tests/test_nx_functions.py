@@ -7,19 +7,17 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+import networkx as nx
 import numpy as np
+import nx_backend
 import pytest
+from nx_calls import CALLS, GRAPHS, TABLES, Calls
 
-nx = pytest.importorskip("networkx")
-
-import nx_backend  # noqa: E402
-from nx_calls import CALLS, GRAPHS, TABLES, Calls  # noqa: E402
+import bitblas.nx as bnx
+from _nx_bitblas.table import TABLE
+from bitblas.nx import interface
 
 nx_backend.register()
-
-import bitblas.nx as bnx  # noqa: E402
-from _nx_bitblas.table import TABLE  # noqa: E402
-from bitblas.nx import interface  # noqa: E402
 
 
 def same(ours, theirs):

@@ -16,10 +16,9 @@ from bitblas.device import readback
 HOST = pytest.param("gorder", marks=pytest.mark.uses_cpu)  # one vertex after the other, on the host
 
 
-@pytest.mark.in_turn
 @pytest.mark.parametrize("order", [HOST if order == "gorder" else order for order in reorder.ORDERS])
 def test_every_order_is_a_permutation_and_always_the_same(device, order):
-    for name in MATRICES:
+    for name in list(MATRICES)[:: 1 if device == "cpu" else 6]:
         A = matrix(name)
         if A.nrows != A.ncols:
             with pytest.raises(exceptions.DimensionMismatch, match="expected a square matrix"):
@@ -31,8 +30,6 @@ def test_every_order_is_a_permutation_and_always_the_same(device, order):
 
 
 def test_an_order_does_not_depend_on_the_device_form_or_order_of_what_it_is_asked_for(emulator):
-    import emulator.device  # noqa: F401 - registers it
-
     for order in reorder.ORDERS.values():
         A = matrix("gaps", device="cpu", format="csr")
         expected = order(A).tolist()

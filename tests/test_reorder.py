@@ -253,8 +253,6 @@ def test_parents_are_the_users_numbers(device):
 
 
 def test_a_loop_that_reads_positions_is_refused_on_the_device(emulator):
-    import emulator.device  # noqa: F401 - registers it
-
     with gb.config.set(device="emulator"):
         _, B, v, _ = pair()
         v = v.dup()

@@ -183,8 +183,6 @@ def test_rows_of_all_lengths(device, form):
 def test_every_entry_of_a_vector_is_listed_once(density, most):
     """With few warps, so that each has many entries and takes their places together; long rows are cut. With more work
     than `most`, or many entries, nobody wants the list: there is none of all, but the entries are counted."""
-    import emulator.device  # noqa: F401 - registers it
-
     device, n, longest, rng = devices.get("emulator"), 9000, 40, np.random.default_rng(5)
     flags = rng.random(n) < density
     length = np.where(rng.random(n) < 0.01, rng.integers(41, 130, n), rng.integers(0, 9, n))

@@ -5,12 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
-from numba.core import errors, ssa
+from numba.core import compiler_machinery, errors, inline_closurecall, ir, lowering, ssa, typeinfer
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.postproc import PostProcessor
 from numba.core.transforms import canonicalize_cfg
+from numba.core.types import functions
+from numba.core.typing import typeof
+
+from .versions import run_ssa
 
 
 @contextmanager
@@ -45,6 +51,53 @@ class Plain:
         return ""
 
 
+class Uncopied:
+    """In the place of the module `copy`, for functions that are written out in their callers: Numba has just made
+    them, each for its one call, and copies them twice."""
+
+    @staticmethod
+    def deepcopy(block: Any) -> Any:
+        return block
+
+
+_variables = ir.Inst._rec_list_vars
+# What holds no variables, most often.
+_PLAIN = frozenset((ir.Loc, str, int, float, bool, type(None), BuiltinFunctionType, FunctionType, type(ir.UNDEFINED)))
+_PLAIN |= {ir.Const, ir.Global, ir.Arg}
+
+
+def _listed(self: Any, value: Any) -> list[Any]:
+    """The variables in a statement, or in a part of one: Numba asks each part five times what it is."""
+    if type(value) is not dict:
+        return [] if type(value) in _PLAIN else _variables(self, value)
+    found = []
+    for part in value.values():
+        kind = type(part)
+        if kind is ir.Var:
+            found.append(part)
+        elif kind not in _PLAIN:
+            found += _variables(self, part)
+    return found
+
+
+def _lower_block(self: Any, block: Any) -> None:
+    """Numba writes out each statement before it lowers it, for who debugs Numba."""
+    self.pre_block(block)
+    try:
+        for inst in block.body:
+            self.loc = inst.loc
+            if type(inst) is ir.Assign and type(inst.value) is not ir.Arg:
+                self.notify_loc(self.loc)
+                self.storevar(self.lower_assign(self.typeof(inst.target.name), inst), inst.target.name)
+            else:
+                self.lower_inst(inst)
+    except Exception:
+        kind = partial(errors.LoweringError, loc=self.loc)
+        with lowering.new_error_context('lowering "{inst}" at {loc}', inst=inst, loc=self.loc, errcls_=kind):
+            raise
+    self.post_block(block)
+
+
 _run = PostProcessor.run
 
 
@@ -59,5 +112,10 @@ def _shortened(self: Any, emit_dels: bool = False, extend_lifetimes: bool = Fals
 OTHERS: list[tuple[Any, str, Any]] = [
     (PostProcessor, "run", _shortened),
     (errors, "termcolor", Plain),  # messages of what an operator might have been, in colors, and reports to nobody
+    *((module, "_termcolor", Plain) for module in (compiler_machinery, functions, ir, typeinfer, typeof)),
+    (ir.Inst, "_rec_list_vars", _listed),
+    (lowering.BaseLower, "lower_block", _lower_block),
     (ssa, "_logger", Plain),
+    (ssa, "_run_ssa", run_ssa),
+    (inline_closurecall, "copy", Uncopied),
 ]

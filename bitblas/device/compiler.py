@@ -40,7 +40,8 @@ class Passes(PassManager):
 
 class Kernel(compiler.CompilerBase):
     """The passes of Numba that a kernel needs: no closures, comprehensions, `with`, array expressions or values of
-    arguments that become types. Branches that are never taken are left out once, when all is written out."""
+    arguments that become types. Branches that are never taken are left out once, when all is written out. Where each
+    variable ends is worked out only where references are counted."""
 
     def define_pipelines(self) -> list[PassManager]:
         u, t = untyped_passes, typed_passes
@@ -48,7 +49,7 @@ class Kernel(compiler.CompilerBase):
         for kind in (
             u.TranslateByteCode, u.FixupArgs, u.IRProcessing, u.RewriteSemanticConstants, u.GenericRewrites,
             u.InlineInlinables, u.DeadBranchPrune, u.ReconstructSSA, t.NopythonTypeInference, t.PreLowerStripPhis,
-            t.IRLegalization, t.NativeLowering,
+            *((t.IRLegalization,) if self.state.flags.nrt else ()), t.NativeLowering,
         ):  # fmt: skip
             passes.add_pass(kind, kind.__name__)
         passes.finalize()

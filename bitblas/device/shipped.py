@@ -106,7 +106,7 @@ def packed(objects: Iterable[tuple[Object, Iterable[str]]]) -> bytes:
 
 COMPILERS = (
     *(f"kernels/{name}.py" for name in ("intrinsics", "lanes", "calls")),
-    *(f"device/{name}.py" for name in ("compiler", "brief", "native", "specialise", "folding", "targets")),
+    *(f"device/{name}.py" for name in ("compiler", "brief", "versions", "native", "specialise", "folding", "targets")),
 )
 
 

@@ -16,11 +16,13 @@ def bits_at(string, start, width):
 
 @njit(**FUNCTION)
 def put_bits(string, start, bits):
-    """OR of up to 44 bits into words that are zero there."""
+    """OR of up to 44 bits into words that are zero there. Those that get no ones are let be: the block of a group
+    without entries would begin in one that another thread may write."""
     word = start >> np.uint64(5)
     shift = start & np.uint64(31)
     low = bits << shift
-    put(string, word, at(string, word) | np.uint32(low & np.uint64(0xFFFFFFFF)))
+    if low & np.uint64(0xFFFFFFFF) != 0:
+        put(string, word, at(string, word) | np.uint32(low & np.uint64(0xFFFFFFFF)))
     if low >> np.uint64(32) != 0:
         put(string, word + np.uint64(1), at(string, word + np.uint64(1)) | np.uint32(low >> np.uint64(32)))
     if shift != 0 and bits >> (np.uint64(64) - shift) != 0:

@@ -84,6 +84,8 @@ def _iteration(A, gb, weighted, personal, alpha, tol, max_iter, dtype):
     along = gb.semiring.plus_times[dtype] if weighted else gb.semiring.plus_second[dtype]
     r, w, p, flow = (gb.Vector(dtype, n) for _ in range(4))
     rest, change = gb.Scalar(FP64), power.Change(gb, tol)
+    # Scalars, where constants would be compiled into the body: it is one for all sizes and alphas.
+    less, size = gb.Scalar.from_value(-alpha, FP64), gb.Scalar.from_value(n, FP64)
 
     def share():
         # flow = w .* r; rest = 1 - alpha sum((w != 0) .* r)
@@ -91,10 +93,10 @@ def _iteration(A, gb, weighted, personal, alpha, tol, max_iter, dtype):
         flows = w.apply(binary.isne, right=0.0).new()
         flows << binary.times(flows & r)
         rest << flows.reduce(plus, allow_empty=False)
-        rest << rest.apply(binary.times, right=-alpha)
+        rest << rest.apply(binary.times, right=less)
         rest << rest.apply(binary.plus, right=1.0)
         if not personal:
-            rest << rest.apply(binary.truediv, right=float(n))
+            rest << rest.apply(binary.truediv, right=size)
 
     def body(_):
         # t = A' plus.second flow + rest p: the rest comes to all vertices alike, or as they are preferred

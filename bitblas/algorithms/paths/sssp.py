@@ -84,13 +84,15 @@ def _relaxation(A, gb, dtype, delta, limit):
     nearest, far = gb.Scalar(dtype), gb.Scalar(dtype)
     if dtype == gb.dtypes.INT64:
         delta = int(min(delta, 2**61))
+    # A Scalar, where a constant would be compiled into the body: it is one for all graphs.
+    width = gb.Scalar.from_value(delta, dtype)
 
     def begin():
         return gb.Vector(dtype, n), gb.Vector(dtype, n), gb.Vector(gb.dtypes.BOOL, n)
 
     def body(_, near, t, worse):
-        # near = q<q <= nearest + delta>; q<!near, replace> = q
-        far << nearest.apply(binary.plus, right=delta)
+        # near = q<q <= nearest + width>; q<!near, replace> = q
+        far << nearest.apply(binary.plus, right=width)
         near << q.select(select.valuele, far)
         q(~near.S, gb.replace) << q
         # t = near min.+ A
