@@ -18,8 +18,9 @@ from .operands import ZERO, Values, make
 from .variants import algebra_of, fills
 
 # A copy of the vector is repaid by so many entries a row, and where the vector has that share of all entries. EPYC, one
-# thread, plus_times: with 0.8 of all entries rmat16 takes 7.1 ms without and 3.6 ms with NaN; with 0.3 4.4 and 4.2.
-ROW, SHARE = 4, 0.25
+# thread, plus_times: with 0.8 of all entries rmat16 takes 7.1 ms without and 3.6 ms with NaN; with 0.3 4.4 and 4.2; a
+# road network (2.8 entries a row) with 0.99 3.9 and 3.2.
+ROW, SHARE = 2, 0.25
 NAN = 2  # a stride that says so
 
 
