@@ -83,6 +83,7 @@ class Format:
     handicap: float = 1.0  # what the ratio of its times to the best ones is multiplied with (plan/forms.py)
     fused: bool = False  # pulls end their statement: each end is a kernel of its own, so the formats of programs alone
     wide: bool = False  # the CPU has a kernel for all places of a tile at once (b2sr/lanes.cpu.py)
+    ends_units: bool = False  # the CPU's pull of presence leaves a tile row once all of its rows have a hit
     reads_nan: ClassVar[bool] = False  # the CPU's pull takes NaN where its vector has no entry (csr/pull.cpu.py)
     shares_pushes: ClassVar[bool] = False  # on the CPU units of its push are words of the output, not of the vector
     spreads: ClassVar[bool] = False  # rounds of the CPU push along it (spread.cpu.py)

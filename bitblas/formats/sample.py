@@ -37,6 +37,8 @@ PARTS = (
     (np.dtype(np.uint16), 8 * BALLS * (HOPS + 1) + 16 * RANGES, 6 * SAMPLES),
 )
 BYTES = 8 * BALLS * (HOPS + 1) + 16 * RANGES + 12 * SAMPLES
+# Entries of 64 rows up to which a CPU goes through all of them for a sample, without a search in each row.
+DENSE = 1 << 13
 PARALLEL = 1 << 13  # rows from which on a CPU shares the work
 _UNIT = 8  # samples of a unit of the kernel
 
@@ -96,7 +98,7 @@ class Look(NamedTuple):
 def look_variant(ptr: DataType, col: DataType, packed: int) -> Variant:
     slots = TABLE // col.nbytes
     table = ("COL_64", int(col.nbytes == 8)), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1)
-    constants = (("PACKED", packed), *table, ("HOPS", HOPS), ("HEAD", HEAD), ("LANES", 256))
+    constants = (("PACKED", packed), *table, ("HOPS", HOPS), ("HEAD", HEAD), ("DENSE", DENSE), ("LANES", 256))
     return Variant("formats/csr/look", (("PTR", ptr), ("COL", col)), constants)
 
 

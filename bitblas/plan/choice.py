@@ -29,7 +29,7 @@ MUCH = 4  # a push of a fourth of a vector's entries is a read, too: along tiles
 # takes. Measured on two cores of an EPYC (making tiles: 10 to 150 ns an entry), on an H100 (making: 0.6 to 2.6 ms for
 # 10^5 to 3 * 10^7 entries) and on an H200 (looking: 0.22 ms where there are hubs, 0.6 on a mesh, of which 0.07 to 0.09
 # are the device's).
-LOOK = {"cpu": (2000.0, 2e-4), "gpu": (400.0, 1e-6)}
+LOOK = {"cpu": (800.0, 2e-4), "gpu": (400.0, 1e-6)}
 MAKE = {"cpu": (500.0, 0.03), "gpu": (700.0, 7e-5)}
 
 

@@ -23,7 +23,7 @@ from .costs import BFS, BITS, FLOOR, NUMBERS, WEIGHTS, Costs, costs_of
 from .facts import Facts, best_known, count, error_of, estimates, facts
 
 FORMATS = ("auto", *NAMES)  # what may be asked for
-# Entries below which nothing is looked at, for time: every form takes that of a launch, and looking takes 0.5 to 3 ms.
+# Entries below which nothing is looked at, for time: every form takes that of a launch, and looking takes 0.3 to 2 ms.
 SMALL = 1 << 12
 # Standard errors by which an estimated number of tiles may be too low: those of a form that would then take more bytes
 # than CSR are counted before it is chosen.

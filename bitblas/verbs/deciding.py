@@ -32,9 +32,13 @@ def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, 
         if A.structure.has(CSR, transposed=made.push_of):
             made = made._replace(beside=nvals / max(1, form.work))
     ends = made.kind == WORDS or semiring.op.monoid.name in ENDS  # a row of a pull, at its first hit
-    if not ends or A.device.shares_rows or form.format.rows_per_unit > 1:
+    together = form.format.rows_per_unit
+    if together > 1:  # at the first hit of the last of some rows
+        ends = made.kind == WORDS and form.format.ends_units
+    if not ends or A.device.shares_rows:
         return made
-    return made._replace(early=nvals / max(1, A.ncols if transpose else A.nrows))
+    last = sum(1 / k for k in range(1, together + 1))  # hits of one row, in the mean, until each of them has one
+    return made._replace(early=nvals / max(1, A.ncols if transpose else A.nrows) / last)
 
 
 class Ways:

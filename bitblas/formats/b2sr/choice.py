@@ -64,6 +64,7 @@ class TilesChoice(TiledChoice):
     def __init__(self, tile: int) -> None:
         super().__init__(tile)
         self.wide = self.fused
+        self.ends_units = words_per_tile(tile) == 1
         self.registered = "all" if self.fused else "few"
         # By as much predictions err; pulls on other tiles end their statement with a pass more.
         self.handicap = 1.05 if self.fused else 1.2

@@ -24,12 +24,12 @@ from .choice import CLIP_ALONE, CLIP_LANES
 from .choice import index_type as index_type
 from .choice import pointer_type as pointer_type
 from .choice import rows_bytes as rows_bytes
-from .entries import FEW
 from .entries import numbers_of as numbers_of
 from .entries import pointers_of as pointers_of
 from .entries import sort_entries as sort_entries
 
-LOOKED_UP = 32  # entries whose mirror images are looked for before all are hashed
+# Entries whose mirror images are looked for before all are hashed, and of how many: hashing takes 1 ns for each.
+LOOKED_UP, LOOKED_UP_OF = 32, 1 << 17
 PARALLEL_ENTRIES = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (measured: about 0.1 ms)
 
 
@@ -226,26 +226,22 @@ def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
     """The CSR of the transpose of a CSR or an MPLG; order[e]: the place there of its entry e.
 
     On a GPU the entries are sorted by column and row. Peak memory there: the result, 16 bytes per entry, and 16 per
-    column. On the CPU SciPy counts, for which packed columns are unpacked: the result, and 20 bytes per entry.
+    column. On the CPU they are counted: the result.
     """
     nvals, xp, device, ncols = rows.nvals, rows.device.xp, rows.device, rows.ncols
     shift = max(1, (nvals if order else rows.nrows).bit_length())
     if device.sorts_keys and shift + ncols.bit_length() > 64:
         raise OutOfMemory(f"transpose: {nvals} entries in {ncols} columns exceed what any GPU can sort")
     device.foresee(f"transpose of {nvals} entries", rows_bytes(ncols, rows.nrows, nvals) + 16 * nvals)
-    if not device.sorts_keys and nvals < FEW:
-        columns = rows.columns()[:nvals].astype(np.int64)
-        by_column = np.argsort(columns, kind="stable")
-        col = numbers_of(rows.ptr, nvals, device)[by_column]
-        made = from_arrays(device, ncols, rows.nrows, pointers_of(columns, ncols, device), col)
-        return made, by_column.astype(pointer_type(nvals)) if order else None
     if not device.sorts_keys:
-        from scipy.sparse import csr_array
-
-        given = (np.arange(nvals) if order else np.empty(nvals, np.int8), rows.columns(), rows.ptr)
-        found = csr_array(given, shape=(rows.nrows, ncols)).tocsc()
-        made = from_arrays(device, ncols, rows.nrows, found.indptr, found.indices)
-        return made, found.data.astype(pointer_type(nvals)) if order else None
+        place_kind, kind = pointer_type(nvals), index_type(rows.nrows)
+        ptr, col = np.zeros(ncols + 1, place_kind), np.empty(max(1, nvals), kind)
+        came = np.empty(max(1, nvals) if order else 1, place_kind)
+        types = *column_types(rows), ("PLACE", lookup_dtype(place_kind)), ("ROW", lookup_dtype(kind))
+        constants = ("PACKED", int(rows.format.packed)), ("ORDER", int(order))
+        kernel = device.kernel(Variant("formats/csr/transpose", types, constants))
+        kernel(rows.nrows, ncols, rows.ptr, rows.col, rows.width, ptr, col, came)
+        return Csr(device, ncols, rows.nrows, ptr, col, nvals), came[:nvals] if order else None
     key = xp.empty(max(1, nvals), np.uint64)
     constants = (("PACKED", int(rows.format.packed)), ("ORDER", int(order)))
     device.kernel(Variant("formats/csr/keys", column_types(rows), constants))(
@@ -262,7 +258,7 @@ def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
 
 def mirrored(rows: Any) -> bool:
     """Whether a square CSR or MPLG equals its transpose."""
-    if rows.device.host_memory and _lacks_one(rows):
+    if rows.device.host_memory and rows.nvals >= LOOKED_UP_OF and _lacks_one(rows):
         return False
     packed = (("PACKED", int(rows.format.packed)),)
     found = rows.nvals, rows.nvals, rows.ptr, rows.col, index_type(rows.ncols), rows.nrows, rows.width
@@ -271,7 +267,7 @@ def mirrored(rows: Any) -> bool:
 
 def _lacks_one(rows: Any) -> bool:
     """Whether an entry of a few has no mirror image: directed graphs are known by that, on the CPU."""
-    places = np.arange(LOOKED_UP) * rows.nvals // LOOKED_UP if rows.nvals else np.zeros(0, np.int64)
+    places = np.arange(LOOKED_UP) * rows.nvals // LOOKED_UP
     found = np.searchsorted(rows.ptr, places, side="right") - 1
     for i, j in zip(found.tolist(), rows.columns_at(places).tolist()):
         columns = rows.columns(int(rows.ptr[j]), int(rows.ptr[j + 1]))

@@ -53,20 +53,30 @@ def look(lo, hi, rows, nvals, ptr, col, width, balls, samples, ranges, sizes, en
         row = np.searchsorted(ptr, place, side="right") - 1
         here = column(col, width, place)
         low = here & ~np.int64(63)
-        counts = np.int64(0)  # of entries that share a tile of 4, of 8 but not of 4, ..: 12 bits each
-        for r in range(row & ~np.int64(63), min((row | 63) + 1, rows)):
-            stop = np.int64(at(ptr, r + 1))
-            for e in range(lower_bound(PACKED, col, width, np.int64(at(ptr, r)), stop, low), stop):
-                there = column(col, width, e)
-                if there - low > 63:
-                    break
-                apart = (r ^ row) | (there ^ here)
-                kind = np.int64(apart > 3) + np.int64(apart > 7) + np.int64(apart > 15) + np.int64(apart > 31)
-                counts += np.int64(1) << 12 * kind
-        total = np.int64(0)
-        for kind in range(5):
-            total += counts >> 12 * kind & 4095
-            put(seen, 6 * k + kind, total)
+        top = row & ~np.int64(63)
+        if np.int64(at(ptr, min(top + 64, rows))) - np.int64(at(ptr, top)) <= DENSE:
+            for kind in range(5):  # the entries of a tile's rows lie one after the other: a plain count is quicker
+                top = row >> kind + 2 << kind + 2
+                stop = np.int64(at(ptr, min(top + (4 << kind), rows)))
+                total = np.int64(0)
+                for e in range(np.int64(at(ptr, top)), stop):
+                    total += np.int64((column(col, width, e) ^ here) < 4 << kind)
+                put(seen, 6 * k + kind, total)
+        else:
+            counts = np.int64(0)  # of entries that share a tile of 4, of 8 but not of 4, ..: 12 bits each
+            for r in range(top, min(top + 64, rows)):
+                stop = np.int64(at(ptr, r + 1))
+                for e in range(lower_bound(PACKED, col, width, np.int64(at(ptr, r)), stop, low), stop):
+                    there = column(col, width, e)
+                    if there - low > 63:
+                        break
+                    apart = (r ^ row) | (there ^ here)
+                    kind = np.int64(apart > 3) + np.int64(apart > 7) + np.int64(apart > 15) + np.int64(apart > 31)
+                    counts += np.int64(1) << 12 * kind
+            total = np.int64(0)
+            for kind in range(5):
+                total += counts >> 12 * kind & 4095
+                put(seen, 6 * k + kind, total)
         bits = np.int64(0)
         while here >> bits != 0:
             bits += 1

@@ -1,0 +1,22 @@
+# The rows of the transpose: entries are counted by column, then put at their places, the last row first, so that those
+# of a column stay in the order of rows. t_ptr comes as zeros. One range of rows: all of them.
+# include: formats/csr/columns.cpu.py
+
+
+@njit(**KERNEL)
+def transpose(lo, hi, ncols, ptr, col, width, t_ptr, t_col, places):
+    for e in range(np.int64(at(ptr, lo)), np.int64(at(ptr, hi))):
+        j = column(col, width, e)
+        put(t_ptr, j, at(t_ptr, j) + 1)
+    end = np.int64(0)
+    for j in range(ncols + 1):  # where each column ends, until its entries are there
+        end += np.int64(at(t_ptr, j))
+        put(t_ptr, j, end)
+    for i in range(hi - 1, lo - 1, -1):
+        for e in range(np.int64(at(ptr, i + 1)) - 1, np.int64(at(ptr, i)) - 1, -1):
+            j = column(col, width, e)
+            place = np.int64(at(t_ptr, j)) - 1
+            put(t_ptr, j, place)
+            put(t_col, place, i)
+            if ORDER:
+                put(places, place, e)
