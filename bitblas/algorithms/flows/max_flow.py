@@ -194,7 +194,7 @@ def _pushes(A, gb):
         sums << most
         part << most
         for _ in range(tree.depth - 1):
-            part(groups.S, gb.replace) << T.mxv(part, plus_second)
+            part << T.mxv(part, plus_second).new(mask=groups.S)
             sums(part.S) << part
         # most = what it is at arcs of other vertices
         most(~few.vxm(M, reach).new().S, gb.replace) << most
