@@ -28,7 +28,7 @@ from ..recorded.ir import (
     flat,
 )
 from .entries import along
-from .pointwise import is_subset
+from .pointwise import adds
 from .together import together
 
 
@@ -187,6 +187,10 @@ def _fuse(
     vectors = list(body.vectors)
     waiting: list[Statement] = []
     along_of: dict[Vec, Product] = {}  # of steps
+    can_step = lambda s: not pulls and is_step(s)
+    # What passes add to is no step's: a step clears the buffer for the one after by the list that a step made of it.
+    writes = lambda s: isinstance(s.value, Product) and can_step(s) and is_direct(s)
+    added = {s.target for s in flat(body.statements) if adds(s) and (around or not writes(s))}
 
     def flush() -> None:
         items.extend(Pass(found) for found in together(waiting))
@@ -220,7 +224,7 @@ def _fuse(
             _grown(fresh, s)
             continue
         product = s.value
-        step = not pulls and is_step(s)
+        step = can_step(s)
         target = s.target
         assert isinstance(target, Vec)
         if s.mask is not None and not s.mask.structure:
@@ -229,7 +233,7 @@ def _fuse(
             true = Pointwise(0, None, Const(BOOL, BOOL.np_type.type(True)))
             waiting.append(Statement(m, true, Masked(s.mask.vec, False, False), None, True, "the mask of values"))
             s = replace(s, mask=Masked(m, True, s.mask.complement))
-        direct = step and not around and is_direct(s)
+        direct = step and not around and is_direct(s) and target not in added
         if not direct:
             vectors.append(target := Vec(len(vectors), product.outer, product.semiring.return_type))
         if step:
@@ -278,7 +282,7 @@ def _writes(s: Statement | Block, condition: Any) -> bool:
 
 def _grown(fresh: dict[Vec, Product], s: Statement) -> None:
     """A list stays good while entries only go away."""
-    if isinstance(s.target, Vec) and s.target in fresh and (s.accum is not None or not is_subset(s.value, s.target)):
+    if s.target in fresh and adds(s):
         del fresh[s.target]
 
 
