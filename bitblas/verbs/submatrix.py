@@ -19,7 +19,7 @@ from ..device import Device
 from ..exceptions import OutOfMemory
 from ..flat import FlatStore
 from ..formats import Region, Structure, numbers
-from ..formats.csr.format import from_arrays, numbers_of, pointer_type
+from ..formats.csr.format import from_arrays, pointer_type
 from ..formats.hyper.choice import is_hyper as hyper_shape
 from ..formats.values import PackedValues
 from ..store import MatrixStore, VectorStore

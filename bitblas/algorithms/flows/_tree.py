@@ -2,7 +2,6 @@
 
 from .._parts import numbers
 
-
 WIDTH = 16  # siblings at most: sums before a place take (WIDTH - 1) / 2 entries a node, and so much is kept
 
 

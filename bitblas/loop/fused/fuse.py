@@ -28,7 +28,7 @@ from ..recorded.ir import (
     flat,
 )
 from .entries import along
-from .pointwise import adds
+from .targets import adds, shared
 from .together import together
 
 
@@ -99,9 +99,8 @@ Item = Pass | Activate | Step | Pull | Inner | Between
 
 @dataclass(frozen=True)
 class Round:
-    """One round. vectors: those of the body, and those that were added for products that merge and masks of values.
-    entering: the frontiers whose list the round before made, and before
-    the first round whoever starts the loop."""
+    """One round. vectors: those of the body, and those added for products that merge and masks of values. entering:
+    the frontiers whose list the round before made, and before the first round whoever starts the loop."""
 
     items: tuple[Item, ...]
     vectors: tuple[Vec, ...]
@@ -187,10 +186,7 @@ def _fuse(
     vectors = list(body.vectors)
     waiting: list[Statement] = []
     along_of: dict[Vec, Product] = {}  # of steps
-    can_step = lambda s: not pulls and is_step(s)
-    # What passes add to is no step's: a step clears the buffer for the one after by the list that a step made of it.
-    writes = lambda s: isinstance(s.value, Product) and can_step(s) and is_direct(s)
-    added = {s.target for s in flat(body.statements) if adds(s) and (around or not writes(s))}
+    others = shared(flat(body.statements), lambda s: not (around or pulls) and is_step(s) and is_direct(s))
 
     def flush() -> None:
         items.extend(Pass(found) for found in together(waiting))
@@ -224,7 +220,7 @@ def _fuse(
             _grown(fresh, s)
             continue
         product = s.value
-        step = can_step(s)
+        step = not pulls and is_step(s)
         target = s.target
         assert isinstance(target, Vec)
         if s.mask is not None and not s.mask.structure:
@@ -233,7 +229,7 @@ def _fuse(
             true = Pointwise(0, None, Const(BOOL, BOOL.np_type.type(True)))
             waiting.append(Statement(m, true, Masked(s.mask.vec, False, False), None, True, "the mask of values"))
             s = replace(s, mask=Masked(m, True, s.mask.complement))
-        direct = step and not around and is_direct(s) and target not in added
+        direct = step and not around and is_direct(s) and target not in others
         if not direct:
             vectors.append(target := Vec(len(vectors), product.outer, product.semiring.return_type))
         if step:

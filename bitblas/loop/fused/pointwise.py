@@ -176,17 +176,9 @@ def is_subset(e: Any, x: Vec) -> bool:
     return x in e.terms if e.mode == BOTH else e.mode == LEFT and e.u == x
 
 
-def adds(s: Statement) -> bool:
-    """Whether a statement may give its target entries."""
-    if not isinstance(s.target, Vec):
-        return False
-    own = s.mask is not None and s.mask.structure and not s.mask.complement and s.mask.vec == s.target
-    return not own and (s.accum is not None or not is_subset(s.value, s.target))
-
-
 def macro(name: str, lines: Sequence[str]) -> str:
     """A macro of several lines."""
     return " \\\n  ".join([f"#define {name}", *lines])
 
 
-__all__ = ["Parameter", "Text", "adds", "is_subset", "literal", "macro"]
+__all__ = ["Parameter", "Text", "is_subset", "literal", "macro"]
