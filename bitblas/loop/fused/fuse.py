@@ -28,7 +28,7 @@ from ..recorded.ir import (
     flat,
 )
 from .entries import along
-from .targets import adds, shared
+from .targets import adds, same_rows, shared
 from .together import together
 
 
@@ -186,7 +186,7 @@ def _fuse(
     vectors = list(body.vectors)
     waiting: list[Statement] = []
     along_of: dict[Vec, Product] = {}  # of steps
-    others = shared(flat(body.statements), lambda s: not (around or pulls) and is_step(s) and is_direct(s))
+    others = shared(flat(body.statements), lambda s: not (around or pulls) and is_step(s), is_direct)
 
     def flush() -> None:
         items.extend(Pass(found) for found in together(waiting))
@@ -238,7 +238,7 @@ def _fuse(
                 del waiting[len(waiting) - len(before) :]
             flush()
             known = fresh.get(product.u)
-            if known is None or not _same_rows(known, product):
+            if known is None or not same_rows(known, product):
                 items.append(Activate(product.u, product))
                 fresh.pop(product.u, None)  # there is one list
             along_of[product.u] = product
@@ -280,10 +280,6 @@ def _grown(fresh: dict[Vec, Product], s: Statement) -> None:
     """A list stays good while entries only go away."""
     if s.target in fresh and adds(s):
         del fresh[s.target]
-
-
-def _same_rows(a: Product, b: Product) -> bool:
-    return a.matrix is b.matrix and (a.transpose, a.flip) == (b.transpose, b.flip)
 
 
 def _count(items: list[Item], condition: Vec | Scal) -> None:
