@@ -131,7 +131,7 @@ def of_class(name: str) -> Callable[..., Any]:
         if name in DIRECTED and not graph.directed and graph.matrix.nvals:
             raise InvalidValue(
                 f"{name}: expected a graph with directions, got one whose edges lead both ways, each of them a cycle. "
-                f"Hint: directed=True reads each edge of a file or a list as it is written; components are of any graph."
+                "Hint: directed=True reads each edge of a file or a list as it is written; any graph has components."
             )
         if name in UNDIRECTED and graph.directed:
             also = ', with the lesser of two weights; dup_op="plus" there adds them' if options.get("weighted") else ""

@@ -202,7 +202,7 @@ def _pushes(A, gb):
             # left = rest of what is above, less the sums of those before
             left << rest.vxm(T, any_first)
             part(left.S, gb.replace) << sums
-            left(binary.minus) << L.mxv(part, plus_second).new(mask=left.S)
+            left(left.S, binary.minus) << L.mxv(part, plus_second)
             left << left.select(positive, 0)
             # most = min(left, sums): all that is below where that is sums, else rest is for it
             part << binary.min(left & part)

@@ -72,8 +72,8 @@ def _joining(A, gb):
         members(fresh.S) << True
         # gone<s, replace> = A any.pair fresh; gone<fresh> = true
         gone = A.mxv(fresh, gb.semiring.any_pair[BOOL]).new(mask=s.S)
-        gone(fresh.S) << True
         # s<!gone, replace> = s
         s(~gone.S, gb.replace) << s
+        s(~fresh.S, gb.replace) << s
 
     return {"begin": begin, "body": join, "while_": s, "members": members, "seed": seed}
