@@ -5,9 +5,10 @@ pushes the excess along edges with room, to vertices whose height is one less, o
 these. Every few rounds heights are measured anew: the edges to the sink, or, where no way leads there, to the source.
 
 State: vectors have a place for each vertex and behind them one for each arc, by its tail; M leads from a vertex to its
-arcs, and from an arc to its head and to the arc back. At arcs: room for more flow, and that of the arc back; rank, the
-number of an arc among those of its tail. At vertices: q is the excess of those that have some, h the height. going is
-where q was when a round began: so the last one, without excess, measures heights alone.
+arcs, and from an arc to its head and to the arc back; behind arcs come groups of them, and T and L lead down and along
+the tree of each vertex (`_tree.py`). At arcs: room for more flow, and that of the arc back. At vertices: q is the
+excess of those that have some, h the height. going is where q was when a round began: so the last one, without excess,
+measures heights alone.
 
 Input: any square A: A[i, j] is the capacity of the edge i -> j, 0 or more and finite. Self loops do not matter.
 

@@ -70,9 +70,9 @@ def _joining(A, gb):
         worse = binary.gt(best & s).new()
         fresh = among.apply(gb.unary.one[INT64]).new(BOOL, mask=~worse.V)
         members(fresh.S) << True
-        # gone<s, replace> = A any.pair fresh; gone<fresh> = true
+        # gone<s, replace> = A any.pair fresh
         gone = A.mxv(fresh, gb.semiring.any_pair[BOOL]).new(mask=s.S)
-        # s<!gone, replace> = s
+        # s<!gone & !fresh, replace> = s
         s(~gone.S, gb.replace) << s
         s(~fresh.S, gb.replace) << s
 
