@@ -106,8 +106,12 @@ class Programs:
             assert close(katz_centrality(A, **how, gb=gb), right / np.linalg.norm(right))
 
     def test_katz_that_diverges(self, gb):
-        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument alpha: .*largest eigenvalue.*got 9\.0.*Hint"):
+        with pytest.raises(
+            gb.exceptions.InvalidValue, match=r"argument alpha: .*largest eigenvalue.*got 9\.0.*Hint: 0\.0582"
+        ):
             katz_centrality(matrix(gb, GRAPHS["karate"], 1.0), alpha=9, gb=gb)
+        with pytest.warns(ConvergenceWarning, match=r"Hint: alpha=0\.5 is too large, 0\.0582 is small enough"):
+            katz_centrality(matrix(gb, GRAPHS["karate"], 1.0), alpha=0.5, max_iter=9, gb=gb)
 
     @few_graphs
     def test_eigenvector(self, gb, graph):

@@ -68,6 +68,28 @@ def test_parquet(tmp_path):
         read(tmp_path / "none.parquet")
 
 
+def test_sif(tmp_path):
+    """Relations and vertices without any; names with blanks where tabs divide; what NetworkX reads is said."""
+    path = tmp_path / "genes.sif"
+    path.write_text("a pp b\nb pd c d\ne\n\nc pp a a\n")
+    g = gb.Graph.read(path)
+    assert (g.labels, g.directed) == (("a", "b", "c", "d", "e"), True)
+    assert [x.tolist() for x in g.matrix.to_coo(values=False)[:2]] == [[0, 1, 1, 2], [1, 2, 3, 0]]
+    assert gb.Graph.read(path, relations=["pd"], directed=False).matrix.nvals == 4
+    path.write_text("a b\tpp\tb c\r\nx\n")
+    assert gb.Graph.read(path).labels == ("a b", "b c", "x")
+    path.write_text("a pp b\na pp\n")
+    with pytest.raises(
+        gb.exceptions.InvalidValue, match=r"genes.sif, line 2: expected a relation and a name after 'a'"
+    ):
+        gb.Graph.read(path)
+    with pytest.raises(gb.exceptions.InvalidValue, match=r"expected a format that is written, got sif.*Hint"):
+        g.write(path)
+    for name in ("a.graphml", "a.dot.gz"):
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"Hint: NetworkX reads it: bitblas.Graph.from_networkx"):
+            gb.Graph.read(tmp_path / name)
+
+
 def test_labels():
     graph = read(io.BytesIO(b"b a\na c\n"), "edges")
     assert (graph.labels, graph.vertex("a"), graph.label(1)) == (("b", "a", "c"), 1, "a")

@@ -95,6 +95,32 @@ def test_a_body_of_many_steps(device):
         assert [launch.kind for launch in program.explain().launches] == ["step"] * (many + 1)
 
 
+def test_vectors_that_passes_write_before_steps(device):
+    """In each round: no round finds what a pass has left in a buffer two rounds before."""
+    n, inner, rounds = 200, 50, 7
+    parent, values = (np.arange(1, n) - 1) // 4, 1 + np.arange(inner, n) % 7
+    A = gb.Matrix.from_coo(parent, np.arange(1, n), True, nrows=n, ncols=n)
+    leaves, w, sums = gb.Vector.from_coo(range(inner, n), values, size=n), gb.Vector(INT64, n), gb.Vector(INT64, n)
+    groups, left = gb.Vector.from_coo(range(inner), True, size=n), gb.Vector.from_coo([0], rounds, size=n)
+
+    def body(_):
+        w << leaves
+        sums(gb.binary.plus) << w
+        w(groups.S, gb.replace) << A.mxv(w, gb.semiring.plus_second[INT64])
+        sums(gb.binary.plus) << w
+        left << left.apply(gb.binary.minus, right=1)
+        left << left.select(gb.select.valuegt, 0)
+
+    program = Program(body, while_=left)
+    assert program.run() == rounds
+    right = np.bincount(parent[inner - 1 :], values, minlength=n)
+    right[inner:] = values
+    places, found = entries(sums)
+    assert np.array_equal(places, np.flatnonzero(right)) and np.array_equal(found, rounds * right[places])
+    if device != "cpu":
+        assert "step" in [launch.kind for launch in program.explain().launches]
+
+
 def test_launches_are_as_large_as_the_device(device, monkeypatch):
     """A GPU of one multiprocessor gets four blocks, which walk through what is more, and sums have four parts."""
     if device != "emulator":

@@ -27,13 +27,13 @@ class Change:
         x << t
 
 
-def run(loop, name):
-    """Runs the loop of an algorithm until nothing changes any more, or tells that the limit ended it."""
+def run(loop, name, hint=lambda: ""):
+    """Runs the loop of an algorithm until nothing changes any more, or tells that the limit ended it, and a hint."""
     going = loop.state["while_"]
     going << True
     loop.run()
     if going.value:
-        watch.stopped(name, loop.state["limit"])
+        watch.stopped(name, loop.state["limit"], hint())
 
 
 def length(x, gb):

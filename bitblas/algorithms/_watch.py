@@ -40,6 +40,9 @@ class Watch:
         _watching.reset(self._token)
 
 
+MORE = "more by max_iter, a larger tol"  # what helps a loop that needs more rounds
+
+
 def tell(rounds=1, total=None):
     """So many more rounds were run, of `total` in all."""
     seen = _watching.get()
@@ -47,7 +50,7 @@ def tell(rounds=1, total=None):
         seen.rounds, seen.total = (seen.rounds or 0) + rounds, total
 
 
-def stopped(name, rounds):
+def stopped(name, rounds, hint=""):
     """A limit of rounds ended the algorithm of that name before it was done: who watches sees it, others are warned."""
     seen = _watching.get()
     if seen is not None:
@@ -55,7 +58,7 @@ def stopped(name, rounds):
     elif not _inside.get():
         warn(
             f"{name}: not converged after {rounds} round{'s' * (rounds != 1)}; what is returned is the last of them. "
-            "Hint: more by max_iter, a larger tol, or `with bitblas.algorithms.Watch() as seen:` if this is meant.",
+            f"Hint: {hint or MORE}, or `with bitblas.algorithms.Watch() as seen:` if this is meant.",
             ConvergenceWarning,
         )
 

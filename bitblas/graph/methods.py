@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..exceptions import GraphblasException, warn
+from ..exceptions import GraphblasException, InvalidValue, warn
 from . import arguments, edges
 from .answers import Values
 
@@ -34,6 +34,8 @@ UNDIRECTED = frozenset({
     "resource_allocation", "spectral_layout", "spring_layout", "square_clustering", "transitivity",
     "triangle_count", "triangles_per_vertex",
 })  # fmt: skip
+# Those that have no answer where every edge leads both ways.
+DIRECTED = frozenset({"topological_levels"})
 # Those whose matrix is symmetric whatever the options: a few pairs, or the best of each vertex, are not.
 SYMMETRIC = frozenset({"bipartite_projection", "k_core", "k_truss", "minimum_spanning_forest"})
 # Programs whose values are the numbers of classes.
@@ -126,6 +128,11 @@ def of_class(name: str) -> Callable[..., Any]:
             given = signature.bind(graph.matrix, *args, **options)
         except TypeError as error:
             raise TypeError(f"{name}: {error}{_option_meant(options, signature)}") from None
+        if name in DIRECTED and not graph.directed and graph.matrix.nvals:
+            raise InvalidValue(
+                f"{name}: expected a graph with directions, got one whose edges lead both ways, each of them a cycle. "
+                "Hint: directed=True reads each edge of a file or a list as it is written; any graph has components."
+            )
         if name in UNDIRECTED and graph.directed:
             also = ', with the lesser of two weights; dup_op="plus" there adds them' if options.get("weighted") else ""
             warn(

@@ -13,6 +13,7 @@ from .libraries import from_graphblas, from_networkx, from_scipy_sparse, to_grap
 from .matrixmarket import mmread, mmwrite
 from .npz import read_npz, write_npz
 from .parquet import read_parquet, write_parquet
+from .sif import read_sif
 from .suffix import FILE_FORMATS, file_format_of, read, write
 from .tables import from_igraph, from_table, to_arrow, to_igraph, to_pandas, to_polars
 from .webgraph import read_webgraph
@@ -20,6 +21,6 @@ from .webgraph import read_webgraph
 __all__ = [
     "FILE_FORMATS", "Graph", "file_format_of", "from_graphblas", "from_igraph", "from_networkx",
     "from_scipy_sparse", "from_table", "host_coo", "mmread", "mmwrite", "read", "read_edgelist", "read_npz",
-    "read_parquet", "read_webgraph", "replacing", "to_arrow", "to_graphblas", "to_igraph", "to_networkx",
+    "read_parquet", "read_sif", "read_webgraph", "replacing", "to_arrow", "to_graphblas", "to_igraph", "to_networkx",
     "to_pandas", "to_polars", "to_scipy_sparse", "write", "write_edgelist", "write_npz", "write_parquet",
 ]  # fmt: skip

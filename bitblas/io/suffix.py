@@ -15,6 +15,7 @@ from .files import name_of
 from .matrixmarket import mmread, mmwrite
 from .npz import read_npz, write_npz
 from .parquet import read_parquet, write_parquet
+from .sif import read_sif
 
 FILE_FORMATS = {
     "mtx": "Matrix Market",
@@ -24,10 +25,19 @@ FILE_FORMATS = {
     "csv": "edge list, commas between",
     "edges": "edge list, blanks between",
     "parquet": "table of edges, with the extra [arrow]",
+    "sif": "Cytoscape's interactions, to read alone",
 }
 DELIMITERS = {"tsv": "\t", "csv": ",", "edges": " "}
 _SUFFIXES = {f".{name}": name for name in FILE_FORMATS} | {".mm": "mtx", ".el": "edges", ".txt": "edges"}
-_READERS: dict[str, Any] = {"mtx": mmread, "npz": read_npz, "parquet": read_parquet}
+_READERS: dict[str, Any] = {"mtx": mmread, "npz": read_npz, "parquet": read_parquet, "sif": read_sif}
+# Kinds that other libraries read: what makes a Graph of such a file.
+_OTHERS = {
+    ".graphml": "bitblas.Graph.from_networkx(networkx.read_graphml(path))",
+    ".gml": "bitblas.Graph.from_networkx(networkx.read_gml(path))",
+    ".gexf": "bitblas.Graph.from_networkx(networkx.read_gexf(path))",
+    ".dot": "bitblas.Graph.from_networkx(networkx.nx_pydot.read_dot(path)), with pydot installed",
+    ".gv": "bitblas.Graph.from_networkx(networkx.nx_pydot.read_dot(path)), with pydot installed",
+}
 # What other libraries call the options of edge lists.
 _ELSEWHERE = {
     "sep": "delimiter=';' says what divides columns", "skiprows": "header=True leaves the first line out",
@@ -49,6 +59,11 @@ def file_format_of(source: Any, given: str | None = None, more: Mapping[str, str
         name = name.removesuffix(packed)
     suffix = os.path.splitext(name)[1].lower()
     known = _SUFFIXES | dict(more)
+    if suffix in _OTHERS:
+        raise InvalidValue(
+            f"{name_of(source)}: expected one of {', '.join(FILE_FORMATS)}, got {suffix}. Hint: NetworkX reads it: "
+            f"{_OTHERS[suffix]}."
+        )
     if suffix not in known:
         raise InvalidValue(
             f"{name_of(source)}: expected a name that ends in {', '.join(known)}, or the format of the file: "
@@ -66,8 +81,12 @@ def _refuse_others(function: Any, options: Mapping[str, Any]) -> None:
 
 def written_as(target: Any, given: str | None = None, more: Mapping[str, str] = {}) -> str:
     """The kind of a file that is to be written, as `file_format_of`. InvalidValue too for .npz, .bitblas and .parquet
-    with .gz or .bz2 after it: these are not packed once more."""
+    with .gz or .bz2 after it: these are not packed once more; and for .sif."""
     kind = file_format_of(target, given, more)
+    if kind == "sif":
+        raise InvalidValue(
+            f"{name_of(target)}: expected a format that is written, got sif. Hint: .tsv holds an edge list."
+        )
     if kind in ("npz", "bitblas", "parquet") and (name := name_of(target)).endswith((".gz", ".bz2")):
         raise InvalidValue(f"{name}: expected a name without .gz or .bz2 for a file of format {kind}, got one")
     return kind
@@ -76,9 +95,9 @@ def written_as(target: Any, given: str | None = None, more: Mapping[str, str] = 
 def read(source: Any, /, file_format: str | None = None, **options: Any) -> Graph:
     """Read a file of any kind: a Graph of the matrix and, where vertices have names, their labels.
 
-    file_format: mtx, npz, bitblas, tsv, csv, edges or parquet; None: as the suffix says. options: those of `mmread`,
-    `read_npz`, `read_edgelist`, `read_parquet`, or of `Matrix.load`, which also say what is raised; a file of bitblas
-    is verified.
+    file_format: mtx, npz, bitblas, tsv, csv, edges, parquet or sif; None: as the suffix says. options: those of
+    `mmread`, `read_npz`, `read_edgelist`, `read_parquet`, `read_sif`, or of `Matrix.load`, which also say what is
+    raised; a file of bitblas is verified.
     """
     if isinstance(source, list | tuple):
         raise TypeError(
@@ -94,8 +113,9 @@ def read(source: Any, /, file_format: str | None = None, **options: Any) -> Grap
         return Graph(read_npz(source, **options))
     if kind == "bitblas":
         return saved.load(_path(source), **options)
-    if kind == "parquet":
-        return read_parquet(source, **options)
+    if kind in ("parquet", "sif"):
+        found: Graph = reader(source, **options)
+        return found
     return read_edgelist(source, **({"delimiter": DELIMITERS[kind]} | options))
 
 

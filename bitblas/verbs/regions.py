@@ -49,6 +49,16 @@ def _kernel(device: Device, wide: int, packed: bool, flagged: bool) -> Any:
     return device.kernel(extract_variant(ALIKE.get(wide), packed=packed, flagged=flagged))
 
 
+def expanded(device: Device, counts: Any, begin: Any) -> tuple[Any, Any]:
+    """For counts (2, 0, 3) from (5, 9, 1) on: owners 0 0 2 2 2 and places 5 6 1 2 3."""
+    xp = device.xp
+    ptr = xp.zeros(len(counts) + 1, np.int64)
+    counts.cumsum(out=ptr[1:])
+    host = device.host_memory
+    owner = np.repeat(np.arange(len(counts)), counts) if host else numbers_of(ptr, int(ptr[-1]), device)
+    return owner, xp.arange(len(owner)) + (begin - ptr[:-1])[owner]
+
+
 def _moved(
     A: MatrixStore, of: tuple[Any, Any], rows: Any, flagged: bool, place: Any, begin: Any, nrows: int, ncols: int
 ) -> MatrixStore:
@@ -89,21 +99,22 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
         begin = np.zeros(nrows + 1, np.int64)
         np.cumsum(form.ptr[I + 1] - form.ptr[I], out=begin[1:])
     if J is not None and I is not None and begin[-1] * SEARCHED < A.ncols:
-        return _searched(A, form, I, J, begin)
+        return searched(A, I, J)
     if J is not None:
         place = np.full(A.ncols, -1, index_type(A.ncols))
         place[J] = np.arange(len(J))
     return _moved(A, of, I, False, place, begin, nrows, A.ncols if J is None else len(J))
 
 
-def _searched(A: MatrixStore, form: Any, I: Any, J: Any, begin: Any) -> MatrixStore:
-    """A[I, J] of few entries: nothing of A's size is made."""
-    rows = np.repeat(np.arange(len(I)), np.diff(begin))
-    at = np.arange(len(rows)) + (form.ptr[I] - begin[:-1])[rows]
+def searched(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
+    """A[I, J], both ascending, where few entries are read: nothing of A's size is made. On any device."""
+    form, device = A.structure.rows(), A.device
+    begin = form.ptr[I]
+    rows, at = expanded(device, form.ptr[I + 1] - begin, begin)
     cols = form.columns_at(at)
     place = J.searchsorted(cols)
-    kept = (J.take(place, mode="clip") == cols).nonzero()[0] if len(J) else place[:0]
-    made = from_arrays(A.device, len(I), len(J), pointers_of(rows[kept], len(I), A.device), place[kept])
+    kept = (J[place.clip(max=len(J) - 1)] == cols).nonzero()[0] if len(J) else place[:0]
+    made = from_arrays(device, len(I), len(J), pointers_of(rows[kept], len(I), device), place[kept])
     return of_rows(made, A.dtype, take(A.values_for(form.key, False), at[kept]))
 
 

@@ -19,7 +19,7 @@ from ..device import Device
 from ..exceptions import OutOfMemory
 from ..flat import FlatStore
 from ..formats import Region, Structure, numbers
-from ..formats.csr.format import from_arrays, numbers_of, pointer_type
+from ..formats.csr.format import from_arrays, pointer_type
 from ..formats.hyper.choice import is_hyper as hyper_shape
 from ..formats.values import PackedValues
 from ..store import MatrixStore, VectorStore
@@ -31,16 +31,6 @@ from .matrix import SECOND, cast, check_keys, coo, entries, find, joined, keys_o
 DENSE_LIMIT = 1 << 32  # entries of a full matrix that one assignment may make
 
 
-def _expand(device: Device, counts: Any, begin: Any) -> tuple[Any, Any]:
-    """For counts (2, 0, 3) from (5, 9, 1) on: owners 0 0 2 2 2 and places 5 6 1 2 3."""
-    xp = device.xp
-    ptr = xp.zeros(len(counts) + 1, np.int64)
-    counts.cumsum(out=ptr[1:])
-    host = device.host_memory
-    owner = np.repeat(np.arange(len(counts)), counts) if host else numbers_of(ptr, int(ptr[-1]), device)
-    return owner, xp.arange(len(owner)) + (begin - ptr[:-1])[owner]
-
-
 def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     """A[I, J]; indices may repeat. Of a hypersparse A they may be ranges too."""
     if not A.usual and A.structure.renumbers:
@@ -49,6 +39,8 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
         return hyper.widened(extract(hyper.own(A), i, j), row, col, m, n)
     if regions.goes_by_rows(A) and regions.ascends(J):
         return regions.extract(A, I, J)
+    if I is not None and J is not None and regions.ascends(I) and (J is I or regions.ascends(J)):
+        return regions.searched(A, I, J)
     xp, device = A.device.xp, A.device
     nrows, ncols = A.nrows if I is None else len(I), A.ncols if J is None else len(J)
     form = A.structure.rows()
@@ -57,7 +49,7 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
         rows, cols = form.coo()
     else:
         begin = form.ptr[I]
-        rows, at = _expand(device, form.ptr[I + 1] - begin, begin)
+        rows, at = regions.expanded(device, form.ptr[I + 1] - begin, begin)
         cols, values = form.columns_at(at).astype(np.int64), take(values, at)
     if J is not None:
         place, numbers = xp.empty(A.ncols, np.int64), xp.arange(ncols)
@@ -70,7 +62,7 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
         else:  # a column that is asked for twice
             order = xp.argsort(J, kind="stable")
             low = xp.searchsorted(J[order], cols)
-            owner, place = _expand(device, xp.searchsorted(J[order], cols, side="right") - low, low)
+            owner, place = regions.expanded(device, xp.searchsorted(J[order], cols, side="right") - low, low)
             rows, cols, values = rows[owner], order[place], take(values, owner)
     return build.from_coo(device, nrows, ncols, rows, cols, values, A.dtype)
 

@@ -46,21 +46,47 @@ def katz_centrality(A, *, alpha=0.1, beta=1.0, weighted=False, normalized=True, 
     x = loop.state["scores"]
     # x = 0
     x << 0.0
-    power.run(loop, "katz_centrality")
+    power.run(loop, "katz_centrality", lambda: _diverges(A, x, alpha, beta, weighted, gb))
     x = loop.result(x)
     norm = power.length(x, gb)
     if not norm < float("inf"):
         raise gb.exceptions.InvalidValue(
             f"argument alpha: expected less than 1 over the largest eigenvalue of A, got {alpha!r}. "
-            f"Hint: what is below 1 over the largest sum of a row is small enough."
+            f"Hint: {_enough(A, weighted, gb)}."
         )
     # x = x / sqrt(sum(x .* x))
     return x.apply(gb.binary.truediv, right=norm).new() if normalized else x
 
 
+def _along(weighted, gb):
+    return (gb.semiring.plus_times if weighted else gb.semiring.plus_second)[gb.dtypes.FP64]
+
+
+def _diverges(A, x, alpha, beta, weighted, gb):
+    """What is said if another round would change x by more than this one."""
+    along = _along(weighted, gb)
+    # t = alpha A' x + beta - x; u = alpha A' t: the changes of the next two rounds
+    t = A.T.mxv(x, along).new().apply(gb.binary.times, right=alpha).new()
+    t(gb.binary.plus) << beta
+    t(gb.binary.minus) << x
+    u = A.T.mxv(t, along).new()
+    return f"alpha={alpha!r} is too large, {_enough(A, weighted, gb)}" if alpha * _sum(u, gb) >= _sum(t, gb) else ""
+
+
+def _sum(x, gb):
+    """The sum of the absolute values of a vector, as a float."""
+    return x.apply(gb.unary.abs).new().reduce(gb.monoid.plus, allow_empty=False).new().value
+
+
+def _enough(A, weighted, gb):
+    """Which alpha is small enough: below 1 over the largest sum of a row, which no eigenvalue is above."""
+    sums = A.mxv(gb.Vector.from_scalar(1.0, A.nrows), _along(weighted, gb)).new()
+    most = sums.reduce(gb.monoid.max, allow_empty=False).new().value
+    return f"{0.99 / most:.3g} is small enough: it is below 1 over the largest sum of a row, {most:.6g}"
+
+
 def _iteration(A, gb, alpha, beta, weighted, tol, max_iter):
-    FP64, binary = gb.dtypes.FP64, gb.binary
-    along = gb.semiring.plus_times[FP64] if weighted else gb.semiring.plus_second[FP64]
+    FP64, binary, along = gb.dtypes.FP64, gb.binary, _along(weighted, gb)
     x, t = gb.Vector(FP64, A.nrows), gb.Vector(FP64, A.nrows)
     change = power.Change(gb, tol)
 

@@ -5,9 +5,10 @@ pushes the excess along edges with room, to vertices whose height is one less, o
 these. Every few rounds heights are measured anew: the edges to the sink, or, where no way leads there, to the source.
 
 State: vectors have a place for each vertex and behind them one for each arc, by its tail; M leads from a vertex to its
-arcs, and from an arc to its head and to the arc back. At arcs: room for more flow, and that of the arc back; rank, the
-number of an arc among those of its tail. At vertices: q is the excess of those that have some, h the height. going is
-where q was when a round began: so the last one, without excess, measures heights alone.
+arcs, and from an arc to its head and to the arc back; behind arcs come groups of them, and T and L lead down and along
+the tree of each vertex (`_tree.py`). At arcs: room for more flow, and that of the arc back. At vertices: q is the
+excess of those that have some, h the height. going is where q was when a round began: so the last one, without excess,
+measures heights alone.
 
 Input: any square A: A[i, j] is the capacity of the edge i -> j, 0 or more and finite. Self loops do not matter.
 
@@ -19,6 +20,7 @@ Cherkassky, Goldberg: On implementing the push-relabel method for the maximum fl
 
 from .. import _check as check
 from .._parts import numbers
+from ._tree import Tree
 
 ROUNDS = 16  # between two measurements of heights, which cost about as much
 
@@ -69,7 +71,7 @@ def _flow(A, source, sink, gb):
         check.put(gb, loop.state[name], [v], True)
     loop.run()
     i, j, capacity = loop.state["arcs"]
-    used = capacity - loop.state["room"].to_dense(0)[n:]
+    used = capacity - loop.state["room"].to_dense(0)[n : n + len(i)]
     return used[j == t].sum().item(), loop, (i, j, used)
 
 
@@ -89,16 +91,17 @@ def _pushes(A, gb):
     n, BOOL, binary = A.nrows, gb.dtypes.BOOL, gb.binary
     i, j, capacity, kind = _arcs(A, gb)
     m = len(i)
-    size, vertex, arc, rev = n + m, numbers(n, gb), numbers(m, gb), (j * n + i).argsort()
+    vertex, arc, rev, tree = numbers(n, gb), numbers(m, gb), (j * n + i).argsort(), Tree(i, n, gb)
+    size, T, L, groups = tree.size, tree.T, tree.L, tree.groups
     index = gb.dtypes.INT32 if 2 * size < 2**31 else gb.dtypes.INT64  # half the bytes where they suffice
 
     def of_arcs(values):
         x = numbers(size, gb).astype(index.np_type)
-        x[n:] = values
+        x[n : n + m] = values
         return gb.Vector.from_dense(x)
 
-    rank, tail, head, here = (of_arcs(x) for x in (arc - i.searchsorted(i), i, j, n + arc))
-    capacities = gb.Vector.from_coo(n + arc, capacity, kind, size=size)
+    tail, head = of_arcs(i), of_arcs(j)
+    capacities, opposite = (gb.Vector.from_coo(n + arc, x, kind, size=size) for x in (capacity, capacity[rev]))
     arcs, vertices = (gb.Vector.from_coo(x, True, size=size) for x in (n + arc, vertex))
     # M: tail -> arc, arc -> head, arc -> the arc back
     rows, columns = numbers(3 * m, gb), numbers(3 * m, gb)
@@ -121,7 +124,7 @@ def _pushes(A, gb):
         most = gb.Vector(kind, size)
         most(source.vxm(M, reach).new().S) << capacities
         room << capacities
-        back(arcs.S, gb.replace) << room.vxm(M, plus_first)
+        back << opposite
         q.clear()
         flow(most, inner)
         going << source
@@ -176,36 +179,43 @@ def _pushes(A, gb):
         down << binary.minus(up & down)
         down << down.select(gb.select.valueeq, 1)
         most(down.S) << binary.min(e & r)
-        # out = the sum of most over the arcs of a vertex; few = arcs of those that cannot fill them all
-        out, few = M.mxv(most, plus_second).new(mask=q.S), gb.Vector(BOOL, size)
+        # out = the sum of most over the arcs of a vertex; rest = q at those that cannot fill all of them
+        out, rest, few = M.mxv(most, plus_second).new(mask=q.S), gb.Vector(kind, size), gb.Vector(BOOL, size)
         few(binary.gt(out & q).new().V) << True
-        few = few.vxm(M, reach).new()
+        rest(few.S) << q
         # q -= min(q, out)
         q(binary.minus) << binary.min(out & q).new()
-        # c = most; top = e + most; wide = rank, where that is not 0
-        c, top, wide = gb.Vector(kind, size), gb.Vector(kind, size), gb.Vector(index, size)
-        c(few.S) << 0
-        c(few.S, binary.plus) << most
-        top(few.S) << binary.plus(e & c)
-        wide(few.S) << rank
-        wide << wide.select(gb.select.valuege, 1)
-        step = gb.Scalar(index)
-        step << 1
-        check.repeat(lambda _: add(c, top, wide, step), while_=wide)
-        # c = the sums of most up to each arc; most = max(0, min(most, e - the sum before))
-        c << binary.minus(top & c)
-        most(most.S, binary.min) << c
-        most << most.select(positive, 0)
+        share(most, rest, few)
         flow(most, inner)
 
-    def add(c, top, wide, step):
-        # c<wide> += c at the arc so many before; step *= 2; wide = those before which step arcs are, and excess left
-        more, before = gb.Vector(kind, size), here.apply(binary.minus, right=step).new()
-        more(wide.S) << c[before.to_dense()]
-        c(binary.plus) << more
-        step << step.apply(binary.times, right=2)
-        wide(binary.lt(c & top).new().V, gb.replace) << wide
-        wide << wide.select(gb.select.valuege, step)
+    def share(most, rest, few):
+        # sums = most, and at groups its sum over what is below
+        sums, left, part = (gb.Vector(kind, size) for _ in range(3))
+        full, kept = gb.Vector(BOOL, size), gb.Vector(BOOL, size)
+        sums << most
+        part << most
+        for _ in range(tree.depth - 1):
+            part << T.mxv(part, plus_second).new(mask=groups.S)
+            sums(part.S) << part
+        # most = what it is at arcs of other vertices
+        most(~few.vxm(M, reach).new().S, gb.replace) << most
+        for level in range(tree.depth):
+            # left = rest of what is above, less the sums of those before
+            left << rest.vxm(T, any_first)
+            part(left.S, gb.replace) << sums
+            left(left.S, binary.minus) << L.mxv(part, plus_second)
+            left << left.select(positive, 0)
+            # most = min(left, sums): all that is below where that is sums, else rest is for it
+            part << binary.min(left & part)
+            most(part.S) << part
+            if level < tree.depth - 1:
+                full << binary.ge(left & sums)
+                kept(full.V) << True
+                kept << kept.vxm(T, reach)
+                most(kept.S) << sums
+                rest(~full.V, gb.replace) << left
+        if tree.depth > 1:
+            most(arcs.S, gb.replace) << most
 
     return {
         "begin": begin, "body": body, "while_": going, "arcs": (i, j, capacity), "room": room, "h": h,

@@ -70,10 +70,10 @@ def _joining(A, gb):
         worse = binary.gt(best & s).new()
         fresh = among.apply(gb.unary.one[INT64]).new(BOOL, mask=~worse.V)
         members(fresh.S) << True
-        # gone<s, replace> = A any.pair fresh; gone<fresh> = true
+        # gone<s, replace> = A any.pair fresh
         gone = A.mxv(fresh, gb.semiring.any_pair[BOOL]).new(mask=s.S)
-        gone(fresh.S) << True
-        # s<!gone, replace> = s
+        # s<!gone & !fresh, replace> = s
         s(~gone.S, gb.replace) << s
+        s(~fresh.S, gb.replace) << s
 
     return {"begin": begin, "body": join, "while_": s, "members": members, "seed": seed}

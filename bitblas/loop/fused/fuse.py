@@ -28,7 +28,7 @@ from ..recorded.ir import (
     flat,
 )
 from .entries import along
-from .pointwise import is_subset
+from .targets import adds, same_rows, shared
 from .together import together
 
 
@@ -99,9 +99,8 @@ Item = Pass | Activate | Step | Pull | Inner | Between
 
 @dataclass(frozen=True)
 class Round:
-    """One round. vectors: those of the body, and those that were added for products that merge and masks of values.
-    entering: the frontiers whose list the round before made, and before
-    the first round whoever starts the loop."""
+    """One round. vectors: those of the body, and those added for products that merge and masks of values. entering:
+    the frontiers whose list the round before made, and before the first round whoever starts the loop."""
 
     items: tuple[Item, ...]
     vectors: tuple[Vec, ...]
@@ -187,6 +186,7 @@ def _fuse(
     vectors = list(body.vectors)
     waiting: list[Statement] = []
     along_of: dict[Vec, Product] = {}  # of steps
+    others = shared(flat(body.statements), lambda s: not (around or pulls) and is_step(s), is_direct)
 
     def flush() -> None:
         items.extend(Pass(found) for found in together(waiting))
@@ -229,7 +229,7 @@ def _fuse(
             true = Pointwise(0, None, Const(BOOL, BOOL.np_type.type(True)))
             waiting.append(Statement(m, true, Masked(s.mask.vec, False, False), None, True, "the mask of values"))
             s = replace(s, mask=Masked(m, True, s.mask.complement))
-        direct = step and not around and is_direct(s)
+        direct = step and not around and is_direct(s) and target not in others
         if not direct:
             vectors.append(target := Vec(len(vectors), product.outer, product.semiring.return_type))
         if step:
@@ -238,7 +238,7 @@ def _fuse(
                 del waiting[len(waiting) - len(before) :]
             flush()
             known = fresh.get(product.u)
-            if known is None or not _same_rows(known, product):
+            if known is None or not same_rows(known, product):
                 items.append(Activate(product.u, product))
                 fresh.pop(product.u, None)  # there is one list
             along_of[product.u] = product
@@ -278,12 +278,8 @@ def _writes(s: Statement | Block, condition: Any) -> bool:
 
 def _grown(fresh: dict[Vec, Product], s: Statement) -> None:
     """A list stays good while entries only go away."""
-    if isinstance(s.target, Vec) and s.target in fresh and (s.accum is not None or not is_subset(s.value, s.target)):
+    if s.target in fresh and adds(s):
         del fresh[s.target]
-
-
-def _same_rows(a: Product, b: Product) -> bool:
-    return a.matrix is b.matrix and (a.transpose, a.flip) == (b.transpose, b.flip)
 
 
 def _count(items: list[Item], condition: Vec | Scal) -> None:

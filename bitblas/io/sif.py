@@ -1,0 +1,47 @@
+"""Cytoscape's simple interaction format (.sif): a vertex, a relation, and the vertices to which it leads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from ..core.matrix.matrix import Matrix
+from ..exceptions import InvalidValue
+from ..graph import Graph
+from .files import opened
+
+
+def read_sif(
+    source: Any, *, relations: Collection[str] | None = None, directed: bool = True, progress: bool | None = None,
+    **storage: Any,
+) -> Graph:  # fmt: skip
+    """Read a file of Cytoscape: a Graph whose vertices have the names of the file, without weights.
+
+    source: a path (plain, gzip or bzip2) or an open file. A line is ``name``, or ``name relation name name ..``; tabs
+    divide them if the file has any, else blanks. relations: those to read, None: all; vertices are all of the file.
+    directed: whether edges lead from the first name of a line to the others alone. storage: as of Matrix.from_coo.
+
+    Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line of two fields.
+    """
+    if isinstance(relations, str):
+        raise TypeError(f"relations: expected a list of them, got {relations!r}. Hint: [{relations!r}]")
+    with opened(source, progress) as file:
+        name, text = file.name, b"".join(file.blocks()).decode(errors="replace").removeprefix("\ufeff")
+    mark = "\t" if "\t" in text else None
+    numbers: dict[str, int] = {}
+    rows, cols = list[int](), list[int]()
+    for k, line in enumerate(text.split("\n")):
+        first, *rest = [x.strip() for x in line.split(mark)] if line.strip() else ("",)
+        if len(rest) == 1:
+            raise InvalidValue(f"{name}, line {k + 1}: expected a relation and a name after {first!r}, got {rest[0]!r}")
+        ends = [numbers.setdefault(x, len(numbers)) for x in (first, *rest[1:]) if x]
+        if rest and (relations is None or rest[0] in relations):
+            rows += [ends[0]] * (len(ends) - 1)
+            cols += ends[1:]
+    i, j = np.array(rows, np.int64), np.array(cols, np.int64)
+    if not directed:
+        i, j = np.concatenate((i, j)), np.concatenate((j, i))
+    A = Matrix.from_coo(i, j, True, nrows=len(numbers), ncols=len(numbers), **storage)
+    return Graph(A, list(numbers), directed=directed)
