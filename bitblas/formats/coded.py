@@ -193,9 +193,6 @@ class Coded:
     def unit_contents(self, ranked: bool) -> tuple[Any, ...]:
         return self.words, self.places(ranked)
 
-    def pulled(self, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
-        return self.heads, self.words
-
     def segments(self: Any, longest: int) -> int:
         found = self.hubs(longest)
         return 0 if found is None else found.segments

@@ -1,6 +1,6 @@
 // Steps along rows that are decoded from their beginning (kernels/step_rows.cuh): LANES lanes share a row, so many rows at a
 // time as a warp has such groups; a warp decodes a segment of a long one. Of a form's step.cu: Back, with
-// look(j, wanted, u_bits), whether u has an entry in row j, for the lanes that want to know.
+// look(j, wanted, u_bits), whether u has an entry in row j, for the lanes that want to know; it is a Likely.
 #ifndef STEP_BLOCKS
 #define STEP_BLOCKS (__CUDA_ARCH__ >= 900 ? 4 : 3)  // of a multiprocessor; compute capability 8 would spill registers
 #endif
@@ -64,8 +64,19 @@ template <int G, class Start, class Hits> __device__ __forceinline__ bool look_t
   return hit;
 }
 
-// Where the next row that pulls lies is not asked for ahead: it would take registers that there are not.
+// Where the next row that pulls lies is not asked for ahead: it would take registers that there are not. The column where it
+// most likely finds an entry is (likely.py), and says whether it has any; rows that have none there wait to be decoded.
+#define BY_BLOCK 0
+#define NO_ENTRIES ~0u
 typedef bool back_row_t;
+typedef u32 guess_t;
+struct Likely {
+  const u32* likely;
+  i64 guesses;  // 0: not known
+  __device__ __forceinline__ u32 guess(i64 j) const { return guesses ? likely[j] : 0; }
+  __device__ __forceinline__ bool some(bool, u32 guess) const { return guess != NO_ENTRIES; }
+  __device__ __forceinline__ i64 place(bool, u32) const { return 0; }  // values do not pull
+};
 template <class B> __device__ __forceinline__ bool back_row(const B&, i64) { return true; }
 template <class B> __device__ __forceinline__ Hit back_look(const B& back, bool wanted, i64 j, const u64* u_bits) {
   return back.look(j, wanted, u_bits);

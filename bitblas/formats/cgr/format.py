@@ -31,6 +31,7 @@ from .. import sound
 from ..blocks import extents_variant
 from ..choice import Format
 from ..coded import Coded
+from ..coded_likely import likely_variant
 from ..csr.format import Csr
 from . import layout
 from .call import FORMATS, CgrCall, marks_variant
@@ -99,3 +100,4 @@ class Cgr(CgrCall, Coded):
         yield from (layout.encode_variant(INT32, fill, listed) for fill in (0, 1) for listed in (0, 1))
         yield from (layout.decode_variant(fill, order) for fill, order in ((0, 0), (1, 0), (1, 1), (2, 0)))
         yield from (extents_variant(cls.in_word), marks_variant(), pieces_variant())
+        yield likely_variant(cls, 1)

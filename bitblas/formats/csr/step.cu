@@ -13,7 +13,8 @@
 #define PULL_FORM() \
   const PTR_T *pull_ptr, const column_t *pull_col, const COL_T *pull_likely, i64 pull_guesses, const value_t* pull_val
 #define PULL_FORM_OF() {pull_ptr, pull_col, width, pull_val, pull_likely, pull_guesses}
-#define GUESSES 1  // rows tell the column where they most likely find an entry
+#define BY_BLOCK 1
+typedef COL_T guess_t;   // the column where a row most likely finds an entry
 typedef PTR_T entry_t;   // where an entry stands
 typedef COL_T number_t;  // of a row
 
@@ -53,6 +54,8 @@ struct Back {
   const COL_T* likely;  // of each row the column that most rows have (likely.cu)
   i64 guesses;          // 0: not known
 
+  __device__ __forceinline__ COL_T guess(i64 j) const { return guesses ? likely[j] : COL_T(0); }
+  __device__ __forceinline__ bool some(const back_row_t& x, COL_T) const { return x.begin < x.end; }
   // Where column j stands in a row.
   __device__ __forceinline__ i64 place(const back_row_t& x, i64 j) const {
     return lower_bound(AnyColumn<PACKED, COL_T>(col, width), (i64)x.begin, (i64)x.end, j);

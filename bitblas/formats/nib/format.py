@@ -19,6 +19,7 @@ from ...kernels.prologue import Variant
 from ..blocks import extents_variant
 from ..choice import Format
 from ..coded import Coded
+from ..coded_likely import likely_variant
 from ..csr.format import Csr
 from . import layout
 from .call import FORMATS, NibCall, marks_variant
@@ -57,3 +58,4 @@ class Nib(NibCall, Coded):
         yield from (layout.decode_variant(fill, 4) for fill in (0, 1))
         yield from (extents_variant(cls.in_word), layout.MIRROR)
         yield from (marks_variant(), chunks_variant())
+        yield likely_variant(cls, 4)
