@@ -91,6 +91,7 @@ class Format:
     heavy: ClassVar[bool] = False  # the items of its units take many registers: tiles, and entries beside them
     opens: ClassVar[bool] = False  # has a kernel that pulls the rows on a list (csr/pull_some.cu)
     warms: ClassVar[bool] = True  # its graded pulls may have columns hot
+    picks: ClassVar[bool] = False  # gives the rows that are asked for, and makes no others (coded.py: some_rows)
     scans: ClassVar[bool] = False  # its step finds the entries of its vector where nobody has listed them
     indices: ClassVar[tuple[str, ...]]  # names that pulls and pushes give the types of its index arrays
     dot_indices: ClassVar[tuple[str, ...]] = ()  # names that its dot kernel gives them; none: there is no such kernel

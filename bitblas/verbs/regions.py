@@ -88,7 +88,7 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     else:
         begin = np.zeros(nrows + 1, np.int64)
         np.cumsum(form.ptr[I + 1] - form.ptr[I], out=begin[1:])
-    if J is not None and I is not None and begin[-1] * SEARCHED < A.ncols:
+    if J is not None and begin[-1] * SEARCHED < A.ncols:
         return _searched(A, form, I, J, begin)
     if J is not None:
         place = np.full(A.ncols, -1, index_type(A.ncols))
@@ -98,12 +98,13 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
 
 def _searched(A: MatrixStore, form: Any, I: Any, J: Any, begin: Any) -> MatrixStore:
     """A[I, J] of few entries: nothing of A's size is made."""
-    rows = np.repeat(np.arange(len(I)), np.diff(begin))
-    at = np.arange(len(rows)) + (form.ptr[I] - begin[:-1])[rows]
+    nrows = len(begin) - 1
+    rows = np.repeat(np.arange(nrows), np.diff(begin))
+    at = np.arange(len(rows)) + ((form.ptr[:-1] if I is None else form.ptr[I]) - begin[:-1])[rows]
     cols = form.columns_at(at)
     place = J.searchsorted(cols)
     kept = (J.take(place, mode="clip") == cols).nonzero()[0] if len(J) else place[:0]
-    made = from_arrays(A.device, len(I), len(J), pointers_of(rows[kept], len(I), A.device), place[kept])
+    made = from_arrays(A.device, nrows, len(J), pointers_of(rows[kept], nrows, A.device), place[kept])
     return of_rows(made, A.dtype, take(A.values_for(form.key, False), at[kept]))
 
 
