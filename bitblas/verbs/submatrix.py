@@ -81,13 +81,15 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
 
 def _picked(A: MatrixStore, rows: Any) -> MatrixStore:
     """Some rows of a form that gives them without the others."""
-    form, places = A.structure.primary.some_rows(rows, not A.iso)
+    primary: Any = A.structure.primary
+    form, places = primary.some_rows(rows, not A.iso)
     return stores.of_rows(form, A.dtype, unpacked(A.taken(places)))
 
 
 def _row(A: MatrixStore, i: int) -> tuple[Any, int, int, Any]:
     """Rows in which row i is entries low .. high, and where the values of their entries lie (None: as these do)."""
-    device, form = A.device, A.structure.primary
+    form: Any = A.structure.primary
+    device = A.device
     if form.format.picks:
         rows, order = form.some_rows(device.asarray([i], np.int64), not A.iso)
         return rows, 0, rows.nvals, order
