@@ -5,7 +5,7 @@
 // SCANS: nobody has listed the entries of u, and no row is long.
 // `old` is the frontier of the round before, which is cleared for the round after.
 // Before it stand the form's rows.cuh and what its step.cu says: how a warp walks along rows (walk_rows, walk_segment, by
-// AT_ONCE entries a lane), PARTS of a segment, and the rows that pull (Back, PULL_FORM, PULL_FORM_OF, back_row,
+// AT_ONCE entries a lane), how many share a segment (log_parts_of), and the rows that pull (Back, PULL_FORM, PULL_FORM_OF, back_row,
 // back_look; is_same, back_length). Where a row most likely has an entry is looked at first (Back::guesses, guess, some,
 // place), and rows that have none there wait (kernels/deferred.cuh), long ones for look_by_block (BY_BLOCK).
 // Of forms that are decoded from the beginning of a row kernels/decoded_rows.cuh says most of it.
@@ -168,9 +168,10 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
     }
   }
   if (!pull) {
-    for (i64 s = warp; s < (i64)segments * PARTS; s += warps) {
-      i = u_segments[2 * (s / PARTS)];
-      if (bit_of(u_bits, i)) walk_segment(A, i, u_segments[2 * (s / PARTS) + 1], (int)(s % PARTS), longest, push);
+    const u32 log = log_parts_of(segments, warps), parts = 1u << log;
+    for (i64 s = warp; s < (i64)(segments << log); s += warps) {
+      i = u_segments[2 * (s >> log)];
+      if (bit_of(u_bits, i)) walk_segment(A, i, u_segments[2 * (s >> log) + 1], (u32)s & (parts - 1), parts, longest, push);
     }
   }
 #if PULLS
