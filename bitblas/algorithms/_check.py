@@ -110,12 +110,6 @@ def fuses(A):
     return hasattr(A, "_keep") and not hasattr(A, "shares")
 
 
-def on_host(A):
-    """Whether a graph's arrays lie in memory of the host, where to copy them all takes longer than many calls."""
-    device = getattr(A, "device", None)  # python-graphblas knows none
-    return device is None or device.host_memory
-
-
 def kept(make, A, gb):
     """make(A, gb): what was kept of it, if the contents of A are still the same."""
     keep = getattr(A, "_keep", None)

@@ -17,7 +17,7 @@ Salmon, Moraes, Dror, Shaw: Parallel random numbers, as easy as 1, 2, 3. SC 2011
 
 from .. import _check as check
 from .. import _watch as watch
-from .._parts import degrees, numbers
+from .._parts import by_rows, degrees, numbers
 from .._scores import drawn
 
 MANY = 1 << 17  # edges for each step, from which on to copy all takes longer on a CPU than to ask for some at each
@@ -40,7 +40,7 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
     starts = check.vertices(gb, "starts", starts, n)
     length = check.count(gb, "length", length, "a walk has one step or more")
     seed = 0 if seed is None else check.integer("seed", seed)
-    steps = (Near if check.on_host(A) and A.nvals > MANY * length else Steps)(A, weighted, gb)
+    steps = (Near if by_rows(A, MANY * length) else Steps)(A, weighted, gb)
     at = gb.Vector.from_coo(numbers(len(starts), gb), starts, gb.dtypes.INT64, size=len(starts)).to_dense(0)
     places, chances = [at], chance(draws(len(starts), length, seed, gb))
     for random in chances:
