@@ -8,8 +8,8 @@ def degrees(A, gb):
 
 
 def by_rows(A, least):
-    """Whether to ask for some rows again and again takes less than to copy all entries once: of a graph in memory of the
-    host with more than so many, or a quarter of them where they have to be decoded."""
+    """Whether to ask for some rows again and again takes less than to copy all entries once: of a graph in memory of
+    the host with more than so many, or a quarter of them where they have to be decoded."""
     device, store = getattr(A, "device", None), getattr(A, "_store", None)  # python-graphblas knows neither
     if device is not None and not device.host_memory:
         return False

@@ -1,8 +1,8 @@
 """Random walks: from a vertex along one of its edges, and so on.
 
 Method: the edges of a row stand side by side in the entries of A; the walk takes the entry that a random number points
-to, all walks one step at once. With weights it points into their running sum. Of a graph of very many edges in memory of
-the host only those that leave where walks stand are asked for, step by step.
+to, all walks one step at once. With weights it points into their running sum. Of a graph of very many edges in memory
+of the host only those that leave where walks stand are asked for, step by step.
 
 State: at[k] is where walk k stands, an array; -1 once it has come to a vertex without an edge out.
 Random numbers are hashes of the number of the walk, the step and the seed: the same on every device and library.
