@@ -7,24 +7,11 @@
 #define LOG_PARTS 3  // warps that share a segment, at most: to decode takes less than to take what is found
 #define EARLY 0
 enum { AT_ONCE = 2 };
-enum { WIDE = 4 * LANES };  // words of a row, from which on all lanes of a warp decode it
 typedef i64 entry_t;
 typedef u32 number_t;
 
 template <class Take> __device__ __forceinline__ void walk_rows(const Rows& rows, const Item& mine, Take take) {
-  int owners[AT_ONCE];
-  // The row of lane `owner`, once more: it is near, and registers are few.
-  const auto row_of = [&](bool own, int owner) {
-    const u32 i = __shfl_sync(ALL_LANES, mine.unit, owner);
-#pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) owners[k] = owner;
-    return own ? rows.item(i) : Item();
-  };
-  const auto taken = [&](const bool* has, const u32* j, const i64* e) { take(has, j, e, owners); };
-  const i64 words = rows.work_of(mine);
-  for (u32 wide = __ballot_sync(ALL_LANES, words > WIDE); wide; wide &= wide - 1)  // by all lanes
-    rows.along<AT_ONCE>(row_of(true, __ffs(wide) - 1), WARP_LANE, 32, taken);
-  u32 todo = __ballot_sync(ALL_LANES, words > 0 && words <= WIDE);
+  u32 todo = __ballot_sync(ALL_LANES, mine.begin < mine.end);
   while (todo) {
     u32 own = todo;  // the row of this group of lanes
 #pragma unroll
@@ -32,7 +19,15 @@ template <class Take> __device__ __forceinline__ void walk_rows(const Rows& rows
       if (g < WARP_LANE / LANES) own &= own - 1;
       todo &= todo - 1;
     }
-    rows.along<AT_ONCE>(row_of(own, own ? __ffs(own) - 1 : 0), WARP_LANE & (LANES - 1), LANES, taken);
+    const int owner = own ? __ffs(own) - 1 : 0;
+    const u32 i = __shfl_sync(ALL_LANES, mine.unit, owner);
+    Item row = {};
+    if (own) row = rows.item(i);  // once more: it is near, and registers are few
+    int owners[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) owners[k] = owner;
+    rows.along<AT_ONCE>(row, WARP_LANE & (LANES - 1), LANES,
+                        [&](const bool* has, const u32* j, const i64* e) { take(has, j, e, owners); });
   }
 }
 
