@@ -103,3 +103,27 @@ def test_pulls_of_rows_in_turn_and_of_some(key):
         for mask in (None, some.S, ~some.S):
             found, wanted = (M.mxv(u, semiring).new(mask=mask) for M in (A, B))
             assert found.isequal(wanted) and found.nvals
+
+
+@pytest.mark.parametrize("form", ["nib", "cgr"])
+def test_rows_that_are_asked_for_are_decoded_alone(device, form, monkeypatch):
+    """Parts, lines and entries, against those of plain rows; nothing reads the rest."""
+    rng, n = np.random.default_rng(7), 300
+    lengths = rng.integers(0, 12, n)
+    lengths[[3, 40, 299]] = 280, 0, 150
+    i = np.repeat(np.arange(n), lengths)
+    j = np.concatenate([rng.permutation(n)[:k] for k in lengths])
+    j[i == 299] = np.arange(100, 250)
+    for x in (True, np.arange(len(i), dtype=np.float32)):
+        A, plain = (gb.Matrix.from_coo(i, j, x, nrows=n, ncols=n, format=key) for key in (form, "csr"))
+        if x is not True:
+            A._store.structure.primary.ranks()  # they are kept, as values are
+        with monkeypatch.context() as m:
+            m.setattr(type(A._store.structure.primary), "to_csr", None)
+            for rows in ([3, 299, 40, 3, 0], [40], list(range(n))[::-1]):
+                assert A[rows, :].new().isequal(plain[rows, :].new(), check_dtype=True)
+                assert A[rows, [5, 120, 121]].new().isequal(plain[rows, [5, 120, 121]].new())
+            assert A[3:6, [9, 4, 9]].new().isequal(plain[3:6, [9, 4, 9]].new())
+            for row in (3, 40, 299):
+                assert A[row, :].new().isequal(plain[row, :].new(), check_dtype=True)
+                assert all(A.get(row, k) == plain.get(row, k) for k in (0, 120, 299))

@@ -63,6 +63,8 @@ def expected(rows, cols, x, u, semiring, dtype):
         ("cgr", "plus_second", "FP32", False),
         ("nib", "plus_second", "FP32", False),
         ("nib", "plus_second", "INT64", True),
+        ("nib", "min_plus", "FP32", False),
+        ("nib", "min_plus", "INT64", True),
     ],
 )
 def test_answers(device, small, monkeypatch, form, semiring, dtype, turned):

@@ -7,6 +7,16 @@ def degrees(A, gb):
     return A.mxv(ones, gb.semiring.plus_pair[gb.dtypes.INT64]).new().to_dense(0)
 
 
+def by_rows(A, least):
+    """Whether to ask for some rows again and again takes less than to copy all entries once: of a graph in memory of
+    the host with more than so many, or a quarter of them where they have to be decoded."""
+    device, store = getattr(A, "device", None), getattr(A, "_store", None)  # python-graphblas knows neither
+    if device is not None and not device.host_memory:
+        return False
+    decoded = store is not None and store.structure.primary.format.picks
+    return A.nvals > least / (4 if decoded else 1)
+
+
 def among(A, v, gb):
     """The entries of A, n x n, between vertices that have an entry in v; a Matrix of the same size and dtype."""
     C, (i, _) = gb.Matrix(A.dtype, A.nrows, A.ncols), v.to_coo(values=False)

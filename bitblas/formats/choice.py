@@ -91,7 +91,9 @@ class Format:
     reads_values: ClassVar[bool] = False  # a step that pulls reads values (loop/fused/steps.py)
     heavy: ClassVar[bool] = False  # the items of its units take many registers: tiles, and entries beside them
     opens: ClassVar[bool] = False  # has a kernel that pulls the rows on a list (csr/pull_some.cu)
+    weighs: ClassVar[bool] = True  # its graded pulls read values, where these differ
     warms: ClassVar[bool] = True  # its graded pulls may have columns hot
+    picks: ClassVar[bool] = False  # gives the rows that are asked for, and makes no others (coded.py: some_rows)
     scans: ClassVar[bool] = False  # its step finds the entries of its vector where nobody has listed them
     indices: ClassVar[tuple[str, ...]]  # names that pulls and pushes give the types of its index arrays
     dot_indices: ClassVar[tuple[str, ...]] = ()  # names that its dot kernel gives them; none: there is no such kernel
@@ -225,6 +227,11 @@ class Format:
     def grades(self, form: Any, part: Any = None) -> Any:
         """Its rows graded (csr/grades.py); part: some of them, where rows are codes (graded.py)."""
         raise self.unanswered("grades")
+
+    def graded_contents(self, form: Any, ranked: bool) -> tuple[Any, ...]:
+        """What a graded pull reads of the form, beside its grades."""
+        contents: tuple[Any, ...] = form.unit_contents(ranked)
+        return contents
 
     def hot(self, form: Any, columns: int) -> int:
         """For how many columns, the first ones, a block of a graded pull has the vector in shared memory, where there

@@ -3,9 +3,8 @@
 A row can only be read from its beginning. What number its first entry has is not stored; `value_ptr` is made where
 values need it. Such a form changes as rows do, which are made for that.
 
-What a form says of its code: `from_csr`; `pointers()`, the number of each row's first entry, and of all, ValueError
-where these are not `nvals`; `decoded(order)`, row pointers, columns and, with `order`, the place of each entry in it
-(None: the same order); `check_codes()`, ValueError unless rows can be decoded within their words; and `hubs`.
+What a form says of its code: `from_csr`; `decode(fill, counts, col, place, some)`, a pass of its kernel over rows
+(picked.py); `check_codes()`, ValueError unless rows can be decoded within their words; and `hubs`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import numpy as np
 from semirings.dtypes import lookup_dtype
 
 from ..device import Device, dummy
-from . import sound
+from . import picked, sound
 from .blocks import PAD, check_blocks, groups_of, word_counts
 from .contract import Later, Region, Types
 from .csr.format import PARALLEL_ENTRIES, Csr, from_arrays, pointer_type, rows_bytes
@@ -43,6 +42,7 @@ class Coded:
     format: ClassVar[Any]
     rows_per_unit = 1
     compact = True
+    in_order: ClassVar[bool] = True  # entries lie as plain rows have them
 
     @property
     def key(self) -> str:
@@ -98,6 +98,30 @@ class Coded:
     def adopt(self, twin: Any) -> None:
         if self.value_ptr is None:
             self.value_ptr = twin.value_ptr
+
+    def pointers(self: Any) -> Any:
+        """The number of each row's first entry, and of all: ValueError where these are not `nvals`."""
+        ptr = picked.pointers(self, picked.all_of(self))
+        if int(ptr[-1]) != self.nvals:
+            raise ValueError(f"words: expected {self.nvals} entries, got {int(ptr[-1])}")
+        return ptr
+
+    def decoded(self: Any, order: bool) -> tuple[Any, Any, Any]:
+        """Row pointers, columns, and with `order` the place of each entry in this form (None: the same order)."""
+        ptr = self.pointers()
+        col, place = picked.decoded(self, ptr, order, picked.all_of(self))
+        return ptr, col[: self.nvals], place
+
+    def some_rows(self: Any, rows: Any, order: bool) -> tuple[Csr, Any]:
+        """These rows (INT64 numbers, in any order) as plain ones, one after the other; with `order` the places of their
+        entries in this form. No others are decoded."""
+        some = picked.some_of(self, rows)
+        ptr = picked.pointers(self, some)
+        nvals = int(ptr[-1])
+        self.device.foresee(f"{some.size} rows of {nvals} entries", rows_bytes(some.size, self.ncols, nvals))
+        col, place = picked.decoded(self, ptr, order, some)
+        made = from_arrays(self.device, some.size, self.ncols, ptr, col[:nvals])
+        return made, picked.moved(self, ptr, place, rows) if order else None
 
     def to_csr(self: Any, order: bool) -> tuple[Csr, Any]:
         """The same entries with plain columns; order[e]: the place of entry e in this form, None where it is the same.
@@ -192,9 +216,6 @@ class Coded:
 
     def unit_contents(self, ranked: bool) -> tuple[Any, ...]:
         return self.words, self.places(ranked)
-
-    def pulled(self, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
-        return self.heads, self.words
 
     def segments(self: Any, longest: int) -> int:
         found = self.hubs(longest)

@@ -23,6 +23,7 @@ class CodedChoice(Format):
 
     counts, nothing = "own", 0.0
     timed = False
+    picks = True
     registered = "thin"
 
     def refusal(self, nrows: int, ncols: int) -> str:

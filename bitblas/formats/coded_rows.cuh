@@ -1,7 +1,7 @@
 // Rows of codes of various lengths (coded.py) as steps of loops push along them (see formats/csr/rows.cuh): with the marks
 // of long rows, by which their parts are found (marks.cu). Before it stands what a code says of itself: a parameter that it
 // has besides (OWN_TYPE OWN), walks of G lanes through all of row x and of 32 through part m of a long one (ROW_WALK,
-// PART_WALK), and each_found(of, reached), for what a lane finds in a step of them.
+// PART_WALK), and for what a lane finds in a step of them each_found(of, reached), and some_found<N>(of, take), N at a time.
 #define IN_FLIGHT 0  // registers do not suffice to do something else between what is asked for and its use
 #define FORM()                                                                                                        \
   const i64 *heads, const u32 *words, const PLACE_T *value_ptr, i64 hubs, const i64 *hub, const i64 *first_mark,      \
@@ -30,18 +30,20 @@ struct Rows {
   __device__ __forceinline__ i64 work_of(const Item& x) const { return words_of({x.begin, x.end}); }
   __device__ __forceinline__ void ask(const Item&) const {}  // one number says where the next is: for new entries alone
 
-  // More lanes than LANES share a long row: the first 32 decode it.
-  template <class F> __device__ __forceinline__ void along(const Item& x, int lane, int stride, F reached) const {
+  // More lanes than LANES share a long row: the first 32 decode it. reached(has, j, e) for one entry of each lane, or N.
+  template <int N = 1, class F>
+  __device__ __forceinline__ void along(const Item& x, int lane, int stride, F reached) const {
     const i64 number = RANKED && x.begin < x.end ? (i64)value_ptr[x.unit] : 0;
     const Extent all = {x.begin, x.end};
-    if (stride <= LANES) return go(ROW_WALK(LANES), lane, reached);
+    if (stride <= LANES) return go<N>(ROW_WALK(LANES), lane, reached);
     const bool decodes = lane < 32;
     lane &= 31;
     auto walk = ROW_WALK(32);
     if (!decodes) walk.stop();
-    go(walk, lane, reached);
+    go<N>(walk, lane, reached);
   }
-  template <class F> __device__ __forceinline__ void along_segment(i64 i, u32 s, i64, F reached) const {
+  // The same for segment s of row i, a long one, by a warp.
+  template <int N, class F> __device__ __forceinline__ void along_segment(i64 i, u32 s, F reached) const {
     i64 low = 0, high = hubs;  // hub[low - 1] < i <= hub[high]
     while (low < high) {
       const i64 middle = (low + high) / 2;
@@ -50,13 +52,14 @@ struct Rows {
     }
     const i64 m = first_mark[low] + s, number = RANKED ? (i64)value_ptr[i] : 0;
     const int lane = threadIdx.x & 31;
-    go(PART_WALK(m), lane, reached);
+    go<N>(PART_WALK(m), lane, reached);
   }
-  template <class W, class F> __device__ __forceinline__ void go(W walk, int lane, F reached) const {
+  template <int N, class W, class F> __device__ __forceinline__ void go(W walk, int lane, F reached) const {
     while (__any_sync(ALL_LANES, walk.more())) {
       Found of;
       walk.step(words, lane, of);
-      each_found(of, reached);
+      if constexpr (N == 1) each_found(of, reached);
+      else some_found<N>(of, reached);
     }
   }
 };

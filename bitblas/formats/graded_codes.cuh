@@ -2,19 +2,24 @@
 // has one after the other, so that nothing of a value goes from lane to lane, and lanes of a warp have about as much each.
 // What is dealt out, to a warp each, are runs of 32 lanes: first segments of long rows, whose sums go to `parts`, then rows,
 // the longest first. Blocks stay, RESIDENT of them on a multiprocessor, and hold u for columns below `hot` in shared memory.
-// A lane decodes UNROLL columns while what it asked for of u is on its way, and while a warp is at one run it asks for the
+// A lane decodes AHEAD columns while what it asked for of u is on its way, and while a warp is at one run it asks for the
 // words of the next one, and where the one after that is.
+// RANKED: entries have values of their own, those of a lane one after the other, from `first` on; first[p] is the number of the
+// first entry of piece p.
 // Before it stands, of a form: PIECES() and CODES(), parameters for where pieces are and for the codes, Pieces and PIECES_OF,
 // what these are for Lane: ask(pieces, grade, number, p) for its part of piece p, in run `number` of the grade,
-// open(pieces, words, log_lanes), and run(pieces, words, sums), which gives what it has to sums.each(left, next) and
-// sums.range(from, length); all lanes of a warp call these together.
+// open(pieces, words, log_lanes), before(log_lanes), the entries of the piece before the lane's own (RANKED), and
+// run(pieces, words, sums), which gives what it has to sums.each(left, next) and sums.range(from, length) (not RANKED); all
+// lanes of a warp call these together.
 #include "kernels/product.cuh"
 #include "kernels/values.cuh"
+#define AHEAD (RANKED && sizeof(A_T) + sizeof(U_T) > 8 ? UNROLL / 2 : UNROLL)  // else registers would be spilled
 #define LONG 64  // columns of a range that the lanes of a warp share
 
 struct Run {
   u32 log_lanes, piece, row;
   bool inside;
+  PLACE_T first;
   Lane lane;
 };
 
@@ -24,7 +29,8 @@ struct Sums {
   U_T u_iso;
   i64 u_stride;
   u32 hot;
-  A_T a_iso;
+  Values values;
+  PLACE_T entry;  // the next one
   Z_T sum;
 
   __device__ __forceinline__ U_T value_at(u32 j) const {
@@ -33,44 +39,50 @@ struct Sums {
 #endif
     return load<U_T>(u_val, u_iso, u_stride, j);
   }
-  __device__ __forceinline__ void take(U_T x, u32 j) { sum = add(sum, mul(a_iso, x, 0, j)); }
+  // What an entry is multiplied with, of entry + i.
+  __device__ __forceinline__ A_T weight(int i) const { return RANKED ? values[(i64)(entry + i)] : values.one; }
+  __device__ __forceinline__ void take(A_T a, U_T x, u32 j) { sum = add(sum, mul(a, x, 0, j)); }
   // Columns next(), `left` of them.
   template <class Next> __device__ __forceinline__ void each(u32 left, Next next) {
-    U_T x[UNROLL];
-    u32 asked = 0, j_of[UNROLL];  // so many of x
+    U_T x[AHEAD];
+    A_T a[AHEAD];
+    u32 asked = 0, j_of[AHEAD];  // so many of x
 #pragma unroll
-    for (int i = 0; i < UNROLL; ++i) x[i] = U_T(), j_of[i] = 0;
-    if (__all_sync(ALL_LANES, left >= UNROLL)) {
-      left -= UNROLL, asked = UNROLL;
+    for (int i = 0; i < AHEAD; ++i) x[i] = U_T(), j_of[i] = 0, a[i] = values.one;
+    if (__all_sync(ALL_LANES, left >= AHEAD)) {
+      left -= AHEAD, asked = AHEAD;
 #pragma unroll
-      for (int i = 0; i < UNROLL; ++i) j_of[i] = next();
+      for (int i = 0; i < AHEAD; ++i) j_of[i] = next();
 #pragma unroll
-      for (int i = 0; i < UNROLL; ++i) x[i] = value_at(j_of[i]);
-      while (__all_sync(ALL_LANES, left >= UNROLL)) {
-        left -= UNROLL;
-        u32 j[UNROLL];
+      for (int i = 0; i < AHEAD; ++i) x[i] = value_at(j_of[i]), a[i] = weight(i);
+      entry += AHEAD;
+      while (__all_sync(ALL_LANES, left >= AHEAD)) {
+        left -= AHEAD;
+        u32 j[AHEAD];
 #pragma unroll
-        for (int i = 0; i < UNROLL; ++i) j[i] = next();
+        for (int i = 0; i < AHEAD; ++i) j[i] = next();
 #pragma unroll
-        for (int i = 0; i < UNROLL; ++i) take(x[i], j_of[i]);
+        for (int i = 0; i < AHEAD; ++i) take(a[i], x[i], j_of[i]);
 #pragma unroll
-        for (int i = 0; i < UNROLL; ++i) j_of[i] = j[i], x[i] = value_at(j[i]);
+        for (int i = 0; i < AHEAD; ++i) j_of[i] = j[i], x[i] = value_at(j[i]), a[i] = weight(i);
+        entry += AHEAD;
       }
     }
     while (__any_sync(ALL_LANES, left)) {  // some lanes have less than others
-      u32 j[UNROLL];
+      u32 j[AHEAD];
 #pragma unroll
-      for (int i = 0; i < UNROLL; ++i) j[i] = i < left ? next() : 0;
-      take_asked(x, j_of, asked);
+      for (int i = 0; i < AHEAD; ++i) j[i] = i < left ? next() : 0;
+      take_asked(a, x, j_of, asked);
       asked = left;
 #pragma unroll
-      for (int i = 0; i < UNROLL; ++i) {
+      for (int i = 0; i < AHEAD; ++i) {
         j_of[i] = j[i];
-        if (i < asked) x[i] = value_at(j[i]);
+        if (i < asked) x[i] = value_at(j[i]), a[i] = weight(i);
       }
-      left = left > UNROLL ? left - UNROLL : 0;
+      entry += AHEAD;
+      left = left > AHEAD ? left - AHEAD : 0;
     }
-    take_asked(x, j_of, asked);
+    take_asked(a, x, j_of, asked);
   }
   // Columns from `from` on; of long ranges all lanes of the warp take a share, in an order that their length tells.
   __device__ __forceinline__ void range(u32 from, u32 length) {
@@ -79,7 +91,7 @@ struct Sums {
       const int owner = __ffs(longs) - 1;
       const u32 low = __shfl_sync(ALL_LANES, from, owner), many = __shfl_sync(ALL_LANES, length, owner);
       Z_T share = BEGIN;
-      for (u32 j = lane; j < many; j += 32) share = add(share, mul(a_iso, value_at(low + j), 0, low + j));
+      for (u32 j = lane; j < many; j += 32) share = add(share, mul(values.one, value_at(low + j), 0, low + j));
 #pragma unroll
       for (int d = 16; d; d >>= 1) share = add(share, shuffle_xor(ALL_LANES, share, d));
       if (lane == (u32)owner) sum = add(sum, share), length = 0;
@@ -90,23 +102,24 @@ struct Sums {
       for (int i = 0; i < UNROLL; ++i) x[i] = j + i < length ? value_at(from + j + i) : U_T();
 #pragma unroll
       for (int i = 0; i < UNROLL; ++i)
-        if (j + i < length) take(x[i], from + j + i);
+        if (j + i < length) take(values.one, x[i], from + j + i);
     }
   }
 
  private:
-  __device__ __forceinline__ void take_asked(const U_T (&x)[UNROLL], const u32 (&j)[UNROLL], u32 asked) {
+  __device__ __forceinline__ void take_asked(const A_T (&a)[AHEAD], const U_T (&x)[AHEAD], const u32 (&j)[AHEAD],
+                                             u32 asked) {
 #pragma unroll
-    for (int i = 0; i < UNROLL; ++i)
-      if (i < asked) take(x[i], j[i]);
+    for (int i = 0; i < AHEAD; ++i)
+      if (i < asked) take(a[i], x[i], j[i]);
   }
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* row, PIECES(), CODES(),
-            const PLACE_T* value_ptr, const value_t* a_val, A_T a_iso, i64 a_stride, const U_T* u_val, U_T u_iso,
+            const PLACE_T* first, const value_t* a_val, A_T a_iso, i64 a_stride, const U_T* u_val, U_T u_iso,
             i64 u_stride, i64 hot, i64 size, const u64* reached, Z_T* parts, u64* t_bits, Z_T* t_val) {
-  (void)value_ptr, (void)a_val, (void)a_stride;
+  (void)first;
   const Pieces pieces = PIECES_OF;
   const u32 lane = threadIdx.x & 31, warps = gridDim.x * (THREADS / 32);
 #if SHARED_BYTES
@@ -128,9 +141,10 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* ro
     x.piece = piece[grade] + (number << grade) + (lane >> x.log_lanes);
     x.inside = x.piece < piece[grade + 1];
     if (x.inside) x.row = row[x.piece], x.lane.ask(pieces, grade, number, x.piece);
+    if (RANKED && x.inside) x.first = first[x.piece];
     return x;
   };
-  Sums sums = {u_val, nullptr, u_iso, u_stride, 0, a_iso, BEGIN};
+  Sums sums = {u_val, nullptr, u_iso, u_stride, 0, {a_val, a_iso, a_stride}, 0, BEGIN};
 #if SHARED_BYTES
   sums.here = here, sums.hot = (u32)hot;
 #endif
@@ -144,6 +158,7 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* ro
     const Run after = ask_run(k + 2 * warps);
     next.lane.open(pieces, words, next.log_lanes);
     sums.sum = BEGIN;
+    if (RANKED) sums.entry = of.first + of.lane.before(of.log_lanes);
     of.lane.run(pieces, words, sums);
     Z_T sum = sums.sum;
     for (u32 d = (1u << of.log_lanes) / 2; d; d /= 2) sum = add(sum, shuffle_xor(ALL_LANES, sum, d));

@@ -1,12 +1,12 @@
 // Steps along rows that are decoded from their beginning (kernels/step_rows.cuh): LANES lanes share a row, so many rows at a
-// time as a warp has such groups; a warp decodes a segment of a long one. Of a form's step.cu: Back, with
-// look(j, wanted, u_bits), whether u has an entry in row j, for the lanes that want to know.
+// time as a warp has such groups; some warps decode a segment of a long one, and each takes its share of what is in it. Of a form's step.cu: Back, with
+// look(j, wanted, u_bits), whether u has an entry in row j, for the lanes that want to know; it is a Likely.
 #ifndef STEP_BLOCKS
 #define STEP_BLOCKS (__CUDA_ARCH__ >= 900 ? 4 : 3)  // of a multiprocessor; compute capability 8 would spill registers
 #endif
-#define PARTS 1
+#define LOG_PARTS 3  // warps that share a segment, at most: to decode takes less than to take what is found
 #define EARLY 0
-enum { AT_ONCE = 1 };
+enum { AT_ONCE = 2 };
 typedef i64 entry_t;
 typedef u32 number_t;
 
@@ -23,19 +23,26 @@ template <class Take> __device__ __forceinline__ void walk_rows(const Rows& rows
     const u32 i = __shfl_sync(ALL_LANES, mine.unit, owner);
     Item row = {};
     if (own) row = rows.item(i);  // once more: it is near, and registers are few
-    rows.along(row, WARP_LANE & (LANES - 1), LANES, [&](bool has, i64 j, i64 e) {
-      const number_t column = (number_t)j;
-      take(&has, &column, &e, &owner);
-    });
+    int owners[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; ++k) owners[k] = owner;
+    rows.along<AT_ONCE>(row, WARP_LANE & (LANES - 1), LANES,
+                        [&](const bool* has, const u32* j, const i64* e) { take(has, j, e, owners); });
   }
 }
 
+// As many as there are warps for.
+__device__ __forceinline__ u32 log_parts_of(u64 segments, i64 warps) {
+  u32 log = LOG_PARTS;
+  while (log && segments << log > (u64)warps) --log;
+  return log;
+}
 template <class Take>
-__device__ __forceinline__ void walk_segment(const Rows& rows, u32 i, u32 s, int, i64 longest, Take take) {
-  rows.along_segment(i, s, longest, [&](bool has, i64 j, i64 e) {
-    const number_t column = (number_t)j;
-    const int owner = 0;
-    take(&has, &column, &e, &owner);
+__device__ __forceinline__ void walk_segment(const Rows& rows, u32 i, u32 s, u32 part, u32 parts, i64, Take take) {
+  const int owners[AT_ONCE] = {};
+  u32 turn = part;
+  rows.along_segment<AT_ONCE>(i, s, [&](const bool* has, const u32* j, const i64* e) {
+    if (!(turn++ & (parts - 1))) take(has, j, e, owners);
   });
 }
 
@@ -64,8 +71,19 @@ template <int G, class Start, class Hits> __device__ __forceinline__ bool look_t
   return hit;
 }
 
-// Where the next row that pulls lies is not asked for ahead: it would take registers that there are not.
+// Where the next row that pulls lies is not asked for ahead: it would take registers that there are not. The column where it
+// most likely finds an entry is (likely.py), and says whether it has any; rows that have none there wait to be decoded.
+#define BY_BLOCK 0
+#define NO_ENTRIES ~0u
 typedef bool back_row_t;
+typedef u32 guess_t;
+struct Likely {
+  const u32* likely;
+  i64 guesses;  // 0: not known
+  __device__ __forceinline__ u32 guess(i64 j) const { return guesses ? likely[j] : 0; }
+  __device__ __forceinline__ bool some(bool, u32 guess) const { return guess != NO_ENTRIES; }
+  __device__ __forceinline__ i64 place(bool, u32) const { return 0; }  // values do not pull
+};
 template <class B> __device__ __forceinline__ bool back_row(const B&, i64) { return true; }
 template <class B> __device__ __forceinline__ Hit back_look(const B& back, bool wanted, i64 j, const u64* u_bits) {
   return back.look(j, wanted, u_bits);

@@ -1,6 +1,6 @@
 // Rows in which a pull has not found an entry at the first look: each warp gathers its own until there are enough for all its
-// lanes, and the block goes together through those that are long. Of a form that says what a row is (back_row_t), and walks
-// through 32 of them at a time.
+// lanes, and the block goes together through those that are long (BY_BLOCK). Of a form that says what a row is (back_row_t),
+// and walks through 32 of them at a time.
 #define SLOTS 64        // of a warp: it takes 32 rows as soon as it has them
 #define LONGEST 1024    // entries of a row, from which on a block looks at it
 #define LONG_SLOTS 32   // rows that wait for that; further ones are looked at by their warp
@@ -10,8 +10,10 @@ struct Deferred {
     back_row_t row[SLOTS];
     u32 number[SLOTS];
   } of_warp[BLOCK / 32];
+#if BY_BLOCK
   back_row_t row[LONG_SLOTS];
   u32 number[LONG_SLOTS], count;
+#endif
 
   // The whole warp calls it: how many rows of it wait then.
   __device__ __forceinline__ u32 put(bool add, const back_row_t& x, u32 number_of, u32 waiting) {
@@ -29,10 +31,12 @@ struct Deferred {
     back_row_t x = {};
     if (WARP_LANE < few) x = own.row[waiting + WARP_LANE], number_of = own.number[waiting + WARP_LANE];
     __syncwarp();
+#if BY_BLOCK
     if ((i64)x.end - (i64)x.begin > LONGEST) {
       const u32 at = atomicAdd(&count, 1u);
       if (at < LONG_SLOTS) row[at] = x, number[at] = number_of, x = {};
     }
+#endif
     return x;
   }
 };

@@ -5,16 +5,11 @@
 // SCANS: nobody has listed the entries of u, and no row is long.
 // `old` is the frontier of the round before, which is cleared for the round after.
 // Before it stand the form's rows.cuh and what its step.cu says: how a warp walks along rows (walk_rows, walk_segment, by
-// AT_ONCE entries a lane), PARTS of a segment, and the rows that pull (Back, PULL_FORM, PULL_FORM_OF, back_row,
-// back_look; is_same, back_length). GUESSES: it knows where a row most likely has an entry (Back::likely, place), and rows
-// that have none there wait (kernels/deferred.cuh) for look and look_by_block.
+// AT_ONCE entries a lane), how many share a segment (log_parts_of), and the rows that pull (Back, PULL_FORM, PULL_FORM_OF, back_row,
+// back_look; is_same, back_length). Where a row most likely has an entry is looked at first (Back::guesses, guess, some,
+// place), and rows that have none there wait (kernels/deferred.cuh), long ones for look_by_block (BY_BLOCK).
 // Of forms that are decoded from the beginning of a row kernels/decoded_rows.cuh says most of it.
-#ifndef GUESSES
-#define GUESSES 0
-#endif
-#if GUESSES
 #include "kernels/deferred.cuh"
-#endif
 #if SCANS  // there is no list of u: its bits are looked at, eight rows at a time, so that close ones go to many warps
 #define ROWS 8
 typedef u8 rows_t;
@@ -173,9 +168,10 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
     }
   }
   if (!pull) {
-    for (i64 s = warp; s < (i64)segments * PARTS; s += warps) {
-      i = u_segments[2 * (s / PARTS)];
-      if (bit_of(u_bits, i)) walk_segment(A, i, u_segments[2 * (s / PARTS) + 1], (int)(s % PARTS), longest, push);
+    const u32 log = log_parts_of(segments, warps), parts = 1u << log;
+    for (i64 s = warp; s < (i64)(segments << log); s += warps) {
+      i = u_segments[2 * (s >> log)];
+      if (bit_of(u_bits, i)) walk_segment(A, i, u_segments[2 * (s >> log) + 1], (u32)s & (parts - 1), parts, longest, push);
     }
   }
 #if PULLS
@@ -190,9 +186,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       bool inside;
       u32 masked, also;  // what `open` looks at
       back_row_t row;
-#if GUESSES
-      COL_T guess;
-#endif
+      guess_t guess;
     };
     const auto ask = [&](i64 j) {
       Asked x = {};
@@ -201,9 +195,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
         if (mask_stride) x.masked = peek((const u32*)mask + (j >> 5));
         if (ALSO) x.also = peek((const u32*)u_bits + (j >> 5));
         x.row = back_row(back, j);
-#if GUESSES
-        x.guess = back.guesses ? back.likely[j] : COL_T(0);
-#endif
+        x.guess = back.guess(j);
       }
       return x;
     };
@@ -216,13 +208,11 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       const i64 length = !WEIGHS || !hit.some ? 0 : same ? back_length(row) : A.work_of(A.item((u32)j));
       weigh(stage, t, hit.some, j, length, entries, work);
     };
-#if GUESSES
     __shared__ Deferred deferred;
     u32 waiting = 0;  // rows of this warp
+#if BY_BLOCK
     if (threadIdx.x == 0) deferred.count = 0;
     __syncthreads();
-#else
-    const u32 waiting = 0;
 #endif
     i64 j = warp * share + WARP_LANE;
     Asked now = ask(j);
@@ -231,30 +221,24 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
         const i64 next = j + warps * share, at = j - WARP_LANE;
         const Asked then = ask(next);
         const bool wanted = now.inside & ((((now.masked | now.also) ^ (u32)mask_invert) >> (j & 31)) & 1);
-#if GUESSES
-        const bool some = wanted && now.row.begin < now.row.end;
+        const bool some = wanted && back.some(now.row, now.guess);
         const bool met = some && back.guesses && bit_of(u_bits, now.guess);
         waiting = deferred.put(some && !met, now.row, (u32)j, waiting);
         const Hit hit = {met, (i64)now.guess, KIND == VALUES && met && a_stride ? back.place(now.row, now.guess) : 0};
-#else
-        const Hit hit = back_look(back, wanted ? now.row : back_row_t(), j, u_bits);
-#endif
         const u32 hits = __ballot_sync(ALL_LANES, hit.some);
         if (WARP_LANE == 0 && share == 32) ((u32*)t_bits)[at >> 5] = hits;
         else if (WARP_LANE == 0 && hits) atomicOr((u32*)t_bits + (at >> 5), hits << (at & 31));  // t had no bits
         close(hit, j, now.row);
         j = next, now = then;
       }
-#if GUESSES
       if (waiting < 32 && j - WARP_LANE < size) continue;
       u32 i = 0;
       const back_row_t row = deferred.take(waiting, i);
-      const Hit hit = back.look(row, u_bits);
+      const Hit hit = back_look(back, row, i, u_bits);
       if (hit.some) set_bit(t_bits, i);
       close(hit, i, row);
-#endif
     }
-#if GUESSES
+#if BY_BLOCK
     __syncthreads();
     for (u32 k = 0; k < deferred.count && k < LONG_SLOTS; ++k) {
       const back_row_t row = deferred.row[k];

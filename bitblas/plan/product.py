@@ -143,7 +143,7 @@ def is_graded(semiring: Typed[Semiring], kind: int, form: Form, full: bool, u: D
     """Whether rows are graded by their length, where there is no mask and nothing of the output stays: sums of numbers
     over so many entries that their schedule repays. ranked: entries have values of their own."""
     z = semiring.return_type
-    numbers = not (ranked and form.format.ranked) and all(t is not BOOL and t.kind in "fiu" for t in (z, u))
+    numbers = (not ranked or form.format.weighs) and all(t is not BOOL and t.kind in "fiu" for t in (z, u))
     return numbers and is_joined(semiring, kind, form, full) and form.format.is_graded(form)
 
 

@@ -26,10 +26,13 @@ def graded() -> Iterator[Variant]:
         ("nib", "plus_second", FP32, BOOL, HOT_BYTES[0], SHORT),
         ("nib", "plus_second", FP32, BOOL, 0, SHORT),
         ("nib", "plus_second", FP64, BOOL, 0, 0),
+        ("nib", "min_plus", FP32, FP32, HOT_BYTES[0], SHORT),
+        ("nib", "min_plus", FP32, FP32, 0, SHORT),
         ("cgr", "plus_second", FP32, BOOL, 0, SHORT),
         ("cgr", "plus_second", FP64, BOOL, 0, 0),
     ):
         types = tuple((name, INT32) for name in format_of(key).indices)
         op = semiring[name][dtype]
-        end, how = End(op.return_type, op.return_type), {"flip": False, "ranked": False, "full": True, "packed": False}
+        end = End(op.return_type, op.return_type)
+        how = {"flip": False, "ranked": a is not BOOL, "full": True, "packed": False}
         yield graded_variant(key, types, op, VALUES, a, dtype, end, shared, width, **how)

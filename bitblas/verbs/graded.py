@@ -64,7 +64,7 @@ class GradedPull:
         variant = graded_variant(form.key, types, semiring, kind, a_type, of.u_type, end, shared, width, **options)
         self.variants = (variant, hubs_variant(semiring, kind, 1, end))[: 1 + (self.grades.hubs is not None)]
         self.kernel, self.join = compiled(device, variant), compiled(device, self.variants[-1])
-        self.matrix = *form.unit_contents(options["ranked"]), *of.matrix.values
+        self.matrix = *format.graded_contents(form, options["ranked"]), *of.matrix.values
         self.nothing, self.one = no_output(device, end.w), of.value
 
     def scratch(self) -> Any:

@@ -98,7 +98,7 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     else:
         begin = np.zeros(nrows + 1, np.int64)
         np.cumsum(form.ptr[I + 1] - form.ptr[I], out=begin[1:])
-    if J is not None and I is not None and begin[-1] * SEARCHED < A.ncols:
+    if J is not None and begin[-1] * SEARCHED < A.ncols:
         return searched(A, I, J)
     if J is not None:
         place = np.full(A.ncols, -1, index_type(A.ncols))
@@ -109,12 +109,12 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
 def searched(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
     """A[I, J], both ascending, where few entries are read: nothing of A's size is made. On any device."""
     form, device = A.structure.rows(), A.device
-    begin = form.ptr[I]
-    rows, at = expanded(device, form.ptr[I + 1] - begin, begin)
+    begin, end = (form.ptr[:-1], form.ptr[1:]) if I is None else (form.ptr[I], form.ptr[I + 1])
+    rows, at = expanded(device, end - begin, begin)
     cols = form.columns_at(at)
     place = J.searchsorted(cols)
     kept = (J[place.clip(max=len(J) - 1)] == cols).nonzero()[0] if len(J) else place[:0]
-    made = from_arrays(device, len(I), len(J), pointers_of(rows[kept], len(I), device), place[kept])
+    made = from_arrays(device, len(begin), len(J), pointers_of(rows[kept], len(begin), device), place[kept])
     return of_rows(made, A.dtype, take(A.values_for(form.key, False), at[kept]))
 
 

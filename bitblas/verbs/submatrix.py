@@ -37,6 +37,10 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
         (rows, cols), xp = hyper.lists(A), A.device.xp
         (i, row, m), (j, col, n) = hyper.asked(I, rows, A.nrows, xp), hyper.asked(J, cols, A.ncols, xp)
         return hyper.widened(extract(hyper.own(A), i, j), row, col, m, n)
+    if I is not None and A.structure.primary.format.picks:
+        A, I = _picked(A, I), None
+        if J is None:
+            return A
     if regions.goes_by_rows(A) and regions.ascends(J):
         return regions.extract(A, I, J)
     if I is not None and J is not None and regions.ascends(I) and (J is I or regions.ascends(J)):
@@ -65,6 +69,25 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
             owner, place = regions.expanded(device, xp.searchsorted(J[order], cols, side="right") - low, low)
             rows, cols, values = rows[owner], order[place], take(values, owner)
     return build.from_coo(device, nrows, ncols, rows, cols, values, A.dtype)
+
+
+def _picked(A: MatrixStore, rows: Any) -> MatrixStore:
+    """Some rows of a form that gives them without the others."""
+    primary: Any = A.structure.primary
+    form, places = primary.some_rows(rows, not A.iso)
+    return stores.of_rows(form, A.dtype, unpacked(A.taken(places)))
+
+
+def _row(A: MatrixStore, i: int) -> tuple[Any, int, int, Any]:
+    """Rows in which row i is entries low .. high, and where the values of their entries lie (None: as these do)."""
+    form: Any = A.structure.primary
+    device = A.device
+    if form.format.picks:
+        rows, order = form.some_rows(device.asarray([i], np.int64), not A.iso)
+        return rows, 0, rows.nvals, order
+    form = A.structure.rows()
+    low, high = device.to_host(form.ptr[i : i + 2]).tolist()
+    return form, low, high, None if A.iso else A.structure.order("csr")
 
 
 def _ordered(xp: Any, keys: Any, values: Any) -> tuple[Any, Any]:
@@ -106,8 +129,7 @@ def line(A: MatrixStore, i: int, *, column: bool) -> VectorStore:
     elif not A.usual and A.structure.renumbers:
         (_, at), values = _part(A, Region(row_low=i, row_high=i + 1))
     else:
-        form, order = A.structure.rows(), None if A.iso else A.structure.order("csr")
-        low, high = A.device.to_host(form.ptr[i : i + 2]).tolist()
+        form, low, high, order = _row(A, i)
         places = xp.arange(low, high) if order is None else order[low:high]
         at, values = form.columns(low, high).astype(np.int64), unpacked(A.taken(places))
     return vector_build.build(A.device, A.nrows if column else A.ncols, A.dtype, at, values)
@@ -128,15 +150,13 @@ def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
         places = [numbers.placed(A.device.xp, some, A.device.asarray([k])) for some, k in held]
         there = all(bool(hit[0]) for _, hit in places)
         return element(hyper.own(A), *(int(place[0]) for place, _ in places)) if there else None
-    form = A.structure.rows()
-    low, high = A.device.to_host(form.ptr[i : i + 2]).tolist()
+    form, low, high, order = _row(A, i)
     cols = form.columns(low, high)
     at = int(A.device.xp.searchsorted(cols, A.device.asarray([j], cols.dtype))[0])
     if low + at >= high or int(cols[at]) != j:
         return None
     if isinstance(A.raw, np.generic):
         return A.raw
-    order = A.structure.order("csr")
     place = low + at if order is None else int(order[low + at])
     one = A.raw.plain(place, place + 1) if isinstance(A.raw, PackedValues) else A.raw[place : place + 1]
     return A.dtype.np_type.type(A.device.to_host(one)[0])

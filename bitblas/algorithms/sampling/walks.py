@@ -1,7 +1,8 @@
 """Random walks: from a vertex along one of its edges, and so on.
 
 Method: the edges of a row stand side by side in the entries of A; the walk takes the entry that a random number points
-to, all walks one step at once. With weights it points into their running sum.
+to, all walks one step at once. With weights it points into their running sum. Of a graph of very many edges in memory
+of the host only those that leave where walks stand are asked for, step by step.
 
 State: at[k] is where walk k stands, an array; -1 once it has come to a vertex without an edge out.
 Random numbers are hashes of the number of the walk, the step and the seed: the same on every device and library.
@@ -16,8 +17,10 @@ Salmon, Moraes, Dror, Shaw: Parallel random numbers, as easy as 1, 2, 3. SC 2011
 
 from .. import _check as check
 from .. import _watch as watch
-from .._parts import degrees, numbers
+from .._parts import by_rows, degrees, numbers
 from .._scores import drawn
+
+MANY = 1 << 17  # edges for each step, from which on to copy all takes longer on a CPU than to ask for some at each
 
 
 @check.on_its_device
@@ -37,13 +40,16 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
     starts = check.vertices(gb, "starts", starts, n)
     length = check.count(gb, "length", length, "a walk has one step or more")
     seed = 0 if seed is None else check.integer("seed", seed)
-    steps = Steps(A, weighted, gb)
+    steps = (Near if by_rows(A, MANY * length) else Steps)(A, weighted, gb)
     at = gb.Vector.from_coo(numbers(len(starts), gb), starts, gb.dtypes.INT64, size=len(starts)).to_dense(0)
     places, chances = [at], chance(draws(len(starts), length, seed, gb))
-    for random in chances if len(steps.j) else ():
+    for random in chances:
+        here, k = steps.here(at)
+        if not len(here.j):
+            break
         # walks go on where there is an edge
-        going = (at >= 0) & (steps.d[at] > 0)
-        at = going * (steps.taken(at, random) + 1) - 1
+        going = (at >= 0) & (here.d[k] > 0)
+        at = going * (here.taken(k, random) + 1) - 1
         places.append(at)
         watch.tell(total=length)
     return table(places, length, gb)
@@ -77,6 +83,10 @@ class Steps:
             self.w = w.astype("float64")
             self.sums = self.w.cumsum()
 
+    def here(self, at):
+        """The steps from some vertices, and the numbers that these have there."""
+        return self, at
+
     def taken(self, at, random):
         """Where each walk goes from `at`: along the edge that its random number in (0, 1) points to. Anywhere from
         where no edge leaves."""
@@ -87,6 +97,20 @@ class Steps:
         low = self.sums[first] - self.w[first]
         k = self.sums.searchsorted(low + random * (self.sums[end] - low), side="right").clip(first, end)
         return self.j[k]
+
+
+class Near:
+    """The same of a graph whose edges are asked for where they are needed."""
+
+    def __init__(self, A, weighted, gb):
+        self.A, self.weighted, self.gb = A, check.flag("weighted", weighted), gb
+        if weighted:
+            check.weights(gb, A)
+
+    def here(self, at):
+        # the rows in which walks stand; of none that goes on the first row of all
+        v, _ = self.gb.Vector.from_coo(at.clip(0), True, size=self.A.nrows).to_coo(values=False)
+        return Steps(self.A[v, :].new(), self.weighted, self.gb), v.view("int64").searchsorted(at.clip(0))
 
 
 def table(places, length, gb):

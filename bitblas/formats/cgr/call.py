@@ -9,6 +9,7 @@ import numpy as np
 from ...device import dummy
 from ...kernels.prologue import Variant
 from ..choice import Constants
+from ..coded_likely import guesses_of
 from ..hubs import Hubs, cut
 from .choice import CgrChoice
 from .grades import graded_constants
@@ -58,7 +59,8 @@ class CgrCall:
         return *given, len(found.rows), found.rows, found.first, found.begin, self.segment
 
     def pulled(self: Any, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
-        return self.heads, self.words, self.segment
+        """Also where rows most likely have an entry."""
+        return self.heads, self.words, self.segment, *guesses_of(self, read, 1, self.segment)
 
     def hubs(self: Any, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
         """Rows of more than `longest` words. begin: a mark of each part, which has the segments that begin in it."""

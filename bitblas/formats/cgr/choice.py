@@ -18,6 +18,7 @@ class CgrChoice(CodedChoice):
 
     name = folder = "cgr"
     heavy = True
+    weighs = False  # values lie by segments, of intervals and of others
     warms = False  # a block of 1024 threads has few registers (RMAT 20 by degree, H200: 300 us, and 265 without)
     part_lanes = 8  # rows that are a little too long for one lane have no more segments
 

@@ -43,8 +43,11 @@ def check_part(words, place, end, segment, row, columns, runs):
 
 
 @njit(**KERNEL)
-def decode(lo, hi, columns, segment, heads, words, counts, col, place):
-    for row in range(lo, hi):
+def decode(lo, hi, row_of, row_stride, columns, segment, heads, words, counts, col, place):
+    for k in range(lo, hi):
+        row = k
+        if row_stride != 0:
+            row = np.int64(at(row_of, k))
         begin = row_begin(heads, words, row)
         end = row_end(heads, words, row)
         if begin == end:
@@ -53,7 +56,7 @@ def decode(lo, hi, columns, segment, heads, words, counts, col, place):
             after = check_part(words, begin, end, segment, row, columns, True)
             if after >= 0:
                 after = check_part(words, after, end, segment, row, columns, False)
-            put(counts, row, np.int64(after < 0))
+            put(counts, k, np.int64(after < 0))
         else:
             inside = np.int64(0)
             runs = open_part(words, begin, row)
@@ -65,9 +68,9 @@ def decode(lo, hi, columns, segment, heads, words, counts, col, place):
                 for s in range(others[4]):
                     count, _ = gamma_at(words, others[6] + s * segment if s > 0 else others[6])
                     inside += count
-                put(counts, row, inside)
+                put(counts, k, inside)
             else:
-                e = np.int64(at(counts, row))
+                e = np.int64(at(counts, k))
                 in_runs = e
                 in_others = e + inside
                 runs = open_part(words, begin, row)
@@ -82,10 +85,10 @@ def decode(lo, hi, columns, segment, heads, words, counts, col, place):
                     others, j = residual(words, segment, others, row)
                 while some or other:
                     if some and (not other or start < j):
-                        for k in range(length):
-                            put(col, e + k, start + k)
+                        for x in range(length):
+                            put(col, e + x, start + x)
                             if ORDER:
-                                put(place, e + k, in_runs + k)
+                                put(place, e + x, in_runs + x)
                         e += length
                         in_runs += length
                         some = runs[1] > 0

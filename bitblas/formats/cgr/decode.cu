@@ -1,6 +1,6 @@
-// Codes become rows, a thread a row. FILL 0: counts[row] is how many entries a row has. FILL 1: their columns, from
-// counts[row] on; ORDER: and where each stands among the entries of the form, intervals first. FILL 2: counts[row] is 1
-// where what is there cannot be decoded within the row and its columns, else 0.
+// Codes become rows, a thread a row: all, or (row_stride 1) those that row_of lists. FILL 0: counts[k] is how many entries
+// row number k has. FILL 1: their columns, from counts[k] on; ORDER: and where each would stand with intervals first. FILL 2:
+// counts[k] is 1 where what is there cannot be decoded within the row and its columns, else 0.
 #include "formats/cgr/part.cuh"
 
 // Reads numbers within limits.
@@ -40,10 +40,12 @@ struct Careful {
 };
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-decode(i64 n, i64 columns, i64 segment, const i64* heads, const u32* words, i64* counts, int* col, i64* place) {
+decode(i64 n, const i64* row_of, i64 row_stride, i64 columns, i64 segment, const i64* heads, const u32* words, i64* counts,
+       int* col, i64* place) {
   (void)columns, (void)col, (void)place;
-  const i64 row = thread_number();
-  if (row >= n) return;
+  const i64 k = thread_number();
+  if (k >= n) return;
+  const i64 row = row_stride ? row_of[k] : k;
   const Extent x = row_extent(heads, words, row);
 #if FILL == 2
   Careful reader = {words, x.at, x.end, true};
@@ -51,7 +53,7 @@ decode(i64 n, i64 columns, i64 segment, const i64* heads, const u32* words, i64*
     reader.part(segment, row, columns, true);
     reader.part(segment, row, columns, false);
   }
-  counts[row] = !reader.sound;
+  counts[k] = !reader.sound;
 #else
   if (x.at == x.end) return;
   Part runs(words, x.at, row);
@@ -64,18 +66,18 @@ decode(i64 n, i64 columns, i64 segment, const i64* heads, const u32* words, i64*
     i64 at = others.area + s * segment;
     count += gamma_at(words, at);
   }
-  counts[row] = count;
+  counts[k] = count;
 #else
   runs = Part(words, x.at, row);
-  i64 e = counts[row], j = 0, run = 0;
+  i64 e = counts[k], j = 0, run = 0;
   i64 in_runs = e, in_others = e + inside;  // places
   bool some = runs.more(words, segment, row), other = others.more(words, segment, row);
   if (some) run = runs.interval(words, length);
   if (other) j = others.residual(words);
   while (some || other) {
     if (some && (!other || run < j)) {
-      for (i64 k = 0; k < length; ++k, ++e) {
-        col[e] = (int)(run + k);
+      for (i64 x = 0; x < length; ++x, ++e) {
+        col[e] = (int)(run + x);
         if (ORDER) place[e] = in_runs++;
       }
       some = runs.more(words, segment, row);

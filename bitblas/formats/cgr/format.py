@@ -31,7 +31,9 @@ from .. import sound
 from ..blocks import extents_variant
 from ..choice import Format
 from ..coded import Coded
+from ..coded_likely import likely_variant
 from ..csr.format import Csr
+from ..picked import Some
 from . import layout
 from .call import FORMATS, CgrCall, marks_variant
 from .grades import pieces_variant
@@ -46,6 +48,7 @@ class Cgr(CgrCall, Coded):
     formats: ClassVar[tuple[Format, ...]] = FORMATS
     format = FORMATS[0]
     in_word = layout.IN_WORD
+    in_order = False
 
     @classmethod
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Cgr, Any]:
@@ -61,16 +64,13 @@ class Cgr(CgrCall, Coded):
         form = cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks, segment)
         if not order:
             return form, None
-        place = layout.decoded(form, True)[2]
+        place = form.decoded(True)[2]
         moved = rows.device.xp.empty_like(place)
         moved[place] = rows.device.xp.arange(rows.nvals)
         return form, moved
 
-    def pointers(self) -> Any:
-        return layout.pointers(self)
-
-    def decoded(self, order: bool) -> tuple[Any, Any, Any]:
-        return layout.decoded(self, order)
+    def decode(self, fill: int, counts: Any, col: Any, place: Any, some: Some) -> None:
+        layout.decode(self, fill, counts, col, place, some)
 
     def is_symmetric(self) -> bool:
         """Peak memory: that of `to_csr`."""
@@ -99,3 +99,4 @@ class Cgr(CgrCall, Coded):
         yield from (layout.encode_variant(INT32, fill, listed) for fill in (0, 1) for listed in (0, 1))
         yield from (layout.decode_variant(fill, order) for fill, order in ((0, 0), (1, 0), (1, 1), (2, 0)))
         yield from (extents_variant(cls.in_word), marks_variant(), pieces_variant())
+        yield likely_variant(cls, 1)

@@ -12,6 +12,7 @@ from ...device import ranges
 from ...kernels.prologue import Variant
 from ..blocks import GROUP, PAD, blocks_of, mean_words
 from ..csr.format import PARALLEL_ENTRIES, Csr
+from ..picked import Some, all_of
 from ..sample import Sample
 
 IN_WORD = 32  # bits of a word
@@ -107,39 +108,19 @@ def encoded(rows: Csr, segment: int) -> tuple[Any, Any]:
     return heads, words
 
 
-def decode(form: Any, fill: int, counts: Any, col: Any, place: Any = None) -> None:
-    """One pass of decode.cu over a form."""
-    given = form.device.xp.zeros(1, np.int64) if place is None else place
+def decode(form: Any, fill: int, counts: Any, col: Any, place: Any, some: Some) -> None:
+    """One pass of decode.cu over rows of a form."""
+    given = some.rows if place is None else place
     run = form.device.kernel(decode_variant(fill, int(place is not None)))
-    bounds = form.bounds(form.nvals)
-    run(form.nrows, form.ncols, form.segment, form.heads, form.words, counts, col, given, bounds=bounds)
-
-
-def pointers(form: Any) -> Any:
-    """The number of each row's first entry, and of all. Peak memory: the result, and 8 bytes per row."""
-    xp, nrows = form.device.xp, form.nrows
-    ptr, counts = xp.zeros(nrows + 1, np.int64), xp.zeros(max(1, nrows), np.int64)
-    decode(form, 0, counts, xp.zeros(1, np.int32))
-    xp.cumsum(counts[:nrows], out=ptr[1:])
-    if int(ptr[-1]) != form.nvals:
-        raise ValueError(f"words: expected {form.nvals} entries, got {int(ptr[-1])}")
-    return ptr
-
-
-def decoded(form: Any, order: bool) -> tuple[Any, Any, Any]:
-    """Row pointers, columns, and the places of the entries, where asked for."""
-    xp, nvals = form.device.xp, form.nvals
-    ptr, col = pointers(form), xp.empty(max(1, nvals), np.int32)
-    place = xp.empty(max(1, nvals), np.int64) if order else None
-    decode(form, 1, ptr, col, place)
-    return ptr, col[:nvals], None if place is None else place[:nvals]
+    what = form.ncols, form.segment, form.heads, form.words, counts, col, given
+    run(some.size, some.rows, some.stride, *what, bounds=some.bounds)
 
 
 def check_codes(form: Any) -> None:
     """ValueError unless all rows can be decoded within their words and columns."""
     xp = form.device.xp
     wrong = xp.zeros(max(1, form.nrows), np.int64)
-    decode(form, 2, wrong, xp.zeros(1, np.int32))
+    decode(form, 2, wrong, xp.zeros(1, np.int32), None, all_of(form))
     if bool(wrong.any()):
         row = int(xp.flatnonzero(wrong)[0])
         raise ValueError(f"words: expected intervals and columns of row {row}, within it and below {form.ncols}")

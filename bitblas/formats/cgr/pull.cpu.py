@@ -26,6 +26,9 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, segment, value_
                 for s in range(parts + 1):
                     if s > 0:
                         left, place = gamma_at(words, area + s * segment)
+                    if U_FULL and KIND == COUNT and not runs:
+                        count += left
+                        left = np.int64(0)
                     spare = np.int64(0)
                     ahead = np.uint64(0)
                     j = np.int64(row)

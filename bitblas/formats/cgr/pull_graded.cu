@@ -29,6 +29,7 @@ struct Lane {
     in_runs = mine && (alone || s < runs);
     at += in_runs ? (i64)s * of.segment : later + (i64)(s - runs) * of.segment;
   }
+  __device__ __forceinline__ u32 before(u32) const { return 0; }  // not RANKED
   template <class S>
   __device__ __forceinline__ void run(const Pieces&, const u32* words, S& sums) {
     u32 left = in_runs ? gamma_at(words, at) : 0, column = row;

@@ -20,4 +20,12 @@ template <class F> __device__ __forceinline__ void each_found(Found& of, F reach
     of.has[TAKEN - 1] = false;
   }
 }
+// All of them at once.
+template <int N, class F> __device__ __forceinline__ void some_found(Found& of, F take) {
+  static_assert(N == TAKEN, "a step asks for as many as a lane finds");
+  i64 e[N];
+#pragma unroll
+  for (int i = 0; i < N; ++i) e[i] = of.entry + i;
+  if (__any_sync(ALL_LANES, of.has[0])) take(of.has, of.at, e);
+}
 #include "formats/coded_rows.cuh"

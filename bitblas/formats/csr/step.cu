@@ -1,5 +1,5 @@
 // A round of a program by rows that are entered anywhere: kernels/step_rows.cuh. A warp walks along up to 32 rows as if they
-// were one, and PARTS warps share a segment of a long one. Rows that pull: where an entry most likely is, then each lane at a few
+// were one, and four warps share a segment of a long one. Rows that pull: where an entry most likely is, then each lane at a few
 // of its own, several lanes at what is left of a row, or all at that of a long one, or the block.
 #include "formats/csr/rows.cuh"
 #include "formats/csr/any_column.cuh"
@@ -7,13 +7,14 @@
 #include "kernels/joined.cuh"
 #define FEW 4      // entries of a row that its lane looks at at a time
 #define ALONE 12   // rows of a warp, from which on each is looked at by its own lane
-#define PARTS 4    // of a segment: a warp takes one
+#define LOG_PARTS 2  // of a segment: a warp takes one
 #define MANY 256   // entries of a row, from which on a warp looks at them
 #define TOGETHER 8 // lanes that look at the others
 #define PULL_FORM() \
   const PTR_T *pull_ptr, const column_t *pull_col, const COL_T *pull_likely, i64 pull_guesses, const value_t* pull_val
 #define PULL_FORM_OF() {pull_ptr, pull_col, width, pull_val, pull_likely, pull_guesses}
-#define GUESSES 1  // rows tell the column where they most likely find an entry
+#define BY_BLOCK 1
+typedef COL_T guess_t;   // the column where a row most likely finds an entry
 typedef PTR_T entry_t;   // where an entry stands
 typedef COL_T number_t;  // of a row
 
@@ -33,10 +34,11 @@ template <class Take> __device__ __forceinline__ void walk_rows(const Rows& rows
   walk_joined(mine.begin, mine.end, WithColumns<Take>{rows, take});
 }
 
+__device__ __forceinline__ u32 log_parts_of(u64, i64) { return LOG_PARTS; }
 // Part `part` of segment s of row i.
 template <class Take>
-__device__ __forceinline__ void walk_segment(const Rows& rows, u32 i, u32 s, int part, i64 longest, Take take) {
-  const i64 size = (longest + PARTS - 1) / PARTS, begin = (i64)rows.ptr[i] + s * longest, end = rows.ptr[i + 1];
+__device__ __forceinline__ void walk_segment(const Rows& rows, u32 i, u32 s, u32 part, u32, i64 longest, Take take) {
+  const i64 size = (longest + (1 << LOG_PARTS) - 1) >> LOG_PARTS, begin = (i64)rows.ptr[i] + s * longest, end = rows.ptr[i + 1];
   const i64 first = begin + part * size, last = begin + longest < end ? begin + longest : end;
   walk_row((PTR_T)first, (PTR_T)(first + size < last ? first + size : last), WithColumns<Take>{rows, take});
 }
@@ -53,6 +55,8 @@ struct Back {
   const COL_T* likely;  // of each row the column that most rows have (likely.cu)
   i64 guesses;          // 0: not known
 
+  __device__ __forceinline__ COL_T guess(i64 j) const { return guesses ? likely[j] : COL_T(0); }
+  __device__ __forceinline__ bool some(const back_row_t& x, COL_T) const { return x.begin < x.end; }
   // Where column j stands in a row.
   __device__ __forceinline__ i64 place(const back_row_t& x, i64 j) const {
     return lower_bound(AnyColumn<PACKED, COL_T>(col, width), (i64)x.begin, (i64)x.end, j);

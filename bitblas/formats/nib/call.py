@@ -11,10 +11,12 @@ from semirings.dtypes import INT32, lookup_dtype
 from ...device import dummy
 from ...kernels.prologue import Variant
 from ..choice import Constants, Dot, Format
+from ..coded_likely import guesses_of
 from ..contract import Form, Types
 from ..hubs import Hubs, cut
 from .choice import NibChoice
 from .grades import graded_constants
+from .layout import lanes_for
 
 DOT_INDICES = "COL", "MPTR", "APLACE", "BPLACE"
 DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12))  # of the row of A: half of them are filled at a time
@@ -71,6 +73,10 @@ class NibCall:
             return self.heads, self.words, self.places(ranked), 0, none, none, none, none
         marks = len(found.rows), found.rows, found.first, found.begin, found.end
         return self.heads, self.words, self.places(ranked), *marks
+
+    def pulled(self: Any, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
+        """Also where rows most likely have an entry."""
+        return self.heads, self.words, *guesses_of(self, read, lanes_for(len(self.words), self.nrows))
 
     def hubs(self: Any, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
         """Rows of more than `longest` words. begin: a mark of each segment."""

@@ -57,6 +57,9 @@ class NibChoice(CodedChoice):
     def grades(self, form: Any, part: Any = None) -> Any:
         return grades.grades_of(form, part)
 
+    def graded_contents(self, form: Any, ranked: bool) -> tuple[Any, ...]:
+        return (form.words, grades.entries_of(form)) if ranked else super().graded_contents(form, False)
+
     def hot(self, form: Any, columns: int) -> int:
         """The first ones, where most entries of long rows are in them: in an order by degree."""
         if ("hot", columns) not in form.cache:

@@ -3,10 +3,13 @@
 
 
 @njit(**KERNEL)
-def decode(lo, hi, heads, words, counts, col):
-    place = row_begin(heads, words, lo) if lo < hi else np.int64(0)
-    for row in range(lo, hi):
-        if row & 31 == 0:
+def decode(lo, hi, row_of, row_stride, heads, words, counts, col):
+    place = np.int64(0)
+    for k in range(lo, hi):
+        row = k
+        if row_stride != 0:
+            row = np.int64(at(row_of, k))
+        if row_stride != 0 or k == lo or row & 31 == 0:  # else a row begins where the one before it ends
             place = row_begin(heads, words, row)
         stop = row_end(heads, words, row)
         if not FILL:
@@ -14,10 +17,10 @@ def decode(lo, hi, heads, words, counts, col):
             while place < stop:
                 count += np.int64(popcount(window(words, place, stop) & STOPS))
                 place = place + 16 & -2
-            put(counts, row, count)
+            put(counts, k, count)
         else:
             j = row
-            e = np.int64(at(counts, row))
+            e = np.int64(at(counts, k))
             first = True
             while place < stop:
                 # include: formats/nib/window.cpu.py

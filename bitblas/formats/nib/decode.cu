@@ -1,25 +1,25 @@
-// Nibbles become rows, LANES lanes a row. FILL 0: counts[row] is how many entries a row has. FILL 1: their columns, from
-// counts[row] on.
+// Nibbles become rows, LANES lanes a row: all, or (row_stride 1) those that row_of lists. FILL 0: counts[k] is how many
+// entries row number k has. FILL 1: their columns, from counts[k] on.
 #include "formats/nib/walk.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
-decode(i64 n, const i64* heads, const u32* words, i64* counts, int* col) {
+decode(i64 n, const i64* row_of, i64 row_stride, const i64* heads, const u32* words, i64* counts, int* col) {
   (void)col;
-  const i64 row = thread_number() / LANES;
+  const i64 k = thread_number() / LANES, row = row_stride && k < n ? row_of[k] : k;
   const int lane = threadIdx.x & (LANES - 1);
 #if FILL
   Walk<LANES, true> walk;
-  if (row < n) walk = Walk<LANES, true>(row_extent(heads, words, row), row, counts[row]);
+  if (k < n) walk = Walk<LANES, true>(row_extent(heads, words, row), row, counts[k]);
   while (__any_sync(ALL_LANES, walk.more())) {
     Found found;
     walk.step(words, lane, found);
 #pragma unroll
-    for (int k = 0; k < COMPLETED; ++k)
-      if (found.has(k)) col[found.number(k)] = (int)found.at(k);
+    for (int x = 0; x < COMPLETED; ++x)
+      if (found.has(x)) col[found.number(x)] = (int)found.at(x);
   }
 #else
   Extent x = {0, 0};
-  if (row < n) x = row_extent(heads, words, row);
+  if (k < n) x = row_extent(heads, words, row);
   i64 count = 0;
   for (i64 word = (x.at >> 3) + lane; word * 8 < x.end; word += LANES) {
     u32 stops = words[word] & STOPS;
@@ -29,6 +29,6 @@ decode(i64 n, const i64* heads, const u32* words, i64* counts, int* col) {
   }
 #pragma unroll
   for (int d = LANES / 2; d; d >>= 1) count += shuffle_xor(ALL_LANES, count, d);
-  if (row < n && lane == 0) counts[row] = count;
+  if (k < n && lane == 0) counts[k] = count;
 #endif
 }

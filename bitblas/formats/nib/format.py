@@ -19,7 +19,9 @@ from ...kernels.prologue import Variant
 from ..blocks import extents_variant
 from ..choice import Format
 from ..coded import Coded
+from ..coded_likely import likely_variant
 from ..csr.format import Csr
+from ..picked import Some
 from . import layout
 from .call import FORMATS, NibCall, marks_variant
 from .grades import chunks_variant
@@ -39,11 +41,8 @@ class Nib(NibCall, Coded):
         ranks = rows.ptr if order else None
         return cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks), None
 
-    def pointers(self) -> Any:
-        return layout.pointers(self.device, self.nrows, self.nvals, self.heads, self.words)
-
-    def decoded(self, order: bool) -> tuple[Any, Any, Any]:
-        return (*layout.decoded(self.device, self.nrows, self.nvals, self.heads, self.words), None)
+    def decode(self, fill: int, counts: Any, col: Any, place: Any, some: Some) -> None:
+        layout.decode(self, fill, counts, col, some)
 
     def is_symmetric(self) -> bool:
         return layout.mirrored(self.device, self.nrows, self.heads, self.words)
@@ -57,3 +56,4 @@ class Nib(NibCall, Coded):
         yield from (layout.decode_variant(fill, 4) for fill in (0, 1))
         yield from (extents_variant(cls.in_word), layout.MIRROR)
         yield from (marks_variant(), chunks_variant())
+        yield likely_variant(cls, 4)

@@ -13,6 +13,7 @@ from ...kernels.prologue import Variant
 from ..blocks import GROUP, PAD, blocks_of, groups_of, mean_words
 from ..csr.format import PARALLEL_ENTRIES, Csr
 from ..lanes import power_of_two
+from ..picked import Some
 from ..sample import Sample
 
 IN_WORD = 8  # nibbles of a word
@@ -82,30 +83,10 @@ def fill(rows: Csr, heads: Any, ends: Any, words: Any, first: int = 0) -> None:
     _encode(rows, 1, first, xp.zeros(1, np.int64), heads, ends if len(ends) else xp.zeros(1, np.int64), words)
 
 
-def bounds_of_rows(device: Device, nrows: int, work: int) -> Any:
-    """Parallel ranges of rows of encoded words on the CPU."""
-    return device.ranges(nrows, PARALLEL_ENTRIES, work=work)
-
-
-def pointers(device: Device, nrows: int, nvals: int, heads: Any, words: Any) -> Any:
-    """The number of each row's first entry, and of all. Peak memory: the result, and 8 bytes per row."""
-    xp = device.xp
-    ptr, none = xp.zeros(nrows + 1, np.int64), xp.zeros(1, np.int32)
-    counts = xp.zeros(max(1, nrows), np.int64)
-    kernel = device.kernel(decode_variant(0, lanes_for(len(words), nrows)))
-    kernel(nrows, heads, words, counts, none, bounds=bounds_of_rows(device, nrows, nvals))
-    xp.cumsum(counts[:nrows], out=ptr[1:])
-    if int(ptr[-1]) != nvals:
-        raise ValueError(f"words: expected {nvals} entries, got {int(ptr[-1])}")
-    return ptr
-
-
-def decoded(device: Device, nrows: int, nvals: int, heads: Any, words: Any) -> tuple[Any, Any]:
-    """Row pointers and columns. Peak memory: both, and 8 bytes per row."""
-    ptr, col = pointers(device, nrows, nvals, heads, words), device.xp.empty(max(1, nvals), np.int32)
-    kernel = device.kernel(decode_variant(1, lanes_for(len(words), nrows)))
-    kernel(nrows, heads, words, ptr, col, bounds=bounds_of_rows(device, nrows, nvals))
-    return ptr, col[:nvals]
+def decode(form: Any, fill: int, counts: Any, col: Any, some: Some) -> None:
+    """One pass of decode.cu over rows of a form."""
+    run = form.device.kernel(decode_variant(fill, lanes_for(len(form.words), form.nrows)))
+    run(some.size, some.rows, some.stride, form.heads, form.words, counts, col, bounds=some.bounds)
 
 
 def mirrored(device: Device, nrows: int, heads: Any, words: Any) -> bool:

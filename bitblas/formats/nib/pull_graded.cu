@@ -27,6 +27,9 @@ struct Lane {
     const u32 pair = (word + 2) / 2 < of.last ? (word + 2) / 2 : of.last;
     load_pair_if(r0, r1, words + 2 * pair, true);
   }
+  __device__ __forceinline__ u32 before(u32 log_lanes) const {
+    return share_of(length, log_lanes, threadIdx.x & ((1u << log_lanes) - 1)).begin;
+  }
   template <class S>
   __device__ __forceinline__ void run(const Pieces& of, const u32* words, S& sums) {
     sums.each(left, [&] {

@@ -14,4 +14,19 @@ template <class F> __device__ __forceinline__ void each_found(Found& of, F reach
     reached(has, has ? (i64)of.next() : 0, RANKED && has ? of.entry + k : 0);
   }
 }
+// The same, N at a time.
+template <int N, class F> __device__ __forceinline__ void some_found(Found& of, F take) {
+#pragma unroll 1
+  for (int k = 0; __any_sync(ALL_LANES, k < of.count); k += N) {
+    bool has[N];
+    u32 j[N];
+    i64 e[N];
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      has[i] = k + i < of.count;
+      j[i] = has[i] ? of.next() : 0, e[i] = RANKED && has[i] ? of.entry + k + i : 0;
+    }
+    take(has, j, e);
+  }
+}
 #include "formats/coded_rows.cuh"

@@ -2,14 +2,14 @@
 // long one. Of rows that pull (for WORDS) the first words are decoded by one lane, what follows, where it is needed, by
 // several lanes, some rows at a time.
 #include "formats/nib/rows.cuh"
-#define STEP_BLOCKS (__CUDA_ARCH__ >= 900 && !(KIND == WORDS && ALSO) ? 4 : 3)  // with four, registers would be spilled
+#define STEP_BLOCKS (__CUDA_ARCH__ >= 900 && KIND != WORDS ? 4 : 3)  // with four, registers would be spilled
 #include "kernels/decoded_rows.cuh"
-#define PULL_FORM() const i64 *pull_heads, const u32 *pull_words
-#define PULL_FORM_OF() {pull_heads, pull_words}
+#define PULL_FORM() const i64 *pull_heads, const u32 *pull_words, const u32 *pull_likely, i64 pull_guesses
+#define PULL_FORM_OF() {{pull_likely, pull_guesses}, pull_heads, pull_words}
 #define ALONE 2     // words of a row that its lane looks at alone
 #define TOGETHER 8  // lanes that look at the others
 
-struct Back {
+struct Back : Likely {
   const i64* heads;
   const u32* words;
 

@@ -1,0 +1,24 @@
+// Of each row the column whose own row has most words (`length`), among the first ones: where a pull most likely finds an
+// entry of a vector that was found along rows. ~0 for a row without entries. A lane a row.
+#include "formats/cgr/walk.cuh"
+#define STEPS 256  // of a row: of what is longer the rest is not looked at
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 4)
+likely(i64 n, const i64* heads, const u32* words, i64 segment, const i64* length, u32* best) {
+  const i64 row = thread_number();
+  Extent x = {0, 0};
+  if (row < n) x = row_extent(heads, words, row);
+  Walk<1, false, false> walk(words, x, segment, row, 0, 0);
+  i64 most = -1;
+  u32 at = ~0u;
+  for (int step = 0; step < STEPS && __any_sync(ALL_LANES, walk.more()); ++step) {
+    Found found;
+    walk.step(words, 0, found);
+#pragma unroll
+    for (int k = 0; k < TAKEN; ++k) {
+      const i64 here = found.has[k] ? length[found.at[k]] : -1;
+      if (here > most) most = here, at = found.at[k];
+    }
+  }
+  if (row < n) best[row] = at;
+}
