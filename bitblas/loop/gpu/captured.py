@@ -195,8 +195,11 @@ class Captured:
         exchange.tell(exchange.told.count - 2, build.marks.sent)
         exchange.bind()
         self.enter = [exchange.send, exchange.launch(build, 0, split, enters=True)]
-        told_first = exchange.launch(build, end, len(exchange.rows), tells=True)
-        self.leave = [told_first, exchange.launch(build, split, end)]
+        self.leave = [exchange.launch(build, split, end)]
+        if build.outer and not build.end:  # it is told by who decides that the loop has ended
+            build.telling = exchange.telling(end)
+        else:
+            self.leave[:0] = [exchange.launch(build, end, len(exchange.rows), tells=True)]
 
     def _is_written(self, s: Scal) -> bool:
         return any(t.target == s for t in self.body.all)

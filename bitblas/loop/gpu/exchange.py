@@ -124,6 +124,10 @@ class Exchange:
         )
         return launch
 
+    def telling(self, first: int) -> tuple[Any, ...]:
+        """The pieces from `first` on for those who tell the host by themselves (tell.cuh)."""
+        return np.int64(len(self.rows) - first), self.there[FIELDS * first :], self.told.last
+
     # ---- before a run ----
 
     def put(self, piece: int, field: int, value: int) -> None:

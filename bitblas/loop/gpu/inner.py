@@ -141,7 +141,8 @@ class InnerLoop(Nested):
     def _decision(self, handle: int) -> Launch:
         build = self.build
         condition = build.number(*build.condition_at(0))
-        args = np.int64(1), condition, *self.head, build.ends.before, np.uint64(handle), build.going
+        around = condition, *self.head, build.ends.before
+        args = np.int64(1), *around, np.uint64(handle), build.going, *build.telling, np.int64(0)
         launch: Launch = build.launcher(Variant("loop/gpu/enter"), 1, args)
         return launch
 
