@@ -50,31 +50,16 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   const i64 unit = thread_number() / LANES;
   const int lane = threadIdx.x & (LANES - 1);
   const Unit u = UNIT(unit, unit < n);
-  // The lanes of a group tell each other what they found, and end together; columns are asked for one step ahead.
   u64 found = 0;
-  i64 e = u.e + lane;
-  const auto ask = [&](i64* k) {
+  for (i64 e = u.e + lane; e < u.stop && found != u.places; e += AHEAD * LANES) {
+    i64 k[AHEAD];
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) k[i] = columns[e + i * LANES < u.stop ? e + i * LANES : e];
-  };
-  i64 next[AHEAD];
-  bool goes = e < u.stop;
-  if (goes) ask(next);
-  while (__any_sync(ALL_LANES, goes)) {
-    if (goes) {
-      i64 k[AHEAD];
 #pragma unroll
-      for (int i = 0; i < AHEAD; ++i) k[i] = next[i];
-      e += AHEAD * LANES;
-      if (e < u.stop) ask(next);
-#pragma unroll
-      for (int i = 0; i < AHEAD; ++i) found |= x_bits[k[i] * words + u.w];
-    }
-#pragma unroll
-    for (int d = LANES / 2; d >= 1; d >>= 1) found |= shuffle_xor(ALL_LANES, found, d);
-    found &= u.places;
-    goes = e < u.stop && found != u.places;
+    for (int i = 0; i < AHEAD; ++i) found |= x_bits[k[i] * words + u.w] & u.places;
   }
+#pragma unroll
+  for (int d = LANES / 2; d >= 1; d >>= 1) found |= shuffle_xor(ALL_LANES, found, d);
   if (unit >= n || lane) return;
   if (MODE == PARTS) or_places(t_bits, u.to(words), found);
   else t_bits[u.to(words)] = (LINE_T)found;

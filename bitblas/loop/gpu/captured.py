@@ -194,7 +194,7 @@ class Captured:
                 exchange.tell(k + part, array)
         exchange.tell(exchange.told.count - 2, build.marks.sent)
         exchange.bind()
-        self.enter = [exchange.send, exchange.launch(build, 0, split, enters=True)]
+        self.enter = [exchange.send(build), exchange.launch(build, 0, split, enters=True)]
         self.leave = [exchange.launch(build, split, end)]
         if build.outer and not build.end:  # it is told by who decides that the loop has ended
             build.telling = exchange.telling(end)
