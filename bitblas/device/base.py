@@ -55,6 +55,7 @@ class Device(ABC):
     shares_rows = False  # threads share a row, long ones are cut, atomics join sums; else a thread has rows of its own
     sorts_keys = False  # sorting 64-bit keys is what it does best; else entries are counted into their places
     records_loops = False  # bodies of loops are written down and made kernels of; else their statements run one by one
+    stream = 0  # the one that work goes to
     pins = False  # kernels reach memory of the host where it is page-locked, by an address; else as any array
     captures = False  # such a loop can run without the host: as a graph with a while node
     xp: Any = np  # the array module: NumPy or CuPy

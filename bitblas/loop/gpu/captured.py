@@ -220,16 +220,17 @@ class Captured:
         if isinstance(self.condition, Scal):
             state, which = build.condition_at(0)
             exchange.differ(self.numbers, state * STATE + which, int(bool(self.scalars[self.condition.id])))
+        stream = self.device.stream
         for _, exit_, _, exhausted in self.exits:  # exhausted: it has no entries when the loop ends before its limit
             if exhausted and limit == NO_LIMIT:
                 exit_.leave()
                 continue
-            exit_.take()
+            exit_.take(stream)
         with self.device.guard, NOBODY_ELSE if self.group is None else self.group.looping(self._named):
             if tracing.active is None:
-                self.loop.run(self._stop, exchange.told)
+                self.loop.run(self._stop, exchange.told, self._meanwhile)
             else:
-                run = partial(self.loop.run, self._stop, exchange.told)
+                run = partial(self.loop.run, self._stop, exchange.told, self._meanwhile)
                 tracing.active.note_loop(self.device, len(build.launches), run)
         self.recorder.changed()
         _, _, rounds, _, _, fault, index = exchange.told.signed[:ROUNDS]
@@ -251,6 +252,11 @@ class Captured:
             value = host[k + 1 : k + TOLD].view(np.uint8)[: np.dtype(dtype).itemsize].view(dtype)[0]
             self.scalars[s.id]._store(dtype.type(value) if host[k] else None)
         return rounds
+
+    def _meanwhile(self, stream: int) -> None:
+        """What the host does while the device works."""
+        for _, exit_, _, _ in self.exits:
+            exit_.look_ahead(stream)
 
     def _named(self) -> str:
         return f"a loop: {next(flat(self.body.statements)).text}, .."

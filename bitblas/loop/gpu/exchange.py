@@ -23,6 +23,7 @@ from ..buffers import BUFFERS, Frontier
 FIELDS = 10  # of a piece, 64 bits each (move.cu)
 TO, FROM, BYTES, STEPS, PATTERN, AT, WORD = 0, 1, 4, 5, 6, 8, 9
 NOWHERE = (1 << 64) - 1
+AHEAD = 1 << 24  # bytes of a result up to which memory is taken before it is asked for
 CHUNK = 1 << 14  # bytes that a block moves at a time (move.cu)
 
 
@@ -204,18 +205,28 @@ class Exit:
         values = frontier.values
         self.values = exchange.add(0, values, int(values[0].nbytes), steps=steps) if values else None
         self.count, self.held = len(frontier.bits[0]), (len(values[0]), values[0].dtype) if values else None
+        self.nbytes = 8 * self.count + (int(values[0].nbytes) if values else 0)
+        self.ahead: dict[int, tuple[Any, Any]] = {}  # by stream: others may still write to memory that was given back
         self.taken: VectorStore | None = None
         self.left = True  # the pieces lead nowhere yet
 
-    def take(self) -> None:
-        """Memory for what the next run gives."""
-        f, xp, self.left = self.frontier, self.exchange.device.xp, False
-        bits, values = xp.empty(self.count, np.uint64), f.iso
+    def take(self, stream: int) -> None:
+        """Memory for what the next run gives, on that stream: what was taken ahead for it, if anything was."""
+        f, self.left = self.frontier, False
+        (bits, values), self.ahead = self.ahead.get(stream) or self._memory(), {}
         self.exchange.put(self.bits, TO, address(bits))
-        if self.values is not None and self.held is not None:
-            values = xp.empty(*self.held)
+        if self.values is not None:
             self.exchange.put(self.values, TO, address(values))
         self.taken = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, values, f.vec.size if self.full else None)
+
+    def look_ahead(self, stream: int) -> None:
+        """Memory for the run after this one, which the host takes while the device works."""
+        if not self.left and self.nbytes <= AHEAD:
+            self.ahead = {stream: self._memory()}
+
+    def _memory(self) -> tuple[Any, Any]:
+        xp = self.exchange.device.xp
+        return xp.empty(self.count, np.uint64), xp.empty(*self.held) if self.held else self.frontier.iso
 
     def leave(self) -> None:
         """The next run gives nothing, nor writes to what an earlier one took."""
