@@ -36,7 +36,7 @@ from .activate import activation, is_scanned, most_work, threshold
 from .along import Along
 from .between import Ends, beside, between
 from .chosen import Marks
-from .inner import InnerLoop, copies_of, is_dense
+from .inner import InnerLoop, copies_of
 from .kernel import KernelLaunch
 from .lines import along_lines
 from .operands import Cleared, Head, Source, Target, launchable
@@ -62,8 +62,7 @@ class Build:
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         skewed, opened = any(self.rows_of(step.product)[1] for step in self.steps), lambda item: is_listed(self, item)
-        dense = skewed and all(is_dense(step.product.matrix) for step in self.steps)
-        copies = copies_of(plan, device.captures, limit, skewed=skewed, dense=dense, inside=around is not None, opened=opened)
+        copies = copies_of(plan, device.captures, limit, skewed=skewed, inside=around is not None, opened=opened)
         self.copies = copies = copies if group is None else int(group.allreduce(np.array([copies]), np.maximum)[0])
         self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # that write it in a round
         self.lines: list[Line] = []  # what one round launches
@@ -114,8 +113,7 @@ class Build:
         self.launches += self.ends.launches
         self.small = small_rounds(self)
         self.outer = around is None and group is None
-        if not self.outer:
-            self.launches[:0] = self.small.launches
+        self.launches[:0] = [] if self.outer else self.small.launches
 
     # ---- conditions and states ----
 

@@ -147,7 +147,8 @@ class GraphLoop:
 
     def run(self, stop: Callable[[], None], told: Shared, meanwhile: Callable[[int], None]) -> None:
         """One launch on the current stream, and a wait until the rounds have ended: what vectors hold then is copied
-        while the host goes on. meanwhile: is called with the stream before the host waits. stop: asks the loop to end, on another stream. told: what the device writes then."""
+        while the host goes on. stop: asks the loop to end, on another stream. told: what the device writes then.
+        meanwhile: called with the stream before the host waits."""
         current = self.cp.cuda.get_current_stream()
         if current.ptr not in self.streams:
             self.streams[current.ptr] = self.gpu.create_stream(current)
