@@ -8,6 +8,7 @@ nothing else is launched, copied or waited for.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -220,9 +221,10 @@ class Exit:
         self.taken = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, values, f.vec.size if self.full else None)
 
     def look_ahead(self, stream: int) -> None:
-        """Memory for the run after this one, which the host takes while the device works."""
+        """Memory for the run after this one, which the host takes while the device works; none where there is none."""
         if not self.left and self.nbytes <= AHEAD:
-            self.ahead = {stream: self._memory()}
+            with suppress(*self.exchange.device.errors):
+                self.ahead = {stream: self._memory()}
 
     def _memory(self) -> tuple[Any, Any]:
         xp = self.exchange.device.xp
