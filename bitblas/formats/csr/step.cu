@@ -10,7 +10,6 @@
 #define PARTS 4    // of a segment: a warp takes one
 #define MANY 256   // entries of a row, from which on a warp looks at them
 #define TOGETHER 8 // lanes that look at the others
-#define EACH 4     // entries at a time, each of them
 #define PULL_FORM() \
   const PTR_T *pull_ptr, const column_t *pull_col, const COL_T *pull_likely, i64 pull_guesses, const value_t* pull_val
 #define PULL_FORM_OF() {pull_ptr, pull_col, width, pull_val, pull_likely, pull_guesses}
@@ -119,21 +118,11 @@ struct Back {
     PTR_T p = row < count ? begins[row] : 0, last = row < count ? ends[row] : 0;
     while (__any_sync(ALL_LANES, row < count)) {
       PTR_T place = last;
-      COL_T next[EACH];
-#pragma unroll
-      for (int k = 0; k < EACH; ++k) {
-        const PTR_T at = p + in_group + k * TOGETHER;
-        next[k] = at < last ? Columns(col, width, at).at((i64)at, 0) : COL_T(0);
-      }
-      bool has[EACH];
-#pragma unroll
-      for (int k = 0; k < EACH; ++k) has[k] = p + in_group + k * TOGETHER < last && bit_of(u_bits, next[k]);
-#pragma unroll
-      for (int k = EACH - 1; k >= 0; --k)
-        if (has[k]) place = p + in_group + k * TOGETHER;
+      if (p + in_group < last && bit_of(u_bits, Columns(col, width, p + in_group).at((i64)p + in_group, 0)))
+        place = p + in_group;
       const u32 who = __ballot_sync(ALL_LANES, place < last) & group_mask<TOGETHER>();
       after_vote();
-      p += EACH * TOGETHER;
+      p += TOGETHER;
       if (row >= count || (!who && p < last)) continue;
       if (who ? (who & ((1u << WARP_LANE) - 1u)) == 0 && place < last : in_group == 0) begins[row] = place;
       row += 32 / TOGETHER;
