@@ -55,7 +55,6 @@ class Device(ABC):
     shares_rows = False  # threads share a row, long ones are cut, atomics join sums; else a thread has rows of its own
     sorts_keys = False  # sorting 64-bit keys is what it does best; else entries are counted into their places
     records_loops = False  # bodies of loops are written down and made kernels of; else their statements run one by one
-    stream = 0  # the one that work goes to
     pins = False  # kernels reach memory of the host where it is page-locked, by an address; else as any array
     captures = False  # such a loop can run without the host: as a graph with a while node
     xp: Any = np  # the array module: NumPy or CuPy
@@ -63,6 +62,11 @@ class Device(ABC):
 
     def __repr__(self) -> str:
         return f"<device {self.name}>"
+
+    @property
+    def stream(self) -> int:
+        """The one that work goes to: of a GPU CuPy's current one."""
+        return 0
 
     @property
     def is_gpu(self) -> bool:
