@@ -143,14 +143,14 @@ class Looked:
         self.loop, self.marked = self.kind(*self.how), None
         self.build = finish.args[0]
 
-    def run(self, stop: Any, told: Any) -> None:
+    def run(self, stop: Any, told: Any, meanwhile: Any) -> None:
         if not ACTIVE:
-            return self.loop.run(stop, told)
+            return self.loop.run(stop, told, meanwhile)
         if self.marked is None:
             self.marks = Marks(self.how[0])
             self.marked = self._with_marks()
         self.marks.clear()
-        self.marked.run(stop, told)
+        self.marked.run(stop, told, meanwhile)
         self.marks.told(ACTIVE[-1])
         return None
 

@@ -64,6 +64,11 @@ class Device(ABC):
         return f"<device {self.name}>"
 
     @property
+    def stream(self) -> int:
+        """The one that work goes to: of a GPU CuPy's current one."""
+        return 0
+
+    @property
     def is_gpu(self) -> bool:
         """For users. Inside of the library a device is asked for what it can do."""
         return self.kind == "gpu"

@@ -173,6 +173,10 @@ class Cuda(Device):
         except self.errors as error:
             self.fail(error)
 
+    @property
+    def stream(self) -> int:
+        return int(self.xp.cuda.get_current_stream().ptr)
+
     # ---- memory and faults ----
 
     def free_bytes(self) -> int:

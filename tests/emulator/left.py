@@ -54,6 +54,6 @@ class Loop(HostLoop):
         leave_scratch(device)
         warm((*parts.begin, *parts.body, *start(0), *finish(0), *parts.end))
 
-    def run(self, stop: Callable[[], None], told: Shared) -> None:
+    def run(self, stop: Callable[[], None], told: Shared, meanwhile: Callable[[int], None]) -> None:
         leave_scratch(self.device)
-        super().run(stop, told)
+        super().run(stop, told, meanwhile)

@@ -51,15 +51,11 @@ def pagerank(A, *, alpha=0.85, personalization=None, weighted=False, tol=1e-6, m
         return gb.Vector(dtype, 0)
 
     loop = check.loop(_iteration, A, gb, weighted, jumps is not None, alpha, tol, max_iter, dtype)
-    r, w, p = (loop.state[name] for name in ("ranks", "shares", "jumps"))
-    # r = 1 / n
-    r << 1 / n
-    # w = alpha / (A plus.pair r), or plus.times: alpha over the out-degree, 0 where nothing can flow
-    w << (A.reduce_rowwise(gb.monoid.plus[dtype]) if weighted else A.mxv(r, gb.semiring.plus_pair[dtype]))
+    r, w, p = (loop.state[name] for name in ("ranks", "weights", "jumps"))
     if weighted:
+        # w = A plus.times 1: the sum of the weights of the edges that leave a vertex
+        w << A.reduce_rowwise(gb.monoid.plus[dtype])
         w << w.select(gb.select.valuegt, 0.0)
-    w << w.apply(gb.binary.truediv, left=alpha)
-    w(~w.S) << 0.0
     if jumps is not None:
         p << jumps
     power.run(loop, "pagerank")
@@ -82,12 +78,23 @@ def _jumps(personalization, n, gb):
 def _iteration(A, gb, weighted, personal, alpha, tol, max_iter, dtype):
     n, binary, plus, FP64 = A.nrows, gb.binary, gb.monoid.plus, gb.dtypes.FP64
     along = gb.semiring.plus_times[dtype] if weighted else gb.semiring.plus_second[dtype]
-    r, w, p, flow = (gb.Vector(dtype, n) for _ in range(4))
+    r, weights, p = (gb.Vector(dtype, n) for _ in range(3))
     rest, change = gb.Scalar(FP64), power.Change(gb, tol)
     # Scalars, where constants would be compiled into the body: it is one for all sizes and alphas.
     less, size = gb.Scalar.from_value(-alpha, FP64), gb.Scalar.from_value(n, FP64)
 
-    def share():
+    def begin():
+        # r = 1 / n
+        r << 1 / n
+        # w = alpha / (A plus.pair r), or by the sums of weights: alpha over the out-degree, 0 where nothing can flow
+        degrees = weights.dup() if weighted else A.mxv(r, gb.semiring.plus_pair[dtype]).new()
+        w, flow = gb.Vector(dtype, n), gb.Vector(dtype, n)
+        w << 0.0
+        w(degrees.S) << degrees.apply(binary.truediv, left=alpha)
+        share(w, flow)
+        return w, flow
+
+    def share(w, flow):
         # flow = w .* r; rest = 1 - alpha sum((w != 0) .* r)
         flow << binary.times(w & r)
         flows = w.apply(binary.isne, right=0.0).new()
@@ -98,14 +105,14 @@ def _iteration(A, gb, weighted, personal, alpha, tol, max_iter, dtype):
         if not personal:
             rest << rest.apply(binary.truediv, right=size)
 
-    def body(_):
+    def body(_, w, flow):
         # t = A' plus.second flow + rest p: the rest comes to all vertices alike, or as they are preferred
         t = A.T.mxv(flow, along).new()
         t(plus) << (p.apply(binary.times, right=rest) if personal else 0.0)
         if not personal:
             t << t.apply(binary.plus, right=rest)
         change.step(r, t)
-        share()
+        share(w, flow)
 
-    state = {"ranks": r, "shares": w, "jumps": p}
-    return {"begin": share, "body": body, "while_": change.going, "limit": max_iter, **state}
+    state = {"ranks": r, "weights": weights, "jumps": p}
+    return {"begin": begin, "body": body, "while_": change.going, "limit": max_iter, **state}

@@ -16,7 +16,7 @@ def start(build: Any, handle: int) -> list[Launch]:
     """Before the loop: small rounds, and whether its body is needed then; or a first run of that, where rows are of
     very different lengths: most searches end in it, and a while node costs more. handle: of the condition."""
     later = build.small.later and build.outer
-    return [*build.launches, *finish(build, handle)] if later else _small(build, handle)
+    return [*build.launches, *finish(build, handle)] if later else _small(build, handle, follows=False)
 
 
 def finish(build: Any, handle: int) -> list[Launch]:
@@ -24,15 +24,17 @@ def finish(build: Any, handle: int) -> list[Launch]:
     state, which = build.condition_at(0)
     args = (
         np.int64(len(build.memory)), build.sources, build.memory, build.number(state, which), build.rounds,
-        np.int64(build.copies), build.outermost, np.uint64(handle), build.going, *build.ends.args,
+        np.int64(build.copies), build.outermost, np.uint64(handle), build.going, *build.ends.args, *build.telling,
+        np.int64(not (build.outer and build.small.launches)),
     )  # fmt: skip
-    return [build.launcher(Variant("loop/gpu/finish"), 1, args), *_small(build, handle)]
+    return [build.launcher(Variant("loop/gpu/finish"), 1, args), *_small(build, handle, follows=True)]
 
 
-def _small(build: Any, handle: int) -> list[Launch]:
-    """Those of a loop inside a round stand in its body, as it may not begin at all."""
+def _small(build: Any, handle: int, *, follows: bool) -> list[Launch]:
+    """Those of a loop inside a round stand in its body, as it may not begin at all. follows: the end of a body."""
     if not build.outer or not build.small.launches:
         return []
     condition = build.number(*build.condition_at(0))
-    args = np.int64(1), condition, condition, build.rounds, np.int64(0), build.outermost, np.uint64(handle), build.going
+    around = condition, condition, build.rounds, np.int64(0), build.outermost
+    args = np.int64(1), *around, np.uint64(handle), build.going, *build.telling, np.int64(follows)
     return [*build.small.launches, build.launcher(Variant("loop/gpu/enter"), 1, args)]

@@ -100,7 +100,8 @@ class Build:
         # Those of the loop around all others come first: who is told of faults, and of the wish to stop.
         self.all_rounds: list[Any] = [] if around is None else around.all_rounds
         self.all_rounds.append(self.rounds)
-        self.outermost, self.going = self.all_rounds[0], xp.zeros(1, np.uint64)
+        self.outermost, self.going = self.all_rounds[0], xp.zeros(2, np.uint64)
+        self.telling = np.int64(0), self.going, self.going  # what the host is told when the loop has ended (tell.cuh)
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
         self.sent, self.inside = [0, 0], around is not None  # bytes by this rank: in a round, around all
@@ -112,8 +113,7 @@ class Build:
         self.launches += self.ends.launches
         self.small = small_rounds(self)
         self.outer = around is None and group is None
-        if not self.outer:
-            self.launches[:0] = self.small.launches
+        self.launches[:0] = [] if self.outer else self.small.launches
 
     # ---- conditions and states ----
 

@@ -194,9 +194,12 @@ class Captured:
                 exchange.tell(k + part, array)
         exchange.tell(exchange.told.count - 2, build.marks.sent)
         exchange.bind()
-        self.enter = [exchange.send, exchange.launch(build, 0, split, enters=True)]
-        told_first = exchange.launch(build, end, len(exchange.rows), tells=True)
-        self.leave = [told_first, exchange.launch(build, split, end)]
+        self.enter = [exchange.send(build), exchange.launch(build, 0, split, enters=True)]
+        self.leave = [exchange.launch(build, split, end)]
+        if build.outer and not build.end:  # it is told by who decides that the loop has ended
+            build.telling = exchange.telling(end)
+        else:
+            self.leave[:0] = [exchange.launch(build, end, len(exchange.rows), tells=True)]
 
     def _is_written(self, s: Scal) -> bool:
         return any(t.target == s for t in self.body.all)
@@ -217,16 +220,17 @@ class Captured:
         if isinstance(self.condition, Scal):
             state, which = build.condition_at(0)
             exchange.differ(self.numbers, state * STATE + which, int(bool(self.scalars[self.condition.id])))
+        stream = self.device.stream
         for _, exit_, _, exhausted in self.exits:  # exhausted: it has no entries when the loop ends before its limit
             if exhausted and limit == NO_LIMIT:
                 exit_.leave()
                 continue
-            exit_.take()
+            exit_.take(stream)
         with self.device.guard, NOBODY_ELSE if self.group is None else self.group.looping(self._named):
             if tracing.active is None:
-                self.loop.run(self._stop, exchange.told)
+                self.loop.run(self._stop, exchange.told, self._meanwhile)
             else:
-                run = partial(self.loop.run, self._stop, exchange.told)
+                run = partial(self.loop.run, self._stop, exchange.told, self._meanwhile)
                 tracing.active.note_loop(self.device, len(build.launches), run)
         self.recorder.changed()
         _, _, rounds, _, _, fault, index = exchange.told.signed[:ROUNDS]
@@ -248,6 +252,11 @@ class Captured:
             value = host[k + 1 : k + TOLD].view(np.uint8)[: np.dtype(dtype).itemsize].view(dtype)[0]
             self.scalars[s.id]._store(dtype.type(value) if host[k] else None)
         return rounds
+
+    def _meanwhile(self, stream: int) -> None:
+        """What the host does while the device works."""
+        for _, exit_, _, _ in self.exits:
+            exit_.look_ahead(stream)
 
     def _named(self) -> str:
         return f"a loop: {next(flat(self.body.statements)).text}, .."

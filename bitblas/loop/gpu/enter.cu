@@ -1,6 +1,8 @@
 // Whether a loop inside a round begins: its own condition holds, the round around it runs, and nobody wants the outermost
-// loop to stop (kernels/frontier.cuh). One thread.
+// loop to stop (kernels/frontier.cuh). pieces, done: what the host is told where it does not (tell.cuh), unless it was before:
+// `follows` the end of a body that may have done so, and then says it in going[1].
 #include "kernels/frontier.cuh"
+#include "loop/gpu/tell.cuh"
 #ifndef __CUDA_EMU__
 extern "C" __device__ __cudart_builtin__ void CUDARTAPI
 cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
@@ -8,16 +10,20 @@ cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 1)
 enter(i64 n, const u64* condition, const u64* around, const i64* rounds, i64 ahead, const i64* outermost, u64 handle,
-      u64* going) {
+      u64* going, i64 pieces, const u64* piece, u64* done, i64 follows) {
   await_previous();
   (void)n;
-  if (threadIdx.x != 0) return;
   const bool begins = *condition != 0 && may_run(around, rounds, ahead) && *(volatile const i64*)(outermost + 3) == 0 &&
                       outermost[5] == 0;
-  *going = begins;
+  const bool tells = pieces && !begins && !(follows && going[1]);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    *going = begins;
 #ifndef __CUDA_EMU__
-  if (handle) cudaGraphSetConditional(handle, begins);  // none where the host makes the launches
+    if (handle) cudaGraphSetConditional(handle, begins);  // none where the host makes the launches
 #else
-  (void)handle;
+    (void)handle;
 #endif
+  }
+  if (tells) tell_host(piece, pieces, done);
 }

@@ -8,6 +8,7 @@ nothing else is launched, copied or waited for.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from ..buffers import BUFFERS, Frontier
 FIELDS = 10  # of a piece, 64 bits each (move.cu)
 TO, FROM, BYTES, STEPS, PATTERN, AT, WORD = 0, 1, 4, 5, 6, 8, 9
 NOWHERE = (1 << 64) - 1
+AHEAD = 1 << 24  # bytes of a result up to which memory is taken before it is asked for
 CHUNK = 1 << 14  # bytes that a block moves at a time (move.cu)
 
 
@@ -99,16 +101,17 @@ class Exchange:
         """The memory of the table. Nothing can be added any more."""
         self.table = Shared(self.device, FIELDS * len(self.rows))
         self.table.host[: self.table.count] = np.array(self.rows, np.uint64).reshape(-1)
-        self.there: Any = self.device.xp.zeros_like(self.table.host) if self.device.pins else self.table.host
+        self.there: Any = self.device.xp.zeros_like(self.table.host)
+        same = [self.table.address] * BUFFERS
+        row = [address(self.there), *same, int(self.there.nbytes), 0, 0, 0, NOWHERE, 0]
+        self.all = self.device.asarray(np.array(row, np.uint64))
 
-    def send(self) -> None:
-        """The table to the device, on the current stream."""
-        if self.there is not self.table.host:
-            cuda = self.device.xp.cuda
-            stream = cuda.get_current_stream()
-            cuda.runtime.memcpyAsync(
-                self.there.data.ptr, self.table.address, self.there.nbytes, cuda.runtime.memcpyHostToDevice, stream.ptr
-            )
+    def send(self, build: Any) -> Callable[[], None]:
+        """The table to the device, as one piece: by a kernel that reads the host's memory, since the next one begins
+        sooner after it than after a copy."""
+        args = np.int64(1), self.all, build.rounds, self.told.last, np.int64(1), np.int64(0)
+        launch: Callable[[], None] = build.launcher(Variant("loop/gpu/move"), 1, args)
+        return launch
 
     def launch(
         self, build: Any, first: int, end: int, *, enters: bool = False, tells: bool = False
@@ -123,6 +126,10 @@ class Exchange:
             (np.int64(end - first), part, build.rounds, self.told.last, np.int64(enters), np.int64(tells)),
         )
         return launch
+
+    def telling(self, first: int) -> tuple[Any, ...]:
+        """The pieces from `first` on for those who tell the host by themselves (tell.cuh)."""
+        return np.int64(len(self.rows) - first), self.there[FIELDS * first :], self.told.last
 
     # ---- before a run ----
 
@@ -199,18 +206,29 @@ class Exit:
         values = frontier.values
         self.values = exchange.add(0, values, int(values[0].nbytes), steps=steps) if values else None
         self.count, self.held = len(frontier.bits[0]), (len(values[0]), values[0].dtype) if values else None
+        self.nbytes = 8 * self.count + (int(values[0].nbytes) if values else 0)
+        self.ahead: dict[int, tuple[Any, Any]] = {}  # by stream: others may still write to memory that was given back
         self.taken: VectorStore | None = None
         self.left = True  # the pieces lead nowhere yet
 
-    def take(self) -> None:
-        """Memory for what the next run gives."""
-        f, xp, self.left = self.frontier, self.exchange.device.xp, False
-        bits, values = xp.empty(self.count, np.uint64), f.iso
+    def take(self, stream: int) -> None:
+        """Memory for what the next run gives, on that stream: what was taken ahead for it, if anything was."""
+        f, self.left = self.frontier, False
+        (bits, values), self.ahead = self.ahead.get(stream) or self._memory(), {}
         self.exchange.put(self.bits, TO, address(bits))
-        if self.values is not None and self.held is not None:
-            values = xp.empty(*self.held)
+        if self.values is not None:
             self.exchange.put(self.values, TO, address(values))
         self.taken = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, values, f.vec.size if self.full else None)
+
+    def look_ahead(self, stream: int) -> None:
+        """Memory for the run after this one, which the host takes while the device works; none where there is none."""
+        if not self.left and self.nbytes <= AHEAD:
+            with suppress(*self.exchange.device.errors):
+                self.ahead = {stream: self._memory()}
+
+    def _memory(self) -> tuple[Any, Any]:
+        xp = self.exchange.device.xp
+        return xp.empty(self.count, np.uint64), xp.empty(*self.held) if self.held else self.frontier.iso
 
     def leave(self) -> None:
         """The next run gives nothing, nor writes to what an earlier one took."""

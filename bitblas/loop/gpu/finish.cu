@@ -3,6 +3,10 @@
 // must not be 0. outermost: the rounds of the loop around all others, which knows of faults and whether somebody wants it to
 // stop (frontier.cuh). ranks: those that run the same loop, 0 where it is one; told: what each knows of that, four words from
 // the wish to stop on, so that all end after the same round, and tell the same fault; a rank whose calls were given up (-1) hears nothing any more.
+// pieces, done: what the host is told when the loop has ended (tell.cuh); going[1]: whether it was; last: no rounds
+// of a cluster follow.
+#include "kernels/base.cuh"
+#include "loop/gpu/tell.cuh"
 #ifndef __CUDA_EMU__
 extern "C" __device__ __cudart_builtin__ void CUDARTAPI
 cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
@@ -10,7 +14,8 @@ cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 1)
 finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds, i64 copies, i64* outermost, u64 handle,
-       u64* going, i64 ranks, const i64* told) {
+       u64* going, i64 ranks, const i64* told, i64 pieces, const u64* piece, u64* done,
+       i64 last) {
   await_previous();
   for (i64 first = 0; first < n; first += BLOCK) {  // what is read was not yet written: it does not stand before
     const i64 k = first + threadIdx.x;
@@ -18,6 +23,7 @@ finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds
     __syncthreads();
     if (k < n) states[k] = moved;
   }
+  __shared__ bool tells;
   __syncthreads();
   if (threadIdx.x == 0) {
     rounds[0] += copies;
@@ -29,11 +35,14 @@ finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds
       if (known[2]) outermost[5] = known[2], outermost[6] = known[3];
     }
     const bool again = *condition != 0 && rounds[0] < rounds[1] && !ends;
-    *going = again;
+    tells = pieces && !again && (last || !ends);  // who wants it to stop: rounds of a cluster may still follow
+    going[0] = again, going[1] = tells;
 #ifndef __CUDA_EMU__
     if (handle) cudaGraphSetConditional(handle, again);  // none where the host makes the launches
 #else
     (void)handle;
 #endif
   }
+  __syncthreads();
+  if (tells) tell_host(piece, pieces, done);
 }

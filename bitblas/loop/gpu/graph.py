@@ -58,7 +58,7 @@ class HostLoop:
     ) -> None:
         self.device, self.parts, self.start, self.finish, self.going = device, parts, start(0), finish(0), going
 
-    def run(self, stop: Callable[[], None], told: Shared) -> None:
+    def run(self, stop: Callable[[], None], told: Shared, meanwhile: Callable[[int], None]) -> None:
         for launch in (*self.parts.begin, *self.start):
             launch()
         goes_on = not self.start or self._goes_on()
@@ -68,6 +68,7 @@ class HostLoop:
             goes_on = self._goes_on()
         for launch in self.parts.end:
             launch()
+        meanwhile(self.device.stream)
         self.device.synchronize()  # the host reads what it is told in its own memory
 
     def _goes_on(self) -> bool:
@@ -144,9 +145,10 @@ class GraphLoop:
         self._capture(loop, launches)
         loop.end_building()
 
-    def run(self, stop: Callable[[], None], told: Shared) -> None:
+    def run(self, stop: Callable[[], None], told: Shared, meanwhile: Callable[[int], None]) -> None:
         """One launch on the current stream, and a wait until the rounds have ended: what vectors hold then is copied
-        while the host goes on. stop: asks the loop to end, on another stream. told: what the device writes then."""
+        while the host goes on. stop: asks the loop to end, on another stream. told: what the device writes then.
+        meanwhile: called with the stream before the host waits."""
         current = self.cp.cuda.get_current_stream()
         if current.ptr not in self.streams:
             self.streams[current.ptr] = self.gpu.create_stream(current)
@@ -158,6 +160,7 @@ class GraphLoop:
         self.graph.launch(self.streams[current.ptr])
         self.done.record(current)
         LATEST[self.gpu.device_id] = current.ptr, self.done
+        meanwhile(current.ptr)
         begin = time.perf_counter()
         try:
             if self.group is not None:

@@ -3,7 +3,7 @@ back before the round goes on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ Launch = Callable[[], None]
 # With hubs (`skewed`) a search is over after some seven rounds: milliseconds with 6, 9, 12 rounds, in one run, RMAT 20
 # 0.188, 0.177, 0.179, Mycielski's graph 14 0.112, 0.117, 0.118.
 COPIES, COPIES_SKEWED = 12, 9
+COPIES_DENSE = 3  # of a search where neighbours' neighbours are nearly all: Mycielski's 14 .115 ms, .121 with 9
 COPIES_INSIDE = 3  # of passes alone in a loop inside a round: it is entered often, and over soon
 # Where products cannot be skipped, but take little longer than another run of the body: up to so many entries.
 COPIES_BRIEF, BRIEF = 2, 1 << 22
@@ -41,8 +42,18 @@ def copies_of(
         return BUFFERS if rotates else COPIES_BRIEF if captures and not inside and all(map(_is_brief, last)) else 1
     inside = inside and all(isinstance(item, Pass) for item in round_.items)
     copies = COPIES_INSIDE if inside else COPIES_SKEWED if skewed else COPIES
+    if skewed and not inside and _is_soon_over(round_.items):
+        copies = COPIES_DENSE
     copies = min(copies // max(1, len(round_.items) // 2), limit + BUFFERS - 1)
     return copies // BUFFERS * BUFFERS or BUFFERS
+
+
+def _is_soon_over(items: Sequence[Item]) -> bool:
+    """Whether a round is a search's, in which as many vertices as there are may be reached by two edges."""
+    if len(items) != 1 or not isinstance(items[0], Step):
+        return False
+    A = items[0].product.matrix
+    return bool(A.nvals**2 >= A.nrows**3)
 
 
 def _is_brief(item: Item) -> bool:
@@ -141,7 +152,8 @@ class InnerLoop(Nested):
     def _decision(self, handle: int) -> Launch:
         build = self.build
         condition = build.number(*build.condition_at(0))
-        args = np.int64(1), condition, *self.head, build.ends.before, np.uint64(handle), build.going
+        around = condition, *self.head, build.ends.before
+        args = np.int64(1), *around, np.uint64(handle), build.going, *build.telling, np.int64(0)
         launch: Launch = build.launcher(Variant("loop/gpu/enter"), 1, args)
         return launch
 
