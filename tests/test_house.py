@@ -198,7 +198,7 @@ def test_a_device_is_asked_for_what_it_can_do():
 # ---- twins ----------------------------------------------------------------------------------------------------------
 
 GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row
-GPU_ONLY |= {f"formats/csr/{name}" for name in ("keys", "rows", "deal")}  # the CPU has SciPy's and NumPy's
+GPU_ONLY |= {f"formats/csr/{name}" for name in ("keys", "rows", "deal")}  # the CPU counts, or has SciPy's and NumPy's
 # Who does which rows, on a GPU; the CPU's pull has their answers.
 GPU_ONLY |= {*(f"formats/{f}/pull_graded" for f in ("csr", "nib", "cgr")), "formats/nib/chunks", "formats/cgr/pieces"}
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
@@ -211,13 +211,13 @@ GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 # NumPy has a primitive for each on the CPU.
 GPU_ONLY |= {f"kernels/{name}" for name in ("compact", "dense", "pack", "put", "range")}
 CPU_ONLY = {f"formats/b2sr/{name}" for name in ("lanes", "tables", "dot_lanes")}  # what threads are on a GPU
-CPU_ONLY |= {f"formats/csr/{name}" for name in ("weave", "sift", "extract")}  # rows in one pass, of any length
+CPU_ONLY |= {f"formats/csr/{name}" for name in ("weave", "sift", "extract", "transpose")}  # rows in one pass
 CPU_ONLY |= {"formats/csr/spread", "formats/b2sr/spread"}
 CPU_ONLY |= {f"loop/host/{name}" for name in ("clear", "nested", "settle", "summary", "tally")}
 # (rounds of a loop, which a GPU runs by other kernels)
 CPU_ONLY |= {f"formats/csr/{name}" for name in ("gustavson", "push_list")}  # a row of sums, a sort, for each thread
 CPU_ONLY |= {"kernels/words", "kernels/numbered", "kernels/webgraph"}  # files, which lie on the host
-CPU_ONLY |= {"kernels/gorder"}  # one vertex after the other
+CPU_ONLY |= {"kernels/gorder", "kernels/lacking"}  # one vertex after the other; for pulls that foresee nothing
 CPU_ONLY |= {f"formats/virtual/{name}" for name in ("minhash", "bicliques", "left", "ordered")}  # mining
 CPU_ONLY |= {"formats/virtual/unfold", "formats/active"}  # rows, list by list; few rows, one after the other
 KERNELS = sorted(str(p.relative_to(ROOT / "bitblas").with_suffix("")) for p in (ROOT / "bitblas").rglob("*.cu"))

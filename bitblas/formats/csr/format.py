@@ -235,12 +235,12 @@ def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
     if not device.sorts_keys:
         place_kind, kind = pointer_type(nvals), index_type(rows.nrows)
         ptr, col = np.zeros(ncols + 1, place_kind), np.empty(max(1, nvals), kind)
-        places = np.empty(max(1, nvals) if order else 1, place_kind)
+        came = np.empty(max(1, nvals) if order else 1, place_kind)
         types = *column_types(rows), ("PLACE", lookup_dtype(place_kind)), ("ROW", lookup_dtype(kind))
         constants = ("PACKED", int(rows.format.packed)), ("ORDER", int(order))
         kernel = device.kernel(Variant("formats/csr/transpose", types, constants))
-        kernel(rows.nrows, ncols, rows.ptr, rows.col, rows.width, ptr, col, places)
-        return Csr(device, ncols, rows.nrows, ptr, col, nvals), places[:nvals] if order else None
+        kernel(rows.nrows, ncols, rows.ptr, rows.col, rows.width, ptr, col, came)
+        return Csr(device, ncols, rows.nrows, ptr, col, nvals), came[:nvals] if order else None
     key = xp.empty(max(1, nvals), np.uint64)
     constants = (("PACKED", int(rows.format.packed)), ("ORDER", int(order)))
     device.kernel(Variant("formats/csr/keys", column_types(rows), constants))(
