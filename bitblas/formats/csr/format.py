@@ -28,7 +28,8 @@ from .entries import numbers_of as numbers_of
 from .entries import pointers_of as pointers_of
 from .entries import sort_entries as sort_entries
 
-LOOKED_UP = 32  # entries whose mirror images are looked for before all are hashed
+# Entries whose mirror images are looked for before all are hashed, and of how many: hashing takes 1 ns for each.
+LOOKED_UP, LOOKED_UP_OF = 32, 1 << 17
 PARALLEL_ENTRIES = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (measured: about 0.1 ms)
 
 
@@ -257,7 +258,7 @@ def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
 
 def mirrored(rows: Any) -> bool:
     """Whether a square CSR or MPLG equals its transpose."""
-    if rows.device.host_memory and _lacks_one(rows):
+    if rows.device.host_memory and rows.nvals >= LOOKED_UP_OF and _lacks_one(rows):
         return False
     packed = (("PACKED", int(rows.format.packed)),)
     found = rows.nvals, rows.nvals, rows.ptr, rows.col, index_type(rows.ncols), rows.nrows, rows.width
@@ -266,7 +267,7 @@ def mirrored(rows: Any) -> bool:
 
 def _lacks_one(rows: Any) -> bool:
     """Whether an entry of a few has no mirror image: directed graphs are known by that, on the CPU."""
-    places = np.arange(LOOKED_UP) * rows.nvals // LOOKED_UP if rows.nvals else np.zeros(0, np.int64)
+    places = np.arange(LOOKED_UP) * rows.nvals // LOOKED_UP
     found = np.searchsorted(rows.ptr, places, side="right") - 1
     for i, j in zip(found.tolist(), rows.columns_at(places).tolist()):
         columns = rows.columns(int(rows.ptr[j]), int(rows.ptr[j + 1]))
