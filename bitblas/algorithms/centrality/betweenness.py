@@ -6,12 +6,12 @@ vertices, `batch` sources at once, a row of a matrix for each; of edges one at a
 one round of a program.
 
 State: p (a row of P) is the number of shortest paths from the source, FP64, as it grows without bounds; no entry stands
-for "not found". Where numbers of paths pass FP64's range (as in a grid of 600 x 600), which is seen some steps later, the
-searches run again, now with their natural logarithms: sums are logaddexp, products and quotients sums and differences,
-and only ratios from one level to the next become numbers again. d (a row of D) is the dependency: the sum, over all targets, of the share of the
-shortest paths that go through v; v itself is one target more of what it hands on. V holds the number of steps to each
-vertex, -1 where it was not found, W its low byte, so that to find the vertices of one number (level, as presence alone)
-costs a quarter of the bytes.
+for "not found". Where numbers of paths pass FP64's range (as in a grid of 600 x 600), which is seen some steps later,
+the searches run again, now with their natural logarithms: sums are logaddexp, products and quotients sums and
+differences, and only ratios from one level to the next become numbers again. d (a row of D) is the dependency: the
+sum, over all targets, of the share of the shortest paths that go through v; v itself is one target more of what it
+hands on. V holds the number of steps to each vertex, -1 where it was not found, W its low byte, so that to find the
+vertices of one number (level, as presence alone) costs a quarter of the bytes.
 
 Rounding: of numbers as in every sum of FP64. A logarithm l is rounded by up to l 2^-53 in each step, an error of the
 number relative to itself: where numbers grow to e^l in h steps, results may be off by 2 h l 2^-53, and mostly are by
