@@ -19,8 +19,6 @@ Alabandi, Powers, Burtscher: Increasing the parallelism of graph coloring via sh
 Welsh, Powell: An upper bound for the chromatic number of a graph. The Computer Journal 10 (1967), for the order.
 """
 
-from itertools import pairwise
-
 from .. import _check as check
 from .._parts import numbers
 from .._scores import degrees, drawn
@@ -128,5 +126,6 @@ def _parts(s, before, gb):
     n, order, (_, before) = before.size, (-s).argsort(), before.to_coo()
     edges = before[order].cumsum()
     uneven = n and int(before.max()) * n > UNEVEN * int(edges[-1])
-    ends = [0, *(int((edges <= edges[-1] * share).sum()) for share in SHARES if uneven), n]
-    return [gb.Vector.from_coo(order[i:j], 0, gb.dtypes.UINT64, size=n) for i, j in pairwise(ends)]
+    ends = [*(int((edges <= edges[-1] * share).sum()) for share in SHARES if uneven), n]
+    parts = [order[i:j] for i, j in zip([0, *ends], ends)]
+    return [gb.Vector.from_coo(part, 0, gb.dtypes.UINT64, size=n) for part in parts]
