@@ -6,12 +6,12 @@ vertices, `batch` sources at once, a row of a matrix for each; of edges one at a
 one round of a program.
 
 State: p (a row of P) is the number of shortest paths from the source, FP64, as it grows without bounds; no entry stands
-for "not found". Where numbers of paths pass FP64's range (as in a grid of 600 x 600) the searches run again, now with
-their natural logarithms: sums are logaddexp, products and quotients sums and differences, and only ratios from one
-level to the next become numbers again. d (a row of D) is the dependency: the sum, over all targets, of the share of the
-shortest paths that go through v; v itself is one target more of what it hands on. V holds the number of steps to each
-vertex, -1 where it was not found, W its low byte, so that to find the vertices of one number (level, as presence alone)
-costs a quarter of the bytes.
+for "not found". Where numbers of paths pass FP64's range (as in a grid of 600 x 600), which is seen some steps later,
+the searches run again, now with their natural logarithms: sums are logaddexp, products and quotients sums and
+differences, and only ratios from one level to the next become numbers again. d (a row of D) is the dependency: the
+sum, over all targets, of the share of the shortest paths that go through v; v itself is one target more of what it
+hands on. V holds the number of steps to each vertex, -1 where it was not found, W its low byte, so that to find the
+vertices of one number (level, as presence alone) costs a quarter of the bytes.
 
 Rounding: of numbers as in every sum of FP64. A logarithm l is rounded by up to l 2^-53 in each step, an error of the
 number relative to itself: where numbers grow to e^l in h steps, results may be off by 2 h l 2^-53, and mostly are by
@@ -32,6 +32,7 @@ from .. import _check as check
 from .. import _watch as watch
 
 BATCH = 64  # sources at once: a word of bits for each vertex
+TOGETHER = 64  # steps after which the numbers of paths are looked at
 EULER = 2.718281828459045
 
 
@@ -123,7 +124,7 @@ def _searching(A, gb, k, logs):
     D, level = make(FP64), make(BOOL)
     paths = () if k > 1 else (make(FP64), make(INT32))  # of one source, whose edges may be asked for
     depth, low, goes_on, searches = gb.Scalar(INT32), gb.Scalar(UINT8), gb.Scalar(BOOL), gb.Scalar(BOOL)
-    most = gb.Scalar(FP64)
+    most, number, ahead = gb.Scalar(FP64), gb.Scalar(BOOL), gb.Scalar(gb.dtypes.INT64)
     # one, sums along edges, products and quotients: of numbers, of logarithms
     one, plus_first, times, divided = 1.0, gb.semiring.plus_first, binary.times, binary.truediv
     if logs:
@@ -132,6 +133,9 @@ def _searching(A, gb, k, logs):
 
     def along(X, B):
         return X.mxm(B, plus_first[FP64]) if k > 1 else X.vxm(B, plus_first[FP64])
+
+    def largest(X):
+        return (X.reduce_scalar if k > 1 else X.reduce)(gb.monoid.max, allow_empty=False)
 
     def begin():
         return make(FP64), make(FP64), make(UINT8), *(paths or (make(FP64), make(INT32)))
@@ -144,13 +148,15 @@ def _searching(A, gb, k, logs):
         W << 0
         depth << 0
         found(Q, P, V, W)
-        check.repeat(lambda steps: forth(steps, Q, P, V, W), Q)
+        searches << True
+        check.repeat(lambda _: some_steps(Q, P, V, W), searches)
         # D<P, replace> = 0; back from the last level, whose vertices hand on themselves alone
         D(P.S, gb.replace) << 0.0
         to_the_one_before(V, W)
+        goes_on << binary.land(goes_on & number)
         share(T, P)
         check.repeat(lambda _: back(T, P, V, W), goes_on)
-        most << (P.reduce_scalar if k > 1 else P.reduce)(gb.monoid.max, allow_empty=False)
+        most << largest(P)
         searches << False
 
     def found(Q, P, V, W):
@@ -160,10 +166,18 @@ def _searching(A, gb, k, logs):
         low << depth.apply(binary.band, right=255)
         W(Q.S) << low
 
-    def forth(steps, Q, P, V, W):
+    def some_steps(Q, P, V, W):
+        # on, unless there is nothing ahead, or a number that is none: then there is no way back either
+        check.repeat(lambda _: forth(Q, P, V, W), Q, limit=TOGETHER)
+        most << largest(Q)
+        number << most.apply(binary.lt, right=float("inf"))
+        ahead << Q.nvals
+        searches << ahead.apply(binary.gt, right=0)
+        searches << binary.land(searches & number)
+
+    def forth(Q, P, V, W):
         # Q<!P, replace> = Q plus.first A: a vertex has the paths of all vertices before it
         Q(~P.S, gb.replace) << along(Q, A)
-        depth << steps
         depth << depth.apply(binary.plus, right=1)
         found(Q, P, V, W)
 

@@ -3,7 +3,8 @@
 Method: the sequential greedy coloring in the order of falling degree (equal ones: random), 32 colors at a time, which
 are bits of a word. A vertex takes the lowest color that no neighbour before it has as soon as none of those before it
 can still get that color, which is mostly long before all of them are colored. Those that find none of the 32 free
-wait for the next 32. It needs at most one color more than the highest degree, and mostly far fewer.
+wait for the next 32. Where few vertices have many neighbours, those are done first: nobody looks at vertices before
+them until these are done. It needs at most one color more than the highest degree, and mostly far fewer.
 
 State: word holds at each vertex the color that it took, as one of the low 32 bits, or those that it may still get, as
 bits of the upper 32; 0 at those that wait or have their color from another word. f = 0 where a vertex is neither
@@ -22,6 +23,10 @@ from .. import _check as check
 from .._parts import numbers
 from .._scores import degrees, drawn
 
+# Where one vertex has so many times the mean of neighbours before it, the first vertices, which these shares of edges
+# lead to, are done one part after the other. Edges looked at, over edges (counted): rmat20 32.7, 7.5; rmat16 20.1, 5.1.
+# ms on an H200, rmat20: 13.0, with two parts less 7.8, with these 7.6.
+UNEVEN, SHARES = 8, (1 / 64, 1 / 16, 1 / 4)
 COLORS = 0xFFFFFFFF  # the bits of a word that stand for colors
 
 
@@ -69,7 +74,8 @@ def _choosing(A, gb, seed):
     beside = gb.semiring.register_anonymous(gb.monoid.bor, binary.second)[UINT64]
     band, shift = binary.band[UINT64], binary.bshift[UINT64]
     colors, rest, base = gb.Vector(INT64, n), gb.Vector(gb.dtypes.BOOL, n), gb.Scalar(INT64)
-    f = gb.Vector(UINT64, n)
+    later, f = gb.Vector(gb.dtypes.BOOL, n), gb.Vector(UINT64, n)
+    parts = _parts(s, degrees(D, gb), gb)
 
     def begin():
         word = gb.Vector(UINT64, n)
@@ -79,16 +85,19 @@ def _choosing(A, gb, seed):
         return (word,)
 
     def body(k, word):
-        # f<rest, replace> = 0; word = 0; word<f> = all may be; rest = none; base = 32 k - 1
-        f(rest.S, gb.replace) << 0
+        # later = rest; word = 0; word<later> = all may be; rest = none; base = 32 k - 1
+        later(rest.S, gb.replace) << True
         word << 0
-        word(f.S) << COLORS
+        word(later.S) << COLORS
         word << word.apply(shift, right=32)
         rest.clear()
         base << k
         base << base.apply(binary.times, right=32)
         base << base.apply(binary.minus, right=1)
-        check.repeat(lambda _: take(word), while_=f)
+        for part in parts:
+            # f<later, replace> = 0 at the part
+            f(later.S, gb.replace) << part
+            check.repeat(lambda _: take(word), while_=f)
 
     def take(word):
         # near<f> = D bor.second word; free = the colors that no neighbour before has; bit = the lowest of them, or 0
@@ -110,3 +119,13 @@ def _choosing(A, gb, seed):
         f(open_.S, gb.replace) << f
 
     return {"begin": begin, "body": body, "while_": rest, "colors": colors}
+
+
+def _parts(s, before, gb):
+    """The vertices from the largest s on, in parts, each a Vector of 0 at its own. before: how many neighbours are."""
+    n, order, (_, before) = before.size, (-s).argsort(), before.to_coo()
+    edges = before[order].cumsum()
+    uneven = n and int(before.max()) * n > UNEVEN * int(edges[-1])
+    ends = [*(int((edges <= edges[-1] * share).sum()) for share in SHARES if uneven), n]
+    parts = [order[i:j] for i, j in zip([0, *ends], ends)]
+    return [gb.Vector.from_coo(part, 0, gb.dtypes.UINT64, size=n) for part in parts]

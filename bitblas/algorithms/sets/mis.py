@@ -16,9 +16,10 @@ Blelloch, Fineman, Shun: Greedy sequential maximal independent set and matching 
 """
 
 from .. import _check as check
+from .._roots import at
 from .._scores import MASK, degrees, random
 
-UNEVEN = 8  # times the mean degree: with such hubs, one neighbour says of most vertices that they are not the best
+UNEVEN = 8  # times the mean degree: with such hubs, one neighbour says of most vertices that they do not join
 
 
 @check.on_its_device
@@ -46,7 +47,12 @@ def _joining(A, gb):
     vertex = degree.apply(gb.indexunary.index).new(INT64)
     s, members = gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows)
     most = degree.reduce(gb.monoid.max).new().value or 0
-    uneven = most * A.nrows > UNEVEN * A.nvals
+    uneven = most * A.nrows > UNEVEN * A.nvals and getattr(A, "order", None) is None  # places are read
+    # likely = the neighbour of the fewest neighbours, the first of them; the vertex itself where there is none
+    likely = vertex.dup()
+    if uneven:
+        key = binary.bor(degree.apply(binary.bshift, right=32).new() & vertex).new()
+        likely(binary.second) << A.mxv(key, gb.semiring.min_second[INT64]).new().apply(binary.band, right=MASK)
 
     def begin():
         # s = score = random / (1 + degree), made unique by its low bits
@@ -55,21 +61,24 @@ def _joining(A, gb):
         score = binary.bor(share.new().apply(binary.bshift, right=32).new() & draw).new()
         s << score
         members.clear()
-        if not uneven:
+        if uneven:
+            # where the score of that one is better, the others need not be looked at
+            worse = binary.gt(at(score, likely) & score).new()
+            join(0, score, score.dup(mask=~worse.V), first=True)
+        else:
             join(0, score)
-            return
-        # near = A any.second score: where that of one neighbour is better, the others need not be looked at
-        near = A.mxv(score, gb.semiring.any_second[INT64]).new()
-        worse = binary.gt(near & score).new()
-        join(0, score, score.dup(mask=~worse.V))
 
-    def join(_, score=s, among=s):
+    def join(_, score=s, among=s, first=False):
         # best<among, replace> = A max.second score: the best next to each vertex; a self loop gives its own
         best = A.mxv(score, gb.semiring.max_second[INT64]).new(mask=among.S)
         # fresh<among & !(best > s), replace> = true; members<fresh> = true
         worse = binary.gt(best & s).new()
         fresh = among.apply(gb.unary.one[INT64]).new(BOOL, mask=~worse.V)
         members(fresh.S) << True
+        if first:
+            # s<!fresh & !fresh[likely], replace> = s: of these the others need not be looked at either
+            s(~fresh.S, gb.replace) << s
+            s(~at(fresh, likely).S, gb.replace) << s
         # gone<s, replace> = A any.pair fresh
         gone = A.mxv(fresh, gb.semiring.any_pair[BOOL]).new(mask=s.S)
         # s<!gone & !fresh, replace> = s
