@@ -17,6 +17,7 @@ import bitblas as gb
 from benchmarks.schedules import SCHEDULES, Pushes
 from bitblas.formats.cgr import layout
 from bitblas.formats.cgr.format import Cgr
+from bitblas.formats.coded_likely import likely_of
 from bitblas.loop.gpu import build as loop_build
 from bitblas.plan.facts import facts
 from bitblas.plan.product import VALUES
@@ -212,3 +213,14 @@ def test_a_saved_one_is_mapped(tmp_path):
         while isinstance(words, np.ndarray):
             words = words.base
         assert isinstance(words, memoryview) and B.isequal(A)
+
+
+def test_rows_beside_a_hub_of_intervals_have_a_likely_column(emulator):
+    """No lane's residuals wait for the intervals of another: what has no likely column is taken to have no entry."""
+    n = 4096
+    wide = np.arange(8, n).reshape(-1, 8)[:, :4].ravel()  # some 500 intervals of row 0
+    rows, cols = np.r_[np.zeros(len(wide) + 3, int), wide, 1, 2, 3], np.r_[wide, 1, 2, 3, np.zeros(len(wide) + 3, int)]
+    with gb.config.set(device="emulator"):
+        form = structure(rows, cols, n, n)
+        likely = likely_of(form, 1, form.segment)
+    assert likely[1:4].tolist() == [0, 0, 0] and (likely[wide] == 0).all() and likely[4] == 0xFFFFFFFF
