@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import importlib
 import time
 
 import numpy as np
@@ -58,6 +59,8 @@ def main():
     parser.add_argument("--launches", action="store_true")
     parser.add_argument("--least", type=int, default=chosen.LEAST)
     args = parser.parse_args()
+    if args.device == "emulator":
+        importlib.import_module("emulator.device")  # registers it
     device, al = gb.device.get(args.device), gb.algorithms
     gb.config.device = device.name
     n, source = 1 << args.scale, lambda: ranks.chunks(device.xp, args.scale, 0, 1)
