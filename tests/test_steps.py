@@ -169,9 +169,11 @@ def test_few_rounds_in_a_body_where_rows_are_long():
     """Rounds after the end cost a launch each: with hubs, and of loops inside a round, there are few before it. What
     cannot be skipped and is brief stands there twice."""
     x = Vec(0, 64, BOOL)
-    product = Product(None, x, gb.semiring.any_pair[BOOL], False, True, 64)
+    product = Product(SimpleNamespace(nvals=511, nrows=64), x, gb.semiring.any_pair[BOOL], False, True, 64)
     round_ = Round((Step(x, product, None, (), False, ""),), (x,), {})
     assert [copies_of(round_, True, skewed=skewed) for skewed in (False, True)] == [12, 9]
+    dense = replace(product, matrix=SimpleNamespace(nvals=512, nrows=64))  # all may be reached by two edges
+    assert copies_of(Round((Step(x, dense, None, (), False, ""),), (x,), {}), True, skewed=True) == 3
     assert copies_of(round_, False, skewed=True) == 3
     assert copies_of(Round((Pass(),), (x,), {}), True, skewed=False, inside=True) == 3
     for nvals, copies in ((BRIEF, 2), (BRIEF + 1, 1)):

@@ -113,4 +113,6 @@ def test_a_loop_takes_the_transpose_once_it_is_repaid(device, monkeypatch):
         q[0] = True
         rounds.append(program.run())
         assert v.nvals == N
-    assert len(set(rounds)) == 1 and has_transpose(A) == gb.device.get(config.device).is_gpu
+    assert len(set(rounds)) == 1
+    if gb.device.get(config.device).is_gpu:  # on a CPU rounds are counted until the kernels of the table are there
+        assert has_transpose(A)
