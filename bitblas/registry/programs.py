@@ -108,12 +108,11 @@ def _window(dtype: DataType) -> Listed:
     from semirings import semiring
 
     q, d, near, t = (Vec(k, 64, dtype) for k in range(4))
-    worse, nearest, far = Vec(4, 64, BOOL), Scal(0, dtype), Scal(1, dtype)
-    plus = BINARY["plus"][FP64 if dtype is FP32 else dtype]  # with a float of Python
-    delta = Const(plus.return_type, plus.return_type.np_type.type(5))
+    worse, nearest, far, width = Vec(4, 64, BOOL), *(Scal(k, dtype) for k in range(3))
+    plus = BINARY["plus"][dtype]
     select = Pointwise(LEFT, INDEXUNARY["valuele"][dtype], q, far, "xt", keep=True)
     choose = [
-        Statement(far, Pointwise(LEFT, plus, nearest, delta)), Statement(near, select),
+        Statement(far, Pointwise(LEFT, plus, nearest, width)), Statement(near, select),
         Statement(q, Pointwise(LEFT, None, q), Masked(near, True, True), None, True),
     ]  # fmt: skip
     relax = [
