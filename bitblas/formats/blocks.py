@@ -4,8 +4,9 @@ A block begins with 32 numbers of one width: how many units (nibbles, or bits) l
 the group shared its words evenly, in zigzag (2 d for d >= 0, else -2 d - 1). So where a row ends is known without those
 before it, in about as many bits as its length alone would take. The units of all rows follow, from a new word on.
 
-`heads` has, for each group, the first 32-bit word of its block, and in the lowest 6 bits the width. Two words follow
-the last block, so that three may always be read. A group without entries has no block.
+`heads` has, for each group, the first 32-bit word of its block, and in the lowest 6 bits the width. Six words follow
+the last block: a window is three, and the lanes of a warp look at one each, four bits apart. A group without entries
+has no block.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..kernels.prologue import Variant
 GROUP = 32  # rows of a group: blocks.cuh, and blocks.cpu.py
 HEAD_BITS = 6  # of a head, for the width of its numbers
 EVENNESS = 3  # bits that numbers have less than the units of a group, in the mean of graphs: 2 to 5
-PAD = 2  # words after the last block, so that three may always be read
+PAD = 6  # words after the last block: the last of 32 lanes reads three from 124 bits behind a code's first
 
 
 def groups_of(nrows: int) -> int:
