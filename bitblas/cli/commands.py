@@ -6,11 +6,35 @@ import argparse
 import importlib
 import inspect
 from collections.abc import Callable
-from typing import Any
 
 from ..io import host_coo
 from . import summaries as say
-from .algorithms import BOTH, FARTHEST, WEIGHTED, Command
+from .algorithms import BOTH, WEIGHTED, Command
+from .options import (
+    BOTH_WAYS,
+    DRAWN,
+    EDGES,
+    FIRST,
+    FROM,
+    LENGTHS,
+    LIMIT,
+    MEMBERS,
+    PARENTS,
+    RESOLUTION,
+    ROUNDS,
+    SEED,
+    SIMILAR,
+    SINK,
+    SOURCE,
+    SOURCES,
+    STARTS,
+    TO,
+    TOP,
+    WEIGHTS,
+    count,
+    counts,
+    flag,
+)  # fmt: skip
 
 
 def named(name: str) -> Callable[[argparse.Namespace], str]:
@@ -22,44 +46,6 @@ def always(args: argparse.Namespace) -> bool:
     return True
 
 
-def flag(help: str) -> dict[str, Any]:
-    return {"action": "store_true", "help": help}
-
-
-def counts(text: str) -> list[int]:
-    return [count(part) for part in text.split(",")]
-
-
-def count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a number of 1 or more, got {text}")
-    return number
-
-
-SIMILAR = ("jaccard", "overlap", "cosine", "adamic_adar", "resource_allocation")
-MEMBERS = "a line for each member, vertex<TAB>True; .csv, .edges, .npz, .mtx by suffix"
-EDGES = "an edge list, .json, .parquet, .mtx or .npz by suffix"
-BOTH_WAYS = "; edges count in both directions"
-TOP = {"--top": {"type": count, "dest": "best", "metavar": "N", "help": "say, and write, the N largest alone"}}
-FIRST = {"--top": {"type": count, **FARTHEST}}
-SOURCE = {"--source": {"metavar": "VERTEX", "help": "where to start (default 0, if vertices have no names)"}}
-LIMIT = {"--depth-limit": {"type": int, "metavar": "N", "help": "not farther than this"}}
-TO = {"--to": {"metavar": "VERTEX", "help": "also say how far this one is, and the way to it"}}
-PARENTS = {"--parents": flag("a tree, as the vertex before each, instead of how far")}
-SEED = {"--seed": {"type": int, "metavar": "N", "help": "another one may give another answer (default 0)"}}
-WEIGHTS = {"--weighted": flag("the values of the file are weights")}
-LENGTHS = {"--weighted": flag("the values of the file are lengths")}
-SOURCES = {"--sources": {"metavar": "V,V,...", "help": "count paths from these alone (default: from all)"}}
-FROM = {"--sources": {"metavar": "V,V,...", "help": "from these alone (default: from all)"}}
-STARTS = {"--starts": {"metavar": "V,V,...", "help": "where to start (default: everywhere)"}}
-DRAWN = {"--k": {"type": count, "metavar": "N", "help": "count paths from N vertices that are drawn (see --seed)"}}
-SINK = {"--sink": {"required": True, "metavar": "VERTEX", "help": "where it ends"}}
-ROUNDS = {
-    "--tol": {"type": float, "default": 1e-6, "help": "stop below this change (default 1e-6)"},
-    "--max-iter": {"type": int, "default": 100, "help": "stop after so many rounds (default 100)"},
-}
-RESOLUTION = {"--resolution": {"type": float, "default": 1.0, "help": "above 1: smaller communities (default 1)"}}
 PATHS = (
     Command(
         "bfs", "levels of a breadth-first search along the directed edges",
@@ -209,7 +195,8 @@ COHESION = (
             matrix=True, writes=f"its edges, each once: {EDGES}",
             options={"--k": {"type": int, "default": 2, "metavar": "K", "help": "neighbours of each (default 2)"}}),
     Command(
-        "truss", "the edges of the k-truss" + BOTH_WAYS, named("k_truss"), say.edges, edges=BOTH, part=say.upper, matrix=True,
+        "truss", "the edges of the k-truss" + BOTH_WAYS, named("k_truss"), say.edges, edges=BOTH, part=say.upper,
+        matrix=True,
         writes=f"its edges, each once, with the triangles of each: {EDGES}",
         options={"--k": {"type": int, "default": 3, "metavar": "K", "help": "each in k - 2 triangles (default 3)"}},
     ),
@@ -233,7 +220,7 @@ COMMUNITIES = (
         "modularity", "how good a division into communities is" + BOTH_WAYS, named("modularity"),
         say.number("modularity"), edges=BOTH, writes="",
         options={
-            "--communities": {"required": True, "metavar": "FILE", "help": "vertex and community, as --out writes them"},
+            "--communities": {"required": True, "metavar": "FILE", "help": "of vertices and communities, by --out"},
             **RESOLUTION, **WEIGHTS,
         },
     ),
@@ -286,7 +273,7 @@ SAMPLING = (
         writes=f"the edges: {EDGES}",
         options={
             **STARTS, **SEED, **WEIGHTS,
-            "--counts": {"type": counts, "default": [8], "metavar": "N,N", "help": "of each vertex, by hop (default 8)"},
+            "--counts": {"type": counts, "default": [8], "metavar": "N,N", "help": "of each, by hop (default 8)"},
         },
     ),
 )  # fmt: skip

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from .. import device as devices
 from ..core.options import either
 from ..exceptions import InvalidValue
