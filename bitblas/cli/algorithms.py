@@ -77,8 +77,8 @@ class Command:
         program = getattr(algorithms, self.program(args))
         known = inspect.signature(program).parameters
         names = [flag.lstrip("-").replace("-", "_") for flag in self.options]
-        given = {CALLED.get(name, name): _value(graph, name, getattr(args, name, None)) for name in names}
-        given = {name: value for name, value in given.items() if name in known}
+        taken = {CALLED.get(name, name): name for name in names}
+        given = {of: _value(graph, name, getattr(args, name)) for of, name in taken.items() if of in known}
         answer = program(A, **given)
         part, summary = self.part(answer, args), self.summary(graph, answer, args)
         if self.rows and given.get("sources") is not None:
