@@ -77,7 +77,7 @@ OTHERS = {
     "distances": {"pairs": 22, "farthest": 4},
     "distances --sources 0,4,0": {"pairs": 11, "farthest": 4},
     "levels --sources 0,3 --depth-limit 1": {"pairs": 7, "farthest": 1},
-    "reach --source 4 --against": {"vertices": 2},
+    "reach --source 4 --against": {"vertices": 4},
     "reach --depth-limit 1": {"vertices": 2},
     "negative-cycle": {"cycle": None},
     "vertex-triangles --top 2": {"first": [1, 2], "triangles": [2, 2]},

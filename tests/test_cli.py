@@ -13,7 +13,6 @@ import bitblas as gb
 from bitblas import algorithms, cli
 from bitblas.algorithms import Watch
 from bitblas.cli import commands, ticker
-from bitblas.cli.algorithms import CALLED
 from bitblas.cli.parser import parser
 from bitblas.cli.ticker import Ticker
 from bitblas.plan import costs, profile
@@ -78,9 +77,8 @@ def test_every_command_has_its_programs():
     for command in (command for group in commands.COMMANDS.values() for command in group):
         args = parser().parse_args([command.name, "FILE", *needed(command)])
         known = inspect.signature(getattr(algorithms, command.program(args))).parameters
-        options = {CALLED.get(flag[2:], flag[2:]) for flag in command.options}
-        missing = [p for p in list(known.values())[1:] if p.default is p.empty and p.name not in options]
-        assert missing == [], command.name
+        options = {cli.algorithms.CALLED.get(flag[2:], flag[2:]) for flag in command.options}
+        assert not [p for p in [*known.values()][1:] if p.default is p.empty and p.name not in options], command.name
 
 
 def test_pagerank(capsys, graph):

@@ -72,7 +72,8 @@ def betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BATCH, g
 def edge_betweenness_centrality(A, sources=None, *, k=None, seed=None, gb=None):
     """The sum, over the sources s and all targets t, of the share of the shortest paths from s to t along each edge.
 
-    A: Matrix, n x n, any dtype. sources, k, seed: as for `betweenness_centrality`. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype. sources: vertices, each counted as often as it is named; all n if None. k, seed: int,
+    for so many sources drawn at random, as for `betweenness_centrality`. gb: the library, bitblas if None.
     Returns a Matrix, FP64, n x n, of the structure of A. Nothing is normalised: with all sources it is NetworkX's
     edge_betweenness_centrality(G, normalized=False) of a DiGraph. An undirected graph stored both ways has each path
     once in either direction: E[i, j] and E[j, i] are each what NetworkX says of the edge of a Graph.
