@@ -98,6 +98,7 @@ class Programs:
         for program, k, least in ((k_core, -1, 0), (k_truss, 2, 3)):
             with pytest.raises(gb.exceptions.InvalidValue, match=f"argument k: .*{least} or more, got {k}.*Hint"):
                 program(A, k, gb=gb)
+            assert program(A, 10**30, gb=gb).nvals == 0
             for wrong in (2.5, True, None, "3"):
                 with pytest.raises(TypeError, match=r"argument k: expected an integer.*Hint"):
                     program(A, wrong, gb=gb)
