@@ -64,8 +64,9 @@ class Programs:
         single, double = (pagerank(A, tol=1e-5, max_iter=30, dtype=dtype, gb=gb) for dtype in ("FP32", None))
         assert single.dtype == gb.dtypes.FP32 and double.dtype == gb.dtypes.FP64
         np.testing.assert_allclose(full(single), full(double), rtol=1e-4)  # both stop within 1e-5 of the fixed point
-        with pytest.raises(gb.exceptions.InvalidValue, match=r"argument dtype: expected FP64 or FP32, got INT64.*Hint"):
-            pagerank(A, dtype="INT64", gb=gb)
+        for wrong in ("INT64", "fp"):
+            with pytest.raises(gb.exceptions.InvalidValue, match=f"argument dtype: expected FP64 or FP32, got '{wrong}'"):
+                pagerank(A, dtype=wrong, gb=gb)
 
     @pytest.mark.parametrize("bad", [[-1, 2], [0, 0], [np.nan, 1], [np.inf, 1]])
     def test_pagerank_refuses_a_personalization(self, gb, bad):
