@@ -65,7 +65,7 @@ class Programs:
         assert single.dtype == gb.dtypes.FP32 and double.dtype == gb.dtypes.FP64
         np.testing.assert_allclose(full(single), full(double), rtol=1e-4)  # both stop within 1e-5 of the fixed point
         for wrong in ("INT64", "fp"):
-            with pytest.raises(gb.exceptions.InvalidValue, match=f"argument dtype: expected FP64 or FP32, got '{wrong}'"):
+            with pytest.raises(gb.exceptions.InvalidValue, match=f"dtype: expected FP64 or FP32, got '{wrong}'"):
                 pagerank(A, dtype=wrong, gb=gb)
 
     @pytest.mark.parametrize("bad", [[-1, 2], [0, 0], [np.nan, 1], [np.inf, 1]])
