@@ -171,7 +171,9 @@ class More:
         found = edges(E)
         assert E.dtype == gb.dtypes.FP64 and found == pytest.approx(right)
         some = nx.edge_betweenness_centrality_subset(G, [0, graph.n // 2], list(G))
-        assert edges(edge_betweenness_centrality(A, [0, graph.n // 2], gb=gb)) == pytest.approx(some)
+        for batch in (1, 64):
+            found = edge_betweenness_centrality(A, [0, graph.n // 2], batch=batch, gb=gb)
+            assert edges(found) == pytest.approx(some)
         assert not any(edges(edge_betweenness_centrality(A, [], gb=gb)).values())
 
 
