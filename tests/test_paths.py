@@ -65,6 +65,7 @@ class Programs:
 
     # --- SSSP ---
 
+    @pytest.mark.in_turn
     @pytest.mark.parametrize(("graph", "dtype"), GRAPHS_AND_TYPES)
     def test_sssp(self, gb, graph, dtype):
         weights = graph.integers(0, 9)
@@ -162,6 +163,7 @@ class Programs:
 
     # --- betweenness ---
 
+    @pytest.mark.in_turn
     @every_graph
     def test_betweenness(self, gb, graph):
         some = None if graph.n < 40 else sources(graph)  # for the emulator's sake
