@@ -10,7 +10,8 @@ from typing import Any
 
 from semirings.cached import cached_property
 
-from .formats import Structure, class_of, format_of
+from . import formats
+from .formats import Structure
 from .formats.bitmap.layout import Lines, lines_of
 from .order import Order
 from .store import MatrixStore, VectorStore, dense_values, pack
@@ -56,7 +57,7 @@ class FlatStore(MatrixStore):
     raw: Any = cached_property(_raw)
 
     def _form(self) -> Any:
-        form: Any = class_of(BITMAP)
+        form: Any = formats.class_of(BITMAP)
         return form(self.device, self.nrows, self.ncols, self.flat.present, self.flat.count)
 
     def pattern(self) -> Structure:
@@ -120,4 +121,4 @@ def flat_of(A: MatrixStore) -> VectorStore:
 
 def refusal(nrows: int, ncols: int) -> str:
     """Why there is no bitmap of that shape."""
-    return format_of(BITMAP).refusal(nrows, ncols)
+    return formats.format_of(BITMAP).refusal(nrows, ncols)

@@ -9,7 +9,7 @@ import numpy as np
 from semirings import dtypes
 from semirings.dtypes import DataType, cast_scalar, check_cast
 
-from ..build.stores import with_values
+from .. import build
 from ..device import Device
 from .convert import value_array
 from .operators import joining, typed
@@ -78,5 +78,5 @@ def restored(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     order, stays_packed = kwargs.pop("order", None), kwargs.pop("stays_packed", False)
     made = kind.from_coo(*args, **kwargs)
     if stays_packed:
-        made._data = with_values(made._data, True)
+        made._data = build.stores.with_values(made._data, True)
     return made if order is None else made.reorder(order, name=kwargs["name"])

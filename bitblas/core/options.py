@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ..formats import sizes_of, tiled
-from ..plan.forms import FORMATS
+from .. import formats, plan
 
 
 class Layout(NamedTuple):
@@ -34,10 +33,10 @@ def either(choices: Iterable[object]) -> str:
 
 def check_layout(format: str | None, tile: int | None, packed: bool | None = None) -> Layout:
     """The options of a constructor; ValueError for what is none of the choices."""
-    if format is not None and format not in FORMATS:
-        raise ValueError(f"format: expected one of {', '.join(map(repr, FORMATS))}, got {format!r}")
-    if tile is not None and tile not in sizes_of(format or ""):
-        expected = ", ".join(f"{either(sizes)} with format={name!r}" for name, sizes in tiled().items())
+    if format is not None and format not in plan.forms.FORMATS:
+        raise ValueError(f"format: expected one of {', '.join(map(repr, plan.forms.FORMATS))}, got {format!r}")
+    if tile is not None and tile not in formats.sizes_of(format or ""):
+        expected = ", ".join(f"{either(sizes)} with format={name!r}" for name, sizes in formats.tiled().items())
         raise ValueError(f"tile: expected {expected}, got {tile!r} with format={format!r}")
     if packed is not None and not isinstance(packed, bool):
         raise ValueError(f"packed: expected True, False or None (as config.prefer says), got {packed!r}")

@@ -6,12 +6,17 @@ convert.py makes one of another. Values never lie in a form: orders say where th
 
 from __future__ import annotations
 
-from .catalog import FORMATS, NAMES, TILES, class_of, format_of, forms, sizes_of, tiled
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from .choice import Dot, Format, Listing, Seen
 from .contract import CSR, EVERYWHERE, Form, Region
 from .convert import restored
 from .hubs import Hubs, longest_unit
 from .structure import Structure
+
+if TYPE_CHECKING:
+    from .catalog import FORMATS, NAMES, TILES, class_of, format_of, forms, sizes_of, tiled
 
 __all__ = [
     "CSR",
@@ -35,3 +40,14 @@ __all__ = [
     "sizes_of",
     "tiled",
 ]  # fmt: skip
+
+_CATALOG = ("FORMATS", "NAMES", "TILES", "class_of", "format_of", "forms", "sizes_of", "tiled")
+
+
+def __getattr__(name: str) -> Any:
+    # All forms are loaded when one is first asked for.
+    if name not in _CATALOG:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    for each in _CATALOG:
+        globals()[each] = getattr(importlib.import_module(f"{__name__}.catalog"), each)
+    return globals()[name]

@@ -32,7 +32,7 @@ CLASSES: dict[str, Any] = {
 }
 FORMATS: dict[str, Format] = {format.key: format for call in CLASSES.values() for format in call.FORMATS}  # by key
 _NAMES = {format.key: name for name, call in CLASSES.items() for format in call.FORMATS}
-NAMES = tuple(dict.fromkeys(format.name for format in FORMATS.values()))  # what `format=` may ask for
+NAMES: tuple[str, ...] = tuple(dict.fromkeys(format.name for format in FORMATS.values()))  # what `format=` may ask for
 
 
 def format_of(key: str) -> Format:

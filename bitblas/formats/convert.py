@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..device import Device
-from .catalog import class_of, format_of
 from .contract import Form
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ def convert(structure: Structure, key: str, *, transposed: bool, order: bool) ->
             source.adopt(made)
             made = source
         return made, places if base is None or places is None else base[places]
+    from .catalog import class_of, format_of  # all forms: nobody converts while `import bitblas` runs
+
     rows, places = structure.primary.to_csr(order)
     made, moved = class_of(key).from_csr(rows, format_of(key).tile, order)
     return made, places if moved is None else moved if places is None else places[moved]
@@ -31,6 +32,8 @@ def convert(structure: Structure, key: str, *, transposed: bool, order: bool) ->
 
 def restored(device: Device, key: str, numbers: dict[str, int], arrays: dict[str, Any]) -> Form:
     """A form of what its `numbers` and `arrays` gave; ValueError, KeyError where they do not fit."""
+    from .catalog import class_of
+
     made = class_of(key).restored(device, numbers, arrays)
     if made.key != key:
         raise ValueError(f"form: expected {key!r}, got {made.key!r}")

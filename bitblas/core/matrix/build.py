@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...build import entries as build
+from ... import build, verbs
 from ...device import Device
 from ...exceptions import IndexOutOfBound, InvalidObject, OutputNotEmpty
-from ...verbs import submatrix
 from ..building import check_lengths, dense_values, duplicates, one_value
 from ..convert import (
     alike,
@@ -74,7 +73,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         dup = duplicates(dup_op, array, dtype)
         with d.guard:
             found = alike(d, array, dup)
-            store = build.from_coo(d, nrows, ncols, i, j, found, dtype, dup, format=layout.format, tile=tile)
+            store = build.entries.from_coo(d, nrows, ncols, i, j, found, dtype, dup, format=layout.format, tile=tile)
             if found is not array:
                 check_distinct(store.nvals, len(i))
             check_symmetric(store.structure, symmetric)
@@ -97,7 +96,9 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
             raise BeyondRows(str(error)) from None
         dup = duplicates(dup_op, array, dtype)
         with d.guard:
-            store = build.from_csr(d, nrows, ncols, ptr, cols, array, dtype, dup, format=layout.format, tile=tile)
+            store = build.entries.from_csr(
+                d, nrows, ncols, ptr, cols, array, dtype, dup, format=layout.format, tile=tile
+            )
             check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
 
@@ -112,7 +113,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
         d = device_of(device)
         with d.guard:
-            return cls._from_store(submatrix.full(d, *shape, one, kind), name)
+            return cls._from_store(verbs.submatrix.full(d, *shape, one, kind), name)
 
     @classmethod
     def from_dense(
@@ -131,7 +132,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
                 keep = flat != missing_value
                 flat, keys = flat[keep], keys[keep]
             nrows, ncols = array.shape
-            store = build.from_sorted_keys(d, nrows, ncols, keys, flat, dtype, format=layout.format, tile=tile)
+            store = build.entries.from_sorted_keys(d, nrows, ncols, keys, flat, dtype, format=layout.format, tile=tile)
             check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)
 

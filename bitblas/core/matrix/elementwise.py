@@ -14,12 +14,11 @@ from semirings import binary as binary_ops
 from semirings import monoid
 from semirings.dtypes import BOOL, DataType, check_cast
 
+from ... import verbs
 from ...device import Device
 from ...exceptions import DimensionMismatch
 from ...order import Order
 from ...store import MatrixStore, full_vector
-from ...verbs import between
-from ...verbs import matrix as verbs
 from ..convert import same_device
 from ..operators import typed
 from ..statement.expr import MatrixExpression
@@ -80,11 +79,11 @@ class MatrixElementwise(Operand):
 
         op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has not that type).
         """
-        return self._ewise(self._partner(other, "ewise_add"), op, "ewise_add", verbs.ewise_add)
+        return self._ewise(self._partner(other, "ewise_add"), op, "ewise_add", verbs.matrix.ewise_add)
 
     def ewise_mult(self, other: Any, op: Any = binary_ops.times) -> MatrixExpression:
         """The intersection: op where both have an entry. Errors as in `ewise_add`."""
-        return self._ewise(self._partner(other, "ewise_mult", restrict=True), op, "ewise_mult", verbs.ewise_mult)
+        return self._ewise(self._partner(other, "ewise_mult", restrict=True), op, "ewise_mult", verbs.matrix.ewise_mult)
 
     def _ewise(self, B: Any, op: Any, method: str, verb: Callable[..., MatrixStore]) -> MatrixExpression:
         dtype = self.dtype
@@ -100,8 +99,8 @@ class MatrixElementwise(Operand):
         """The union, with a default for the operand that is missing; the type also holds the defaults."""
         B = self._partner(other, "ewise_union")
         f, x, y = union_operator(op, self.dtype, B.dtype, left_default, right_default)
-        at = lambda A, order: verbs.cast(A._at(order), f.dtype)
-        run = lambda mask, order=None: verbs.ewise_union(at(self, order), at(B, order), f, x, y)
+        at = lambda A, order: verbs.matrix.cast(A._at(order), f.dtype)
+        run = lambda mask, order=None: verbs.matrix.ewise_union(at(self, order), at(B, order), f, x, y)
         args = self, B, x, y
         return MatrixExpression(self.nrows, self.ncols, "ewise_union", args, f, run, along=movable(f, self, B))
 
@@ -111,11 +110,11 @@ class MatrixElementwise(Operand):
         kind, f, scalar = apply_operator(op, self.dtype, left, right)
         along, (nrows, ncols) = (self,), self.shape
         if kind == "unary":
-            run: Any = lambda mask, order: verbs.apply(self._at(order), f)
+            run: Any = lambda mask, order: verbs.matrix.apply(self._at(order), f)
         elif kind == "index":
-            run = lambda mask, order: verbs.apply_index(self._at(order), f, scalar)
+            run = lambda mask, order: verbs.matrix.apply_index(self._at(order), f, scalar)
         else:
-            run = lambda mask, order: verbs.apply_bound(self._at(order), f, scalar, left=kind == "left")
+            run = lambda mask, order: verbs.matrix.apply_bound(self._at(order), f, scalar, left=kind == "left")
         args = along if scalar is None else operands(self, kind, scalar)
         return MatrixExpression(nrows, ncols, "apply", args, f, run, None, False, along)
 
@@ -128,13 +127,13 @@ class MatrixElementwise(Operand):
 
             def run(_: Any, order: Any) -> MatrixStore:
                 A = self._at(order)
-                return verbs.merge(A, A, matrix_mask(mask, order), None, True)
+                return verbs.matrix.merge(A, A, matrix_mask(mask, order), None, True)
 
             both = self, mask.parent
             return MatrixExpression(self.nrows, self.ncols, "select", (self, mask), None, run, self.dtype, along=both)
         dtype, (nrows, ncols) = self.dtype, self.shape
         f, value = index_operator(op, dtype, thunk, "select")
-        keep = lambda _, order: verbs.select(self._at(order), f, value)
+        keep = lambda _, order: verbs.matrix.select(self._at(order), f, value)
         return MatrixExpression(nrows, ncols, "select", (self, value), f, keep, dtype, False, (self,))
 
 
@@ -182,8 +181,8 @@ class Broadcast(MatrixElementwise):
     def _store(self) -> MatrixStore:
         u = self.vector._store
         if self.restrict:
-            return between.spread(self.partner._store, u, columns=self.columns)
+            return verbs.between.spread(self.partner._store, u, columns=self.columns)
         ones = full_vector(u.device, self.ncols if self.columns else self.nrows, np.bool_(True), BOOL)
         if self.columns:
-            return between.outer(u, ones, binary_ops.first[u.dtype])
-        return between.outer(ones, u, binary_ops.second[u.dtype])
+            return verbs.between.outer(u, ones, binary_ops.first[u.dtype])
+        return verbs.between.outer(ones, u, binary_ops.second[u.dtype])

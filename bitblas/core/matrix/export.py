@@ -12,10 +12,9 @@ import numpy as np
 from semirings import dtypes
 from semirings.dtypes import check_cast
 
+from ... import verbs
 from ...formats.csr.format import pointers_of
 from ...store import MatrixStore
-from ...verbs import arrays
-from ...verbs import matrix as verbs
 from ..building import fill_of
 from ..convert import shown
 from ..options import check_options
@@ -59,9 +58,9 @@ class MatrixExport:
         order = A.order
         if dtype is not None:
             check_cast(A.dtype, kind := dtypes.lookup_dtype(dtype))
-            A = verbs.cast(A, kind).tagged(order)
+            A = verbs.matrix.cast(A, kind).tagged(order)
         if sort:
-            i, j, x = verbs.coo(A, rows=rows, values=values)
+            i, j, x = verbs.matrix.coo(A, rows=rows, values=values)
         else:
             i, j = A.coo()
             x = A.device.full(len(i), A.values) if A.iso else A.values
@@ -79,9 +78,9 @@ class MatrixExport:
         check_options(opts)
         A = self._in_users_order
         fill, kind = fill_of(fill_value, dtype, A.dtype, A.nvals == A.nrows * A.ncols)
-        i, j, x = verbs.coo(A)
+        i, j, x = verbs.matrix.coo(A)
         out = A.device.xp.full((A.nrows, A.ncols), fill)
-        out[i, j] = arrays.cast(A.device, x, A.dtype, kind) if len(x) else x.astype(kind.np_type)
+        out[i, j] = verbs.arrays.cast(A.device, x, A.dtype, kind) if len(x) else x.astype(kind.np_type)
         return shown(A.device, out, kind)
 
     def to_csr(self, dtype: Any = None, *, sort: bool = True) -> tuple[Any, Any, Any]:

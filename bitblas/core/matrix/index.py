@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from ... import verbs
 from ...sparse import SparseStore
 from ...store import MatrixStore
-from ...verbs import local, submatrix
-from ...verbs.reorder import vector_in
 from ..convert import one_shown
 from ..statement.axes import Axis, One, Several, parse
 from ..statement.expr import MatrixExpression, ScalarExpression, VectorExpression
@@ -63,7 +62,7 @@ class MatrixIndex:
                 return self._store
             A = self._store
             I, J = (a.places(self.device, A.structure.renumbers) for a in axes)
-            return submatrix.extract(A, I, J)
+            return verbs.submatrix.extract(A, I, J)
 
         return MatrixExpression(rows.size, cols.size, "__getitem__", (self,), None, part, self.dtype)
 
@@ -73,12 +72,12 @@ class MatrixIndex:
         def run(mask: Any) -> Any:
             column = (fixed is cols) != self._transposed
             A = self._matrix._stored
-            line = submatrix.line(A, fixed.at if A.order is None else A.order.place(fixed.at), column=column)
+            line = verbs.submatrix.line(A, fixed.at if A.order is None else A.order.place(fixed.at), column=column)
             if A.order is not None:
-                line = vector_in(dataclasses.replace(line, order=A.order), None)
+                line = verbs.reorder.vector_in(dataclasses.replace(line, order=A.order), None)
             if along.region and type(line) is SparseStore:
-                return local.extract_range(line, along.region)
-            return line if along.at is None else local.extract(line, along.array(self.device))
+                return verbs.local.extract_range(line, along.region)
+            return line if along.at is None else verbs.local.extract(line, along.array(self.device))
 
         assert along.size is not None  # the other axis has the one index
         return VectorExpression(along.size, "__getitem__", (self,), None, run, self.dtype)
@@ -87,7 +86,7 @@ class MatrixIndex:
         A = self._matrix._stored
         if A.order is not None:
             i, j = A.order.place(i), A.order.place(j)
-        return submatrix.element(A, *((j, i) if self._transposed else (i, j)))
+        return verbs.submatrix.element(A, *((j, i) if self._transposed else (i, j)))
 
     def __contains__(self, index: Any) -> bool:
         rows, cols = parse(self, index)

@@ -7,13 +7,12 @@ from typing import Any
 from semirings import Typed, dtypes
 from semirings.dtypes import FP64, DataType
 
+from ... import build, verbs
 from ... import device as devices
-from ...build import stores
 from ...config import config
 from ...device import Device
 from ...formats.values import PackedValues
 from ...store import MatrixStore
-from ...verbs import matrix as verbs
 from ..building import restored
 from ..convert import check_size, device_of, pickled
 from ..options import Layout, check_layout
@@ -52,8 +51,8 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
     ) -> None:  # fmt: skip
         self._layout = check_layout(format, tile, packed)
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
-        empty = verbs.empty(device_of(device), *shape, dtypes.lookup_dtype(dtype))
-        self._data = stores.with_format(empty, *self._layout[:2]) if self._layout.asks else empty
+        empty = verbs.matrix.empty(device_of(device), *shape, dtypes.lookup_dtype(dtype))
+        self._data = build.stores.with_format(empty, *self._layout[:2]) if self._layout.asks else empty
         self._pending = Writes()
         self.name = named(name)
         if recording.threads and recording.recorder is not None and recording.recorder.takes(self):
@@ -139,7 +138,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
         if recording.threads and recording.recorder is not None:
             recording.recorder.cleared(self)
             return
-        self._adopt(verbs.empty(self.device, self.nrows, self.ncols, self.dtype))
+        self._adopt(verbs.matrix.empty(self.device, self.nrows, self.ncols, self.dtype))
 
 
 enter(Matrix)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from ... import verbs
 from ...device import Device
 from ...exceptions import DimensionMismatch, InvalidValue
 from ...order import Order, order_of
-from ...verbs.reorder import matrix_in
 from ..above import above
 from ..convert import index_array
 from ..statement.running import guarded
@@ -44,7 +44,7 @@ class MatrixOrder(StoredMatrix):
         """
         found = self._order_named("reorder", order)
         layout = self._layout
-        return type(self)._from_store(matrix_in(self._stored, found, *layout[:2]), name, layout)
+        return type(self)._from_store(verbs.reorder.matrix_in(self._stored, found, *layout[:2]), name, layout)
 
     if TYPE_CHECKING:
 
@@ -95,7 +95,7 @@ class MatrixOrder(StoredMatrix):
             found_order = self._order_named("profile", order)
             self.device.synchronize()
             seconds[order] = time.perf_counter() - begin
-            stores[order] = matrix_in(self._stored, found_order, "csr")
+            stores[order] = verbs.reorder.matrix_in(self._stored, found_order, "csr")
         return plan_profile.orders(stores, self.device.kind, seconds)
 
     def spy(self, **options: Any) -> Any:

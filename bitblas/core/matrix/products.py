@@ -8,10 +8,9 @@ from typing import Any
 from semirings import Typed, semiring
 from semirings import binary as binary_ops
 
+from ... import verbs
 from ...exceptions import DimensionMismatch
 from ...store import MatrixStore, full_vector
-from ...verbs import between
-from ...verbs.mxm import mxm
 from ..convert import same_device
 from ..operators import monoid_of, typed
 from ..statement.expr import MatrixExpression, VectorExpression
@@ -47,7 +46,7 @@ class MatrixProducts:
         (a, ta), (b, tb) = (self._matrix, self._transposed), (B._matrix, B._transposed)
 
         def run(mask: Any, order: Any = None) -> MatrixStore:
-            return mxm(a._at(order), b._at(order), f, transpose_a=ta, transpose_b=tb, mask=mask)
+            return verbs.mxm.mxm(a._at(order), b._at(order), f, transpose_a=ta, transpose_b=tb, mask=mask)
 
         args = self, B
         along = None if f.op.is_positional else args
@@ -65,7 +64,7 @@ class MatrixProducts:
         B = object_of(other, 2, "kronecker")
         same_device("kronecker", self, B)
         f = typed(op, "binary", self.dtype, B.dtype)
-        run = lambda mask: between.kronecker(self._store, B._store, f)
+        run = lambda mask: verbs.between.kronecker(self._store, B._store, f)
         return MatrixExpression(self.nrows * B.nrows, self.ncols * B.ncols, "kronecker", (self, B), f, run)
 
     def power(self, n: Any, op: Any = semiring.plus_times) -> MatrixExpression:
@@ -94,13 +93,13 @@ def _power(A: MatrixStore, n: int, op: Typed) -> MatrixStore:
         multiply = monoid_of(op.op.binaryop)
         assert multiply is not None  # `power` refuses what has no identity
         one = multiply.identity(A.dtype)
-        return between.from_diagonal(full_vector(A.device, A.nrows, one, A.dtype), 0)
+        return verbs.between.from_diagonal(full_vector(A.device, A.nrows, one, A.dtype), 0)
     result = None
     while True:
         if n & 1:
-            result = A if result is None else mxm(result, A, op)
+            result = A if result is None else verbs.mxm.mxm(result, A, op)
         n >>= 1
         if not n:
             assert result is not None
             return result
-        A = mxm(A, A, op)
+        A = verbs.mxm.mxm(A, A, op)

@@ -10,10 +10,9 @@ from semirings import Monoid, dtypes, monoid
 from semirings import binary as binary_ops
 from semirings.dtypes import BOOL, check_cast
 
+from ... import verbs
 from ...device import Device
 from ...order import Order
-from ...verbs import between, product, submatrix
-from ...verbs import matrix as verbs
 from .. import aggregators
 from ..accessor import Accessor
 from ..convert import check_size, same_device
@@ -75,7 +74,7 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
             return aggregators.delayed(aggregator, self, method, size)
         f = typed(op, "monoid", self.dtype)
         A = self._matrix
-        run = lambda into: product.reduce_rows(A._read(), f, transpose=transpose, into=into)
+        run = lambda into: verbs.product.reduce_rows(A._read(), f, transpose=transpose, into=into)
         along = (self,)
         return VectorExpression(size, method, along, f, run, None, False, True, along)
 
@@ -89,7 +88,7 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
         A = self._matrix
 
         def run(mask: Any) -> np.generic | None:
-            found = verbs.reduce_scalar(A._stored, f)
+            found = verbs.matrix.reduce_scalar(A._stored, f)
             return f.identity if found is None and not allow_empty else found
 
         return ScalarExpression("reduce_scalar", (self,) if allow_empty else (self, f.identity), f, run)
@@ -104,13 +103,13 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
         shape = self.nrows if nrows is None else int(nrows), self.ncols if ncols is None else int(ncols)
         nrows, ncols = check_size("nrows", shape[0]), check_size("ncols", shape[1])
         by = int(row_offset), int(column_offset)
-        run = lambda mask: submatrix.place(self._store, *by, nrows, ncols)
+        run = lambda mask: verbs.submatrix.place(self._store, *by, nrows, ncols)
         return MatrixExpression(nrows, ncols, "reposition", (self, *by), None, run, self.dtype)
 
     def diag(self, k: int = 0, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Vector:
         """Diagonal k as a Vector."""
         check_options(opts)
-        u = between.diagonal(self._matrix._store, -int(k) if self._transposed else int(k))
+        u = verbs.between.diagonal(self._matrix._store, -int(k) if self._transposed else int(k))
         v = Vector._from_store(u, name)
         return v if dtype is None else v.dup(dtype, name=name)
 
@@ -130,7 +129,7 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
         # Structures are immutable: a copy shares them.
         with self.device.guard:
             check_cast(self.dtype, kind)
-            return make._from_store(verbs.cast(self._stored, kind).tagged(self._order), name, layout)
+            return make._from_store(verbs.matrix.cast(self._stored, kind).tagged(self._order), name, layout)
 
     def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
         """The same shape, the same structure, equal values; the dtype counts with `check_dtype`."""
@@ -144,8 +143,8 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
         x, y = self._at(order), B._at(order)
         if x.structure is not y.structure:
             x, y = x.in_passing(), y.in_passing()
-        same = verbs.ewise_mult(x, y, f)
-        return same.nvals == self.nvals and bool(verbs.reduce_scalar(same, monoid.land[BOOL]) in (None, True))
+        same = verbs.matrix.ewise_mult(x, y, f)
+        return same.nvals == self.nvals and bool(verbs.matrix.reduce_scalar(same, monoid.land[BOOL]) in (None, True))
 
     def isclose(
         self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False, **opts: Any
@@ -158,5 +157,5 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
             return False
         if self.dtype._is_udt:
             return self.isequal(B)
-        (i, j, x), (k, l, y) = verbs.coo(self._in_users_order), verbs.coo(B._in_users_order)
-        return bool(((i == k) & (j == l)).all()) and verbs.all_close(self.device, x, y, rel_tol, abs_tol)
+        (i, j, x), (k, l, y) = verbs.matrix.coo(self._in_users_order), verbs.matrix.coo(B._in_users_order)
+        return bool(((i == k) & (j == l)).all()) and verbs.matrix.all_close(self.device, x, y, rel_tol, abs_tol)

@@ -16,7 +16,7 @@ import numpy as np
 from semirings import dtypes
 from semirings.user_types import UserType, described
 
-from ...build import stores
+from ... import build
 from ...device import Device
 from ...exceptions import InvalidValue
 from ...formats import Form, Structure, restored
@@ -123,9 +123,9 @@ class MatrixFile(StoredMatrix):
                 what = f"no {error}" if isinstance(error, KeyError) else str(error)
                 raise file.fault(f"expected arrays that make a matrix, got a fault in them: {what}") from None
             if layout.asks:
-                store = stores.with_format(store, *layout[:2])
+                store = build.stores.with_format(store, *layout[:2])
             if layout.packed is not None:
-                store = stores.with_values(store, layout.packed)
+                store = build.stores.with_values(store, layout.packed)
         asked = check_layout(*facts["format"] or AUTO) if layout == AUTO else layout
         return cls._from_store(store, name or facts["name"], asked, as_is=True)
 

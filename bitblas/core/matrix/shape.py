@@ -9,8 +9,8 @@ import numpy as np
 
 from semirings.dtypes import cast_scalar
 
+from ... import verbs
 from ...exceptions import DimensionMismatch
-from ...verbs import submatrix
 from ..convert import check_size, same_device, value_array
 from ..options import check_options
 from ..statement.mask import Mask, check
@@ -26,7 +26,7 @@ class MatrixReshape(StoredMatrix):
     def resize(self, nrows: Any, ncols: Any) -> None:
         """Change the shape in place; entries beyond it are deleted."""
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
-        self._adopt(submatrix.place(self._store, 0, 0, *shape))
+        self._adopt(verbs.submatrix.place(self._store, 0, 0, *shape))
 
     def setdiag(self, values: Any, k: Any = 0, *, mask: Any = None, accum: Any = None, **opts: Any) -> None:
         """Set diagonal k: to a scalar, to a list or array, or to a Vector, whose missing entries are deleted there

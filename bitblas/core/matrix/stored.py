@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ... import build, verbs
 from ... import device as devices
-from ...build import stores
-from ...build.chosen import in_chosen_form
 from ...config import config
 from ...flat import FlatStore
 from ...order import Order
 from ...store import MatrixStore
-from ...verbs import matrix as verbs
 from ..options import AUTO, Layout
 from ..statement import orders
 from ..statement.recording import state as recording
@@ -49,7 +47,7 @@ class StoredMatrix(MatrixRead, Tensor):
         cls, store: MatrixStore, name: str | None = None, layout: Layout = AUTO, *, as_is: bool = False
     ) -> Self:
         A = cls.__new__(cls)
-        A._data = store if as_is else stores.with_values(store, layout.packed)
+        A._data = store if as_is else build.stores.with_values(store, layout.packed)
         if isinstance(store, FlatStore):
             store.holders += 1
         A._layout, A._pending = layout, Writes()
@@ -93,7 +91,7 @@ class StoredMatrix(MatrixRead, Tensor):
         if self._layout.asks:
             return store
         with self.device.guard:
-            found = in_chosen_form(store, now=now)
+            found = build.chosen.in_chosen_form(store, now=now)
         if self._data is store:
             self._data = found
         return found
@@ -101,10 +99,10 @@ class StoredMatrix(MatrixRead, Tensor):
     def _adopt(self, store: MatrixStore) -> None:
         if self._layout is not AUTO:
             if self._layout.asks:
-                store = stores.with_format(store, *self._layout[:2])
-            store = stores.with_values(store, self._layout.packed)
+                store = build.stores.with_format(store, *self._layout[:2])
+            store = build.stores.with_values(store, self._layout.packed)
         elif config.prefer == "memory":
-            store = stores.with_values(store)
+            store = build.stores.with_values(store)
         if not store.usual and isinstance(store, FlatStore) and store is not self._data:
             store.holders += 1
         self._data = store
@@ -114,7 +112,7 @@ class StoredMatrix(MatrixRead, Tensor):
     def _release(self) -> Self:
         """A Matrix with what this one holds, which is left without entries."""
         held = self._stored
-        self._adopt(verbs.empty(held.device, held.nrows, held.ncols, held.dtype))
+        self._adopt(verbs.matrix.empty(held.device, held.nrows, held.ncols, held.dtype))
         if isinstance(held, FlatStore):
             held.holders -= 1
         return self._from_store(held)
@@ -123,7 +121,7 @@ class StoredMatrix(MatrixRead, Tensor):
         """Set (None: delete) one entry; many of them cost one rebuild, at the next read. InvalidValue for a value that
         cannot be packed with the others, where that is asked for."""
         if self._data.usual:  # neither lines of bits nor hypersparse
-            verbs.check_keys(*self.shape)
+            verbs.matrix.check_keys(*self.shape)
         writes = self._pending
         if value is None or not self._layout.packed or writes.packs(self._data, value):
             writes[i, j] = value

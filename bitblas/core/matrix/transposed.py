@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from semirings.dtypes import DataType
 
+from ... import verbs
 from ...device import Device
 from ...store import MatrixStore
-from ...verbs import matrix as verbs
 from ..statement.infix import Operators
 from .read import MatrixRead
 
@@ -56,11 +56,11 @@ class TransposedMatrix(MatrixRead, Operators):
 
     @property
     def _store(self) -> MatrixStore:
-        return verbs.transpose(self._matrix._store)
+        return verbs.matrix.transpose(self._matrix._store)
 
     @property
     def _stored(self) -> MatrixStore:
-        return verbs.transpose(self._matrix._stored).tagged(self._order)
+        return verbs.matrix.transpose(self._matrix._stored).tagged(self._order)
 
     def to_coo(
         self, dtype: Any = None, *, rows: bool = True, columns: bool = True, values: bool = True, sort: bool = True

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ... import verbs
 from ...formats import CSR
 from ...formats.packing import MOST_BITS
 from ...formats.values import PackedValues, is_whole
 from ...store import MatrixStore
-from ...verbs import hyper, narrow, submatrix
 
 
 class Writes(dict[tuple[int, int], np.generic | None]):
@@ -57,12 +57,12 @@ class Writes(dict[tuple[int, int], np.generic | None]):
         plain = held.usual and d.host_memory and held.order is None and not isinstance(held.raw, PackedValues)
         if len(self) == 1 and plain and held.structure.primary.key == CSR:
             (((i, j), value),) = self.items()
-            return submatrix.put_one(held, i, j, value)
+            return verbs.submatrix.put_one(held, i, j, value)
         at = np.array(list(self), np.int64)
         if held.order is not None:
             at = d.to_host(held.order.places(d.asarray(at)))
-        if narrow.is_flat(held) and not held.dtype._is_udt:
-            return narrow.written(held, at, list(self.values())).tagged(held.order)
+        if verbs.narrow.is_flat(held) and not held.dtype._is_udt:
+            return verbs.narrow.written(held, at, list(self.values())).tagged(held.order)
         if held.structure.renumbers:
             return self._into_hyper(held, at)
         keys = at[:, 0] * held.ncols + at[:, 1]
@@ -76,18 +76,18 @@ class Writes(dict[tuple[int, int], np.generic | None]):
             new = one  # one value for all entries stays one value
         put = new if isinstance(new, np.generic) else d.asarray(new)
         keys = keys[order]
-        return submatrix.put(held, d.asarray(keys[kept]), put, d.asarray(keys[~kept])).tagged(held.order)
+        return verbs.submatrix.put(held, d.asarray(keys[kept]), put, d.asarray(keys[~kept])).tagged(held.order)
 
     def _into_hyper(self, held: MatrixStore, at: np.ndarray) -> MatrixStore:
         """The same where rows and columns that have entries are listed. at: where what is written is stored."""
         d = held.device
-        found = zip(hyper.lists(held), at.T, strict=True)
+        found = zip(verbs.hyper.lists(held), at.T, strict=True)
         rows, cols = (d.xp.union1d(some, d.asarray(fresh)) for some, fresh in found)
         inside = Writes()
         places = (d.to_host(some).searchsorted(fresh).tolist() for some, fresh in zip((rows, cols), at.T, strict=True))
         inside.update(zip(zip(*places, strict=True), self.values(), strict=True))
-        written = inside.into(hyper.small(held, rows, cols))
-        return hyper.widened(written, rows, cols, held.nrows, held.ncols).tagged(held.order)
+        written = inside.into(verbs.hyper.small(held, rows, cols))
+        return verbs.hyper.widened(written, rows, cols, held.nrows, held.ncols).tagged(held.order)
 
 
 def _limits(held: MatrixStore) -> tuple[Any, Any] | None:

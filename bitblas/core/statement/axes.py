@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ... import verbs
 from ...device import Device
 from ...exceptions import IndexOutOfBound
-from ...verbs import elements
 from .mask import Mask
 from .operand import Operand, describe
 from .recording import Listed
@@ -104,7 +104,7 @@ def _list(index: Any, dim: int, device: Device) -> Axis:
     if index.dtype.kind not in "iu":
         raise TypeError(f"index: expected integers, got {index.dtype}; a mask is written x(m.V) << y")
     if not device.host_memory and isinstance(index, device.xp.ndarray) and len(index):
-        known = elements.normalized(device, device.asarray(index, np.int64), dim)
+        known = verbs.elements.normalized(device, device.asarray(index, np.int64), dim)
         if known is not None:
             return Axis(len(index), known, dim)
     if len(index):

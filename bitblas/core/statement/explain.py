@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from ... import verbs
 from ...sparse import SparseStore
-from ...verbs.reorder import by_value
 from .delayed import Delayed
 from .mask import matrix_mask
 from .orders import foreseen, used
@@ -41,7 +41,7 @@ def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
     A, v = reversed(expr.args) if flip else expr.args
     held, u, op = A._matrix._stored, v._stored, expr.op
     if held.order is not None and expr.along is not None:
-        u, op = by_value(dataclasses.replace(u, order=held.order), op, flip)
+        u, op = verbs.reorder.by_value(dataclasses.replace(u, order=held.order), op, flip)
     how = {"transpose": A._transposed != flip, "flip": flip}
     if type(u) is SparseStore and (along := listed.explained(held, u, op, **how)) is not None:
         return along[0], along[1:] if source else ()

@@ -10,12 +10,10 @@ from typing import Any
 from semirings import dtypes
 from semirings.dtypes import BOOL
 
+from ... import verbs
 from ...exceptions import DeviceError, DimensionMismatch
 from ...flat import FlatStore
 from ...order import Order
-from ...verbs import matrix as verbs
-from ...verbs.mxm import MatrixMask
-from ...verbs.operands import make
 from ..show import ShownMask
 
 
@@ -134,12 +132,14 @@ def check(mask: Any, *ndim: int) -> Mask:
     return mask
 
 
-def matrix_mask(mask: Mask, order: Order | None = None) -> MatrixMask:
+def matrix_mask(mask: Mask, order: Order | None = None) -> verbs.mxm.MatrixMask:
     """That of a Matrix as the verbs take it: a value mask drops its falsy entries first; a complement stays a flag."""
     store = mask.parent._at(order)
     if not store.usual and mask.structure and isinstance(store, FlatStore):
-        return make(MatrixMask, (store.pattern(), mask.complement))
-    return make(MatrixMask, (store.structure if mask.structure else verbs.truthy(store), mask.complement))
+        return verbs.operands.make(verbs.mxm.MatrixMask, (store.pattern(), mask.complement))
+    return verbs.operands.make(
+        verbs.mxm.MatrixMask, (store.structure if mask.structure else verbs.matrix.truthy(store), mask.complement)
+    )
 
 
 def _check_rank(mask: Mask, *ndim: int) -> None:

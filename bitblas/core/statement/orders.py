@@ -13,16 +13,16 @@ from contextlib import nullcontext
 from typing import Any
 
 from ... import order as orders
+from ... import verbs
 from ...device import tracing
 from ...order import Order
 from ...store import MatrixStore, VectorStore
-from ...verbs import reorder
 
 
 def moved(vector: Any, store: VectorStore, order: Order | None) -> VectorStore:
     """What a Vector holds, in that order; a trace shows the gather under a line of its own."""
     with _noted(vector.name, order):
-        return reorder.vector_in(store, order)
+        return verbs.reorder.vector_in(store, order)
 
 
 def in_users_order(A: Any, store: MatrixStore, *, keep: bool = True) -> MatrixStore:
@@ -32,7 +32,7 @@ def in_users_order(A: Any, store: MatrixStore, *, keep: bool = True) -> MatrixSt
     found: MatrixStore | None = store.prepared.get("user")
     if found is None:
         with _noted(A.name, None):
-            found = reorder.matrix_in(store, None)
+            found = verbs.reorder.matrix_in(store, None)
         if keep:
             store.prepared["user"] = found
     return found

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ... import verbs
 from ...exceptions import DimensionMismatch
-from ...verbs import product, reorder
 from ..convert import same_device
 from ..operators import typed
 from .expr import VectorExpression
@@ -36,14 +36,14 @@ def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> VectorExp
     else:
         f, args = typed(op, "semiring", dtype, u.dtype), (A, vector)
 
-    along = None if f.op.is_positional and reorder.reads_result(f, flip) else args
+    along = None if f.op.is_positional and verbs.reorder.reads_result(f, flip) else args
 
     def run(into: Any) -> Any:
         held, u, op = M._read(), vector._stored, f
         if along is None:
             held = M._store
         if u.order is not None:
-            u, op = reorder.by_value(u, f, flip)
-        return product.mxv(held, u, op, transpose, flip, None if into is None else into[1], into)
+            u, op = verbs.reorder.by_value(u, f, flip)
+        return verbs.product.mxv(held, u, op, transpose, flip, None if into is None else into[1], into)
 
     return VectorExpression(nrows, method, args, f, run, None, False, True, along)

@@ -11,15 +11,13 @@ from semirings import Typed
 from semirings.dtypes import DataType, cast_scalar, check_cast
 
 from ... import order as orders
+from ... import verbs
 from ...exceptions import DimensionMismatch, DomainMismatch
 from ...formats.numbers import within
 from ...order import Order
 from ...sparse import SparseStore
 from ...sparse import empty as empty_vector
 from ...store import VectorStore, full_vector
-from ...verbs import elements, local, masks, vector_build
-from ...verbs import vector as verbs
-from ...verbs.operands import Into, make
 from ..convert import same_device, value_array
 from ..statement.axes import Axis
 from ..statement.delayed import Delayed
@@ -31,9 +29,9 @@ from ..statement.orders import run_order
 from ..statement.recording import state as recording
 
 
-def vector_mask(mask: Mask) -> verbs.Mask:
+def vector_mask(mask: Mask) -> verbs.vector.Mask:
     """A mask as the verbs take it, in the parent's order."""
-    return masks.mask_of(mask.parent._stored, structural=mask.structure, complement=mask.complement)
+    return verbs.masks.mask_of(mask.parent._stored, structural=mask.structure, complement=mask.complement)
 
 
 def copied(u: VectorStore, dtype: DataType) -> VectorStore:
@@ -41,7 +39,7 @@ def copied(u: VectorStore, dtype: DataType) -> VectorStore:
     if u.dtype is dtype:
         return u.copy()
     check_cast(u.dtype, dtype)
-    t = verbs.cast(u, dtype)
+    t = verbs.vector.cast(u, dtype)
     if type(t) is not SparseStore and t.present is u.present:
         t.bits = t.present.copy()
     t.order = u.order
@@ -84,9 +82,9 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
         _finish(w, value, m, accum, replace, False)
     elif value.ends:
         keeps = store.count != 0 and (accum is not None or (m is not None and not replace))  # `_keeps`, a call less
-        held = value.run(make(Into, (store, m, accum, replace, keeps)))
+        held = value.run(verbs.operands.make(verbs.operands.Into, (store, m, accum, replace, keeps)))
         if held is not None and held is not store:
-            w._adopt(held if held.dtype is store.dtype else verbs.cast(held, store.dtype))
+            w._adopt(held if held.dtype is store.dtype else verbs.vector.cast(held, store.dtype))
     else:
         _finish(w, value.run(None), m, accum, replace, True)
     w._data.order = order
@@ -97,20 +95,24 @@ def _keeps(w: VectorStore, m: Any, accum: Typed | None, replace: bool) -> bool:
     return w.count != 0 and (accum is not None or (m is not None and not replace))
 
 
-def _finish(w: Any, t: VectorStore, m: verbs.Mask | None, accum: Typed | None, replace: bool, fresh: bool) -> None:
+def _finish(
+    w: Any, t: VectorStore, m: verbs.vector.Mask | None, accum: Typed | None, replace: bool, fresh: bool
+) -> None:
     store: VectorStore = w._stored
     if t is store and accum is None:  # its own entries: those outside the mask go, or nothing happens
         if m is not None and replace:
-            masks.restrict(store, m)
+            verbs.masks.restrict(store, m)
         return
     if m is None and not _keeps(store, m, accum, replace):
-        w._adopt((t if t.dtype is store.dtype else verbs.cast(t, store.dtype)) if fresh else copied(t, store.dtype))
+        w._adopt(
+            (t if t.dtype is store.dtype else verbs.vector.cast(t, store.dtype)) if fresh else copied(t, store.dtype)
+        )
         return
     kept = m is not None and accum is None and not m.complement and SparseStore not in (type(store), type(t))
     if kept and m is not None and t.iso and store.bits is m.words is t.bits:
         store.values = t.values  # w(w.S) << x: one value for all its entries
         return
-    verbs.merge(store, t.copy() if t is store else t, m, accum, replace)
+    verbs.vector.merge(store, t.copy() if t is store else t, m, accum, replace)
 
 
 def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool, order: Order | None) -> Any:
@@ -142,7 +144,7 @@ def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace:
 
 
 def fill(
-    w: VectorStore, value: np.generic | None, dtype: DataType, m: verbs.Mask | None, accum: Typed | None
+    w: VectorStore, value: np.generic | None, dtype: DataType, m: verbs.vector.Mask | None, accum: Typed | None
 ) -> VectorStore:
     """A scalar at all positions of w; only at those of a mask that names them, to spare the full bitset."""
     if value is None:
@@ -176,19 +178,19 @@ def assign_vector(
         mask.parent._in(None)
     if region and mask is not None:
         if index.region and type(store) is SparseStore:
-            part = local.extract_range(store, index.region)
+            part = verbs.local.extract_range(store, index.region)
         else:
-            part = local.extract(store, index.array(store.device))
+            part = verbs.local.extract(store, index.array(store.device))
         if mask.parent.size != size:
             raise DimensionMismatch(f"mask: expected size {size}, that of the region, got {mask.parent.size}")
         same_device("mask", w, mask.parent)
-        verbs.merge(part, t, vector_mask(mask), accum, replace)
+        verbs.vector.merge(part, t, vector_mask(mask), accum, replace)
         t, mask, accum, replace = part, None, None, False
     if index.at is None:
         _finish(w, t, None if mask is None else vector_mask(mask), accum, replace, True)
         return
     positions, t = _places(store, index, t)
-    elements.assign(store, positions, t, None if mask is None else vector_mask(mask), accum, replace)
+    verbs.elements.assign(store, positions, t, None if mask is None else vector_mask(mask), accum, replace)
 
 
 def _places(w: VectorStore, index: Axis, t: VectorStore) -> tuple[Any, VectorStore]:
@@ -196,7 +198,7 @@ def _places(w: VectorStore, index: Axis, t: VectorStore) -> tuple[Any, VectorSto
     region = index.region
     if region and type(w) is SparseStore and type(t) is SparseStore:
         ranks = w.device.xp.union1d(within(w.index, region)[0], t.index)
-        return region.start + region.step * ranks, local.renumbered(t, ranks)
+        return region.start + region.step * ranks, verbs.local.renumbered(t, ranks)
     return index.array(w.device), t
 
 
@@ -233,7 +235,7 @@ def _values(w: Any, value: Any, size: int, accum: Typed | None, single: bool) ->
         array, dtype = value_array(store.device, value, store.dtype if store.dtype._is_udt else None)
         if array.ndim != 1 or len(array) != size:
             raise ValueError(f"v[I] = x: expected {size} values, got an array of shape {array.shape}") from None
-        return vector_build.full(store.device, array, dtype)
+        return verbs.vector_build.full(store.device, array, dtype)
     if found is None:
         return empty_vector(store.device, size, store.dtype)
     if accum is None:

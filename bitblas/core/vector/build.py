@@ -9,11 +9,10 @@ import numpy as np
 from semirings import dtypes
 from semirings.dtypes import check_cast
 
+from ... import verbs
 from ...device import Device
 from ...exceptions import OutputNotEmpty
 from ...store import full_vector
-from ...verbs import reading, vector_build
-from ...verbs import vector as verbs
 from ..building import check_lengths, dense_values, duplicates, fill_of, one_value, restored
 from ..convert import (
     alike,
@@ -68,7 +67,7 @@ class VectorBuild(StoredVector):
         dup = duplicates(dup_op, array, kind)
         with d.guard:
             found = alike(d, array, dup)
-            store = vector_build.build(d, size, kind, at, found, dup)
+            store = verbs.vector_build.build(d, size, kind, at, found, dup)
             if found is not array:
                 check_distinct(store.nvals, len(at))
         return cls._from_store(store, name)
@@ -95,7 +94,7 @@ class VectorBuild(StoredVector):
         d = device_of(device)
         array, kind = dense_values(d, values, dtype, cls)
         with d.guard:
-            v = cls._from_store(vector_build.full(d, array, kind), name)
+            v = cls._from_store(verbs.vector_build.full(d, array, kind), name)
         return v if missing_value is None else v.select("!=", missing_value).new(name=name)
 
     @guarded
@@ -109,8 +108,8 @@ class VectorBuild(StoredVector):
         u = self._in_users_order
         if dtype is not None:
             check_cast(u.dtype, kind := dtypes.lookup_dtype(dtype))
-            u = verbs.cast(u, kind)
-        i, x = reading.entries(u)
+            u = verbs.vector.cast(u, kind)
+        i, x = verbs.reading.entries(u)
         return (i.view(np.uint64) if indices else None, shown(u.device, x, u.dtype) if values else None)
 
     @guarded
@@ -124,19 +123,19 @@ class VectorBuild(StoredVector):
             return recording.recorder.dense(self, fill_value, dtype)
         u = self._in_users_order
         fill, kind = fill_of(fill_value, dtype, u.dtype, u.nvals == u.size)
-        return shown(u.device, reading.dense(verbs.cast(u, kind), fill), kind)
+        return shown(u.device, verbs.reading.dense(verbs.vector.cast(u, kind), fill), kind)
 
     def __reduce__(self) -> Any:
         u = self._in_users_order
         host = u.device.to_host
-        i, x = reading.entries(u)
+        i, x = verbs.reading.entries(u)
         args = host(i), *pickled(u.dtype, u.values if u.iso else host(x))
         more = {"size": u.size, "name": self.name, "device": u.device.name}
         return restored, (type(self), args, more)
 
     def to_dict(self) -> dict[int, Any]:
         """{index: value}, Python numbers."""
-        i, x = reading.entries(u := self._in_users_order)
+        i, x = verbs.reading.entries(u := self._in_users_order)
         host = u.device.to_host
         return dict(zip(host(i).tolist(), host(shown(u.device, x, u.dtype)).tolist()))
 
@@ -144,12 +143,12 @@ class VectorBuild(StoredVector):
         """A Vector of `size` (self's if not given) with self's entries moved by `offset`; what falls out is dropped."""
         size = self._store.size if size is None else check_size("size", int(size))
         shift = int(offset)
-        run = lambda mask: vector_build.place_at(self._store, shift, size)
+        run = lambda mask: verbs.vector_build.place_at(self._store, shift, size)
         return VectorExpression(size, "reposition", (self, shift), None, run, self._store.dtype)
 
     def resize(self, size: Any) -> None:
         """Change the size in place; entries beyond it are deleted."""
-        self._adopt(vector_build.place_at(self._store, 0, check_size("size", size)))
+        self._adopt(verbs.vector_build.place_at(self._store, 0, check_size("size", size)))
 
     def build(self, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, size: Any = None) -> None:
         """Insert entries into a Vector that has none, or after `clear`. GraphBLAS C API 2.1, section 4.2.3.4.

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ... import verbs
 from ...sparse import SparseStore
 from ...store import VectorStore
-from ...verbs import elements, local
 from ..accessor import Accessor
 from ..statement.axes import Axis
 from ..statement.expr import ScalarExpression, VectorExpression
@@ -33,15 +33,15 @@ class VectorIndex(StoredVector):
                 return self._in_users_order.copy()
             store = self._stored
             if index.region and type(store) is SparseStore and store.order is None:
-                return local.extract_range(store, index.region)
+                return verbs.local.extract_range(store, index.region)
             at = index.array(self.device)
-            return local.extract(store, at if store.order is None else store.order.places(at))
+            return verbs.local.extract(store, at if store.order is None else store.order.places(at))
 
         args = (self, index.at) if type(index.at) is Listed else (self,)
         return VectorExpression(index.size, "__getitem__", args, None, run, self.dtype)
 
     def _element(self, i: int) -> np.generic | None:
         store = self._stored
-        return elements.get(store, i if store.order is None else store.order.place(i))
+        return verbs.elements.get(store, i if store.order is None else store.order.place(i))
 
     ss = Accessor("VectorExtras")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ... import device as devices
+from ... import verbs
 from ...order import Order
 from ...sparse import empty as empty_vector
 from ...store import VectorStore
-from ...verbs import elements
 from ..statement import orders
 from ..statement.recording import state as recording
 from ..statement.tensor import Tensor
@@ -60,7 +60,7 @@ class StoredVector(TypedVector, Tensor):
         if devices.several:
             devices.activate(self._data.device)
         if self._pending:
-            elements.put(self._data, orders.placed(self._data.order, self._pending))
+            verbs.elements.put(self._data, orders.placed(self._data.order, self._pending))
             self._pending.clear()
         return self._data
 

@@ -12,14 +12,12 @@ from semirings.dtypes import FP64, DataType, check_cast
 from semirings.operators import of_row
 
 from ... import device as devices
+from ... import verbs
 from ...device import Device
 from ...exceptions import DimensionMismatch
 from ...sparse import SparseStore, is_blank
 from ...sparse import empty as empty_vector
 from ...store import VectorStore
-from ...verbs import between, reading
-from ...verbs import vector as verbs
-from ...verbs.equal import equal
 from .. import aggregators
 from ..convert import check_size, device_of, same_device
 from ..operators import typed
@@ -136,8 +134,8 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
             return False
         if a.dtype is not b.dtype:
             kind = typed(binary_ops.eq, "binary", a.dtype, b.dtype).dtype
-            a, b = verbs.cast(a, kind), verbs.cast(b, kind)
-        return equal(a, b)
+            a, b = verbs.vector.cast(a, kind), verbs.vector.cast(b, kind)
+        return verbs.equal.equal(a, b)
 
     def isclose(
         self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False,
@@ -153,7 +151,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
             return False
         if self.dtype._is_udt:
             return self.isequal(v)
-        (i, x), (j, y) = reading.entries(self._in_users_order), reading.entries(v._in_users_order)
+        (i, x), (j, y) = verbs.reading.entries(self._in_users_order), verbs.reading.entries(v._in_users_order)
         return bool((i == j).all()) and all_close(self.device, x, y, rel_tol, abs_tol)
 
     # ---- operations: all return delayed expressions ----
@@ -191,7 +189,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
         args, f = (self, v), typed(op, "binary", u.dtype, v._data.dtype)
         if union:
             check_cast(u.dtype, f.return_type)
-        run = lambda out: verbs.ewise(self._stored, v._stored, f, union=union, out=out)
+        run = lambda out: verbs.vector.ewise(self._stored, v._stored, f, union=union, out=out)
         return VectorExpression(u.size, method, args, f, run, None, False, True, None if f.op.positional else args)
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> VectorExpression:
@@ -202,8 +200,8 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
         f, left, right = union_operator(op, self.dtype, v.dtype, left_default, right_default)
 
         def run(out: Any) -> VectorStore | None:
-            x, y = verbs.cast(self._stored, f.dtype), verbs.cast(v._stored, f.dtype)
-            return verbs.ewise_union(x, y, f, left, right, out)
+            x, y = verbs.vector.cast(self._stored, f.dtype), verbs.vector.cast(v._stored, f.dtype)
+            return verbs.vector.ewise_union(x, y, f, left, right, out)
 
         return VectorExpression(
             self.size, "ewise_union", (self, v, left, right), f, run, ends=True, along=movable(f, self, v)
@@ -229,7 +227,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
             else:
                 orders.meet(self, v)
                 x, y = self._stored, v._stored
-            return verbs.reduce(verbs.ewise(x, y, multiply, union=False), add)
+            return verbs.vector.reduce(verbs.vector.ewise(x, y, multiply, union=False), add)
 
         return ScalarExpression("inner", (self, v), f, run)
 
@@ -238,7 +236,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
         v = object_of(other, 1, "outer")
         same_device("outer", self, v)
         f = typed(op, "binary", self.dtype, v.dtype)
-        run = lambda mask: between.outer(self._store, v._store, f)
+        run = lambda mask: verbs.between.outer(self._store, v._store, f)
         return MatrixExpression(self.size, v.size, "outer", (self, v), f, run)
 
     def apply(self, op: Any, right: Any = None, *, left: Any = None) -> VectorExpression:
@@ -247,11 +245,11 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
         u = self._data
         kind, f, scalar = apply_operator(op, u.dtype, left, right)
         if kind == "unary":
-            run: Any = lambda out: verbs.apply(self._stored, f, out)
+            run: Any = lambda out: verbs.vector.apply(self._stored, f, out)
         elif kind == "index":
-            run = lambda out: verbs.apply_index(self._stored, f, scalar, out)
+            run = lambda out: verbs.vector.apply_index(self._stored, f, scalar, out)
         else:
-            run = lambda out: verbs.apply_bound(self._stored, f, scalar, left=kind == "left", out=out)
+            run = lambda out: verbs.vector.apply_bound(self._stored, f, scalar, left=kind == "left", out=out)
         along = None if f.op.positional else (self,)
         return VectorExpression(u.size, "apply", operands(self, kind, scalar), f, run, None, False, True, along)
 
@@ -264,13 +262,13 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
 
             def run(_: Any) -> VectorStore:
                 t = empty_vector(self.device, self.size, self.dtype)
-                verbs.merge(t, self._stored, assign.vector_mask(mask), None, True)
+                verbs.vector.merge(t, self._stored, assign.vector_mask(mask), None, True)
                 return t
 
             return VectorExpression(self.size, "select", (self, mask), None, run, self.dtype, along=(self, mask.parent))
         u = self._data
         f, value = index_operator(op, u.dtype, thunk, "select")
-        keep = lambda out: verbs.select(self._stored, f, value, out)
+        keep = lambda out: verbs.vector.select(self._stored, f, value, out)
         along = None if f.op.positional else (self,)
         return VectorExpression(u.size, "select", (self, value), f, keep, u.dtype, False, True, along)
 
@@ -284,14 +282,14 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
         f = typed(op, "monoid", self.dtype)
 
         def run(mask: Any) -> np.generic | None:
-            found = verbs.reduce(self._stored, f)
+            found = verbs.vector.reduce(self._stored, f)
             return f.identity if found is None and not allow_empty else found
 
         return ScalarExpression("reduce", (self,) if allow_empty else (self, f.identity), f, run)
 
     def diag(self, k: int = 0, *, name: str | None = None) -> Matrix:
         """The Matrix with this vector on diagonal k, of size + abs(k) rows and columns."""
-        made: Matrix = kinds[2]._from_store(between.from_diagonal(self._store, int(k)), name)
+        made: Matrix = kinds[2]._from_store(verbs.between.from_diagonal(self._store, int(k)), name)
         return made
 
 

@@ -1,0 +1,19 @@
+"""Packages whose modules are loaded when they are first named, so that `import bitblas` is light: after
+`from .. import verbs`, the first `verbs.mxm.mxm(..)` loads mxm.py, and Python keeps it as the attribute `mxm`."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+
+def module_of(package: str, name: str) -> ModuleType:
+    """A module of a package, for its `__getattr__`. AttributeError where there is none of that name."""
+    full = f"{package}.{name}"
+    try:
+        if not name.startswith("_"):
+            return importlib.import_module(full)
+    except ModuleNotFoundError as fault:
+        if fault.name != full:
+            raise
+    raise AttributeError(f"module {package!r} has no attribute {name!r}")
