@@ -44,6 +44,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                     e += 1
                 put(t_val, row, take(total))
             rest = np.uint64(0)
+        looks = 0
         if KIND == WORDS and not U_FULL and not STORE and mostly and rest == ~np.uint64(0):  # the first one is enough
             lacking = np.uint64(0)  # in most rows
             for d in range(64):
@@ -55,6 +56,22 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                 rows |= hit << np.uint64(d)
                 lacking |= (hit ^ any_entry) << np.uint64(d)
             rest = lacking
+        elif KIND == WORDS and not U_FULL and not STORE and last >= 0 and not mostly:  # of four one, nobody foresees where
+            looks = 4
+            lacking = np.uint64(0)
+            while rest != 0:
+                bit = trailing_zeros(rest)
+                rest = drop_lowest(rest)
+                row = (word << 6) + np.int64(bit)
+                e = np.int64(at(begin, row))
+                stop = np.int64(at(end, row))
+                hit = np.uint64(0)
+                for d in range(4):
+                    j = column(col, width, min(e + d, last))
+                    hit |= at(u_bits, j >> 6) >> np.uint64(j & 63) & np.uint64(e + d < stop)
+                rows |= hit << bit
+                lacking |= (np.uint64(e + 4 < stop) & ~hit) << bit
+            rest = lacking
         while rest != 0:
             # include: kernels/next_row.cpu.py
             e = np.int64(at(begin, row))
@@ -63,6 +80,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                 count = np.int64(stop > e)
             elif KIND == WORDS:  # entries by four, without a branch between them
                 hit = np.uint64(0)
+                e += looks
                 if mostly and e < stop:  # the first one is enough nearly always
                     j = column(col, width, e)
                     hit = at(u_bits, j >> 6) >> np.uint64(j & 63)
