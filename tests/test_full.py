@@ -149,7 +149,7 @@ def test_nearly_full(device, ring, form):
 
 def test_nan_stands_where_nothing_else_is():
     at = np.arange(64) != 7
-    for special, stride in ((1.0, filled.NAN), (np.nan, 1)):
+    for special, stride in ((1.0, filled.FILLED), (np.nan, 1)):
         u = bitblas.Vector.from_coo(at.nonzero()[0], np.append(np.zeros(62), special), size=64, device="cpu")
         given = filled.values_of(u._store)
         assert given.stride == stride

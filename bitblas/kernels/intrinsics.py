@@ -129,6 +129,18 @@ def chosen(typing: Any, bit: Any, x: Any, y: Any) -> Any:
 
 
 @intrinsic
+def opaque(typing: Any, x: Any) -> Any:
+    """An integer of which LLVM does not know that it is x. A loop that steps by it stays as it is written: rows are too
+    short for loops of vectors, and to gather what they name takes longer than to load it one by one."""
+
+    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        kind = args[0].type
+        return b.asm(ir.FunctionType(kind, [kind]), "", "=r,0", [args[0]], False)
+
+    return x(x), code
+
+
+@intrinsic
 def drop_lowest(typing: Any, x: Any) -> Any:
     """x without its lowest set bit: x & (x - 1), which Numba would compute in float64 for uint64."""
 
@@ -181,6 +193,7 @@ __all__ = [
     "drop_lowest",
     "empty",
     "leading_zeros",
+    "opaque",
     "popcount",
     "prefetch",
     "prefetch_read",

@@ -177,9 +177,12 @@ def blends(op: Any, monoid: Monoid, z: DataType) -> bool:
     return z.kind in "fiu" and monoid.name != "any" and not given
 
 
-def fills(op: Any, monoid: Monoid, z: DataType, u: DataType) -> bool:
-    """Whether NaN may stand where the vector has no entry: see csr/pull.cpu.py."""
-    return blends(op, monoid, z) and z.kind == u.kind == "f"
+def fills(op: Any, monoid: Monoid, z: DataType, u: DataType) -> int:
+    """What may stand where the vector has no entry: 1: NaN, 2: a number that it does not hold (3: for sums whose order
+    matters), else 0; see csr/pull.cpu.py."""
+    if not blends(op, monoid, z) or u is BOOL or u.kind not in "fiu":
+        return 0
+    return 1 if u.kind == "f" else 2 if z.kind != "f" else 3
 
 
 @functools.cache
@@ -201,7 +204,7 @@ def pull_variant(
         ranked=ranked, neutral=is_neutral(monoid, z), padded=padded,
         many_blocks=full and max(t.nbytes for t in (a, u, z, end.w)) <= 4, staged=staged, width=width,
     )  # fmt: skip
-    blend = (int(blends(op, monoid, z)) + int(fills(op, monoid, z, u))) if kind == VALUES else 0
+    blend = (int(blends(op, monoid, z)) + fills(op, monoid, z, u)) if kind == VALUES else 0
     constants += [("VALUES_PACKED", int(packed)), ("BLEND", blend)]
     functions = (*functions, *ending_functions(end.w, z, end.accum))
     values = (*values, value("BEGIN", z, beginning(monoid, z)))
