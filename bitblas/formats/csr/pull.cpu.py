@@ -108,12 +108,15 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                         total = add(total, z if (x == x if BLEND == FILLS else x != u_iso) else BEGIN)
                     total = add(before, total) if BLEND == EXACT else total
                     e = opaque(e + 4)
-                while e < stop:
-                    j = column(col, width, e)
-                    x = at(u_val, j)
-                    z = mul(value_at(a_val, a_iso, a_stride, e), x, row, j)
-                    total = add(total, z if (x == x if BLEND == FILLS else x != u_iso) else BEGIN)
-                    e = opaque(e + 1)
+                if e < stop:
+                    for d in range(3):
+                        p = min(e + d, stop - 1)
+                        j = column(col, width, p)
+                        x = at(u_val, j)
+                        z = mul(value_at(a_val, a_iso, a_stride, p), x, row, j)
+                        hit = np.uint64(x == x if BLEND == FILLS else x != u_iso) & np.uint64(e + d < stop)
+                        total = add(total, chosen(hit, z, BEGIN))
+                    e = stop
                 p = np.int64(at(begin, row))
                 while p < stop and count == 0:  # whether there is a sum, the first entries say
                     count += np.int64(bit_of(u_bits, column(col, width, p)))
