@@ -1,10 +1,10 @@
-"""Operators pickle by name, so that what comes back is the same object. A program's own come back under their name, or
-are made again of their functions, which pickle as Python has it: by the name of their module."""
+"""Operators and their namespaces pickle by name, so that what comes back is the same object. A program's own come back
+under their name, or are made again of their functions, which pickle as Python has it: by the name of their module."""
 
 from __future__ import annotations
 
 import copyreg
-from functools import partial
+from functools import partial, reduce
 from operator import getitem
 from typing import Any
 
@@ -12,7 +12,8 @@ from .algebra import Monoid, Semiring, compose
 from .catalog import find_semiring
 from .dtypes import DataType, lookup_dtype
 from .known import origin_of
-from .namespaces import SPACES
+from .namespace import Namespace
+from .namespaces import SPACES, op
 from .operators import BinaryOp, IndexBinaryOp, IndexUnaryOp, Parameterized, SelectOp, UnaryOp
 from .registration import Identity, build, enter, make
 from .typed import Typed
@@ -27,6 +28,12 @@ FAMILIES = {
 def find(family: str, name: str) -> Any:
     """The operator of that name."""
     return SPACES[family][name]
+
+
+def space(path: str) -> Any:
+    """The namespace of that name, which may lie inside others."""
+    first, *inside = path.split(".")
+    return reduce(getattr, inside, op if first == "op" else SPACES[first])
 
 
 def restore(family: str, name: str, flags: dict[str, Any], *parts: Any) -> Any:
@@ -86,6 +93,7 @@ def _reduce(family: str | None, op: Any) -> Any:
 
 for _family, _kind in FAMILIES.items():
     copyreg.pickle(_kind, partial(_reduce, _family))
+copyreg.pickle(Namespace, lambda names: (space, (names._family,)))
 copyreg.pickle(Parameterized, partial(_reduce, None))
 copyreg.pickle(Typed, lambda op: (getitem, (op.op, op.dtype)))
 copyreg.pickle(DataType, lambda t: (lookup_dtype, (t.name,)))

@@ -68,7 +68,7 @@ THEIRS = ("numpy.mod", "numpy.float_power")
 
 
 # python-graphblas compiles operators for each type: of integers the narrowest with a sign and the widest without soon.
-ENDS = (dtypes.BOOL, dtypes.INT8, dtypes.UINT64, dtypes.FP32, dtypes.FP64, dtypes.FC64)
+ENDS = (dtypes.BOOL, dtypes.INT8, dtypes.UINT64, dtypes.FP64)
 
 
 @pytest.mark.parametrize(

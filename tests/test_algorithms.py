@@ -33,7 +33,7 @@ GENERATORS = {name for name in algorithms.__all__ if name.endswith("_graph") and
 PROGRAMS = sorted(set(algorithms.__all__) - GENERATORS)
 SEARCHES = {"bfs_levels", "bfs_parents", "distances_from_each", "ego_graph", "levels_from_each", "maximum_flow"}
 SEARCHES |= {"bipartite_projection", "minimum_cut", "node2vec_walks", "random_walks", "sample_neighbors", "sssp"}
-SEARCHES |= {"sssp_tree"}  # begin at a vertex
+SEARCHES |= {"ancestors", "descendants", "sssp_tree"}  # begin at a vertex
 TWO_SIDES = {"bipartite_projection", "maximum_matching"}  # of which graphs have to have two
 NEEDED = {
     "source": lambda gb, n: 0,
@@ -93,6 +93,7 @@ class Programs:
         for batch in (1, 6):  # thirds that add up: a dependency of two thirds from each of three sources
             assert full(betweenness_centrality(matrix(gb, graph), batch=batch, gb=gb)).tolist() == [2.0] * 6
 
+    @pytest.mark.in_turn
     def test_betweenness_by_logarithms_of_numbers_of_paths(self, gb):
         A, sources = matrix(gb, GRAPHS["grid"]), [0, 3, 7]
         right = full(betweenness_centrality(A, sources, gb=gb))
@@ -126,6 +127,7 @@ class Programs:
             with pytest.raises(gb.exceptions.InvalidValue, match="negative cycle"):
                 sssp(A, 0, gb=gb)
 
+    @pytest.mark.in_turn
     @pytest.mark.parametrize(
         "dtype", ["BOOL", "INT64", *(pytest.param(dtype, marks=pytest.mark.slow) for dtype in ("UINT8", "FP32"))]
     )

@@ -268,6 +268,7 @@ w(m.V) << A.mxv(A); A << u; A[0, 0] = None
 """
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", FORMS)
 def test_a_refused_call_changes_nothing(device, form):
     ours = Operands(bitblas)

@@ -101,6 +101,7 @@ def test_sums_of_eight_bytes_repay_tiles_where_one_instruction_picks_eight(devic
     assert A.format == "b2sr8"
 
 
+@pytest.mark.in_turn
 def test_what_is_read_once_is_not_looked_at(device, never):
     A, u = blocks(), half()
     B = A.mxm(A, PAIR).new()

@@ -89,6 +89,7 @@ def test_matrix_statement(device, text, pair):
     both(text, "A, B, L, I, E", *pair)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("text", each(ERRORS))
 def test_error_leaves_all_as_it_was(device, text):
     both(text, "v, w, A, B")
@@ -122,6 +123,7 @@ def test_coo_without_rows(device, dtype):
         assert A.device.to_host(A.to_coo(columns=False)[0]).tolist() == rows.tolist()
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", FORMS, ids=str)
 def test_forms_agree(device, form):
     scope = operands(bitblas, 3, "FP64")

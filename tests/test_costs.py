@@ -155,6 +155,7 @@ def test_products_are_measured(monkeypatch):
     assert again == list(made.samples) and calibrate.fitted(again, "x", "y").costs.us == made.costs.us
 
 
+@pytest.mark.in_turn
 def test_a_profile_with_measured_times(device, monkeypatch):
     monkeypatch.setattr(Facts, "forms", property(lambda self: ("csr", "b2sr8")))
     n = 1 << 10

@@ -152,6 +152,7 @@ def ran(expr):
     return plan, {run.kernel.rpartition("/")[2] for run in runs}
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", [{"format": "csr"}, {"format": "b2sr", "tile": 8}], ids=str)
 @pytest.mark.parametrize("at", [[1000], [500, 501], list(range(0, 3000, 2))], ids=["hub", "few", "many"])
 @pytest.mark.parametrize("semiring", ["min_second", "lor_land", "plus_pair"])

@@ -68,7 +68,7 @@ print("done")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-@pytest.mark.parametrize("when", ["before", "after", "during"])
+@pytest.mark.parametrize("when", ["before", pytest.param("after", marks=pytest.mark.slow), "during"])
 def test_a_child_has_threads_of_its_own(when):
     environ = {**os.environ, "NUMBA_NUM_THREADS": "2", "BITBLAS_DEVICE": "cpu"}
     made = subprocess.run(

@@ -62,6 +62,7 @@ def test_elementwise(device, statement, dtype):
         same(found, expected)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("missing", (None, 0))
 @pytest.mark.parametrize("dtype", (np.float64, np.int32, np.uint8))
 def test_sums(device, dtype, missing):

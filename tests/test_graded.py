@@ -55,6 +55,7 @@ def expected(rows, cols, x, u, semiring, dtype):
     return np.unique(rows), t[np.unique(rows)].astype(dtype)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("form", "semiring", "dtype", "turned"),
     [

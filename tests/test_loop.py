@@ -95,6 +95,7 @@ def test_breadth_first_parents(device, form):
         assert child == parent == 3 or ((parent, child) in edges and level[parent] == level[child] - 1)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("form", (*FORMS[:4], FORMS[-1]))
 @pytest.mark.parametrize("dtype", [FP32, INT64])
 def test_shortest_paths(device, form, dtype):

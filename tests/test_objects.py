@@ -59,6 +59,7 @@ def test_output_that_is_an_operand(device, text):
     both(text, OBJECTS, seed=5)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("text", each(ERRORS))
 def test_error_leaves_all_as_it_was(device, text):
     both(text, "v, A")
@@ -105,6 +106,7 @@ def test_aggregator(device, name, dtype):
     both(text + "; ".join(f"{r} = {way.format('x')}" for r, way in zip(names, ways)), ", ".join(names), dtype)
 
 
+@pytest.mark.in_turn
 def test_aggregators_compute_by_themselves(device):
     """A recipe has several steps; config.autocompute is about what the user left delayed."""
     A, v = (operands(bitblas, 0, "INT64")[k] for k in "Av")

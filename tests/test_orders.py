@@ -16,6 +16,7 @@ from bitblas.device import readback
 HOST = pytest.param("gorder", marks=pytest.mark.uses_cpu)  # one vertex after the other, on the host
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("order", [HOST if order == "gorder" else order for order in reorder.ORDERS])
 def test_every_order_is_a_permutation_and_always_the_same(device, order):
     for name in list(MATRICES)[:: 1 if device == "cpu" else 6]:

@@ -27,7 +27,7 @@ def test_the_catalogue_pickles_to_itself(family):
     if family in ("unary", "binary", "monoid"):
         named += [space.numpy[name] for name in space.numpy]
     typed = [op[next(iter(op.types))] for op in named if hasattr(op, "types")]
-    for op in (*named, *typed):
+    for op in (*named, *typed, space, getattr(space, "numpy", space)):
         assert again(op) is op and copy.deepcopy(op) is op and copy.copy(op) is op, op
 
 

@@ -78,6 +78,7 @@ def test_explain_knows_the_mask():
     assert bitblas.explain(A.mxm(A)).direction == bitblas.explain(A.mxm(A), mask=~A.S).direction != "dot"
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("name", MATRICES)
 def test_profile_prints_every_form(device, name):
     A = matrix(name, format="csr")

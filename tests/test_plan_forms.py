@@ -177,6 +177,7 @@ def scrambled(x):
     return x ^ (x >> np.uint64(31))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("key", ["csr", "mplg"])
 @pytest.mark.parametrize("shape", [(6000, 6000), (200, 50_000), (50_000, 70), (900, 1 << 40)], ids=str)
 def test_a_look_estimates_what_is_there(device, key, shape):
@@ -260,6 +261,7 @@ def test_balls_are_counted(device):
 # ---- orders ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.in_turn
 def test_orders_are_compared(device):
     """A grid whose vertices are shuffled: it has a better order, and the table knows it."""
     i, j = shuffled(1 << 12, grid(1 << 12))

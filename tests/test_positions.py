@@ -61,6 +61,7 @@ def test_operators_equal_python_graphblas(device, position, dtype):
         assert ours == theirs, statement
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("position", POSITIONS)
 def test_inner_products_of_reordered_vectors_have_the_users_positions(device, position):
     """A vector that was multiplied by a reordered matrix is stored in its order."""

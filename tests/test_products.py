@@ -60,6 +60,7 @@ def rows(request, monkeypatch):
         monkeypatch.setattr(gustavson, "LONG_ROW_BLOCKS", 3)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
 def test_products_without_a_mask(device, name, dtype, rows):
     def program(gb, A, B):
@@ -108,6 +109,7 @@ def test_products_of_packed_rows(device, outside, rows, monkeypatch):
     same(program, "INT64", device, *shapes, format="mplg")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
 @pytest.mark.parametrize("limits", ({"TABLE_FROM": 1, "TABLE_FOR": 1}, {"TABLE_FROM": 1 << 20, "LONG": 4}, {}))
 def test_products_at_a_mask(device, name, dtype, limits, monkeypatch):

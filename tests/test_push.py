@@ -64,6 +64,7 @@ def test_float_sums_are_those_of_a_pull_to_the_bit(monkeypatch, key, name, dtype
     assert pulled == pushed
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("key", ["csr", "b2sr8", pytest.param("b2sr32", marks=pytest.mark.slow), "split8"])
 @pytest.mark.parametrize(
     ("name", "dtype", "value"),

@@ -37,6 +37,7 @@ def assert_same(A, B) -> None:
     assert a.iso == b.iso and host(a.device, a.values) == host(b.device, b.values)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("key", KEYS)
 def test_every_form_comes_back(device, key, tmp_path):
     for k, name in enumerate(("gaps", "symmetric", "no entries", "hub", "wide")):

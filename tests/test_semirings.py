@@ -10,7 +10,11 @@ from semirings import BinaryOp, IndexUnaryOp, Monoid, Semiring, UnaryOp, agreeme
 from semirings.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8
 from semirings.rules import number
 
-every_dtype = pytest.mark.parametrize("t", dtypes.ALL, ids=str)
+# In `make test` one of each kind, the narrowest and the widest.
+ENDS = (BOOL, INT8, UINT8, INT64, FP32, FP64, dtypes.FC64)
+every_dtype = pytest.mark.parametrize(
+    "t", [t if t in ENDS else pytest.param(t, marks=pytest.mark.slow) for t in dtypes.ALL], ids=str
+)
 OPERATORS = catalog.all_operators()
 
 # ---- laws -----------------------------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ def clusters(device):
         pytest.skip("the device has no clusters")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("most", [4, 10, 8192])
 @pytest.mark.parametrize("form", HANDED)
 def test_levels_go_back_and_forth(device, clusters, form, most, monkeypatch):

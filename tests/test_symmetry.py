@@ -53,6 +53,7 @@ def test_small_ones(drawn):
     assert structure(i, j, n, device="cpu").symmetric == ({(b, a) for a, b in zip(i, j)} == set(zip(i, j)))
 
 
+@pytest.mark.in_turn
 def test_no_transpose_is_made(device, monkeypatch):
     i, j = both_ways(*generator("no transpose").integers(0, 300, (2, 2000)))
     for key in ("csr", "mplg", "b2sr8", "split8"):  # one of each format

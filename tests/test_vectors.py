@@ -89,6 +89,7 @@ def test_bad_indices_are_refused(device):
             v[np.array([1, bad])]
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("u_full", [False, True])
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("n", [65, CHUNK * 64 + 1])

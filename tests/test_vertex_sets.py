@@ -34,6 +34,7 @@ from bitblas.algorithms.cohesion import triangles
 class Programs:
     # --- PageRank ---
 
+    @pytest.mark.in_turn
     @every_graph
     @pytest.mark.parametrize("alpha", [0, 0.5, 0.85])
     def test_pagerank(self, gb, graph, alpha):
@@ -42,6 +43,7 @@ class Programs:
         assert np.abs(full(r) - oracles.pagerank(graph, alpha)).sum() < 1e-5
         assert full(r).sum() == pytest.approx(1, abs=1e-12)
 
+    @pytest.mark.in_turn
     @every_dtype
     def test_pagerank_reads_only_the_structure(self, gb, dtype):
         graph = GRAPHS["directed_sparse"]
@@ -101,6 +103,7 @@ class Programs:
         graph = Graph.of(66, [(i, j) for i in range(66) for j in range(i)], symmetric=True)
         assert triangle_count(matrix(gb, graph, 1, "INT8"), gb=gb) == 66 * 65 * 64 // 6
 
+    @pytest.mark.in_turn
     @every_dtype
     def test_components_and_triangles_read_only_the_structure(self, gb, dtype):
         graph = GRAPHS["karate"]
@@ -110,6 +113,7 @@ class Programs:
 
     # --- independent sets, colors ---
 
+    @pytest.mark.in_turn
     @every_symmetric_graph
     @pytest.mark.parametrize("seed", [None, 7])
     def test_maximal_independent_set(self, gb, graph, seed):
@@ -164,6 +168,7 @@ class Programs:
 
     # --- spanning forests ---
 
+    @pytest.mark.in_turn
     @every_symmetric_graph
     @pytest.mark.parametrize(("dtype", "low", "high"), [("INT8", -9, 9), ("UINT64", 0, 2), ("FP32", -3, 3)])
     def test_minimum_spanning_forest(self, gb, graph, dtype, low, high):

@@ -146,6 +146,7 @@ def _keys(form):
     return build.keys_of(form.inner.to_csr(False)[0], form.rows, form.cols, form.nvals)
 
 
+@pytest.mark.in_turn
 def test_products_run_on_the_graph_unless_they_differ_by_entry(device):
     """explain says which; a semiring that reads no values of A needs none to be alike."""
     v = gb.Vector.from_dense(np.arange(600) % 7 + 1)
@@ -227,6 +228,7 @@ def test_nodes_that_save_no_bytes_are_not_kept(monkeypatch):
     assert sizes[0] < min(sizes[1:])
 
 
+@pytest.mark.in_turn
 def test_loops_give_what_rows_give(device, monkeypatch):
     """On the CPU statements run one by one; a device captures rows, or, for memory, statements with places for nodes,
     so that no rows are made but where values are read."""

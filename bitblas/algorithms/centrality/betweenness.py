@@ -30,6 +30,8 @@ Kepner, Gilbert (eds): Graph Algorithms in the Language of Linear Algebra. SIAM 
 
 from .. import _check as check
 from .. import _watch as watch
+from .._parts import numbers
+from .._scores import drawn
 
 BATCH = 64  # sources at once: a word of bits for each vertex
 TOGETHER = 64  # steps after which the numbers of paths are looked at
@@ -37,20 +39,22 @@ EULER = 2.718281828459045
 
 
 @check.on_its_device
-def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
+def betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BATCH, gb=None):
     """The sum, over the sources s and all targets t, of the share of the shortest paths from s to t that go through v.
 
-    A: Matrix, n x n, any dtype. sources: vertices, each counted as often as it is named; all n if None. batch: int,
-    how many at once, for which there are six matrices of as many rows. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype. sources: vertices, each counted as often as it is named; all n if None. k: int, for so
+    many different sources drawn at random; n / k times the result estimates that of all. seed: int, or None for 0: the
+    same seed draws the same. batch: int, how many at once, for which there are six matrices of as many rows. gb: the
+    library, bitblas if None.
     Returns a Vector, FP64, size n, full. Paths do not go through their own ends, and nothing is normalised: with all
     sources it is NetworkX's betweenness_centrality(G, normalized=False) of a DiGraph. An undirected graph stored both
     ways has each path twice, once from either end: half of the result is what NetworkX says of a Graph.
-    Raises InvalidValue (batch below 1), DimensionMismatch (A not square), IndexOutOfBound (a source out of range),
-    TypeError (wrong kinds).
+    Raises InvalidValue (batch below 1; k below 1, above n, or beside sources), DimensionMismatch (A not square),
+    IndexOutOfBound (a source out of range), TypeError (wrong kinds).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
-    sources = range(n) if sources is None else check.vertices(gb, "sources", sources, n)
+    sources = _sources(gb, sources, k, seed, n)
     batch = check.count(gb, "batch", batch, "1 takes the least memory")
 
     # c = the sum of d
@@ -65,38 +69,61 @@ def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
 
 
 @check.on_its_device
-def edge_betweenness_centrality(A, sources=None, *, gb=None):
+def edge_betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BATCH, gb=None):
     """The sum, over the sources s and all targets t, of the share of the shortest paths from s to t along each edge.
 
-    A: Matrix, n x n, any dtype. sources: vertices, each counted as often as it is named; all n if None. gb: the
-    library, bitblas if None.
+    A: Matrix, n x n, any dtype. sources: vertices, each counted as often as it is named; all n if None. k, seed: int,
+    for so many sources drawn at random, as for `betweenness_centrality`. batch: int, how many at once, for which there
+    are six matrices of as many rows. gb: the library, bitblas if None.
     Returns a Matrix, FP64, n x n, of the structure of A. Nothing is normalised: with all sources it is NetworkX's
     edge_betweenness_centrality(G, normalized=False) of a DiGraph. An undirected graph stored both ways has each path
     once in either direction: E[i, j] and E[j, i] are each what NetworkX says of the edge of a Graph.
-    Raises DimensionMismatch (A not square), IndexOutOfBound (a source out of range), TypeError (wrong kinds).
+    Raises InvalidValue (batch below 1; k below 1, above n, or beside sources), DimensionMismatch (A not square),
+    IndexOutOfBound (a source out of range), TypeError (wrong kinds).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
-    sources = range(n) if sources is None else check.vertices(gb, "sources", sources, n)
+    sources = _sources(gb, sources, k, seed, n)
+    batch = check.count(gb, "batch", batch, "1 takes the least memory")
     i, j, _ = A.to_coo()
     e, logs = i * 0.0, False
-    for source in sources:
-        found, logs = _searched(A, gb, [source], 1, logs)
-        p, V = found["paths"]
-        d, number, depth = found["dependencies"].to_dense(0.0), p.to_dense(1.0), V.to_dense(-1)
-        # e[i, j] += p[i] / p[j] (1 + dependency[j]), from each level to the next
-        ahead = (depth[i] >= 0) * (depth[i] + 1 == depth[j])
-        share = EULER ** (ahead * (number[i] - number[j])) if logs else number[i] / number[j]
-        e += ahead * share * (1 + d[j])
-        watch.tell(total=len(sources))
+    for first in range(0, len(sources), batch):
+        some = list(sources[first : first + batch])
+        found, logs = _searched(A, gb, some, min(batch, len(sources)), logs, edges=True)
+        P, V = found["paths"]
+        held = [(found["dependencies"], 0.0), (P, 1.0), (V, -1)]
+        for _, d, number, depth in zip(some, *(X.to_dense(lacking).reshape(-1, n) for X, lacking in held)):
+            # e[i, j] += p[i] / p[j] (1 + dependency[j]), from each level to the next
+            ahead = (depth[i] >= 0) * (depth[i] + 1 == depth[j])
+            share = EULER ** (ahead * (number[i] - number[j])) if logs else number[i] / number[j]
+            e += ahead * share * (1 + d[j])
+        watch.tell(len(some), total=len(sources))
     return gb.Matrix.from_coo(i, j, e, gb.dtypes.FP64, nrows=n, ncols=n)
 
 
-def _searched(A, gb, sources, k, logs):
+def _sources(gb, sources, k, seed, n):
+    """The vertices that searches begin at: those given, or k drawn of n, or all."""
+    seed = 0 if seed is None else check.integer("seed", seed)
+    if k is None:
+        return range(n) if sources is None else check.vertices(gb, "sources", sources, n)
+    if sources is not None:
+        raise gb.exceptions.InvalidValue(
+            f"argument k: expected None beside sources, got {k!r}. Hint: sources names them, k has them drawn."
+        )
+    k = check.count(gb, "k", k, "so many sources are drawn")
+    if k > n:
+        raise gb.exceptions.InvalidValue(
+            f"argument k: expected at most {n}, the vertices, got {k}. Hint: None takes all of them."
+        )
+    # those k vertices whose hashes are the least
+    return drawn(numbers(n, gb), seed).argsort(kind="stable")[:k].tolist()
+
+
+def _searched(A, gb, sources, k, logs, edges=False):
     """The state after k searches, of which there are fewer where sources are, and whether they ran by logarithms: if
     numbers do not suffice, those of the next sources do from the start."""
     for tried in (False, True)[logs:]:
-        loop = check.loop(_searching, A, gb, k, tried)
+        loop = check.loop(_searching, A, gb, k, tried, edges)
         frontier, D, most = (loop.state[name] for name in ("level", "dependencies", "most"))
         # frontier[s, sources[s]] = true, the loop goes on
         loop.state["while_"] << True
@@ -115,14 +142,15 @@ def _searched(A, gb, sources, k, logs):
     return loop.state, tried
 
 
-def _searching(A, gb, k, logs):
+def _searching(A, gb, k, logs, edges):
     """D, the dependency of each of k sources on each vertex that it reaches; of one source as a Vector. most: the
-    largest number of paths. logs: logarithms stand for the numbers of paths, and for what is handed on."""
+    largest number of paths. logs: logarithms stand for the numbers of paths, and for what is handed on. edges: whether
+    P and V are asked for."""
     FP64, INT32, UINT8, BOOL = (getattr(gb.dtypes, name) for name in ("FP64", "INT32", "UINT8", "BOOL"))
     binary, n = gb.binary, A.nrows
     make = (lambda kind: gb.Matrix(kind, k, n)) if k > 1 else (lambda kind: gb.Vector(kind, n))
     D, level = make(FP64), make(BOOL)
-    paths = () if k > 1 else (make(FP64), make(INT32))  # of one source, whose edges may be asked for
+    paths = (make(FP64), make(INT32)) if edges else ()
     depth, low, goes_on, searches = gb.Scalar(INT32), gb.Scalar(UINT8), gb.Scalar(BOOL), gb.Scalar(BOOL)
     most, number, ahead = gb.Scalar(FP64), gb.Scalar(BOOL), gb.Scalar(gb.dtypes.INT64)
     # one, sums along edges, products and quotients: of numbers, of logarithms

@@ -38,12 +38,7 @@ def pagerank(A, *, alpha=0.85, personalization=None, weighted=False, tol=1e-6, m
     n = check.square(gb, A)
     alpha = check.number(gb, "alpha", alpha, lambda x: 0 <= x < 1, "a number in [0, 1)", "0.85 is usual")
     tol, max_iter = power.limits(gb, tol, max_iter)
-    FP32, FP64 = gb.dtypes.FP32, gb.dtypes.FP64
-    dtype = FP64 if dtype is None else gb.dtypes.lookup_dtype(dtype)
-    if dtype not in (FP32, FP64):
-        raise gb.exceptions.InvalidValue(
-            f"argument dtype: expected FP64 or FP32, got {dtype}. Hint: FP64 is usual, FP32 is faster."
-        )
+    dtype = _ranked_in(gb, dtype)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
     jumps = None if personalization is None else _jumps(personalization, n, gb)
@@ -60,6 +55,17 @@ def pagerank(A, *, alpha=0.85, personalization=None, weighted=False, tol=1e-6, m
         p << jumps
     power.run(loop, "pagerank")
     return loop.result(r)
+
+
+def _ranked_in(gb, dtype):
+    """The type of the ranks."""
+    allowed = {kind.name: kind for kind in (gb.dtypes.FP64, gb.dtypes.FP32)}
+    try:
+        return allowed[gb.dtypes.lookup_dtype("FP64" if dtype is None else dtype).name]
+    except (KeyError, TypeError, ValueError):
+        raise gb.exceptions.InvalidValue(
+            f"argument dtype: expected FP64 or FP32, got {dtype!r}. Hint: FP64 is usual, FP32 is faster."
+        ) from None
 
 
 def _jumps(personalization, n, gb):
