@@ -23,8 +23,9 @@ from .variants import algebra_of, fills
 
 # A copy of the vector is repaid by so many entries a row, and where the vector has that share of all entries. EPYC, one
 # thread, plus_times: with 0.8 of all entries rmat16 takes 7.1 ms without and 3.6 ms with NaN; with 0.3 4.4 and 4.2; a
-# road network (2.8 entries a row) with 0.99 3.9 and 3.2. A mask leaves half of the rows, about.
-ROW, MASKED, SHARE = 2, 4, 0.25
+# road network (2.8 entries a row) with 0.99 3.9 and 3.2, min_plus of INT64 with 0.5 4.0 and 5.4. A mask leaves half of
+# the rows, about.
+ROW, MASKED, LONG, SHARE, MOST = 2, 4, 6, 0.25, 0.75
 LEAST = 1 << 12  # entries of a matrix; making the copy takes some us of calls
 FILLED = 2  # a stride that says so
 
@@ -39,11 +40,11 @@ def length(plan: Plan, form: Any, semiring: Typed[Semiring], u: DataType) -> flo
     return form.nvals / max(1, form.nrows) if fills(op, monoid, z, u) else 0.0
 
 
-def values_of(u: VectorStore) -> Values:
-    """The values of a vector that is not iso, for a pull that is repaid: as they are, where few are there, and where
-    what would stand for nothing is among them."""
-    x, zero = u.values, ZERO[u.dtype.name]
-    if (u.count or 0) >= SHARE * u.size:
+def values_of(u: VectorStore, length: float) -> Values:
+    """The values of a vector that is not iso, for a pull along rows of that length: as they are, where few are there,
+    and where what would stand for nothing is among them."""
+    x, zero, share = u.values, ZERO[u.dtype.name], SHARE if length >= LONG else MOST
+    if (u.count or 0) >= share * u.size:
         filled, others, nothing = np.empty_like(x), np.zeros(1, np.int64), _nothing(u.dtype)
         _lacking(u.device, u.dtype)(len(u.present), u.size, u.present, x, nothing, filled, others)
         if not others[0]:

@@ -174,7 +174,7 @@ class PreparedProduct:
                 u = vector.cast(u, self.u_type)
                 x = u.values
             if self.fills >= (filled.ROW if mask is None else filled.MASKED) and not isinstance(x, generic):
-                values = filled.values_of(u)
+                values = filled.values_of(u, self.fills)
             else:
                 values = (self.u_nothing, x, 0) if isinstance(x, generic) else (x, self.u_zero, 1)
         given = make(Input, (u.present, *values))

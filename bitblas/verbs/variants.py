@@ -170,11 +170,11 @@ def beginning(monoid: Monoid, z: DataType) -> Any:
     return monoid.identity(z) if is_neutral(monoid, z) or z.kind != "f" else np.nan
 
 
-def blends(op: Any, monoid: Monoid, z: DataType) -> bool:
-    """Whether products may be computed also where the vector has no entry: of numbers that are anything, by operators
-    of this library alone, since others may not end."""
+def blends(op: Any, monoid: Monoid, z: DataType, kinds: str = "fiu") -> bool:
+    """Whether products may be computed also where nobody asks for them, as of what the vector lacks: of numbers that
+    are anything, by operators of this library alone, since others may not end."""
     given = isinstance(op.expr, Expression) or isinstance(monoid.binaryop.expr, Expression)
-    return z.kind in "fiu" and monoid.name != "any" and not given
+    return z.kind in kinds and monoid.name != "any" and not given
 
 
 def fills(op: Any, monoid: Monoid, z: DataType, u: DataType) -> int:
@@ -225,7 +225,7 @@ def push_variant(
     cell = cell_of(z)
     constants = [("U_FULL", 0), ("HAS_TERMINAL", terminal), ("LANES", lanes)]
     constants += format_of(key).push_constants(ranked=ranked, neutral=is_neutral(monoid, z))
-    constants += [("VALUES_PACKED", int(packed)), ("BLEND", int(kind == VALUES and blends(op, monoid, z)))]
+    constants += [("VALUES_PACKED", int(packed)), ("BLEND", int(kind == VALUES and blends(op, monoid, z, "fiub")))]
     functions = (*functions, cast_function("take", cell, z))
     values = (*values, value("BEGIN", z, beginning(monoid, z)))
     return _product_variant(
