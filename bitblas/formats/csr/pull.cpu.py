@@ -5,9 +5,7 @@
 # include: formats/csr/columns.cpu.py
 AHEAD = 4  # words of rows before these that u is asked for, where it has values
 LEARNT = 1 << 15  # rows up to which a processor learns by heart how long each is
-FILLS = (
-    2  # BLEND: what u lacks may be NaN, and nothing else, which the stride of u says; from 3 on a number, u_iso then
-)
+FILLS = 2  # BLEND: what u lacks may be NaN, and nothing else, as its stride says; from 3 on a number, u_iso then
 EXACT = 3  # BLEND: and sums are exact, so that four products are joined before the sum waits for them
 LONG = 12  # entries of a row, in the mean, from which on one that it does not foresee costs little
 
