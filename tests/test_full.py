@@ -150,9 +150,9 @@ def test_nearly_full(device, ring, form):
 
 def test_nan_stands_where_nothing_else_is():
     at = np.arange(64) != 7
-    for special, stride in ((1.0, filled.NAN), (np.nan, 1)):
+    for special, stride in ((1.0, filled.FILLED), (np.nan, 1)):
         u = bitblas.Vector.from_coo(at.nonzero()[0], np.append(np.zeros(62), special), size=64, device="cpu")
-        given = filled.values_of(u._store)
+        given = filled.values_of(u._store, filled.LONG)
         assert given.stride == stride
         assert u._store.values is given.array or np.isnan(given.array[7])
         assert u[63].value == special or np.isnan(special)

@@ -114,18 +114,30 @@ leading_zeros = _bits("ctlz", 0)  # zeros above the highest set bit
 
 @intrinsic
 def chosen(typing: Any, bit: Any, x: Any, y: Any) -> Any:
-    """x where the lowest bit is set, else y, both numbers of one type: by masks, where a branch that nobody foresees
-    would cost more than the work. Of floats LLVM makes a branch again, so they are taken as integers."""
+    """x where the lowest bit is set, else y, both of one type, numbers or bool: by masks, where a branch that nobody
+    foresees would cost more than the work. Of floats LLVM makes a branch again, so they are taken as integers."""
 
     def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-        kind = args[1].type
-        bits = ir.IntType(8 * ctx.get_abi_sizeof(kind))
-        mask = b.sext(b.trunc(args[0], ir.IntType(1)), bits)
+        kind, mask = args[1].type, b.trunc(args[0], ir.IntType(1))
+        bits = kind if kind == mask.type else ir.IntType(8 * ctx.get_abi_sizeof(kind))
+        mask = mask if bits == mask.type else b.sext(mask, bits)
         x, y = (value if kind == bits else b.bitcast(value, bits) for value in args[1:])
         found = b.or_(b.and_(x, mask), b.and_(y, b.not_(mask)))
         return found if kind == bits else b.bitcast(found, kind)
 
     return x(bit, x, x), code
+
+
+@intrinsic
+def opaque(typing: Any, x: Any) -> Any:
+    """An integer of which LLVM does not know that it is x. A loop that steps by it stays as it is written: rows are too
+    short for loops of vectors, and to gather what they name takes longer than to load it one by one."""
+
+    def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+        kind = args[0].type
+        return b.asm(ir.FunctionType(kind, [kind]), "", "=r,0", [args[0]], False)
+
+    return x(x), code
 
 
 @intrinsic
@@ -181,6 +193,7 @@ __all__ = [
     "drop_lowest",
     "empty",
     "leading_zeros",
+    "opaque",
     "popcount",
     "prefetch",
     "prefetch_read",

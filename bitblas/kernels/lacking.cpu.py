@@ -1,9 +1,9 @@
-# A vector with `nothing` in the place of what it lacks, and how many of its entries are NaN.
+# A vector with `nothing` in the place of what it lacks, and how many of its entries are that, or NaN.
 # include: kernels/vector.cpu.py
 
 
 @njit(**KERNEL)
-def lacking(lo, hi, size, bits, val, nothing, filled, nans):
+def lacking(lo, hi, size, bits, val, nothing, filled, others):
     count = np.int64(0)
     for word in range(lo, hi):
         has = at(bits, word)
@@ -13,11 +13,11 @@ def lacking(lo, hi, size, bits, val, nothing, filled, nans):
                 x = at(val, first + d)
                 there = has >> np.uint64(d) & np.uint64(1) != 0
                 put(filled, first + d, x if there else nothing)
-                count += np.int64(there and x != x)
+                count += np.int64(there and (x == nothing or x != x))
         else:
             for i in range(first, size):
                 x = at(val, i)
                 there = bit_of(bits, i)
                 put(filled, i, x if there else nothing)
-                count += np.int64(there and x != x)
-    put(nans, 0, count)
+                count += np.int64(there and (x == nothing or x != x))
+    put(others, 0, count)

@@ -1,6 +1,7 @@
-"""Vectors of floats with NaN in the place of what they lack, for pulls on the CPU (csr/pull.cpu.py).
+"""Vectors with NaN, or a number that they do not hold, in the place of what they lack, for pulls on the CPU
+(csr/pull.cpu.py).
 
-Products are summed without a look at which entries the vector has: one that is NaN adds what is neutral.
+Products are summed without a look at which entries the vector has: one of that value adds what is neutral.
 """
 
 from __future__ import annotations
@@ -22,31 +23,40 @@ from .variants import algebra_of, fills
 
 # A copy of the vector is repaid by so many entries a row, and where the vector has that share of all entries. EPYC, one
 # thread, plus_times: with 0.8 of all entries rmat16 takes 7.1 ms without and 3.6 ms with NaN; with 0.3 4.4 and 4.2; a
-# road network (2.8 entries a row) with 0.99 3.9 and 3.2.
-ROW, SHARE = 2, 0.25
+# road network (2.8 entries a row) with 0.99 3.9 and 3.2, min_plus of INT64 with 0.5 4.0 and 5.4. A mask leaves half of
+# the rows, about.
+ROW, MASKED, LONG, SHARE, MOST = 2, 4, 6, 0.25, 0.75
 LEAST = 1 << 12  # entries of a matrix; making the copy takes some us of calls
-NAN = 2  # a stride that says so
+FILLED = 2  # a stride that says so
 
 
-def is_repaid(plan: Plan, form: Any, semiring: Typed[Semiring], u: DataType) -> bool:
-    """Whether a pull takes vectors so, which is known before one is: the plan's kernel has to read it."""
+def length(plan: Plan, form: Any, semiring: Typed[Semiring], u: DataType) -> float:
+    """The entries of a row, in the mean, where a pull may take vectors so, else 0: it is repaid from ROW on, MASKED
+    under a mask. Known before a vector is: the plan's kernel has to read it."""
     pulls = plan.direction == "pull" and plan.kind == VALUES and not plan.wide
-    if not pulls or form.device.shares_rows or not form.format.reads_nan or form.nvals < max(LEAST, ROW * form.nrows):
-        return False
+    if not pulls or form.device.shares_rows or not form.format.reads_nan or form.nvals < LEAST:
+        return 0.0
     op, _, monoid, z = algebra_of(semiring)
-    return fills(op, monoid, z, u)
+    return form.nvals / max(1, form.nrows) if fills(op, monoid, z, u) else 0.0
 
 
-def values_of(u: VectorStore) -> Values:
-    """The values of a vector that is not iso, for a pull that is repaid: as they are, where few are there, and where
-    NaN is among them."""
-    x, zero = u.values, ZERO[u.dtype.name]
-    if (u.count or 0) >= SHARE * u.size:
-        filled, nans = np.empty_like(x), np.zeros(1, np.int64)
-        _lacking(u.device, u.dtype)(len(u.present), u.size, u.present, x, x.dtype.type(np.nan), filled, nans)
-        if not nans[0]:
-            return make(Values, (filled, zero, NAN))
+def values_of(u: VectorStore, length: float) -> Values:
+    """The values of a vector that is not iso, for a pull along rows of that length: as they are, where few are there,
+    and where what would stand for nothing is among them."""
+    x, zero, share = u.values, ZERO[u.dtype.name], SHARE if length >= LONG else MOST
+    if (u.count or 0) >= share * u.size:
+        filled, others, nothing = np.empty_like(x), np.zeros(1, np.int64), _nothing(u.dtype)
+        _lacking(u.device, u.dtype)(len(u.present), u.size, u.present, x, nothing, filled, others)
+        if not others[0]:
+            return make(Values, (filled, nothing, FILLED))
     return make(Values, (x, zero, 1))
+
+
+@functools.cache
+def _nothing(of: DataType) -> Any:
+    """What stands where there is no entry: NaN, or the whole number that programs hold least."""
+    kind = of.np_type.type
+    return kind(np.nan if of.kind == "f" else np.iinfo(kind).min if of.kind == "i" else np.iinfo(kind).max)
 
 
 @functools.cache

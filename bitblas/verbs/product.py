@@ -151,7 +151,7 @@ class PreparedProduct:
             self.algebra = (self.form.types(ranked), *self.algebra[1:])
             self.matrix = taken(self.form)
         self.arguments = self.matrix.flat()
-        self.fills = not full and filled.is_repaid(plan, form, semiring, self.u_type)
+        self.fills = 0.0 if full else filled.length(plan, form, semiring, self.u_type)
         self.u_values: Any = None if kind == VALUES else stored(device, BOOL, np.bool_(True))
         self.u_zero, self.u_nothing = ZERO[self.u_type.name], nothing(device, self.u_type)
         if kind == VALUES and value is not None and self.u_type is u_type:
@@ -173,8 +173,8 @@ class PreparedProduct:
             if u.dtype is not self.u_type:
                 u = vector.cast(u, self.u_type)
                 x = u.values
-            if self.fills and mask is None and not isinstance(x, generic):
-                values = filled.values_of(u)
+            if self.fills >= (filled.ROW if mask is None else filled.MASKED) and not isinstance(x, generic):
+                values = filled.values_of(u, self.fills)
             else:
                 values = (self.u_nothing, x, 0) if isinstance(x, generic) else (x, self.u_zero, 1)
         given = make(Input, (u.present, *values))

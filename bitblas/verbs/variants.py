@@ -170,16 +170,19 @@ def beginning(monoid: Monoid, z: DataType) -> Any:
     return monoid.identity(z) if is_neutral(monoid, z) or z.kind != "f" else np.nan
 
 
-def blends(op: Any, monoid: Monoid, z: DataType) -> bool:
-    """Whether products may be computed also where the vector has no entry: of numbers that are anything, by operators
-    of this library alone, since others may not end."""
+def blends(op: Any, monoid: Monoid, z: DataType, kinds: str = "fiu") -> bool:
+    """Whether products may be computed also where nobody asks for them, as of what the vector lacks: of numbers that
+    are anything, by operators of this library alone, since others may not end."""
     given = isinstance(op.expr, Expression) or isinstance(monoid.binaryop.expr, Expression)
-    return z.kind in "fiu" and monoid.name != "any" and not given
+    return z.kind in kinds and monoid.name != "any" and not given
 
 
-def fills(op: Any, monoid: Monoid, z: DataType, u: DataType) -> bool:
-    """Whether NaN may stand where the vector has no entry: see csr/pull.cpu.py."""
-    return blends(op, monoid, z) and z.kind == u.kind == "f"
+def fills(op: Any, monoid: Monoid, z: DataType, u: DataType) -> int:
+    """What may stand where the vector has no entry: 1: NaN, 2: a number that it does not hold (3: for sums whose order
+    matters), else 0; see csr/pull.cpu.py."""
+    if not blends(op, monoid, z) or u is BOOL or u.kind not in "fiu":
+        return 0
+    return 1 if u.kind == "f" else 2 if z.kind != "f" else 3
 
 
 @functools.cache
@@ -201,7 +204,7 @@ def pull_variant(
         ranked=ranked, neutral=is_neutral(monoid, z), padded=padded,
         many_blocks=full and max(t.nbytes for t in (a, u, z, end.w)) <= 4, staged=staged, width=width,
     )  # fmt: skip
-    blend = (int(blends(op, monoid, z)) + int(fills(op, monoid, z, u))) if kind == VALUES else 0
+    blend = (int(blends(op, monoid, z)) + fills(op, monoid, z, u)) if kind == VALUES else 0
     constants += [("VALUES_PACKED", int(packed)), ("BLEND", blend)]
     functions = (*functions, *ending_functions(end.w, z, end.accum))
     values = (*values, value("BEGIN", z, beginning(monoid, z)))
@@ -222,7 +225,7 @@ def push_variant(
     cell = cell_of(z)
     constants = [("U_FULL", 0), ("HAS_TERMINAL", terminal), ("LANES", lanes)]
     constants += format_of(key).push_constants(ranked=ranked, neutral=is_neutral(monoid, z))
-    constants += [("VALUES_PACKED", int(packed)), ("BLEND", int(kind == VALUES and blends(op, monoid, z)))]
+    constants += [("VALUES_PACKED", int(packed)), ("BLEND", int(kind == VALUES and blends(op, monoid, z, "fiub")))]
     functions = (*functions, cast_function("take", cell, z))
     values = (*values, value("BEGIN", z, beginning(monoid, z)))
     return _product_variant(

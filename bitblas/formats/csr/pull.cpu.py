@@ -5,7 +5,8 @@
 # include: formats/csr/columns.cpu.py
 AHEAD = 4  # words of rows before these that u is asked for, where it has values
 LEARNT = 1 << 15  # rows up to which a processor learns by heart how long each is
-FILLS = 2  # BLEND: what u lacks may be NaN, and nothing else, which the stride of u says
+FILLS = 2  # BLEND: what u lacks may be NaN, and nothing else, as its stride says; from 3 on a number, u_iso then
+EXACT = 3  # BLEND: and sums are exact, so that four products are joined before the sum waits for them
 LONG = 12  # entries of a row, in the mean, from which on one that it does not foresee costs little
 
 
@@ -44,6 +45,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                     e += 1
                 put(t_val, row, take(total))
             rest = np.uint64(0)
+        looks = 0
         if KIND == WORDS and not U_FULL and not STORE and mostly and rest == ~np.uint64(0):  # the first one is enough
             lacking = np.uint64(0)  # in most rows
             for d in range(64):
@@ -55,6 +57,22 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                 rows |= hit << np.uint64(d)
                 lacking |= (hit ^ any_entry) << np.uint64(d)
             rest = lacking
+        elif KIND == WORDS and not U_FULL and not STORE and last >= 0 and not mostly:  # one of four is
+            looks = 4
+            lacking = np.uint64(0)
+            while rest != 0:
+                bit = trailing_zeros(rest)
+                rest = drop_lowest(rest)
+                row = (word << 6) + np.int64(bit)
+                e = np.int64(at(begin, row))
+                stop = np.int64(at(end, row))
+                hit = np.uint64(0)
+                for d in range(4):
+                    j = column(col, width, min(e + d, last))
+                    hit |= at(u_bits, j >> 6) >> np.uint64(j & 63) & np.uint64(e + d < stop)
+                rows |= hit << bit
+                lacking |= (np.uint64(e + 4 < stop) & ~hit) << bit
+            rest = lacking
         while rest != 0:
             # include: kernels/next_row.cpu.py
             e = np.int64(at(begin, row))
@@ -63,6 +81,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                 count = np.int64(stop > e)
             elif KIND == WORDS:  # entries by four, without a branch between them
                 hit = np.uint64(0)
+                e += looks
                 if mostly and e < stop:  # the first one is enough nearly always
                     j = column(col, width, e)
                     hit = at(u_bits, j >> 6) >> np.uint64(j & 63)
@@ -78,30 +97,39 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                         hit |= at(u_bits, j >> 6) >> np.uint64(j & 63)
                     e += 4
                 count = np.int64(hit & ONE)
-            if BLEND == FILLS and filled:
+            if BLEND >= FILLS and filled:
                 while stop - e >= 4:
+                    before = total
+                    total = BEGIN if BLEND == EXACT else total
                     for d in range(4):
                         j = column(col, width, e + d)
                         x = at(u_val, j)
                         z = mul(value_at(a_val, a_iso, a_stride, e + d), x, row, j)
-                        total = add(total, z if x == x else BEGIN)
-                    e += 4
-                while e < stop:
-                    j = column(col, width, e)
-                    x = at(u_val, j)
-                    z = mul(value_at(a_val, a_iso, a_stride, e), x, row, j)
-                    total = add(total, z if x == x else BEGIN)
-                    e += 1
+                        total = add(total, z if (x == x if BLEND == FILLS else x != u_iso) else BEGIN)
+                    total = add(before, total) if BLEND == EXACT else total
+                    e = opaque(e + 4)
+                if e < stop:
+                    for d in range(3):
+                        p = min(e + d, stop - 1)
+                        j = column(col, width, p)
+                        x = at(u_val, j)
+                        z = mul(value_at(a_val, a_iso, a_stride, p), x, row, j)
+                        hit = np.uint64(x == x if BLEND == FILLS else x != u_iso) & np.uint64(e + d < stop)
+                        total = add(total, chosen(hit, z, BEGIN))
+                    e = stop
                 p = np.int64(at(begin, row))
                 while p < stop and count == 0:  # whether there is a sum, the first entries say
                     count += np.int64(bit_of(u_bits, column(col, width, p)))
                     p += 1
             while BLEND and stop - e >= 4:  # what u lacks adds what is neutral, so that nothing has to be foreseen
+                before = total
+                total = BEGIN if BLEND == EXACT else total
                 for d in range(4):
                     j = column(col, width, e + d)
                     z = mul(value_at(a_val, a_iso, a_stride, e + d), load_u(u_val, u_iso, u_stride, j), row, j)
                     # include: kernels/blended.cpu.py
-                e += 4
+                total = add(before, total) if BLEND == EXACT else total
+                e = opaque(e + 4)
             if BLEND and e < stop:  # nor how many are left: beyond the end it is the last one, which does not count
                 for d in range(3):
                     p = min(e + d, stop - 1)
@@ -118,7 +146,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
             while KIND == COUNT and not U_FULL and e < stop:  # nobody foresees which entries u has
                 j = column(col, width, e)
                 count += np.int64(at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE)
-                e += 1
+                e = opaque(e + 1)
             while KIND == VALUES and e < stop:
                 j = column(col, width, e)
                 if U_FULL or bit_of(u_bits, j):

@@ -18,7 +18,7 @@ def push(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
          u_stride, mask, mask_stride, mask_invert, product, counts, t_bits, t_val):  # fmt: skip
     whole = lo == 0 and hi == t_bits.size
     ready = False
-    if KIND == VALUES and BLEND and mask_stride == 0:
+    if KIND == VALUES and BLEND:
         entries = np.int64(0)
         for w in range(u_bits.size):
             entries += np.int64(popcount(at(u_bits, w)))
@@ -35,5 +35,8 @@ def push(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
             w = filled(u_bits, w + 1, u_bits.size)
         far = hi - lo > CACHED >> 6 and at(rows, count - 1) - at(rows, 0) > SPARSE * count
         # include: formats/csr/ahead.cpu.py
+    if ready and mask_stride != 0:  # no product was asked whether the mask wants it
+        for k in range(lo, hi):
+            put(t_bits, k, at(t_bits, k) & (at(mask, k) ^ mask_invert))
     if KIND == COUNT:
         close_counts(lo, hi, t_bits, t_val, counts, product)
