@@ -170,7 +170,8 @@ def pull_graded(variant: Variant) -> None:
     short = 24 if variant.constant("WIDTH", 0) else 0  # of codes: whether none is longer than a word
     with limits(graded=1, coded=1, short=short, hot=0.0 if variant.constant("SHARED_BYTES") else 2.0):
         A = gb.Matrix.from_coo(rows, cols, x, of["A"], nrows=n, ncols=n, format=next(forms_of(variant)))
-        A.mxv(a_vector(of["U"], size=n, full=True), op).new()
+        made = A.mxv(a_vector(of["U"], size=n, full=True), op)
+        made.new(mask=a_vector("BOOL", size=n).S) if variant.constant("MASKED", 0) else made.new()
 
 
 def dot(variant: Variant) -> None:
