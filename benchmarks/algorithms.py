@@ -68,13 +68,14 @@ class Late(Exception):
 
 @contextmanager
 def stopped_after(seconds: float) -> Iterator[None]:
-    """Late is raised in the block after so many seconds, once Python runs again."""
+    """Late is raised in the block after so many seconds, once Python runs again; and again a second later, since what
+    is raised while Python frees an object is lost."""
 
     def stop(*_: Any) -> None:
         raise Late
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1)
     try:
         yield
     finally:

@@ -33,7 +33,7 @@ GENERATORS = {name for name in algorithms.__all__ if name.endswith("_graph") and
 PROGRAMS = sorted(set(algorithms.__all__) - GENERATORS)
 SEARCHES = {"bfs_levels", "bfs_parents", "distances_from_each", "ego_graph", "levels_from_each", "maximum_flow"}
 SEARCHES |= {"bipartite_projection", "minimum_cut", "node2vec_walks", "random_walks", "sample_neighbors", "sssp"}
-SEARCHES |= {"sssp_tree"}  # begin at a vertex
+SEARCHES |= {"ancestors", "descendants", "sssp_tree"}  # begin at a vertex
 TWO_SIDES = {"bipartite_projection", "maximum_matching"}  # of which graphs have to have two
 NEEDED = {
     "source": lambda gb, n: 0,

@@ -54,6 +54,45 @@ def test_several_algorithms(capsys, graph, tmp_path):
     assert said.startswith("\ntriangles\ntriangles 2\n")
 
 
+def test_files_of_walks_sides_and_divisions(capsys, tmp_path):
+    path = written(tmp_path / "bought.csv", "ann,ham\nbob,ham\nbob,jam\ncleo,jam\ncleo,rye\n")
+    out = tmp_path / "out.tsv"
+    result(capsys, "bipartite", path, "--out", out)
+    assert dict(line.split("\t") for line in out.read_text().splitlines())["rye"] == "1"
+    assert result(capsys, "projection", path, "--out", out)["result"] == {"edges": 2}
+    assert out.read_text() == "ann\tbob\t1\nbob\tcleo\t1\n"
+    assert result(capsys, "projection", path, "--vertices", "ham,rye")["result"] == {"edges": 0}
+    assert "bipartite_sides" in run(capsys, "projection", path, "--undirected")[2]
+    odd = written(tmp_path / "odd.csv", EDGES.replace(" ", ","))
+    assert "--out" not in run(capsys, "bipartite", odd)[2]
+    assert "cycle of an odd number" in run(capsys, "bipartite", odd, "--out", out)[2]
+    made = result(capsys, "negative-cycle", written(tmp_path / "w.csv", "a,b,1\nb,a,-2\n"))["result"]
+    assert sorted(made["cycle"]) == ["a", "b"]
+    result(capsys, "walks", path, "--starts", "ann,ham", "--length", "2", "--out", out)
+    assert out.read_text() == "ann\tham\nham\n"
+    result(capsys, "walks", path, "--length", "2", "--starts", "ann", "--out", tmp_path / "walks.json")
+    assert json.loads((tmp_path / "walks.json").read_text()) == {"walks": [["ann", "ham"]]}
+    result(capsys, "distances", odd, "--sources", "carl", "--out", out)
+    assert sorted(out.read_text().splitlines()) == ["carl\tann\t7", "carl\tbob\t11", "carl\tcarl\t0"]
+    result(capsys, "louvain", odd, "--out", out)
+    assert result(capsys, "modularity", odd, "--communities", out)["result"]["modularity"] == pytest.approx(0.375)
+    out.write_text("ann\tx\nbob\tx\n")
+    assert "a community of each vertex, got none of 3" in run(capsys, "modularity", odd, "--communities", out)[2]
+    out.write_text("ann\n")
+    assert "in each line of" in run(capsys, "modularity", odd, "--communities", out)[2]
+    assert "expected lines of" in run(capsys, "modularity", odd, "--communities", "a.npz")[2]
+    assert "got 'nobody'" in run(capsys, "walks", path, "--starts", "nobody")[2]
+
+
+def test_every_algorithm_has_a_command():
+    """By itself, by an option, or under `make`; docs/cli.md says which."""
+    page = (Path(__file__).parents[1] / "docs" / "cli.md").read_text()
+    listed = {command.name for group in commands.COMMANDS.values() for command in group}
+    graphs = {program.__name__ for program in making.generators().values()}
+    for name in set(algorithms.__all__) - graphs:
+        assert name in listed or name.replace("_", "-") in listed or f"`{name}`" in page, name
+
+
 WRONG = {
     "no algorithm": (["info"], "expected the names of algorithms, got 'info'"),
     "an option of the file": (["bfs --undirected"], "outside of 'bfs --undirected', got --undirected"),

@@ -28,6 +28,7 @@ from bitblas.algorithms import (
     local_clustering,
     square_clustering,
     transitivity,
+    triangles_per_edge,
     triangles_per_vertex,
 )
 
@@ -47,6 +48,9 @@ class Programs:
         assert (t.dtype, c.dtype) == (gb.dtypes.INT64, gb.dtypes.FP64)
         assert np.array_equal(full(t), by_vertex(nx.triangles(G), graph))
         assert full(t).sum() == 3 * oracles.triangles(graph)
+        C = triangles_per_edge(A, gb=gb)
+        assert C.dtype == gb.dtypes.INT64
+        assert edges(C) == {(i, j): len(set(G[i]) & set(G[j])) for i in G for j in G[i]}
         assert full(c) == pytest.approx(by_vertex(nx.clustering(G), graph))
         assert average_clustering(A, gb=gb) == pytest.approx(nx.average_clustering(G))
         assert transitivity(A, gb=gb) == pytest.approx(nx.transitivity(G))
@@ -94,6 +98,7 @@ class Programs:
         for program, k, least in ((k_core, -1, 0), (k_truss, 2, 3)):
             with pytest.raises(gb.exceptions.InvalidValue, match=f"argument k: .*{least} or more, got {k}.*Hint"):
                 program(A, k, gb=gb)
+            assert program(A, 10**30, gb=gb).nvals == 0
             for wrong in (2.5, True, None, "3"):
                 with pytest.raises(TypeError, match=r"argument k: expected an integer.*Hint"):
                     program(A, wrong, gb=gb)

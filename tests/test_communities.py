@@ -3,6 +3,7 @@ by the modularity that NetworkX reaches: the same program text on python-graphbl
 device runs them in slow tests.
 """
 
+import json
 from collections import Counter
 
 import numpy as np
@@ -21,6 +22,7 @@ from algorithm_runs import (
 from oracles import GRAPHS, Graph
 
 import bitblas
+from benchmarks import communities
 from bitblas.algorithms import (
     Watch,
     barabasi_albert_graph,
@@ -154,6 +156,16 @@ class Programs:
         ):  # fmt: skip
             with pytest.raises(gb.exceptions.InvalidValue, match=f"argument {option}: expected .*, got {value}.*Hint"):
                 program(A, gb=gb, **{option: value})
+
+
+def test_the_quality_beside_that_of_others(capsys, tmp_path):
+    pytest.importorskip("igraph")
+    path = tmp_path / "communities.json"
+    assert communities.main(["--graphs", "grid2d_6", "--seeds", "2", "--json", str(path)]) == 0
+    rows = json.loads(path.read_text())["rows"]
+    assert [(row["method"], "networkx" in row) for row in rows] == [("louvain", True), ("leiden", False)]
+    assert all(0.99 <= row["share"] and row["bitblas"] > 0.4 for row in rows)
+    assert len(capsys.readouterr().out.splitlines()) == 3
 
 
 def test_louvain_of_a_graph_with_hubs():

@@ -25,9 +25,11 @@ from oracles import GRAPHS, Graph
 from bitblas.algorithms import (
     Watch,
     all_pairs_distances,
+    ancestors,
     bfs_levels,
     bfs_parents,
     closeness_centrality,
+    descendants,
     diameter,
     diameter_bounds,
     distances_from_each,
@@ -178,6 +180,19 @@ class Programs:
                 E = nx.ego_graph(G, center, radius)
                 right = {(i, j): w for i in E for j, w in ((j, E[i][j]["weight"]) for j in E[i])}
                 assert edges(ego_graph(A, center, radius, gb=gb)) == right
+
+    @few_graphs
+    def test_reach(self, gb, graph):
+        A, G = matrix(gb, graph, 0, "INT8"), networkx(graph)
+        for source in (0, graph.n - 1):
+            for program, other, right in (
+                (descendants, ancestors, nx.descendants), (ancestors, descendants, nx.ancestors),
+            ):  # fmt: skip
+                found = program(A, source, gb=gb)
+                assert found.dtype == gb.dtypes.BOOL and as_dict(found) == dict.fromkeys(right(G, source), True)
+                assert as_dict(other(A.T, source, gb=gb)) == as_dict(found)
+            assert set(as_dict(descendants(A, source, depth_limit=1, gb=gb))) == set(G[source]) - {source}
+        assert not as_dict(ancestors(A, range(graph.n), gb=gb))
 
 
 class More:

@@ -13,8 +13,10 @@ from bitblas.algorithms import (
     betweenness_centrality,
     bfs_levels,
     bfs_parents,
+    edge_betweenness_centrality,
     sssp,
 )  # fmt: skip
+from bitblas.algorithms.centrality import betweenness
 
 TYPES = ["INT8", "UINT64", "FP32"]  # of shortest paths; single tests have others
 # A graph brings kernels of its own for each type (lanes by the degrees): one type each, the others are slow.
@@ -173,6 +175,18 @@ class Programs:
         assert found == pytest.approx(oracles.betweenness(graph, [9, 3, 9]))
         nothing = full(betweenness_centrality(matrix(gb, graph), [], gb=gb))
         assert not nothing.any() and not np.signbit(nothing).any()
+
+    def test_betweenness_of_sources_that_are_drawn(self, gb):
+        A = matrix(gb, GRAPHS["disconnected"])
+        drawn = betweenness._sources(gb, None, 4, 1, 11)
+        assert len(set(drawn)) == 4 and set(drawn) != set(betweenness._sources(gb, None, 4, None, 11))
+        for program in (betweenness_centrality, edge_betweenness_centrality):
+            assert program(A, k=4, seed=1, gb=gb).isequal(program(A, drawn, gb=gb))
+            for k, said in ((0, "1 or more, got 0"), (12, "at most 11, the vertices, got 12")):
+                with pytest.raises(gb.exceptions.InvalidValue, match=f"argument k: expected .*{said}.*Hint"):
+                    program(A, k=k, gb=gb)
+            with pytest.raises(gb.exceptions.InvalidValue, match=r"argument k: expected None beside sources, got 2"):
+                program(A, [1], k=2, gb=gb)
 
     def test_betweenness_is_that_of_networkx(self, gb):
         networkx = pytest.importorskip("networkx")

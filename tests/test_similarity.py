@@ -188,6 +188,9 @@ class Programs:
             assert len(j) == n // 6 and np.mean(j % 3 == 1) == pytest.approx(share, abs=0.12)
         with pytest.raises(gb.exceptions.InvalidValue, match="argument counts"):
             sample_neighbors(A, [0], [0], gb=gb)
+        for wrong in (None, 1.5, "x", [None]):
+            with pytest.raises(TypeError, match=r"argument counts: expected an integer, 1 or more, got .*Hint"):
+                sample_neighbors(A, [0], wrong, gb=gb)
 
     @few_graphs
     def test_random_walks(self, gb, graph, monkeypatch):

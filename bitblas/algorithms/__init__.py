@@ -20,7 +20,13 @@ from .centrality.eigenvector import eigenvector_centrality
 from .centrality.hits import hits
 from .centrality.katz import katz_centrality
 from .centrality.pagerank import pagerank
-from .cohesion.clustering import average_clustering, local_clustering, transitivity, triangles_per_vertex
+from .cohesion.clustering import (
+    average_clustering,
+    local_clustering,
+    transitivity,
+    triangles_per_edge,
+    triangles_per_vertex,
+)
 from .cohesion.cores import core_numbers, k_core
 from .cohesion.squares import square_clustering
 from .cohesion.triangles import triangle_count
@@ -48,6 +54,7 @@ from .paths.bfs import bfs_levels, bfs_parents, levels_from_each
 from .paths.eccentricity import diameter, diameter_bounds, eccentricity
 from .paths.ego import ego_graph
 from .paths.negative_cycle import negative_cycle
+from .paths.reach import ancestors, descendants
 from .paths.sssp import sssp
 from .paths.tree import sssp_tree
 from .sampling.neighbors import sample_neighbors
@@ -63,15 +70,16 @@ from .similarity.adamic_adar import adamic_adar, resource_allocation
 from .similarity.neighbors import cosine, jaccard, overlap
 
 __all__ = [
-    "adamic_adar", "all_pairs_distances", "average_clustering", "barabasi_albert_graph", "betweenness_centrality",
-    "bfs_levels", "bfs_parents", "bipartite_projection", "bipartite_sides", "closeness_centrality", "color_classes",
-    "coloring", "condensation", "connected_components", "copying_model_graph", "core_numbers", "cosine", "diameter",
-    "diameter_bounds", "distances_from_each", "eccentricity", "edge_betweenness_centrality", "ego_graph",
-    "eigenvector_centrality", "erdos_renyi_graph", "grid_graph", "harmonic_centrality", "hits", "jaccard", "k_core",
-    "k_truss", "katz_centrality", "label_propagation", "leiden", "levels_from_each", "local_clustering", "louvain",
-    "markov_clustering", "maximal_independent_set", "maximal_matching", "maximum_flow", "maximum_matching",
-    "minimum_cut", "minimum_spanning_forest", "modularity", "negative_cycle", "node2vec_walks", "overlap", "pagerank",
-    "random_walks", "resource_allocation", "rmat_graph", "sample_neighbors", "small_world_graph", "spectral_layout",
-    "spring_layout", "square_clustering", "sssp", "sssp_tree", "strongly_connected_components", "topological_levels",
-    "transitivity", "triangle_count", "triangles_per_vertex", "weakly_connected_components",
+    "adamic_adar", "all_pairs_distances", "ancestors", "average_clustering", "barabasi_albert_graph",
+    "betweenness_centrality", "bfs_levels", "bfs_parents", "bipartite_projection", "bipartite_sides",
+    "closeness_centrality", "color_classes", "coloring", "condensation", "connected_components", "copying_model_graph",
+    "core_numbers", "cosine", "descendants", "diameter", "diameter_bounds", "distances_from_each", "eccentricity",
+    "edge_betweenness_centrality", "ego_graph", "eigenvector_centrality", "erdos_renyi_graph", "grid_graph",
+    "harmonic_centrality", "hits", "jaccard", "k_core", "k_truss", "katz_centrality", "label_propagation", "leiden",
+    "levels_from_each", "local_clustering", "louvain", "markov_clustering", "maximal_independent_set",
+    "maximal_matching", "maximum_flow", "maximum_matching", "minimum_cut", "minimum_spanning_forest", "modularity",
+    "negative_cycle", "node2vec_walks", "overlap", "pagerank", "random_walks", "resource_allocation", "rmat_graph",
+    "sample_neighbors", "small_world_graph", "spectral_layout", "spring_layout", "square_clustering", "sssp",
+    "sssp_tree", "strongly_connected_components", "topological_levels", "transitivity", "triangle_count",
+    "triangles_per_edge", "triangles_per_vertex", "weakly_connected_components",
 ]  # fmt: skip

@@ -11,17 +11,20 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from .. import algorithms
 from ..device import Trace
 from ..graph.edges import both_ways
-from ..io import Graph
+from ..io import Graph, host_coo
 from . import output, tables
-from .source import Fault, facts, load, undirected, vertex
+from .source import Fault, communities, facts, load, undirected, vertex
 from .ticker import Ticker
 
 Summary = dict[str, Any]
 DIRECTED, BOTH, WEIGHTED = "directed", "both", "weighted"
 FARTHEST = {"dest": "best", "metavar": "N", "help": "say too, and write, the N largest alone"}
+CALLED = {"communities": "labels"}  # options that programs call otherwise
 SHOWN = 20  # vertices: so many lines can be read at once
 
 
@@ -36,7 +39,8 @@ class Command:
     program: its name, by the options. summary: what is said of its answer. edges: which it reads: as they are
     (DIRECTED), or in both directions, without values (BOTH; with them if --weighted is given) or with (WEIGHTED). An
     option that has the name of one of the program's is passed to it. part: what of the answer is written. vertices: its
-    values are vertices; matrix: it is a Matrix; labelled: whose ends are vertices.
+    values are vertices; matrix: it is a Matrix; labelled: whose ends are vertices; rows: it has a row for each of
+    --sources, where these are given; lines: its rows are walks, whose values are vertices.
     """
 
     name: str
@@ -50,6 +54,8 @@ class Command:
     vertices: Callable[[argparse.Namespace], bool] = lambda args: False
     matrix: bool = False
     labelled: bool = True
+    rows: bool = False
+    lines: bool = False
     aliases: tuple[str, ...] = ()  # other names that it answers to
 
     @property
@@ -70,9 +76,13 @@ class Command:
         """The answer of the Matrix that it takes, as it is written, and what is said of it."""
         program = getattr(algorithms, self.program(args))
         known = inspect.signature(program).parameters
-        names = [name for flag in self.options if (name := flag.lstrip("-").replace("-", "_")) in known]
-        answer = program(A, **{name: _value(graph, name, getattr(args, name)) for name in names})
+        names = [flag.lstrip("-").replace("-", "_") for flag in self.options]
+        taken = {CALLED.get(name, name): name for name in names}
+        given = {of: _value(graph, name, getattr(args, name)) for of, name in taken.items() if of in known}
+        answer = program(A, **given)
         part, summary = self.part(answer, args), self.summary(graph, answer, args)
+        if self.rows and given.get("sources") is not None:
+            part = _at_rows(part, given["sources"])
         if self.each and getattr(args, "best", None) is not None:
             first = output.as_table(part, graph, self.vertices(args), args.best)
             summary |= {"first": first["vertex"], "values": first["value"]}
@@ -83,9 +93,20 @@ def _value(graph: Graph, name: str, given: Any) -> Any:
     """What an option is to the program: of those that name vertices, their numbers."""
     if name in ("source", "sink", "center", "to"):
         return vertex(graph, given, f"--{name}")
-    if name == "sources" and given is not None:
-        return [vertex(graph, label, "--sources") for label in given.split(",")]
-    return given
+    if name in ("sources", "starts", "vertices") and given is not None:
+        return [vertex(graph, label, f"--{name}") for label in given.split(",")]
+    if name == "starts":
+        return range(graph.matrix.nrows)
+    if name == "vertices":
+        return np.unique(host_coo(graph.matrix)[0])
+    return communities(graph, given) if name == "communities" else given
+
+
+def _at_rows(D: Any, sources: list[int]) -> Any:
+    """The Matrix of all vertices whose row sources[k] is row k of D."""
+    rows, cols, values = host_coo(D)
+    at = np.array(sources)[rows]
+    return type(D).from_coo(at, cols, values, D.dtype, nrows=D.ncols, ncols=D.ncols, dup_op="first")
 
 
 def check(args: argparse.Namespace) -> None:
@@ -119,7 +140,8 @@ def answer(args: argparse.Namespace, graph: Graph, read: float) -> None:
     if args.algorithm.writes and args.out:
         of = graph if args.algorithm.labelled else Graph(graph.matrix)
         best = getattr(args, "best", None)
-        output.write(args.out, answer, of, args.algorithm.vertices(args), best, args.output_header)
+        if not args.algorithm.lines or not output.write_lines(args.out, answer, graph):
+            output.write(args.out, answer, of, args.algorithm.vertices(args), best, args.output_header)
     A = graph.matrix
     made = {"file": args.file, **facts(A), "result": summary, "rounds": seen.rounds, "converged": seen.converged}
     made |= {"both_ways": taken is not A, "read_seconds": read, "seconds": seconds}

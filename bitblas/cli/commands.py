@@ -6,11 +6,35 @@ import argparse
 import importlib
 import inspect
 from collections.abc import Callable
-from typing import Any
 
 from ..io import host_coo
 from . import summaries as say
-from .algorithms import BOTH, FARTHEST, WEIGHTED, Command
+from .algorithms import BOTH, WEIGHTED, Command
+from .options import (
+    BOTH_WAYS,
+    DRAWN,
+    EDGES,
+    FIRST,
+    FROM,
+    LENGTHS,
+    LIMIT,
+    MEMBERS,
+    PARENTS,
+    RESOLUTION,
+    ROUNDS,
+    SEED,
+    SIMILAR,
+    SINK,
+    SOURCE,
+    SOURCES,
+    STARTS,
+    TO,
+    TOP,
+    WEIGHTS,
+    count,
+    counts,
+    flag,
+)  # fmt: skip
 
 
 def named(name: str) -> Callable[[argparse.Namespace], str]:
@@ -22,36 +46,6 @@ def always(args: argparse.Namespace) -> bool:
     return True
 
 
-def flag(help: str) -> dict[str, Any]:
-    return {"action": "store_true", "help": help}
-
-
-def count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a number of 1 or more, got {text}")
-    return number
-
-
-SIMILAR = ("jaccard", "overlap", "cosine", "adamic_adar", "resource_allocation")
-EDGES = "an edge list, .json, .parquet, .mtx or .npz by suffix"
-BOTH_WAYS = "; edges count in both directions"
-TOP = {"--top": {"type": count, "dest": "best", "metavar": "N", "help": "say, and write, the N largest alone"}}
-FIRST = {"--top": {"type": count, **FARTHEST}}
-SOURCE = {"--source": {"metavar": "VERTEX", "help": "where to start (default 0, if vertices have no names)"}}
-LIMIT = {"--depth-limit": {"type": int, "metavar": "N", "help": "not farther than this"}}
-TO = {"--to": {"metavar": "VERTEX", "help": "also say how far this one is, and the way to it"}}
-PARENTS = {"--parents": flag("a tree, as the vertex before each, instead of how far")}
-SEED = {"--seed": {"type": int, "metavar": "N", "help": "another one may give another answer (default 0)"}}
-WEIGHTS = {"--weighted": flag("the values of the file are weights")}
-LENGTHS = {"--weighted": flag("the values of the file are lengths")}
-SOURCES = {"--sources": {"metavar": "V,V,...", "help": "count paths from these alone (default: from all)"}}
-SINK = {"--sink": {"required": True, "metavar": "VERTEX", "help": "where it ends"}}
-ROUNDS = {
-    "--tol": {"type": float, "default": 1e-6, "help": "stop below this change (default 1e-6)"},
-    "--max-iter": {"type": int, "default": 100, "help": "stop after so many rounds (default 100)"},
-}
-RESOLUTION = {"--resolution": {"type": float, "default": 1.0, "help": "above 1: smaller communities (default 1)"}}
 PATHS = (
     Command(
         "bfs", "levels of a breadth-first search along the directed edges",
@@ -64,6 +58,25 @@ PATHS = (
         lambda args: "sssp_tree" if args.parents or args.to is not None else "sssp", say.far,
         options={**SOURCE, **TO, **PARENTS, **FIRST}, vertices=lambda args: bool(args.parents),
         part=lambda answer, args: answer[bool(args.parents)] if isinstance(answer, tuple) else answer,
+    ),
+    Command(
+        "distances", "how far it is from each vertex to each other one, or from some; a pattern has weights 1",
+        lambda args: "all_pairs_distances" if args.sources is None else "distances_from_each", say.pairs,
+        options=FROM, matrix=True, rows=True, writes=f"every two vertices with a way, and its length: {EDGES}",
+    ),
+    Command(
+        "levels", "how many edges it is from some vertices to each other one", named("levels_from_each"), say.pairs,
+        options={"--sources": {**FROM["--sources"], "required": True, "help": "where to start"}, **LIMIT}, matrix=True,
+        rows=True, writes=f"every two vertices with a way, and its edges: {EDGES}",
+    ),
+    Command(
+        "reach", "the vertices that a vertex leads to, or that lead to it",
+        lambda args: "ancestors" if args.against else "descendants", say.entries("vertices"),
+        options={**SOURCE, "--against": flag("those that lead to it"), **LIMIT}, writes=MEMBERS,
+    ),
+    Command(
+        "negative-cycle", "a way around on which the weights sum to less than 0", named("negative_cycle"),
+        lambda graph, answer, args: {"cycle": [graph.label(v) for v in answer] or None}, writes="",
     ),
     Command("eccentricity", "edges to the farthest vertex that each reaches", named("eccentricity"), say.best("edges"),
             options=TOP),
@@ -114,12 +127,12 @@ CENTRALITY = (
     Command(
         "betweenness", "betweenness centrality along the directed edges, not normalised",
         named("betweenness_centrality"), say.best("scores", sources=True),
-        options={**SOURCES, **TOP},
+        options={**SOURCES, **DRAWN, **SEED, **TOP},
     ),
     Command(
         "edge-betweenness", "betweenness centrality of edges, not normalised", named("edge_betweenness_centrality"),
         say.entries("edges"), matrix=True, writes=f"every edge with its score: {EDGES}",
-        options=SOURCES,
+        options={**SOURCES, **DRAWN, **SEED},
     ),
     Command("closeness", "one over the mean distance", named("closeness_centrality"), say.best("scores"),
             options={**LENGTHS, **TOP}),
@@ -144,7 +157,7 @@ CENTRALITY = (
 CONNECTIVITY = (
     Command(
         "components", "connected components" + BOTH_WAYS, named("connected_components"), say.classes("components"),
-        edges=BOTH, vertices=always,
+        edges=BOTH, vertices=always, aliases=("weak",),
     ),
     Command(
         "strong", "strongly connected components", named("strongly_connected_components"), say.classes("components"),
@@ -166,15 +179,24 @@ CONNECTIVITY = (
 COHESION = (
     Command("triangles", "number of triangles" + BOTH_WAYS, named("triangle_count"), say.number("triangles"),
             edges=BOTH, writes=""),
+    Command("vertex-triangles", "triangles at each vertex" + BOTH_WAYS, named("triangles_per_vertex"),
+            say.best("triangles"), edges=BOTH, options=TOP),
+    Command("edge-triangles", "triangles at each edge" + BOTH_WAYS, named("triangles_per_edge"), say.edges, edges=BOTH,
+            part=say.upper, matrix=True, writes=f"every edge, once, with its triangles: {EDGES}"),
+    Command("transitivity", "the share of pairs of edges that are closed to a triangle" + BOTH_WAYS,
+            named("transitivity"), say.number("transitivity"), edges=BOTH, writes=""),
     Command("clustering", "local clustering coefficients" + BOTH_WAYS, named("local_clustering"), say.mean, edges=BOTH,
             options=FIRST),
     Command("squares", "square clustering coefficients" + BOTH_WAYS, named("square_clustering"), say.mean, edges=BOTH,
             options=FIRST),
     Command("cores", "core numbers" + BOTH_WAYS, named("core_numbers"), say.best("cores"), edges=BOTH,
             options=TOP),
+    Command("k-core", "the edges of the k-core" + BOTH_WAYS, named("k_core"), say.edges, edges=BOTH, part=say.upper,
+            matrix=True, writes=f"its edges, each once: {EDGES}",
+            options={"--k": {"type": int, "default": 2, "metavar": "K", "help": "neighbours of each (default 2)"}}),
     Command(
-        "truss", "the edges of the k-truss" + BOTH_WAYS, named("k_truss"),
-        lambda graph, answer, args: {"edges": answer.nvals // 2}, edges=BOTH, part=say.upper, matrix=True,
+        "truss", "the edges of the k-truss" + BOTH_WAYS, named("k_truss"), say.edges, edges=BOTH, part=say.upper,
+        matrix=True,
         writes=f"its edges, each once, with the triangles of each: {EDGES}",
         options={"--k": {"type": int, "default": 3, "metavar": "K", "help": "each in k - 2 triangles (default 3)"}},
     ),
@@ -194,11 +216,19 @@ COMMUNITIES = (
         vertices=always,
         options={"--inflation": {"type": float, "default": 2.0, "help": "more: smaller ones (default 2)"}, **WEIGHTS},
     ),
+    Command(
+        "modularity", "how good a division into communities is" + BOTH_WAYS, named("modularity"),
+        say.number("modularity"), edges=BOTH, writes="",
+        options={
+            "--communities": {"required": True, "metavar": "FILE", "help": "of vertices and communities, by --out"},
+            **RESOLUTION, **WEIGHTS,
+        },
+    ),
 )  # fmt: skip
 SETS = (
     Command(
         "mis", "a maximal independent set" + BOTH_WAYS, named("maximal_independent_set"), say.entries("members"),
-        edges=BOTH, options=SEED, writes="a line for each member, vertex<TAB>True; .csv, .edges, .npz, .mtx by suffix",
+        edges=BOTH, options=SEED, writes=MEMBERS,
     ),
     Command("coloring", "colors from 0, different for neighbours" + BOTH_WAYS, named("coloring"), say.classes("colors"),
             edges=BOTH, options=SEED),
@@ -207,6 +237,14 @@ SETS = (
             vertices=always,
             options={**SEED, "--weighted": flag("heavy edges first"),
                      "--maximum": flag("as many edges as possible, of a bipartite graph")}),
+    Command("bipartite", "the two sides of a bipartite graph" + BOTH_WAYS, named("bipartite_sides"), say.sides,
+            edges=BOTH, part=say.two),
+    Command(
+        "projection", "who shares neighbours on the other side, and how many" + BOTH_WAYS,
+        named("bipartite_projection"), say.edges, edges=BOTH, part=say.upper, matrix=True,
+        writes=f"every two, once, with the neighbours that they share: {EDGES}",
+        options={"--vertices": {"metavar": "V,V,...", "help": "one side (default: those that edges of FILE leave)"}},
+    ),
 )  # fmt: skip
 SIMILARITY = (
     Command(
@@ -215,6 +253,27 @@ SIMILARITY = (
         options={
             "--by": {"choices": SIMILAR, "default": "jaccard", "help": "default: jaccard"},
             "--top": {"type": int, "default": 10, "metavar": "N", "help": "the best of each vertex (default 10)"},
+        },
+    ),
+)  # fmt: skip
+SAMPLING = (
+    Command(
+        "walks", "random walks along the edges, biased (node2vec) where --p or --q is given",
+        lambda args: "random_walks" if args.p == args.q == 1 else "node2vec_walks", say.walks, matrix=True, lines=True,
+        writes="a line for each walk, its vertices; .csv, .edges, .json by suffix, numbers as .npz, .mtx, .parquet",
+        options={
+            **STARTS, "--length": {"type": count, "default": 10, "metavar": "N", "help": "steps (default 10)"},
+            "--p": {"type": float, "default": 1.0, "help": "above 1: seldom back (default 1)"},
+            "--q": {"type": float, "default": 1.0, "help": "above 1: seldom far away (default 1)"}, **SEED, **WEIGHTS,
+        },
+    ),
+    Command(
+        "sample", "a few edges of some vertices, of those that they lead to again a few, ..", named("sample_neighbors"),
+        lambda graph, answer, args: {"edges of each hop": [hop.nvals for hop in answer]}, matrix=True, part=say.hops,
+        writes=f"the edges: {EDGES}",
+        options={
+            **STARTS, **SEED, **WEIGHTS,
+            "--counts": {"type": counts, "default": [8], "metavar": "N,N", "help": "of each, by hop (default 8)"},
         },
     ),
 )  # fmt: skip
@@ -227,6 +286,7 @@ COMMANDS = {
     "communities": COMMUNITIES,
     "sets": SETS,
     "similarity": SIMILARITY,
+    "sampling": SAMPLING,
     "layouts": LAYOUTS,
 }
 

@@ -121,6 +121,24 @@ def _write_table(out: str, kind: str, columns: dict[str, Any]) -> None:
             stream.write(json.dumps(lists).encode() + b"\n")
 
 
+def write_lines(out: str, answer: Any, graph: Graph) -> bool:
+    """The rows of a Matrix, whose values are vertices, as lines or lists of their names; whether the file is of a kind
+    that has such."""
+    kind = kind_of(out, matrix=True)
+    if kind not in (*DELIMITERS, "json"):
+        return False
+    rows, _, values = host_coo(answer)
+    parts = np.split(values, np.searchsorted(rows, np.arange(1, answer.nrows)))
+    names = [[graph.label(v) for v in part.tolist()] for part in parts]
+    with created(target(out)) as stream:
+        if kind == "json":
+            stream.write(json.dumps({"walks": names}).encode() + b"\n")
+        else:
+            mark = DELIMITERS[kind]
+            stream.writelines(f"{mark.join(quoted(str(x), mark) for x in line)}\n".encode() for line in names)
+    return True
+
+
 def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None = None, header: bool = False) -> None:
     """An answer into a file: a table as .json or .parquet; a Matrix as a matrix file, a Vector as lines, .npz or one
     column of Matrix Market.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import difflib
 import errno
 import os
@@ -11,12 +12,15 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from .. import device as devices
 from ..core.options import either
 from ..exceptions import InvalidValue
 from ..formats import tiled
 from ..graph.edges import both_ways
 from ..io import Graph, file_format_of, host_coo, read
+from ..io.suffix import DELIMITERS
 
 TEXTS = ("tsv", "csv", "edges")
 MARKS = {"tab": "\t", r"\t": "\t", "space": " ", "blanks": " "}  # delimiters that are hard to type
@@ -133,6 +137,25 @@ def vertex(graph: Graph, label: str | None, option: str) -> int:
         return graph.vertex(label)
     except ValueError as error:
         raise Fault(f"{option}: {error}") from None
+
+
+def communities(graph: Graph, path: str) -> Any:
+    """A number for the community of each vertex, from a file with a line for each: the vertex, and any word. Fault
+    for vertices that are missing."""
+    import bitblas as gb
+
+    kind = file_format_of(path)
+    if kind not in DELIMITERS:
+        raise Fault(f"--communities: expected lines of vertex and community (.tsv, .csv, .edges), got {path}")
+    with open(path, newline="", encoding="utf-8") as stream:
+        lines = [line for line in csv.reader(stream, delimiter=DELIMITERS[kind]) if line]
+    if bad := next((line for line in lines if len(line) != 2), None):
+        raise Fault(f"--communities: expected a vertex and its community in each line of {path}, got {bad!r}")
+    found = {vertex(graph, name, "--communities"): word for name, word in lines}
+    if missing := graph.matrix.nrows - len(found):
+        raise Fault(f"--communities: expected a community of each vertex, got none of {missing}")
+    _, numbers = np.unique([found[v] for v in range(len(found))], return_inverse=True)
+    return gb.Vector.from_dense(numbers.astype(np.int64), device=graph.matrix.device.name)
 
 
 def undirected(A: Any, args: argparse.Namespace) -> Any:

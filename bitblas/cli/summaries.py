@@ -12,7 +12,7 @@ from ..graph import Values
 from ..io import Graph, host_coo
 from .algorithms import Summary
 from .output import largest
-from .source import vertex
+from .source import Fault, vertex
 
 Say = Callable[[Graph, Any, argparse.Namespace], Summary]
 
@@ -46,7 +46,8 @@ def best(word: str, *, sources: bool = False) -> Say:
         top = {"first": [graph.label(int(i)) for i in index[first]], word: [x.item() for x in values[first]]}
         if not sources:
             return top
-        return {"sources": graph.matrix.nrows if args.sources is None else args.sources.count(",") + 1, **top}
+        drawn = graph.matrix.nrows if args.k is None else args.k
+        return {"sources": drawn if args.sources is None else args.sources.count(",") + 1, **top}
 
     return say
 
@@ -67,6 +68,42 @@ def classes(word: str) -> Say:
 
 def entries(word: str) -> Say:
     return lambda graph, answer, args: {word: answer.nvals}
+
+
+def edges(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
+    return {"edges": answer.nvals // 2}
+
+
+def pairs(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
+    return {"pairs": answer.nvals, "farthest": host_coo(answer)[2].max(initial=0).item()}
+
+
+def walks(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
+    return {"walks": answer.nrows, "steps": answer.nvals - answer.nrows}
+
+
+def sides(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
+    sizes = None if answer is None else np.bincount(host_coo(answer)[1], minlength=2).tolist()
+    return {"bipartite": "no" if sizes is None else "yes", "sides": sizes}
+
+
+def two(answer: Any, args: argparse.Namespace) -> Any:
+    """The sides, if there are two; else nothing that could be written."""
+    import bitblas as gb
+
+    if answer is None and args.out:
+        raise Fault("expected a graph of two sides, got one with a cycle of an odd number of edges")
+    return gb.Vector(gb.dtypes.INT64, 0) if answer is None else answer
+
+
+def hops(answer: Any, args: argparse.Namespace) -> Any:
+    """The edges of all hops."""
+    import bitblas as gb
+
+    found = answer[0]
+    for hop in answer[1:]:
+        found = found.ewise_add(hop, gb.binary.first).new()
+    return found
 
 
 def number(word: str) -> Say:

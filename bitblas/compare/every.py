@@ -68,6 +68,8 @@ def every() -> list[Program]:
         ("eccentricity", "pattern", _plain("eccentricity"), SQUARE, None),
         ("diameter", "undirected", lambda A, s, gb: a.diameter_bounds(A, searches=FEW, gb=gb)[0], LINEAR, None),
         ("ego_graph", "pattern", lambda A, s, gb: a.ego_graph(A, s, 2, gb=gb), LINEAR, None),
+        *((name, "pattern", lambda A, s, gb, name=name: getattr(a, name)(A, s, gb=gb), LINEAR, None)
+          for name in ("descendants", "ancestors")),
         ("maximum_flow", "weighted", lambda A, s, gb: a.maximum_flow(A, s, (s + 1) % A.nrows, gb=gb)[0], LINEAR, None),
         ("minimum_cut", "weighted", lambda A, s, gb: a.minimum_cut(A, s, (s + 1) % A.nrows, gb=gb)[0], LINEAR, None),
         ("weighted_pagerank", "weighted", lambda A, s, gb: a.pagerank(A, weighted=True, gb=gb), LINEAR, 1e-9),
@@ -83,6 +85,7 @@ def every() -> list[Program]:
         ("condensation", "pattern", lambda A, s, gb: a.condensation(_upper(A, gb), gb=gb)[1], LINEAR, None),
         ("topological_levels", "pattern", lambda A, s, gb: a.topological_levels(_upper(A, gb), gb=gb), LINEAR, None),
         ("triangles_per_vertex", "undirected", _plain("triangles_per_vertex"), LINEAR, None),
+        ("triangles_per_edge", "undirected", _plain("triangles_per_edge"), LINEAR, None),
         ("local_clustering", "undirected", _plain("local_clustering"), LINEAR, 1e-9),
         ("average_clustering", "undirected", _plain("average_clustering"), LINEAR, 1e-9),
         ("transitivity", "undirected", _plain("transitivity"), LINEAR, 1e-9),

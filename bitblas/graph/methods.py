@@ -32,12 +32,12 @@ UNDIRECTED = frozenset({
     "core_numbers", "diameter", "diameter_bounds", "k_core", "k_truss", "leiden", "louvain", "markov_clustering",
     "maximal_independent_set", "maximal_matching", "maximum_matching", "minimum_spanning_forest",
     "resource_allocation", "spectral_layout", "spring_layout", "square_clustering", "transitivity",
-    "triangle_count", "triangles_per_vertex",
+    "triangle_count", "triangles_per_edge", "triangles_per_vertex",
 })  # fmt: skip
 # Those that have no answer where every edge leads both ways.
 DIRECTED = frozenset({"topological_levels"})
 # Those whose matrix is symmetric whatever the options: a few pairs, or the best of each vertex, are not.
-SYMMETRIC = frozenset({"bipartite_projection", "k_core", "k_truss", "minimum_spanning_forest"})
+SYMMETRIC = frozenset({"bipartite_projection", "k_core", "k_truss", "minimum_spanning_forest", "triangles_per_edge"})
 # Programs whose values are the numbers of classes.
 CLASSES = frozenset({"bipartite_sides", "coloring", "label_propagation", "leiden", "louvain", "markov_clustering"})
 CLASSES |= {name for name in GIVE_VERTICES if name.endswith("_components")}

@@ -30,6 +30,8 @@ Kepner, Gilbert (eds): Graph Algorithms in the Language of Linear Algebra. SIAM 
 
 from .. import _check as check
 from .. import _watch as watch
+from .._parts import numbers
+from .._scores import drawn
 
 BATCH = 64  # sources at once: a word of bits for each vertex
 TOGETHER = 64  # steps after which the numbers of paths are looked at
@@ -37,20 +39,22 @@ EULER = 2.718281828459045
 
 
 @check.on_its_device
-def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
+def betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BATCH, gb=None):
     """The sum, over the sources s and all targets t, of the share of the shortest paths from s to t that go through v.
 
-    A: Matrix, n x n, any dtype. sources: vertices, each counted as often as it is named; all n if None. batch: int,
-    how many at once, for which there are six matrices of as many rows. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype. sources: vertices, each counted as often as it is named; all n if None. k: int, for so
+    many different sources drawn at random; n / k times the result estimates that of all. seed: int, or None for 0: the
+    same seed draws the same. batch: int, how many at once, for which there are six matrices of as many rows. gb: the
+    library, bitblas if None.
     Returns a Vector, FP64, size n, full. Paths do not go through their own ends, and nothing is normalised: with all
     sources it is NetworkX's betweenness_centrality(G, normalized=False) of a DiGraph. An undirected graph stored both
     ways has each path twice, once from either end: half of the result is what NetworkX says of a Graph.
-    Raises InvalidValue (batch below 1), DimensionMismatch (A not square), IndexOutOfBound (a source out of range),
-    TypeError (wrong kinds).
+    Raises InvalidValue (batch below 1; k below 1, above n, or beside sources), DimensionMismatch (A not square),
+    IndexOutOfBound (a source out of range), TypeError (wrong kinds).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
-    sources = range(n) if sources is None else check.vertices(gb, "sources", sources, n)
+    sources = _sources(gb, sources, k, seed, n)
     batch = check.count(gb, "batch", batch, "1 takes the least memory")
 
     # c = the sum of d
@@ -65,19 +69,20 @@ def betweenness_centrality(A, sources=None, *, batch=BATCH, gb=None):
 
 
 @check.on_its_device
-def edge_betweenness_centrality(A, sources=None, *, gb=None):
+def edge_betweenness_centrality(A, sources=None, *, k=None, seed=None, gb=None):
     """The sum, over the sources s and all targets t, of the share of the shortest paths from s to t along each edge.
 
-    A: Matrix, n x n, any dtype. sources: vertices, each counted as often as it is named; all n if None. gb: the
-    library, bitblas if None.
+    A: Matrix, n x n, any dtype. sources: vertices, each counted as often as it is named; all n if None. k, seed: int,
+    for so many sources drawn at random, as for `betweenness_centrality`. gb: the library, bitblas if None.
     Returns a Matrix, FP64, n x n, of the structure of A. Nothing is normalised: with all sources it is NetworkX's
     edge_betweenness_centrality(G, normalized=False) of a DiGraph. An undirected graph stored both ways has each path
     once in either direction: E[i, j] and E[j, i] are each what NetworkX says of the edge of a Graph.
-    Raises DimensionMismatch (A not square), IndexOutOfBound (a source out of range), TypeError (wrong kinds).
+    Raises InvalidValue (k below 1, above n, or beside sources), DimensionMismatch (A not square), IndexOutOfBound (a
+    source out of range), TypeError (wrong kinds).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
-    sources = range(n) if sources is None else check.vertices(gb, "sources", sources, n)
+    sources = _sources(gb, sources, k, seed, n)
     i, j, _ = A.to_coo()
     e, logs = i * 0.0, False
     for source in sources:
@@ -90,6 +95,24 @@ def edge_betweenness_centrality(A, sources=None, *, gb=None):
         e += ahead * share * (1 + d[j])
         watch.tell(total=len(sources))
     return gb.Matrix.from_coo(i, j, e, gb.dtypes.FP64, nrows=n, ncols=n)
+
+
+def _sources(gb, sources, k, seed, n):
+    """The vertices that searches begin at: those given, or k drawn of n, or all."""
+    seed = 0 if seed is None else check.integer("seed", seed)
+    if k is None:
+        return range(n) if sources is None else check.vertices(gb, "sources", sources, n)
+    if sources is not None:
+        raise gb.exceptions.InvalidValue(
+            f"argument k: expected None beside sources, got {k!r}. Hint: sources names them, k has them drawn."
+        )
+    k = check.count(gb, "k", k, "so many sources are drawn")
+    if k > n:
+        raise gb.exceptions.InvalidValue(
+            f"argument k: expected at most {n}, the vertices, got {k}. Hint: None takes all of them."
+        )
+    # those k vertices whose hashes are the least
+    return drawn(numbers(n, gb), seed).argsort(kind="stable")[:k].tolist()
 
 
 def _searched(A, gb, sources, k, logs):

@@ -71,7 +71,7 @@ def k_core(A, k, *, gb=None):
     Raises InvalidValue (k below 0), DimensionMismatch (A not square), TypeError (wrong kinds).
     """
     gb = check.library(gb)
-    check.square(gb, A)
-    k = check.count(gb, "k", k, "the 0-core is the whole graph", least=0)
+    n = check.square(gb, A)
+    k = min(n, check.count(gb, "k", k, "the 0-core is the whole graph", least=0))  # nobody has n neighbours
     # the entries of A with core[i] >= k and core[j] >= k
     return among(A, core_numbers(A, gb=gb).select(gb.select.valuege, k).new(), gb)

@@ -34,8 +34,8 @@ def k_truss(A, k, *, gb=None):
     Raises InvalidValue (k below 3), DimensionMismatch (A not square), TypeError (wrong kinds).
     """
     gb = check.library(gb)
-    check.square(gb, A)
-    k = check.count(gb, "k", k, "every edge is in the 2-truss", least=3)
+    n = check.square(gb, A)
+    k = min(n + 3, check.count(gb, "k", k, "every edge is in the 2-truss", least=3))  # no edge is in n triangles
     INT64 = gb.dtypes.INT64
     C = A.select(gb.select.offdiag).new()
     for turn in range(C.nvals + 2):  # each round but the last drops an edge

@@ -34,10 +34,8 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
     gb = check.library(gb)
     n = check.square(gb, A)
     starts = check.vertices(gb, "starts", starts, n)
-    counts = [
-        check.count(gb, "counts", k, "an edge or more of each vertex")
-        for k in ([counts] if isinstance(counts, int) else counts)
-    ]
+    each = [counts] if isinstance(counts, str) or not hasattr(counts, "__iter__") else counts
+    counts = [check.count(gb, "counts", k, "an edge or more of each vertex") for k in each]
     seed = 0 if seed is None else check.integer("seed", seed)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
