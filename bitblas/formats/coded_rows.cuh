@@ -42,14 +42,6 @@ struct Rows {
     if (!decodes) walk.stop();
     go<N>(walk, lane, reached);
   }
-  // The same for a row of each lane, which walks alone.
-  template <int N, class F> __device__ __forceinline__ void alone(const Item& x, F reached) const {
-    const i64 number = RANKED && x.begin < x.end ? (i64)value_ptr[x.unit] : 0;
-    const Extent all = {x.begin, x.end};
-    const int lane = 0;
-    (void)number;
-    go<N>(ROW_WALK(1), lane, reached);
-  }
   // The same for segment s of row i, a long one, by a warp.
   template <int N, class F> __device__ __forceinline__ void along_segment(i64 i, u32 s, F reached) const {
     i64 low = 0, high = hubs;  // hub[low - 1] < i <= hub[high]
