@@ -164,13 +164,14 @@ def pull_graded(variant: Variant) -> None:
     """Rows of every grade, some of them cut."""
     op, of, n = operator(variant), types(variant), 3000
     lengths = np.zeros(n, np.int64)
-    lengths[::60] = [n, 2049, *range(48)]
+    lengths[::60] = [n, 2049, 300, *range(47)]
     x = True if of["A"] == "BOOL" else values(generator("graded", of["A"]), of["A"], int(lengths.sum()))
-    rows, cols = np.repeat(np.arange(n), lengths), np.concatenate([np.arange(k) for k in lengths])
+    rows, cols = np.repeat(np.arange(n), lengths), np.concatenate([np.arange(k) * (n // max(1, k)) for k in lengths])
     short = 24 if variant.constant("WIDTH", 0) else 0  # of codes: whether none is longer than a word
     with limits(graded=1, coded=1, short=short, hot=0.0 if variant.constant("SHARED_BYTES") else 2.0):
         A = gb.Matrix.from_coo(rows, cols, x, of["A"], nrows=n, ncols=n, format=next(forms_of(variant)))
-        A.mxv(a_vector(of["U"], size=n, full=True), op).new()
+        made = A.mxv(a_vector(of["U"], size=n, full=True), op)
+        made.new(mask=a_vector("BOOL", size=n).S) if variant.constant("MASKED", 0) else made.new()
 
 
 def dot(variant: Variant) -> None:

@@ -197,8 +197,8 @@ def test_a_device_is_asked_for_what_it_can_do():
 
 GPU_ONLY = {"kernels/hubs", "formats/b2sr/cut"}  # the CPU never splits a row
 GPU_ONLY |= {f"formats/csr/{name}" for name in ("keys", "rows", "deal")}  # the CPU counts, or has SciPy's and NumPy's
-# Who does which rows, on a GPU; the CPU's pull has their answers.
-GPU_ONLY |= {*(f"formats/{f}/pull_graded" for f in ("csr", "nib", "cgr")), "formats/nib/chunks", "formats/cgr/pieces"}
+GPU_ONLY |= {f"formats/{f}/pull_graded" for f in ("csr", "nib", "cgr")}  # who does which rows; a pull's answers
+GPU_ONLY |= {f"formats/{x}" for x in ("nib/chunks", "cgr/pieces", "cgr/counts")}
 GPU_ONLY |= {f"formats/csr/{name}_rows" for name in ("sort", "short", "long")}  # the CPU's gustavson: a thread a row
 GPU_ONLY |= {"formats/csr/match", "formats/csr/join"}  # a thread an entry; the CPU's weave: a thread a row
 GPU_ONLY |= {f"formats/{f}/{name}" for f in ("csr", "b2sr", "nib", "cgr") for name in ("step", "rounds", "listed")}

@@ -91,8 +91,8 @@ class Format:
     reads_values: ClassVar[bool] = False  # a step that pulls reads values (loop/fused/steps.py)
     heavy: ClassVar[bool] = False  # the items of its units take many registers: tiles, and entries beside them
     opens: ClassVar[bool] = False  # has a kernel that pulls the rows on a list (csr/pull_some.cu)
-    weighs: ClassVar[bool] = True  # its graded pulls read values, where these differ
     warms: ClassVar[bool] = True  # its graded pulls may have columns hot
+    grades_masked: ClassVar[bool] = False  # rows are graded under a mask, too
     picks: ClassVar[bool] = False  # gives the rows that are asked for, and makes no others (coded.py: some_rows)
     scans: ClassVar[bool] = False  # its step finds the entries of its vector where nobody has listed them
     indices: ClassVar[tuple[str, ...]]  # names that pulls and pushes give the types of its index arrays

@@ -25,6 +25,7 @@ class CodedChoice(Format):
     timed = False
     picks = True
     registered = "thin"
+    grades_masked = True  # lanes that share a row take three times as long (RMAT 20, half of the rows: 567 us, and 183)
 
     def refusal(self, nrows: int, ncols: int) -> str:
         fits = max(nrows, ncols) <= MOST

@@ -6,15 +6,21 @@
 // words of the next one, and where the one after that is.
 // RANKED: entries have values of their own, those of a lane one after the other, from `first` on; first[p] is the number of the
 // first entry of piece p.
+// MASKED: rows that the mask closes are passed over, and t has no bits there.
 // Before it stands, of a form: PIECES() and CODES(), parameters for where pieces are and for the codes, Pieces and PIECES_OF,
 // what these are for Lane: ask(pieces, grade, number, p) for its part of piece p, in run `number` of the grade,
 // open(pieces, words, log_lanes), before(log_lanes), the entries of the piece before the lane's own (RANKED), and
-// run(pieces, words, sums), which gives what it has to sums.each(left, next) and sums.range(from, length) (not RANKED); all
+// run(pieces, words, sums), which gives what it has to sums.each(left, next) and sums.range(from, length); all
 // lanes of a warp call these together.
 #include "kernels/product.cuh"
 #include "kernels/values.cuh"
 #define AHEAD (RANKED && sizeof(A_T) + sizeof(U_T) > 8 ? UNROLL / 2 : UNROLL)  // else registers would be spilled
 #define LONG 64  // columns of a range that the lanes of a warp share
+#if MASKED
+#define MASK() , const u64 *mask, i64 mask_stride, u64 mask_invert
+#else
+#define MASK()
+#endif
 
 struct Run {
   u32 log_lanes, piece, row;
@@ -86,24 +92,33 @@ struct Sums {
   }
   // Columns from `from` on; of long ranges all lanes of the warp take a share, in an order that their length tells.
   __device__ __forceinline__ void range(u32 from, u32 length) {
-    const u32 lane = threadIdx.x & 31;
+    const u32 lane = threadIdx.x & 31, whole = length;
     for (u32 longs = __ballot_sync(ALL_LANES, length >= LONG); longs; longs &= longs - 1) {
       const int owner = __ffs(longs) - 1;
       const u32 low = __shfl_sync(ALL_LANES, from, owner), many = __shfl_sync(ALL_LANES, length, owner);
+      const PLACE_T first = RANKED ? __shfl_sync(ALL_LANES, entry, owner) : 0;
       Z_T share = BEGIN;
-      for (u32 j = lane; j < many; j += 32) share = add(share, mul(values.one, value_at(low + j), 0, low + j));
+      for (u32 j = lane; j < many; j += 32) {
+        const A_T a = RANKED ? values[(i64)(first + j)] : values.one;
+        share = add(share, mul(a, value_at(low + j), 0, low + j));
+      }
 #pragma unroll
       for (int d = 16; d; d >>= 1) share = add(share, shuffle_xor(ALL_LANES, share, d));
       if (lane == (u32)owner) sum = add(sum, share), length = 0;
     }
     for (u32 j = 0; j < length; j += UNROLL) {
       U_T x[UNROLL];
+      A_T a[UNROLL];
 #pragma unroll
-      for (int i = 0; i < UNROLL; ++i) x[i] = j + i < length ? value_at(from + j + i) : U_T();
+      for (int i = 0; i < UNROLL; ++i) {
+        x[i] = j + i < length ? value_at(from + j + i) : U_T();
+        a[i] = RANKED && j + i < length ? values[(i64)(entry + j + i)] : values.one;
+      }
 #pragma unroll
       for (int i = 0; i < UNROLL; ++i)
-        if (j + i < length) take(values.one, x[i], from + j + i);
+        if (j + i < length) take(a[i], x[i], from + j + i);
     }
+    if (RANKED) entry += whole;
   }
 
  private:
@@ -118,7 +133,7 @@ struct Sums {
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* row, PIECES(), CODES(),
             const PLACE_T* first, const value_t* a_val, A_T a_iso, i64 a_stride, const U_T* u_val, U_T u_iso,
-            i64 u_stride, i64 hot, i64 size, const u64* reached, Z_T* parts, u64* t_bits, Z_T* t_val) {
+            i64 u_stride, i64 hot, i64 size, const u64* reached, Z_T* parts, u64* t_bits, Z_T* t_val MASK()) {
   (void)first;
   const Pieces pieces = PIECES_OF;
   const u32 lane = threadIdx.x & 31, warps = gridDim.x * (THREADS / 32);
@@ -129,8 +144,13 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* ro
 #else
   (void)hot;
 #endif
-  for (i64 w = (i64)blockIdx.x * THREADS + threadIdx.x; w < (size + 63) / 64; w += (i64)gridDim.x * THREADS)
+  for (i64 w = (i64)blockIdx.x * THREADS + threadIdx.x; w < (size + 63) / 64; w += (i64)gridDim.x * THREADS) {
+#if MASKED
+    t_bits[w] = reached[w] & (mask[w * mask_stride] ^ mask_invert);
+#else
     t_bits[w] = reached[w];
+#endif
+  }
   u32 grade = 0;
   const auto ask_run = [&](u32 k) {
     Run x = {};
@@ -140,7 +160,11 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const u32* ro
     x.log_lanes = 5 - grade;
     x.piece = piece[grade] + (number << grade) + (lane >> x.log_lanes);
     x.inside = x.piece < piece[grade + 1];
-    if (x.inside) x.row = row[x.piece], x.lane.ask(pieces, grade, number, x.piece);
+    if (x.inside) x.row = row[x.piece];
+#if MASKED
+    x.inside = x.inside && allowed(mask, mask_stride, mask_invert, x.row);
+#endif
+    if (x.inside) x.lane.ask(pieces, grade, number, x.piece);
     if (RANKED && x.inside) x.first = first[x.piece];
     return x;
   };

@@ -23,6 +23,11 @@ typedef u32 rows_t;
 #ifndef EARLY
 #define EARLY 1  // registers suffice to ask for rows before they are known to be there, or new
 #endif
+// Where pushes decode (else 0): a frontier of more than one of so many vertices pulls, however short their rows are, under a
+// mask. It is among the last of a search, and few vertices are not found yet.
+#ifndef LAST
+#define LAST 0
+#endif
 #ifndef STEP_BLOCKS
 #define STEP_BLOCKS 4  // of a multiprocessor: 64 registers a thread
 #endif
@@ -38,14 +43,15 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   const i64 begun[] = {rounds[0]};
   const u64 no_list = u_state[DENSE], no_old_list = old_state[DENSE], u_listed = u_state[LISTED], u_work = u_state[WORK];
   const u64 segments = u_state[SEGMENTS], old_listed = old_state[LISTED];
+  const u64 u_entries = LAST ? u_state[ENTRIES] : ~0ull;  // which runs_with passes over
   // The row of a warp, should there be no more on the list than there are warps.
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   const u32 own = !EARLY || SCANS || warp >= n ? 0 : u_list[warp];
   const bool runs = may_run(condition, rounds, ahead);
-  if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, segments, old_listed, own)) return;
+  if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, segments, old_listed, u_entries, own)) return;
   const bool dense = SCANS || no_list, old_dense = no_old_list != 0;
   if (thread_number() == 0) rounds[2] = begun[0] + ahead + 1;
-  const bool pull = PULLS && u_work > threshold;
+  const bool pull = PULLS && (u_work > threshold || (LAST && mask_stride && u_entries * LAST > (u64)n));
   const Rows A = FORM_OF();
   const Out t = {t_bits, t_val, t_list, t_state, t_segments, A, longest};
   const Values values = {a_val, a_iso, a_stride};

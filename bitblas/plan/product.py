@@ -139,11 +139,11 @@ def is_staged(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> b
     return is_joined(semiring, kind, form, full) and form.format.is_uneven(form)
 
 
-def is_graded(semiring: Typed[Semiring], kind: int, form: Form, full: bool, u: DataType, ranked: bool) -> bool:
-    """Whether rows are graded by their length, where there is no mask and nothing of the output stays: sums of numbers
-    over so many entries that their schedule repays. ranked: entries have values of their own."""
+def is_graded(semiring: Typed[Semiring], kind: int, form: Form, full: bool, u: DataType) -> bool:
+    """Whether rows are graded by their length, where nothing of the output stays (of plain rows also: where there is no
+    mask): sums of numbers over so many entries that their schedule repays."""
     z = semiring.return_type
-    numbers = (not ranked or form.format.weighs) and all(t is not BOOL and t.kind in "fiu" for t in (z, u))
+    numbers = all(t is not BOOL and t.kind in "fiu" for t in (z, u))
     return numbers and is_joined(semiring, kind, form, full) and form.format.is_graded(form)
 
 

@@ -1,4 +1,5 @@
-"""The variants of graded pulls that are registered: sums by degree, one without hot columns, one packed."""
+"""The variants of graded pulls that are registered: sums by degree, one without hot columns, one packed; of codes also
+under a mask."""
 
 from __future__ import annotations
 
@@ -30,9 +31,12 @@ def graded() -> Iterator[Variant]:
         ("nib", "min_plus", FP32, FP32, 0, SHORT),
         ("cgr", "plus_second", FP32, BOOL, 0, SHORT),
         ("cgr", "plus_second", FP64, BOOL, 0, 0),
+        ("cgr", "min_plus", FP32, FP32, 0, SHORT),
     ):
         types = tuple((name, INT32) for name in format_of(key).indices)
         op = semiring[name][dtype]
         end = End(op.return_type, op.return_type)
         how = {"flip": False, "ranked": a is not BOOL, "full": True, "packed": False}
         yield graded_variant(key, types, op, VALUES, a, dtype, end, shared, width, **how)
+        if format_of(key).grades_masked and dtype is FP32:
+            yield graded_variant(key, types, op, VALUES, a, dtype, end, shared, width, masked=True, **how)

@@ -11,7 +11,7 @@ from ..formats import format_of
 from ..formats.graded import Part
 from ..kernels.prologue import Variant
 from ..plan.ending import End
-from ..plan.product import Plan, hot_bytes, is_graded, reads_matrix
+from ..plan.product import Plan, hot_bytes, is_graded
 from ..store import MatrixStore, VectorStore
 from .operands import Allowed, Input, Old, Output, dummy
 from .pull import compiled, no_output
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from .product import PreparedProduct
 
 
-def foreseen(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Plan) -> str:
+def foreseen(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Plan, *, masked: bool) -> str:
     """For `explain`: how rows will be pulled that are graded; "" where they are not."""
     form: Any = A.structure.held(plan.key, transposed=plan.transposed)
     if form is None or plan.direction != "pull" or u.count != u.size:
         return ""
-    ranked = not A.iso and reads_matrix(semiring, plan.verb == "vxm")
-    if not is_graded(semiring, plan.kind, form, True, u.dtype, ranked):
+    if masked and not form.format.grades_masked:
+        return ""
+    if not is_graded(semiring, plan.kind, form, True, u.dtype):
         return ""
     hot = form.format.hot(form, hot_bytes(A.device) // u.dtype.nbytes) if form.format.warms else 0
     if not form.format.warms:
@@ -38,29 +39,33 @@ def foreseen(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Pl
 
 def graded_variant(
     key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, end: End,
-    shared: int, width: int, **options: bool,
+    shared: int, width: int, *, masked: bool = False, **options: bool,
 ) -> Variant:  # fmt: skip
-    """The kernel. shared: bytes of shared memory for hot columns; width: see `Format.fixed_width`."""
+    """The kernel. shared: bytes of shared memory for hot columns; width: see `Format.fixed_width`; masked: under a
+    mask."""
     how: dict[str, Any] = options | {"end": end, "lanes": 32, "width": width, "kernel": "pull_graded"}
-    more = tuple(format_of(key).graded_constants(shared))
+    format = format_of(key)
+    more = (*format.graded_constants(shared), *([("MASKED", int(masked))] if format.grades_masked else []))
     return pull_variant(key, types, semiring, kind, a, u, **how, more=more)
 
 
 class GradedPull:
-    """What PullKernels is for others, of a graded pull: without a mask, into a vector of which nothing stays."""
+    """What PullKernels is for others, of a graded pull, into a vector of which nothing stays."""
 
-    __slots__ = ("end", "grades", "hot", "join", "kernel", "matrix", "nothing", "of", "one", "size", "variants")
+    __slots__ = ("end", "grades", "hot", "join", "kernel", "masked", "matrix", "nothing", "of", "one", "size",
+                 "variants")  # fmt: skip
 
     def __init__(self, of: PreparedProduct, end: End, w: DataType, masked: bool, part: Part | None = None) -> None:
-        """w, masked: those of an output of the type of the sums, without a mask. part: of some rows alone."""
+        """w: that of an output of the type of the sums. part: of some rows alone, without a mask."""
         device, form, format = of.device, of.form, of.form.format
         types, semiring, kind, a_type, options = of.algebra
-        self.of, self.end = of, end
+        self.of, self.end, self.masked = of, end, masked
         self.grades, self.size = format.grades(form, part), of.size if part is None else part.size
         shared, width = hot_bytes(device), format.fixed_width(form)
         warms = part is None and format.warms
         self.hot = format.hot(form, shared // of.u_type.nbytes) if warms else 0
         shared = shared if self.hot else 0
+        options = options | {"masked": masked}
         variant = graded_variant(form.key, types, semiring, kind, a_type, of.u_type, end, shared, width, **options)
         self.variants = (variant, hubs_variant(semiring, kind, 1, end))[: 1 + (self.grades.hubs is not None)]
         self.kernel, self.join = compiled(device, variant), compiled(device, self.variants[-1])
@@ -76,7 +81,7 @@ class GradedPull:
         """The product into the output. scratch: what `scratch` gave, for those who must not take memory now."""
         grades, hubs = self.grades, self.grades.hubs
         parts = self.scratch() if scratch is None else scratch
-        rest = *u[1:], self.hot, self.size, grades.reached, parts, *to
+        rest = *u[1:], self.hot, self.size, grades.reached, parts, *to, *(mask if self.masked else ())
         self.kernel(grades.runs, *grades.arguments(), *self.matrix, *rest)
         if hubs is not None:
             self.join(len(hubs.rows), hubs.rows, hubs.first, grades.ones, parts, *mask, *old, *to)

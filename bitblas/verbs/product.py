@@ -114,7 +114,7 @@ class PreparedProduct:
 
     __slots__ = ("algebra", "apart", "arguments", "device", "everywhere", "fills", "form", "fused", "graded", "matrix",
                  "plain", "plan", "product", "pulls", "pushes", "reads", "rents", "semiring", "size", "staged",
-                 "u_nothing", "u_type", "u_values", "u_zero", "value", "z")  # fmt: skip
+                 "u_nothing", "u_type", "u_values", "u_zero", "under", "value", "z")  # fmt: skip
 
     def __init__(
         self, plan: Plan, product: Any, A: MatrixStore, u_type: DataType, semiring: Typed[Semiring], flip: bool,
@@ -143,7 +143,8 @@ class PreparedProduct:
         self.algebra = (form.types(ranked), None if kind == WORDS else semiring, kind, a_type, options)
         self.size = form.ncols if push else form.nrows
         self.staged = is_staged(semiring, kind, form, full)
-        self.graded = is_graded(semiring, kind, form, full, self.u_type, ranked)
+        self.graded = is_graded(semiring, kind, form, full, self.u_type)
+        self.under = self.graded and form.format.grades_masked
         taken = lambda form: matrix_of(form, ranked, entry_values(device, a_type, a_values))
         self.form, self.matrix = form, taken(form)
         if (wide := plan.wide) and full and kind == COUNT:
@@ -180,7 +181,7 @@ class PreparedProduct:
         given = make(Input, (u.present, *values))
         open_at = self.everywhere if mask is None else allowed(self.device, mask)
         if self.apart is None:
-            if into is None or (self.plain and into[2] is None and into[0].dtype is self.z) or self._fuses(into):
+            if into is None or self._plain(into) or self._fuses(into):
                 return self._pull(given, open_at, into, mask is not None)
             t = self._pull(given, open_at, None, mask is not None)
         else:
@@ -188,8 +189,11 @@ class PreparedProduct:
             t = self.apart.run(given, open_at, u, free)
         return hyper_product.ended(t, mask, into)
 
+    def _plain(self, into: Into) -> bool:
+        return self.plain and into[2] is None and into[0].dtype is self.z and not (into[4] and self.under)
+
     def _fuses(self, into: Into) -> bool:
-        if self.graded and into.mask is None:  # a pass more takes less than rows that are not graded
+        if self.under or (self.graded and into.mask is None):  # a pass more takes less than rows that are not graded
             return False
         w, accum = into[0].dtype, into[2]
         found = self.fused.get((w.name, accum))
@@ -247,7 +251,8 @@ class PreparedProduct:
                 end = plan_end(self.z, one, w, value, accum)
             else:
                 end = End(self.z, w) if one is None else End(BOOL, BOOL, store=False)
-            pull = GradedPull if self.graded and not masked and not keeps else PullKernels
+            graded = not keeps and (self.under if masked else self.graded)
+            pull = GradedPull if graded else PullKernels
             found = self.pulls[key] = pull(self, end, w, masked)
         return found
 

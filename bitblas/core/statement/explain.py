@@ -51,7 +51,7 @@ def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
     if held.structure.renumbers:
         held, u = hyper_product.within(held, u, transpose=how["transpose"])
     plan = deciding.explained(held, u, op, **how)
-    if mask is None and (more := graded.foreseen(held, u, op, plan)):
+    if more := graded.foreseen(held, u, op, plan, masked=mask is not None):
         plan = plan._replace(reason=f"{plan.reason}; {more}")
     return plan, product.prepared(held, u, op, **how)[0].variants(mask is not None) if source else ()
 

@@ -18,7 +18,6 @@ class CgrChoice(CodedChoice):
 
     name = folder = "cgr"
     heavy = True
-    weighs = False  # values lie by segments, of intervals and of others
     warms = False  # a block of 1024 threads has few registers (RMAT 20 by degree, H200: 300 us, and 265 without)
     part_lanes = 8  # rows that are a little too long for one lane have no more segments
 
@@ -41,6 +40,13 @@ class CgrChoice(CodedChoice):
 
     def grades(self, form: Any, part: Any = None) -> Any:
         return grades.grades_of(form, part)
+
+    def graded_contents(self, form: Any, ranked: bool) -> tuple[Any, ...]:
+        words, segment, places = form.unit_contents(False)
+        if not ranked:
+            return words, segment, words, words, places
+        entries = grades.entries_of(form)
+        return words, segment, entries.mark, entries.before, entries.first
 
     def segment(self) -> int:
         return 8 * self.part_lanes  # words: a segment each

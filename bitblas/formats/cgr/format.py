@@ -36,7 +36,7 @@ from ..csr.format import Csr
 from ..picked import Some
 from . import layout
 from .call import FORMATS, CgrCall, marks_variant
-from .grades import pieces_variant
+from .grades import counts_variant, pieces_variant
 
 
 @dataclass(eq=False)
@@ -98,5 +98,5 @@ class Cgr(CgrCall, Coded):
     def samples(cls) -> Iterator[Variant]:
         yield from (layout.encode_variant(INT32, fill, listed) for fill in (0, 1) for listed in (0, 1))
         yield from (layout.decode_variant(fill, order) for fill, order in ((0, 0), (1, 0), (1, 1), (2, 0)))
-        yield from (extents_variant(cls.in_word), marks_variant(), pieces_variant())
+        yield from (extents_variant(cls.in_word), marks_variant(), pieces_variant(), counts_variant())
         yield likely_variant(cls, 1)

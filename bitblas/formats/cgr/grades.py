@@ -45,6 +45,10 @@ def pieces_variant() -> Variant:
     return Variant("formats/cgr/pieces", (), (("LANES", 1),))
 
 
+def counts_variant() -> Variant:
+    return Variant("formats/cgr/counts", (), (("LANES", 32),))
+
+
 def graded_constants(shared: int) -> Constants:
     """What the pull is compiled with. shared: bytes of shared memory for values of the vector; a block that holds so
     much has a multiprocessor for itself."""
@@ -91,3 +95,38 @@ def _grades(form: Any, part: Part | None) -> Grades:
     run, first = (xp.asarray(x.astype(np.uint32)) for x in (runs_upto, piece))
     ones = bits_of(xp, segments)
     return Grades(int(runs_upto[-1]), run, first, segments, begin[row], shape, near, to, reached, hubs, ones)
+
+
+class Entries(NamedTuple):
+    """Where values are that differ: for each grade its first number in `before`, which has the entries of a piece
+    before each of its segments; and the number of the first entry of each piece."""
+
+    mark: Any  # uint32
+    before: Any  # uint32
+    first: Any
+
+
+def entries_of(form: Any) -> Entries:
+    """Held: 4 bytes a row that has entries (8 of forms of many), and 4 for each segment of rows that lanes share."""
+    if "graded entries" not in form.cache:
+        form.cache["graded entries"] = _entries(form)
+    found: Entries = form.cache["graded entries"]
+    return found
+
+
+def _entries(form: Any) -> Entries:
+    found, device = grades_of(form), form.device
+    xp, piece = device.xp, device.to_host(found.piece).astype(np.int64)
+    shared = int(piece[GRADES - 1])
+    marks = np.cumsum([0, *(np.diff(piece)[:-1] * (MOST >> np.arange(GRADES - 1)))])
+    mark, before = xp.asarray(marks.astype(np.uint32)), xp.zeros(int(marks[-1]) + MOST, np.uint32)
+    total, first = xp.zeros(max(1, shared), np.int64), form.ranks()[found.row]
+    given = form.segment, form.words, found.begin, found.shape, found.piece, mark, before, total
+    if shared:
+        device.kernel(counts_variant())(shared, *given)
+    if found.hubs is not None:
+        begin, total = found.hubs.first, total[: found.segments]
+        upto = xp.cumsum(total) - total
+        hub = xp.searchsorted(begin, xp.arange(found.segments), side="right") - 1
+        first[: found.segments] += (upto - upto[begin[:-1]][hub]).astype(first.dtype)
+    return Entries(mark, before, first)

@@ -1,26 +1,30 @@
 // Sums of rows of intervals and residuals graded by their length: formats/graded_codes.cuh. A lane reads one segment, or all
-// of a row that has no more than one of each kind.
+// of a row that has no more than one of each kind. RANKED: before has the entries of a piece before each of its segments,
+// those of a grade from mark[grade] on.
 #include "kernels/base.cuh"
 #include "formats/cgr/code.cuh"
 #define PIECES() const i64 *begin, const u32 *shape, const u32* near
-#define CODES() const u32 *words, i64 segment
-#define PIECES_OF {begin, shape, near, segment}
+#define CODES() const u32 *words, i64 segment, const u32 *mark, const u32* before
+#define PIECES_OF {begin, shape, near, segment, mark, before}
 
 struct Pieces {
   const i64* begin;
   const u32 *shape, *near;
   i64 segment;
+  const u32 *mark, *before;
 };
 
 struct Lane {
   i64 at;
   u32 row, later, runs, here, base;  // Grades.shape
   u32 w0, w1, w2, word, shift;       // of residuals the words from the one on in which they are, and the bit of w0
+  u32 entries;  // of the piece, before this lane's
   bool mine, alone, in_runs;
 
-  __device__ __forceinline__ void ask(const Pieces& of, u32 grade, u32, u32 p) {
+  __device__ __forceinline__ void ask(const Pieces& of, u32 grade, u32 number, u32 p) {
     at = of.begin[p], row = of.near[p];
     alone = grade == 5, mine = true, here = 1;
+    if (RANKED && !alone) entries = of.before[of.mark[grade] + 32 * number + (threadIdx.x & 31)];
     if (!alone) later = of.shape[4 * p], runs = of.shape[4 * p + 1], here = of.shape[4 * p + 2], base = of.shape[4 * p + 3];
   }
   __device__ __forceinline__ void open(const Pieces& of, const u32*, u32 log_lanes) {
@@ -29,7 +33,7 @@ struct Lane {
     in_runs = mine && (alone || s < runs);
     at += in_runs ? (i64)s * of.segment : later + (i64)(s - runs) * of.segment;
   }
-  __device__ __forceinline__ u32 before(u32) const { return 0; }  // not RANKED
+  __device__ __forceinline__ u32 before(u32) const { return entries; }
   template <class S>
   __device__ __forceinline__ void run(const Pieces&, const u32* words, S& sums) {
     u32 left = in_runs ? gamma_at(words, at) : 0, column = row;
