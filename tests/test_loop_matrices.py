@@ -233,3 +233,25 @@ def test_few_entries_are_pulled_where_the_transpose_is_not_there():
     with at_once():
         assert repeat(body, while_=Q) == 10
     assert P.reduce_rowwise("plus").new().to_coo()[1].tolist() == [6.0, 10.0]
+
+
+def test_a_bitmap_is_built_of_a_few_entries(device):
+    """It stays one when it is cleared, as a matrix of rows does; what is wrong with entries is told as of any matrix,
+    and changes nothing."""
+    C = gb.Matrix("INT64", 3, 700)
+    program = gb.loop.Program(lambda k: C(C.S) << k, while_=C, limit=1)
+    C[1, 5] = 4
+    program.run()
+    form = C.format
+    assert form == ("csr" if device == "cpu" else "bitmap")
+    with pytest.raises(gb.exceptions.OutputNotEmpty):
+        C.build([0], [1], [2])
+    C.build([2, 0], [699, 1], [7, 8], clear=True)
+    with pytest.raises(gb.exceptions.IndexOutOfBound):
+        C.build([0], [700], [1], clear=True)
+    with pytest.raises(ValueError, match="Duplicate"):
+        C.build([0, 0], [1, 1], [1, 2], clear=True)
+    found = [x.tolist() for x in map(C.device.to_host, C.to_coo())]
+    assert C.format == form and found == [[0, 2], [1, 699], [8, 7]]
+    C.clear()
+    assert C.format == form and C.nvals == 0

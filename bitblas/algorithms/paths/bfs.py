@@ -57,7 +57,7 @@ def levels_from_each(A, sources, *, depth_limit=None, gb=None):
     V, Q = loop.state["levels"], loop.state["while_"]
     V.clear()
     # Q[s, sources[s]] = true
-    Q << gb.Matrix.from_coo(list(range(k)), sources, True, gb.dtypes.BOOL, nrows=k, ncols=n)
+    Q.build(list(range(k)), sources, [True] * k, clear=True)
     loop.run()
     return loop.result(V)
 

@@ -9,6 +9,7 @@ import numpy as np
 from ... import build, verbs
 from ...device import Device
 from ...exceptions import IndexOutOfBound, InvalidObject, OutputNotEmpty
+from ...flat import FlatStore
 from ..building import check_lengths, dense_values, duplicates, one_value
 from ..convert import (
     alike,
@@ -22,11 +23,15 @@ from ..convert import (
     value_array,
 )
 from ..options import check_layout, check_options
+from ..statement.operands import OF_PYTHON
 from .chunks import ChunkBuild
 from .compressed import CompressedBuild
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+FEW = 512  # entries up to which a bitmap has them written one by one: as many as it may be wide
 
 
 class BeyondRows(IndexOutOfBound, InvalidObject):
@@ -146,9 +151,27 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         """
         if self.nvals and not clear:
             raise OutputNotEmpty(f"build: expected a Matrix without entries, got {self.nvals}; clear=True deletes them")
+        if nrows is None and ncols is None and (few := self._few(rows, columns, values)) is not None:
+            if self.nvals:
+                self._adopt(self._emptied())
+            self._pending.update(few)
+            return
         shape = self.nrows if nrows is None else nrows, self.ncols if ncols is None else ncols
         array, _ = value_array(self.device, values, self.dtype)
         fresh = type(self).from_coo(
             rows, columns, array, self.dtype, nrows=shape[0], ncols=shape[1], dup_op=dup_op, device=self.device
         )
         self._adopt(fresh._store)
+
+    def _few(self, rows: Any, columns: Any, values: Any) -> dict[tuple[int, int], np.generic] | None:
+        """Of lists of a few entries for a bitmap what is to be written, each once; else None."""
+        some = type(rows) is type(columns) is type(values) is list and len(rows) == len(columns) == len(values) <= FEW
+        if not some or type(self._data) is not FlatStore or self._layout.packed:
+            return None
+        dtype, sides = self.dtype, zip((rows, columns), self.shape)
+        if not all(type(i) is int and 0 <= i < size for side, size in sides for i in side):
+            return None
+        if not all(OF_PYTHON.get(type(x)) is dtype for x in values):
+            return None
+        found = {at: dtype.np_type.type(x) for at, x in zip(zip(rows, columns), values)}
+        return found if len(found) == len(rows) else None

@@ -138,7 +138,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
         if recording.threads and recording.recorder is not None:
             recording.recorder.cleared(self)
             return
-        self._adopt(verbs.matrix.empty(self.device, self.nrows, self.ncols, self.dtype))
+        self._adopt(self._emptied())
 
 
 enter(Matrix)

@@ -12,7 +12,7 @@ from ... import device as devices
 from ...config import config
 from ...flat import FlatStore
 from ...order import Order
-from ...store import MatrixStore
+from ...store import MatrixStore, empty_vector
 from ..options import AUTO, Layout
 from ..statement import orders
 from ..statement.recording import state as recording
@@ -112,10 +112,17 @@ class StoredMatrix(MatrixRead, Tensor):
     def _release(self) -> Self:
         """A Matrix with what this one holds, which is left without entries."""
         held = self._stored
-        self._adopt(verbs.matrix.empty(held.device, held.nrows, held.ncols, held.dtype))
+        self._adopt(self._emptied())
         if isinstance(held, FlatStore):
             held.holders -= 1
         return self._from_store(held)
+
+    def _emptied(self) -> MatrixStore:
+        """What it holds once it has no entries: a bitmap stays one, of which what is written next is written into."""
+        held = self._data
+        if type(held) is FlatStore:
+            return FlatStore(empty_vector(held.device, held.flat.size, held.dtype), held.nrows, held.ncols)
+        return verbs.matrix.empty(held.device, held.nrows, held.ncols, held.dtype)
 
     def _put(self, i: int, j: int, value: np.generic | None) -> None:
         """Set (None: delete) one entry; many of them cost one rebuild, at the next read. InvalidValue for a value that

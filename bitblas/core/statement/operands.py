@@ -21,7 +21,7 @@ from .recording import cast
 from .recording import state as recording
 
 NOTHING = np.bool_(False)
-_OF_PYTHON: dict[type, DataType] = {bool: BOOL, int: INT64, float: FP64}  # what Python's numbers are
+OF_PYTHON: dict[type, DataType] = {bool: BOOL, int: INT64, float: FP64}  # what Python's numbers are
 
 
 def of(value: Any, like: DataType | None = None, many: bool = False) -> tuple[np.generic | None, DataType]:
@@ -54,7 +54,7 @@ def _of_own(value: Any, like: Any) -> tuple[np.generic | None, DataType]:
 
 
 def _of(value: Any) -> tuple[np.generic | None, DataType]:
-    known = _OF_PYTHON.get(type(value))
+    known = OF_PYTHON.get(type(value))
     if known is not None:
         return known.np_type.type(value), known
     if isinstance(value, Operand) and value.ndim == 0:
