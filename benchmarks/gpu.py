@@ -68,6 +68,7 @@ def _matrix(graph: graphs.Graph, weighted: bool, form: str, device: Any) -> tupl
         A = gb.Matrix.from_csr(ptr, col, values, nrows=graph.n, ncols=graph.n, device=device.name, **asked)
         device.synchronize()
         seconds = time.perf_counter() - start
+    A._read(now=True)  # the form that the plan chooses: it is made when reads have repaid it, and never in a capture
     return A, seconds
 
 

@@ -73,6 +73,16 @@ def test_a_form_is_made_when_reads_have_repaid_it(device, quick):
     assert A.isequal(blocks(format="csr"))
 
 
+def test_no_form_is_made_while_a_graph_is_captured(device, quick, monkeypatch):
+    A, u = blocks(), half()
+    first = reads(A, 20, u)
+    B = blocks()
+    monkeypatch.setattr(type(B.device), "capturing", True)
+    assert reads(B, 20, u).isequal(first) and B.format == "csr"
+    monkeypatch.undo()
+    assert reads(B, 1, u).isequal(first) and (A.format, B.format) == ("b2sr8", "csr")  # the plan has looked no more
+
+
 def test_values_follow_their_entries(device, quick):
     quick(mplg=20.0)
     A = blocks(None)

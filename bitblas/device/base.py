@@ -69,6 +69,11 @@ class Device(ABC):
         return 0
 
     @property
+    def capturing(self) -> bool:
+        """Whether work is written into a graph now: nothing may wait for the device."""
+        return False
+
+    @property
     def is_gpu(self) -> bool:
         """For users. Inside of the library a device is asked for what it can do."""
         return self.kind == "gpu"

@@ -177,6 +177,10 @@ class Cuda(Device):
     def stream(self) -> int:
         return int(self.xp.cuda.get_current_stream().ptr)
 
+    @property
+    def capturing(self) -> bool:
+        return bool(self.xp.cuda.get_current_stream().is_capturing())
+
     # ---- memory and faults ----
 
     def free_bytes(self) -> int:
@@ -251,11 +255,10 @@ class Cuda(Device):
 
     def mark(self) -> Any:
         """An event on the current stream; None while that is captured into a graph."""
-        stream = self.xp.cuda.get_current_stream()
-        if stream.is_capturing():
+        if self.capturing:
             return None
         event = self.xp.cuda.Event()
-        event.record(stream)
+        event.record()
         return event
 
     def elapsed(self, begin: Any, end: Any) -> float:

@@ -63,7 +63,7 @@ def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Case, K
         elif found is Ask.BACK:
             of = of._replace(back=at_hand(A.structure, transposed=True, valued=of.valued))
         elif form is None:
-            rows = not A.structure.primary.compact and at_hand(A.structure, transposed=of.push_of, valued=of.valued)
+            rows = at_hand(A.structure, transposed=of.push_of, valued=of.valued)
             of = of._replace(rows=rows)
         elif found is Ask.ROWS:
             of = of._replace(rows=True, work=form.work, longest=longest_unit(form))

@@ -28,7 +28,7 @@ class Emulator(device.Cuda):
     name = "emulator"
     arch = "sm_90"
     pins = captures = False
-    stream = device.Device.stream
+    stream, capturing = device.Device.stream, device.Device.capturing
     multiprocessors = 132
     block_shared_bytes = 232448
     # Small, so that what GPUs meet on large graphs (lists without room, many turns) happens on those of tests.

@@ -88,7 +88,7 @@ class StoredMatrix(MatrixRead, Tensor):
         structure = store.structure
         if not now and structure.reads < structure.due[isinstance(store.raw, np.generic)]:
             return store
-        if self._layout.asks:
+        if self._layout.asks or (not now and self.device.capturing):  # to look is to wait for the device
             return store
         with self.device.guard:
             found = build.chosen.in_chosen_form(store, now=now)

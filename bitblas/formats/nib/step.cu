@@ -1,12 +1,13 @@
 // A round of a program by rows in nibbles: kernels/step_rows.cuh. LANES lanes decode a row together, a warp a segment of a
-// long one. Of rows that pull (for WORDS) the first words are decoded by one lane, what follows, where it is needed, by
-// several lanes, some rows at a time.
+// long one. Rows that pull (for WORDS) are read by a lane each, as long as many have something to look at, then by several lanes,
+// some rows at a time.
 #include "formats/nib/rows.cuh"
 #define STEP_BLOCKS (__CUDA_ARCH__ >= 900 && KIND != WORDS ? 4 : 3)  // with four, registers would be spilled
 #include "kernels/decoded_rows.cuh"
 #define PULL_FORM() const i64 *pull_heads, const u32 *pull_words, const u32 *pull_likely, i64 pull_guesses
 #define PULL_FORM_OF() {{pull_likely, pull_guesses}, pull_heads, pull_words}
-#define ALONE 2     // words of a row that its lane looks at alone
+#define FEW 4       // values of a row that its lane looks at at a time
+#define ALONE 12    // rows of a warp, from which on each is looked at by its own lane
 #define TOGETHER 8  // lanes that look at the others
 
 struct Back : Likely {
@@ -24,11 +25,20 @@ struct Back : Likely {
   }
   // Whether u has an entry in row j, for the lanes that want to know; the warp calls it together.
   __device__ __forceinline__ Hit look(i64 j, bool wanted, const u64* u_bits) const {
-    Walk<1, false> alone;
-    if (wanted) alone = Walk<1, false>(row_extent(heads, words, j), j, 0);
+    Scan alone;
+    if (wanted) alone = Scan(row_extent(heads, words, j), j, 0);
     bool hit = false;
-#pragma unroll 1
-    for (int k = 0; k < ALONE && alone.more() && !hit; ++k) hit = hits(alone, 0, u_bits);
+    while (__popc(__ballot_sync(ALL_LANES, alone.more() && !hit)) >= ALONE) {
+      bool has[FEW];
+      u32 at[FEW];
+#pragma unroll
+      for (int k = 0; k < FEW; ++k) {
+        has[k] = !hit && alone.more();
+        at[k] = has[k] ? alone.next(words) : 0;
+      }
+#pragma unroll
+      for (int k = 0; k < FEW; ++k) hit = (has[k] && bit_of(u_bits, at[k])) || hit;
+    }
     const auto start = [&](int owner) { return Walk<TOGETHER, false>(alone, owner); };
     const auto on = [&](Walk<TOGETHER, false>& walk, int lane) { return hits(walk, lane, u_bits); };
     hit = look_together<TOGETHER>(!hit && alone.more(), start, on) || hit;

@@ -1,15 +1,7 @@
 // A walk through the nibbles of a row, by G lanes side by side: each takes a word of eight, and what it completes. No
 // lane guesses where a value begins: it ends at a nibble with bit 3, and what a word leaves open goes to the next lane.
-#include "formats/nib/row.cuh"
+#include "formats/nib/scan.cuh"
 #define COMPLETED 8  // values that a lane completes at most in a step
-#define STOPS 0x88888888u
-
-// The 3 low bits of each of eight nibbles, side by side.
-__device__ __forceinline__ u32 without_stops(u32 w) {
-  w = (w & 0x07070707u) | (w & 0x70707070u) >> 1;
-  w = (w & 0x003f003fu) | (w & 0x3f003f00u) >> 2;
-  return (w & 0xfffu) | (w >> 16) << 12;
-}
 
 // What a lane completes in a step: one column after the other (`count`, `next`), or, for unrolled loops, by the nibbles
 // where values end (`has`, `at`, `number`), which costs half of it. A loop does one or the other.
@@ -50,12 +42,11 @@ template <int G, bool NUMBERED> struct Walk {
   __device__ __forceinline__ Walk(const i64* mark, i64 stop, i64 number)
       : at(mark[0]), entry(number + mark[2]), left((u32)(stop - mark[0])), column((u32)mark[1]), first(mark[2] == 0),
         tail(0), tails(0) {}
-  // From where the walk of lane `owner` stands, which went alone; G lanes go on together.
-  __device__ __forceinline__ Walk(const Walk<1, NUMBERED>& alone, int owner)
-      : at(__shfl_sync(ALL_LANES, alone.at, owner)), entry(__shfl_sync(ALL_LANES, alone.entry, owner)),
-        left(__shfl_sync(ALL_LANES, alone.left, owner)), column(__shfl_sync(ALL_LANES, alone.column, owner)),
-        first(__shfl_sync(ALL_LANES, (int)alone.first, owner)), tail(__shfl_sync(ALL_LANES, alone.tail, owner)),
-        tails(__shfl_sync(ALL_LANES, alone.tails, owner)) {}
+  // From where lane `owner` stands, which went alone; G lanes go on together.
+  __device__ __forceinline__ Walk(const Scan& alone, int owner)
+      : at(__shfl_sync(ALL_LANES, alone.at, owner)), entry(0), left(__shfl_sync(ALL_LANES, alone.left, owner)),
+        column(__shfl_sync(ALL_LANES, alone.column, owner)), first(__shfl_sync(ALL_LANES, (int)alone.first, owner)),
+        tail(0), tails(0) {}
 
   __device__ __forceinline__ bool more() const { return left != 0; }
   __device__ __forceinline__ void stop() { left = 0; }
