@@ -7,7 +7,8 @@ are many, the light ones are looked at alone until none of them is left; most of
 
 State: of the light edges and of the others, each numbered from 0: near[k] = k for those that still leave a component;
 u[k] and v[k] are the components that they join, named by one of their vertices. p[c] is the component that c joins, c
-itself where it stays; root[x] is that of vertex x.
+itself where it stays; root[x] is that of vertex x. kept has an entry at the place of each chosen edge among the entries
+of the graph with all edges both ways, row by row.
 
 Input: A with symmetric structure and values; only its part below the diagonal is read. Weights may be negative or
 infinite; False is lighter than True.
@@ -20,7 +21,6 @@ Fallin, Gonzalez, Seo, Burtscher: A high-performance MST implementation for GPUs
 """
 
 from .. import _check as check
-from .._parts import numbers
 from .._roots import at
 
 LIGHT = 2  # light edges for each vertex; where there are not twice as many, no edges are light
@@ -38,19 +38,16 @@ def minimum_spanning_forest(A, *, gb=None):
     gb = check.library(gb)
     n = check.square(gb, A)
     loop = check.loop(_boruvka, A, gb)
-    w, parts, (ptr, columns, edge) = (loop.state[name] for name in ("weights", "parts", "both_ways"))
-    if w.size:
+    kept, (ptr, columns, w) = loop.state["kept"], loop.state["both_ways"]
+    if kept.size:
         loop.run()
-    chosen = w != w  # nowhere, of what is no NaN
-    for first, part in parts:
-        chosen[first : first + part.size] = part.to_dense(False)
     # F = the entries of both ways whose edge is chosen
-    kept = chosen[edge].nonzero()[0]
-    return gb.Matrix.from_csr(kept.searchsorted(ptr), columns[kept], w[edge[kept]], A.dtype, nrows=n, ncols=n)
+    places = kept.to_coo(values=False)[0].astype("int64")
+    return gb.Matrix.from_csr(places.searchsorted(ptr), columns[places], w[places], A.dtype, nrows=n, ncols=n)
 
 
 def _boruvka(A, gb):
-    n, BOOL, index, minimum = A.nrows, gb.dtypes.BOOL, gb.indexunary.index, gb.binary.min
+    n, BOOL, minimum = A.nrows, gb.dtypes.BOOL, gb.binary.min
     # i, j, w: L = tril(A, -1), its entries from the lightest on
     i, j, w = A.select(gb.select.tril, -1).new().to_coo()
     order = w.argsort(kind="stable")
@@ -58,38 +55,49 @@ def _boruvka(A, gb):
     check.numbers(gb, "A", not (w[-1:] != w[-1:]).any())  # NaN is sorted last
     m, light = len(w), LIGHT * n
     light = light if m > 2 * light and bool(w[0] != w[light]) else 0
-    kind = gb.dtypes.INT32 if max(n, m) < 2**31 - 1 else gb.dtypes.INT64  # half the bytes where they suffice
+    kind = gb.dtypes.INT32 if max(n, 2 * m) < 2**31 - 1 else gb.dtypes.INT64  # half the bytes where they suffice
     i, j = (x[order].astype(kind.np_type) for x in (i, j))
-    both_ways = _both_ways(i, j, kind, n, gb)
-    i, j = gb.Vector.from_dense(i), gb.Vector.from_dense(j)
-    moved, vertex = gb.Vector(BOOL, n), gb.Vector.from_scalar(0, n).apply(index).new(kind)
-    parts = [(0, gb.Vector(BOOL, light)), (light, gb.Vector(BOOL, m - light))]
-    ends = [[x[k : k + part.size].new() for x in (i, j)] for k, part in parts] if light else [(), (i, j)]
+    both_ways, places = _both_ways(i, j, w, kind, n, gb)
+    moved, vertex = gb.Vector(BOOL, n), _numbers(gb, n, kind)
+    # i, j, here, there and the number of each edge, of the light ones and of the others
     lights, others = (
-        (*ij, gb.Vector.from_scalar(0, x.size).apply(index).new(kind), x) for ij, (_, x) in zip(ends, parts)
+        (*(gb.Vector.from_dense(x[first:end]) for x in (i, j, *places)), _numbers(gb, end - first, kind))
+        for first, end in ((0, light), (light, m))
     )
-    near = gb.Vector(kind, m - light)
+    near, kept = gb.Vector(kind, m - light), gb.Vector(BOOL, 2 * m)
 
     def begin():
         u, v, root = gb.Vector(kind, m - light), gb.Vector(kind, m - light), gb.Vector(kind, n)
+        chosen = gb.Vector(BOOL, m - light)
         # root = v: every vertex is a component
         root << vertex
+        kept.clear()
         if light:
             x, y, left = (gb.Vector(kind, light) for _ in range(3))
+            first = gb.Vector(BOOL, light)
             look(root, x, y, left, *lights)
-            check.repeat(lambda _: choose(root, x, y, left, lights[3]), while_=left)
+            check.repeat(lambda _: choose(root, x, y, left, first), while_=left)
+            keep(first, *lights)
         look(root, u, v, near, *others)
-        return u, v, root
+        return u, v, root, chosen
 
-    def body(_, u, v, root):
-        choose(root, u, v, near, others[3])
+    def body(_, u, v, root, chosen):
+        choose(root, u, v, near, chosen)
 
-    def look(root, u, v, near, i, j, edge, chosen):
+    def end(u, v, root, chosen):
+        keep(chosen, *others)
+
+    def look(root, u, v, near, i, j, here, there, edge):
         # u = root[i]; v = root[j]; near<u != v, replace> = edge
         u << at(root, i)
         v << at(root, j)
         near(gb.binary.ne(u & v).new().V, gb.replace) << edge
-        chosen.clear()
+
+    def keep(chosen, i, j, here, there, edge):
+        # kept[here] = true, kept[there] = true, of the chosen edges
+        edges, _ = chosen.to_coo()
+        for place in (here, there):
+            kept(gb.Vector.from_coo(place.to_dense()[edges], True, size=kept.size).S) << True
 
     def choose(root, u, v, near, chosen):
         # best[c] = min k over the edges at c; chosen[best] = true
@@ -122,15 +130,23 @@ def _boruvka(A, gb):
         p << at(q, at(q, q))
         moved(gb.binary.ne(p & q).new().V, gb.replace) << True
 
-    return {
-        "begin": begin, "body": body, "while_": near, "weights": w, "parts": parts, "both_ways": both_ways,
-    }  # fmt: skip
+    return {"begin": begin, "body": body, "end": end, "while_": near, "kept": kept, "both_ways": both_ways}
 
 
-def _both_ways(i, j, kind, n, gb):
-    """Row pointers, columns and edges of the graph with the edges i - j: results in their order need no sorting."""
+def _both_ways(i, j, w, kind, n, gb):
+    """Row pointers, columns and weights of the graph with the edges i - j, whose entries need no sorting in a result;
+    of each edge the places of its two entries there.
+    """
     rows, columns = i.repeat(2), j.repeat(2)
     rows[1::2], columns[1::2] = j, i
-    edge = numbers(len(i), gb).astype(kind.np_type).repeat(2)
-    ptr, columns, edge = gb.Matrix.from_coo(rows, columns, edge, kind, nrows=n, ncols=n).to_csr()
-    return ptr.astype("int64"), columns.astype(kind.np_type), edge
+    number = _numbers(gb, len(rows), kind).to_dense()
+    ptr, columns, came = gb.Matrix.from_coo(rows, columns, number, kind, nrows=n, ncols=n).to_csr()
+    places = number.copy()
+    places[came] = number
+    both_ways = ptr.astype("int64"), columns.astype(kind.np_type), w.repeat(2)[came]
+    return both_ways, (places[::2].copy(), places[1::2].copy())
+
+
+def _numbers(gb, n, kind):
+    """0 to n - 1, a Vector."""
+    return gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new(kind)
