@@ -17,8 +17,9 @@ from bitblas.registry.variants import variants
 
 GROUPS: dict[str, list] = {}
 for variant in variants():
-    tile = variant.constant("TILE")
-    GROUPS.setdefault(f"{variant.kernel} {tile}" if tile else variant.kernel, []).append(variant)
+    tile, masked = variant.constant("TILE"), variant.constant("MASKED")  # a mask is three arguments more
+    group = [variant.kernel, *([str(tile)] if tile else []), *(["masked"] if masked else [])]
+    GROUPS.setdefault(" ".join(group), []).append(variant)
 
 
 def compiled(variant) -> int:

@@ -28,6 +28,7 @@ typedef u32 rows_t;
 #ifndef LAST
 #define LAST 0
 #endif
+#define APART 4  // rows of a warp, up to which they are far from each other
 #ifndef STEP_BLOCKS
 #define STEP_BLOCKS 4  // of a multiprocessor: 64 registers a thread
 #endif
@@ -184,9 +185,11 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   if (pull) {
     const Back back = PULL_FORM_OF();
     const bool same = is_same(back, A);
-    // Rows a warp: a power of two, so few that every warp has some. A row may have to be read to its end.
+    // Rows a warp: a power of two, so few that every warp has some. A row may have to be read to its end. Where they are
+    // very few, rows that follow each other go to different blocks: long ones often do.
     int share = 32;
     while (share > 1 && size <= warps * (share / 2)) share /= 2;
+    const bool apart = share <= APART;
     // What says which of the next rows are wanted, and where they lie, is asked for before these are looked at.
     struct Asked {
       bool inside;
@@ -220,11 +223,12 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
     if (threadIdx.x == 0) deferred.count = 0;
     __syncthreads();
 #endif
-    i64 j = warp * share + WARP_LANE;
+    i64 at = apart ? blockIdx.x + (i64)gridDim.x * (threadIdx.x / 32) : warp * share;
+    i64 j = at + (apart ? warps : 1) * WARP_LANE;
     Asked now = ask(j);
-    while (j - WARP_LANE < size || waiting) {
-      if (j - WARP_LANE < size) {
-        const i64 next = j + warps * share, at = j - WARP_LANE;
+    while (at < size || waiting) {
+      if (at < size) {
+        const i64 next = j + warps * share;
         const Asked then = ask(next);
         const bool wanted = now.inside & ((((now.masked | now.also) ^ (u32)mask_invert) >> (j & 31)) & 1);
         const bool some = wanted && back.some(now.row, now.guess);
@@ -232,12 +236,13 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
         waiting = deferred.put(some && !met, now.row, (u32)j, waiting);
         const Hit hit = {met, (i64)now.guess, KIND == VALUES && met && a_stride ? back.place(now.row, now.guess) : 0};
         const u32 hits = __ballot_sync(ALL_LANES, hit.some);
-        if (WARP_LANE == 0 && share == 32) ((u32*)t_bits)[at >> 5] = hits;
-        else if (WARP_LANE == 0 && hits) atomicOr((u32*)t_bits + (at >> 5), hits << (at & 31));  // t had no bits
+        if (apart && hit.some) set_bit(t_bits, j);  // t had no bits
+        else if (!apart && WARP_LANE == 0 && share == 32) ((u32*)t_bits)[at >> 5] = hits;
+        else if (!apart && WARP_LANE == 0 && hits) atomicOr((u32*)t_bits + (at >> 5), hits << (at & 31));
         close(hit, j, now.row);
-        j = next, now = then;
+        at += warps * share, j = next, now = then;
       }
-      if (waiting < 32 && j - WARP_LANE < size) continue;
+      if (waiting < 32 && at < size) continue;
       u32 i = 0;
       const back_row_t row = deferred.take(waiting, i);
       const Hit hit = back_look(back, row, i, u_bits);

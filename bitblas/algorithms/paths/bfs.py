@@ -15,6 +15,8 @@ Yang, Buluc, Owens: Implementing push-pull efficiently in GraphBLAS. ICPP 2018.
 
 from .. import _check as check
 
+SHORT = 2**15  # rounds whose levels have 16 bits: of many searches these are a quarter of what is written
+
 
 @check.on_its_device
 def bfs_levels(A, source, *, depth_limit=None, gb=None):
@@ -52,18 +54,28 @@ def levels_from_each(A, sources, *, depth_limit=None, gb=None):
     gb = check.library(gb)
     n = check.square(gb, A)
     sources = check.vertices(gb, "sources", sources, n)
+    rounds = _rounds(gb, depth_limit)
+    every = rounds is not None and rounds <= SHORT
+    loop = _searched(A, sources, gb, rounds if every else SHORT, gb.dtypes.INT16)
+    if not every and loop.state["while_"].nvals:  # a path is longer
+        loop = _searched(A, sources, gb, rounds, gb.dtypes.INT64)
+    V = loop.result(loop.state["levels"])
+    return V if V.dtype == gb.dtypes.INT64 else V.dup(gb.dtypes.INT64)
+
+
+def _searched(A, sources, gb, rounds, dtype):
+    """The loop of searches from each source, after its rounds."""
     k = len(sources)
-    loop = check.loop(_levels_of_each, A, gb, _rounds(gb, depth_limit), k)
-    V, Q = loop.state["levels"], loop.state["while_"]
-    V.clear()
+    loop = check.loop(_levels_of_each, A, gb, rounds, k, dtype)
+    loop.state["levels"].clear()
     # Q[s, sources[s]] = true
-    Q.build(list(range(k)), sources, [True] * k, clear=True)
+    loop.state["while_"].build(list(range(k)), sources, [True] * k, clear=True)
     loop.run()
-    return loop.result(V)
+    return loop
 
 
-def _levels_of_each(A, gb, limit, k):
-    V = gb.Matrix(gb.dtypes.INT64, k, A.nrows)  # levels
+def _levels_of_each(A, gb, limit, k, dtype):
+    V = gb.Matrix(dtype, k, A.nrows)  # levels
     Q = gb.Matrix(gb.dtypes.BOOL, k, A.nrows)  # frontiers
 
     def body(level):

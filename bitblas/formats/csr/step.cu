@@ -8,7 +8,9 @@
 #define FEW 4      // entries of a row that its lane looks at at a time
 #define ALONE 12   // rows of a warp, from which on each is looked at by its own lane
 #define LOG_PARTS 2  // of a segment: a warp takes one
-#define MANY 256   // entries of a row, from which on a warp looks at them
+#define MANY 256   // entries of a row, from which on a warp looks at them,
+#define LEFT 8     // and where no more rows of a warp are left,
+#define FEWER 32   // so many
 #define TOGETHER 8 // lanes that look at the others
 #define PULL_FORM() \
   const PTR_T *pull_ptr, const column_t *pull_col, const COL_T *pull_likely, i64 pull_guesses, const value_t* pull_val
@@ -89,7 +91,8 @@ struct Back {
       left = left && !hit && e < stop;
     } while (__popc(__ballot_sync(ALL_LANES, left)) >= ALONE);
     // What is left: a long row by the warp, all others by groups of lanes, each taking the next one when it is done.
-    const bool is_long = left && stop - e > MANY;
+    const i64 many = __popc(__ballot_sync(ALL_LANES, left)) <= LEFT ? FEWER : MANY;
+    const bool is_long = left && stop - e > many;
     if (!__any_sync(ALL_LANES, left)) return {hit, from, found};
     for (u32 rest = __ballot_sync(ALL_LANES, is_long); rest; rest &= rest - 1) {
       const int owner = __ffs(rest) - 1;
