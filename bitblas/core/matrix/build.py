@@ -10,6 +10,7 @@ from ... import build, verbs
 from ...device import Device
 from ...exceptions import IndexOutOfBound, InvalidObject, OutputNotEmpty
 from ...flat import FlatStore
+from ...formats.csr.entries import checked
 from ..building import check_lengths, dense_values, duplicates, one_value
 from ..convert import (
     alike,
@@ -25,7 +26,7 @@ from ..convert import (
 from ..options import check_layout, check_options
 from ..statement.operands import OF_PYTHON
 from .chunks import ChunkBuild
-from .compressed import CompressedBuild
+from .compressed import CompressedBuild, fault_of_pointers
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -90,19 +91,25 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         name: str | None = None, format: str | None = None, tile: int | None = None, packed: bool | None = None,
         symmetric: bool = False,
     ) -> Self:  # fmt: skip
-        """Of row pointers and columns on device d. Raises BeyondRows for columns that are none."""
+        """Of row pointers and columns on device d. Raises InvalidValue for pointers, BeyondRows for columns that are
+        none."""
         layout = check_layout(format, tile, packed)
         array, dtype = entry_array(d, values, dtype)
         check_lengths(array, cols)
         ncols = _limit(cols, ncols, "ncols")
-        try:
-            check_range(cols, ncols, "columns")
-        except IndexOutOfBound as error:
-            raise BeyondRows(str(error)) from None
+        with d.guard:
+            wrong = checked(d, ptr, cols, ncols)
+        if wrong.pointers:
+            raise fault_of_pointers(len(cols))
+        if wrong.columns:
+            try:
+                check_range(cols, ncols, "columns")
+            except IndexOutOfBound as error:
+                raise BeyondRows(str(error)) from None
         dup = duplicates(dup_op, array, dtype)
         with d.guard:
             store = build.entries.from_csr(
-                d, nrows, ncols, ptr, cols, array, dtype, dup, format=layout.format, tile=tile
+                d, nrows, ncols, ptr, cols, array, dtype, dup, not wrong.order, format=layout.format, tile=tile
             )
             check_symmetric(store.structure, symmetric)
         return cls._from_store(store, name, layout)

@@ -16,7 +16,7 @@ from semirings import dtypes
 
 from ...device import Device
 from ...exceptions import InvalidValue
-from ...formats.csr.format import numbers_of
+from ...formats.csr.entries import are_pointers, numbers_of
 from ..convert import check_size, device_of, index_array
 
 if TYPE_CHECKING:
@@ -33,15 +33,9 @@ def is_columnwise(order: Any) -> bool:
     raise ValueError(f"order: expected 'rowwise' (or 'C') or 'columnwise' (or 'F'), got {order!r}")
 
 
-def _pointers(device: Device, indptr: Any, entries: int) -> Any:
-    """The pointers, checked."""
-    ptr = index_array(device, indptr, "indptr", narrow=True)
-    right = len(ptr) > 0
-    if right:  # one answer, so that the host waits once
-        right = bool((ptr[0] == 0) & (ptr[-1] == entries) & (ptr[1:] >= ptr[:-1]).all())
-    if not right:
-        raise InvalidValue(f"indptr: expected 0 <= ... <= {entries} (the number of indices given), not falling")
-    return ptr
+def fault_of_pointers(entries: int) -> InvalidValue:
+    """The error of pointers that are none."""
+    return InvalidValue(f"indptr: expected 0 <= ... <= {entries} (the number of indices given), not falling")
 
 
 class CompressedBuild:
@@ -60,7 +54,10 @@ class CompressedBuild:
     ) -> Self:  # fmt: skip
         d = device_of(device)
         j = index_array(d, minor, "row_indices" if columns else "col_indices", narrow=True)
-        ptr = _pointers(d, indptr, len(j))
+        ptr = index_array(d, indptr, "indptr", narrow=True)
+        rows = major is None and not columns
+        if not len(ptr) or (not rows and not are_pointers(ptr, len(j))):  # of rows all is looked at, together
+            raise fault_of_pointers(len(j))
         if nminor is None and not len(j):
             nminor = 0
         name = "ncols" if columns else "nrows"
@@ -68,7 +65,7 @@ class CompressedBuild:
             if nmajor is not None and check_size(name, nmajor) != len(ptr) - 1:
                 raise InvalidValue(f"{name}: expected {len(ptr) - 1}, one less than the length of indptr, got {nmajor}")
             nmajor = len(ptr) - 1
-            if not columns:
+            if rows:
                 return cls._from_rows(d, ptr, j, values, dtype, nmajor, nminor, **more)
         i = numbers_of(ptr, len(j), d)
         if major is not None:

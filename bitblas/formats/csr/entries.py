@@ -2,16 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
 from ...device import Device
+from ...device.readback import Readback
 from ...kernels.prologue import Variant
 
 FEW = 1 << 13  # entries below which the CPU sorts keys: importing SciPy, which counts, takes some 0.13 s
+
+
+class Wrong(NamedTuple):
+    """What is wrong with pointers and columns that somebody gives as rows."""
+
+    pointers: bool  # they do not go from 0 to the number of columns without falling
+    columns: bool  # one is none of `ncols`
+    order: bool  # one does not ascend in its row; not looked at where pointers are wrong
+
+
+def are_pointers(ptr: Any, count: int) -> bool:
+    """Whether they go from 0 to `count` without falling; one answer, so that the host of a GPU waits once."""
+    return len(ptr) > 0 and bool((ptr[0] == 0) & (ptr[-1] == count) & (ptr[1:] >= ptr[:-1]).all())
+
+
+def checked(device: Device, ptr: Any, cols: Any, ncols: int) -> Wrong:
+    """What is wrong with them (INT32 or INT64 each); the host of a GPU waits once."""
+    nrows, nvals = len(ptr) - 1, len(cols)
+    if nrows > 0 and not device.host_memory:
+        told, of = Readback(device, 3), (("PTR", lookup_dtype(ptr.dtype)), ("COL", lookup_dtype(cols.dtype)))
+        device.kernel(Variant("formats/csr/check", of))(
+            max(nrows, nvals), nrows, nvals, ncols, ptr, cols, told.part(np.uint8, 0, 3)
+        )
+        return Wrong(*map(bool, told.read(np.uint8, 0, 3).tolist()))
+    if not (fit := are_pointers(ptr, nvals)) or not nvals:
+        return Wrong(not fit, False, False)
+    # What is negative is large there: one pass.
+    columns = int(cols.view(f"u{cols.itemsize}").max()) >= min(ncols, 1 << (8 * cols.itemsize - 1))
+    after = np.ones(nvals + 1, bool)
+    np.greater(cols[1:], cols[:-1], out=after[1:-1])
+    after[ptr] = True  # the first column of a row comes after nothing
+    return Wrong(False, columns, not bool(after.all()))
 
 
 def numbers_of(ptr: Any, n: int, device: Device) -> Any:

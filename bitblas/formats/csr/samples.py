@@ -54,6 +54,8 @@ def samples() -> Iterator[Variant]:
     yield from (deal_variant(INT32, count) for count in (0, 1))
     for pointers in (INT32, INT64):
         yield Variant("formats/csr/rows", (("PTR", pointers),))
+        for columns in (INT32, INT64):
+            yield Variant("formats/csr/check", (("PTR", pointers), ("COL", columns)))
     yield from clips(0, (0, 0), (0, 1), (1, 0), (1, 1))
 
 
