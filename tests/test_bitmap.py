@@ -297,20 +297,3 @@ def test_statements_by_index_stay_bitmaps(op, dtype, iso, device):
             writes(A, library, op, **({"device": device} if A is ours else {}))
         same(ours, theirs)
         assert is_bitmap(ours) and ours.get(3, 2) == theirs.get(3, 2)
-
-
-@pytest.mark.parametrize("limit", [None, 5, 8, 20])
-def test_levels_of_long_paths_have_more_bits(device, monkeypatch, limit):
-    from bitblas.algorithms.paths import bfs
-
-    n, sources = 40, [0, 39, 20]
-    at = np.arange(n - 1)
-    A = gb.Matrix.from_coo([*at, *at + 1], [*at + 1, *at], True, nrows=n, ncols=n, device=device)
-    V = gb.algorithms.levels_from_each(A, sources, depth_limit=limit)
-    monkeypatch.setattr(bfs, "SHORT", 8)
-    long = gb.algorithms.levels_from_each(A, sources, depth_limit=limit)
-    assert V.dtype == long.dtype == gb.dtypes.INT64 and long.isequal(V)
-    level = abs(np.arange(n) - np.array(sources)[:, None])
-    rows, cols = np.nonzero(level <= (n if limit is None else limit))
-    i, j, found = on_host(V)
-    assert (i == rows).all() and (j == cols).all() and (found == level[rows, cols]).all()

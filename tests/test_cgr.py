@@ -222,7 +222,8 @@ def test_rows_beside_a_hub_of_intervals_have_a_likely_column(emulator):
     rows, cols = np.r_[np.zeros(len(wide) + 3, int), wide, 1, 2, 3], np.r_[wide, 1, 2, 3, np.zeros(len(wide) + 3, int)]
     with gb.config.set(device="emulator"):
         form = structure(rows, cols, n, n)
-        likely = likely_of(form, 1, form.segment)
+        likely, filled = likely_of(form, 1, form.segment)
+    assert np.unpackbits(filled.view(np.uint8), bitorder="little").tolist() == (likely != 0xFFFFFFFF).tolist()
     assert likely[1:4].tolist() == [0, 0, 0] and (likely[wide] == 0).all() and likely[4] == 0xFFFFFFFF
 
 

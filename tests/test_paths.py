@@ -17,6 +17,7 @@ from bitblas.algorithms import (
     sssp,
 )  # fmt: skip
 from bitblas.algorithms.centrality import betweenness
+from bitblas.algorithms.paths import bfs
 
 TYPES = ["INT8", "UINT64", "FP32"]  # of shortest paths; single tests have others
 # A graph brings kernels of its own for each type (lanes by the degrees): one type each, the others are slow.
@@ -228,3 +229,18 @@ class TestOnGraphBLAS(OnGraphBLAS, Programs):
 
 class TestOnBitblas(OnBitblas, Programs):
     """The backends."""
+
+
+@pytest.mark.parametrize("limit", [None, 5, 8, 20])
+def test_levels_of_long_paths_have_more_bits(device, monkeypatch, limit):
+    n, sources = 40, [0, 39, 20]
+    at = np.arange(n - 1)
+    A = gb.Matrix.from_coo([*at, *at + 1], [*at + 1, *at], True, nrows=n, ncols=n, device=device)
+    V = gb.algorithms.levels_from_each(A, sources, depth_limit=limit)
+    monkeypatch.setattr(bfs, "SHORT", 8)
+    long = gb.algorithms.levels_from_each(A, sources, depth_limit=limit)
+    assert V.dtype == long.dtype == gb.dtypes.INT64 and long.isequal(V)
+    level = abs(np.arange(n) - np.array(sources)[:, None])
+    rows, cols = np.nonzero(level <= (n if limit is None else limit))
+    i, j, found = map(A.device.to_host, V.to_coo())
+    assert (i == rows).all() and (j == cols).all() and (found == level[rows, cols]).all()

@@ -263,3 +263,28 @@ def test_rows_that_wait(device, form, verb):
     if verb == "any_second":  # A[k, j] is k, over which j was found
         over, edges = dict(zip(*entries(found))), set(zip(*both.tolist()))
         assert all(level[k] + 1 == level[j] and (k, j) in edges for j, k in over.items() if j != source)
+
+
+@pytest.mark.parametrize("n", [20, 700, 3001, 40000])  # of which a warp has one, some, more than it has lanes, and many
+@pytest.mark.parametrize("form", ["csr", "mplg", "nib", "cgr"])
+def test_pulls_of_few_and_of_many_rows(device, form, n, monkeypatch):
+    if device == "cpu":
+        pytest.skip("steps of GPUs")
+    monkeypatch.setattr(type(devices.get(device)), "multiprocessors", 1)
+    r = np.random.default_rng(n)
+    near, far = r.integers(0, max(2, 4 * n // 5), (2, 2 * n))  # vertices behind them have no edges
+    hub = np.arange(0, n // 2)
+    i, j = np.r_[near, hub, far, np.full(len(hub), 3)], np.r_[far, np.full(len(hub), 3), near, hub]
+    i, j = np.divmod(np.unique((i * n + j)[i != j]), n)
+    A = gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n, format=form)
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    for source in (1, n // 2 + 1):
+        level = dijkstra(csr_array((np.ones(len(i)), (i, j)), shape=(n, n)), indices=source, unweighted=True)
+        found = dict(zip(*entries(gb.algorithms.bfs_levels(A, source))))
+        assert found == {k: int(x) for k, x in enumerate(level) if np.isfinite(x)}
+        parents = dict(zip(*entries(gb.algorithms.bfs_parents(A, source))))
+        assert parents.keys() == found.keys()
+        edges = set(zip(i.tolist(), j.tolist()))
+        assert all(k == source or ((p, k) in edges and found[p] == found[k] - 1) for k, p in parents.items())

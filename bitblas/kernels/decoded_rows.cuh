@@ -80,8 +80,10 @@ typedef bool back_row_t;
 typedef u32 guess_t;
 struct Likely {
   const u32* likely;
-  i64 guesses;  // 0: not known
+  const u64* filled;  // bits of the rows that have entries
+  i64 guesses;        // 0: neither is known
   __device__ __forceinline__ u32 guess(i64 j) const { return guesses ? likely[j] : 0; }
+  __device__ __forceinline__ u32 some_of(i64 h) const { return guesses ? ((const u32*)filled)[h] : ~0u; }
   __device__ __forceinline__ bool some(bool, u32 guess) const { return guess != NO_ENTRIES; }
   __device__ __forceinline__ i64 place(bool, u32) const { return 0; }  // values do not pull
 };

@@ -1,14 +1,25 @@
-// Rows in which a pull has not found an entry at the first look: each warp gathers its own until there are enough for all its
-// lanes, and the block goes together through those that are long (BY_BLOCK). Of a form that says what a row is (back_row_t),
-// and walks through 32 of them at a time.
+// Rows that pull. Those in which a pull has not found an entry at the first look are gathered by each warp until there are
+// enough for all its lanes, and the block goes together through those that are long (BY_BLOCK). Of a form that says what a row
+// is (back_row_t), and walks through 32 of them at a time.
+#define APART 4         // rows of a warp, up to which they are far from each other
+#define MOST_ROWS 512   // of a warp at a time
 #define SLOTS 64        // of a warp: it takes 32 rows as soon as it has them
 #define LONGEST 1024    // entries of a row, from which on a block looks at it
 #define LONG_SLOTS 32   // rows that wait for that; further ones are looked at by their warp
+
+// Rows of a warp at a time, of so many: a power of two, that every warp has some.
+__device__ __forceinline__ u32 rows_at_once(i64 rows, u32 warps) {
+  u32 share = 1;
+  while (share < MOST_ROWS && rows > (i64)warps * share) share *= 2;
+  return share;
+}
 
 struct Deferred {
   struct {
     back_row_t row[SLOTS];
     u32 number[SLOTS];
+    u16 list[MOST_ROWS];         // of the rows that it has now those that are wanted
+    u32 found[MOST_ROWS / 32];  // bits of those that have found an entry at the first look
   } of_warp[BLOCK / 32];
 #if BY_BLOCK
   back_row_t row[LONG_SLOTS];

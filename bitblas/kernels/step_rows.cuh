@@ -1,6 +1,6 @@
 // The step of forms by rows: t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device; t, whose bits
 // were cleared, becomes a frontier. Few entries push: up to 32 rows a warp, long rows are cut. Many pull (PULLS): rows of
-// the transpose that the mask allows look for one entry of u, up to 32 rows a warp.
+// the transpose that the mask allows look for one entry of u, 32 rows of a warp at a time.
 // Before, the statements that were fused (AT_ENTRY) run at every entry of u; ALSO: they put these into the mask's vector.
 // SCANS: nobody has listed the entries of u, and no row is long.
 // `old` is the frontier of the round before, which is cleared for the round after.
@@ -28,7 +28,6 @@ typedef u32 rows_t;
 #ifndef LAST
 #define LAST 0
 #endif
-#define APART 4  // rows of a warp, up to which they are far from each other
 #ifndef STEP_BLOCKS
 #define STEP_BLOCKS 4  // of a multiprocessor: 64 registers a thread
 #endif
@@ -46,7 +45,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   const u64 segments = u_state[SEGMENTS], old_listed = old_state[LISTED];
   const u64 u_entries = LAST ? u_state[ENTRIES] : ~0ull;  // which runs_with passes over
   // The row of a warp, should there be no more on the list than there are warps.
-  const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
+  const u32 warp = (u32)(thread_number() / 32), warps = gridDim.x * (BLOCK / 32);
   const u32 own = !EARLY || SCANS || warp >= n ? 0 : u_list[warp];
   const bool runs = may_run(condition, rounds, ahead);
   if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, segments, old_listed, u_entries, own)) return;
@@ -137,12 +136,12 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
 
   // The entries of u, one a lane: so many of the list that all warps have some, or those of 32 units of bits that a warp
   // looks at, far from each other, as if these were one.
-  const u32 listed = (u32)u_listed, all = (u32)warps;  // rows have 32 bits on lists
-  u32 share = (listed + all - 1) / all;
+  const u32 listed = (u32)u_listed;  // rows have 32 bits on lists
+  u32 share = (listed + warps - 1) / warps;
   if (share > 32) share = 32;
   const u32 units = dense ? (u32)((size + ROWS - 1) / ROWS) : listed ? (listed + share - 1) / share : 0;
-  for (u32 first = (u32)warp; first < units; first += (dense ? 32 : 1) * all) {
-    const u32 unit = first + WARP_LANE * all;
+  for (u32 first = warp; first < units; first += (dense ? 32 : 1) * warps) {
+    const u32 unit = first + WARP_LANE * warps;
     const u32 rows = dense && unit < units ? (u32)((const rows_t*)u_bits)[unit] : 0;
     u32 before = 0, total = share;
     if (dense) before = group_sum_below<32>(__popc(rows)), total = __shfl_sync(ALL_LANES, before + __popc(rows), 31);
@@ -155,10 +154,10 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
         for (int d = 16; d; d >>= 1)
           if (__shfl_sync(ALL_LANES, before, owner + d) <= x) owner += d;
         const u32 bits = __shfl_sync(ALL_LANES, rows, owner), number = x - __shfl_sync(ALL_LANES, before, owner);
-        i = mine ? (first + owner * all) * ROWS + place_of_bit(bits, number) : 0;
+        i = mine ? (first + owner * warps) * ROWS + place_of_bit(bits, number) : 0;
       } else {
         mine = mine && first * share + x < listed;
-        i = mine ? EARLY && share == 1 && first == (u32)warp ? own : u_list[first * share + x] : 0;
+        i = mine ? EARLY && share == 1 && first == warp ? own : u_list[first * share + x] : 0;
       }
       Item row = {};
       if (mine && !pull) row = A.item(i), A.ask(row);
@@ -185,28 +184,41 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   if (pull) {
     const Back back = PULL_FORM_OF();
     const bool same = is_same(back, A);
-    // Rows a warp: a power of two, so few that every warp has some. A row may have to be read to its end. Where they are
-    // very few, rows that follow each other go to different blocks: long ones often do.
-    int share = 32;
-    while (share > 1 && size <= warps * (share / 2)) share /= 2;
-    const bool apart = share <= APART;
-    // What says which of the next rows are wanted, and where they lie, is asked for before these are looked at.
+    // Of few rows all that is known is asked for at once; where they are very few, rows that follow each other go to different
+    // blocks, as long ones often do. Of many (wide) half words of bits, far from each other, say first which are wanted and
+    // have entries, and these are listed.
+    const u32 share = rows_at_once(size, warps);
+    const bool apart = share <= APART, wide = share > 32;
+    __shared__ Deferred deferred;
+    auto& own_rows = deferred.of_warp[threadIdx.x / 32];
+    if (WARP_LANE < MOST_ROWS / 32) own_rows.found[WARP_LANE] = 0;
+    u32 first = wide || !apart ? warp * (wide ? 1 : share) : blockIdx.x + gridDim.x * (threadIdx.x / 32);
+    const u32 end = (u32)(wide ? (size + 31) / 32 : size);
+    u32 waiting = 0, left = 0;  // rows of this warp that wait; of those that it has now, which are looked at from the last on
+    // Where row `code` of those of a warp lies; of half words the number and the bit.
+    const auto at = [&](u32 code) -> u32 {  // rows have 32 bits on lists
+      return wide ? 32 * (first + (code >> 5) * warps) + (code & 31) : first + (apart ? warps : 1) * code;
+    };
+    // That of this lane where so many are left.
+    const auto code_of = [&](u32 left) -> u32 {
+      const u32 x = WARP_LANE < left ? left - 1 - WARP_LANE : 0;
+      return wide ? own_rows.list[x] : x;
+    };
     struct Asked {
-      bool inside;
-      u32 masked, also;  // what `open` looks at
+      bool wanted;
       back_row_t row;
       guess_t guess;
     };
-    const auto ask = [&](i64 j) {
-      Asked x = {};
-      x.inside = WARP_LANE < share && j < size;
-      if (x.inside) {
-        if (mask_stride) x.masked = peek((const u32*)mask + (j >> 5));
-        if (ALSO) x.also = peek((const u32*)u_bits + (j >> 5));
-        x.row = back_row(back, j);
-        x.guess = back.guess(j);
+    const auto ask = [&](u32 left) {
+      const u32 j = at(code_of(left));
+      Asked asked = {WARP_LANE < left && (i64)j < size};
+      if (asked.wanted) {
+        u32 masked = mask_stride && !wide ? peek((const u32*)mask + (j >> 5)) : 0;
+        if (ALSO && !wide) masked |= peek((const u32*)u_bits + (j >> 5));
+        asked.row = back_row(back, j), asked.guess = back.guess(j);
+        if (!wide) asked.wanted = ((masked ^ (u32)mask_invert) >> (j & 31)) & 1;
       }
-      return x;
+      return asked;
     };
     const auto close = [&](const Hit& hit, i64 j, const back_row_t& row) {
 #if KIND == VALUES
@@ -217,32 +229,55 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       const i64 length = !WEIGHS || !hit.some ? 0 : same ? back_length(row) : A.work_of(A.item((u32)j));
       weigh(stage, t, hit.some, j, length, entries, work);
     };
-    __shared__ Deferred deferred;
-    u32 waiting = 0;  // rows of this warp
 #if BY_BLOCK
     if (threadIdx.x == 0) deferred.count = 0;
     __syncthreads();
 #endif
-    i64 at = apart ? blockIdx.x + (i64)gridDim.x * (threadIdx.x / 32) : warp * share;
-    i64 j = at + (apart ? warps : 1) * WARP_LANE;
-    Asked now = ask(j);
-    while (at < size || waiting) {
-      if (at < size) {
-        const i64 next = j + warps * share;
-        const Asked then = ask(next);
-        const bool wanted = now.inside & ((((now.masked | now.also) ^ (u32)mask_invert) >> (j & 31)) & 1);
-        const bool some = wanted && back.some(now.row, now.guess);
-        const bool met = some && back.guesses && bit_of(u_bits, now.guess);
-        waiting = deferred.put(some && !met, now.row, (u32)j, waiting);
-        const Hit hit = {met, (i64)now.guess, KIND == VALUES && met && a_stride ? back.place(now.row, now.guess) : 0};
-        const u32 hits = __ballot_sync(ALL_LANES, hit.some);
-        if (apart && hit.some) set_bit(t_bits, j);  // t had no bits
-        else if (!apart && WARP_LANE == 0 && share == 32) ((u32*)t_bits)[at >> 5] = hits;
-        else if (!apart && WARP_LANE == 0 && hits) atomicOr((u32*)t_bits + (at >> 5), hits << (at & 31));
-        close(hit, j, now.row);
-        at += warps * share, j = next, now = then;
+    Asked now = {};
+    for (;;) {
+      if (!left && first < end) {
+        left = share;
+        if (wide) {
+          const u32 h = first + WARP_LANE * warps;
+          u32 open = 0;
+          if (WARP_LANE < share / 32 && h < end) {
+            u32 masked = mask_stride ? peek((const u32*)mask + h) : 0;
+            if (ALSO) masked |= peek((const u32*)u_bits + h);
+            open = (masked ^ (u32)mask_invert) & back.some_of(h);
+          }
+          u32 place = group_sum_below<32>(__popc(open));
+          left = __shfl_sync(ALL_LANES, place + __popc(open), 31);
+          for (; open; open &= open - 1) own_rows.list[place++] = (u16)(32 * WARP_LANE + __ffs(open) - 1);
+          __syncwarp();
+        }
+        now = ask(left);
       }
-      if (waiting < 32 && at < size) continue;
+      if (left) {
+        const u32 code = code_of(left);
+        left -= left < 32 ? left : 32;
+        Asked then = {};
+        if (left) then = ask(left);
+        const u32 j = at(code);
+        const bool some = now.wanted && back.some(now.row, now.guess);
+        const bool met = some && back.guesses && bit_of(u_bits, now.guess);
+        waiting = deferred.put(some && !met, now.row, j, waiting);
+        const Hit hit = {met, (i64)now.guess, KIND == VALUES && met && a_stride ? back.place(now.row, now.guess) : 0};
+        if (met && wide) atomicOr(own_rows.found + (code >> 5), 1u << (code & 31));
+        else if (met) set_bit(t_bits, j);  // t had no bits
+        close(hit, j, now.row);
+        now = then;
+      }
+      if (!left && first < end) {
+        if (wide) {
+          __syncwarp();
+          const u32 bits = WARP_LANE < MOST_ROWS / 32 ? own_rows.found[WARP_LANE] : 0;
+          if (bits) atomicOr((u32*)t_bits + first + WARP_LANE * warps, bits), own_rows.found[WARP_LANE] = 0;
+          __syncwarp();
+        }
+        first += warps * (wide ? share / 32 : share);
+      }
+      if (waiting < 32 && (left || first < end)) continue;
+      if (!waiting) break;
       u32 i = 0;
       const back_row_t row = deferred.take(waiting, i);
       const Hit hit = back_look(back, row, i, u_bits);

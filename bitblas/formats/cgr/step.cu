@@ -4,8 +4,10 @@
 #include "formats/cgr/rows.cuh"
 #define STEP_BLOCKS 3  // of a multiprocessor: with four, registers would be spilled
 #include "kernels/decoded_rows.cuh"
-#define PULL_FORM() const i64 *pull_heads, const u32 *pull_words, i64 pull_segment, const u32 *pull_likely, i64 pull_guesses
-#define PULL_FORM_OF() {{pull_likely, pull_guesses}, pull_heads, pull_words, pull_segment}
+#define PULL_FORM()                                                                                                   \
+  const i64 *pull_heads, const u32 *pull_words, i64 pull_segment, const u32 *pull_likely, const u64 *pull_rows,        \
+      i64 pull_guesses
+#define PULL_FORM_OF() {{pull_likely, pull_rows, pull_guesses}, pull_heads, pull_words, pull_segment}
 #define ALONE 8     // steps that a lane goes alone
 #define TOGETHER 8  // lanes that go on
 

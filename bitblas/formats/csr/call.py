@@ -99,8 +99,8 @@ class RowsCall:
 
     def pulled(self: Any, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
         likely = likely_of(self, column_types(self)) if read else None
-        none = dummy(self.device, index_type(self.ncols).name) if likely is None else likely
-        return self.ptr, self.col, none, np.int64(likely is not None)
+        none = dummy(self.device, index_type(self.ncols).name), dummy(self.device, "uint64")
+        return self.ptr, self.col, *(none if likely is None else likely), np.int64(likely is not None)
 
     def ranks(self) -> None:
         return None

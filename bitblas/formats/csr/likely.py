@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...kernels.prologue import Variant
 from ..contract import Types
 from ..hubs import longest_unit
@@ -18,8 +20,16 @@ def likely_variant(types: Types, packed: bool, lanes: int) -> Variant:
     return Variant("formats/csr/likely", types, (("PACKED", int(packed)), ("LANES", lanes)))
 
 
+def bits_of(xp: Any, flags: Any) -> Any:
+    """Flags as bits, in whole words."""
+    padded = xp.zeros(-(-len(flags) // 64) * 64, bool)
+    padded[: len(flags)] = flags
+    return xp.packbits(padded, bitorder="little").view(np.uint64)
+
+
 def likely_of(form: Any, types: Types) -> Any:
-    """Of each row of a square matrix the column that has most entries itself; None where all have about as many."""
+    """Of each row of a square matrix the column that has most entries itself, and the bits of the rows that have any;
+    None where all have about as many."""
     if "likely" not in form.cache:
         found = None
         if form.nrows == form.ncols and longest_unit(form) * form.nrows > UNEVEN * form.nvals:
@@ -27,5 +37,6 @@ def likely_of(form: Any, types: Types) -> Any:
             lanes = power_of_two(form.nvals / form.nrows, 4, 32)
             kernel = form.device.kernel(likely_variant(types, form.format.packed, lanes))
             kernel(form.nrows, form.ptr, form.col, form.width, found)
+            found = found, bits_of(form.device.xp, form.ptr[1:] > form.ptr[:-1])
         form.cache["likely"] = found
     return form.cache["likely"]

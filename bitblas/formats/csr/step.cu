@@ -13,8 +13,9 @@
 #define FEWER 32   // so many
 #define TOGETHER 8 // lanes that look at the others
 #define PULL_FORM() \
-  const PTR_T *pull_ptr, const column_t *pull_col, const COL_T *pull_likely, i64 pull_guesses, const value_t* pull_val
-#define PULL_FORM_OF() {pull_ptr, pull_col, width, pull_val, pull_likely, pull_guesses}
+  const PTR_T *pull_ptr, const column_t *pull_col, const COL_T *pull_likely, const u64 *pull_rows, i64 pull_guesses, \
+      const value_t *pull_val
+#define PULL_FORM_OF() {pull_ptr, pull_col, width, pull_val, pull_likely, pull_rows, pull_guesses}
 #define BY_BLOCK 1
 typedef COL_T guess_t;   // the column where a row most likely finds an entry
 typedef PTR_T entry_t;   // where an entry stands
@@ -55,9 +56,11 @@ struct Back {
   i64 width;
   const value_t* val;
   const COL_T* likely;  // of each row the column that most rows have (likely.cu)
-  i64 guesses;          // 0: not known
+  const u64* filled;    // bits of the rows that have entries
+  i64 guesses;          // 0: neither is known
 
   __device__ __forceinline__ COL_T guess(i64 j) const { return guesses ? likely[j] : COL_T(0); }
+  __device__ __forceinline__ u32 some_of(i64 h) const { return guesses ? ((const u32*)filled)[h] : ~0u; }
   __device__ __forceinline__ bool some(const back_row_t& x, COL_T) const { return x.begin < x.end; }
   // Where column j stands in a row.
   __device__ __forceinline__ i64 place(const back_row_t& x, i64 j) const {
@@ -91,7 +94,7 @@ struct Back {
       left = left && !hit && e < stop;
     } while (__popc(__ballot_sync(ALL_LANES, left)) >= ALONE);
     // What is left: a long row by the warp, all others by groups of lanes, each taking the next one when it is done.
-    const i64 many = __popc(__ballot_sync(ALL_LANES, left)) <= LEFT ? FEWER : MANY;
+    const int many = __popc(__ballot_sync(ALL_LANES, left)) <= LEFT ? FEWER : MANY;
     const bool is_long = left && stop - e > many;
     if (!__any_sync(ALL_LANES, left)) return {hit, from, found};
     for (u32 rest = __ballot_sync(ALL_LANES, is_long); rest; rest &= rest - 1) {

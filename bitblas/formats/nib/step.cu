@@ -4,8 +4,8 @@
 #include "formats/nib/rows.cuh"
 #define STEP_BLOCKS (__CUDA_ARCH__ >= 900 && KIND != WORDS ? 4 : 3)  // with four, registers would be spilled
 #include "kernels/decoded_rows.cuh"
-#define PULL_FORM() const i64 *pull_heads, const u32 *pull_words, const u32 *pull_likely, i64 pull_guesses
-#define PULL_FORM_OF() {{pull_likely, pull_guesses}, pull_heads, pull_words}
+#define PULL_FORM() const i64 *pull_heads, const u32 *pull_words, const u32 *pull_likely, const u64 *pull_rows, i64 pull_guesses
+#define PULL_FORM_OF() {{pull_likely, pull_rows, pull_guesses}, pull_heads, pull_words}
 #define FEW 4       // values of a row that its lane looks at at a time
 #define ALONE 12    // rows of a warp, from which on each is looked at by its own lane
 #define TOGETHER 8  // lanes that look at the others
