@@ -17,8 +17,8 @@ def likely_variant(form: Any, lanes: int) -> Variant:
 
 
 def likely_of(form: Any, lanes: int, *given: Any) -> Any:
-    """Of each row of a square matrix the column whose own row has most words, NO_ENTRIES where it has none, and the bits
-    of the others; None where all rows have about as many.
+    """Of each row of a square matrix the column whose own row has most words, NO_ENTRIES where it has none, and the
+    bits of the others; None where all rows have about as many.
 
     given: what the kernel takes besides. Held: 4 bytes and a bit a row. Peak memory: 12.
     """
