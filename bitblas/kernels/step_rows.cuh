@@ -17,14 +17,13 @@ typedef u8 rows_t;
 #define ROWS 32
 typedef u32 rows_t;
 #endif
-
 #include "kernels/found.cuh"
 
 #ifndef EARLY
 #define EARLY 1  // registers suffice to ask for rows before they are known to be there, or new
 #endif
-// Where pushes decode (else 0): a frontier of more than one of so many vertices pulls, however short their rows are, under a
-// mask. It is among the last of a search, and few vertices are not found yet.
+// A frontier of more than one of so many vertices pulls, however short their rows are, under a mask: it is among the last of
+// a search, and few vertices are not found yet. 0: none does.
 #ifndef LAST
 #define LAST 0
 #endif
@@ -44,8 +43,9 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   const u64 no_list = u_state[DENSE], no_old_list = old_state[DENSE], u_listed = u_state[LISTED], u_work = u_state[WORK];
   const u64 segments = u_state[SEGMENTS], old_listed = old_state[LISTED];
   const u64 u_entries = LAST ? u_state[ENTRIES] : ~0ull;  // which runs_with passes over
+  // Warps that follow each other are of different blocks: many stage what few of them find.
+  const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * (BLOCK / 32);
   // The row of a warp, should there be no more on the list than there are warps.
-  const u32 warp = (u32)(thread_number() / 32), warps = gridDim.x * (BLOCK / 32);
   const u32 own = !EARLY || SCANS || warp >= n ? 0 : u_list[warp];
   const bool runs = may_run(condition, rounds, ahead);
   if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, segments, old_listed, u_entries, own)) return;
@@ -184,15 +184,15 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   if (pull) {
     const Back back = PULL_FORM_OF();
     const bool same = is_same(back, A);
-    // Of few rows all that is known is asked for at once; where they are very few, rows that follow each other go to different
-    // blocks, as long ones often do. Of many (wide) half words of bits, far from each other, say first which are wanted and
+    // Of few rows all that is known is asked for at once; where they are very few, those that follow each other go to different
+    // warps, as long ones often do. Of many (wide) half words of bits, far from each other, say first which are wanted and
     // have entries, and these are listed.
     const u32 share = rows_at_once(size, warps);
     const bool apart = share <= APART, wide = share > 32;
     __shared__ Deferred deferred;
     auto& own_rows = deferred.of_warp[threadIdx.x / 32];
     if (WARP_LANE < MOST_ROWS / 32) own_rows.found[WARP_LANE] = 0;
-    u32 first = wide || !apart ? warp * (wide ? 1 : share) : blockIdx.x + gridDim.x * (threadIdx.x / 32);
+    u32 first = warp * (wide || apart ? 1 : share);
     const u32 end = (u32)(wide ? (size + 31) / 32 : size);
     u32 waiting = 0, left = 0;  // rows of this warp that wait; of those that it has now, which are looked at from the last on
     // Where row `code` of those of a warp lies; of half words the number and the bit.

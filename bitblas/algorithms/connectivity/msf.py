@@ -115,7 +115,7 @@ def _boruvka(A, gb):
         # p = p[p] until nothing changes
         q = at(p, at(p, p))
         p << at(q, at(q, q))
-        moved << True
+        jump(p)
         check.repeat(lambda _: jump(p), while_=moved)
         # u<near> = p[u]; v<near> = p[v]; near<u != v, replace> = near; root = p[root]
         u(near.S) << at(p, u)
