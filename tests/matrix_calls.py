@@ -260,12 +260,18 @@ def encode(variant: Variant) -> None:
     gb.Matrix.from_coo([*[0] * 300, 1], [*range(0, 900, 3), 5], True, nrows=2, ncols=900, format="cgr")
 
 
+def check(variant: Variant) -> None:
+    """Rows that somebody gives."""
+    ptr, cols = (np.array(x, types(variant)[k].lower()) for k, x in (("PTR", [0, 2, 3]), ("COL", [0, 2, 1])))
+    gb.Matrix.from_csr(ptr, cols, True, ncols=3)
+
+
 CALLS = {"kernels/blank": blank, "kernels/hubs": hubs, "formats/bitmap/across": across} | {
     "formats/csr/deal": deal, "formats/cgr/decode": decode, "formats/cgr/encode": encode,
     "formats/bitmap/fill": fill,
     "formats/bitmap/pull": lines, "formats/bitmap/push": lines,
 } | {
-    f"formats/csr/{call.__name__}": call for call in (join, long_rows, look, pull_some)
+    f"formats/csr/{call.__name__}": call for call in (check, join, long_rows, look, pull_some)
 } | {
     f"formats/{folder}/{name}": call
     for folder in ("csr", "b2sr", "split", "nib", "cgr")

@@ -11,6 +11,7 @@ from bitblas.config import config
 from bitblas.formats.b2sr import format as b2sr
 from bitblas.formats.b2sr import merging
 from bitblas.formats.csr import format as csr
+from bitblas.formats.csr.entries import checked
 from bitblas.plan.facts import best_known
 
 TILES = b2sr.TILES
@@ -183,3 +184,43 @@ def test_equal_indices_of_one_value_are_refused():
         with pytest.raises(ValueError, match="dup_op"):
             made()
         assert made(dup_op=bitblas.binary.plus).to_coo()[-1].tolist() == [4]
+
+
+@pytest.mark.parametrize("types", [("int32", "int64"), ("int64", "int32"), ("int32", "int32"), ("int64", "int64")])
+def test_what_is_wrong_with_rows_is_seen(device, types):
+    d, r = devices.get(config.device), np.random.default_rng(3)
+    lists, ncols = hubs()
+    ptr, cols = (
+        np.concatenate([[0, 0], np.cumsum([len(x) for x in lists])]),
+        np.concatenate([np.sort(x) for x in lists]),
+    )
+
+    def found(ptr, cols, ncols=ncols):
+        return tuple(checked(d, *(d.asarray(np.array(x, t)) for x, t in zip((ptr, cols), types)), ncols))
+
+    assert found(ptr, cols) == (False, False, False)
+    assert found(ptr, cols, ncols - 1) == (False, True, False)
+    for row in (1, 4, 41, 65, 131):  # the first, hubs, the last
+        begin, end = ptr[row], ptr[row + 1]
+        for k in {begin, begin + (end - begin) // 2, end - 1} - {end}:
+            for x in (-1, ncols):
+                wrong = cols.copy()
+                wrong[k] = x
+                assert found(ptr, wrong)[:2] == (False, True)
+        k = begin + r.integers(0, end - begin - 1)
+        for x in (cols[k], cols[k] - 1):  # twice, or falling
+            wrong = cols.copy()
+            wrong[k + 1] = max(0, x)
+            assert found(ptr, wrong) == (False, False, True)
+    for k, x in ((0, 1), (0, -1), (5, -1), (5, len(cols) + 1), (len(ptr) - 1, len(cols) - 1), (len(ptr) - 1, 1 << 30)):
+        wrong = ptr.copy()
+        wrong[k] = x
+        assert found(wrong, cols)[0]
+    for ptr, cols, wrong in (
+        ([0], [], False),
+        ([1], [], True),
+        ([0], [1], True),
+        ([0, 0], [], False),
+        ([0, 1], [], True),
+    ):
+        assert found(ptr, cols) == (wrong, False, False)
