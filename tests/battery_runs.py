@@ -251,6 +251,10 @@ def run_product(case, monkeypatch):
     u = operands.scope["u"]
     if bitblas.config.device == "cpu" and format_of(planned.key).by_rows and u.nvals == u.size:
         direction = "pull"  # along a full vector one thread reads as much, and writes here and there
+    if key not in PLAIN_FORMS and (verb == "vxm") == bool(case["T"]):  # against the edges
+        A = operands.scope["A"]._stored
+        if not A.structure.symmetric or (planned.direction == "pull" and not A.iso):  # values have places of their own
+            direction = "pull"  # no form of the transpose is made to push along it
     assert not free or planned.kind == plan.COUNT or planned.direction == direction, planned
 
 

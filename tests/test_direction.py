@@ -267,3 +267,19 @@ def test_pushes_along_rows_beside_tiles_pay_where_pulls_are_by_tiles():
     both = CASE._replace(key="b2sr8", beside=6.5)
     assert both.push_key == "csr" and CASE._replace(key="b2sr8").push_key == "b2sr8"
     assert decided(case=both, nvals=38).push and not decided(case=both, nvals=45).push
+
+
+@pytest.mark.parametrize("form", [{"format": "nib"}, {"format": "cgr"}, {"format": "split", "tile": 8}])
+@pytest.mark.parametrize("both_ways", [False, True])
+def test_what_is_small_is_not_made_twice_to_push(device, form, both_ways):
+    """However often a statement would push against its edges; a symmetric matrix is its own transpose."""
+    n, at = 3000, np.arange(2999)
+    i, j = (np.r_[at, at + 1], np.r_[at + 1, at]) if both_ways else (at, at + 1)
+    A, u = gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n, **form), gb.Vector.from_coo([7], True, size=n)
+    product = A.mxv(u, gb.semiring.lor_land)
+    A._stored.structure.missed = 1e9  # as after many products
+    before = sum(A.memory().forms.values())
+    for _ in range(3):
+        assert product.new().to_coo()[0].tolist() == ([6, 8] if both_ways else [6])
+    assert gb.explain(product).direction == ("push" if both_ways else "pull")
+    assert sum(A.memory().forms.values()) == before

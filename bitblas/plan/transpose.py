@@ -15,12 +15,12 @@ from ..formats import Structure
 TRANSPOSE_READS = {"cpu": 20.0, "gpu": 80.0}
 
 
-def at_hand(structure: Structure, *, transposed: bool, valued: bool) -> bool:
+def at_hand(structure: Structure, *, transposed: bool, valued: bool, made: bool = True) -> bool:
     """Whether a product may read the primary form, or that of the transpose. valued: with values, whose places have to
-    be known, so that a symmetric matrix does not serve as its own transpose."""
+    be known, so that a symmetric matrix does not serve as its own transpose. made: it may be made for it."""
     if not transposed or structure.has(structure.primary.key, transposed=True):
         return True
-    return is_repaid(structure) or (structure.symmetric and not valued)
+    return (made and is_repaid(structure)) or (structure.symmetric and not valued)
 
 
 def is_repaid(structure: Structure) -> bool:

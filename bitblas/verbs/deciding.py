@@ -63,8 +63,9 @@ def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Case, K
         elif found is Ask.BACK:
             of = of._replace(back=at_hand(A.structure, transposed=True, valued=of.valued))
         elif form is None:
-            rows = at_hand(A.structure, transposed=of.push_of, valued=of.valued)
-            of = of._replace(rows=rows)
+            # To push, what was asked for because it is small is not made twice.
+            made = not A.structure.primary.compact
+            of = of._replace(rows=at_hand(A.structure, transposed=of.push_of, valued=of.valued, made=made))
         elif found is Ask.ROWS:
             of = of._replace(rows=True, work=form.work, longest=longest_unit(form))
         else:
