@@ -161,6 +161,58 @@ def test_what_another_thread_computes_is_free_in_the_child():
     assert [path.name for path, text in texts.items() if locked.search(text)] == ["cached.py"]
 
 
+LOADS = """
+import os, signal, sys, threading, time
+import numpy as np
+import bitblas as gb
+from bitblas import build
+from bitblas.device import forks
+
+gb.Vector.from_dense(np.ones(9)).reduce().value  # from the first kernel on, forks wait
+build.__path__.append(sys.argv[1])
+if sys.argv[2] == "forgets":
+    forks.PATIENCE = 0.0
+thread = threading.Thread(target=lambda: build.slow)
+thread.start()
+while not os.path.exists(os.path.join(sys.argv[1], "begun")):
+    time.sleep(0.001)
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    loaded = hasattr(sys.modules.get("bitblas.build.slow"), "value")
+    found = loaded, build.slow.value, build.slow.lock.acquire(timeout=10)
+    os._exit(7 if found == (sys.argv[2] == "waits", 5, True) else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+thread.join()
+assert build.slow.value == 5
+print("done")
+"""
+
+
+SLOWLY = """
+import pathlib, threading, time
+from bitblas.device.forks import held_over_forks
+
+(pathlib.Path(__file__).parent / "begun").touch()
+time.sleep(0.5)
+value = 5
+lock = held_over_forks(threading.Lock())
+lock.acquire()
+threading.Timer(0.3, lock.release).start()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.parametrize("what", ["waits", "forgets"])
+def test_what_another_thread_loads_is_loaded_in_the_child(tmp_path, what):
+    """Else it would wait for Python's lock of that module for ever: modules are loaded when they are first named. A
+    lock that the module brings is free there as well, though others held it when the module was whole."""
+    (tmp_path / "slow.py").write_text(SLOWLY)
+    how = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", LOADS, str(tmp_path), what]
+    made = subprocess.run(how, capture_output=True, text=True, timeout=100, check=False)
+    assert (made.returncode, made.stderr, made.stdout) == (0, "", "done\n")
+
+
 SPAWNED = """
 import multiprocessing, threading
 import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 
-from ..device.threads import held_over_forks
+from ..device.forks import held_over_forks
 from ..exceptions import OutOfMemory
 from ..plan import choice as plan_choice
 from ..store import MatrixStore

@@ -14,7 +14,7 @@ from semirings.cached import cached_property
 
 from ..kernels.calls import OTHERS
 from ..kernels.prologue import Variant
-from . import jit, native, objects, targets, threads, tracing
+from . import forks, jit, native, objects, targets, threads, tracing
 from .base import Device
 
 
@@ -34,7 +34,7 @@ def library() -> Callable[[str], int]:
     native.load(made.data, "launch", made.wanted)
     reset = ctypes.CFUNCTYPE(None)(native.address_of("reset"))
     reset()
-    threads.forks.append(reset)
+    forks.children.append(reset)
     watched = ctypes.c_int32.from_address(native.address_of("watched"))
     watched.value = tracing.active is not None
 

@@ -20,8 +20,8 @@ import numpy as np
 
 from ..exceptions import JitError
 from ..kernels.calls import NO_MEMORY, OTHERS
+from .forks import held_over_forks
 from .targets import Target, binding, machine
-from .threads import held_over_forks
 
 HEAD = object.__basicsize__  # of every Python object, its type the last 8 bytes of it
 DIMS, SHAPE, DTYPE, FLAGS = HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48  # of PyArrayObject, whose data comes first

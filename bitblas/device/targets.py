@@ -7,7 +7,7 @@ import os
 import warnings
 from typing import Any, NamedTuple
 
-from .threads import held_over_forks
+from .forks import held_over_forks
 
 
 class Target(NamedTuple):

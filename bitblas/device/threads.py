@@ -6,15 +6,14 @@ They start when a kernel first has ranges to share. The child of a fork has none
 from __future__ import annotations
 
 import ctypes
-import functools
-import importlib
 import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-Lock = Any  # threading.RLock is a function
+from . import forks
+
 MOST = 1024
 _starting = threading.Lock()
 _started = 0  # threads beside those that call kernels
@@ -128,70 +127,11 @@ def _start(function: int) -> bool:
     return True
 
 
-# ---- forks ----------------------------------------------------------------------------------------------------------
-
-forks: list[Callable[[], object]] = []  # what a child does with what its parent's threads left
-_held: list[Lock] = []
-_taken: list[Lock] = []  # those of them that this fork holds
-
-
-def held_over_forks(lock: Lock, *, inner: bool = False) -> Lock:
-    """A lock that whoever forks takes before, so that a child finds what it guards whole, and nobody holding it. Those
-    that were given last are taken first: who holds one of them may ask for the earlier ones. inner: for an earlier one
-    than all that are there, which others take unseen."""
-    _held.insert(0 if inner else len(_held), lock)
-    if inner:
-        _watch_forks()
-    return _Held(lock)
-
-
-class _Held:
-    __slots__ = ("_lock",)
-
-    def __init__(self, lock: Lock) -> None:
-        self._lock = lock
-
-    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        _watch_forks()
-        return bool(self._lock.acquire(blocking, timeout))
-
-    def release(self) -> None:
-        self._lock.release()
-
-    def __enter__(self) -> None:
-        self.acquire()
-
-    def __exit__(self, *error: object) -> None:
-        self.release()
-
-
-@functools.cache
-def _watch_forks() -> None:
-    """Before the first of these locks is taken. What was registered last runs first before a fork, and `logging`, which
-    takes a lock of its own there, is registered before ours: so ours are taken before it, by the fork as by everybody:
-    what is imported under ours asks for loggers. (Not with this module: 3 ms.)"""
-    importlib.import_module("logging")
-
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_here, after_in_child=_after_fork_in_child)
-
-
-def _before_fork() -> None:
-    global _taken
-    _taken = _held[::-1]
-    for lock in _taken:
-        lock.acquire()
-
-
-def _after_fork_here() -> None:
-    for lock in _taken:
-        lock.release()
-
-
-def _after_fork_in_child() -> None:
+def _forget() -> None:
+    """In the child of a fork."""
     global _started, settled, _starting
-    _after_fork_here()
     _starting = threading.Lock()
     _started, settled = 0, False
-    for forget in forks:
-        forget()
+
+
+forks.children.append(_forget)
