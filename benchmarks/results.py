@@ -22,11 +22,13 @@ STORED, DOCS = ROOT / "benchmarks" / "stored", ROOT / "docs"
 OURS = "bitblas"
 SIDES = (cpu.OURS, cpu.PEER)
 DEVICES = {"gpu": "On a GPU", "cpu": "On a CPU"}
-ALGORITHMS = ("bfs", "sssp", "pagerank", "components", "triangles", "mis", "coloring", "forest")
 NAMES = {
     "bfs": "BFS", "sssp": "shortest paths", "pagerank": "PageRank", "components": "components",
     "triangles": "triangles", "mis": "independent set", "coloring": "coloring", "forest": "spanning forest",
+    "msf": "weight of a forest", "mxv": "lor_land product, 30 % of the vector",
+    "plus_second": "plus_second product", "min_plus": "min_plus product",
 }  # fmt: skip
+ALGORITHMS = tuple(NAMES)
 
 
 class Run(NamedTuple):
@@ -123,12 +125,12 @@ def tables(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
             f"## {title}\n\n![{title}: {_alt(rows)}](pictures/results-{device}-light.svg#only-light)"
             f"![](pictures/results-{device}-dark.svg#only-dark)\n"
         )
-        for algorithm in sorted({key[0] for key in rows}, key=_place):
+        for algorithm in sorted({key[0] for key in rows}, key=ALGORITHMS.index):
             some = {graph: row for (name, graph), row in rows.items() if name == algorithm}
             peers = sorted({who for row in some.values() for who in row} - {OURS})
             heads = " | ".join(f"{who} | bitblas is" for who in peers)
             lines = [
-                f"| {NAMES.get(algorithm, algorithm)}, ms | bitblas | {heads} |",
+                f"| {NAMES[algorithm]}, ms | bitblas | {heads} |",
                 "|---|" + "---|" * (1 + 2 * len(peers)),
             ]
             for graph, row in some.items():
@@ -138,10 +140,6 @@ def tables(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
             said = f"\n\nWhere it is slower: {reasons.get(algorithm, 'the reason is not known')}." if lost else ""
             parts.append("\n".join(lines) + said + "\n")
     return "\n".join(parts)
-
-
-def _place(algorithm: str) -> int:
-    return ALGORITHMS.index(algorithm) if algorithm in ALGORITHMS else len(ALGORITHMS)
 
 
 def _alt(rows: dict[tuple[str, str], dict[str, float]]) -> str:
@@ -171,9 +169,10 @@ def page(figures: Sequence[Figure], reasons: dict[str, str], more: str = "") -> 
         "|---|---|---|---|---|",
         *(f"| {run.who} | {run.version} | {run.date} | {run.machine} | {run.how} |" for run in runs),
         "",
-        "Graphs: `rmat20` and `rmat22` are power-law graphs of 2^20 and 2^22 vertices (31 and 128 million entries),",
-        "`delaunay_n20` a triangulation, `grid2d_2048` a grid, `stencil27_100` a cube with 27 neighbours,",
-        "`road_ny` the roads of New York; [benchmarks/](../benchmarks/README.md) makes them.",
+        "Graphs: `rmat20` and its kin are power-law graphs (of 2^20 vertices; `rmat20` has 31, `rmat22` 128 million",
+        "entries), `delaunay_n20` is a triangulation (`_random`: numbered at random), `grid2d_2048` a grid,",
+        "`stencil27_100` a cube with 27 neighbours, `mycielskian13` dense and without triangles, `road_ny` the roads",
+        "of New York; [benchmarks/](../benchmarks/README.md) makes them.",
         "",
     ]
     return "\n".join(lines)
@@ -189,7 +188,7 @@ def picture(rows: dict[tuple[str, str], dict[str, float]], title: str, dark: boo
     hues = dict(zip(peers, ("#2a9d8f", "#e9a23b", "#c05780", "#5b8def", "#8a6fd1", "#7a8b99")))
     bars = [
         (algorithm, graph, who, row[who] / row[OURS])
-        for (algorithm, graph), row in sorted(rows.items(), key=lambda item: _place(item[0][0]))
+        for (algorithm, graph), row in sorted(rows.items(), key=lambda item: ALGORITHMS.index(item[0][0]))
         for who in peers
         if who in row
     ]
@@ -197,7 +196,7 @@ def picture(rows: dict[tuple[str, str], dict[str, float]], title: str, dark: boo
     axes = drawing.add_subplot(facecolor=paper)
     at = np.arange(len(bars))
     axes.barh(at, [np.log10(x) for *_, x in bars], color=[hues[who] for *_, who, _ in bars], height=0.75)
-    axes.set_yticks(at, [f"{NAMES.get(a, a)}  {g}" for a, g, *_ in bars], fontsize=7, color=ink)
+    axes.set_yticks(at, [f"{NAMES[a]}  {g}" for a, g, *_ in bars], fontsize=7, color=ink)
     axes.invert_yaxis()
     axes.axvline(0, color=ink, linewidth=0.8)
     axes.margins(y=0.01)
@@ -228,7 +227,7 @@ def first_picture(rows: dict[tuple[str, str], dict[str, float]], graph: str, dar
 
     ink, paper = ("#e6edf3", "#1e2129") if dark else ("#1b2733", "#ffffff")
     some = {name: row for (name, on), row in rows.items() if on == graph and name in ALGORITHMS[:5]}
-    names = sorted(some, key=_place)
+    names = sorted(some, key=ALGORITHMS.index)
     count = {who: sum(who in row for row in some.values()) for row in some.values() for who in row}
     sides = [OURS, *sorted((who for who in count if who != OURS and count[who] >= 4), key=lambda who: -count[who])]
     drawing = Drawing(figsize=(9, 3.2), facecolor=paper, layout="constrained")
