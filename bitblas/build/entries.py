@@ -15,20 +15,33 @@ from ..device import Device
 from ..formats import FORMATS
 from ..formats.csr import entries as csr_entries
 from ..formats.csr import format as csr
+from ..formats.csr.format import PARALLEL_ENTRIES
 from ..formats.hyper.choice import is_hyper
 from ..store import MatrixStore
 from . import duplicates, stores
 
 
+def in_order(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any) -> tuple[Any, Any] | None:
+    """Of many entries on the host their row pointers and columns, if they come by row and column, none twice, and lie
+    in the matrix: one pass says and makes all that. None for others, and for what memory may not suffice for."""
+    if not device.host_memory or len(rows) < PARALLEL_ENTRIES or _listed("auto", nrows, ncols, len(rows)):
+        return None
+    if device.missing(_rows_bytes(nrows, ncols, len(rows), values, 0)):
+        return None
+    return csr_entries.in_order(device, nrows, ncols, rows, cols, csr.index_type(ncols))
+
+
 def from_coo(
     device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType,
-    dup: Any = None, *, format: str = "auto", tile: int | None = None,
+    dup: Any = None, *, format: str = "auto", tile: int | None = None, ready: tuple[Any, Any] | None = None,
 ) -> MatrixStore:  # fmt: skip
     """Entries in any order. `values`: an array in that order, or np.generic (iso: duplicates fall together).
 
     Duplicates are combined in input order by `dup` (a typed BinaryOp or Monoid); ValueError without one. The arrays
-    given stay the caller's.
+    given stay the caller's. ready: what `in_order` gave of them.
     """
+    if ready is not None:
+        return _from_csr(device, nrows, ncols, *ready, _own(values), dtype, format, tile)
     xp = device.xp
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
     if _listed(format, nrows, ncols, len(rows)):

@@ -3,6 +3,7 @@ for beside those of its own algorithms."""
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -161,7 +162,14 @@ def _coded(gb: Any, o: Operands) -> None:
             w(~o.few.S, gb.replace) << A.mxv(o.some, ring)
 
 
+def _builds(gb: Any, o: Operands) -> None:
+    """Matrices of many entries that come in order."""
+    at = np.arange(1 << 17)
+    for row, col in itertools.product((np.int32, np.int64), repeat=2):
+        gb.Matrix.from_coo((at // 2).astype(row), (at % 2).astype(col), o.kind.np_type.type(1))
+
+
 PARTS = {
     "products": _products, "entrywise": _entrywise, "others": _others, "mxm": _products_of_matrices, "lists": _lists,
-    "narrow": _narrow, "coded": _coded,
+    "narrow": _narrow, "coded": _coded, "builds": _builds,
 }  # fmt: skip

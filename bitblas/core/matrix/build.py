@@ -70,16 +70,20 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         """
         layout = check_layout(format, tile, packed)
         d = device_of(device)
-        i, j = index_array(d, rows, "rows"), index_array(d, columns, "columns")
+        i, j = index_array(d, rows, "rows", narrow=True), index_array(d, columns, "columns", narrow=True)
         array, dtype = entry_array(d, values, dtype)
         check_lengths(array, i, j)
         nrows, ncols = _limit(i, nrows, "nrows"), _limit(j, ncols, "ncols")
-        check_range(i, nrows, "rows")
-        check_range(j, ncols, "columns")
+        ready = build.entries.in_order(d, nrows, ncols, i, j, array)
+        if ready is None:
+            check_range(i, nrows, "rows")
+            check_range(j, ncols, "columns")
         dup = duplicates(dup_op, array, dtype)
         with d.guard:
             found = alike(d, array, dup)
-            store = build.entries.from_coo(d, nrows, ncols, i, j, found, dtype, dup, format=layout.format, tile=tile)
+            store = build.entries.from_coo(
+                d, nrows, ncols, i, j, found, dtype, dup, format=layout.format, tile=tile, ready=ready
+            )
             if found is not array:
                 check_distinct(store.nvals, len(i))
             check_symmetric(store.structure, symmetric)

@@ -20,6 +20,7 @@ STAGE = 1024  # entries that a block reads at once where it reads its rows as on
 # Of lanes over a row where rows end at their first hit, and are seldom gone through (RMAT 20: 26.6, 21.9, 21.7 us with
 # 8, 32, 128).
 MAX_ITERATIONS_EARLY = 128
+PARALLEL_ENTRIES = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (measured: about 0.1 ms)
 UNEVEN = 32  # times the mean that the longest row has where rows are uneven (RMAT 20: 2000; meshes: 1 to 4)
 GRADED_FROM = 1 << 22  # entries; of fewer a block would read hot columns for as long as its rows (estimated)
 SAMPLES = 1 << 15  # entries of which the share is told that stand in the first columns

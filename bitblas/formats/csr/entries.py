@@ -8,9 +8,10 @@ import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
-from ...device import Device
+from ...device import Device, ranges
 from ...device.readback import Readback
 from ...kernels.prologue import Variant
+from .choice import PARALLEL_ENTRIES, pointer_type
 
 FEW = 1 << 13  # entries below which the CPU sorts keys: importing SciPy, which counts, takes some 0.13 s
 
@@ -57,6 +58,26 @@ def numbers_of(ptr: Any, n: int, device: Device) -> Any:
     out = xp.empty(n, np.int64)
     device.kernel(Variant("formats/csr/rows", (("PTR", lookup_dtype(ptr.dtype)),)))(n, rows, ptr, out)
     return out
+
+
+IN_ORDER = Variant("formats/csr/in_order")
+
+
+def in_order(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, kind: Any) -> tuple[Any, Any] | None:
+    """Row pointers and columns (of type `kind`) of entries on the host (INT32 or INT64 each) that come by row and
+    column, none twice; None for others, and where one lies outside of the matrix."""
+    nvals = len(rows)
+    ends, col, wrong = np.zeros(nrows + 1, pointer_type(nvals)), np.empty(nvals, kind), np.zeros(1, np.uint8)
+    bounds = None
+    if device.splits(nvals, PARALLEL_ENTRIES):
+        bounds = ranges.even(nvals, device.parts)
+        # Whole rows; of what is in no order any limits that ascend.
+        bounds = np.maximum.accumulate(np.searchsorted(rows, rows[np.minimum(bounds, nvals - 1)]))
+        bounds[0], bounds[-1] = 0, nvals
+    device.kernel(IN_ORDER)(nvals, nrows, ncols, rows, cols, ends, col, wrong, bounds=bounds)
+    if wrong[0]:
+        return None
+    return np.maximum.accumulate(ends, out=ends), col  # rows without entries end where the one before does
 
 
 def pointers_of(rows: Any, nrows: int, device: Device) -> Any:

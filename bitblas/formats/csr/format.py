@@ -21,6 +21,7 @@ from ..contract import Later, Region
 from . import samples
 from .call import FORMATS, RowsCall, column_types, pieces
 from .choice import CLIP_ALONE, CLIP_LANES
+from .choice import PARALLEL_ENTRIES as PARALLEL_ENTRIES
 from .choice import index_type as index_type
 from .choice import pointer_type as pointer_type
 from .choice import rows_bytes as rows_bytes
@@ -30,7 +31,6 @@ from .entries import sort_entries as sort_entries
 
 # Entries whose mirror images are looked for before all are hashed, and of how many: hashing takes 1 ns for each.
 LOOKED_UP, LOOKED_UP_OF = 32, 1 << 17
-PARALLEL_ENTRIES = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (measured: about 0.1 ms)
 
 
 class Rows(RowsCall):

@@ -1,0 +1,36 @@
+# Row pointers and plain columns of entries that come by row and column, none twice: wrong[0] = 1 where these do not, or
+# one lies outside of the matrix, and the rest means nothing then. Units are entries; no two ranges have some of the
+# same row. `ends` comes as zeros and gets where each row ends, of rows with entries alone.
+BLOCK = 1024  # entries that are looked at, and then, while they are near, counted
+
+
+@njit(**KERNEL)
+def in_order(lo, hi, nrows, ncols, rows, cols, ends, col, wrong):
+    k = np.int64(lo)
+    if k == 0 and k < hi:  # comes after nothing
+        i = np.int64(at(rows, 0))
+        j = np.int64(at(cols, 0))
+        if i < 0 or i >= nrows or j < 0 or j >= ncols:
+            put(wrong, 0, 1)
+            return
+        put(col, 0, j)
+        put(ends, i + 1, 1)
+        k = np.int64(1)
+    while k < hi:
+        stop = min(hi, k + BLOCK)
+        fault = False
+        beyond = np.int64(0)  # below zero where a column is none
+        for e in range(k, stop):
+            i = np.int64(at(rows, e))
+            j = np.int64(at(cols, e))
+            before = np.int64(at(rows, e - 1))
+            fault |= (i < before) | ((i == before) & (j <= np.int64(at(cols, e - 1))))
+            beyond |= j | (ncols - 1 - j)
+            put(col, e, j)
+        # Rows ascend: the least and the largest say it of all.
+        if fault or beyond < 0 or np.int64(at(rows, k)) < 0 or np.int64(at(rows, stop - 1)) >= nrows:
+            put(wrong, 0, 1)
+            return
+        for e in range(k, stop):
+            put(ends, np.int64(at(rows, e)) + 1, e + 1)
+        k = stop

@@ -1,0 +1,107 @@
+"""Entries that come by row and column: one kernel of the CPU sees that, and makes row pointers and columns of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bitblas as gb
+from bitblas import device as devices
+from bitblas.build import entries as build
+from bitblas.config import config
+from bitblas.exceptions import IndexOutOfBound
+from bitblas.formats.csr import entries
+
+BLOCK = 1024  # of in_order.cpu.py
+INTEGERS = [(np.int64, np.int64), (np.int32, np.int64), (np.int64, np.int32), (np.int32, np.int32)]
+
+
+def some(n, nrows, ncols, seed):
+    """n entries of a matrix by row and column, none twice; the first and the last rows are empty."""
+    keys = np.sort(np.random.default_rng(seed).choice((nrows - 4) * ncols, n, replace=False))
+    return keys // ncols + 2, keys % ncols
+
+
+def run(rows, cols, nrows, ncols):
+    return entries.in_order(devices.get("cpu"), nrows, ncols, rows, cols, np.int32)
+
+
+@pytest.fixture(params=[1, 2, 5])
+def threads(request, monkeypatch):
+    monkeypatch.setattr(entries, "PARALLEL_ENTRIES", 1)
+    with config.set(threads=request.param):
+        yield request.param
+
+
+@pytest.mark.parametrize("types", INTEGERS)
+@pytest.mark.parametrize("n", [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK + 2, 2 * BLOCK + 1, 5000])
+def test_what_is_in_order_becomes_rows(threads, types, n):
+    for nrows, ncols in ((70, 100), (9000, 3), (5, 6000)):
+        rows, cols = some(n, nrows, ncols, n)
+        ptr, col = run(rows.astype(types[0]), cols.astype(types[1]), nrows, ncols)
+        assert ptr.tolist() == np.searchsorted(rows, np.arange(nrows + 1)).tolist()
+        assert col.dtype == np.int32 and col.tolist() == cols.tolist()
+
+
+@pytest.mark.parametrize("at", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 2500, 4998, 4999])
+def test_what_is_not_is_seen_wherever_it_is(threads, at):
+    nrows, ncols, n = 70, 100, 5000
+    rows, cols = some(n, nrows, ncols, 1)
+    far = 1 << 62
+
+    def wrong(row, col, at=at):
+        i, j = rows.copy(), cols.copy()
+        i[at], j[at] = row, col
+        assert run(i, j, nrows, ncols) is None, (at, row, col)
+
+    for row in (-1, -far, nrows, far):
+        wrong(row, cols[at])
+    for col in (-1, -far, ncols, far):
+        wrong(rows[at], col)
+    if at:
+        wrong(rows[at - 1], cols[at - 1])  # twice
+        wrong(rows[at - 1] - 1, 99)  # an earlier row
+        if cols[at - 1]:
+            wrong(rows[at - 1], cols[at - 1] - 1)  # an earlier column
+    assert run(rows[::-1].copy(), cols[::-1].copy(), nrows, ncols) is None
+    assert run(np.full(n, -1), np.arange(n), nrows, n) is None
+    assert run(np.full(n, nrows), np.arange(n), nrows, n) is None
+
+
+def test_one_row_holds_all(threads):
+    cols = np.arange(0, 12000, 3)
+    ptr, col = run(np.full(len(cols), 1), cols, 3, 12000)
+    assert ptr.tolist() == [0, 0, len(cols), len(cols)] and col.tolist() == cols.tolist()
+
+
+def test_large_matrices_are_built_by_it(monkeypatch):
+    """from_coo: in any order the same matrix, and the same errors; the values that are given are not kept."""
+    asked = []
+    monkeypatch.setattr(build, "in_order", lambda *given, real=build.in_order: asked.append(real(*given)) or asked[-1])
+    n, nrows, ncols = build.PARALLEL_ENTRIES + 5, 1000, 900
+    rows, cols = some(n, nrows, ncols, 3)
+    values = np.arange(n) % 7
+    A = gb.Matrix.from_coo(rows, cols, values, nrows=nrows, ncols=ncols, device="cpu")
+    assert asked[-1] is not None
+    values[:] = 99
+    turned = np.random.default_rng(0).permutation(n)
+    B = gb.Matrix.from_coo(
+        rows[turned], cols[turned], (np.arange(n) % 7)[turned], nrows=nrows, ncols=ncols, device="cpu"
+    )
+    assert asked[-1] is None and A.isequal(B, check_dtype=True)
+    for form in ("csr", "mplg", "nib", "b2sr"):
+        C = gb.Matrix.from_coo(
+            rows.astype(np.int32), cols, True, nrows=nrows, ncols=ncols, device="cpu", format=form,
+            tile=8 if form == "b2sr" else None,
+        )  # fmt: skip
+        assert asked[-1] is not None and C.format.startswith(form)
+        assert [x.tolist() for x in C.to_coo()[:2]] == [rows.tolist(), cols.tolist()]
+    few = len(asked)
+    gb.Matrix.from_coo([0, 1], [1, 0], True, device="cpu")
+    assert asked[few:] == [None]  # for a few no kernel is loaded
+    with pytest.raises(IndexOutOfBound, match=f"columns: expected indices from 0 to {ncols - 2}, got {ncols - 1}"):
+        gb.Matrix.from_coo(rows, cols, True, nrows=nrows, ncols=ncols - 1, device="cpu")
+    rows[-1] = rows[-2]
+    cols[-1] = cols[-2]
+    with pytest.raises(ValueError, match="Duplicate indices"):
+        gb.Matrix.from_coo(rows, cols, np.arange(n), nrows=nrows, ncols=ncols, device="cpu")
