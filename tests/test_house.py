@@ -210,7 +210,8 @@ GPU_ONLY |= {"kernels/blank"}  # the CPU joins nothing to what is not there
 GPU_ONLY |= {f"kernels/{name}" for name in ("compact", "dense", "pack", "put", "range")}
 CPU_ONLY = {f"formats/b2sr/{name}" for name in ("lanes", "tables", "dot_lanes")}  # what threads are on a GPU
 CPU_ONLY |= {f"formats/csr/{name}" for name in ("weave", "sift", "extract", "transpose")}  # rows in one pass
-CPU_ONLY |= {"formats/csr/spread", "formats/b2sr/spread", "formats/csr/in_order"}
+CPU_ONLY |= {"formats/csr/spread", "formats/b2sr/spread"}
+CPU_ONLY |= {"formats/csr/in_order", "formats/csr/by_columns"}  # a GPU sorts keys
 CPU_ONLY |= {f"loop/host/{name}" for name in ("clear", "nested", "settle", "summary", "tally")}
 # (rounds of a loop, which a GPU runs by other kernels)
 CPU_ONLY |= {f"formats/csr/{name}" for name in ("gustavson", "push_list")}  # a row of sums, a sort, for each thread

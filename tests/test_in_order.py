@@ -1,4 +1,5 @@
-"""Entries that come by row and column: one kernel of the CPU sees that, and makes row pointers and columns of them."""
+"""Many entries on the CPU: those that come by row and column are seen to by one kernel, which makes row pointers and
+columns of them; others are counted, by columns and then by rows."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from bitblas import device as devices
 from bitblas.build import entries as build
 from bitblas.config import config
 from bitblas.exceptions import IndexOutOfBound
-from bitblas.formats.csr import entries
+from bitblas.formats.csr import entries, sorting
 
 BLOCK = 1024  # of in_order.cpu.py
 INTEGERS = [(np.int64, np.int64), (np.int32, np.int64), (np.int64, np.int32), (np.int32, np.int32)]
@@ -78,7 +79,7 @@ def test_large_matrices_are_built_by_it(monkeypatch):
     """from_coo: in any order the same matrix, and the same errors; the values that are given are not kept."""
     asked = []
     monkeypatch.setattr(build, "in_order", lambda *given, real=build.in_order: asked.append(real(*given)) or asked[-1])
-    n, nrows, ncols = build.PARALLEL_ENTRIES + 5, 1000, 900
+    n, nrows, ncols = 70_005, 1000, 900
     rows, cols = some(n, nrows, ncols, 3)
     values = np.arange(n) % 7
     A = gb.Matrix.from_coo(rows, cols, values, nrows=nrows, ncols=ncols, device="cpu")
@@ -105,3 +106,44 @@ def test_large_matrices_are_built_by_it(monkeypatch):
     cols[-1] = cols[-2]
     with pytest.raises(ValueError, match="Duplicate indices"):
         gb.Matrix.from_coo(rows, cols, np.arange(n), nrows=nrows, ncols=ncols, device="cpu")
+
+
+@pytest.mark.parametrize("types", INTEGERS)
+@pytest.mark.parametrize(("nrows", "ncols", "n"), [(1, 1, 3), (1, 50, 60), (50, 1, 60), (9, 7, 500), (300, 80, 200)])
+def test_entries_are_counted(monkeypatch, types, nrows, ncols, n):
+    """Rows in order, equal entries as they came."""
+    rng = np.random.default_rng(n)
+    rows, cols = rng.integers(0, nrows, n).astype(types[0]), rng.integers(0, ncols, n).astype(types[1])
+    expected = np.lexsort((cols, rows))
+    for order in (False, True):
+        found, came = sorting.by_counting(devices.get("cpu"), nrows, ncols, rows, cols, order)
+        assert found.col.tolist() == cols[expected].tolist()
+        assert found.ptr.tolist() == np.searchsorted(rows[expected], np.arange(nrows + 1)).tolist()
+        assert (came is None) == (not order) and (came is None or came.tolist() == expected.tolist())
+    monkeypatch.setattr(sorting, "FEW", 1)
+    assert sorting.sort_entries(devices.get("cpu"), rows, cols, nrows, ncols).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("n", [0, 1, 40, 3000])
+def test_what_is_counted_is_what_keys_give(monkeypatch, n):
+    """from_coo with few entries sorts keys: the same matrix, equal entries joined in the same order."""
+    rng = np.random.default_rng(n)
+    nrows, ncols = 60, 90
+    rows, cols, values = rng.integers(0, nrows, n), rng.integers(0, ncols, n), rng.random(n)
+    distinct = np.unique(rows * ncols + cols, return_index=True)[1]
+    rng.shuffle(distinct)
+
+    def made():
+        like = {"nrows": nrows, "ncols": ncols, "device": "cpu"}
+        yield gb.Matrix.from_coo(rows, cols, True, **like)
+        yield gb.Matrix.from_coo(rows[distinct], cols[distinct], values[distinct], **like)
+        for dup_op in ("first", "second", "plus", "minus"):
+            yield gb.Matrix.from_coo(rows, cols, values, dup_op=getattr(gb.binary, dup_op), **like)
+        if n == 3000:
+            with pytest.raises(ValueError, match="Duplicate indices"):
+                gb.Matrix.from_coo(rows, cols, values, **like)
+
+    few = list(made())
+    monkeypatch.setattr(sorting, "FEW", 1)
+    for x, y in zip(few, made(), strict=True):
+        assert x.isequal(y, check_dtype=True) and x.ss.is_iso == y.ss.is_iso

@@ -9,7 +9,7 @@ import numpy as np
 from semirings.dtypes import DataType
 
 from ..device import Device
-from ..formats.csr.format import sort_entries
+from ..formats.csr import sorting
 
 
 def ordered(
@@ -27,7 +27,7 @@ def ordered(
         rows = keys // max(1, ncols)
         keys -= rows * ncols
         return rows, keys, values
-    order = sort_entries(device, rows, cols, nrows, ncols)
+    order = sorting.sort_entries(device, rows, cols, nrows, ncols)
     rows, cols = rows[order], cols[order]
     fresh = xp.ones(len(rows), bool)
     fresh[1:] = (rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1])
@@ -41,3 +41,27 @@ def ordered(
             values = arrays.fold_segments(device, dup, values, dtype, xp.append(starts, len(rows)))
         rows, cols = rows[starts], cols[starts]
     return rows, cols, values
+
+
+def counted(
+    device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType, dup: Any
+) -> tuple[Any, Any, Any]:
+    """The same by counting (`sorting.counts` says where): row pointers, columns and values, which are nobody else's."""
+    from ..verbs import arrays
+
+    iso, nvals = isinstance(values, np.generic), len(rows)
+    found, order = sorting.by_counting(device, nrows, ncols, rows, cols, not iso)
+    ptr, col = found.ptr, found.col
+    if not iso:
+        values = values[order]
+    fresh = np.ones(nvals, bool)
+    np.not_equal(col[1:], col[:-1], out=fresh[1:])
+    fresh[ptr[ptr < nvals]] = True  # the first of a row
+    if fresh.all():
+        return ptr, col, values
+    starts = np.flatnonzero(fresh)
+    if not iso:
+        if dup is None:
+            raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
+        values = arrays.fold_segments(device, dup, values, dtype, np.append(starts, nvals))
+    return np.searchsorted(starts, ptr), col[starts], values

@@ -15,7 +15,7 @@ from ..device import Device
 from ..formats import FORMATS
 from ..formats.csr import entries as csr_entries
 from ..formats.csr import format as csr
-from ..formats.csr.format import PARALLEL_ENTRIES
+from ..formats.csr import sorting
 from ..formats.hyper.choice import is_hyper
 from ..store import MatrixStore
 from . import duplicates, stores
@@ -24,7 +24,7 @@ from . import duplicates, stores
 def in_order(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any) -> tuple[Any, Any] | None:
     """Of many entries on the host their row pointers and columns, if they come by row and column, none twice, and lie
     in the matrix: one pass says and makes all that. None for others, and for what memory may not suffice for."""
-    if not device.host_memory or len(rows) < PARALLEL_ENTRIES or _listed("auto", nrows, ncols, len(rows)):
+    if not device.host_memory or len(rows) < sorting.FEW or _listed("auto", nrows, ncols, len(rows)):
         return None
     if device.missing(_rows_bytes(nrows, ncols, len(rows), values, 0)):
         return None
@@ -42,13 +42,17 @@ def from_coo(
     """
     if ready is not None:
         return _from_csr(device, nrows, ncols, *ready, _own(values), dtype, format, tile)
-    xp = device.xp
-    rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
+    xp, iso = device.xp, isinstance(values, np.generic)
     if _listed(format, nrows, ncols, len(rows)):
-        (row, i), (col, j) = (xp.unique(x, return_inverse=True) for x in (rows, cols))
+        (row, i), (col, j) = (xp.unique(x.astype(np.int64, copy=False), return_inverse=True) for x in (rows, cols))
         small = from_coo(device, len(row), len(col), i, j, values, dtype, dup, format="csr")
         return stores.widened(small, row, col, nrows, ncols)
-    iso, keyed = isinstance(values, np.generic), nrows * ncols < 1 << 63
+    many = sorting.counts(device, nrows, ncols, len(rows))
+    if many and not device.missing(_rows_bytes(nrows, ncols, len(rows), values, sorting.sort_bytes(iso))):
+        made = duplicates.counted(device, nrows, ncols, rows, cols, values, dtype, dup)
+        return _from_csr(device, nrows, ncols, *made, dtype, format, tile)
+    rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
+    keyed = nrows * ncols < 1 << 63
     if keyed:
         keys = rows * ncols
         keys += cols
@@ -56,7 +60,7 @@ def from_coo(
     else:
         ascending = (rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (cols[1:] > cols[:-1]))
     is_sorted = bool(ascending.all())  # and without duplicates, as `to_coo` gives them
-    besides = 9 if is_sorted else csr_entries.sort_bytes(device, iso)  # bytes an entry
+    besides = 9 if is_sorted else sorting.sort_bytes(iso)  # bytes an entry
     most = _rows_bytes(nrows, ncols, len(rows), values, besides)
     if device.missing(most):
         from . import chunks  # brings all forms that grow: 2 ms

@@ -163,10 +163,14 @@ def _coded(gb: Any, o: Operands) -> None:
 
 
 def _builds(gb: Any, o: Operands) -> None:
-    """Matrices of many entries that come in order."""
-    at = np.arange(1 << 17)
+    """Matrices of many entries that come in order, and in any."""
+    at = np.arange(1 << 15)
+    values = (at % 3).astype(o.kind.np_type)
     for row, col in itertools.product((np.int32, np.int64), repeat=2):
-        gb.Matrix.from_coo((at // 2).astype(row), (at % 2).astype(col), o.kind.np_type.type(1))
+        i, j = (at // 2).astype(row), (at % 2).astype(col)
+        gb.Matrix.from_coo(i, j, True)
+        gb.Matrix.from_coo(i[::-1], j[::-1], True)
+        gb.Matrix.from_coo(i[::-1], j[::-1], values)
 
 
 PARTS = {

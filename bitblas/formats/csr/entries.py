@@ -1,4 +1,4 @@
-"""Entries as lists of rows and columns, or of keys: sorted, and as row pointers."""
+"""Entries as lists of rows and columns, or of keys, and as row pointers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from ...device import Device, ranges
 from ...device.readback import Readback
 from ...kernels.prologue import Variant
 from .choice import PARALLEL_ENTRIES, pointer_type
-
-FEW = 1 << 13  # entries below which the CPU sorts keys: importing SciPy, which counts, takes some 0.13 s
 
 
 class Wrong(NamedTuple):
@@ -88,27 +86,6 @@ def pointers_of(rows: Any, nrows: int, device: Device) -> Any:
     ptr = np.zeros(nrows + 1, np.int64)
     np.cumsum(np.bincount(rows.view(np.int64), minlength=nrows), out=ptr[1:])
     return ptr
-
-
-def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -> Any:
-    """The order of the entries by row, then column; equal ones stay in input order."""
-    # Counting sorts would pass over rows and columns that have no entry.
-    if device.sorts_keys or len(rows) < FEW or max(nrows, ncols) > 8 * len(rows):
-        if nrows * ncols < 1 << 63:
-            return device.xp.argsort(rows * ncols + cols, kind="stable")
-        by_col = device.xp.argsort(cols, kind="stable")
-        return by_col[device.xp.argsort(rows[by_col], kind="stable")]
-    from scipy.sparse import coo_array
-
-    # Three counting sorts in compiled code: by row, then to columns and back, each stable.
-    numbered = coo_array((np.arange(len(rows)), (rows, cols)), shape=(nrows, ncols))
-    numbered.has_canonical_format = True  # duplicates are ours to combine
-    return numbered.tocsr().tocsc().tocsr().data
-
-
-def sort_bytes(device: Device, alone: bool) -> int:
-    """Bytes an entry that sorting takes; alone: nothing has to follow the entries."""
-    return 80 if not device.sorts_keys else 16 if alone else 40
 
 
 def split_keys(device: Device, keys: Any, nrows: int, ncols: int) -> tuple[Any, Any]:

@@ -27,7 +27,6 @@ from .choice import pointer_type as pointer_type
 from .choice import rows_bytes as rows_bytes
 from .entries import numbers_of as numbers_of
 from .entries import pointers_of as pointers_of
-from .entries import sort_entries as sort_entries
 
 # Entries whose mirror images are looked for before all are hashed, and of how many: hashing takes 1 ns for each.
 LOOKED_UP, LOOKED_UP_OF = 32, 1 << 17

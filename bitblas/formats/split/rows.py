@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..csr.entries import sort_entries, split_keys
+from ..csr.entries import split_keys
 from ..csr.format import Csr, from_arrays, pointer_type, pointers_of, rows_bytes
+from ..csr.sorting import sort_entries
 
 if TYPE_CHECKING:
     from .format import Split
