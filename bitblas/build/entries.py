@@ -47,8 +47,9 @@ def from_coo(
         (row, i), (col, j) = (xp.unique(x.astype(np.int64, copy=False), return_inverse=True) for x in (rows, cols))
         small = from_coo(device, len(row), len(col), i, j, values, dtype, dup, format="csr")
         return stores.widened(small, row, col, nrows, ncols)
+    sorts = sorting.sort_bytes(device, nrows, ncols, len(rows), iso)
     many = sorting.counts(device, nrows, ncols, len(rows))
-    if many and not device.missing(_rows_bytes(nrows, ncols, len(rows), values, sorting.sort_bytes(iso))):
+    if many and not device.missing(_rows_bytes(nrows, ncols, len(rows), values, 0) + sorts):
         made = duplicates.counted(device, nrows, ncols, rows, cols, values, dtype, dup)
         return _from_csr(device, nrows, ncols, *made, dtype, format, tile)
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
@@ -60,8 +61,7 @@ def from_coo(
     else:
         ascending = (rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (cols[1:] > cols[:-1]))
     is_sorted = bool(ascending.all())  # and without duplicates, as `to_coo` gives them
-    besides = 9 if is_sorted else sorting.sort_bytes(iso)  # bytes an entry
-    most = _rows_bytes(nrows, ncols, len(rows), values, besides)
+    most = _rows_bytes(nrows, ncols, len(rows), values, 9 if is_sorted else 0) + (0 if is_sorted else sorts)
     if device.missing(most):
         from . import chunks  # brings all forms that grow: 2 ms
 

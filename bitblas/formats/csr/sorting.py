@@ -42,6 +42,8 @@ def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -
     return by_col[device.xp.argsort(rows[by_col], kind="stable")]
 
 
-def sort_bytes(alone: bool) -> int:
-    """Bytes an entry that sorting takes; alone: nothing has to follow the entries."""
-    return 16 if alone else 40
+def sort_bytes(device: Device, nrows: int, ncols: int, nvals: int, alone: bool) -> int:
+    """Bytes that sorting takes beside what is given, and made; alone: nothing has to follow the entries."""
+    if counts(device, nrows, ncols, nvals):
+        return (16 if alone else 40) * nvals + 8 * (ncols + 1)
+    return (80 if not device.sorts_keys else 16 if alone else 40) * nvals
