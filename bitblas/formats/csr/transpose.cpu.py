@@ -1,6 +1,7 @@
 # The rows of the transpose: entries are counted by column, then put at their places, the last row first, so that those
 # of a column stay in the order of rows. t_ptr comes as zeros. One range of rows: all of them.
 # include: formats/csr/columns.cpu.py
+# include: formats/csr/ends.cpu.py
 
 
 @njit(**KERNEL)
@@ -8,10 +9,7 @@ def transpose(lo, hi, ncols, ptr, col, width, t_ptr, t_col, places):
     for e in range(np.int64(at(ptr, lo)), np.int64(at(ptr, hi))):
         j = column(col, width, e)
         put(t_ptr, j, at(t_ptr, j) + 1)
-    end = np.int64(0)
-    for j in range(ncols + 1):  # where each column ends, until its entries are there
-        end += np.int64(at(t_ptr, j))
-        put(t_ptr, j, end)
+    sum_up(t_ptr, ncols)
     for i in range(hi - 1, lo - 1, -1):
         for e in range(np.int64(at(ptr, i + 1)) - 1, np.int64(at(ptr, i)) - 1, -1):
             j = column(col, width, e)
