@@ -14,6 +14,13 @@ __device__ __forceinline__ u32 rows_at_once(i64 rows, u32 warps) {
   return share;
 }
 
+// Bits of rows of a warp that follow each other from `first` on, one a lane, the last row in the first lane: no more than a
+// half word has.
+__device__ __forceinline__ void set_bits(u64* bits, u32 first, u32 rows, bool has) {
+  const u32 word = __brev(__ballot_sync(ALL_LANES, has)) >> (32 - rows) << (first & 31);
+  if (WARP_LANE == 0 && word) atomicOr((u32*)bits + (first >> 5), word);
+}
+
 struct Deferred {
   struct {
     back_row_t row[SLOTS];

@@ -54,8 +54,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   const bool pull = PULLS && (u_work > threshold || (LAST && mask_stride && u_entries * LAST > (u64)n));
   const Rows A = FORM_OF();
   const Out t = {t_bits, t_val, t_list, t_state, t_segments, A, longest};
-  const Values values = {a_val, a_iso, a_stride};
-  (void)values;
+  [[maybe_unused]] const Values values = {a_val, a_iso, a_stride};
   u32 entries = 0;  // of this thread
   u64 work = 0;
   __shared__ Stage stage;
@@ -262,8 +261,9 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
         const bool met = some && back.guesses && bit_of(u_bits, now.guess);
         waiting = deferred.put(some && !met, now.row, j, waiting);
         const Hit hit = {met, (i64)now.guess, KIND == VALUES && met && a_stride ? back.place(now.row, now.guess) : 0};
-        if (met && wide) atomicOr(own_rows.found + (code >> 5), 1u << (code & 31));
-        else if (met) set_bit(t_bits, j);  // t had no bits
+        if (wide && met) atomicOr(own_rows.found + (code >> 5), 1u << (code & 31));
+        if (apart && met) set_bit(t_bits, j);  // t had no bits
+        if (!wide && !apart) set_bits(t_bits, first, share, met);
         close(hit, j, now.row);
         now = then;
       }
