@@ -164,7 +164,8 @@ def vertices(gb, name, values, n):
         raise TypeError(
             f"argument {name}: expected vertex numbers, got {_kind(values)}. Hint: a single one is written [v]."
         ) from None
-    if whole and (not values or 0 <= min(values) <= max(values) < n):  # an array: one look at all of them
+    # An array, or Python's integers: one look at all of them.
+    if (whole or {*map(type, values)} == {int}) and (not values or 0 <= min(values) <= max(values) < n):
         return values
     return [vertex(gb, name, value, n) for value in values]
 

@@ -99,3 +99,19 @@ __device__ __forceinline__ void clear_frontier(bool dense, const u32* list, i64 
   for (i64 h = me; h < (size + 31) / 32; h += all) ((u32*)bits)[h] = 0;
   for (i64 p = me; CELLS_BEGIN && p < size; p += all) val[p] = C_T(BEGIN);
 }
+
+// f(p) for every entry of a bitset of `size` bits, by thread `me` of `all`, a multiple of 32: some words are asked for
+// before the first is looked at.
+#define WORDS_AT_ONCE 4
+template <class F> __device__ __forceinline__ void each_entry(const u64* bits, i64 size, i64 me, i64 all, F f) {
+  for (i64 p = me; p < size; p += WORDS_AT_ONCE * all) {
+    u32 word[WORDS_AT_ONCE], has = 0;
+#pragma unroll
+    for (int k = 0; k < WORDS_AT_ONCE; ++k) word[k] = p + k * all < size ? ((const u32*)bits)[(p + k * all) >> 5] : 0;
+#pragma unroll
+    for (int k = 0; k < WORDS_AT_ONCE; ++k) has |= (word[k] >> (p & 31) & 1) << k;
+#pragma unroll 1
+    for (int k = 0; k < WORDS_AT_ONCE; ++k)
+      if (has >> k & 1) f(p + k * all);
+  }
+}

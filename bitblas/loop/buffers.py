@@ -26,13 +26,16 @@ FAULTS = 5  # which of them tell of index vectors that lead nowhere (see indexed
 class Frontier:
     """The arrays of one vector: its bits, values (None where it is iso) and lists, each once or three times."""
 
-    def __init__(self, scratch: Scratch | Own, vec: Vec, iso: Any, rotates: bool) -> None:
+    def __init__(self, scratch: Scratch | Own, vec: Vec, iso: Any, rotates: bool, values: Any = None) -> None:
+        """values: of a vector that is only read, where they lie."""
         count = BUFFERS if rotates else 1
         self.vec, self.iso, self.rotates = vec, iso, rotates
         self.scratch, self.device, self.current = scratch, scratch.device, 0  # the buffer that is read
         self.bits = [scratch.bits(vec.size) for _ in range(count)]
         self.values: list[Any] = []
-        if iso is None:
+        if values is not None:
+            self.values = [values]
+        elif iso is None:
             n, dtype = (words(vec.size), np.uint64) if vec.dtype is BOOL else (max(1, vec.size), vec.dtype.np_type)
             self.values = [scratch.array(n, dtype) for _ in range(count)]
         self.lists: list[Any] = []

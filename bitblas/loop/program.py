@@ -105,6 +105,7 @@ class Program:
         self.body, self.condition, self.limit = body, while_, NO_LIMIT if limit is None else limit
         self.begin, self.end, self.fixpoint = begin, end, fixpoint
         self._captured: Captured | None = None
+        self._moved: set[int] = set()  # vectors that had other memory in a later run (gpu/inputs.py)
         self._turn: Turn | None = None
         self._checkpoint: Checkpoint | None = None
 
@@ -149,7 +150,8 @@ class Program:
 
             try:
                 with alone(device):
-                    self._captured = Captured(self.body, self.condition, self.begin, self.end, self.fixpoint)
+                    parts = self.body, self.condition, self.begin, self.end, self.fixpoint, self._moved
+                    self._captured = Captured(*parts)
                     return self._captured.run(self.limit)
             except OnHost:
                 pass

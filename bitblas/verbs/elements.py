@@ -81,15 +81,15 @@ def _put_by_kernel(w: VectorStore, written: dict[int, np.generic | None]) -> Non
     size = w.dtype.nbytes
     width = 8 * (2 + -(-size // 8))  # bytes of an item
     items = np.zeros((len(written), width // 8), np.uint64)
-    values = [w.dtype.np_type.type(x) for x in written.values() if x is not None]
-    if values:
+    values = np.array([x for x in written.values() if x is not None], w.dtype.np_type)
+    if len(values):
         if w.iso and w.count == 0:
             w.values = values[0]  # the first entries decide what iso means
-        if w.iso and not all(same_value(x, w.values) for x in values):
+        if w.iso and not ((values == w.values) | ((values != values) & (w.values != w.values))).all():
             make_dense(w)
     items[:, 0] = np.fromiter(written, np.uint64, len(written))
     items[:, 1] = stays = [x is not None for x in written.values()]
-    cells = np.array(values, w.dtype.np_type).view(np.uint8).reshape(len(values), size)
+    cells = values.view(np.uint8).reshape(len(values), size)
     items.view(np.uint8).reshape(len(written), width)[stays, 16 : 16 + size] = cells
     kernel = kernel_of(w.device, "put", w.dtype, DENSE=int(not w.iso))
     kernel(len(written), w.device.asarray(items.ravel()), w.present, stored(w.device, w.dtype, w.values).array)

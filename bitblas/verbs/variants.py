@@ -85,7 +85,7 @@ def elementwise_variant(
         cast_function("take_u", u, t), cast_function("take_v", v, t), cast_function("take_f", result, t),
     )  # fmt: skip
     constants = (
-        ("MODE", mode), ("KEEP", int(keep)), ("PLACES", int(places)), ("LANES", 64),
+        ("MODE", mode), ("KEEP", int(keep)), ("PLACES", int(places)), ("LANES", 32),
         ("U_BOOL", int(u is BOOL)), ("V_BOOL", int(v is BOOL)), *ending_constants(t, fresh, iso),
     )  # fmt: skip
     types = (("U", u), ("V", v), ("T", t), ("W", t))

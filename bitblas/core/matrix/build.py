@@ -179,10 +179,10 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         some = type(rows) is type(columns) is type(values) is list and len(rows) == len(columns) == len(values) <= FEW
         if not some or type(self._data) is not FlatStore or self._layout.packed:
             return None
-        dtype, sides = self.dtype, zip((rows, columns), self.shape)
-        if not all(type(i) is int and 0 <= i < size for side, size in sides for i in side):
+        dtype, inside = self.dtype, lambda side, size: not side or 0 <= min(side) <= max(side) < size
+        if not {*map(type, rows), *map(type, columns)} <= {int} or not all(map(inside, (rows, columns), self.shape)):
             return None
-        if not all(OF_PYTHON.get(type(x)) is dtype for x in values):
+        if not {*map(OF_PYTHON.get, map(type, values))} <= {dtype}:
             return None
-        found = {at: dtype.np_type.type(x) for at, x in zip(zip(rows, columns), values)}
+        found = dict(zip(zip(rows, columns), map(dtype.np_type.type, values)))
         return found if len(found) == len(rows) else None

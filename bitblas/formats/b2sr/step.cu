@@ -1,10 +1,15 @@
 // t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device, by tile rows: see
 // kernels/step_rows.cuh. Units are tile rows; LANES lanes share one, however long it is, and a lane takes an item: a tile, or an entry of a Split's rest.
-// The pull is for WORDS.
+// The pull is for WORDS. It is of many: fewer lanes share a tile row, each with some tiles in flight, and the statements run
+// at entries that are looked for in the bits of u.
 #include "formats/b2sr/items.cuh"
 #include "kernels/step.cuh"
 #include "formats/b2sr/mark.cuh"
 #define GROUPS (32 / LANES)
+// A rest is walked along by all.
+#define PULL_LANES (PACKED || LANES <= 8 ? LANES : LANES / 8)
+#define PULL_GROUPS (32 / PULL_LANES)
+#define TILES_AT_ONCE (TILE == 64 ? 1 : 3)
 #define BESIDE (KIND == WORDS && !PACKED)  // how long a tile row is is asked for beside its bits
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
@@ -40,7 +45,12 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   // From the last thread on: while frontiers are small, others than those who push.
   clear_frontier(old_dense, old_list, (i64)old_listed, size, old_bits, old_val, warps * 32 - 1 - thread_number(), warps * 32);
 
-  const i64 listed = dense ? n : (i64)u_listed;
+  const auto at_entry = [&](i64 i) {
+    const i64* const rounds = begun;
+    (void)rounds, (void)i;
+    AT_ENTRY(i)
+  };
+  const i64 listed = pull ? 0 : dense ? n : (i64)u_listed;
   for (i64 k = warp * GROUPS; k < listed; k += warps * GROUPS) {
     const i64 mine = k + group;
     const i64 tile_row = mine >= listed ? 0 : dense ? mine : !PACKED && mine == ours ? (i64)own : (i64)u_list[mine];
@@ -49,13 +59,8 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
     if (mine < listed) items = A.items(tile_row);
     for (u64 rest = active; rest; rest &= rest - 1) {
       const i64 i = tile_row * TILE + __ffsll(rest) - 1;
-      if ((i & (LANES - 1)) == lane) {
-        const i64* const rounds = begun;
-        (void)rounds;
-        AT_ENTRY(i)
-      }
+      if ((i & (LANES - 1)) == lane) at_entry(i);
     }
-    if (pull) continue;
     if (!active) items.count = 0;
     for (i64 item = lane; __any_sync(ALL_LANES, item < items.count); item += LANES) {
       i64 j = 0;
@@ -92,22 +97,31 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
 #if PULLS
   if (pull) {
     const Form back = FORM_OF(pull_);
-    for (i64 k = warp * GROUPS; k < n; k += warps * GROUPS) {
-      const i64 j = k + group;
+    each_entry(u_bits, n * TILE, thread_number(), warps * 32, at_entry);
+    const int lane = threadIdx.x & (PULL_LANES - 1);
+    for (i64 k = warp * PULL_GROUPS; k < n; k += warps * PULL_GROUPS) {
+      const i64 j = k + WARP_LANE / PULL_LANES;
       const u64 wanted = j < n ? open[j] : 0ull;
       Items items = {};
-      if (wanted) items = back.items(j);
-      i64 tile = items.tile;
-      i64 stop = tile + items.tiles;
+      if (j < n) items = back.items(j);  // with what is wanted: it is one trip less
+      i64 tile = items.tile, stop = wanted ? tile + items.tiles : tile;
       u64 hit = 0;
-      for (tile += lane; __any_sync(ALL_LANES, tile < stop); tile += LANES) {
-        if (tile < stop) {
-          const u64 u = tile_bits(u_bits, back.col[tile]);
-          for (int w = 0; u && w < TILE_WORDS; ++w)
-            hit |= (u64)fold_rows(back.bits[tile * TILE_WORDS + w] & u * SPREAD) << (w * WORD_ROWS);
+      for (tile += lane; __any_sync(ALL_LANES, tile < stop); tile += TILES_AT_ONCE * PULL_LANES) {
+        u64 u[TILES_AT_ONCE], word[TILES_AT_ONCE];  // the first one of each
+#pragma unroll
+        for (int a = 0; a < TILES_AT_ONCE; ++a) {
+          const i64 at = tile + a * PULL_LANES;
+          u[a] = at < stop ? tile_bits(u_bits, back.col[at]) : 0ull;
+          word[a] = at < stop ? back.bits[at * TILE_WORDS] : 0ull;
         }
 #pragma unroll
-        for (int d = LANES / 2; d; d >>= 1) hit |= __shfl_xor_sync(ALL_LANES, hit, d);
+        for (int a = 0; a < TILES_AT_ONCE; ++a) {
+          hit |= (u64)fold_rows(word[a] & u[a] * SPREAD);
+          for (int w = 1; u[a] && w < TILE_WORDS; ++w)
+            hit |= (u64)fold_rows(back.bits[(tile + a * PULL_LANES) * TILE_WORDS + w] & u[a] * SPREAD) << (w * WORD_ROWS);
+        }
+#pragma unroll
+        for (int d = PULL_LANES / 2; d; d >>= 1) hit |= __shfl_xor_sync(ALL_LANES, hit, d);
         if ((hit & wanted) == wanted) tile = stop;
       }
 #if PACKED

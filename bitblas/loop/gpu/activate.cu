@@ -1,7 +1,7 @@
 // A vector becomes a frontier: its entries are counted, and with LISTS the units (PER rows) that have any are listed, with
 // the work in them, by `ptr`; rows longer than `longest` are cut into segments (PER 1). most: with more work than that nobody
-// reads the list, as all steps will pull. They also do where of MANY_PULL positions one has an entry, as a list of so many costs
-// more than a pull: there is more work than `most` then.
+// reads the list, which is said not to be there, as all steps will pull. They also do where of MANY_PULL positions one has
+// an entry, as a list of so many costs more than a pull: there is more work than `most` then.
 // OPENS: the vector is the mask of a pull by rows on the list (formats/csr/pull_some.cu) into t, which it prepares: bits are
 // cleared, or, where each row with entries will have a sum (2), set; cells of long rows begin.
 // LATE: at the end of a round, for the next one.
@@ -10,7 +10,8 @@
 #define AT_ONCE 4  // half words
 #define AHEAD (OPENS ? 1 : 4)  // half words of a lane that are asked for before the first is looked at
 #define MANY_PULL 16
-#define MANY_HERE 8  // the same of the positions that a warp asks for together, which stand far from each other
+#define MANY_HERE 8  // the same of the positions that a warp asks for together, which stand far from each other,
+#define FEW_HERE 8   // if these are in so many half words
 #if LATE
 #define PARAMETERS , const u64 *condition, const i64 *rounds, i64 ahead
 #elif !OPENS
@@ -47,13 +48,13 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
 #pragma unroll
       for (int k = 0; k < AHEAD; ++k) words[k] = mine + k * 32 * warps < halves ? ((const u32*)bits)[mine + k * 32 * warps] : 0;
 #if LISTS && !OPENS
-      if (most + 1 != 0 && begin + (32 * AHEAD - 1) * warps < halves) {
-        u32 here = 0;
+      if (most + 1 != 0) {
+        u32 here = 0, words_here = 0;
 #pragma unroll
-        for (int k = 0; k < AHEAD; ++k) here += __popc(words[k]);
-#pragma unroll
-        for (int d = 16; d; d >>= 1) here += __shfl_xor_sync(ALL_LANES, here, d);
-        if (WARP_LANE == 0 && here * MANY_HERE > 1024 * AHEAD && known <= most) atomicAdd(state + WORK, most + 1), known = most + 1;
+        for (int k = 0; k < AHEAD; ++k) here += __popc(words[k]), words_here += mine + k * 32 * warps < halves;
+        here = sum_of_warp(here), words_here = sum_of_warp(words_here);
+        const bool many = words_here >= FEW_HERE && here * MANY_HERE > 32 * words_here;
+        if (WARP_LANE == 0 && many && known <= most) atomicAdd(state + WORK, most + 1), known = most + 1;
       }
 #endif
     }
@@ -65,6 +66,7 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
 #if LISTS
 #if !OPENS
     if (listed * MANY_PULL > (u64)size && known <= most) atomicAdd(state + WORK, most + 1), known = most + 1;
+    if (WARP_LANE == 0 && known > most) state[DENSE] = 1;
     if (__shfl_sync(ALL_LANES, (u32)(known > most), 0)) continue;
 #endif
     u32 todo = __ballot_sync(ALL_LANES, word != 0);

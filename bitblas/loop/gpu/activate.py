@@ -48,11 +48,10 @@ def is_scanned(build: Any, number: int, vec: Vec) -> bool:
 
 def most_work(build: Any, number: int) -> np.uint64:
     """The work in the entries that item `number` of a round lists beyond which no step needs the list: all pull, and
-    nothing goes along."""
+    look at the bits for what goes along."""
     vec = build.round.items[number].vec
-    steps = _steps(build, number, vec)
-    along = [Along.of(build, x) for x in steps]
-    if build.steps_of.get(vec) or any(x.before for x in steps) or not all(a.pulls for a in along):
+    along = [Along.of(build, x) for x in _steps(build, number, vec)]
+    if build.steps_of.get(vec) or not all(a.pulls for a in along):
         return ALL
     return max((threshold(a.form) for a in along), default=ALL)
 

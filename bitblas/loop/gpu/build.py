@@ -7,6 +7,7 @@ so that few rounds pay for the loop itself. A round whose condition has failed d
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -54,9 +55,10 @@ class Build:
     def __init__(
         self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], full: frozenset[Vec],
         condition: Vec | Scal, around: Build | None = None, group: Any = None, limit: int = NO_LIMIT,
+        inputs: Mapping[Vec, Any] = MappingProxyType({}),
     ) -> None:  # fmt: skip
         """around: that of the round in which this one's loop runs, whose memory it shares. group: its ranks. limit: of
-        the rounds of every run, as far as it is known."""
+        the rounds of every run, as far as it is known. inputs: values of vectors that stay where they lie."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
         self.full, self.of_full = frozenset(x.id for x in full), full
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
@@ -69,9 +71,9 @@ class Build:
         self.without_transpose: dict[int, Structure] = {}  # of which the transpose, for pulling, is not repaid
         xp = device.xp
         if around is None:
-            turning = {item.target for item in plan.all if isinstance(item, Step)}
+            turns = {item.target for item in plan.all if isinstance(item, Step)}
             self.scratch = Scratch(device)
-            self.buffers = {x: Frontier(self.scratch, x, iso.get(x.id), x in turning) for x in plan.stored}
+            self.buffers = {x: Frontier(self.scratch, x, iso.get(x.id), x in turns, inputs.get(x)) for x in plan.stored}
             for x in full & plan.stored:
                 self.buffers[x].fill()
             self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in scalars}
@@ -151,9 +153,8 @@ class Build:
     # ---- launches ----
 
     def _copy(self, k: int) -> list[Launch]:
-        launches = []
+        launches, stepped = list[Launch](), dict.fromkeys(self.steps_of, 0)
         made = {x: self.condition_at(k)[0] for x in self.round.entering if x not in self.first}  # states of lists
-        stepped = dict.fromkeys(self.steps_of, 0)
         for number, item in enumerate(self.round.items):
             if isinstance(item, Activate):
                 state, late = self.activations[k, number], self._head(k) if item.late else ()
@@ -269,10 +270,9 @@ class Build:
         before = entry_text(item.before, product.u, self.iso)
         weighs = any(s.product.u == item.target for s in self.steps)
         variant = along.variant(item, before, scans=activated in self.scanned, weighs=weighs)
-        first = self.first[item.target] + k * self.steps_of[item.target] + stepped[item.target]
-        u_state = activated
-        if u_state is None:
-            u_state = self.first[product.u] + 1 + k * self.steps_of[product.u] + stepped[product.u]
+        turned = lambda x: self.first[x] + k * self.steps_of[x] + stepped[x]
+        first = turned(item.target)
+        u_state = turned(product.u) + 1 if activated is None else activated
         back = product.matrix.structure.form(form.key, transposed=product.transpose) if along.pulls else None
         work = np.int64(form.units), np.int64(product.outer), np.int64(self.longest(form))
         head = Head(*work, threshold(form), *self._head(k))

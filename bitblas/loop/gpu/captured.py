@@ -33,6 +33,7 @@ from .build import Build
 from .exchange import FROM, Entrance, Exchange, Exit, address, pattern
 from .graph import GraphLoop, HostLoop, Parts
 from .inner import beginning, entering
+from .inputs import Inputs
 from .member import Member, kind_of_values
 from .patches import by_patches
 from .pull import goes_by_rows
@@ -46,8 +47,9 @@ class Captured:
 
     def __init__(
         self, body: Callable[..., Any], condition: Any, begin: Callable[[], Any] | None, end: Callable[..., Any] | None,
-        fixpoint: bool = False,
+        fixpoint: bool = False, moved: set[int] | None = None,
     ) -> None:  # fmt: skip
+        """moved: vectors that have, of the program (inputs.py)."""
         condition = own(condition)
         asked = None if isinstance(condition, (Vector, Matrix, Scalar)) else Asked(condition)  # several, or in shares
         self.body, self.recorder = record(body, begin, end, asks=asked)
@@ -76,7 +78,12 @@ class Captured:
         self.kinds = [kind_of_values(member.entering()) for member in self.iso_at_start]
         self.fresh = {s.id for s in self.body.scalars if not scalar_is_read_first(self.body, s)}
         iso |= layout.iso_of_added(round_, self.body, iso)
-        self.build = Build(self.device, round_, self.body.scalars, iso, full, self.condition, group=self.group)
+        read = [x for x in self.loaded if x in full and x not in written and x.id not in iso and self.group is None]
+        self.inputs = Inputs(self.members, held, read, set() if moved is None else moved)
+        self.build = Build(
+            self.device, round_, self.body.scalars, iso, full, self.condition, group=self.group,
+            inputs=self.inputs.values,
+        )  # fmt: skip
         relaxed = relaxation(self.body, self.condition, full) if fixpoint and self.group is None else None
         self.patches = by_patches(self.build, relaxed)
         self._prepare()
@@ -140,7 +147,7 @@ class Captured:
             now = kind_of_values(member.entering())
             if now is not None and now != then:
                 return False
-        return True
+        return self.inputs.stay()
 
     def _check_end(self, round_: Round) -> None:
         """What a step writes lies where the last round left it, which the end, captured before, cannot know."""
@@ -166,6 +173,8 @@ class Captured:
         self.entrances: list[tuple[Member, Entrance]] = []
         for x, frontier in build.buffers.items():
             full = x.id in build.full
+            if x in self.inputs.values:
+                continue
             if x in self.loaded:
                 self.entrances.append((self.members[x], Entrance(exchange, frontier, full=full)))
             elif not full and (frontier.rotates or x in build.small.counted):
@@ -180,10 +189,10 @@ class Captured:
             (self.scalars[n], build.scalars[n][1].dtype.type, *map(exchange.add, build.scalars[n])) for n in known
         ]
         split = len(exchange.rows)
-        buffers, steps = build.buffers, build.steps_of
+        buffers, steps, at_end = build.buffers, build.steps_of, {s.target for s in flat(self.body.end)}
         self.exits = [
             (self.members[x], Exit(exchange, buffers[x], steps[x], full=x.id in build.full), x in self.written_once,
-             x == self.condition and x not in self.written_once)
+             x == self.condition and x not in at_end)
             for x in self.changed
         ]  # fmt: skip
         end = len(exchange.rows)

@@ -1,0 +1,42 @@
+"""Inputs that stay where they lie: vectors that a body only reads, with an entry everywhere. Its kernels read the
+memory of the vector itself, so no run copies them, and the program takes none for them.
+
+What a program captured is that memory. A vector that has other memory in a later run has moved: the program is captured
+again, and copies it from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from ...core.vector.vector import Vector
+from ...store import VectorStore
+from ..recorded.ir import Vec
+from .exchange import address
+from .member import Member
+
+ALIGNED = 16  # bytes, as the memory of programs: a view of somebody's array may begin anywhere
+
+
+class Inputs:
+    """Those of one program, by their arrays of values."""
+
+    def __init__(
+        self, members: Mapping[Vec, Member], held: Mapping[int, VectorStore], read: Collection[Vec], moved: set[int]
+    ) -> None:
+        """held: what the vectors hold, by number. read: those with values everywhere that nothing writes. moved: which
+        have, by `id`; more are added."""
+        self.members, self.moved = members, moved
+        self.values: dict[Vec, Any] = {}
+        for x in read:
+            store, vector = held[x.id], members[x].vector
+            known = isinstance(vector, Vector) and id(vector) not in moved
+            if known and not store.iso and address(store.values) % ALIGNED == 0:
+                self.values[x] = store.values
+
+    def stay(self) -> bool:
+        """Whether all still lie there."""
+        gone = [self.members[x] for x, array in self.values.items() if self.members[x].held().values is not array]
+        self.moved.update(id(member.vector) for member in gone)
+        return not gone
