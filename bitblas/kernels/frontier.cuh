@@ -37,14 +37,10 @@ __device__ __forceinline__ void append(bool add, u32 unit, u32* list, u64* count
   if (add) list[first + __popc(who & ((1u << WARP_LANE) - 1u))] = unit;
 }
 
-template <class T> __device__ __forceinline__ T sum_of_warp(T x) {
+// The sum of x over the warp is added to *to.
+__device__ __forceinline__ void add_of_warp(u64* to, u64 x) {
 #pragma unroll
   for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(ALL_LANES, x, d);
-  return x;
-}
-// That is added to *to.
-__device__ __forceinline__ void add_of_warp(u64* to, u64 x) {
-  x = sum_of_warp(x);
   if (WARP_LANE == 0 && x) atomicAdd(to, x);
 }
 

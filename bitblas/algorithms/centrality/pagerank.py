@@ -46,15 +46,10 @@ def pagerank(A, *, alpha=0.85, personalization=None, weighted=False, tol=1e-6, m
         return gb.Vector(dtype, 0)
 
     loop = check.loop(_iteration, A, gb, weighted, jumps is not None, alpha, tol, max_iter, dtype)
-    r, w, p = (loop.state[name] for name in ("ranks", "weights", "jumps"))
-    if weighted:
-        # w = A plus.times 1: the sum of the weights of the edges that leave a vertex
-        w << A.reduce_rowwise(gb.monoid.plus[dtype])
-        w << w.select(gb.select.valuegt, 0.0)
     if jumps is not None:
-        p << jumps
+        loop.state["jumps"] << jumps
     power.run(loop, "pagerank")
-    return loop.result(r)
+    return loop.result(loop.state["ranks"])
 
 
 def _ranked_in(gb, dtype):
@@ -84,7 +79,11 @@ def _jumps(personalization, n, gb):
 def _iteration(A, gb, weighted, personal, alpha, tol, max_iter, dtype):
     n, binary, plus, FP64 = A.nrows, gb.binary, gb.monoid.plus, gb.dtypes.FP64
     along = gb.semiring.plus_times[dtype] if weighted else gb.semiring.plus_second[dtype]
-    r, weights, p = (gb.Vector(dtype, n) for _ in range(3))
+    r, p, w = gb.Vector(dtype, n), gb.Vector(dtype, n), gb.Vector.from_scalar(0.0, n, dtype=dtype)
+    # w = alpha / (A plus.pair w): over the out-degree, or the sum of the weights; 0 where nothing can flow
+    leaving = A.reduce_rowwise(plus[dtype]).new() if weighted else A.mxv(w, gb.semiring.plus_pair[dtype]).new()
+    leaving << leaving.select(gb.select.valuegt, 0.0)
+    w(leaving.S) << leaving.apply(binary.truediv, left=alpha)
     rest, change = gb.Scalar(FP64), power.Change(gb, tol)
     # Scalars, where constants would be compiled into the body: it is one for all sizes and alphas.
     less, size = gb.Scalar.from_value(-alpha, FP64), gb.Scalar.from_value(n, FP64)
@@ -92,15 +91,11 @@ def _iteration(A, gb, weighted, personal, alpha, tol, max_iter, dtype):
     def begin():
         # r = 1 / n
         r << 1 / n
-        # w = alpha / (A plus.pair r), or by the sums of weights: alpha over the out-degree, 0 where nothing can flow
-        degrees = weights.dup() if weighted else A.mxv(r, gb.semiring.plus_pair[dtype]).new()
-        w, flow = gb.Vector(dtype, n), gb.Vector(dtype, n)
-        w << 0.0
-        w(degrees.S) << degrees.apply(binary.truediv, left=alpha)
-        share(w, flow)
-        return w, flow
+        flow = gb.Vector(dtype, n)
+        share(flow)
+        return (flow,)
 
-    def share(w, flow):
+    def share(flow):
         # flow = w .* r; rest = 1 - alpha sum((w != 0) .* r)
         flow << binary.times(w & r)
         flows = w.apply(binary.isne, right=0.0).new()
@@ -111,14 +106,14 @@ def _iteration(A, gb, weighted, personal, alpha, tol, max_iter, dtype):
         if not personal:
             rest << rest.apply(binary.truediv, right=size)
 
-    def body(_, w, flow):
+    def body(_, flow):
         # t = A' plus.second flow + rest p: the rest comes to all vertices alike, or as they are preferred
         t = A.T.mxv(flow, along).new()
         t(plus) << (p.apply(binary.times, right=rest) if personal else 0.0)
         if not personal:
             t << t.apply(binary.plus, right=rest)
         change.step(r, t)
-        share(w, flow)
+        share(flow)
 
-    state = {"ranks": r, "weights": weights, "jumps": p}
-    return {"begin": begin, "body": body, "while_": change.going, "limit": max_iter, **state}
+    state = {"ranks": r, "jumps": p, "while_": change.going}
+    return {"begin": begin, "body": body, "limit": max_iter, **state}

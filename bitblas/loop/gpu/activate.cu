@@ -10,8 +10,7 @@
 #define AT_ONCE 4  // half words
 #define AHEAD (OPENS ? 1 : 4)  // half words of a lane that are asked for before the first is looked at
 #define MANY_PULL 16
-#define MANY_HERE 8  // the same of the positions that a warp asks for together, which stand far from each other,
-#define FEW_HERE 8   // if these are in so many half words
+#define MANY_HERE 8  // the same of the positions that a warp asks for together, which stand far from each other
 #if LATE
 #define PARAMETERS , const u64 *condition, const i64 *rounds, i64 ahead
 #elif !OPENS
@@ -48,13 +47,13 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
 #pragma unroll
       for (int k = 0; k < AHEAD; ++k) words[k] = mine + k * 32 * warps < halves ? ((const u32*)bits)[mine + k * 32 * warps] : 0;
 #if LISTS && !OPENS
-      if (most + 1 != 0) {
-        u32 here = 0, words_here = 0;
+      if (most + 1 != 0 && begin + (32 * AHEAD - 1) * warps < halves) {
+        u32 here = 0;
 #pragma unroll
-        for (int k = 0; k < AHEAD; ++k) here += __popc(words[k]), words_here += mine + k * 32 * warps < halves;
-        here = sum_of_warp(here), words_here = sum_of_warp(words_here);
-        const bool many = words_here >= FEW_HERE && here * MANY_HERE > 32 * words_here;
-        if (WARP_LANE == 0 && many && known <= most) atomicAdd(state + WORK, most + 1), known = most + 1;
+        for (int k = 0; k < AHEAD; ++k) here += __popc(words[k]);
+#pragma unroll
+        for (int d = 16; d; d >>= 1) here += __shfl_xor_sync(ALL_LANES, here, d);
+        if (WARP_LANE == 0 && here * MANY_HERE > 1024 * AHEAD && known <= most) atomicAdd(state + WORK, most + 1), known = most + 1;
       }
 #endif
     }
@@ -66,7 +65,7 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
 #if LISTS
 #if !OPENS
     if (listed * MANY_PULL > (u64)size && known <= most) atomicAdd(state + WORK, most + 1), known = most + 1;
-    if (WARP_LANE == 0 && known > most) state[DENSE] = 1;
+    if (WARP_LANE == 0 && known > most) poke(state + DENSE, 1ull);
     if (__shfl_sync(ALL_LANES, (u32)(known > most), 0)) continue;
 #endif
     u32 todo = __ballot_sync(ALL_LANES, word != 0);

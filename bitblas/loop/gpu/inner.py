@@ -26,7 +26,7 @@ COPIES, COPIES_SKEWED = 12, 9
 COPIES_DENSE = 3  # of a search where neighbours' neighbours are nearly all: Mycielski's 14 .115 ms, .121 with 9
 COPIES_INSIDE = 3  # of passes alone in a loop inside a round: it is entered often, and over soon
 # Where products cannot be skipped, but take little longer than another run of the body: up to so many entries.
-COPIES_BRIEF, BRIEF = 2, 1 << 22
+COPIES_BRIEF, BRIEF = 4, 1 << 22
 
 
 def copies_of(
