@@ -156,3 +156,20 @@ def test_statements_at_the_entries_of_a_step_that_pulls(device, form, share):
     assert at(chosen) == want.tolist()
     assert at(gone) == near.tolist()
     assert at(s) == np.setdiff1d(alive, np.append(near, want)).tolist()
+
+
+def test_a_condition_that_end_writes(device):
+    """Is handed out as `end` leaves it, though the loop has ended because it was empty."""
+    left = gb.Vector.from_coo([1], [2], INT64, size=N)
+
+    def body(_):
+        left << left.apply(gb.binary.minus, right=1)
+        left << left.select(gb.select.valuegt, 0)
+
+    def end():
+        left << full(gb, [7] * N)
+
+    program = Program(body, while_=left, end=end)
+    assert program.run() == 2 and dense(left) == [7] * N
+    left.clear()
+    assert program.run() == 0 and dense(left) == [7] * N

@@ -25,7 +25,9 @@ Launch = Callable[[], None]
 COPIES, COPIES_SKEWED = 12, 9
 COPIES_DENSE = 3  # of a search where neighbours' neighbours are nearly all: Mycielski's 14 .115 ms, .121 with 9
 COPIES_INSIDE = 3  # of passes alone in a loop inside a round: it is entered often, and over soon
-# Where products cannot be skipped, but take little longer than another run of the body: up to so many entries.
+# Where products cannot be skipped, but take little longer than another run of the body: up to so many entries. On an
+# H200, microseconds with 2, 4, 10, in one run: 20 rounds of PageRank on Mycielski's 14 735, 687, 682, until a tolerance
+# 716, 674, 665.
 COPIES_BRIEF, BRIEF = 4, 1 << 22
 
 
