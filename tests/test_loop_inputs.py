@@ -8,6 +8,8 @@ from test_loop_index import dense, full
 
 import bitblas as gb
 import bitblas.loop.gpu.captured as captured
+from bitblas.algorithms import _check as check
+from bitblas.algorithms import pagerank
 from bitblas.loop import Program
 
 INT64 = gb.dtypes.INT64
@@ -173,3 +175,16 @@ def test_a_condition_that_end_writes(device):
     assert program.run() == 2 and dense(left) == [7] * N
     left.clear()
     assert program.run() == 0 and dense(left) == [7] * N
+
+
+def test_loops_of_the_last_arguments_are_kept(device, captures, monkeypatch):
+    """Of others memory would pile up: each holds what its body reads."""
+    monkeypatch.setattr(check, "KEPT", 2)
+    A = gb.Matrix.from_coo([0, 1, 2, 3], [1, 2, 0, 0], 1, nrows=N, ncols=N)
+    ranks = {alpha: dense(pagerank(A, alpha=alpha)) for alpha in (0.5, 0.6, 0.7)}
+    made = len(captures)
+    assert [dense(pagerank(A, alpha=alpha)) for alpha in (0.7, 0.6, 0.7)] == [ranks[0.7], ranks[0.6], ranks[0.7]]
+    assert len(captures) == made  # the last two are there
+    assert dense(pagerank(A, alpha=0.5)) == ranks[0.5]
+    if device != "cpu":
+        assert len(captures) == made + 1

@@ -10,6 +10,8 @@ from numbers import Real
 
 from . import _watch as watch
 
+KEPT = 8  # loops of an algorithm with a matrix on a GPU, whose capture takes milliseconds
+
 
 def on_its_device(program):
     """Decorates an algorithm: the vectors that it makes live where its matrix does, whatever the default device is."""
@@ -90,7 +92,8 @@ def some(x, then):
 
 
 def loop(make, A, gb, *args):
-    """The Loop of these arguments for A: the one that was kept, if the contents of A are still the same."""
+    """The Loop of these arguments for A: the one that was kept, if the contents of A are still the same. Kept are those
+    of the last arguments: they hold memory."""
     keep = getattr(A, "_keep", None)  # python-graphblas keeps nothing
     if keep is None:
         return Loop(make, A, gb, *args)
@@ -100,7 +103,11 @@ def loop(make, A, gb, *args):
             kept[1:] = args, Loop(make, kept[0], gb, *args)
         found = kept[2]
     else:
-        found = keep((make, args), lambda twin: Loop(make, twin, gb, *args))
+        twin, loops = keep((make, "loops"), lambda twin: (twin, {}))
+        found = loops.pop(args, None) or Loop(make, twin, gb, *args)
+        loops[args] = found  # the last one
+        if len(loops) > KEPT:
+            loops.pop(next(iter(loops)), None)
     found.kept = True
     return found
 
