@@ -11,6 +11,7 @@ from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, Dat
 from ..device import Cluster
 from ..formats import FORMATS, Format
 from ..kernels.prologue import Variant
+from ..loop.fused.by_words import LARGE
 from ..loop.fused.fuse import Pass, Step
 from ..loop.fused.listed import Listed
 from ..loop.fused.passes import entry_text, pass_variant
@@ -144,18 +145,19 @@ def others() -> Iterator[Variant]:
     for per in sorted({format.rows_per_unit for format in FORMATS.values()}):
         yield activate_variant(per, 1, INT32)
         yield activate_variant(per, 1, INT32, late=True)
-    q, d, worse = Vec(0, 64, INT64), Vec(1, 64, INT64), Vec(2, 64, BOOL)
-    relax = [
-        Statement(worse, Pointwise(BOTH, BINARY["ge"][INT64], q, d)),
-        Statement(q, Pointwise(LEFT, None, q), Masked(worse, False, True), None, True),
-        Statement(d, Pointwise(LEFT, None, q), Masked(q, True, False)),
-    ]
-    yield pass_variant(relax, {}, q)[0]
-    found = [
-        Statement(d, Pointwise(LEFT, None, Scal(-1, INT64)), Masked(q, True, False)),
-        Statement(q, Pointwise(LEFT, None, d), Masked(worse, True, True), None, True),
-    ]
-    yield pass_variant(found, {2: BOOL.np_type.type(True)}, q)[0]
+    for size in (64, LARGE):
+        q, d, worse = Vec(0, size, INT64), Vec(1, size, INT64), Vec(2, size, BOOL)
+        relax = [
+            Statement(worse, Pointwise(BOTH, BINARY["ge"][INT64], q, d)),
+            Statement(q, Pointwise(LEFT, None, q), Masked(worse, False, True), None, True),
+            Statement(d, Pointwise(LEFT, None, q), Masked(q, True, False)),
+        ]
+        yield pass_variant(relax, {}, q)[0]
+        found = [
+            Statement(d, Pointwise(LEFT, None, Scal(-1, INT64)), Masked(q, True, False)),
+            Statement(q, Pointwise(LEFT, None, d), Masked(worse, True, True), None, True),
+        ]
+        yield pass_variant(found, {2: BOOL.np_type.type(True)}, q)[0]
     r, s = Vec(0, 64, FP64), Scal(0, FP64)
     total = [
         Statement(r, Pointwise(LEFT, BINARY["plus"][FP64], r, s)),

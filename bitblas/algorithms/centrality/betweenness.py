@@ -210,12 +210,14 @@ def _searching(A, gb, k, logs, edges):
         found(Q, P, V, W)
 
     def to_the_one_before(V, W):
-        # level = where V == depth: bytes are looked at first
+        # level = where V == depth, presence alone: bytes are looked at first
         depth << depth.apply(binary.minus, right=1)
         goes_on << depth.apply(binary.gt, right=1)
         low << depth.apply(binary.band, right=255)
-        level << W.select("==", low)
-        level(level.S, gb.replace) << V.select("==", depth)
+        near = make(BOOL)
+        near << W.select("==", low)
+        near(near.S, gb.replace) << V.select("==", depth)
+        level(near.S, gb.replace) << True
 
     def share(T, P):
         # T<level, replace> = (1 + D) ./ P, whose logarithm is log1p(D) - log(P)

@@ -14,19 +14,29 @@ from ..recorded.ir import Const, Gather, Masked, Pointwise, Scal, Statement, Ter
 from .index_text import literal
 from .pointwise import Text
 
-# Positions from which on a pass that computes goes by words too: it writes a value for the next statement to read, and
-# below that all is a matter of how many loads wait for one another.
+# Positions from which on it matters more what a pass reads than how many of its loads wait for one another.
 LARGE = 1 << 22
 
 
 def go_by_words(statements: Sequence[Statement], text: Text) -> bool:
     """Whether a pass moves entries alone, or is one over many positions of which it looks at few. Values need memory,
-    which vectors of one pass have not."""
-    large = max((s.target.size for s in statements if isinstance(s.target, Vec)), default=0) >= LARGE
+    which vectors of one pass have not: a statement writes them for the next one to read."""
+    large = is_large(statements)
     return all(_is_plain(s, text, large) for s in statements) and not any(
         isinstance(x, Vec) and x.id in text.local and x.id not in text.iso and x.dtype is not BOOL
         for s in statements for x in (*s.vectors, s.target)
     )  # fmt: skip
+
+
+def is_large(statements: Sequence[Statement]) -> bool:
+    """Whether a pass goes over many positions."""
+    return max((s.target.size for s in statements if isinstance(s.target, Vec)), default=0) >= LARGE
+
+
+def computes(statements: Sequence[Statement]) -> bool:
+    """Whether a pass does more than to move entries."""
+    found = (s for s in statements if isinstance(s.target, Vec))
+    return any(s.accum is not None or (isinstance(s.value, Pointwise) and s.value.op is not None) for s in found)
 
 
 def _is_plain(s: Statement, text: Text, large: bool) -> bool:
@@ -75,7 +85,7 @@ def _statement(text: Text, s: Statement, w: Vec, valued: bool) -> list[str]:
     if e.keep:
         lines.append(f"here = {_kept(text, e, x)};")
         x, dtype = _value(text, e.u), e.u.dtype
-    kept = "0u" if s.replace else f"{had} & ~open_here"
+    kept = "0u" if s.replace or s.mask is None else f"{had} & ~open_here"
     kept += "" if s.accum is None else f" | ({had} & open_here)"
     nothing = isinstance(e.u, Const) and e.u.value is None
     valued = valued and w.id not in text.iso
@@ -226,4 +236,6 @@ def _word(text: Text, x: Vec, name: str, kind: str, modified: bool, loads: list[
         stores.append(f"((u32*)x{x.id}_{kind})[mine] = {name}{x.id};")
 
 
-__all__ = ["by_words", "go_by_words", "half_words", "laziness", "scalar_lines", "truths"]
+__all__ = [
+    "by_words", "computes", "go_by_words", "half_words", "is_large", "laziness", "scalar_lines", "truths",
+]  # fmt: skip

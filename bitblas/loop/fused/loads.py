@@ -33,7 +33,7 @@ def _loaded(text: Text, x: Vec, written: bool, inside: str, *, held: bool) -> tu
     """Whether a vector has an entry at place p, and its value; None: nobody asks for it. held: bits are in half words
     that lanes hold."""
     c, local = x.dtype.c_type, x.id in text.local
-    bit = lambda name: f"(__shfl_sync(ALL_LANES, {name}{x.id}, owner) >> WARP_LANE & 1u)"
+    bit = lambda name: f"(__shfl_sync(ALL_LANES, {name}{x.id}, owner) >> at & 1u)"
     if local or x.id in text.full:
         has = "false" if local else inside
     elif held:
@@ -90,11 +90,11 @@ class Loads:
     def _store(self, text: Text, x: Vec, ready: bool) -> None:
         has = "inside" if ready else f"b{x.id}"
         if x.id not in text.full:
-            self.stores.append(f"put_half(w{x.id}, owner, b{x.id});")
+            self.stores.append(f"put_bits(w{x.id}, owner, at, few, b{x.id});")
         if x.id in text.iso:
             return
         if x.dtype is BOOL:
-            self.stores.append(f"put_half(t{x.id}, owner, {has} && v{x.id});")
+            self.stores.append(f"put_bits(t{x.id}, owner, at, few, {has} && v{x.id});")
             return
         self.own += [f"bool d{x.id} = false;"] * (x.id in text.noted)
         has = f"d{x.id}" if x.id in text.noted else has

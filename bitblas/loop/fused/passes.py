@@ -10,7 +10,7 @@ from semirings.dtypes import BOOL, DataType
 
 from ...kernels.prologue import Function, Variant, sum_of
 from ..recorded.ir import Pointwise, Reduce, Scal, Statement, Vec
-from .by_words import by_words, go_by_words, half_words, laziness, scalar_lines, truths
+from .by_words import by_words, computes, go_by_words, half_words, is_large, laziness, scalar_lines, truths
 from .fuse import Pass
 from .loads import Loads, load_text
 from .pointwise import Parameter, Text, literal, macro
@@ -19,6 +19,11 @@ from .together import late_scalars
 
 # What places that are loaded at once may take: registers, of the 64 of a thread, and statements.
 MOST_WORDS, MOST_LINES = 8, 48
+# Half words that a lane of a large pass looks at before it goes on, and the positions of each up to which lanes go
+# through their own. On an H100, microseconds of the passes of a round of betweenness from 64 sources, forth and back,
+# before and now: 105 and 370, so 79 and 245 (a grid of 2048 x 2048); 298 and 340, so 315 and 270 (a mesh of 27
+# neighbours). Of 8 half words registers spill.
+AHEAD, FEW = 4, 8
 
 
 def pass_variant(
@@ -39,7 +44,10 @@ def pass_variant(
     vectors = vectors_of(statements)
     modified = {s.written for s in statements if s.written is not None}
     sums = [s for s in statements if isinstance(s.value, Reduce)]
-    words = go_by_words(statements, text)
+    looked = _looked_at(text, statements, counted)
+    # What is computed at few places goes from statement to statement in registers.
+    few = bool(looked) and is_large(statements) and not sums and computes(statements)
+    words = not few and go_by_words(statements, text)
     stores: list[str] = []
     late: list[str] = []
     loads: Loads | None = None
@@ -62,10 +70,10 @@ def pass_variant(
     written = [s for s in scalars if writes(statements, s)]
     if written:
         after += _ending(text, sums, late, written, counted)
-    halves = " | ".join(f"w{x.id}" for x in _looked_at(text, statements, counted))
-    held = half_words(text, vectors, modified, truths(statements, text) if words else vectors)
+    stored = vectors if words else [x for x in vectors if x.id not in text.local]
+    held = half_words(text, stored, modified, truths(statements, text) if words else vectors)
     macros = [
-        f"#define BY_WORDS {int(words)}", f"#define SOME {f'({halves}) != 0' if halves else 'true'}",
+        f"#define BY_WORDS {int(words)}", *_looking(looked, ahead=is_large(statements)),
         macro("LOAD_WORDS", held[0]), macro("STORE_WORDS", held[1]),
         macro("PARAMETERS", [f", {p.declaration}" for p in text.parameters]),
         macro("BEFORE", before), macro("AFTER", after),
@@ -73,8 +81,8 @@ def pass_variant(
     ]  # fmt: skip
     if loads is not None:
         macros += [
-            f"#define POSITIONS {at_once(loads.words, len(statements))}", macro("MEMBERS", loads.members),
-            macro("NAMES", loads.names), macro("LOAD", loads.loads),
+            f"#define FEW {FEW if few else 0}", f"#define POSITIONS {at_once(loads.words, len(statements), few)}",
+            macro("MEMBERS", loads.members), macro("NAMES", loads.names), macro("LOAD", loads.loads),
         ]  # fmt: skip
     # No names of objects in the text: it is the key of the cache.
     label = f"{len(statements)} statements"
@@ -82,12 +90,21 @@ def pass_variant(
     return variant, tuple(text.parameters)
 
 
-def at_once(words: int, statements: int) -> int:
+def at_once(words: int, statements: int, few: bool = False) -> int:
     """How many places a thread loads before it goes on: as many as registers and the length of the text allow."""
-    for many in (4, 2):
+    for many in (2,) if few else (4, 2):
         if words * many <= MOST_WORDS and statements * many <= MOST_LINES:
             return many
     return 1
+
+
+def _looking(looked: Sequence[Vec], *, ahead: bool) -> list[str]:
+    """How a pass sees where there is nothing to do. ahead: before it does what there is."""
+    own = " | ".join(f"w{x.id}" for x in looked)
+    there = " | ".join(f"((const u32*)x{x.id}_bits)[i]" for x in looked)
+    ahead = ahead and bool(looked)
+    look = [f"#define LOOK(i) ({there})"] * ahead
+    return [f"#define SOME {own or 'true'}", f"#define AHEAD {AHEAD if ahead else 1}", *look]
 
 
 def _looked_at(text: Text, statements: Sequence[Statement], counted: Vec | Scal | None) -> list[Vec]:

@@ -1,9 +1,10 @@
 // Statements that treat every position by itself, fused. A lane holds a half word of the bits of each vector, and a warp
-// goes through its half words, POSITIONS at once, a thread a position of each; or (BY_WORDS) all that statements do to bits is
-// done to half words, and only values are written position by position. Scalars are computed before by every thread;
-// sums of entries by blocks, in an order that depends on the grid alone, and the block that is done last joins them, and
-// computes the scalars that depend on them.
-// SOME is false where the statements do nothing in a lane's half word. The text is generated (passes.py, by_words.py).
+// goes through its half words, POSITIONS at once, a thread a position of each, or (FEW) each lane through the few positions
+// of its own; or (BY_WORDS) all that statements do to bits is done to half words, and only values are written position by
+// position. Scalars are computed before by every thread; sums of entries by blocks, in an order that depends on the grid
+// alone, and the block that is done last joins them, and computes the scalars that depend on them.
+// SOME: the positions of a lane's half word beside which the statements do nothing; LOOK(i), where there are many half words:
+// those of half word i, which are asked for before all else is. The text is generated (passes.py, by_words.py).
 #include "kernels/vector.cuh"
 #include "kernels/frontier.cuh"
 #include "loop/gpu/indexed.cuh"
@@ -12,10 +13,17 @@
 #define SPARSE 4  // bits of a half word up to which each lane goes through those of its own
 
 // Whether no lane has more than a few positions: then all lanes do something at once.
-__device__ __forceinline__ bool is_sparse(u32 here) { return !__any_sync(ALL_LANES, __popc(here) > SPARSE); }
+__device__ __forceinline__ bool is_sparse(u32 here, int few = SPARSE) {
+  return !__any_sync(ALL_LANES, __popc(here) > few);
+}
 
-// The half word of bits that lane `owner` holds, from the bits of all lanes.
-__device__ __forceinline__ void put_half(u32& half, int owner, bool bit) {
+// Bits for the half word that lane `owner` holds, one from each lane; or (own) each lane's, for the bit `at` of its own.
+__device__ __forceinline__ void put_bits(u32& half, int owner, int at, bool own, bool bit) {
+  if (own) {
+    const u32 place = owner < 0 ? 0u : 1u << at;
+    half = (half & ~place) | (bit ? place : 0u);
+    return;
+  }
   const u32 all = __ballot_sync(ALL_LANES, bit);
   if (WARP_LANE == owner) half = all;
 }
@@ -111,9 +119,9 @@ template <class Get> __device__ __forceinline__ u32 kept_half(u32 here, i64 mine
 }
 
 #if !BY_WORDS
-// A place of one of the half words: whose it is, and what vectors hold there.
+// A place of one of the half words: whose it is, the bit, and what vectors hold there.
 struct Here {
-  int owner;
+  int owner, at;
   bool inside;
   i64 p;
   MEMBERS
@@ -150,44 +158,80 @@ pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
   const i64 halves = (size + 31) / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   int run = 32;
   while (run > 1 && halves < run * warps) run >>= 1;
-  for (i64 first = thread_number() / 32 * run; first < halves; first += 32 * warps) {
-    const i64 mine = first + (WARP_LANE & (run - 1)) + WARP_LANE / run * run * warps;
-    const bool held = mine < halves;
-    const u32 all = !held ? 0u : size - mine * 32 >= 32 ? ~0u : (1u << (size & 31)) - 1u;
-    (void)all;
-    LOAD_WORDS
-    const bool some = held && (SOME);
-#if BY_WORDS
-    AT_WORDS
-#else
-    // What several half words need is asked for before any of it is used.
-    for (u32 todo = __ballot_sync(ALL_LANES, some); todo;) {
-      Here all_here[POSITIONS];
-#pragma unroll
-      for (int i = 0; i < POSITIONS; ++i, todo &= todo - 1) {
-        Here& here = all_here[i];
-        const int owner = here.owner = todo ? __ffs(todo) - 1 : -1;
-        const i64 p = here.p = __shfl_sync(ALL_LANES, mine, owner & 31) * 32 + WARP_LANE;
-        const bool inside = here.inside = owner >= 0 && p < size;
-        (void)inside;
-        NAMES
-        LOAD
-      }
-#pragma unroll
-      for (int i = 0; i < POSITIONS; ++i) {
-        Here& here = all_here[i];
-        const int owner = here.owner;
-        const i64 p = here.p;
-        const bool inside = here.inside;
-        (void)owner, (void)p, (void)inside;
-        NAMES
-        AT_POSITION
-      }
-    }
+#ifdef LOOK
+  __shared__ u8 listed[BLOCK / 32][AHEAD * 32];
+  u8* const list = listed[threadIdx.x / 32];
 #endif
-    if (some) {
-      STORE_WORDS
+  for (i64 first = thread_number() / 32 * run; first < halves; first += AHEAD * 32 * warps) {
+    // Half word x of those that the warp looks at.
+    const auto half = [&](int x) { return first + (x & (run - 1)) + ((x & 31 & ~(run - 1)) + (x >> 5) * 32) * warps; };
+    int count = 32;
+#ifdef LOOK
+    // Those in which there is something, which are few where frontiers are small, are dealt to the lanes.
+    u32 looked[AHEAD];
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i) {
+      const i64 at = half(32 * i + WARP_LANE);
+      looked[i] = at < halves ? LOOK(at) : 0u;
     }
+    count = 0;
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i) {
+      const u32 who = __ballot_sync(ALL_LANES, looked[i] != 0);
+      if (looked[i]) list[count + __popc(who & ((1u << WARP_LANE) - 1u))] = (u8)(32 * i + WARP_LANE);
+      count += __popc(who);
+    }
+    __syncwarp();
+#endif
+    for (int from = 0; from < count; from += 32) {
+#ifdef LOOK
+      const i64 mine = from + WARP_LANE < count ? half(list[from + WARP_LANE]) : halves;
+#else
+      const i64 mine = half(WARP_LANE);
+#endif
+      const bool held = mine < halves;
+      const u32 all = !held ? 0u : size - mine * 32 >= 32 ? ~0u : (1u << (size & 31)) - 1u;
+      (void)all;
+      LOAD_WORDS
+      const u32 some = held ? (SOME) : 0u;
+#if BY_WORDS
+      AT_WORDS
+#else
+      const bool few = FEW && is_sparse(some, FEW);
+      // What several positions need is asked for before any of it is used.
+      const auto goes_on = [&](u32 todo) { return few ? __any_sync(ALL_LANES, todo != 0) != 0 : todo != 0; };
+      for (u32 todo = few ? some : __ballot_sync(ALL_LANES, some != 0); goes_on(todo);) {
+        Here all_here[POSITIONS];
+#pragma unroll
+        for (int i = 0; i < POSITIONS; ++i, todo &= todo - 1) {
+          Here& here = all_here[i];
+          const int next = __ffs(todo) - 1, owner = here.owner = few && todo ? WARP_LANE : next;
+          const int at = here.at = few ? next & 31 : WARP_LANE;
+          const i64 p = here.p = __shfl_sync(ALL_LANES, mine, owner & 31) * 32 + at;
+          const bool inside = here.inside = owner >= 0 && p < size;
+          (void)inside, (void)at;
+          NAMES
+          LOAD
+        }
+#pragma unroll
+        for (int i = 0; i < POSITIONS; ++i) {
+          Here& here = all_here[i];
+          const int owner = here.owner, at = here.at;
+          const i64 p = here.p;
+          const bool inside = here.inside;
+          (void)owner, (void)at, (void)p, (void)inside;
+          NAMES
+          AT_POSITION
+        }
+      }
+#endif
+      if (some) {
+        STORE_WORDS
+      }
+    }
+#ifdef LOOK
+    __syncwarp();  // all have read the list
+#endif
   }
   AFTER
 }
