@@ -9,7 +9,7 @@ import pytest
 import bitblas as gb
 from bitblas.exceptions import CaptureError
 from bitblas.loop import Program, at_once, holds_matrix, if_, repeat
-from bitblas.loop.fused import by_words
+from bitblas.loop.fused import by_words, passes
 
 BOOL, INT64, FP64 = gb.dtypes.BOOL, gb.dtypes.INT64, gb.dtypes.FP64
 N = 90
@@ -119,6 +119,7 @@ def test_what_a_body_says(device, turn, large, monkeypatch):
     places are, and as others."""
     if large:
         monkeypatch.setattr(by_words, "LARGE", 0)
+        monkeypatch.setattr(passes, "WIDE", 0)
     rows, cols = edges(seed=2)
 
     def made(lib):

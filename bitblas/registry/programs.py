@@ -11,10 +11,9 @@ from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, Dat
 from ..device import Cluster
 from ..formats import FORMATS, Format
 from ..kernels.prologue import Variant
-from ..loop.fused.by_words import LARGE
 from ..loop.fused.fuse import Pass, Step
 from ..loop.fused.listed import Listed
-from ..loop.fused.passes import entry_text, pass_variant
+from ..loop.fused.passes import WIDE, entry_text, pass_variant
 from ..loop.fused.steps import Opens, activate_variant, some_variant, step_variant
 from ..loop.gpu.patches import patch_of, patch_variants
 from ..loop.gpu.small import listed_variant, rounds_variant
@@ -145,7 +144,7 @@ def others() -> Iterator[Variant]:
     for per in sorted({format.rows_per_unit for format in FORMATS.values()}):
         yield activate_variant(per, 1, INT32)
         yield activate_variant(per, 1, INT32, late=True)
-    for size in (64, LARGE):
+    for size in (64, WIDE):
         q, d, worse = Vec(0, size, INT64), Vec(1, size, INT64), Vec(2, size, BOOL)
         relax = [
             Statement(worse, Pointwise(BOTH, BINARY["ge"][INT64], q, d)),

@@ -14,23 +14,24 @@ from ..recorded.ir import Const, Gather, Masked, Pointwise, Scal, Statement, Ter
 from .index_text import literal
 from .pointwise import Text
 
-# Positions from which on it matters more what a pass reads than how many of its loads wait for one another.
+# Positions from which on a pass that computes goes by words too: it writes a value for the next statement to read, and
+# below that all is a matter of how many loads wait for one another.
 LARGE = 1 << 22
 
 
 def go_by_words(statements: Sequence[Statement], text: Text) -> bool:
     """Whether a pass moves entries alone, or is one over many positions of which it looks at few. Values need memory,
-    which vectors of one pass have not: a statement writes them for the next one to read."""
-    large = is_large(statements)
+    which vectors of one pass have not."""
+    large = positions(statements) >= LARGE
     return all(_is_plain(s, text, large) for s in statements) and not any(
         isinstance(x, Vec) and x.id in text.local and x.id not in text.iso and x.dtype is not BOOL
         for s in statements for x in (*s.vectors, s.target)
     )  # fmt: skip
 
 
-def is_large(statements: Sequence[Statement]) -> bool:
-    """Whether a pass goes over many positions."""
-    return max((s.target.size for s in statements if isinstance(s.target, Vec)), default=0) >= LARGE
+def positions(statements: Sequence[Statement]) -> int:
+    """Over how many positions a pass goes."""
+    return max((s.target.size for s in statements if isinstance(s.target, Vec)), default=0)
 
 
 def computes(statements: Sequence[Statement]) -> bool:
@@ -237,5 +238,5 @@ def _word(text: Text, x: Vec, name: str, kind: str, modified: bool, loads: list[
 
 
 __all__ = [
-    "by_words", "computes", "go_by_words", "half_words", "is_large", "laziness", "scalar_lines", "truths",
+    "by_words", "computes", "go_by_words", "half_words", "laziness", "positions", "scalar_lines", "truths",
 ]  # fmt: skip

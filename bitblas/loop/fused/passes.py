@@ -10,7 +10,7 @@ from semirings.dtypes import BOOL, DataType
 
 from ...kernels.prologue import Function, Variant, sum_of
 from ..recorded.ir import Pointwise, Reduce, Scal, Statement, Vec
-from .by_words import by_words, computes, go_by_words, half_words, is_large, laziness, scalar_lines, truths
+from .by_words import by_words, computes, go_by_words, half_words, laziness, positions, scalar_lines, truths
 from .fuse import Pass
 from .loads import Loads, load_text
 from .pointwise import Parameter, Text, literal, macro
@@ -19,11 +19,12 @@ from .together import late_scalars
 
 # What places that are loaded at once may take: registers, of the 64 of a thread, and statements.
 MOST_WORDS, MOST_LINES = 8, 48
-# Half words that a lane of a large pass looks at before it goes on, and the positions of each up to which lanes go
-# through their own. On an H100, microseconds of the passes of a round of betweenness from 64 sources, forth and back,
-# before and now: 105 and 370, so 79 and 245 (a grid of 2048 x 2048); 298 and 340, so 315 and 270 (a mesh of 27
-# neighbours). Of 8 half words registers spill.
-AHEAD, FEW = 4, 8
+# Positions from which on every warp of a GPU has more than one turn. Where some vectors say if there is anything to do,
+# AHEAD half words of theirs are looked at by a lane before it goes on, and what is computed goes from statement to
+# statement in registers, at up to FEW positions of a half word by its own lane. On an H100, microseconds of the passes
+# in a round of betweenness from 64 sources, forth and back: 105 and 370 without, 79 and 256 with (a grid of 2048 x
+# 2048); 298 and 341, 316 and 288 (a mesh of 27 neighbours, where many half words have something). Of 8 registers spill.
+WIDE, AHEAD, FEW = 1 << 23, 4, 8
 
 
 def pass_variant(
@@ -45,8 +46,8 @@ def pass_variant(
     modified = {s.written for s in statements if s.written is not None}
     sums = [s for s in statements if isinstance(s.value, Reduce)]
     looked = _looked_at(text, statements, counted)
-    # What is computed at few places goes from statement to statement in registers.
-    few = bool(looked) and is_large(statements) and not sums and computes(statements)
+    ahead = bool(looked) and positions(statements) >= WIDE
+    few = ahead and not sums and computes(statements)
     words = not few and go_by_words(statements, text)
     stores: list[str] = []
     late: list[str] = []
@@ -73,7 +74,7 @@ def pass_variant(
     stored = vectors if words else [x for x in vectors if x.id not in text.local]
     held = half_words(text, stored, modified, truths(statements, text) if words else vectors)
     macros = [
-        f"#define BY_WORDS {int(words)}", *_looking(looked, ahead=is_large(statements)),
+        f"#define BY_WORDS {int(words)}", *_looking(looked, ahead),
         macro("LOAD_WORDS", held[0]), macro("STORE_WORDS", held[1]),
         macro("PARAMETERS", [f", {p.declaration}" for p in text.parameters]),
         macro("BEFORE", before), macro("AFTER", after),
@@ -98,11 +99,10 @@ def at_once(words: int, statements: int, few: bool = False) -> int:
     return 1
 
 
-def _looking(looked: Sequence[Vec], *, ahead: bool) -> list[str]:
+def _looking(looked: Sequence[Vec], ahead: bool) -> list[str]:
     """How a pass sees where there is nothing to do. ahead: before it does what there is."""
     own = " | ".join(f"w{x.id}" for x in looked)
     there = " | ".join(f"((const u32*)x{x.id}_bits)[i]" for x in looked)
-    ahead = ahead and bool(looked)
     look = [f"#define LOOK(i) ({there})"] * ahead
     return [f"#define SOME {own or 'true'}", f"#define AHEAD {AHEAD if ahead else 1}", *look]
 

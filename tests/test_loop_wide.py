@@ -9,7 +9,7 @@ import pytest
 from test_loop_matrices import run, same
 
 import bitblas as gb
-from bitblas.loop.fused import by_words, passes
+from bitblas.loop.fused import passes
 
 # Emulated GPUs have few warps: each looks several times, and the last half word is not whole.
 SIZE = 32 * 6000 + 7
@@ -70,7 +70,7 @@ def summing(lib, q, p, d, s):
 @pytest.mark.parametrize("alike", [True, False], ids=["alike", "in_parts"])
 @pytest.mark.parametrize("make", [computing, moving, summing])
 def test_few_and_many_positions(device, turn, make, alike, monkeypatch):
-    monkeypatch.setattr(by_words, "LARGE", 1000)
+    monkeypatch.setattr(passes, "WIDE", 1000)
     texts = []
     plain = passes.Variant
     monkeypatch.setattr(passes, "Variant", lambda *how: texts.append(how[-1]) or plain(*how))
