@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import core_programs
 import kernel_calls
@@ -34,6 +35,7 @@ from bitblas import algorithms, binary, device, semiring
 from bitblas.device import jit
 from bitblas.formats import format_of
 from bitblas.kernels.prologue import Variant
+from bitblas.loop.fused import passes
 from bitblas.registry import variants as registry
 
 # Constants that the plan sets by the operands, and by the device.
@@ -124,8 +126,13 @@ def programs(key: str, how: tuple[str, int | None]) -> None:
         run(A, 5)
     for weights in (np.float32, np.int64):
         algorithms.sssp(test_loop.graph(symmetric=True, weights=weights, **FORMS[key]), 5)
-    for run in (algorithms.pagerank, algorithms.connected_components, algorithms.triangle_count):
-        run(A)
+    algorithms.pagerank(A), algorithms.connected_components(A), algorithms.triangle_count(A)
+
+
+def wide() -> None:
+    """Passes as those over many places are."""
+    with mock.patch.object(passes, "WIDE", 0):
+        algorithms.betweenness_centrality(test_loop.graph(symmetric=True), range(9))
 
 
 def long_rows(key: str) -> None:
@@ -162,6 +169,7 @@ def texts(programs: str, dtype: str, *, fresh: bool) -> None:
 
 def tasks() -> Iterator[Task]:
     yield "single rows", single_rows
+    yield "programs over many places", wide
     for key in FORMS:
         how = FORMS[key]["format"], FORMS[key].get("tile")
         for which in ("130x130", "gaps", "long hub"):
