@@ -5,8 +5,9 @@ pytest --device cuda      only what takes `device` or is marked `gpu` runs, on t
 pytest --all              more examples, other ones each time
 
 While a test runs on a GPU or in the emulator, the CPU's kernels raise, so that nothing falls back to them unseen; a
-test that compares devices is marked `uses_cpu`. Of a test that is marked `in_turn`, `make test` runs each case on one
-of the two devices: the one that the case names, or one after the other; on the other one it is slow.
+test that compares devices is marked `uses_cpu`, one of what the CPU does not have `off_cpu`. Of a test that is marked
+`in_turn`, `make test` runs each case on one of the two devices: the one that the case names, or one after the other; on
+the other one it is slow.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     folder.mkdir(exist_ok=True)
     (folder / ".gitignore").write_text("*\n")
     config.addinivalue_line("markers", "uses_cpu: compares devices, so the CPU's kernels may run too")
+    config.addinivalue_line("markers", "off_cpu: of what the CPU does not have")
     config.addinivalue_line("markers", "in_turn: each case on one device, and on the others where slow tests run")
     hypothesis.settings.load_profile("many" if config.getoption("--all") else "few")
     if os.environ.get("BITBLAS_VARIANTS"):  # `make test` sets it: the list of the compiled variants that ran
@@ -59,11 +61,15 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "device" in metafunc.fixturenames:
         chosen = metafunc.config.getoption("--device")
-        metafunc.parametrize("device", [chosen] if chosen else DEVICES, indirect=True)
+        off_cpu = metafunc.definition.get_closest_marker("off_cpu") is not None
+        named = [chosen] if chosen else DEVICES[1:] if off_cpu else DEVICES
+        metafunc.parametrize("device", named, indirect=True)
 
 
 def _uses(item: pytest.Item, device: str) -> bool:
     needs_gpu = item.get_closest_marker("gpu") is not None
+    if device == "cpu" and item.get_closest_marker("off_cpu") is not None:
+        return False
     return device == "cuda" if needs_gpu else "device" in getattr(item, "fixturenames", ())
 
 

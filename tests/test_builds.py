@@ -109,9 +109,8 @@ def test_what_is_empty_turns_too(device, tile):
         assert (transposed.nrows, transposed.ncols, transposed.nvals, len(host(places))) == (ncols, nrows, 0, 0)
 
 
+@pytest.mark.off_cpu
 def test_too_large_to_sort(device):
-    if device == "cpu":
-        pytest.skip("the CPU counts")
     rows = rows_of([[0, 1], [1]], 2)
     rows.ncols = 1 << 63
     with pytest.raises(bitblas.exceptions.OutOfMemory, match="exceed what any GPU can sort"):

@@ -251,11 +251,10 @@ def test_every_device_gives_the_same_sums(device):
     assert chosen.to_host(sums).tolist() == [3, 12]
 
 
+@pytest.mark.off_cpu
 def test_nothing_falls_back_to_the_cpu(device):
     import bitblas.device
 
-    if device == "cpu":
-        pytest.skip("the CPU is no fallback for itself")
     with pytest.raises(AssertionError, match="a CPU kernel was asked for: kernels/fold"):
         bitblas.device.get("cpu").kernel(fold())
 

@@ -237,9 +237,8 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
+@pytest.mark.off_cpu
 def test_what_cannot_be_captured_is_named(device, name):
-    if device == "cpu":
-        pytest.skip("a plain loop captures nothing")
     A = graph()
     v, q = gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows)
     q[0] = True
@@ -266,9 +265,8 @@ def test_bad_arguments():
             Program(lambda k: None, while_=v, limit=limit)
 
 
+@pytest.mark.off_cpu
 def test_a_condition_that_never_changes_is_refused(device):
-    if device == "cpu":
-        pytest.skip("a plain loop just goes on")
     v, q = gb.Vector(INT64, 5), gb.Vector(BOOL, 5)
     q[0] = True
     with pytest.raises(CaptureError, match="never writes"):

@@ -173,9 +173,8 @@ def test_nothing_runs_where_the_loop_around_does_not(device, turn):
     assert dense(y) == [1, 1, 1]
 
 
+@pytest.mark.off_cpu
 def test_what_cannot_be_captured_inside(device):
-    if device == "cpu":
-        pytest.skip("a plain loop captures nothing")
     x, y = full(gb, [1, 1]), full(gb, [1, 1])
 
     def endless(_):

@@ -64,10 +64,9 @@ def index_statements(lib):
     return {name: dense(v) for name, v in locals().items() if name in "p found sums w times flags going parted".split()}
 
 
+@pytest.mark.off_cpu
 def test_index_vectors(device):
     """The same answers as python-graphblas, where arrays are arrays."""
-    if device == "cpu":
-        pytest.skip("the same statements as everywhere")
     expected, found = index_statements(graphblas), index_statements(gb)
     for name in expected:
         assert found[name] == expected[name], name
@@ -175,9 +174,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.off_cpu
 def test_what_index_vectors_cannot_do_is_named(device, name):
-    if device == "cpu":
-        pytest.skip("a plain loop captures nothing")
     statement, said = REFUSED[name]
     p, x, q = full(gb, numbers(0)), full(gb, numbers(1)), gb.Vector.from_scalar(True, N)
     x.name = "x"
@@ -191,9 +189,8 @@ def test_what_index_vectors_cannot_do_is_named(device, name):
     assert dense(p) == numbers(0).tolist()
 
 
+@pytest.mark.off_cpu
 def test_positions_of_a_reordered_matrix_are_refused(device):
-    if device == "cpu":
-        pytest.skip("a plain loop captures nothing")
     A = gb.Matrix.from_coo(np.arange(N), numbers(0), 1, nrows=N, ncols=N).reorder(numbers(1).argsort())
     p, q = full(gb, numbers(0)), gb.Vector.from_scalar(True, N)
 
