@@ -149,10 +149,10 @@ class CompressedBuild:
         order="columnwise" of {column: {row: value}}. Raises ValueError for `order`."""
         columns = is_columnwise(order)
         keyed = isinstance(nested_dicts, Mapping)
-        major = np.fromiter(nested_dicts, np.int64, len(nested_dicts)) if keyed else None
+        major = list(nested_dicts) if keyed else None
         dicts = list(nested_dicts.values()) if keyed else list(nested_dicts)
         indptr = np.cumsum([0, *map(len, dicts)])
-        minor = np.array(list(itertools.chain.from_iterable(dicts)), np.int64)
+        minor = list(itertools.chain.from_iterable(dicts))
         values: Any = [x for inner in dicts for x in inner.values()]
         if dtype is not None and not values:
             values = np.zeros(0, dtypes.lookup_dtype(dtype).np_type)

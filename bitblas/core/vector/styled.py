@@ -40,7 +40,7 @@ class StyledVector:
         values: Any = list(d.values())
         if not d and dtype is None:
             values = np.zeros(0)
-        return cls.from_coo(np.fromiter(d, np.int64, len(d)), values, dtype, size=size, name=name, device=device)
+        return cls.from_coo(list(d), values, dtype, size=size, name=name, device=device)
 
     @classmethod
     def from_pairs(
@@ -54,8 +54,7 @@ class StyledVector:
         if len(parts) not in (0, 2):
             raise ValueError(f"pairs: expected two elements in each item, got {len(parts)}")
         indices, values = parts or ((), ())
-        at = np.array(indices, np.int64)
-        return cls.from_coo(at, list(values), dtype, size=size, dup_op=dup_op, name=name, device=device)
+        return cls.from_coo(list(indices), list(values), dtype, size=size, dup_op=dup_op, name=name, device=device)
 
     if TYPE_CHECKING:
 
