@@ -15,7 +15,7 @@ from ..config import config
 from ..device import Device
 from ..exceptions import DeviceError, IndexOutOfBound, InvalidValue
 from ..formats import Structure
-from .exact import NotNumbers, array_of, contents, exceeds, integer_written, is_text, listed
+from .exact import NotNumbers, array_of, contents, exceeds, integer_written, is_text
 
 _NUMBERS = "biufc"  # kinds of NumPy's types
 
@@ -82,7 +82,8 @@ def index_array(device: Device, data: Any, name: str, *, narrow: bool = False) -
     dimension, IndexOutOfBound for numbers beyond 2**63."""
     data = device.adopt(data, name)
     if not isinstance(data, (np.ndarray, device.xp.ndarray)):
-        typed, data = hasattr(data, "dtype"), listed(data)
+        typed = hasattr(data, "dtype")
+        data = data if typed or hasattr(data, "__len__") else list(data)
         try:
             data = array_of(data)
         except OverflowError:
@@ -157,7 +158,7 @@ def value_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
         array = data if want is None else data.astype(want.np_type, copy=False)
     else:
         typed = hasattr(data, "dtype")
-        array = np.asarray(data) if typed else array_of(listed(data), want)
+        array = np.asarray(data) if typed else array_of(data, want)
         if typed and array.dtype.kind == "O":
             array = array_of(array, want)
         elif typed and want is not None and array.dtype != want.np_type and not is_text(array):
@@ -180,7 +181,7 @@ def written_array(device: Device, data: Any, to: DataType) -> tuple[Any, DataTyp
     of type `to`; OverflowError if it does not hold them."""
     if to._is_udt or hasattr(data, "dtype"):
         return value_array(device, data, to if to._is_udt else None)
-    data = listed(data)
+    data = data if hasattr(data, "__len__") or np.isscalar(data) else list(data)
     try:
         array, found = value_array(device, data, None)
     except OverflowError:

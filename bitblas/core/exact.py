@@ -7,7 +7,7 @@ beyond 2**63 next to smaller ones and for integers next to floats. Here integers
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from numbers import Number
 from typing import Any
 
@@ -24,26 +24,28 @@ class NotNumbers(ValueError, TypeError):
     """Values that are text, or Python objects of other kinds."""
 
 
-def listed(data: Any) -> Any:
-    """What has an order but no positions (generators, keys and values of dictionaries) as a list; all else as it is."""
-    if isinstance(data, (list, tuple, str, bytes)) or hasattr(data, "__getitem__") or hasattr(data, "__array__"):
-        return data
-    if not isinstance(data, Iterable) or (isinstance(data, Set) and not isinstance(data, _VIEWS)):
-        return data
-    return list(data)
+def keys_of(keys: Callable[[], Iterable[Any]], count: int) -> Any:
+    """So many keys of dictionaries as an INT64 array; if some are no indices, as a list, which `index_array` refuses."""
+    try:
+        return np.fromiter(map(operator.index, keys()), np.int64, count)
+    except (TypeError, OverflowError):
+        return list(keys())
 
 
 def array_of(data: Any, want: DataType | None = None) -> np.ndarray[Any, Any]:
-    """A list, a number or an array of Python objects as an array of type `want`, or of the type that NumPy finds; but
-    integers alone are INT64, or UINT64 if they need it, never floats.
+    """A list, what else has an order (generators, keys and values of dictionaries), a number or an array of Python
+    objects as an array of type `want`, or of the type that NumPy finds; but integers alone are INT64, or UINT64 if they
+    need it, never floats.
 
     If NumPy's type is none of numbers, the array is returned as it is. Raises OverflowError for an integer that the
     type does not hold, ValueError for NaN as an integer, NotNumbers for objects that are no numbers.
     """
     array = np.asarray(data)
     kind = array.dtype.kind
+    if kind == "O" and not array.ndim and (isinstance(data, _VIEWS) or _is_iterator(data)):
+        return array_of(list(data), want)
     if want is None:
-        if kind not in "fO" or not array.size or isinstance(_first(data), (float, np.floating)):
+        if kind not in "fO" or type(data) is float or not array.size or isinstance(_first(data), (float, np.floating)):
             return array if kind != "O" else _with_floats(data, array)
         whole = _all_integers(data, array)
         if whole is None:
@@ -113,6 +115,11 @@ def contents(array: Any) -> str:
         return f"an array of {array.dtype}"
     kind = type(array.flat[0])
     return f"Python objects, such as one of {kind.__module__}.{kind.__qualname__}"
+
+
+def _is_iterator(data: Any) -> bool:
+    """Whether it can be gone through in an order that is its own, as sets have none."""
+    return isinstance(data, Iterable) and not isinstance(data, (Set, Mapping, str, bytes))
 
 
 def _first(data: Any) -> Any:

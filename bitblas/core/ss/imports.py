@@ -13,7 +13,7 @@ import numpy as np
 from semirings import dtypes
 
 from ...exceptions import InvalidValue
-from ..exact import array_of, listed
+from ..exact import array_of
 from ..matrix.matrix import Matrix
 from ..options import check_options
 from ..statement.running import guarded
@@ -39,7 +39,7 @@ def _iso(values: Any, is_iso: bool, dtype: Any) -> Any:
 
 def _array(given: Any, want: Any = None) -> np.ndarray:
     """An array as it is; integers of lists stay integers."""
-    return np.asarray(given) if hasattr(given, "dtype") else array_of(listed(given), want)
+    return np.asarray(given) if hasattr(given, "dtype") else array_of(given, want)
 
 
 def _flat(array: Any, letter: str, size: int, name: str) -> np.ndarray:
