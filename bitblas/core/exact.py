@@ -25,7 +25,7 @@ class NotNumbers(ValueError, TypeError):
 
 
 def keys_of(keys: Callable[[], Iterable[Any]], count: int) -> Any:
-    """So many keys of dictionaries as an INT64 array; if some are no indices, as a list, which `index_array` refuses."""
+    """So many keys as an INT64 array; if some are no indices, as a list, which `index_array` refuses."""
     try:
         return np.fromiter(map(operator.index, keys()), np.int64, count)
     except (TypeError, OverflowError):
