@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.exact import exact_sum
 from ..graph import Values
 from ..io import Graph, host_coo
 from .algorithms import Summary
@@ -112,6 +113,8 @@ def number(word: str) -> Say:
 
 def mean(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
     values = host_coo(v)[1]
+    if values.dtype.kind in "iu" and len(values):
+        return {"mean": exact_sum(values) / len(values)}
     return {"mean": float(values.mean()) if len(values) else 0.0}
 
 
@@ -129,7 +132,7 @@ def upper(answer: Any, args: argparse.Namespace) -> Any:
 
 def forest(graph: Graph, F: Any, args: argparse.Namespace) -> Summary:
     tree = upper(F, args)
-    return {"trees": F.nrows - tree.nvals, "edges": tree.nvals, "weight": host_coo(tree)[2].sum().item()}
+    return {"trees": F.nrows - tree.nvals, "edges": tree.nvals, "weight": exact_sum(host_coo(tree)[2])}
 
 
 def matched(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.exact import exact_sum
 from ..io import host_coo
 
 PAGERANK_ROUNDS = 20
@@ -68,7 +69,7 @@ def _colors(answer: Any) -> str:
 
 def _msf(answer: Any) -> str:
     values = arrays(answer)[1]
-    return f"{len(values) // 2} edges, weight {values.sum() // 2}"
+    return f"{len(values) // 2} edges, weight {exact_sum(values) // 2}"
 
 
 def fixed(program: Callable[..., Any], A: Any, rounds: int, tol: float = 1e-300, **options: Any) -> Any:

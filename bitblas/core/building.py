@@ -12,8 +12,9 @@ from semirings.dtypes import DataType, cast_scalar, check_cast
 from .. import build
 from ..device import Device
 from .convert import value_array
+from .exact import array_of
 from .operators import joining, typed
-from .statement.operands import of
+from .statement.operands import of, operand
 
 
 def duplicates(dup_op: Any, values: Any, dtype: DataType) -> Any:
@@ -37,10 +38,13 @@ def check_lengths(values: Any, *indices: Any) -> None:
 
 def one_value(value: Any, dtype: Any) -> tuple[np.generic, DataType]:
     """What `from_scalar` is given, of `dtype` or of its own type."""
-    found, kind = of(value, None if dtype is None else dtypes.lookup_dtype(dtype))
+    want = None if dtype is None else dtypes.lookup_dtype(dtype)
+    if want is not None and type(value) in (int, float) and want.kind in "iu":  # 300 is no INT8: as in `from_coo`
+        value = array_of(value, want)[()]
+    found, kind = of(value, want)
     if found is None:
         raise ValueError("value: expected one, got an empty Scalar")
-    kind = kind if dtype is None else dtypes.lookup_dtype(dtype)
+    kind = kind if want is None else want
     return cast_scalar(found, kind), kind
 
 
@@ -62,7 +66,11 @@ def fill_of(fill_value: Any, dtype: Any, held: DataType, full: bool) -> tuple[np
         if not full:
             raise TypeError("fill_value must be given in `to_dense` when there are missing values")
         fill_value = False
-    found, of_fill = of(fill_value, held if held._is_udt else None)
+    if type(fill_value) is int and not held._is_udt:
+        into = held if dtype is None else dtypes.lookup_dtype(dtype)
+        found, of_fill = of(fill_value, into) if full or dtype is not None else operand(fill_value, "fill_value", held)
+    else:
+        found, of_fill = of(fill_value, held if held._is_udt else None)
     if found is None:
         raise TypeError("fill_value: expected a value, got an empty Scalar")
     if dtype is not None:

@@ -15,12 +15,9 @@ from ..config import config
 from ..device import Device
 from ..exceptions import DeviceError, IndexOutOfBound, InvalidValue
 from ..formats import Structure
+from .exact import NotNumbers, array_of, contents, exceeds, integer_written, is_text
 
 _NUMBERS = "biufc"  # kinds of NumPy's types
-
-
-class NotNumbers(ValueError, TypeError):
-    """Values that are text, or Python objects of other kinds."""
 
 
 def device_of(device: str | Device | None) -> Device:
@@ -51,15 +48,19 @@ def check_size(name: str, value: Any) -> int:
 
 
 def scalar_value(value: Any) -> np.generic:
-    """A Python or NumPy scalar as a NumPy scalar of a GraphBLAS type: bool, int (INT64), float (FP64), complex (FC64).
+    """A Python or NumPy scalar as a NumPy scalar of a GraphBLAS type: bool, int (INT64, or UINT64 from 2**63 on), float
+    (FP64), complex (FC64).
 
-    Raises TypeError for what is no scalar, OverflowError for an int beyond INT64.
+    Raises TypeError for what is no scalar, OverflowError for an int beyond UINT64.
     """
     kind = type(value)
     if kind is bool:
         return np.bool_(value)
     if kind is int:
-        return np.int64(value)
+        try:
+            return np.int64(value)
+        except OverflowError:
+            return integer_written(value, None, "value")[0]
     if kind is float:
         return np.float64(value)
     if kind is complex:
@@ -79,17 +80,20 @@ def scalar_type(value: np.generic) -> DataType:
 def index_array(device: Device, data: Any, name: str, *, narrow: bool = False) -> Any:
     """Indices as an INT64 array of the device; narrow: INT32 ones stay. ValueError for floats and for more than one
     dimension, IndexOutOfBound for numbers beyond 2**63."""
-    given = data = device.adopt(data, name)
+    data = device.adopt(data, name)
     if not isinstance(data, (np.ndarray, device.xp.ndarray)):
         typed = hasattr(data, "dtype")
-        data = np.asarray(data if typed or hasattr(data, "__len__") else list(data))
+        data = data if typed or hasattr(data, "__len__") else list(data)
+        try:
+            data = array_of(data)
+        except OverflowError:
+            beyond = max(map(int, np.array(data, object).ravel()), key=abs)
+            raise IndexOutOfBound(f"{name}: expected indices below 2**63, got {beyond}") from None
         if data.size == 0 and not typed:
             data = data.astype(np.int64)
     if data.dtype.kind not in "iu":
-        if isinstance(given, (list, tuple)) and all(isinstance(number, int) for number in given):
-            raise IndexOutOfBound(f"{name}: expected indices below 2**63, got {max(given, key=abs)}")
-        hint = "; numpy.unique(names, return_inverse=True) numbers names" if _is_text(data) else ""
-        raise ValueError(f"{name}: expected integers, got {_contents(data)}{hint}")
+        hint = "; numpy.unique(names, return_inverse=True) numbers names" if is_text(data) else ""
+        raise ValueError(f"{name}: expected integers, got {contents(data)}{hint}")
     if data.ndim != 1:
         raise ValueError(f"{name}: expected one dimension, got {data.ndim}")
     if data.dtype == np.uint64 and data.size:
@@ -138,7 +142,9 @@ def check_distinct(nvals: int, given: int) -> None:
 def value_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
     """Values as an array of the device, or as a NumPy scalar if they are one; and their type.
 
-    Python numbers that do not fit `dtype` raise OverflowError, as in NumPy.
+    Python numbers that do not fit `dtype` raise OverflowError, as in NumPy. Integers in lists never become floats
+    unless `dtype` is one, or another element is: without `dtype` they are INT64, or UINT64 from 2**63 on. Arrays with a
+    type are cast to `dtype` as C does.
     """
     want = None if dtype is None else dtypes.lookup_dtype(dtype)
     if want is None and getattr(getattr(data, "dtype", None), "kind", "") == "V":
@@ -151,23 +157,38 @@ def value_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
     if isinstance(data, device.xp.ndarray) and not isinstance(data, np.ndarray):
         array = data if want is None else data.astype(want.np_type, copy=False)
     else:
-        array = np.asarray(data if hasattr(data, "__len__") or np.isscalar(data) else _listed(data))
-        if want is not None and array.dtype != want.np_type and not _is_text(array):
+        typed = hasattr(data, "dtype")
+        array = np.asarray(data) if typed else array_of(data, want)
+        if typed and array.dtype.kind == "O":
+            array = array_of(array, want)
+        elif typed and want is not None and array.dtype != want.np_type and not is_text(array):
             with np.errstate(all="ignore"):
-                # A list is converted from its Python numbers, so that 300 does not wrap to an INT8.
-                source = array if hasattr(data, "dtype") or array.dtype.kind == "f" else data
-                if want.np_type.kind in "iu" and not hasattr(data, "dtype") and not np.isfinite(array).all():
-                    raise ValueError(f"values: expected numbers that {want} has, got NaN or infinity")
                 try:
-                    array = np.array(source, want.np_type) if source is not array else array.astype(want.np_type)
+                    array = array.astype(want.np_type)
                 except (ValueError, TypeError):
-                    raise NotNumbers(f"values: expected numbers, got {_contents(array)}") from None
+                    raise NotNumbers(f"values: expected numbers, got {contents(array)}") from None
     if array.dtype.kind not in _NUMBERS:
-        raise NotNumbers(f"values: expected numbers, got {_contents(array)}")
+        raise NotNumbers(f"values: expected numbers, got {contents(array)}")
     found = dtypes.lookup_dtype(array.dtype)
     if array.ndim == 0:
         return array.dtype.type(array.item()), found
     return device.asarray(array, found.np_type), found
+
+
+def written_array(device: Device, data: Any, to: DataType) -> tuple[Any, DataType]:
+    """Values that are assigned to an object of type `to`, of their own type: the assignment casts them, as GraphBLAS
+    does. But integers from 2**53 on that a common type of a list would round, or the cast from UINT64 would wrap, are
+    of type `to`; OverflowError if it does not hold them."""
+    if to._is_udt or hasattr(data, "dtype"):
+        return value_array(device, data, to if to._is_udt else None)
+    data = data if hasattr(data, "__len__") or np.isscalar(data) else list(data)
+    try:
+        array, found = value_array(device, data, None)
+    except OverflowError:
+        return value_array(device, data, to)
+    if to.kind in "iu" and found is not to and exceeds(data, array):
+        return value_array(device, data, to)
+    return array, found
 
 
 def entry_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
@@ -175,7 +196,7 @@ def entry_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
     want = None if dtype is None else dtypes.lookup_dtype(dtype)
     if want is None or not want._is_udt:
         if isinstance(data, (list, tuple)) and len(data) and isinstance(data[0], (list, tuple, np.ndarray)):
-            data = np.asarray(data)
+            data = array_of(data, want)
         if getattr(data, "ndim", 1) > 1 and data.dtype.kind in _NUMBERS:
             dtype = dtypes.lookup_dtype(np.dtype((data.dtype if want is None else want.np_type, data.shape[1:])))
     return value_array(device, data, dtype)
@@ -214,24 +235,6 @@ def pickled(dtype: DataType, values: Any) -> tuple[Any, Any]:
     if not isinstance(dtype, UserType):
         return values, dtype.name
     return (dtype.decoded([values])[0] if isinstance(values, np.generic) else dtype.decoded(values)), dtype
-
-
-def _is_text(array: Any) -> bool:
-    return array.dtype.kind in "OSUT" and array.size > 0 and isinstance(array.flat[0], (str, bytes))
-
-
-def _contents(array: Any) -> str:
-    """What an array holds that no numbers are read from, in words."""
-    if _is_text(array):
-        return f"text, such as {array.flat[0][:40]!r}"
-    if array.dtype.kind != "O" or not array.size:
-        return f"an array of {array.dtype}"
-    kind = type(array.flat[0])
-    return f"Python objects, such as one of {kind.__module__}.{kind.__qualname__}"
-
-
-def _listed(data: Any) -> Any:
-    return list(data) if hasattr(data, "__iter__") else data
 
 
 def check_symmetric(structure: Structure, said: bool) -> None:

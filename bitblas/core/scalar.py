@@ -22,7 +22,7 @@ from .statement.base import Output
 from .statement.delayed import Number
 from .statement.expr import ScalarExpression, enter
 from .statement.operand import Operand, describe
-from .statement.operands import apply_operator, compute_scalar, index_operator, of, operands, union_operator
+from .statement.operands import apply_operator, compute_scalar, index_operator, of, operand, operands, union_operator
 from .statement.recording import cast
 from .statement.recording import state as recording
 from .statement.running import computed, statement
@@ -45,10 +45,10 @@ class Scalar(Number, ShownScalar, Output):
 
     @classmethod
     def from_value(cls, value: Any, dtype: Any = None, *, is_cscalar: bool = False, name: str | None = None) -> Scalar:
-        """A Scalar of a bool (BOOL), int (INT64), float (FP64), NumPy scalar or Scalar; or of `dtype`. None, with a
-        dtype: an empty one.
+        """A Scalar of a bool (BOOL), int (INT64, or UINT64 from 2**63 on), float (FP64), NumPy scalar or Scalar; or of
+        `dtype`. None, with a dtype: an empty one.
 
-        Raises TypeError for what is no scalar.
+        Raises TypeError for what is no scalar, OverflowError for an int that 64 bits do not hold.
         """
         like = None if dtype is None else dtypes.lookup_dtype(dtype)
         found, kind = (None, None) if value is None and dtype is not None else of(value, like)
@@ -257,8 +257,8 @@ def _indexed(op: Typed, x: np.generic, thunk: Any) -> np.generic:
 
 def combine(left: Any, right: Any, op: Any, how: str = "mult", defaults: Any = (False, False)) -> ScalarExpression:
     """op of two scalars. Where one is empty: empty ("mult"), the other one ("add"), or op with a default ("union")."""
-    x, xt = of(left)
-    y, yt = of(right)
+    x, xt = _beside(left, right)
+    y, yt = _beside(right, left)
     if how == "union":
         f, *missing = union_operator(op, xt, yt, *defaults)
     else:
@@ -274,6 +274,13 @@ def combine(left: Any, right: Any, op: Any, how: str = "mult", defaults: Any = (
         return _evaluate(f, *(default if z is None else z for z, default in zip((x, y), missing)))
 
     return ScalarExpression(f"ewise_{how}", (Scalar.from_value(left), right), f, run)
+
+
+def _beside(value: Any, other: Any) -> tuple[np.generic | None, DataType]:
+    """An operand and its type; OverflowError for a Python integer that would become a float next to the other one."""
+    if type(value) is int and isinstance(other, Operand):
+        return operand(value, "x op y", other.dtype)
+    return of(value)
 
 
 enter(Scalar)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,10 +16,12 @@ from ..io.build import lesser, mirrored
 from ..io.chunks import BLOCK, MatrixMarketChunks
 from ..io.edges import Layout, Reader, delimiter_of
 from ..io.files import Source, opened
+from ..io.joining import check_joined, fits, grows, name_of, total_of, wide_type
 from ..io.mmfile import read_header
 from ..io.weights import decimal_of
 from . import parquet
 from .matrix import Matrix
+from .saved import all_or_none
 from .start import current
 
 
@@ -196,13 +198,21 @@ def _built(
     share: bool = True,
 ) -> Matrix:  # fmt: skip
     parts = [np.concatenate(arrays) for arrays in zip(*chunks)]
-    values: Any = True
-    if not pattern:
-        values = parts[2]
-        real = bool(current().told(np.array([values.dtype.kind == "f"])).any())
-        values = values.astype(np.float64) if real else values
-    made: Matrix = Matrix.from_coo(
-        parts[0], parts[1], values, dtype, nrows=nrows, ncols=ncols, dup_op=None if pattern else dup_op, share=share,
-        name=name, **layout,
-    )  # fmt: skip
+    how = {"nrows": nrows, "ncols": ncols, "share": share}
+    if pattern:
+        return cast(Matrix, Matrix.from_coo(parts[0], parts[1], True, dtype, dup_op=None, name=name, **how, **layout))
+    values = parts[2]
+    real = bool(current().told(np.array([values.dtype.kind == "f"])).any())
+    values = values.astype(np.float64) if real else values
+    if grows(dup_op, values.dtype) and dtype is None:
+        values = values.astype(wide_type(values.dtype))
+    made: Matrix = Matrix.from_coo(parts[0], parts[1], values, dtype, dup_op=dup_op, name=name, **how, **layout)
+    held = made.dtype.np_type
+    if real or not grows(dup_op, held):
+        return made
+    # Whether sums wrapped depends on the values of all ranks.
+    total = float(current().allreduce(np.array([total_of(values)]))[0])
+    if not fits(dup_op, total, held):
+        floats = Matrix.from_coo(parts[0], parts[1], values.astype(np.float64), dup_op=name_of(dup_op), **how)
+        all_or_none("read", lambda: check_joined("weights", dup_op, made._part, floats._part))
     return made

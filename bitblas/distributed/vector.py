@@ -11,13 +11,14 @@ from semirings.dtypes import FP64
 
 from ..core import Vector as Whole
 from ..core.building import check_lengths, fill_of
-from ..core.convert import check_range, check_size, index_array, value_array
+from ..core.convert import check_range, check_size, index_array, value_array, written_array
 from ..core.operators import monoid_of, typed
 from ..core.statement.axes import Axis
 from ..core.statement.expr import ScalarExpression
 from ..core.statement.indexing import IndexExpr
 from ..core.statement.mask import Mask
 from ..core.statement.operand import Operand, is_tensor
+from ..core.statement.operands import of
 from ..core.vector.styled import StyledVector
 from ..exceptions import DimensionMismatch
 from ..loop.recorded.state import plain
@@ -215,6 +216,8 @@ class Vector(InShares, StyledVector):
         with current().statement(lambda: f"assign to {self.name}[..]"):
             if index.size is None:
                 value = value._resolve().dup() if isinstance(value, Operand) and value.ndim == 0 else value
+                if not is_tensor(value):
+                    of(value, self.dtype)  # refused by all ranks, not only by the one that has the index
                 if mask is None and not s.low <= index.at < s.high:
                     self._changes()
                     return
@@ -228,7 +231,7 @@ class Vector(InShares, StyledVector):
                     raise DimensionMismatch(f"v[I] = x: expected a vector of size {index.size}, got {u.shape}")
                 value = self._chosen(u, keep)
             elif hasattr(value, "__len__") and not isinstance(value, str) and index.size is not None:
-                values, _ = value_array(d, value, None)
+                values, _ = written_array(d, value, self.dtype)
                 if len(values) != index.size:
                     raise DimensionMismatch(f"v[I] = x: expected {index.size} values, got {len(values)}")
                 value = values[keep]

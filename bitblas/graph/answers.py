@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import extras
+from ..core.exact import exact_sum
 from ..exceptions import InvalidValue
 
 if TYPE_CHECKING:
@@ -87,12 +88,13 @@ class Values(Mapping[Any, Any]):
         return self._numbers().min().item()
 
     def sum(self) -> Any:
-        """The sum of the values; of Booleans how many are True."""
-        return self._numbers(empty=True).sum().item()
+        """The sum of the values, exact for integers; of Booleans how many are True."""
+        return exact_sum(self._numbers(empty=True))
 
     def mean(self) -> float:
         """The mean of the values of those vertices that have one."""
-        return float(self._numbers().mean())
+        values = self._numbers()
+        return exact_sum(values) / len(values) if values.dtype.kind in "iu" else float(values.mean())
 
     def median(self) -> float:
         """The median of them."""

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import extras
+from ..core.exact import exact_sums
 from ..exceptions import InvalidValue, warn
 from . import arguments, given
 from .answers import Values
@@ -59,19 +62,50 @@ def edge_table(graph: Graph) -> dict[str, Any]:
 
 def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
     """Every edge in both directions; where the two have other values, the lesser one, or what dup_op makes of that of
-    the vertex that comes first and the other. where: how it is stored."""
+    the vertex that comes first and the other: of small integers an INT64, if it may be larger. where: how it is stored.
+    InvalidValue for a dup_op that is none, and for a value that does not fit."""
     import bitblas as gb
 
-    from ..io.build import check_dup_op, lesser
+    from ..io.build import lesser
+    from ..io.joining import check_dup_op, check_joined, fits, grows
 
-    both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
     if dup_op is None:
+        both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
         both << A.ewise_add(A.T, lesser(A.dtype))
         return both
-    check_dup_op(dup_op)
-    upper = A.select(gb.select.triu).new().ewise_add(A.select(gb.select.tril, -1).new().T, dup_op).new(A.dtype)
+    check_dup_op(dup_op, A.dtype)
+    growing = grows(dup_op, A.dtype.np_type) and A.nvals > 0
+    if growing and A.dtype.nbytes < 8:
+        A = A.dup(gb.dtypes.INT64)
+    upper = _joined(A, dup_op)
+    if growing and not fits(dup_op, 2.0 * _largest(A), A.dtype.np_type):
+        check_joined("to_undirected", dup_op, upper, _joined(A.dup(gb.dtypes.FP64), dup_op))
+    both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
     both << upper.ewise_add(upper.T, lesser(A.dtype))
     return both
+
+
+def check_joins(A: Any, dup_op: Any) -> None:
+    """InvalidValue for a dup_op that is none, or that the values of A do not have."""
+    from ..io.joining import check_dup_op
+
+    check_dup_op(dup_op, A.dtype)
+
+
+def _joined(A: Any, dup_op: Any) -> Any:
+    """The upper triangle, each entry joined with its mirror image."""
+    import bitblas as gb
+
+    lower = A.select(gb.select.tril, -1).new().T
+    return A.select(gb.select.triu).new().ewise_add(lower, dup_op).new(A.dtype)
+
+
+def _largest(A: Any) -> int:
+    """The largest absolute value of a Matrix of integers."""
+    import bitblas as gb
+
+    low, high = (A.reduce_scalar(f).new().value for f in (gb.monoid.min, gb.monoid.max))
+    return 0 if low is None else max(int(high), -int(low))
 
 
 def holds_names(graph: Graph, kind: str) -> bool:
@@ -108,8 +142,13 @@ def ends(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
 
     A = graph.matrix
     weighted = arguments.weighted_by(weighted, graph.attributes) and A.dtype != gb.dtypes.BOOL
-    real = weighted and A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64)
-    total = gb.Vector(float if real else int, A.nrows, device=A.device.name)
+    if weighted and A.dtype.kind in "iu" and A.nvals:
+        # Whether every vertex surely has a sum that INT64 holds.
+        limit = 2 * A.nvals
+        if int(A.dtype.highest) * limit >= 1 << 63 and _largest(A) * limit >= 1 << 63:
+            return Values(graph, _exact_ends(graph, out=out, into=into))
+    real = {"f": gb.dtypes.FP64, "c": gb.dtypes.FC64}.get(A.dtype.kind) if weighted else None
+    total = gb.Vector(real or gb.dtypes.INT64, A.nrows, device=A.device.name)
     A, count = (A.dup(total.dtype), gb.monoid.plus) if weighted else (A, gb.agg.count)
     total[:] = 0
     if out:
@@ -117,6 +156,30 @@ def ends(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
     if into:
         total(gb.binary.plus) << (A.reduce_columnwise(count) if graph.directed else loops(A).reduce_rowwise(count))
     return Values(graph, total)
+
+
+def _exact_ends(graph: Graph, *, out: bool, into: bool) -> Any:
+    """The sums of large integers at each vertex, INT64 or UINT64. InvalidValue if neither holds all of them."""
+    import bitblas as gb
+
+    from ..io.build import host_coo
+
+    A, sums = graph.matrix, [0] * graph.matrix.nrows
+    rows, cols, values = host_coo(A)
+    ends = [(rows, values)] if out else []
+    if into:
+        counted = slice(None) if graph.directed else rows == cols
+        ends.append((cols[counted], values[counted]))
+    for at, weights in ends:
+        sums = [x + y for x, y in zip(sums, exact_sums(weights, at.astype(np.int64), A.nrows))]
+    try:
+        return gb.Vector.from_dense(sums, device=A.device.name)
+    except OverflowError:
+        k = max(range(len(sums)), key=lambda vertex: abs(sums[vertex]))
+        raise InvalidValue(
+            f"weighted: expected sums of weights that INT64, or UINT64, holds, got {sums[k]} at vertex "
+            f"{graph.label(k)!r}. Hint: Graph(g.matrix.dup(float), g.labels) has weights whose sums are floats"
+        ) from None
 
 
 def over(graph: Graph, names: Iterable[Hashable]) -> Graph:

@@ -235,8 +235,11 @@ class Graph(Methods, metaclass=methods.Named):
 
     def to_undirected(self, dup_op: Any = None) -> Graph:
         """The same graph with each edge both ways. Of two values that differ the lesser one stands, or what dup_op
-        ("plus", "max", "first", ..) makes of both; the first is that of the edge from the vertex that comes first."""
+        ("plus", "max", "first", ..) makes of both; the first is that of the edge from the vertex that comes first.
+        Sums and products of small integers are INT64. Raises InvalidValue for a dup_op that is none or that values of
+        this type do not have, and for a sum that 64 bits do not hold."""
         if self._directed is False:
+            edges.check_joins(self.matrix, dup_op)
             return self
         more = {name: edges.both_ways(A, dup_op) for name, A in self.attributes.items()}
         return Graph(edges.both_ways(self.matrix, dup_op), self.labels, directed=False, attributes=more)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import GraphblasException, InvalidValue, OutOfMemory, warn
+from .joining import JOINING, check_dup_op, joined, name_of, wide_type
 
 
 def build(
@@ -25,10 +25,10 @@ def build(
     """
     if values is not None and dtype is not None:
         _check_held(source, values, dtype)
-    check_dup_op(dup_op)
+    check_dup_op(dup_op, None if values is None else values.dtype if dtype is None else dtype)
     if values is not None and dtype is None and dup_op is not None and values.dtype.kind in "iu":
-        values = values.astype(np.int64 if values.itemsize < 8 else values.dtype, copy=False)  # sums have room
-    sums = str(getattr(dup_op, "name", dup_op)).partition("[")[0] in ("plus", "times")
+        values = values.astype(wide_type(values.dtype), copy=False)  # sums have room
+    sums = name_of(dup_op) in ("plus", "times")
     if not directed and values is not None and sums and _there_already(rows, cols, values):
         warn(
             f"{source}: edges are there in both directions with the same weight, and dup_op joins these two: leave "
@@ -36,7 +36,7 @@ def build(
         )
     i, j, x = (rows, cols, values) if directed else mirrored(rows, cols, values)
     try:
-        return from_entries(i, j, x, dtype, shape, dup_op=dup_op, name=name, **storage)
+        return joined(source, i, j, x, dtype, shape, dup_op=dup_op, name=name, **storage)
     except MemoryError as error:
         raise OutOfMemory(f"{source}: {shape[0]} x {shape[1]} with {len(rows)} entries: {error}") from None
     except (ValueError, GraphblasException):
@@ -78,33 +78,9 @@ def _check_held(source: str, values: np.ndarray, dtype: Any) -> None:
         raise InvalidValue(f"{source}: dtype {kind}: expected weights that it holds, got {wrong}")
 
 
-JOINING = "dup_op (--dup-op) says how to join them: 'plus', 'min', 'max', 'first', .."
-# What other libraries call these, and what has no name of its own here.
-_OPERATORS = {
-    "sum": "'plus'",
-    "add": "'plus'",
-    "last": "'second'",
-    "product": "'times'",
-    "mul": "'times'",
-    "or": "'lor'",
-}
-_OPERATORS |= {"mean": "'plus', and 'plus' of ones, and divide", "count": "'plus' of ones", "keep": "'first'"}
-
-
 def warn_of_directions(source: str) -> None:
     """Warn of edges without a direction that were there in both with two values."""
     warn(f"{source}: edges are there in both directions with different values; the lesser stands; {JOINING}")
-
-
-def check_dup_op(dup_op: Any) -> None:
-    """Refuse a name that is no operator: InvalidValue, with the one that may be meant."""
-    import bitblas as gb
-
-    if not isinstance(dup_op, str) or not dup_op.isidentifier() or hasattr(gb.binary, dup_op):
-        return
-    near = difflib.get_close_matches(dup_op, [name for name in dir(gb.binary) if not name.startswith("_")], 1)
-    meant = _OPERATORS.get(dup_op) or (repr(near[0]) if near else "'plus', 'min', 'max', 'first', ..")
-    raise InvalidValue(f"dup_op: expected the name of a binary operator, got {dup_op!r}. Hint: {meant}")
 
 
 SPARSE, FEW = 10, 1000  # numbers from 0 for each vertex that has edges, and the numbers, from which on a warning comes

@@ -12,10 +12,11 @@ import numpy as np
 from .. import device as devices
 from ..exceptions import InvalidValue, OutOfMemory
 from ..graph.edges import both_ways
-from .build import JOINING, warn_of_directions
+from .build import warn_of_directions
 from .columns import Columns
 from .edges import Layout, Reader
 from .files import CHUNK, Source, opened
+from .joining import JOINING, cast_to, check_dup_op, check_joined, fits, grows, name_of, total_of
 from .mmfile import Header
 from .names import Names
 from .wrong import fed
@@ -49,10 +50,14 @@ class FileChunks(ABC):
     def __init__(self, source: Any, progress: bool | None) -> None:
         self.source, self.progress, self.name = source, progress, os.fspath(source)
         self.shape: tuple[int, ...] = ()
+        self.seen, self.total = 0, 0.0  # entries, and the sum of their absolute values
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        self.seen, self.total = 0, 0.0
         with opened(self.source, self.progress) as stream:
             for rows, cols, values in self.entries(stream):
+                self.seen += len(rows)
+                self.total += 0.0 if values is None or values.dtype.kind not in "iu" else total_of(values)
                 yield (rows, cols) if values is None else (rows, cols, values)
 
     @abstractmethod
@@ -63,14 +68,27 @@ class FileChunks(ABC):
         """The Matrix. Raises InvalidValue for entries given twice, with values and without dup_op; OutOfMemory."""
         import bitblas as gb
 
+        check_dup_op(dup_op)
         try:
-            return gb.Matrix.from_chunks(self, dup_op=dup_op, **how)
+            return self._joined(gb, dup_op, **how)
         except MemoryError as error:
             raise OutOfMemory(f"{self.name}: {error}") from None
         except ValueError as error:
             if isinstance(error, InvalidValue) or "Duplicate" not in str(error):
                 raise
             raise _Twice(f"{self.name}: expected every entry once, got one twice; {JOINING}") from None
+
+    def _joined(self, gb: Any, dup_op: Any, dtype: Any = None, name: str | None = None, **how: Any) -> Any:
+        """`Matrix.from_chunks`, but sums and products of integers do not wrap: those of a small dtype are made as
+        INT64."""
+        kind = None if dtype is None else gb.dtypes.lookup_dtype(dtype)
+        small = kind is not None and grows(dup_op, kind.np_type) and kind.nbytes < 8
+        A = gb.Matrix.from_chunks(self, dup_op=dup_op, dtype=gb.dtypes.INT64 if small else kind, name=name, **how)
+        held = A.dtype.np_type
+        if grows(dup_op, held) and A.nvals < self.seen and not fits(dup_op, self.total, held):
+            B = gb.Matrix.from_chunks(self, dup_op=name_of(dup_op), dtype=gb.dtypes.FP64, device=how.get("device"))
+            check_joined(self.name, dup_op, A, B)
+        return cast_to(self.name, A, kind, name) if small else A
 
 
 class _Twice(InvalidValue):

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import extras
+from ..core.exact import array_of, contents
 from ..exceptions import DimensionMismatch, InvalidValue
-from .build import build, columns_of, from_entries, host_coo, mirrored, one_value
+from .build import build, columns_of, host_coo, mirrored, one_value
+from .joining import check_dup_op, grows, joined
 
 if TYPE_CHECKING:
     from ..core import Matrix
@@ -27,12 +29,14 @@ def from_scipy_sparse(
     """A Matrix from a scipy.sparse array or matrix of any format, of the same dtype; explicit zeros are entries.
 
     Where all values are equal the Matrix holds one value. ``dup_op`` joins entries that are there twice; without it
-    they raise. ValueError for a dtype that GraphBLAS has not (float16).
+    they raise; sums and products of small integers are INT64. ValueError for a dtype that GraphBLAS has not (float16),
+    InvalidValue for a sum that 64 bits do not hold.
     """
     coo = A.tocoo()
-    return from_entries(
-        coo.row, coo.col, coo.data, A.dtype, A.shape, dup_op=dup_op, name=name, device=device, format=format, tile=tile,
-        packed=packed,
+    check_dup_op(dup_op)
+    return joined(
+        "scipy.sparse", coo.row, coo.col, coo.data, None if grows(dup_op, A.dtype) else A.dtype, A.shape, dup_op=dup_op,
+        name=name, device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
 
 
@@ -98,14 +102,14 @@ def from_networkx(
 
     An edge has the value of its attribute ``weight``, 1 where it has none or weight is None; an undirected edge is an
     entry in both directions. dup_op: what parallel edges become ("plus", as in NetworkX's matrices, "min", "first",
-    ..); None: InvalidValue. dtype: NumPy's choice (INT64 for integers) if not given.
+    ..); None: InvalidValue. dtype: INT64 for integers (UINT64 from 2**63 on), else NumPy's choice, if not given.
 
     Raises InvalidValue for a node list with a node twice or one that is not in G, and for a weight, other than the
-    default, that no edge has; ImportError without NetworkX.
+    default, that no edge has, or that dtype or the sum of parallel edges does not hold; ImportError without NetworkX.
     """
     import bitblas as gb
 
-    networkx = extras.load("networkx", "from_networkx")
+    extras.load("networkx", "from_networkx")
     kind = None if dtype is None else gb.dtypes.lookup_dtype(dtype)
     if not len(G):
         return gb.Matrix(
@@ -113,35 +117,36 @@ def from_networkx(
         )
     if weight not in (None, "weight") and len(G.edges) and not any(weight in data for *_, data in G.edges(data=True)):
         raise InvalidValue(f"weight: expected an attribute of edges, got {weight!r}, which none has")
-    if G.is_multigraph() and dup_op != "plus":
-        return _of_multigraph(
-            G, nodelist, weight, kind, dup_op=dup_op, name=name, device=device, format=format, tile=tile, packed=packed
-        )
-    try:
-        A = networkx.to_scipy_sparse_array(G, nodelist, None if kind is None else kind.np_type, weight)
-    except networkx.NetworkXError as error:
-        raise InvalidValue(f"nodelist: expected nodes of the graph, each once, got: {error}") from None
-    except (TypeError, ValueError) as error:
-        raise InvalidValue(f"weight: expected a number as {weight!r} of every edge, got others: {error}") from None
-    return from_scipy_sparse(A, name=name, device=device, format=format, tile=tile, packed=packed)
-
-
-def _of_multigraph(G: Any, nodelist: Any, weight: str | None, dtype: Any, *, dup_op: Any, **where: Any) -> Matrix:
-    """The same where parallel edges are joined otherwise, or refused."""
-    number = {node: k for k, node in enumerate(G if nodelist is None else nodelist)}
-    if nodelist is not None and (len(number) < len(nodelist) or not all(node in G for node in number)):
-        raise InvalidValue("nodelist: expected nodes of the graph, each once")
-    table = list((G if nodelist is None else G.subgraph(number)).edges(data=True))
+    nodes = list(G) if nodelist is None else list(nodelist)
+    absent = next((f", got {node!r}" for node in nodes if node not in G), None)
+    number = {} if absent else {node: k for k, node in enumerate(nodes)}
+    if absent or not nodes or len(number) < len(nodes):
+        got = absent or (", got one twice" if nodes else ", got none")
+        raise InvalidValue(f"nodelist: expected nodes of the graph, each once{got}")
+    table = list((G if len(number) == len(G) else G.subgraph(number)).edges(data=weight, default=1))
     rows, cols = (np.array([number[row[end]] for row in table], np.int64) for end in (0, 1))
-    weighted = any(weight in data for *_, data in table)
-    values = np.array([data.get(weight, 1) for *_, data in table]) if weighted else np.ones(len(table), np.int64)
+    values = _weights([value for *_, value in table], weight, kind)
     if not G.is_directed():
         rows, cols, values = mirrored(rows, cols, values)
-    if not weighted and dup_op is None:
+    where = {"name": name, "device": device, "format": format, "tile": tile, "packed": packed}
+    if not G.is_multigraph():
+        return joined("networkx", rows, cols, values, kind, (len(nodes),) * 2, dup_op=None, **where)
+    if dup_op is None and not any(weight in data for *_, data in G.edges(data=True)):
         dup_op = "first"  # all are 1
-    nodes, shape = list(number), (len(number), len(number))
     twice = lambda i, j: f": expected every edge once, got parallel ones from {nodes[i]!r} to {nodes[j]!r}"
-    return build("networkx", rows, cols, values, shape, dup_op=dup_op, dtype=dtype, where=twice, **where)
+    return build("networkx", rows, cols, values, (len(nodes),) * 2, dup_op=dup_op, dtype=kind, where=twice, **where)
+
+
+def _weights(weights: list[Any], attribute: str | None, kind: Any) -> np.ndarray:
+    """The weights of edges as an array of that type, or of the one that holds all of them, exactly."""
+    expected = f"weight: expected a number as {attribute!r} of every edge"
+    try:
+        values = array_of(weights, kind)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise InvalidValue(f"{expected}, got others: {error}") from None
+    if values.ndim != 1 or values.dtype.kind not in "biufc":
+        raise InvalidValue(f"{expected}, got others: {contents(values)}")
+    return values
 
 
 def to_networkx(m: Any, edge_attribute: str | None = "weight") -> Any:

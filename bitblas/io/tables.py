@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import extras
+from ..core.exact import array_of
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..graph import Graph, given
 from .build import build, host_coo, warn_of_gaps
@@ -119,6 +120,14 @@ def table_of(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence
     return dict(zip(names, [*made, values]))
 
 
+def _listed(column: Any, name: str) -> np.ndarray:
+    """A list as an array; integers stay integers."""
+    try:
+        return np.asarray(column) if hasattr(column, "dtype") else array_of(column)
+    except OverflowError as error:
+        raise InvalidValue(f"{name}: {error}".replace("dtype='FP64'", "float()")) from None
+
+
 def _column(table: Any, name: str) -> np.ndarray:
     """A column as an array. InvalidValue where it is not there, or has values that are missing."""
     known = getattr(table, "column_names", None) or getattr(table, "columns", None)
@@ -128,7 +137,7 @@ def _column(table: Any, name: str) -> np.ndarray:
     column = table[name]
     missing = getattr(column, "null_count", 0)  # of polars a method, of Arrow a number
     missing = missing() if callable(missing) else missing
-    array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    array = np.asarray(column.to_numpy()) if hasattr(column, "to_numpy") else _listed(column, f"column {name!r}")
     if array.dtype == object and not missing:
         missing = sum(value is None or value != value for value in array)
     if missing:
@@ -249,7 +258,7 @@ def from_igraph(
     """
     ends = np.array(G.get_edgelist(), np.int64).reshape(-1, 2)
     weighted = weight is not None and weight in G.es.attributes()
-    values = np.array(G.es[weight]) if weighted else np.ones(len(ends), np.int64)
+    values = _listed(G.es[weight], f"edge attribute {weight!r}") if weighted else np.ones(len(ends), np.int64)
     if values.dtype.kind not in "biuf":
         raise InvalidValue(f"edge attribute {weight!r}: expected a number at every edge, got {values.dtype}")
     rows, cols = ends[:, 0], ends[:, 1]

@@ -15,7 +15,7 @@ from ... import order as orders
 from ...exceptions import DimensionMismatch, DomainMismatch
 from ...flat import FlatStore
 from ...store import MatrixStore, empty_vector, full_vector
-from ..convert import same_device, value_array
+from ..convert import same_device, written_array
 from ..statement.axes import Axis
 from ..statement.delayed import Delayed
 from ..statement.expr import MatrixExpression
@@ -191,7 +191,10 @@ def _square(C: Any, value: Any) -> Any:
     """C[:, :] = [[...]]: an array of C's shape."""
     if isinstance(value, Operand) or np.ndim(value) != 2:
         return value
-    return type(C).from_dense(value, device=C.device)
+    if C.dtype._is_udt:
+        return type(C).from_dense(value, device=C.device)
+    array, dtype = written_array(C.device, value, C.dtype)
+    return type(C).from_dense(array, dtype=dtype, device=C.device)
 
 
 def _area_mask(C: Any, mask: Mask, axes: tuple[Axis, ...]) -> verbs.mxm.MatrixMask:
@@ -237,7 +240,7 @@ def _values(C: Any, value: Any, axes: tuple[Axis, ...], *, flat: bool = False) -
     own = C.dtype if C.dtype._is_udt else None
     listed = isinstance(value, (list, tuple)) or bool(getattr(value, "ndim", False))
     if not isinstance(value, Operand) and (listed if own is None else lines > 0 and several(value, own)):
-        array, dtype = value_array(device, value, own)
+        array, dtype = written_array(device, value, C.dtype)
         expected = tuple(a.size for a in axes if a.size is not None)
         if array.shape != expected:
             raise ValueError(f"C[I, J] = x: expected values of shape {expected}, got {array.shape}")

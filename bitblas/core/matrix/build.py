@@ -184,5 +184,8 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
             return None
         if not {*map(OF_PYTHON.get, map(type, values))} <= {dtype}:
             return None
-        found = dict(zip(zip(rows, columns), map(dtype.np_type.type, values)))
+        try:
+            found = dict(zip(zip(rows, columns), map(dtype.np_type.type, values)))
+        except OverflowError:  # which the constructor says
+            return None
         return found if len(found) == len(rows) else None

@@ -18,6 +18,7 @@ from ...device import Device
 from ...exceptions import InvalidValue
 from ...formats.csr.entries import are_pointers, numbers_of
 from ..convert import check_size, device_of, index_array
+from ..exact import keys_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -149,10 +150,10 @@ class CompressedBuild:
         order="columnwise" of {column: {row: value}}. Raises ValueError for `order`."""
         columns = is_columnwise(order)
         keyed = isinstance(nested_dicts, Mapping)
-        major = np.fromiter(nested_dicts, np.int64, len(nested_dicts)) if keyed else None
+        major = keys_of(lambda: nested_dicts, len(nested_dicts)) if keyed else None
         dicts = list(nested_dicts.values()) if keyed else list(nested_dicts)
         indptr = np.cumsum([0, *map(len, dicts)])
-        minor = np.array(list(itertools.chain.from_iterable(dicts)), np.int64)
+        minor = keys_of(lambda: itertools.chain.from_iterable(dicts), int(indptr[-1]))
         values: Any = [x for inner in dicts for x in inner.values()]
         if dtype is not None and not values:
             values = np.zeros(0, dtypes.lookup_dtype(dtype).np_type)

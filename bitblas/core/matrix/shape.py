@@ -11,7 +11,7 @@ from semirings.dtypes import cast_scalar
 
 from ... import verbs
 from ...exceptions import DimensionMismatch
-from ..convert import check_size, same_device, value_array
+from ..convert import check_size, same_device, written_array
 from ..options import check_options
 from ..statement.mask import Mask, check
 from ..statement.operand import Operand, object_of
@@ -75,7 +75,9 @@ def _diagonal_values(A: Any, values: Any, size: int) -> Vector:
     own = A.dtype if A.dtype._is_udt else None
     if own is not None and not several(values, own):
         return Vector.from_scalar(values, size, own, device=A.device)
-    array, dtype = value_array(A.device, values._resolve() if isinstance(values, Operand) else values, own)
+    if isinstance(values, Operand):
+        values = values._resolve()
+    array, dtype = written_array(A.device, values, A.dtype)
     if isinstance(array, np.generic):
         return Vector.from_scalar(cast_scalar(array, dtype), size, dtype, device=A.device)
     if array.ndim != 1:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from semirings.dtypes import cast_scalar
+
 from ...exceptions import EmptyObject, NotImplementedException
 from ..scalar import Scalar, of
 
@@ -61,10 +63,11 @@ class Extras:
         """Entries of one value: build_scalar(rows, columns, value), build_scalar(indices, value). EmptyObject for no
         value."""
         *indices, value = indices_and_value
-        p, (found, _) = self._parent, of(Scalar(self._parent.dtype) if value is None else value)
+        p = self._parent
+        found, _ = of(Scalar(p.dtype) if value is None else value, p.dtype)
         if found is None:
             raise EmptyObject("value: expected one, got none")
-        p.build(*indices, p.dtype.np_type.type(found))
+        p.build(*indices, cast_scalar(found, p.dtype))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from semirings import dtypes
+
 from ...exceptions import InvalidValue
+from ..exact import array_of
 from ..matrix.matrix import Matrix
 from ..options import check_options
 from ..statement.running import guarded
@@ -25,12 +28,18 @@ HINTS = ("sorted_rows", "sorted_cols", "sorted_index", "take_ownership", "secure
 INDEX_ARRAYS = ("indptr", "bitmap", "rows", "cols", "row_indices", "col_indices", "indices")
 
 
-def _iso(values: Any, is_iso: bool) -> Any:
-    """One number where one is meant, else the array."""
-    values = np.asarray(values)
+def _iso(values: Any, is_iso: bool, dtype: Any) -> Any:
+    """One number where one is meant, else the array. dtype: that of the object, if it is given."""
+    want = None if dtype is None else dtypes.lookup_dtype(dtype)
+    values = _array(values, None if want is None or want._is_udt else want)
     if not is_iso and values.ndim:
         return values
     return values.reshape(-1)[0] if values.size else values.dtype.type(0)
+
+
+def _array(given: Any, want: Any = None) -> np.ndarray:
+    """An array as it is; integers of lists stay integers."""
+    return np.asarray(given) if hasattr(given, "dtype") else array_of(given, want)
 
 
 def _flat(array: Any, letter: str, size: int, name: str) -> np.ndarray:
@@ -69,14 +78,15 @@ def _matrix_form(given: dict[str, Any]) -> str:
 
 def _matrix(form: str, given: dict[str, Any], more: dict[str, Any]) -> Any:
     """The Matrix of these arrays. more: dtype and name."""
-    values, shape = _iso(given["values"], given.get("is_iso", False)), (given.get("nrows"), given.get("ncols"))
+    values = _iso(given["values"], given.get("is_iso", False), more["dtype"])
+    shape = given.get("nrows"), given.get("ncols")
     if form in COMPRESSED:
         major, minor, make = COMPRESSED[form]
         nmajor = shape[0] if form.endswith("r") else shape[1]
-        ptr = np.asarray(given["indptr"])
+        ptr = _array(given["indptr"])
         ptr = ptr if nmajor is None or major else ptr[: int(nmajor) + 1]
-        index: tuple[Any, ...] = (ptr, np.asarray(given[minor])[: int(ptr[-1])])
-        index = index if major is None else (np.asarray(given[major])[: len(ptr) - 1], *index)
+        index: tuple[Any, ...] = (ptr, _array(given[minor])[: int(ptr[-1])])
+        index = index if major is None else (_array(given[major])[: len(ptr) - 1], *index)
         cut = values if values.ndim == 0 else values[: int(ptr[-1])]
         return make(*index, cut, nrows=shape[0], ncols=shape[1], **more)
     if form.startswith("coo"):
@@ -113,9 +123,9 @@ def _vector_form(given: dict[str, Any]) -> str:
 
 
 def _vector(form: str, given: dict[str, Any], more: dict[str, Any]) -> Any:
-    values, size = _iso(given["values"], given.get("is_iso", False)), given.get("size")
+    values, size = _iso(given["values"], given.get("is_iso", False), more["dtype"]), given.get("size")
     if form == "sparse":
-        indices = np.asarray(given["indices"])
+        indices = _array(given["indices"])
         cut = values if values.ndim == 0 else values[: len(indices)]
         return Vector.from_coo(indices, cut, size=size, **more)
     if size is None:

@@ -10,6 +10,7 @@ import numpy as np
 from ... import verbs
 from ...device import Device
 from ...exceptions import IndexOutOfBound
+from ..exact import array_of
 from .mask import Mask
 from .operand import Operand, describe
 from .recording import Listed
@@ -94,7 +95,11 @@ FEW = 64  # numbers up to which Python finds the least of a list sooner than Num
 def _list(index: Any, dim: int, device: Device) -> Axis:
     few = type(index) is list and len(index) <= FEW
     if few or not hasattr(index, "__cuda_array_interface__"):
-        index = np.asarray(index)
+        try:
+            index = np.asarray(index) if hasattr(index, "dtype") else array_of(index)
+        except OverflowError:
+            low, high = min(map(int, index)), max(map(int, index))
+            raise IndexOutOfBound(f"Index out of range: index={low if low < -dim else high}, size={dim}") from None
         if index.size == 0 and index.dtype.kind == "f":
             index = index.astype(np.int64)
     if index.ndim == 0 and index.dtype.kind in "iu":

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from semirings import IndexUnaryOp, SelectOp, Typed, UnaryOp, dtypes, indexunary
-from semirings.dtypes import BOOL, FP64, INT64, DataType, check_cast
+from semirings.dtypes import BOOL, FP64, INT64, UINT64, DataType, check_cast
 from semirings.expressions import names_in
 
 from ...exceptions import DomainMismatch, EmptyObject
 from ..convert import scalar_type, scalar_value
+from ..exact import integer_beside, integer_written
 from ..operators import find, typed
 from .delayed import Delayed
 from .mask import Mask, check
@@ -21,18 +22,25 @@ from .recording import cast
 from .recording import state as recording
 
 NOTHING = np.bool_(False)
+_LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1  # of INT64
 OF_PYTHON: dict[type, DataType] = {bool: BOOL, int: INT64, float: FP64}  # what Python's numbers are
 
 
 def of(value: Any, like: DataType | None = None, many: bool = False) -> tuple[np.generic | None, DataType]:
     """The NumPy scalar (None: empty) and type of a Python scalar, a Scalar or a delayed one. TypeError otherwise. like:
-    the type that it will have; of a user-defined one it may be a record, a tuple, a list (unless that would be `many`
-    values) or a number. DomainMismatch where nothing is cast."""
+    the type that it will be cast to; of a user-defined one it may be a record, a tuple, a list (unless that would be
+    `many` values) or a number. DomainMismatch where nothing is cast, OverflowError for an integer beyond INT64 that
+    `like` does not hold."""
     if like is not None and like._is_udt:
         if many and several(value, like):
             raise TypeError("value: expected a scalar, got several")
         return _of_own(value, like)
-    found, dtype = _of(value)
+    try:
+        found, dtype = _of(value)
+    except OverflowError:
+        if type(value) is not int:
+            raise
+        return integer_written(value, like, "value")
     if like is not None and dtype._is_udt:
         raise DomainMismatch(f"value: expected one to cast to {like}, got one of {dtype}, a user-defined type")
     return found, dtype
@@ -71,7 +79,10 @@ def _of(value: Any) -> tuple[np.generic | None, DataType]:
 
 
 def operand(value: Any, where: str, like: DataType | None = None) -> tuple[np.generic, DataType]:
-    """A scalar that must not be empty. like: the type of what it meets, whose it is where that is user-defined."""
+    """A scalar that must not be empty. like: the type of what it meets, whose it is where that is user-defined.
+    OverflowError for an integer beyond INT64 that would become a float next to it."""
+    if type(value) is int and not _LOWEST <= value <= _HIGHEST:
+        return integer_beside(value, like, where)
     try:
         found, dtype = of(value, like if like is not None and like._is_udt else None)
     except TypeError:
@@ -79,6 +90,26 @@ def operand(value: Any, where: str, like: DataType | None = None) -> tuple[np.ge
     if found is None:
         raise EmptyObject(f"{where}: expected a scalar with a value, got an empty Scalar")
     return found, dtype
+
+
+_COMPARISONS = {f"{kind}{name}" for kind in ("", "value") for name in ("eq", "ne", "lt", "le", "gt", "ge")}
+
+
+def _beside(
+    op: Any, kind: str, value: Any, where: str, dtype: DataType, like: DataType | None = None
+) -> tuple[np.generic, DataType]:
+    """The scalar that an operator of that kind takes next to values of type `dtype`. like: as of `operand`. A Python
+    integer that is compared with UINT64 is UINT64, because their common type would be FP64."""
+    if type(value) is int and not dtype._is_udt and (dtype is UINT64 or not _LOWEST <= value <= _HIGHEST):
+        plain = find(op, kind)
+        plain = plain.op if isinstance(plain, Typed) else plain
+        if getattr(plain, "positional", False):
+            if not _LOWEST <= value <= _HIGHEST:
+                raise OverflowError(f"{where}: expected an integer from -2**63 to 2**63-1, got {value}")
+        elif dtype is UINT64 and 0 <= value <= UINT64.highest and getattr(plain, "name", "") in _COMPARISONS:
+            return np.uint64(value), UINT64
+        return operand(value, where, dtype)
+    return operand(value, where, like)
 
 
 @functools.cache
@@ -120,7 +151,7 @@ def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str
     if left is None and right is None:
         return "unary", typed(op, "unary", dtype), None
     side = "left" if right is None else "right"
-    value, kind_of = operand(left if right is None else right, f"apply, {side}", dtype)
+    value, kind_of = _beside(op, "binary", left if right is None else right, f"apply, {side}", dtype, dtype)
     f = typed(op, "binary", kind_of, dtype) if side == "left" else typed(op, "binary", dtype, kind_of)
     return side, f, compute_scalar(f, value)
 
@@ -133,7 +164,7 @@ def operands(x: Any, kind: str, scalar: np.generic | None) -> tuple[Any, ...]:
 def index_operator(op: Any, dtype: DataType, thunk: Any, kind: str) -> tuple[Typed, np.generic]:
     """An operator of that kind ("indexunary", "select") and its thunk; where none is given False, the least type."""
     like = _thunk_type(op, dtype)
-    value, thunk_type = operand(NOTHING if thunk is None else thunk, "thunk", like)
+    value, thunk_type = _beside(op, kind, NOTHING if thunk is None else thunk, "thunk", dtype, like)
     if dtype._is_udt and not thunk_type._is_udt:  # where entries stand alone counts
         dtype = thunk_type
     f = typed(op, kind, dtype, thunk_type)

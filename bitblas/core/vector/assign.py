@@ -18,7 +18,7 @@ from ...order import Order
 from ...sparse import SparseStore
 from ...sparse import empty as empty_vector
 from ...store import VectorStore, full_vector
-from ..convert import same_device, value_array
+from ..convert import same_device, written_array
 from ..statement.axes import Axis
 from ..statement.delayed import Delayed
 from ..statement.expr import VectorExpression
@@ -232,7 +232,7 @@ def _values(w: Any, value: Any, size: int, accum: Typed | None, single: bool) ->
     except TypeError:
         if single or not hasattr(value, "__len__") or isinstance(value, (str, bytes, dict)):
             raise TypeError(f"v[I] = x: expected a Vector, a list or a scalar, got {describe(value)}") from None
-        array, dtype = value_array(store.device, value, store.dtype if store.dtype._is_udt else None)
+        array, dtype = written_array(store.device, value, store.dtype)
         if array.ndim != 1 or len(array) != size:
             raise ValueError(f"v[I] = x: expected {size} values, got an array of shape {array.shape}") from None
         return verbs.vector_build.full(store.device, array, dtype)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...device import Device
 from ..convert import one_shown
+from ..exact import keys_of
 from ..statement.axes import One, Several, parse
 from ..statement.indexing import IndexExpr
 from ..statement.operand import describe
@@ -40,7 +41,7 @@ class StyledVector:
         values: Any = list(d.values())
         if not d and dtype is None:
             values = np.zeros(0)
-        return cls.from_coo(np.fromiter(d, np.int64, len(d)), values, dtype, size=size, name=name, device=device)
+        return cls.from_coo(keys_of(lambda: d, len(d)), values, dtype, size=size, name=name, device=device)
 
     @classmethod
     def from_pairs(
@@ -54,8 +55,7 @@ class StyledVector:
         if len(parts) not in (0, 2):
             raise ValueError(f"pairs: expected two elements in each item, got {len(parts)}")
         indices, values = parts or ((), ())
-        at = np.array(indices, np.int64)
-        return cls.from_coo(at, list(values), dtype, size=size, dup_op=dup_op, name=name, device=device)
+        return cls.from_coo(list(indices), list(values), dtype, size=size, dup_op=dup_op, name=name, device=device)
 
     if TYPE_CHECKING:
 

@@ -82,7 +82,9 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
         self.statements.append(Statement(target, lowered, m, accum, replace and mask is not None, text))
 
     def scalar_statement(self, s: Any, value: Any, accum: Typed | None) -> None:
-        lowered = self._scalar_value(value)  # before the target is known: it may be read here for the first time
+        lowered = self._scalar_value(
+            value, s.dtype
+        )  # before the target is known: it may be read here for the first time
         text = f"{s.name}{_parameters(None, accum, False)} << {_text(value)}"
         self.statements.append(Statement(self._scal(s), lowered, None, accum, False, text))
 
@@ -152,11 +154,12 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
             if isinstance(value, Expression) and value._value is None:
                 return self._expression(value, mask)
             return Pointwise(LEFT, None, self._term(value))
-        term = self._scalar_term(value)
+        term = self._scalar_term(value, w.dtype)
         return (self._everywhere(w, term, mask) if w.ndim == 2 else None) or Pointwise(LEFT, None, term)
 
-    def _scalar_term(self, value: Any) -> Term:
-        found, dtype = of(value)
+    def _scalar_term(self, value: Any, like: DataType | None = None) -> Term:
+        """A scalar as an operand. like: the type that it will be cast to."""
+        found, dtype = of(value, like)
         return self._term(found, dtype)
 
     def _expression(self, expr: Any, mask: Mask | None = None) -> Pointwise | Product | Gather:
@@ -238,7 +241,7 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
     def _any(self, x: Any) -> Term:
         return self._term(Symbol(x)) if isinstance(x, Scalar) else self._term(x)
 
-    def _scalar_value(self, value: Any) -> Pointwise | Reduce:
+    def _scalar_value(self, value: Any, like: DataType) -> Pointwise | Reduce:
         if isinstance(value, Infix):
             value = value._to_expr()
         if isinstance(value, ScalarExpression) and value._value is None:
@@ -255,7 +258,7 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
                 assert value.op is not None
                 return Pointwise(mode, binary_of(value.op), u, v)
             self.refuse(f"{_text(value)}: {value.method}")
-        return Pointwise(LEFT, None, self._scalar_term(value))
+        return Pointwise(LEFT, None, self._scalar_term(value, like))
 
 
 def _alike(a: Order | None, b: Order | None) -> bool:

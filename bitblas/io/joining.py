@@ -1,0 +1,133 @@
+"""Weights of parallel edges joined: sums and products of small integers are INT64, and none of them wraps."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InvalidValue
+
+JOINING = "dup_op (--dup-op) says how to join them: 'plus', 'min', 'max', 'first', .."
+# What other libraries call these, and what has no name of its own here.
+_OPERATORS = {
+    "sum": "'plus'",
+    "add": "'plus'",
+    "last": "'second'",
+    "product": "'times'",
+    "mul": "'times'",
+    "or": "'lor'",
+}
+_OPERATORS |= dict.fromkeys(("mean", "avg", "average"), "'plus', and 'plus' of ones, and divide")
+_OPERATORS |= {"count": "'plus' of ones", "keep": "'first'"}
+_SUMS = ("plus", "minus", "rminus")  # no larger than the sum of the absolute values
+_GROW = (*_SUMS, "times", "pow", "rpow")
+
+
+def check_dup_op(dup_op: Any, dtype: Any = None) -> None:
+    """Refuse a name that is no operator, with the one that may be meant, and an operator that values of type `dtype`
+    do not have. Raises InvalidValue, TypeError for what is neither name nor operator."""
+    import bitblas as gb
+
+    from ..core.operators import typed
+
+    if isinstance(dup_op, str) and dup_op.isidentifier() and not hasattr(gb.binary, dup_op):
+        near = difflib.get_close_matches(dup_op, [name for name in dir(gb.binary) if not name.startswith("_")], 1)
+        meant = _OPERATORS.get(dup_op) or (repr(near[0]) if near else "'plus', 'min', 'max', 'first', ..")
+        raise InvalidValue(f"dup_op: expected the name of a binary operator, got {dup_op!r}. Hint: {meant}")
+    if dup_op is None or dtype is None:
+        return
+    try:
+        typed(dup_op, "binary", gb.dtypes.lookup_dtype(dtype))
+    except (KeyError, ValueError) as error:
+        raise InvalidValue(
+            f"dup_op: expected a binary operator of {dtype}, got {dup_op!r}: {str(error.args[0]).removeprefix('op: ')}"
+        ) from None
+    except TypeError as error:
+        raise TypeError(f"dup_op: {str(error).removeprefix('op: ')}") from None
+
+
+def name_of(dup_op: Any) -> str:
+    """The name of an operator, without its type."""
+    return str(getattr(dup_op, "name", dup_op)).partition("[")[0]
+
+
+def grows(dup_op: Any, dtype: Any) -> bool:
+    """Whether an operator makes of two integers of a type one that the type may not hold. dtype: NumPy's."""
+    return dup_op is not None and dtype.kind in "iu" and name_of(dup_op) in _GROW
+
+
+def fits(dup_op: Any, total: float, dtype: Any) -> bool:
+    """Whether the result surely fits, because the absolute values are `total` together. dtype: NumPy's, of integers."""
+    name = name_of(dup_op)
+    if name not in _SUMS or (dtype.kind == "u" and name != "plus"):  # 3 - 5 is no UINT64
+        return False
+    return total < float(np.iinfo(dtype).max) * 0.999
+
+
+def total_of(values: np.ndarray) -> float:
+    """The sum of the absolute values, about."""
+    return float(np.abs(values.astype(np.float64)).sum())
+
+
+def check_joined(source: str, dup_op: Any, joined: Any, floats: Any) -> None:
+    """Refuse a Matrix with integers that wrapped. floats: the same as FP64; what wrapped is 2**64 away from it, or a
+    multiple."""
+    from .build import host_coo
+
+    (rows, cols, values), real = host_coo(joined), host_coo(floats)[-1]
+    wrong = np.abs(values.astype(np.float64) - real) >= 2.0 ** (8 * values.itemsize - 1)
+    if wrong.any():
+        k = int(wrong.argmax())
+        low, high = np.iinfo(values.dtype).min, np.iinfo(values.dtype).max
+        raise InvalidValue(
+            f"{source}: dup_op {name_of(dup_op)!r}: expected weights from {low} to {high} ({joined.dtype}), got about "
+            f"{real[k]:.17g} in row {rows[k]}, column {cols[k]}. Hint: weights of FP64 have sums that are rounded"
+        )
+
+
+def joined(
+    source: str, rows: np.ndarray, cols: np.ndarray, values: Any, dtype: Any, shape: tuple[int, int], *, dup_op: Any,
+    name: str | None, **storage: Any,
+) -> Any:  # fmt: skip
+    """`from_entries`, but sums and products of integers do not wrap. dtype: None: of small ones INT64. InvalidValue
+    for a result that the type does not hold."""
+    import bitblas as gb
+
+    from .build import from_entries
+
+    if values is None or not grows(dup_op, values.dtype):
+        return from_entries(rows, cols, values, dtype, shape, dup_op=dup_op, name=name, **storage)
+    kind = None if dtype is None else gb.dtypes.lookup_dtype(dtype).np_type
+    if kind is not None and kind.kind not in "iu":
+        return from_entries(rows, cols, values, dtype, shape, dup_op=dup_op, name=name, **storage)
+    total = total_of(values)
+    direct = kind is not None and fits(dup_op, total, kind)
+    wide = kind if direct or (kind is not None and kind.itemsize == 8) else wide_type(values.dtype)
+    A = from_entries(rows, cols, values, wide, shape, dup_op=dup_op, name=name, **storage)
+    if A.nvals < len(rows) and not fits(dup_op, total, wide):
+        floats = values.astype(np.float64)
+        B = from_entries(
+            rows, cols, floats, gb.dtypes.FP64, shape, dup_op=name_of(dup_op), device=storage.get("device")
+        )
+        check_joined(source, dup_op, A, B)
+    return A if kind is None or kind == wide else cast_to(source, A, kind, name)
+
+
+def wide_type(dtype: Any) -> Any:
+    """INT64 for smaller integers, so that sums have room."""
+    return dtype if dtype.itemsize == 8 else np.dtype(np.int64)
+
+
+def cast_to(source: str, A: Any, dtype: Any, name: str | None) -> Any:
+    """A Matrix of INT64 as one of a smaller type. InvalidValue for a value that it does not hold."""
+    import bitblas as gb
+
+    kind = gb.dtypes.lookup_dtype(dtype)
+    if A.nvals:
+        low, high = (int(A.reduce_scalar(f).new().value) for f in (gb.monoid.min, gb.monoid.max))
+        wrong = high if high > kind.highest else low if low < kind.lowest else None
+        if wrong is not None:
+            raise InvalidValue(f"{source}: dtype {kind}: expected weights that it holds, got {wrong}")
+    return A.dup(kind, name=name)
