@@ -111,8 +111,17 @@ class Programs:
             gb.exceptions.InvalidValue, match=r"argument alpha: .*largest eigenvalue.*got 9\.0.*Hint: 0\.0582"
         ):
             katz_centrality(matrix(gb, GRAPHS["karate"], 1.0), alpha=9, gb=gb)
-        with pytest.warns(ConvergenceWarning, match=r"Hint: alpha=0\.5 is too large, 0\.0582 is small enough"):
+        # After nine rounds the scores are finite, but the sum is not.
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"got 0\.5\. Hint: 0\.0582 is small enough"):
             katz_centrality(matrix(gb, GRAPHS["karate"], 1.0), alpha=0.5, max_iter=9, gb=gb)
+
+    def test_katz_just_above_and_below_the_bound(self, gb):
+        """A cycle with a tail of sources and sinks: the largest eigenvalue is 1, though most rows have a sum of 2."""
+        A = gb.Matrix.from_coo([0, 1, 2, 3, 3, 4, 0, 5], [1, 2, 0, 0, 4, 1, 5, 6], 1.0, nrows=7, ncols=7)
+        with pytest.raises(gb.exceptions.InvalidValue, match=r"largest eigenvalue of A, got 1\.01"):
+            katz_centrality(A, alpha=1.01, max_iter=50, gb=gb)
+        with pytest.warns(ConvergenceWarning, match="not converged after 50 rounds"):
+            katz_centrality(A, alpha=0.99, max_iter=50, gb=gb)
 
     @few_graphs
     def test_eigenvector(self, gb, graph):

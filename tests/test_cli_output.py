@@ -11,12 +11,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_runs import EDGES, GRAPH, run, written
+from cli_runs import EDGES, GRAPH, result, run, written
 
 import bitblas as gb
 from bitblas import cli
 from bitblas.calibrate import measure
-from bitblas.cli import algorithms, files, output
+from bitblas.cli import algorithms, files, output, source
 from bitblas.plan.costs import Costs, shipped
 
 LEVELS = {0: 0, 1: 1, 2: 1, 3: 2, 4: 3}
@@ -245,3 +245,54 @@ def test_ids_in_a_table(capsys, tmp_path):
     assert (status, json.loads(out)["nrows"], "--labels" in err) == (0, 50_013, True)
     status, out, err = run(capsys, "components", path, "--labels", "--json", "--device", "cpu")
     assert (status, json.loads(out)["nrows"], err) == (0, 2, "")
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv", "a.txt", "-"])
+def test_layouts_are_written_as_lines(capsys, graph, tmp_path, name):
+    """A line for each vertex: its name, x and y."""
+    edges = written(tmp_path / "named.csv", EDGES.replace(" ", ","))
+    out = "-" if name == "-" else tmp_path / name
+    status, text, err = run(
+        capsys, "layout", edges, "--by", "spring", "--out", out, "--output-header", "--device", "cpu"
+    )
+    assert status == 0, err
+    mark = {"a.csv": ",", "a.txt": " "}.get(name, "\t")
+    head, *lines = (text if name == "-" else out.read_text()).splitlines()
+    assert head.split(mark) == ["vertex", "x", "y"]
+    rows = [line.split(mark) for line in lines]
+    assert [row[0] for row in rows] == ["ann", "bob", "carl", "dora", "emil"]
+    assert {len(row) for row in rows} == {3} and all(abs(float(x)) < 10 for row in rows for x in row[1:])
+
+
+def test_layouts_as_json_name_vertex_x_and_y(capsys, graph, tmp_path):
+    assert run(capsys, "layout", graph, "--by", "spring", "--out", tmp_path / "a.json", "--device", "cpu")[0] == 0
+    found = json.loads((tmp_path / "a.json").read_text())
+    assert found.keys() == {"vertex", "x", "y"} and found["vertex"] == list(range(6))
+    assert all(isinstance(x, float) for axis in "xy" for x in found[axis])
+    assert run(capsys, "layout", graph, "--by", "spring", "--out", tmp_path / "a.mtx", "--device", "cpu")[0] == 0
+    assert gb.io.mmread(tmp_path / "a.mtx").shape == (6, 2)
+
+
+def test_katz_that_diverges_is_refused(capsys, graph):
+    status, out, err = run(capsys, "katz", graph, "--alpha", "5", "--device", "cpu")
+    assert (status, out) == (2, "") and "alpha: expected less than 1 over the largest eigenvalue" in err
+
+
+@pytest.mark.parametrize("command", ["pagerank", "closeness", "katz", "eigenvector", "matching"])
+def test_weighted_needs_a_file_with_weights(capsys, tmp_path, command):
+    edges = written(tmp_path / "plain.csv", "a,b\nb,c\n")
+    status, out, err = run(capsys, command, edges, "--weighted", "--device", "cpu")
+    assert (status, out) == (2, "") and "--weighted: expected a file with weights" in err and "plain.csv" in err
+    edges = written(tmp_path / "weights.csv", "a,b,2\nb,c,3\n")
+    assert run(capsys, command, edges, "--weighted", "--no-weights", "--device", "cpu")[0] == 2
+
+
+def test_edges_in_both_directions_are_those_of_to_undirected(capsys, graph, tmp_path):
+    """The same matrix as Graph.to_undirected makes, loops and one direction included, without values."""
+    edges = written(tmp_path / "loops.csv", "0,1,5\n1,2,7\n2,1,3\n2,0,1\n3,3,2\n")
+    args = cli.parser().parse_args(["triangles", str(edges), "--device", "cpu"])
+    loaded = source.load(args)
+    both = source.undirected(loaded.matrix, args)
+    assert both.isequal(loaded.to_undirected().matrix.apply(gb.unary.one["BOOL"]).new(), check_dtype=True)
+    assert source.undirected(both, args) is both  # already in both directions
+    assert result(capsys, "triangles", edges)["result"] == {"triangles": 1}

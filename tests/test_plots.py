@@ -101,6 +101,50 @@ def test_pictures_of_graphs():
         plots.graph(gb.Matrix(bool, 2, 3, device="cpu"))
 
 
+def test_vertices_edges_and_the_color_bar_share_one_scale():
+    """A distance of 16.5 has the color of 16.5 in the bar, also where an edge leads there from 7."""
+    graph = gb.Graph.from_edges([("a", "b", 7.0), ("b", "c", 9.5)], directed=True)
+    figure = plots.graph(graph, [0.0, 7.0, 16.5], label="distance")
+    lines, points = figure.axes[0].collections
+    bar = next(axes for axes in figure.axes if axes.get_ylabel() == "distance")
+    assert bar.get_ylim() == (0, 16.5) and (lines.norm.vmin, lines.norm.vmax) == (0, 16.5)
+    scale = lambda x: lines.cmap(lines.norm(x))
+    assert np.allclose(points.get_facecolors(), [scale(0.0), scale(7.0), scale(16.5)])
+    assert lines.get_array().tolist() == [3.5, 11.75]
+
+
+def test_the_color_bar_of_integers_has_integer_ticks():
+    grid = algorithms.grid_graph(2, 2)
+    for values, whole in ((np.array([0, 1, 1, 2]), True), (np.array([0, 1, 1, 2.0]), False)):
+        figure = plots.graph(grid, values, label="edges")
+        figure.canvas.draw()
+        bar = next(axes for axes in figure.axes if axes.get_ylabel() == "edges")
+        assert all(tick == int(tick) for tick in bar.get_yticks()) == whole
+
+
+def test_directed_graphs_have_arrowheads_and_loops_are_rings():
+    edges = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "c")]
+    axes = plots.graph(gb.Graph.from_edges(edges, directed=True)).axes[0]
+    lines, rings, points = axes.collections
+    assert sorted(patch.get_arrowstyle().__class__.__name__ for patch in axes.patches) == [
+        "CurveFilledAB",
+        "CurveFilledB",
+    ]
+    assert (len(lines.get_segments()), len(rings.get_offsets()), len(points.get_offsets())) == (2, 1, 3)
+    axes = plots.graph(gb.Graph.from_edges(edges, directed=False)).axes[0]
+    assert not axes.patches and len(axes.collections) == 3
+    one_way = gb.Matrix.from_coo([0, 1], [1, 2], True, nrows=3, ncols=3, device="cpu")
+    assert len(plots.graph(one_way).axes[0].patches) == 2  # a matrix whose pattern is not symmetric
+
+
+def test_names_are_next_to_their_vertices():
+    graph = gb.Graph.from_edges([("a", "b"), ("b", "c")], directed=False)
+    axes = plots.graph(graph, places=[[0, 0], [1, 0], [2, 0]]).axes[0]
+    assert [(text.get_text(), text.xy) for text in axes.texts] == [("a", (0, 0)), ("b", (1, 0)), ("c", (2, 0))]
+    assert [text.get_ha() for text in axes.texts] == ["right", "left", "left"]  # away from the edges
+    assert all(np.hypot(*text.xyann) <= 6.01 for text in axes.texts)
+
+
 def test_a_timeline_of_kernels(device):
     A, v = algorithms.grid_graph(20, 20), gb.Vector.from_dense([1.0] * 400)
     with gb.trace() as t:

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from semirings import dtypes
+
 from .. import algorithms
 from ..device import Trace
 from ..graph.edges import both_ways
@@ -39,8 +41,9 @@ class Command:
     program: its name, by the options. summary: what is said of its answer. edges: which it reads: as they are
     (DIRECTED), or in both directions, without values (BOTH; with them if --weighted is given) or with (WEIGHTED). An
     option that has the name of one of the program's is passed to it. part: what of the answer is written. vertices: its
-    values are vertices; matrix: it is a Matrix; labelled: whose ends are vertices; rows: it has a row for each of
-    --sources, where these are given; lines: its rows are walks, whose values are vertices.
+    values are vertices; matrix: it is a Matrix; rows: it has a row for each of
+    --sources, where these are given; lines: its rows are walks, whose values are vertices; axes: the names of its
+    columns, where it has a row of numbers for each vertex.
     """
 
     name: str
@@ -53,9 +56,9 @@ class Command:
     part: Callable[[Any, argparse.Namespace], Any] = at_first
     vertices: Callable[[argparse.Namespace], bool] = lambda args: False
     matrix: bool = False
-    labelled: bool = True
     rows: bool = False
     lines: bool = False
+    axes: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()  # other names that it answers to
 
     @property
@@ -66,6 +69,8 @@ class Command:
 
     def read(self, graph: Graph, args: argparse.Namespace) -> Any:
         """The Matrix that it takes: that of the graph, or each edge both ways, as `Graph.to_undirected` has it."""
+        if getattr(args, "weighted", False) and graph.matrix.dtype == dtypes.BOOL:
+            raise Fault(f"--weighted: expected a file with weights, got {args.file} without: leave --weighted out")
         if self.edges == DIRECTED:
             return graph.matrix
         if self.edges == BOTH and not getattr(args, "weighted", False):
@@ -138,10 +143,11 @@ def answer(args: argparse.Namespace, graph: Graph, read: float) -> None:
     if args.trace:
         print(trace, file=sys.stderr)
     if args.algorithm.writes and args.out:
-        of = graph if args.algorithm.labelled else Graph(graph.matrix)
-        best = getattr(args, "best", None)
-        if not args.algorithm.lines or not output.write_lines(args.out, answer, graph):
-            output.write(args.out, answer, of, args.algorithm.vertices(args), best, args.output_header)
+        best, header = getattr(args, "best", None), args.output_header
+        if args.algorithm.axes:
+            output.write_points(args.out, answer, graph, args.algorithm.axes, header)
+        elif not args.algorithm.lines or not output.write_lines(args.out, answer, graph):
+            output.write(args.out, answer, graph, args.algorithm.vertices(args), best, header)
     A = graph.matrix
     made = {"file": args.file, **facts(A), "result": summary, "rounds": seen.rounds, "converged": seen.converged}
     made |= {"both_ways": taken is not A, "read_seconds": read, "seconds": seconds}

@@ -109,8 +109,8 @@ FLOWS = (
 LAYOUTS = (
     Command(
         "layout", "positions of the vertices, for a picture" + BOTH_WAYS, lambda args: f"{args.by}_layout",
-        lambda graph, answer, args: {"vertices": answer.nrows}, edges=BOTH, matrix=True, labelled=False,
-        writes="a matrix of n rows and 2 columns: .npz, .mtx, .tsv, .json .. by suffix",
+        lambda graph, answer, args: {"vertices": answer.nrows}, edges=BOTH, matrix=True, axes=("x", "y"),
+        writes="a line for each vertex, vertex<TAB>x<TAB>y; .csv, .edges, .json, .parquet, .npz, .mtx by suffix",
         options={
             "--by": {"choices": ("spectral", "spring"), "default": "spectral", "help": "default: spectral"}, **WEIGHTS,
         },

@@ -139,6 +139,29 @@ def write_lines(out: str, answer: Any, graph: Graph) -> bool:
     return True
 
 
+def write_points(out: str, answer: Any, graph: Graph, axes: tuple[str, ...], header: bool = False) -> None:
+    """A Matrix with a row of numbers for each vertex: as a table of vertex and one column for each axis (lines, .json,
+    .parquet), or as the n x k matrix itself (.npz, .mtx, .bitblas). header: name the columns of lines first."""
+    kind = kind_of(out, matrix=True)
+    if kind not in (*DELIMITERS, *TABLES.values()):
+        write_matrix(target(out), answer, kind)
+        return
+    device = answer.device
+    points = device.to_host(answer.to_dense(0))
+    columns: dict[str, Any] = {"vertex": list(graph.vertices), **{axis: points[:, k] for k, axis in enumerate(axes)}}
+    if kind in TABLES.values():
+        _write_table(out, kind, columns)
+        return
+    mark = DELIMITERS[kind]
+    with created(target(out)) as stream:
+        if header:
+            stream.write(f"{mark.join(columns)}\n".encode())
+        names = [quoted(str(name), mark) for name in graph.vertices]
+        stream.writelines(
+            f"{mark.join((name, *map(repr, row)))}\n".encode() for name, row in zip(names, points.tolist())
+        )
+
+
 def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None = None, header: bool = False) -> None:
     """An answer into a file: a table as .json or .parquet; a Matrix as a matrix file, a Vector as lines, .npz or one
     column of Matrix Market.

@@ -19,7 +19,7 @@ from ..core.options import either
 from ..exceptions import InvalidValue
 from ..formats import tiled
 from ..graph.edges import both_ways
-from ..io import Graph, file_format_of, host_coo, read
+from ..io import Graph, file_format_of, read
 from ..io.suffix import DELIMITERS
 
 TEXTS = ("tsv", "csv", "edges")
@@ -162,13 +162,9 @@ def undirected(A: Any, args: argparse.Namespace) -> Any:
     """Every edge in both directions, without values; the Matrix itself where it has them."""
     import bitblas as gb
 
-    from ..compare.comparison import symmetrised
-
-    rows, cols, _ = host_coo(A)
-    both = symmetrised(rows, cols, A.nrows, loops=True)
-    if len(both[0]) == len(rows) and all((a == b).all() for a, b in zip(both, (rows, cols))):
+    if A._store.structure.symmetric:
         return A
-    return gb.Matrix.from_coo(*both, True, nrows=A.nrows, ncols=A.nrows, **storage(args))
+    return both_ways(A.apply(gb.unary.one[gb.dtypes.BOOL]).new(), **storage(args))
 
 
 def facts(A: Any) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from .matrices import INK, LINE, PAPER, picture
 
 SMALL = 300  # vertices up to which places come from springs, and vertices are drawn
 LISTED = 12  # classes that a legend names
+ARROWS = 3000  # edges up to which a small directed graph has arrowheads
+DOT = 40  # the area of a vertex, in square points
 PIVOTS = 24  # searches for the places of a larger graph
 
 
@@ -54,6 +56,10 @@ def graph(
 ) -> Any:  # fmt: skip
     """A matplotlib Figure of a graph, a Matrix or a Graph: its edges, in the colors of a value of each vertex.
 
+    Vertices and edges share one color scale; an edge has the mean of its ends. Edges of a small directed graph have
+    arrowheads (a Graph states its direction; a Matrix is directed unless its pattern is symmetric), an edge from a
+    vertex to itself is a ring above it. Vertices without a value are gray.
+
     values: a Vector, Values, or an array of n numbers, such as distances or ranks; None: ink. places: n x 2; None:
     `positions`, of few vertices those of `spring_layout`. label: what the values are. classes: True: values are names
     of classes, as communities have them: each class has one of twenty colors, the largest ones different ones, and
@@ -61,9 +67,13 @@ def graph(
     DimensionMismatch (A not square, arrays of another length), ImportError without matplotlib.
     """
     kind = picture()
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
     from matplotlib.collections import LineCollection
-    from matplotlib.colors import to_rgba
+    from matplotlib.colors import Normalize, to_rgba
+    from matplotlib.ticker import MaxNLocator
 
+    directed = getattr(A, "directed", None)
     A, names = getattr(A, "matrix", A), getattr(A, "labels", None)
     classes = getattr(values, "classes", False) if classes is None else classes
     named = names if getattr(values, "vertices", False) else None
@@ -71,15 +81,20 @@ def graph(
     if places is None:
         places = _few(A) if n <= SMALL else positions(A)
     places = np.asarray(places, float)
-    colors = _numbers(values, n)
+    colors, whole = _numbers(values, n)
     if places.shape != (n, 2):
         raise DimensionMismatch(f"places: expected an array of shape ({n}, 2), got {places.shape}")
-    rows, cols = host_coo(A)[:2]
-    keep = (rows != cols) & ~np.isnan(places[rows, 0]) & ~np.isnan(places[cols, 0])
-    rows, cols = rows[keep].astype(np.int64), cols[keep].astype(np.int64)
+    rows, cols = (part.astype(np.int64) for part in host_coo(A)[:2])
+    placed = ~np.isnan(places[rows, 0]) & ~np.isnan(places[cols, 0])
+    rows, cols = rows[placed], cols[placed]
+    loops = np.unique(rows[rows == cols])
+    keys = np.unique((rows * max(n, 1) + cols)[rows != cols])
+    rows, cols = keys // max(n, 1), keys % max(n, 1)
     low, high = np.minimum(rows, cols), np.maximum(rows, cols)
-    pairs = np.unique(low * max(n, 1) + high)
+    pairs, which = np.unique(low * max(n, 1) + high, return_inverse=True)
     low, high = pairs // max(n, 1), pairs % max(n, 1)
+    up, down = (np.bincount(which[side], minlength=len(pairs)) > 0 for side in (rows < cols, rows > cols))
+    directed = bool((up != down).any()) if directed is None else directed
 
     figure = kind(figsize=(9, 8), dpi=130, facecolor=PAPER, layout="constrained")
     axes = figure.add_subplot()
@@ -88,28 +103,84 @@ def graph(
     width = float(np.clip(40 / np.sqrt(len(low) + 1), 0.25, 1.2))
     ends = list(np.stack([places[low], places[high]], axis=1))
     lines = LineCollection(ends, linewidths=width, rasterized=len(low) > 5000)
-    paint: dict[str, Any] = {"color": INK}
+    ink = to_rgba(LINE if n <= SMALL else INK)
+    points = np.tile(to_rgba(INK), (n, 1))
+    between: Any = np.tile(ink, (len(low), 1))
+    rings = np.tile(ink, (len(loops), 1))
     if colors is None:
-        lines.set_color(LINE if n <= SMALL else INK)
+        lines.set_color([ink])
     elif classes:
         points, legend = _classes(colors, named)
-        lines.set_color(np.where((colors[low] == colors[high])[:, None], points[low], to_rgba(LINE)))
+        between = np.where((colors[low] == colors[high])[:, None], points[low], to_rgba(LINE))
+        rings = points[loops]
+        lines.set_color(between)
         figure.legend(handles=legend, title=label, loc="outside right upper", frameon=False)
-        paint = {"c": points}
     else:
+        known = colors[np.isfinite(colors)]
+        norm = Normalize(*((known.min(), known.max()) if len(known) else (0, 1)))
+        scale = ScalarMappable(norm, colormaps["viridis"].with_extremes(bad=LINE))
         lines.set_array((colors[low] + colors[high]) / 2)
-        lines.set_cmap("viridis")
-        bar = figure.colorbar(lines, ax=axes, shrink=0.6)
+        lines.set(norm=norm, cmap=scale.cmap)
+        points, between = scale.to_rgba(colors), scale.to_rgba((colors[low] + colors[high]) / 2)
+        rings = points[loops]
+        bar = figure.colorbar(scale, ax=axes, shrink=0.6, ticks=MaxNLocator(integer=True) if whole else None)
         bar.set_label(label or "")
-        paint = {"c": colors, "cmap": "viridis"}
     axes.add_collection(lines)
+    if len(loops):
+        _rings(axes, places[loops], rings, DOT if n <= SMALL else 4)
     if n <= SMALL:
-        axes.scatter(places[:, 0], places[:, 1], s=40, zorder=2, edgecolors=PAPER, **paint)
-        for k in range(n if n <= 60 else 0):
-            axes.annotate(str(k if names is None else names[k]), places[k], xytext=(4, 4), textcoords="offset points")
+        if directed and len(low) <= ARROWS:
+            _heads(axes, ends, between, up, down)
+        axes.scatter(places[:, 0], places[:, 1], s=DOT, zorder=2, edgecolors=PAPER, c=points)
+        if n <= 60:
+            _names(axes, places, low, high, range(n) if names is None else names)
     axes.autoscale_view()
     axes.set_title(title or A.name, loc="left", fontsize=13, fontweight="bold")
     return figure
+
+
+def _heads(axes: Any, ends: list[np.ndarray], colors: np.ndarray, up: np.ndarray, down: np.ndarray) -> None:
+    """Arrowheads on lines: at the second end (up), at the first (down), or at both."""
+    from matplotlib.patches import FancyArrowPatch
+
+    style = {(True, False): "-|>", (False, True): "<|-", (True, True): "<|-|>"}
+    radius = float(np.sqrt(DOT) / 2)
+    for (start, end), color, forth, back in zip(ends, colors, up.tolist(), down.tolist()):
+        how: dict[str, Any] = {"arrowstyle": style[forth, back], "color": color, "linewidth": 0.5, "zorder": 1.5}
+        axes.add_patch(FancyArrowPatch(start, end, mutation_scale=9, shrinkA=radius, shrinkB=radius, **how))
+
+
+def _rings(axes: Any, places: np.ndarray, colors: np.ndarray, area: float) -> None:
+    """A ring that touches each place from above."""
+    from matplotlib.transforms import offset_copy
+
+    above = offset_copy(axes.transData, fig=axes.figure, y=float(np.sqrt(area)), units="points")
+    axes.scatter(
+        places[:, 0], places[:, 1], s=3 * area, facecolors="none", edgecolors=colors, transform=above, zorder=1
+    )
+
+
+def _names(axes: Any, places: np.ndarray, low: np.ndarray, high: np.ndarray, names: Any) -> None:
+    """A name next to each vertex, on the side away from its neighbours."""
+    from matplotlib.patheffects import withStroke
+
+    toward = np.zeros_like(places)
+    apart = places[high] - places[low]
+    apart = apart / np.maximum(np.linalg.norm(apart, axis=1, keepdims=True), 1e-300)
+    np.add.at(toward, low, apart)
+    np.add.at(toward, high, -apart)
+    length = np.linalg.norm(toward, axis=1, keepdims=True)
+    away = np.where(length > 1e-9, -toward / np.maximum(length, 1e-300), [np.sqrt(0.5), np.sqrt(0.5)])
+    for k in range(len(places)):
+        if np.isnan(places[k]).any():
+            continue
+        x, y = away[k]
+        how = {"ha": "left" if x > 0.3 else "right" if x < -0.3 else "center",
+               "va": "bottom" if y > 0.3 else "top" if y < -0.3 else "center"}  # fmt: skip
+        axes.annotate(
+            str(names[k]), places[k], xytext=(6 * x, 6 * y), textcoords="offset points", zorder=3,
+            path_effects=[withStroke(linewidth=2.5, foreground=PAPER)], **how,
+        )  # fmt: skip
 
 
 def levels(A: Any, source: Any = 0, *, places: Any = None, title: str | None = None) -> Any:
@@ -162,16 +233,19 @@ def _few(A: Any) -> np.ndarray:
     return np.asarray(spring_layout(both).to_dense()) if A.nrows else np.zeros((0, 2))
 
 
-def _numbers(values: Any, n: int) -> np.ndarray | None:
-    """A number for each vertex, NaN where there is none."""
+def _numbers(values: Any, n: int) -> tuple[np.ndarray | None, bool]:
+    """A number for each vertex, NaN where there is none, and whether all of them are integers by type."""
     if values is None:
-        return None
+        return None, False
     values = getattr(values, "vector", values)
     if hasattr(values, "to_coo"):
         at, there = host_coo(values)
+        whole = there.dtype.kind in "iu"
         full = np.full(values.size, np.nan)
         full[at] = there
         values = full
+    else:
+        whole = np.asarray(values).dtype.kind in "iu"
     if np.shape(values) != (n,):
         raise DimensionMismatch(f"values: expected one for each of {n} vertices, got {np.shape(values)}")
-    return np.asarray(values, float)
+    return np.asarray(values, float), whole

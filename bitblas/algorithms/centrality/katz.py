@@ -16,6 +16,9 @@ Newman: Networks, an introduction. Oxford 2010, section 7.3.
 from .. import _check as check
 from .. import _power as power
 
+PERIODS = 12  # rounds that are summed in a proof that alpha is too large: periods of 1, 2, 3, 4, 6
+PROOF_ROUNDS = 100  # in which the set of that proof may shrink
+
 
 @check.on_its_device
 def katz_centrality(A, *, alpha=0.1, beta=1.0, weighted=False, normalized=True, tol=1e-6, max_iter=1000, gb=None):
@@ -27,8 +30,8 @@ def katz_centrality(A, *, alpha=0.1, beta=1.0, weighted=False, normalized=True, 
     below n tol. max_iter: int >= 1; if tol is not met by then, the last iterate is returned, and a ConvergenceWarning
     says so (or an `algorithms.Watch` around the call). gb: the library, bitblas if None.
     Returns a Vector, FP64, size n, full.
-    Raises InvalidValue (an option or a weight out of range; alpha so large that x overflows), DimensionMismatch (A not
-    square), TypeError.
+    Raises InvalidValue (an option or a weight out of range; alpha so large that the sum is infinite), DimensionMismatch
+    (A not square), TypeError.
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -46,14 +49,11 @@ def katz_centrality(A, *, alpha=0.1, beta=1.0, weighted=False, normalized=True, 
     x = loop.state["scores"]
     # x = 0
     x << 0.0
-    power.run(loop, "katz_centrality", lambda: _diverges(A, x, alpha, beta, weighted, gb))
+    power.run(loop, "katz_centrality", lambda: _refuse_divergence(A, x, alpha, beta, weighted, gb))
     x = loop.result(x)
     norm = power.length(x, gb)
     if not norm < float("inf"):
-        raise gb.exceptions.InvalidValue(
-            f"argument alpha: expected less than 1 over the largest eigenvalue of A, got {alpha!r}. "
-            f"Hint: {_enough(A, weighted, gb)}."
-        )
+        raise _too_large(A, alpha, weighted, gb)
     # x = x / sqrt(sum(x .* x))
     return x.apply(gb.binary.truediv, right=norm).new() if normalized else x
 
@@ -62,15 +62,50 @@ def _along(weighted, gb):
     return (gb.semiring.plus_times if weighted else gb.semiring.plus_second)[gb.dtypes.FP64]
 
 
-def _diverges(A, x, alpha, beta, weighted, gb):
-    """What is said if another round would change x by more than this one."""
+def _too_large(A, alpha, weighted, gb):
+    return gb.exceptions.InvalidValue(
+        f"argument alpha: expected less than 1 over the largest eigenvalue of A, got {alpha!r}. "
+        f"Hint: {_enough(A, weighted, gb)}."
+    )
+
+
+def _refuse_divergence(A, x, alpha, beta, weighted, gb):
+    """InvalidValue if the sum is infinite; else a hint if the change grew in the last round."""
     along = _along(weighted, gb)
-    # t = alpha A' x + beta - x; u = alpha A' t: the changes of the next two rounds
-    t = A.T.mxv(x, along).new().apply(gb.binary.times, right=alpha).new()
+    t, u, y = (gb.Vector(gb.dtypes.FP64, A.nrows) for _ in range(3))
+
+    def round_of(out, t):
+        # out = alpha A' t
+        out << A.T.mxv(t, along)
+        out << out.apply(gb.binary.times, right=alpha)
+
+    # t = alpha A' x + beta - x, the change of the next round; u = alpha A' t, that of the round after it
+    round_of(t, x)
     t(gb.binary.plus) << beta
     t(gb.binary.minus) << x
-    u = A.T.mxv(t, along).new()
-    return f"alpha={alpha!r} is too large, {_enough(A, weighted, gb)}" if alpha * _sum(u, gb) >= _sum(t, gb) else ""
+    round_of(u, t)
+    grows = _sum(u, gb) >= _sum(t, gb)
+    # A nonnegative matrix M with M y >= y for some y >= 0 other than 0 has an eigenvalue of 1 or more: the sum of its
+    # powers is infinite. Try y = the sum of PERIODS changes (whole periods of a periodic M), restricted to a set S of
+    # vertices that shrinks until M y >= y on it.
+    t << t.select(gb.select.valuegt, 0.0)
+    y << t
+    for _ in range(PERIODS - 1):
+        round_of(u, t)
+        t << u
+        y << gb.binary.plus(y | t)
+    proven = False
+    for _ in range(PROOF_ROUNDS):
+        round_of(u, y)
+        holds = gb.binary.ge(u & y).new()
+        inside = y.dup(mask=holds.V)
+        if inside.nvals == y.nvals:
+            proven = y.nvals > 0
+            break
+        y = inside
+    if proven:
+        raise _too_large(A, alpha, weighted, gb)
+    return f"alpha={alpha!r} is too large, {_enough(A, weighted, gb)}" if grows else ""
 
 
 def _sum(x, gb):
