@@ -15,6 +15,7 @@ from ..exceptions import DeviceError
 from ..formats import TILES, format_of, tiled
 from ..graph.edges import holds_names
 from ..io import FILE_FORMATS, host_coo, write
+from ..io.matrixmarket import DIGITS, check_precision
 from ..io.suffix import written_as
 from ..plan.forms import FORMATS
 from ..plan.profile import Orders
@@ -198,13 +199,23 @@ def calibrate(args: argparse.Namespace) -> None:
 # ---- convert ----
 
 
+def digits(text: str) -> int | None:
+    """The precision that an option names."""
+    try:
+        return check_precision(int(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected an integer from 1 to {DIGITS}, got {text!r}") from None
+
+
 def add_convert_options(p: argparse.ArgumentParser) -> None:
     output.add_out(p, "the new file; it appears whole or not at all", required=True)
     p.add_argument("--output-format", choices=FILE_FORMATS, help="default: by the suffix of OUT; Matrix Market for -")
     mtx = p.add_argument_group("to Matrix Market")
     mtx.add_argument("--field", choices=["real", "integer", "pattern"], help="default: as the values are")
     mtx.add_argument("--symmetry", choices=["general", "symmetric", "skew-symmetric"], help="default: as they are")
-    mtx.add_argument("--precision", type=int, metavar="DIGITS", help="significant digits of reals (default: all)")
+    mtx.add_argument(
+        "--precision", type=digits, metavar="DIGITS", help=f"significant digits of reals, 1 to {DIGITS} (default: all)"
+    )
     mtx.add_argument("--comment", help="a comment for the head of the file")
     p.add_argument_group("to .npz").add_argument("--layout", choices=["csr", "csc", "coo"], help="default: csr")
     own = p.add_argument_group("to .bitblas")

@@ -23,8 +23,8 @@ def build(
     its row and column, as the file does: its line and its ends. Raises InvalidValue for such an entry with values and
     without dup_op, and for the name of a dup_op that is none; OutOfMemory.
     """
-    if values is not None and dtype is not None:
-        _check_held(source, values, dtype)
+    if values is not None:
+        check_held(source, values, dtype)
     check_dup_op(dup_op)
     if values is not None and dtype is None and dup_op is not None and values.dtype.kind in "iu":
         values = values.astype(np.int64 if values.itemsize < 8 else values.dtype, copy=False)  # sums have room
@@ -63,14 +63,17 @@ def _there_already(rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> bo
     return bool(some) and all(((rows == cols[k]) & (cols == rows[k]) & (values == values[k])).any() for k in some)
 
 
-def _check_held(source: str, values: np.ndarray, dtype: Any) -> None:
-    """Refuse integers of a type that does not hold the values that were read."""
+def check_held(source: str, values: np.ndarray, dtype: Any) -> None:
+    """Refuse integers of a type that does not hold the values that were read. Every reader calls it: of files at once,
+    in chunks and in shares."""
     import bitblas as gb
 
-    kind = gb.dtypes.lookup_dtype(dtype)
-    if getattr(kind.np_type, "kind", "") not in "iu" or values.dtype.kind not in "iuf" or not len(values):
+    if dtype is None or values.dtype.kind not in "iuf" or not len(values):
         return
-    limits, low, high = np.iinfo(kind.np_type), values.min(), values.max()
+    kind = gb.dtypes.lookup_dtype(dtype)
+    if getattr(kind.np_type, "kind", "") not in "iu":
+        return
+    limits, low, high = np.iinfo(kind.np_type), values.min().item(), values.max().item()  # Python compares exactly
     wrong = high if high > limits.max else low if low < limits.min else None
     if wrong is None and values.dtype.kind == "f" and (apart := values != np.floor(values)).any():
         wrong = values[apart][0]
@@ -226,7 +229,9 @@ def symmetry_of(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, asked: s
     kinds = {"symmetric": mirror}
     if values.dtype.kind == "c" and not values[diagonal].imag.any():
         kinds["hermitian"] = np.where(diagonal, values, mirror.conj())
-    if values.dtype.kind in "ifc" and not (values[diagonal] if asked == "skew-symmetric" else diagonal).any():
+    least = values.dtype.kind == "i" and bool((values == np.iinfo(values.dtype).min).any())  # it has no negative
+    zeros = not (values[diagonal] if asked == "skew-symmetric" else diagonal).any()
+    if values.dtype.kind in "ifc" and zeros and not least:
         kinds["skew-symmetric"] = np.where(diagonal, values, -mirror)
     for kind in (asked, *kinds):
         if kind in kinds and np.array_equal(_bits(values), _bits(kinds[kind])):

@@ -12,11 +12,11 @@ import numpy as np
 from .. import device as devices
 from ..exceptions import InvalidValue, OutOfMemory
 from ..graph.edges import both_ways
-from .build import JOINING, warn_of_directions
+from .build import JOINING, check_held, warn_of_directions
 from .columns import Columns
 from .edges import Layout, Reader
 from .files import CHUNK, Source, opened
-from .mmfile import Header
+from .mmfile import UNSIGNED, Header, has_least
 from .names import Names
 from .wrong import fed
 
@@ -44,15 +44,20 @@ def text_bytes(source: Any) -> int:
 
 
 class FileChunks(ABC):
-    """The entries of a file, as often as they are asked for; `shape` is known after the first time."""
+    """The entries of a file, as often as they are asked for; `shape` and `value_dtype`, the type that holds all values,
+    are known after the first time. dtype: of the Matrix to make, which must hold all values; None: `value_dtype`."""
 
     def __init__(self, source: Any, progress: bool | None) -> None:
         self.source, self.progress, self.name = source, progress, os.fspath(source)
         self.shape: tuple[int, ...] = ()
+        self.value_dtype: np.dtype | None = None
+        self.dtype: Any = None
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         with opened(self.source, self.progress) as stream:
             for rows, cols, values in self.entries(stream):
+                if values is not None:
+                    check_held(self.name, values, self.dtype)
                 yield (rows, cols) if values is None else (rows, cols, values)
 
     @abstractmethod
@@ -63,6 +68,7 @@ class FileChunks(ABC):
         """The Matrix. Raises InvalidValue for entries given twice, with values and without dup_op; OutOfMemory."""
         import bitblas as gb
 
+        self.dtype = how.get("dtype")
         try:
             return gb.Matrix.from_chunks(self, dup_op=dup_op, **how)
         except MemoryError as error:
@@ -108,26 +114,36 @@ class EdgeChunks(FileChunks):
             for part in reader.taken():
                 yield part if self.both is None else self.both(*part)
         self.labels, self.shape = reader.labels, (reader.counted(), reader.counted())
+        if reader.layout.weights:
+            reader.weights.check(self.name)
+            self.value_dtype = reader.weights.dtype
 
 
 class MatrixMarketChunks(FileChunks):
     """Of a Matrix Market file of coordinates."""
 
-    def __init__(self, source: Any, head: Header, read_header: Any, progress: bool | None) -> None:
+    def __init__(
+        self, source: Any, head: Header, read_header: Any, progress: bool | None, rounded: bool = False
+    ) -> None:
         super().__init__(source, progress)
         self.head, self.read_header, self.shape = head, read_header, (head.nrows, head.ncols)
+        self.rounded = rounded  # whether the values become floats, so that integers of any size are accepted
 
     def entries(self, stream: Source) -> Iterator[Entries]:
         head = self.head
         if self.read_header(stream) != head:
             raise InvalidValue(f"{self.name}: expected the same file each time it is read, got another one")
         weights = head.field != "pattern"
-        layout = Layout(None, header=False, labels=False, weights=weights, columns=2 + weights, nan=True)
+        layout = Layout(
+            None, header=False, labels=False, weights=weights, columns=2 + weights, nan=True,
+            rounded=self.rounded or head.field == "real",
+        )  # fmt: skip
         reader, seen = Reader(stream.name, layout, 1, max(head.nrows, head.ncols)), 0
         blocks = stream.blocks(BLOCK)
         reader.lines = stream.lines
         if weights:  # so that a file without entries has a type too
-            yield np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, "f8" if head.field == "real" else "i8")
+            kind = {"real": np.float64, "unsigned-integer": np.uint64}.get(head.field, np.int64)
+            yield np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, kind)
         for block in blocks:
             place = f"{self.name}, lines {reader.lines + 1} to {reader.lines + block.count(10)}"
             if b"%" in block or b"#" in block:
@@ -135,8 +151,13 @@ class MatrixMarketChunks(FileChunks):
             reader.feed(block)
             for rows, cols, values in reader.taken():
                 seen += len(rows)
+                if reader.weights.real and head.field != "real":
+                    raise InvalidValue(f"{place}: expected {head.entry}, got something else")
+                reader.weights.check(self.name)
                 self._check(place, rows, cols, values)
                 yield from self._expanded(rows, cols, values)
+        if weights and head.field == "integer":
+            self.value_dtype = reader.weights.dtype
         if (seen := self.counted(seen)) != head.entries:
             raise InvalidValue(f"{self.name}: expected {head.entries} entries, got {seen}")
 
@@ -147,7 +168,7 @@ class MatrixMarketChunks(FileChunks):
     def _check(self, place: str, rows: np.ndarray, cols: np.ndarray, values: Any) -> None:
         head = self.head
         outside = (rows >= head.nrows).any() or (cols >= head.ncols).any()
-        if outside or (head.field == "integer" and values.dtype.kind == "f"):
+        if outside or (head.field == "unsigned-integer" and len(values) and values.min() < 0):
             raise InvalidValue(f"{place}: expected {head.entry}, got something else")
         if head.symmetry == "skew-symmetric" and (values[rows == cols] != 0).any():
             raise InvalidValue(f"{place}: expected zeros on the diagonal, as it is skew-symmetric, got another value")
@@ -156,6 +177,12 @@ class MatrixMarketChunks(FileChunks):
         """The entries, and those that a triangle stands for."""
         if values is not None and self.head.field == "real":
             values = values.astype(np.float64, copy=False)
+        elif values is not None and self.head.field == "unsigned-integer" and values.dtype.kind == "i":
+            values = values.astype(np.uint64)
+        if self.head.symmetry == "skew-symmetric" and (values.dtype.kind == "u" or has_least(values)):
+            if not self.rounded:
+                raise InvalidValue(f"{self.name}: {UNSIGNED}")
+            values = values.astype(np.float64)
         yield rows, cols, values
         if self.head.symmetry == "general":
             return

@@ -13,6 +13,7 @@ import numpy as np
 from .. import extras
 from ..exceptions import DimensionMismatch, InvalidValue
 from .build import build, columns_of, from_entries, host_coo, mirrored, one_value
+from .weights import is_integer, of_list
 
 if TYPE_CHECKING:
     from ..core import Matrix
@@ -113,28 +114,43 @@ def from_networkx(
         )
     if weight not in (None, "weight") and len(G.edges) and not any(weight in data for *_, data in G.edges(data=True)):
         raise InvalidValue(f"weight: expected an attribute of edges, got {weight!r}, which none has")
-    if G.is_multigraph() and dup_op != "plus":
-        return _of_multigraph(
-            G, nodelist, weight, kind, dup_op=dup_op, name=name, device=device, format=format, tile=tile, packed=packed
-        )
+    how = {"dup_op": dup_op if G.is_multigraph() else None, "name": name}
+    how |= {"device": device, "format": format, "tile": tile, "packed": packed}
+    whole = getattr(getattr(kind, "np_type", None), "kind", "") in ("i", "u")  # SciPy would cast what it does not hold
+    if whole or (G.is_multigraph() and dup_op != "plus"):
+        return _of_edges(G, nodelist, weight, kind, **how)
     try:
-        A = networkx.to_scipy_sparse_array(G, nodelist, None if kind is None else kind.np_type, weight)
+        A: Any = networkx.to_scipy_sparse_array(G, nodelist, None if kind is None else kind.np_type, weight)
     except networkx.NetworkXError as error:
         raise InvalidValue(f"nodelist: expected nodes of the graph, each once, got: {error}") from None
     except (TypeError, ValueError) as error:
-        raise InvalidValue(f"weight: expected a number as {weight!r} of every edge, got others: {error}") from None
+        if weight is None or not _are_integers(G, weight):
+            raise InvalidValue(f"weight: expected a number as {weight!r} of every edge, got others: {error}") from None
+        A = None
+    floats = A is not None and kind is None and weight is not None and A.dtype.kind == "f"
+    if A is None or (floats and _are_integers(G, weight)):
+        return _of_edges(G, nodelist, weight, kind, **how)  # NumPy made floats of them, or objects
     return from_scipy_sparse(A, name=name, device=device, format=format, tile=tile, packed=packed)
 
 
-def _of_multigraph(G: Any, nodelist: Any, weight: str | None, dtype: Any, *, dup_op: Any, **where: Any) -> Matrix:
-    """The same where parallel edges are joined otherwise, or refused."""
+def _are_integers(G: Any, weight: str) -> bool:
+    """Whether all weights are integers."""
+    return all(is_integer(value) for *_, value in G.edges(data=weight, default=1))
+
+
+def _of_edges(G: Any, nodelist: Any, weight: str | None, dtype: Any, *, dup_op: Any, **where: Any) -> Matrix:
+    """The same with exact integers, and where parallel edges are joined otherwise, or refused."""
     number = {node: k for k, node in enumerate(G if nodelist is None else nodelist)}
     if nodelist is not None and (len(number) < len(nodelist) or not all(node in G for node in number)):
         raise InvalidValue("nodelist: expected nodes of the graph, each once")
     table = list((G if nodelist is None else G.subgraph(number)).edges(data=True))
     rows, cols = (np.array([number[row[end]] for row in table], np.int64) for end in (0, 1))
     weighted = any(weight in data for *_, data in table)
-    values = np.array([data.get(weight, 1) for *_, data in table]) if weighted else np.ones(len(table), np.int64)
+    values = np.ones(len(table), np.int64)
+    if weighted:
+        values = of_list([data.get(weight, 1) for *_, data in table], f"weight {weight!r}", dtype)
+    if values.dtype.kind not in "biufc":
+        raise InvalidValue(f"weight: expected a number as {weight!r} of every edge, got others")
     if not G.is_directed():
         rows, cols, values = mirrored(rows, cols, values)
     if not weighted and dup_op is None:

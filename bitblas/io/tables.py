@@ -18,8 +18,9 @@ from .. import extras
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..graph import Graph, given
 from .build import build, host_coo, warn_of_gaps
-from .weights import of_column
+from .weights import integer_type, is_integer, is_rounded, of_column, of_list
 
+LARGEST = 1 << 60  # vertices
 EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
 
 
@@ -49,8 +50,11 @@ def from_table(
         raise TypeError(f"table: expected a table with names of columns, got {given.described(table)}")
     named = _encoded(table, source, target)
     rows, cols = named[:2] if named else (_end(table, name) for name in (source, target))
-    values = None if weight is None else of_column(_column(table, weight), weight, decimal)
+    values = None if weight is None else of_column(_column(table, weight), weight, decimal, is_rounded(dtype))
     known: tuple[Any, ...] | None = None
+    for ends, end in ((rows, source), (cols, target)) if not named and not labels else ():
+        if _are_far(ends):
+            raise _far(end, max(ends.tolist(), key=abs))
     if given.flag("labels", labels) or named or rows.dtype.kind not in "iu" or cols.dtype.kind not in "iu":
         if size is not None:
             raise InvalidValue(f"size: expected None for vertices that have names, got {size}")
@@ -66,6 +70,9 @@ def from_table(
             raise InvalidValue(f"column {end!r}: expected vertices from 0{last}, got {got}")
     if size is None:
         size = 1 + max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=-1)
+        if size > LARGEST:
+            raise _far(source if len(rows) and int(rows.max()) == size - 1 else target, size - 1)
+        rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
         warn_of_gaps("table", rows, cols, size)
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
 
@@ -129,6 +136,8 @@ def _column(table: Any, name: str) -> np.ndarray:
     missing = getattr(column, "null_count", 0)  # of polars a method, of Arrow a number
     missing = missing() if callable(missing) else missing
     array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    if array.dtype.kind in "fO" and isinstance(column, (list, tuple)):
+        array = _exact(column, array)
     if array.dtype == object and not missing:
         missing = sum(value is None or value != value for value in array)
     if missing:
@@ -150,6 +159,15 @@ def _column(table: Any, name: str) -> np.ndarray:
     return array
 
 
+def _exact(column: Sequence[Any], array: np.ndarray) -> np.ndarray:
+    """A list of integers as INT64 or UINT64, or objects where neither holds all: NumPy makes floats of some. array:
+    what NumPy makes of it, which others stay."""
+    if not all(map(is_integer, column)):
+        return array
+    numbers = list(map(int, column))
+    return np.array(numbers, integer_type(numbers) or object)
+
+
 def _end(table: Any, name: str) -> np.ndarray:
     """A column of vertices. InvalidValue for floats, which say that a value is missing, or that they are no names."""
     array = _column(table, name)
@@ -165,11 +183,21 @@ def _end(table: Any, name: str) -> np.ndarray:
     return array
 
 
+def _are_far(array: np.ndarray) -> bool:
+    """Whether an array of objects holds Python's integers alone, of which no 64-bit type holds all."""
+    return array.dtype == object and all(type(value) is int for value in array.tolist()) and len(array) > 0
+
+
+def _far(name: str, vertex: int) -> InvalidValue:
+    expected = f"column {name!r}: expected vertices from 0 to 2^60 - 1"
+    return InvalidValue(f"{expected}, got {vertex}. Hint: labels=True if these are ids")
+
+
 def _named(
     rows: np.ndarray, cols: np.ndarray, names: tuple[str, str]
 ) -> tuple[np.ndarray, np.ndarray, tuple[Any, ...]]:
     """Numbers for both ends, from names, or integers that are names; and the names."""
-    if rows.dtype.kind in "iu" and cols.dtype.kind in "iu":
+    if all(part.dtype.kind in "iu" or _are_far(part) for part in (rows, cols)):
         plain = rows.dtype == cols.dtype  # else NumPy may make floats of both
         whole = np.concatenate([rows, cols] if plain else [rows.astype(object), cols.astype(object)])
         return _in_order(np.unique(whole, return_inverse=True)[1], lambda at: whole[at].tolist())
@@ -249,7 +277,9 @@ def from_igraph(
     """
     ends = np.array(G.get_edgelist(), np.int64).reshape(-1, 2)
     weighted = weight is not None and weight in G.es.attributes()
-    values = np.array(G.es[weight]) if weighted else np.ones(len(ends), np.int64)
+    values = np.ones(len(ends), np.int64)
+    if weighted:
+        values = of_list(G.es[weight], f"edge attribute {weight!r}", None, "Hint: take floats, or smaller integers")
     if values.dtype.kind not in "biuf":
         raise InvalidValue(f"edge attribute {weight!r}: expected a number at every edge, got {values.dtype}")
     rows, cols = ends[:, 0], ends[:, 1]
