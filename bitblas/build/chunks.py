@@ -1,11 +1,11 @@
 """A matrix of entries that come in chunks, never all at once beside the result.
 
 The entries of each row are counted in a first pass over the chunks. Where few rows or columns have entries, these are
-listed, and the chunks become a matrix of these alone, in one more pass. Then bands of rows follow one another: the entries
-of a band are put into their rows, sorted where they stand, and become the form (formats/growing.py). Plain columns are
-one band, as that is what they become. Other forms take fewer bytes, and are made of BANDS, for each of which the chunks
-are gone through once more; of MOST_BANDS in one pass where rows ascend from chunk to chunk. Forms that cannot be made
-of bands are made of plain rows.
+listed, and the chunks become a matrix of these alone, in one more pass. Else bands of rows follow one another: the
+entries of a band are put into their rows, sorted where they stand, and become the form (formats/growing.py). Plain
+columns are one band, as that is what they become. Other forms take fewer bytes, and are made of BANDS, for each of
+which the chunks are gone through once more; of MOST_BANDS in one pass where rows ascend from chunk to chunk. Forms that
+cannot be made of bands are made of plain rows.
 
 Peak memory on the device, in bytes, for E entries given in chunks of at most K, n rows, c bytes a column number (4, or
 8 from 2**31 columns on), v bytes a value (0: one for all) and B entries in the largest band, of m rows:
@@ -225,7 +225,12 @@ def _of_few(
 
     (row, entries), (col, _) = rows.all(), cols.all()
     small = Counts(device, 0)
-    small.rows, small.entries, small.largest, small.ascending = entries, counts.entries, counts.largest, counts.ascending
+    small.rows, small.entries, small.largest, small.ascending = (
+        entries,
+        counts.entries,
+        counts.largest,
+        counts.ascending,
+    )
     made = from_counts(small, again, len(row), len(col), value, dtype, dup, format=CSR)
     return stores.widened(made, row, col, nrows, ncols)
 

@@ -22,6 +22,7 @@ from ..plan.profile import Orders
 from . import output
 from .source import TEXTS, Fault, check_tile, facts, load
 from .ticker import Ticker
+from .timing import Timer
 
 QUANTILES = {"min": 0, "25 %": 25, "median": 50, "75 %": 75, "90 %": 90, "99 %": 99, "max": 100}
 
@@ -252,20 +253,19 @@ def convert(args: argparse.Namespace) -> None:
         raise Fault(f"--out: a file of format {kind} has no {wrong}")
     stored, own = (own, {}) if kind == "bitblas" else ({}, own)
     check_tile(stored.get("format"), stored.get("tile"))
-    start = time.perf_counter()
-    graph = load(args, square=False, device="cpu", **stored)
-    A = graph.matrix
-    dropped = graph.labels is not None and not holds_names(graph, kind)
-    names = {} if graph.labels is None or dropped else {"labels": graph.labels}
-    ways = {"directed": False} if args.undirected and kind == "bitblas" else {}
-    write(output.target(args.out), A, kind, **names, **ways, **own)
-    seconds = time.perf_counter() - start
+    with Timer() as taken:
+        graph = load(args, square=False, device="cpu", **stored)
+        A = graph.matrix
+        dropped = graph.labels is not None and not holds_names(graph, kind)
+        names = {} if graph.labels is None or dropped else {"labels": graph.labels}
+        ways = {"directed": False} if args.undirected and kind == "bitblas" else {}
+        write(output.target(args.out), A, kind, **names, **ways, **own)
     made = {"file": args.file, **facts(A), "out": args.out, "output_format": kind, "labels_dropped": dropped}
     size = f" {os.path.getsize(args.out)} bytes," if os.path.isfile(args.out) else ""
     note = "; the names of the vertices are left out, this format has none" if dropped else ""
     output.tell(
-        args, {**made, "seconds": seconds},
-        f"{args.out}: {A.nrows} x {A.ncols}, {A.nvals} entries,{size} in {seconds:.3f} s{note}",
+        args, {**made, "seconds": taken.seconds, "compile_seconds": taken.compiling},
+        f"{args.out}: {A.nrows} x {A.ncols}, {A.nvals} entries,{size} in {taken}{note}",
     )  # fmt: skip
 
 

@@ -12,10 +12,10 @@ import numpy as np
 from .. import device as devices
 from ..exceptions import InvalidValue, OutOfMemory
 from ..graph.edges import both_ways
-from .build import JOINING, check_held, warn_of_directions
+from .build import JOINING, check_held, repeated, warn_of_directions
 from .columns import Columns
 from .edges import Layout, Reader
-from .files import CHUNK, Source, opened
+from .files import CHUNK, Source, line_of, opened
 from .mmfile import UNSIGNED, Header, has_least
 from .names import Names
 from .wrong import fed
@@ -52,6 +52,7 @@ class FileChunks(ABC):
         self.shape: tuple[int, ...] = ()
         self.value_dtype: np.dtype | None = None
         self.dtype: Any = None
+        self.once = False  # whether an entry that is there twice is refused, as far as it is seen while reading
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         with opened(self.source, self.progress) as stream:
@@ -68,7 +69,7 @@ class FileChunks(ABC):
         """The Matrix. Raises InvalidValue for entries given twice, with values and without dup_op; OutOfMemory."""
         import bitblas as gb
 
-        self.dtype = how.get("dtype")
+        self.dtype, self.once = how.get("dtype"), dup_op is None
         try:
             return gb.Matrix.from_chunks(self, dup_op=dup_op, **how)
         except MemoryError as error:
@@ -109,6 +110,7 @@ class EdgeChunks(FileChunks):
     def entries(self, stream: Source) -> Iterator[Entries]:
         reader = Reader(stream.name, self.asked, self.base, self.size)
         reader.index = self.index  # names keep their numbers
+        reader.once = self.once
         blocks = stream.blocks(BLOCK)
         for _ in fed(reader, blocks if self.columns is None else self.columns.of(blocks)):
             for part in reader.taken():
@@ -155,6 +157,8 @@ class MatrixMarketChunks(FileChunks):
                     raise InvalidValue(f"{place}: expected {head.entry}, got something else")
                 reader.weights.check(self.name)
                 self._check(place, rows, cols, values)
+                if self.once and weights and reader.fed & (reader.fed - 1) == 0:  # of more and more blocks fewer
+                    self._check_once(rows, cols)
                 yield from self._expanded(rows, cols, values)
         if weights and head.field == "integer":
             self.value_dtype = reader.weights.dtype
@@ -164,6 +168,16 @@ class MatrixMarketChunks(FileChunks):
     def counted(self, seen: int) -> int:
         """The entries of the file, of which so many were read."""
         return seen
+
+    def _check_once(self, rows: np.ndarray, cols: np.ndarray) -> None:
+        """Refuse an entry that is twice in a block: long before all entries are read and sorted."""
+        at = repeated(rows, cols)
+        if len(at):
+            i, j = int(rows[at[0]]) + 1, int(cols[at[0]]) + 1
+            line = line_of(self.source, (str(i), str(j)), 2, mirrored=False, delimiter=None, skip=self.head.lines)
+            raise InvalidValue(
+                f"{self.name}{line}: expected every entry once, got row {i}, column {j} twice; {JOINING}"
+            )
 
     def _check(self, place: str, rows: np.ndarray, cols: np.ndarray, values: Any) -> None:
         head = self.head

@@ -87,6 +87,7 @@ def read_edgelist(
         return Graph(A, edges.labels, directed=directed)
     with opened(source, progress) as stream:
         reader = Reader(stream.name, asked, base, size)
+        reader.once = dup_op is None
         for _ in fed(reader, stream.blocks() if of_table is None else of_table.of(stream.blocks())):
             pass
     rows, cols, values = reader.finish()
@@ -102,7 +103,7 @@ def read_edgelist(
 
     A = build(
         reader.name, rows, cols, values, (n, n), dup_op=dup_op, dtype=dtype, name=name,
-        directed=directed is not False, where=where, device=device, format=format, tile=tile, packed=packed,
+        directed=directed is not False, where=where, first=0, device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
     return Graph(A, reader.labels, directed=directed)
 

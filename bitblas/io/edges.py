@@ -9,11 +9,13 @@ import csv
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import InvalidValue, warn
+from .build import JOINING, repeated
 from .header import (
     LED_BY_ZERO,
     SEEN,
@@ -32,6 +34,7 @@ from .weights import INTEGER, WEIGHT, WeightType, is_weight, kind_of, of_weight,
 
 _EXACT = 1 << 53  # integers beyond are not exact as FP64
 LAST = " to 2^53 - 1"  # vertices, where no size is given
+FIRST = 1 << 11  # lines in which an edge that is there twice is looked for before all others
 IDS = ". Hint: labels=True if these are ids, size= if they are numbers of vertices"
 
 
@@ -87,6 +90,8 @@ class Reader:
         self.wrong: list[str] = []  # what is said of lines that are no edges, of the block that was refused
         self.hint = ""  # and of what they may be
         self.weights = WeightType(asked.rounded or asked.weights is False)
+        self.once = False  # whether an edge that is there twice is refused
+        self.fed = 0  # blocks that held edges
 
     @property
     def vertices(self) -> int:
@@ -112,10 +117,37 @@ class Reader:
         if not self.layout.columns:
             block = self._begin(block)
         if self.layout.columns and block and not block.isspace():
+            if self.once and self.layout.weights and not self.fed:
+                self._check_first(block)
             rows, cols, values = self._labelled(block) if self.layout.labels else self._numbered(block)
             self.highest = max(self.highest, int(rows.max()), int(cols.max())) if len(rows) else self.highest
             self.parts.append((rows, cols, values))
+            self.fed += 1
+            if self.once and values is not None and self.fed & (self.fed - 1) == 0:  # of more and more blocks fewer
+                self._check_once(block, rows, cols)
         self.lines += count
+
+    def _check_once(self, block: bytes, rows: np.ndarray, cols: np.ndarray) -> None:
+        """Refuse an edge that is twice in a block: long before all edges are read and sorted."""
+        at = repeated(rows, cols)
+        if len(at):
+            raise self._twice(*next(islice(self._lines(block), int(at.min()), None)))
+
+    def _check_first(self, block: bytes) -> None:
+        """The same of the first lines, as they are written: before numbers are read and kernels for names compiled."""
+        seen: set[tuple[str, ...]] = set()
+        end = block.rfind(b"\n", 0, FIRST * 80) + 1
+        for number, fields in islice(self._lines(block[: end or None]), FIRST):
+            pair = tuple(fields[:2])
+            if self._lacking(fields) is not None:
+                return
+            if pair in seen:
+                raise self._twice(number, fields)
+            seen.add(pair)
+
+    def _twice(self, number: int, fields: list[str]) -> InvalidValue:
+        expected = f"{self.name}, line {number}: expected every edge once"
+        return InvalidValue(f"{expected}, got {fields[0]!r} to {fields[1]!r} twice; {JOINING}")
 
     def taken(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
         """What was read since it was asked for last, given away."""
