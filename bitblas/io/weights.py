@@ -79,6 +79,7 @@ class WeightType:
 
     def __init__(self, rounded: bool = False) -> None:
         self.rounded, self.real = rounded, False
+        self.floats = False  # whether some weights were read as floats
         self.low = self.high = 0  # of the integers; beyond 64 bits only where `note` read them from texts
         self.beyond = ""  # the line and the text of the first integer beyond 64 bits
 
@@ -89,12 +90,13 @@ class WeightType:
 
     @property
     def dtype(self) -> np.dtype:
-        kind = None if self.real else integer_type([self.low, self.high])
+        kind = None if self.floats else integer_type([self.low, self.high])
         return np.dtype(kind or np.float64)
 
     def add(self, values: np.ndarray, real: bool) -> None:
         """Some more weights. real: the text of one of them is no integer."""
         self.real |= real
+        self.floats |= values.dtype.kind == "f"
         if values.dtype.kind in "iu" and len(values):
             self.low, self.high = min(self.low, int(values.min())), max(self.high, int(values.max()))
 
