@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from distributed_lists import few, lists
 from distributed_loops import alone, loop, loops
+from distributed_numbers import numbers
 from distributed_programs import PROGRAMS, N, operands, same, whole
 from distributed_programs import quick as quick_program
 from distributed_tables import tables
@@ -22,6 +23,7 @@ from bitblas.exceptions import DistributedError, GraphblasException
 from bitblas.loop.host import turn
 
 ELSEWHERE = {"few": few, "lists": lists, "alone": alone, "loop": loop, "loops": loops, "tables": tables}
+ELSEWHERE |= {"numbers": numbers}
 FAULTS = (GraphblasException, TypeError, ValueError, OSError, LookupError)
 
 

@@ -70,6 +70,11 @@ def test_tables_of_edges_are_read_in_shares(count, tmp_path):
     assert code == 0 and text.count(f"of {count} done") == count, text
 
 
+def test_weights_near_the_limits_are_read_in_shares(tmp_path):
+    code, text = ranks("numbers", str(tmp_path), count=2)
+    assert code == 0 and text.count("of 2 done") == 2, text
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 4, 5])
 def test_other_numbers_of_ranks(count, tmp_path):

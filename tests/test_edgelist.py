@@ -178,9 +178,19 @@ def test_binary_junk():
         read_edgelist(io.BytesIO(b"0 1\n\x00\x01 \x02\n"))
 
 
-def test_huge_number_of_vertices():
-    with pytest.raises(gb.exceptions.OutOfMemory, match="1000000000001 with 1 entries"), pytest.warns(match="2 diff"):
-        read("0 1000000000000\n")
+def test_huge_number_of_vertices(tmp_path):
+    """From 0 on, with few edges: stored as Graph.from_edges and from_table store them, and a warning says it."""
+    path, far = tmp_path / "far.edges", 10**12
+    path.write_text(f"0 {far}\n{far} 7\n")
+    for make in (
+        lambda: read(path.read_text()), lambda: read_edgelist(path, chunked=True), lambda: read_edgelist(path),
+        lambda: gb.Graph.from_edges([(0, far), (far, 7)]),
+    ):  # fmt: skip
+        with pytest.warns(match="3 different numbers of vertices, of 1000000000001 in all"):
+            A = make().matrix
+        assert (A.shape, entries(A), A.format) == ((far + 1, far + 1), {(0, far): True, (far, 7): True}, "hyper")
+    with pytest.raises(gb.exceptions.OutOfMemory, match="needs"), pytest.warns(match="3 different"):
+        read(path.read_text(), format="csr")
 
 
 def test_text_and_suffix(tmp_path):

@@ -73,7 +73,7 @@ def test_edge_lists(name, tmp_path):
 def test_entries_that_are_there_twice(tmp_path):
     path = tmp_path / "a.edges"
     path.write_text("0 1 4\n1 0 5\n0 1 .5\n")
-    with pytest.raises(InvalidValue, match=r"a\.edges: expected every entry once"):
+    with pytest.raises(InvalidValue, match=r"a\.edges, line 3: expected every edge once, got '0' to '1' twice"):
         read_edgelist(path, chunked=True)
     found = read_edgelist(path, chunked=True, dup_op=gb.binary.plus).matrix
     assert found.to_dicts() == {0: {1: 4.5}, 1: {0: 5.0}}

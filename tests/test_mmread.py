@@ -164,10 +164,20 @@ def test_any_damage_is_one_exception(data):
         assert str(error).startswith("<BytesIO>")
 
 
-def test_does_not_fit():
-    for head in ("999999999999 3 1", "3 999999999999 1"):
-        with pytest.raises(gb.exceptions.OutOfMemory, match="<StringIO>, line 2: "):
-            mmread(io.StringIO(PATTERN + head + "\n1 1\n"))
+def test_sizes_without_room_for_pointers(tmp_path):
+    """Few entries are stored as a hypersparse matrix, as from_coo stores them; with a form of rows they do not fit."""
+    path = tmp_path / "far.mtx"
+    for shape, entry in (((10**12, 3), (10**12 - 1, 1)), ((3, 10**12), (1, 10**12 - 1))):
+        text = PATTERN + f"{shape[0]} {shape[1]} 1\n{entry[0] + 1} {entry[1] + 1}\n"
+        path.write_text(text)
+        for A in (mmread(io.StringIO(text)), mmread(path), mmread(path, chunked=True)):
+            assert (A.shape, as_dict(A), A.format) == (shape, {entry: True}, "hyper")
+        if shape[0] > 3:
+            for source, chunked in ((io.StringIO(text), False), (path, True)):
+                with pytest.raises(gb.exceptions.OutOfMemory, match="need"):
+                    mmread(source, chunked=chunked, format="csr")
+    mmwrite(path, A)
+    assert mmread(path).isequal(A)
 
 
 def test_shipped_graph():

@@ -1,10 +1,11 @@
 """A matrix of entries that come in chunks, never all at once beside the result.
 
-The entries of each row are counted in a first pass over the chunks. Then bands of rows follow one another: the entries
-of a band are put into their rows, sorted where they stand, and become the form (formats/growing.py). Plain columns are
-one band, as that is what they become. Other forms take fewer bytes, and are made of BANDS, for each of which the chunks
-are gone through once more; of MOST_BANDS in one pass where rows ascend from chunk to chunk. Forms that cannot be made
-of bands are made of plain rows.
+The entries of each row are counted in a first pass over the chunks. Where few rows or columns have entries, these are
+listed, and the chunks become a matrix of these alone, in one more pass. Else bands of rows follow one another: the
+entries of a band are put into their rows, sorted where they stand, and become the form (formats/growing.py). Plain
+columns are one band, as that is what they become. Other forms take fewer bytes, and are made of BANDS, for each of
+which the chunks are gone through once more; of MOST_BANDS in one pass where rows ascend from chunk to chunk. Forms that
+cannot be made of bands are made of plain rows.
 
 Peak memory on the device, in bytes, for E entries given in chunks of at most K, n rows, c bytes a column number (4, or
 8 from 2**31 columns on), v bytes a value (0: one for all) and B entries in the largest band, of m rows:
@@ -33,6 +34,7 @@ from ..formats import CSR, FORMATS, Structure
 from ..formats.csr import format as csr
 from ..formats.csr.samples import deal_variant
 from ..formats.growing import GROWING, Growing
+from ..formats.hyper.choice import is_hyper
 from ..store import MatrixStore
 from . import bands, stores
 from .bands import Chunk, Source
@@ -56,15 +58,56 @@ def peak(device: Device, entries: int, largest: int, longest: int, nrows: int, n
     return entries * (c + itemsize) + ROW * (nrows + 1) + SCRATCH * max(largest, step)
 
 
+class Listed:
+    """Different numbers from chunks, ascending, and how often each came."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        none = device.xp.zeros(0, np.int64)
+        self.numbers, self.counts = none, none
+        self.parts: list[tuple[Any, Any]] = []  # of chunks, until they are as many as the numbers
+        self.waiting = 0
+
+    def add(self, numbers: Any) -> None:
+        self._take(*self.device.xp.unique(numbers, return_counts=True))
+
+    def _take(self, numbers: Any, counts: Any) -> None:
+        self.parts.append((numbers, counts))
+        self.waiting += len(numbers)
+        if self.waiting > max(LEAST, len(self.numbers)):
+            self.all()
+
+    def all(self) -> tuple[Any, Any]:
+        """The numbers, and how often each came."""
+        if self.parts:
+            xp = self.device.xp
+            numbers, counts = (xp.concatenate(x) for x in zip((self.numbers, self.counts), *self.parts, strict=True))
+            self.numbers, place = xp.unique(numbers, return_inverse=True)
+            self.counts = xp.bincount(place, counts, len(self.numbers)).astype(np.int64)
+            self.parts, self.waiting = [], 0
+        return self.numbers, self.counts
+
+    def places(self, numbers: Any) -> Any:
+        """Where numbers are among these. ValueError for others."""
+        known, _ = self.all()
+        place = self.device.xp.searchsorted(known, numbers)
+        if not len(known) or not bool((known[self.device.xp.minimum(place, len(known) - 1)] == numbers).all()):
+            raise ValueError(bands.OTHERS)
+        return place
+
+
 class Counts:
     """The first pass: entries in each row, and what is the largest of anything. ascending: no row of a chunk comes
-    before one of the chunks before."""
+    before one of the chunks before. Rows that have entries are listed as long as they are few of all rows; else
+    `rows` has a number for each."""
 
     def __init__(self, device: Device, nrows: int | None) -> None:
         self.device, self.entries, self.largest = device, 0, 0
         self.nrows = self.ncols = 0  # one more than the largest index seen
         self.ascending = True
-        self.rows = device.xp.zeros(0 if nrows is None else nrows, np.int64)
+        self.given = nrows or 0
+        self.listed: Listed | None = Listed(device) if is_hyper(self.given, 0, 0) else None
+        self.rows = device.xp.zeros(0 if self.listed or nrows is None else nrows, np.int64)
 
     def add(self, rows: Any, cols: Any) -> None:
         device, k = self.device, len(rows)
@@ -73,6 +116,10 @@ class Counts:
         self.entries, self.largest = self.entries + k, max(self.largest, k)
         self.ascending &= int(rows.min()) + 1 >= self.nrows
         self.nrows, self.ncols = max(self.nrows, int(rows.max()) + 1), max(self.ncols, int(cols.max()) + 1)
+        self._list(is_hyper(max(self.nrows, self.given), 0, self.entries))
+        if self.listed is not None:
+            self.listed.add(rows)
+            return
         if self.nrows > len(self.rows):
             stores.check_rows(device, 2 * self.nrows)
             grown = device.xp.zeros(max(self.nrows, 2 * len(self.rows)), np.int64)
@@ -87,8 +134,31 @@ class Counts:
         first, count = bands.runs(device.xp, ordered)
         self.rows[ordered[first]] += count
 
-    def sized(self, nrows: int) -> None:
-        """There are so many rows."""
+    def _list(self, few: bool) -> None:
+        """List the rows that have entries, or count all rows."""
+        if few and self.listed is None:
+            self.listed = Listed(self.device)
+            some = self.device.xp.flatnonzero(self.rows)
+            self.listed._take(some, self.rows[some])
+            self.rows = self.rows[:0].copy()
+        elif not few and self.listed is not None:
+            self._count(max(self.nrows, self.given))
+
+    def _count(self, nrows: int) -> None:
+        assert self.listed is not None
+        stores.check_rows(self.device, nrows)
+        self.rows = self.device.xp.zeros(nrows, np.int64)
+        some, counts = self.listed.all()
+        self.rows[some] = counts
+        self.listed = None
+
+    def sized(self, nrows: int, listed: bool) -> None:
+        """There are so many rows. listed: list those that have entries."""
+        if listed:
+            self._list(True)
+            return
+        if self.listed is not None:
+            self._count(max(nrows, self.nrows))
         some = self.rows[:nrows]
         if nrows > len(some):
             some = self.device.xp.zeros(nrows, np.int64)
@@ -105,7 +175,10 @@ def from_counts(
     counted, and for duplicates without `dup`; OutOfMemory."""
     device, xp = counts.device, counts.device.xp
     itemsize = 0 if value is not None else dtype.np_type.itemsize
-    counts.sized(nrows)
+    listed = is_hyper(nrows, ncols, counts.entries) and stores.lists_rows(format)
+    counts.sized(nrows, listed)
+    if listed:
+        return _of_few(counts, source, nrows, ncols, value, dtype, dup)
     key, number = _chosen(counts, nrows, ncols, itemsize, format)
     growing = GROWING[key](device, nrows, ncols, counts.entries)
     few = counts.entries // step_of(device, counts.entries) | 1  # odd, as rows may have to do with powers of two
@@ -134,6 +207,32 @@ def from_counts(
     if key == CSR:
         return stores.of_rows(form, dtype, stored, format, tile)
     return MatrixStore(Structure(form), dtype, stored)
+
+
+def _of_few(
+    counts: Counts, source: Source, nrows: int, ncols: int, value: Any, dtype: DataType, dup: Any
+) -> MatrixStore:  # fmt: skip
+    """The same where few rows or columns have entries: as a small matrix of these, whose numbers are listed."""
+    device, rows, cols = counts.device, counts.listed, Listed(counts.device)
+    if not counts.entries or rows is None:
+        return stores.empty(device, nrows, ncols, dtype)
+    for _, j, _ in source():
+        cols.add(j)
+
+    def again() -> Iterator[Chunk]:
+        for i, j, x in source():
+            yield rows.places(i), cols.places(j), x
+
+    (row, entries), (col, _) = rows.all(), cols.all()
+    small = Counts(device, 0)
+    small.rows, small.entries, small.largest, small.ascending = (
+        entries,
+        counts.entries,
+        counts.largest,
+        counts.ascending,
+    )
+    made = from_counts(small, again, len(row), len(col), value, dtype, dup, format=CSR)
+    return stores.widened(made, row, col, nrows, ncols)
 
 
 def _chosen(counts: Counts, nrows: int, ncols: int, itemsize: int, format: str) -> tuple[str, int]:

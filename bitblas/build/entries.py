@@ -12,7 +12,6 @@ import numpy as np
 from semirings.dtypes import DataType
 
 from ..device import Device
-from ..formats import FORMATS
 from ..formats.csr import entries as csr_entries
 from ..formats.csr import format as csr
 from ..formats.csr import sorting
@@ -87,8 +86,7 @@ def from_coo(
 
 def _listed(format: str, nrows: int, ncols: int, nvals: int) -> bool:
     """Whether rows and columns that have entries are to be listed, because all of them are too many."""
-    fits = format == "auto" or any(known.renumbers for known in FORMATS.values() if known.name == format)
-    return fits and is_hyper(nrows, ncols, nvals)
+    return stores.lists_rows(format) and is_hyper(nrows, ncols, nvals)
 
 
 def _rows_bytes(nrows: int, ncols: int, nvals: int, values: Any, besides: int) -> int:

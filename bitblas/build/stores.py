@@ -13,7 +13,7 @@ from ..config import config
 from ..device import Device, held
 from ..exceptions import InvalidValue, OutOfMemory
 from ..flat import BITMAP, FlatStore
-from ..formats import Structure
+from ..formats import FORMATS, Structure
 from ..formats.csr import format as csr
 from ..formats.hyper import format as hyper
 from ..formats.values import PackedValues, fit
@@ -57,6 +57,11 @@ def check_rows(device: Device, nrows: int) -> None:
     if nrows >= 1 << 40:
         raise OutOfMemory(f"nrows: {nrows} rows need {8 * nrows} bytes of row pointers")
     device.foresee(f"row pointers of {nrows} rows", 8 * nrows)
+
+
+def lists_rows(format: str) -> bool:
+    """Whether rows and columns that have entries may be listed in a matrix whose form is asked for by this name."""
+    return format == "auto" or any(known.renumbers for known in FORMATS.values() if known.name == format)
 
 
 def widened(A: MatrixStore, rows: Any, cols: Any, nrows: int, ncols: int) -> MatrixStore:

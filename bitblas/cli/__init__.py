@@ -11,6 +11,7 @@ import sys
 import warnings
 from typing import Any
 
+from .. import status
 from .parser import parser
 from .source import Fault
 
@@ -46,7 +47,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _warn(message: Warning | str, *where: Any, **more: Any) -> None:
-    print("bitblas: warning:", " ".join(str(message).split()), file=sys.stderr)
+    status.message(f"bitblas: warning: {' '.join(str(message).split())}")
 
 
 def _complain(error: BaseException) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import inspect
 import sys
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from ..io import Graph, host_coo
 from . import output, tables
 from .source import Fault, communities, facts, load, undirected, vertex
 from .ticker import Ticker
+from .timing import Timer
 
 Summary = dict[str, Any]
 DIRECTED, BOTH, WEIGHTED = "directed", "both", "weighted"
@@ -127,19 +127,22 @@ def check(args: argparse.Namespace) -> None:
 def run(args: argparse.Namespace) -> None:
     """Read, run, write, and say what came out."""
     check(args)
-    start = time.perf_counter()
-    graph = load(args)
-    answer(args, graph, time.perf_counter() - start)
+    with Timer() as read:
+        graph = load(args)
+    answer(args, graph, read)
 
 
-def answer(args: argparse.Namespace, graph: Graph, read: float) -> None:
-    """Run, write, and say what came out. read: the seconds that reading took."""
+def answer(args: argparse.Namespace, graph: Graph, read: Timer) -> None:
+    """Run, write, and say what came out. read: how long reading took."""
     trace = Trace()
-    start = time.perf_counter()
-    with trace if args.trace else nullcontext(), algorithms.Watch() as seen, Ticker(args.command, seen):
+    with (
+        Timer() as ran,
+        trace if args.trace else nullcontext(),
+        algorithms.Watch() as seen,
+        Ticker(args.command, seen),
+    ):
         taken = args.algorithm.read(graph, args)
         answer, summary = args.algorithm.call(graph, taken, args)
-    seconds = time.perf_counter() - start
     if args.trace:
         print(trace, file=sys.stderr)
     if args.algorithm.writes and args.out:
@@ -150,7 +153,8 @@ def answer(args: argparse.Namespace, graph: Graph, read: float) -> None:
             output.write(args.out, answer, graph, args.algorithm.vertices(args), best, header)
     A = graph.matrix
     made = {"file": args.file, **facts(A), "result": summary, "rounds": seen.rounds, "converged": seen.converged}
-    made |= {"both_ways": taken is not A, "read_seconds": read, "seconds": seconds}
+    made |= {"both_ways": taken is not A, "read_seconds": read.seconds, "read_compile_seconds": read.compiling}
+    made |= {"seconds": ran.seconds, "compile_seconds": ran.compiling}
     terminal = tables.on_terminal(sys.stderr if args.algorithm.writes and args.out == output.STDOUT else None)
     found = tables.table(summary) if terminal else words(summary)
     if args.algorithm.each and not args.out and not args.json and getattr(args, "best", None) is None:
@@ -158,9 +162,7 @@ def answer(args: argparse.Namespace, graph: Graph, read: float) -> None:
     if not seen.converged:
         found += f"\nnot converged after {seen.rounds} rounds: give more by --max-iter, or a larger --tol"
     both = "" if taken is A else ", each edge both ways"
-    times = (
-        f"{A.nrows} vertices, {A.nvals} entries{both}, on {A.device.name}: read in {read:.3f} s, ran in {seconds:.3f} s"
-    )
+    times = f"{A.nrows} vertices, {A.nvals} entries{both}, on {A.device.name}: read in {read}, ran in {ran}"
     output.tell(args, made, f"{found}\n{tables.paint(times, tables.DIM) if terminal else times}")
 
 

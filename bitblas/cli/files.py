@@ -15,12 +15,14 @@ from ..exceptions import DeviceError
 from ..formats import TILES, format_of, tiled
 from ..graph.edges import holds_names
 from ..io import FILE_FORMATS, host_coo, write
+from ..io.matrixmarket import DIGITS, check_precision
 from ..io.suffix import written_as
 from ..plan.forms import FORMATS
 from ..plan.profile import Orders
 from . import output
 from .source import TEXTS, Fault, check_tile, facts, load
 from .ticker import Ticker
+from .timing import Timer
 
 QUANTILES = {"min": 0, "25 %": 25, "median": 50, "75 %": 75, "90 %": 90, "99 %": 99, "max": 100}
 
@@ -198,13 +200,23 @@ def calibrate(args: argparse.Namespace) -> None:
 # ---- convert ----
 
 
+def digits(text: str) -> int | None:
+    """The precision that an option names."""
+    try:
+        return check_precision(int(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected an integer from 1 to {DIGITS}, got {text!r}") from None
+
+
 def add_convert_options(p: argparse.ArgumentParser) -> None:
     output.add_out(p, "the new file; it appears whole or not at all", required=True)
     p.add_argument("--output-format", choices=FILE_FORMATS, help="default: by the suffix of OUT; Matrix Market for -")
     mtx = p.add_argument_group("to Matrix Market")
     mtx.add_argument("--field", choices=["real", "integer", "pattern"], help="default: as the values are")
     mtx.add_argument("--symmetry", choices=["general", "symmetric", "skew-symmetric"], help="default: as they are")
-    mtx.add_argument("--precision", type=int, metavar="DIGITS", help="significant digits of reals (default: all)")
+    mtx.add_argument(
+        "--precision", type=digits, metavar="DIGITS", help=f"significant digits of reals, 1 to {DIGITS} (default: all)"
+    )
     mtx.add_argument("--comment", help="a comment for the head of the file")
     p.add_argument_group("to .npz").add_argument("--layout", choices=["csr", "csc", "coo"], help="default: csr")
     own = p.add_argument_group("to .bitblas")
@@ -241,20 +253,19 @@ def convert(args: argparse.Namespace) -> None:
         raise Fault(f"--out: a file of format {kind} has no {wrong}")
     stored, own = (own, {}) if kind == "bitblas" else ({}, own)
     check_tile(stored.get("format"), stored.get("tile"))
-    start = time.perf_counter()
-    graph = load(args, square=False, device="cpu", **stored)
-    A = graph.matrix
-    dropped = graph.labels is not None and not holds_names(graph, kind)
-    names = {} if graph.labels is None or dropped else {"labels": graph.labels}
-    ways = {"directed": False} if args.undirected and kind == "bitblas" else {}
-    write(output.target(args.out), A, kind, **names, **ways, **own)
-    seconds = time.perf_counter() - start
+    with Timer() as taken:
+        graph = load(args, square=False, device="cpu", **stored)
+        A = graph.matrix
+        dropped = graph.labels is not None and not holds_names(graph, kind)
+        names = {} if graph.labels is None or dropped else {"labels": graph.labels}
+        ways = {"directed": False} if args.undirected and kind == "bitblas" else {}
+        write(output.target(args.out), A, kind, **names, **ways, **own)
     made = {"file": args.file, **facts(A), "out": args.out, "output_format": kind, "labels_dropped": dropped}
     size = f" {os.path.getsize(args.out)} bytes," if os.path.isfile(args.out) else ""
     note = "; the names of the vertices are left out, this format has none" if dropped else ""
     output.tell(
-        args, {**made, "seconds": seconds},
-        f"{args.out}: {A.nrows} x {A.ncols}, {A.nvals} entries,{size} in {seconds:.3f} s{note}",
+        args, {**made, "seconds": taken.seconds, "compile_seconds": taken.compiling},
+        f"{args.out}: {A.nrows} x {A.ncols}, {A.nvals} entries,{size} in {taken}{note}",
     )  # fmt: skip
 
 

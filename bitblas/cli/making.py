@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from ..io import FILE_FORMATS, write
 from . import output
 from .source import facts, storage
 from .ticker import Ticker
+from .timing import Timer
 
 
 def generators() -> dict[str, Callable[..., Any]]:
@@ -64,12 +64,11 @@ def make(args: argparse.Namespace) -> None:
         output.kind_of(args.out, matrix=True)
     import bitblas as gb
 
-    start = time.perf_counter()
     device = storage(args)["device"]
-    with Ticker("make"), gb.config.set(**({} if device is None else {"device": device})):
+    with Timer() as taken, Ticker("make"), gb.config.set(**({} if device is None else {"device": device})):
         A = args.program(**given)
         kind = args.output_format or ("mtx" if args.out == output.STDOUT else None)
         write(output.target(args.out), A, kind)
-    seconds = time.perf_counter() - start
-    made = {"kind": args.kind, "arguments": given, **facts(A), "out": args.out, "seconds": seconds}
-    output.tell(args, made, f"{args.out}: {A.nrows} vertices, {A.nvals} entries, in {seconds:.3f} s")
+    made = {"kind": args.kind, "arguments": given, **facts(A), "out": args.out}
+    made |= {"seconds": taken.seconds, "compile_seconds": taken.compiling}
+    output.tell(args, made, f"{args.out}: {A.nrows} vertices, {A.nvals} entries, in {taken}")

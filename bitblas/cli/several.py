@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import time
 
 from . import algorithms
 from .source import Fault, load
+from .timing import Timer
 
 EXAMPLE = 'For example: bitblas several graph.mtx "bfs --source 3 --out levels.tsv" "pagerank --top 5" triangles'
 # What is said once, for all; a command inside the quotes has only what is its own.
@@ -33,9 +33,8 @@ def several(args: argparse.Namespace) -> None:
             setattr(one, name, getattr(args, name))
         algorithms.check(one)
         asked.append(one)
-    start = time.perf_counter()
-    graph = load(args)
-    read = time.perf_counter() - start
+    with Timer() as read:
+        graph = load(args)
     for one, text in zip(asked, args.commands):
         if not args.json:
             print(f"\n{text}", flush=True)

@@ -7,6 +7,7 @@ import threading
 import time
 from types import TracebackType
 
+from .. import status
 from ..algorithms import Watch
 
 WAIT, PAUSE = 1.0, 0.2  # seconds before the first picture, and between two
@@ -17,7 +18,7 @@ class Ticker:
 
     def __init__(self, name: str, watch: Watch | None = None) -> None:
         self.name, self.watch = name, watch
-        self.width, self.begin = 0, time.monotonic()
+        self.begin = time.monotonic()
         self.done = threading.Event()
         self.thread = threading.Thread(target=self._run, daemon=True) if sys.stderr.isatty() else None
 
@@ -29,15 +30,13 @@ class Ticker:
         self.done.set()
         if self.thread is not None:
             self.thread.join()
-            if self.width:
-                print(f"\r{'':<{self.width}}\r", end="", file=sys.stderr, flush=True)
+            status.clear(self)
 
     def _run(self) -> None:
         pause = WAIT
         while not self.done.wait(pause):
-            line, pause = self.line(), PAUSE
-            print(f"\r{line:<{self.width}}", end="", file=sys.stderr, flush=True)
-            self.width = max(self.width, len(line))
+            pause = PAUSE
+            status.show(self, self.line())
 
     def line(self) -> str:
         seconds = f"{time.monotonic() - self.begin:.0f} s"

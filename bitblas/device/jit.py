@@ -12,7 +12,9 @@ import functools
 import os
 import re
 import textwrap
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,24 @@ KERNEL = dict(error_model="numpy", boundscheck=False)
 SLP = KERNEL  # of which statements that do the same side by side become one of vectors (compiler.py)
 FUNCTION = dict(inline="always", **KERNEL)  # in Numba's own IR: a third of the compile time of separate functions
 """
+
+
+compile_seconds = 0.0  # that this process has spent compiling kernels, for the CPU and for GPUs
+_compiling = False
+
+
+@contextmanager
+def timed() -> Iterator[None]:
+    """Adds the time that its body takes to `compile_seconds`."""
+    global compile_seconds, _compiling
+    outermost, begin = not _compiling, time.perf_counter()
+    _compiling = True
+    try:
+        yield
+    finally:
+        if outermost:
+            _compiling = False
+            compile_seconds += time.perf_counter() - begin
 
 
 @functools.cache
@@ -216,7 +236,8 @@ def cubin(variant: Variant, arch: str, log: Callable[[str], None] | None = None)
     check = path.with_suffix(".sha256")  # a damaged cubin would only fail on the device, and then for ever
     if log is None and path.exists() and check.exists() and check.read_bytes() == _digest(path.read_bytes()):
         return path
-    data, said = _nvrtc(text, variant, arch)
+    with timed():
+        data, said = _nvrtc(text, variant, arch)
     if log is not None:
         log(said)
     _write(path, data)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from .. import status
 from ..kernels.prologue import Variant
 from . import jit, native, shipped, targets
 from .shipped import Object
@@ -30,15 +31,12 @@ def _said() -> Iterator[None]:
     """Tells who waits at a terminal that a kernel is compiled, and which by number; the line is gone afterwards."""
     import multiprocessing
 
-    line = f"bitblas: compiling kernel {compiled + 1}, once for this machine"
-    terminal = sys.stderr.isatty() and multiprocessing.parent_process() is None
-    if terminal:
-        print(line, end="\r", file=sys.stderr, flush=True)
+    if sys.stderr.isatty() and multiprocessing.parent_process() is None:
+        status.show(_said, f"bitblas: compiling kernel {compiled + 1}, once for this machine")
     try:
         yield
     finally:
-        if terminal:
-            print(" " * len(line), end="\r", file=sys.stderr, flush=True)
+        status.clear(_said)
 
 
 def cpu_object(variant: Variant, signature: Sequence[str]) -> Object:
@@ -96,7 +94,8 @@ def _kept(name: str, key: str, make: Callable[[str], Made]) -> Object:
     symbol = f"{name}_{key}"
     if (found := kept(symbol)) is not None:
         return found
-    made = make(symbol)
+    with jit.timed():
+        made = make(symbol)
     for folder, (data, names) in zip(("cpu", *also), made):
         line = " ".join(names).encode()
         jit._write(_path(symbol, folder), b"\n".join((jit._digest(line + data), line, data)))

@@ -13,6 +13,7 @@ import numpy as np
 from ..core.convert import check_size
 from ..exceptions import InvalidValue
 from ..io.parquet import load
+from ..io.weights import joined
 from .saved import all_or_none
 from .start import current
 
@@ -60,7 +61,8 @@ def _read(source: Any, share: bool, columns: list[str], size: int | None) -> End
         if begin < high and end > low:
             table = file.read_row_group(k, columns=columns).slice(max(low - begin, 0), min(high, end) - max(low, begin))
             pieces.append([_array(source, table[name], name) for name in columns])
-    arrays = [np.concatenate(parts) for parts in zip(*pieces)] or _empty(opened[0], columns)
+    arrays = [joined(f"{source}: column {name!r}", list(parts)) for name, parts in zip(columns, zip(*pieces))]
+    arrays = arrays or _empty(opened[0], columns)
     for name, array in zip(columns, arrays[:2]):
         bad = array[(array < 0) | (array >= (np.iinfo(np.int64).max if size is None else size))]
         if len(bad):

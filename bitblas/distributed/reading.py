@@ -12,13 +12,13 @@ import numpy as np
 from .. import io
 from ..core.convert import check_size
 from ..exceptions import InvalidValue
-from ..io.build import lesser, mirrored
+from ..io.build import check_held, lesser, mirrored
 from ..io.chunks import BLOCK, MatrixMarketChunks
 from ..io.edges import Layout, Reader, delimiter_of
 from ..io.files import Source, opened
 from ..io.joining import check_joined, fits, grows, name_of, total_of, wide_type
 from ..io.mmfile import read_header
-from ..io.weights import decimal_of
+from ..io.weights import ROUNDED, WeightType, decimal_of, is_rounded
 from . import parquet
 from .matrix import Matrix
 from .saved import all_or_none
@@ -114,19 +114,19 @@ def _table(
     **layout: Any,
 ) -> Matrix:  # fmt: skip
     ends, n = parquet.read_rows(path, share, (source, target, weight), size)
-    return _edges_of([ends], directed, n, dup_op, dtype, name, layout, share=share)
+    return _edges_of(path, [ends], directed, n, dup_op, dtype, name, layout, share=share)
 
 
 def _market(source: Any, *, dup_op: Any = None, dtype: Any = None, name: str | None = None, **layout: Any) -> Matrix:
     with opened(source, False) as stream:
         head, packed = read_header(stream), stream.stream is not stream.raw
-    if head.layout != "coordinate" or head.field in ("complex", "unsigned-integer"):
+    if head.layout != "coordinate" or head.field == "complex":
         raise InvalidValue(f"{source}: expected coordinates of real numbers to read in shares; share=False reads it")
     kind = (MatrixMarketChunks if current().rank == 0 else _Nothing) if packed else MarketPart
-    made = kind(source, head, read_header, False)
+    made = kind(source, head, read_header, False, is_rounded(dtype))
     none = np.zeros(0, np.int64)
     found = [(none, none), *made] if head.field == "pattern" else list(made)
-    return _built(found, head.field == "pattern", head.nrows, head.ncols, dup_op, dtype, name, layout)
+    return _built(source, found, head.field == "pattern", head.nrows, head.ncols, dup_op, dtype, name, layout)
 
 
 class _Nothing(MatrixMarketChunks):
@@ -142,7 +142,9 @@ def _edges(
     weights: bool | None = None, base: int = 0, directed: bool | None = None, size: int | None = None,
     dup_op: Any = None, dtype: Any = None, name: str | None = None, **layout: Any,
 ) -> Matrix:  # fmt: skip
-    asked = Layout(delimiter_of(source, delimiter), header, None, weights, decimal=decimal_of(decimal))
+    asked = Layout(
+        delimiter_of(source, delimiter), header, None, weights, decimal=decimal_of(decimal), rounded=is_rounded(dtype)
+    )
     group = current()
     with opened(source, False) as stream:
         probe = Reader(stream.name, asked, base, size)
@@ -169,12 +171,12 @@ def _edges(
     found = reader.taken() or [
         (np.zeros(0, np.int64),) * 2 + (np.zeros(0, np.int64) if probe.layout.weights else None,)
     ]
-    return _edges_of(found, directed, n, dup_op, dtype, name, layout)
+    return _edges_of(source, found, directed, n, dup_op, dtype, name, layout, seen=reader.weights)
 
 
 def _edges_of(
-    found: list[Any], directed: bool | None, n: int, dup_op: Any, dtype: Any, name: str | None, layout: dict[str, Any],
-    *, share: bool = True,
+    source: Any, found: list[Any], directed: bool | None, n: int, dup_op: Any, dtype: Any, name: str | None,
+    layout: dict[str, Any], *, share: bool = True, seen: WeightType | None = None,
 ) -> Matrix:  # fmt: skip
     """The Matrix of edges that this rank has read. directed: False: each is one both ways; of two values that differ
     the lesser one stands, or what dup_op makes of them, as in `bitblas.io.read_edgelist`."""
@@ -183,36 +185,67 @@ def _edges_of(
     if directed is False and not lessers:
         found = [mirrored(*part) for part in found]
     how = {"dup_op": dup_op, "dtype": dtype, "name": name, "share": share}
-    made = _built([part[:2] if pattern else part for part in found], pattern, n, n, **how, layout=layout)
+    made = _built(
+        source, [part[:2] if pattern else part for part in found], pattern, n, n, **how, layout=layout, seen=seen
+    )
     if not lessers:
         return made
     both: Matrix = made.ewise_add(made.T, lesser(made.dtype)).new(name=name)
     if not layout:
         return both
     i, j, x = both._part.to_coo()
-    return _built([(i + both.shares.low, j, x)], False, n, n, **(how | {"dup_op": None, "share": True}), layout=layout)
+    return _built(
+        source, [(i + both.shares.low, j, x)], False, n, n, **(how | {"dup_op": None, "share": True}), layout=layout
+    )
 
 
 def _built(
-    chunks: list[Any], pattern: bool, nrows: int, ncols: int, dup_op: Any, dtype: Any, name: str | None, layout: Any,
-    share: bool = True,
+    source: Any, chunks: list[Any], pattern: bool, nrows: int, ncols: int, dup_op: Any, dtype: Any, name: str | None,
+    layout: Any, share: bool = True, seen: WeightType | None = None,
 ) -> Matrix:  # fmt: skip
-    parts = [np.concatenate(arrays) for arrays in zip(*chunks)]
+    """The Matrix of what this rank has read. seen: its weights, where some were rounded that must not be."""
+    rows, cols = (np.concatenate([chunk[k] for chunk in chunks]) for k in (0, 1))
     how = {"nrows": nrows, "ncols": ncols, "share": share}
     if pattern:
-        return cast(Matrix, Matrix.from_coo(parts[0], parts[1], True, dtype, dup_op=None, name=name, **how, **layout))
-    values = parts[2]
-    real = bool(current().told(np.array([values.dtype.kind == "f"])).any())
-    values = values.astype(np.float64) if real else values
+        return cast(Matrix, Matrix.from_coo(rows, cols, True, dtype, dup_op=None, name=name, **how, **layout))
+    values = _as_one_type(source, [chunk[2] for chunk in chunks], dtype, seen)
     if grows(dup_op, values.dtype) and dtype is None:
         values = values.astype(wide_type(values.dtype))
-    made: Matrix = Matrix.from_coo(parts[0], parts[1], values, dtype, dup_op=dup_op, name=name, **how, **layout)
+    made: Matrix = Matrix.from_coo(rows, cols, values, dtype, dup_op=dup_op, name=name, **how, **layout)
     held = made.dtype.np_type
-    if real or not grows(dup_op, held):
+    if values.dtype.kind == "f" or not grows(dup_op, held):
         return made
     # Whether sums wrapped depends on the values of all ranks.
     total = float(current().allreduce(np.array([total_of(values)]))[0])
     if not fits(dup_op, total, held):
-        floats = Matrix.from_coo(parts[0], parts[1], values.astype(np.float64), dup_op=name_of(dup_op), **how)
+        floats = Matrix.from_coo(rows, cols, values.astype(np.float64), dup_op=name_of(dup_op), **how)
         all_or_none("read", lambda: check_joined("weights", dup_op, made._part, floats._part))
     return made
+
+
+def _as_one_type(source: Any, parts: list[np.ndarray], dtype: Any, seen: WeightType | None) -> np.ndarray:
+    """The weights that this rank has read, in the type that holds those of all ranks. InvalidValue on every rank where
+    none does, or `dtype` does not hold them."""
+    if seen is None:
+        seen = WeightType(is_rounded(dtype))
+        for part in parts:
+            seen.add(part, real=part.dtype.kind == "f")
+    unsigned = any(part.dtype == np.uint64 for part in parts)
+    floats = any(part.dtype.kind == "f" for part in parts)
+    kinds = [seen.real, seen.low < 0, seen.high >= 1 << 63, seen.mixed, unsigned, floats]
+    told = current().told(np.array([*kinds, ord(np.result_type(*parts).char)])).reshape(-1, len(kinds) + 1)
+    real, negative, large, mixed, unsigned, floats = told[:, :-1].any(axis=0).tolist()
+    mixed |= negative and large
+    if mixed and not real and not seen.rounded:
+        seen.check(str(source))
+        expected = "expected weights from -2^63 to 2^63 - 1, or from 0 to 2^64 - 1, got both"
+        raise InvalidValue(f"{source}: {expected}. {ROUNDED}")
+    kind = np.result_type(*map(chr, told[:, -1].tolist()))
+    if floats or mixed:
+        kind = np.dtype(np.float64)
+    elif unsigned:
+        kind = np.dtype(np.int64 if negative else np.uint64)
+    values = np.concatenate([part.astype(kind, copy=False) for part in parts])
+    if dtype is not None:
+        all_or_none("read", lambda: check_held(str(source), values, dtype))
+    return values

@@ -19,6 +19,7 @@ from .start import current
 WORD = 64
 LARGE = 1 << 16  # positions from which on blocks are those of BLOCK
 BLOCK = 512
+BLOCKS = 33  # log2 of the positions from which on blocks are larger than BLOCK
 EVEN = 1.03  # a rank of evenly dealt positions may have so many times its part of the entries
 ROW_WEIGHT = 8  # what a row costs besides its entries, in entries: vectors are gone through several times a round
 
@@ -78,7 +79,8 @@ def of(size: int) -> Shares:
 
 
 def block(size: int) -> int:
-    return BLOCK if size >= LARGE else WORD
+    """Positions in a block: more in the largest objects, of which there are at most 2**25 blocks."""
+    return BLOCK << max(0, (size >> BLOCKS).bit_length()) if size >= LARGE else WORD
 
 
 def deal(size: int, entries: np.ndarray) -> Shares:

@@ -10,11 +10,13 @@ import numpy as np
 from ..exceptions import GraphblasException, InvalidValue, OutOfMemory, warn
 from .joining import JOINING, check_dup_op, joined, name_of, wide_type
 
+EARLY = 1 << 18  # entries that are sorted before a Matrix is built, to refuse one that is there twice
+
 
 def build(
     source: str, rows: np.ndarray, cols: np.ndarray, values: np.ndarray | None, shape: tuple[int, int], *,
     dup_op: Any, dtype: Any, name: str | None, directed: bool = True,
-    where: Callable[[int, int], str] | None = None, **storage: Any,
+    where: Callable[[int, int], str] | None = None, first: int = EARLY, **storage: Any,
 ) -> Any:  # fmt: skip
     """A Matrix of entries that were read; values None: a pattern, in which equal entries fall together.
 
@@ -23,8 +25,8 @@ def build(
     its row and column, as the file does: its line and its ends. Raises InvalidValue for such an entry with values and
     without dup_op, and for the name of a dup_op that is none; OutOfMemory.
     """
-    if values is not None and dtype is not None:
-        _check_held(source, values, dtype)
+    if values is not None:
+        check_held(source, values, dtype)
     check_dup_op(dup_op, None if values is None else values.dtype if dtype is None else dtype)
     if values is not None and dtype is None and dup_op is not None and values.dtype.kind in "iu":
         values = values.astype(wide_type(values.dtype), copy=False)  # sums have room
@@ -34,6 +36,14 @@ def build(
             f"{source}: edges are there in both directions with the same weight, and dup_op joins these two: leave "
             "directed=False (--undirected) out, or take 'max', where both are one edge"
         )
+
+    def refuse(at: np.ndarray) -> InvalidValue:
+        twice = int(rows[at[0]]), int(cols[at[0]])
+        got = where(*twice) if where else f": expected every entry once, got row {twice[0]}, column {twice[1]} twice"
+        return InvalidValue(f"{source}{got}; {JOINING}")
+
+    if values is not None and dup_op is None and len(at := repeated(rows[:first], cols[:first])):
+        raise refuse(at)
     i, j, x = (rows, cols, values) if directed else mirrored(rows, cols, values)
     try:
         return joined(source, i, j, x, dtype, shape, dup_op=dup_op, name=name, **storage)
@@ -42,15 +52,14 @@ def build(
     except (ValueError, GraphblasException):
         if values is None or dup_op is not None:
             raise
-        twice = _first_duplicate(rows, cols)
-        if twice is None and (directed or _first_duplicate(i, j) is None):
+        at = repeated(rows, cols)
+        if len(at):
+            raise refuse(at) from None
+        if directed or not len(repeated(i, j)):
             raise
-        if twice is None:
-            if x is not None and _differ(i, j, x):
-                warn_of_directions(source)
-            return from_entries(i, j, x, dtype, shape, dup_op=lesser(values.dtype), name=name, **storage)
-        got = where(*twice) if where else f": expected every entry once, got row {twice[0]}, column {twice[1]} twice"
-        raise InvalidValue(f"{source}{got}; {JOINING}") from None
+        if x is not None and _differ(i, j, x):
+            warn_of_directions(source)
+        return from_entries(i, j, x, dtype, shape, dup_op=lesser(values.dtype), name=name, **storage)
 
 
 LOOKED_AT = 16  # edges whose other direction is looked for
@@ -63,14 +72,17 @@ def _there_already(rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> bo
     return bool(some) and all(((rows == cols[k]) & (cols == rows[k]) & (values == values[k])).any() for k in some)
 
 
-def _check_held(source: str, values: np.ndarray, dtype: Any) -> None:
-    """Refuse integers of a type that does not hold the values that were read."""
+def check_held(source: str, values: np.ndarray, dtype: Any) -> None:
+    """Refuse integers of a type that does not hold the values that were read. Every reader calls it: of files at once,
+    in chunks and in shares."""
     import bitblas as gb
 
-    kind = gb.dtypes.lookup_dtype(dtype)
-    if getattr(kind.np_type, "kind", "") not in "iu" or values.dtype.kind not in "iuf" or not len(values):
+    if dtype is None or values.dtype.kind not in "iuf" or not len(values):
         return
-    limits, low, high = np.iinfo(kind.np_type), values.min(), values.max()
+    kind = gb.dtypes.lookup_dtype(dtype)
+    if getattr(kind.np_type, "kind", "") not in "iu":
+        return
+    limits, low, high = np.iinfo(kind.np_type), values.min().item(), values.max().item()  # Python compares exactly
     wrong = high if high > limits.max else low if low < limits.min else None
     if wrong is None and values.dtype.kind == "f" and (apart := values != np.floor(values)).any():
         wrong = values[apart][0]
@@ -152,11 +164,28 @@ def mirrored(rows: np.ndarray, cols: np.ndarray, values: Any) -> tuple[np.ndarra
     return there, back, None if values is None else np.repeat(values, 2)[keep]
 
 
-def _first_duplicate(rows: np.ndarray, cols: np.ndarray) -> tuple[int, int] | None:
-    order = np.lexsort((cols, rows))
-    rows, cols = rows[order], cols[order]
-    same = np.flatnonzero((rows[1:] == rows[:-1]) & (cols[1:] == cols[:-1]))
-    return (int(rows[same[0]]), int(cols[same[0]])) if len(same) else None
+def repeated(rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
+    """The entries that are there already before them, by row, then column."""
+    none = np.zeros(0, np.int64)
+    if len(rows) < 2:
+        return none
+    width = int(cols.max()) + 1
+    if (int(rows.max()) + 1) * width < 1 << 63:
+        keys = rows.astype(np.int64)
+        keys *= width
+        keys += cols
+        if (keys[1:] > keys[:-1]).all():
+            return none
+        ordered = np.sort(keys)
+        if not (ordered[1:] == ordered[:-1]).any():
+            return none
+        order = np.argsort(keys, kind="stable")
+        same = keys[order[1:]] == keys[order[:-1]]
+    else:
+        order = np.lexsort((cols, rows))  # stable
+        same = (rows[order[1:]] == rows[order[:-1]]) & (cols[order[1:]] == cols[order[:-1]])
+    later: np.ndarray = order[1:][same]
+    return later
 
 
 def _differ(rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> bool:
@@ -202,7 +231,9 @@ def symmetry_of(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, asked: s
     kinds = {"symmetric": mirror}
     if values.dtype.kind == "c" and not values[diagonal].imag.any():
         kinds["hermitian"] = np.where(diagonal, values, mirror.conj())
-    if values.dtype.kind in "ifc" and not (values[diagonal] if asked == "skew-symmetric" else diagonal).any():
+    least = values.dtype.kind == "i" and bool((values == np.iinfo(values.dtype).min).any())  # it has no negative
+    zeros = not (values[diagonal] if asked == "skew-symmetric" else diagonal).any()
+    if values.dtype.kind in "ifc" and zeros and not least:
         kinds["skew-symmetric"] = np.where(diagonal, values, -mirror)
     for kind in (asked, *kinds):
         if kind in kinds and np.array_equal(_bits(values), _bits(kinds[kind])):

@@ -12,12 +12,12 @@ import numpy as np
 from .. import device as devices
 from ..exceptions import InvalidValue, OutOfMemory
 from ..graph.edges import both_ways
-from .build import warn_of_directions
+from .build import check_held, repeated, warn_of_directions
 from .columns import Columns
 from .edges import Layout, Reader
-from .files import CHUNK, Source, opened
+from .files import CHUNK, Source, line_of, opened
 from .joining import JOINING, cast_to, check_dup_op, check_joined, fits, grows, name_of, total_of
-from .mmfile import Header
+from .mmfile import UNSIGNED, Header, has_least
 from .names import Names
 from .wrong import fed
 
@@ -45,12 +45,16 @@ def text_bytes(source: Any) -> int:
 
 
 class FileChunks(ABC):
-    """The entries of a file, as often as they are asked for; `shape` is known after the first time."""
+    """The entries of a file, as often as they are asked for; `shape` and `value_dtype`, the type that holds all values,
+    are known after the first time. dtype: of the Matrix to make, which must hold all values; None: `value_dtype`."""
 
     def __init__(self, source: Any, progress: bool | None) -> None:
         self.source, self.progress, self.name = source, progress, os.fspath(source)
         self.shape: tuple[int, ...] = ()
         self.seen, self.total = 0, 0.0  # entries, and the sum of their absolute values
+        self.value_dtype: np.dtype | None = None
+        self.dtype: Any = None
+        self.once = False  # whether an entry that is there twice is refused, as far as it is seen while reading
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         self.seen, self.total = 0, 0.0
@@ -58,6 +62,8 @@ class FileChunks(ABC):
             for rows, cols, values in self.entries(stream):
                 self.seen += len(rows)
                 self.total += 0.0 if values is None or values.dtype.kind not in "iu" else total_of(values)
+                if values is not None:
+                    check_held(self.name, values, self.dtype)
                 yield (rows, cols) if values is None else (rows, cols, values)
 
     @abstractmethod
@@ -69,6 +75,7 @@ class FileChunks(ABC):
         import bitblas as gb
 
         check_dup_op(dup_op)
+        self.dtype, self.once = how.get("dtype"), dup_op is None
         try:
             return self._joined(gb, dup_op, **how)
         except MemoryError as error:
@@ -121,31 +128,42 @@ class EdgeChunks(FileChunks):
     def entries(self, stream: Source) -> Iterator[Entries]:
         reader = Reader(stream.name, self.asked, self.base, self.size)
         reader.index = self.index  # names keep their numbers
+        reader.once = self.once
         blocks = stream.blocks(BLOCK)
         for _ in fed(reader, blocks if self.columns is None else self.columns.of(blocks)):
             for part in reader.taken():
                 yield part if self.both is None else self.both(*part)
         self.labels, self.shape = reader.labels, (reader.counted(), reader.counted())
+        if reader.layout.weights:
+            reader.weights.check(self.name)
+            self.value_dtype = reader.weights.dtype
 
 
 class MatrixMarketChunks(FileChunks):
     """Of a Matrix Market file of coordinates."""
 
-    def __init__(self, source: Any, head: Header, read_header: Any, progress: bool | None) -> None:
+    def __init__(
+        self, source: Any, head: Header, read_header: Any, progress: bool | None, rounded: bool = False
+    ) -> None:
         super().__init__(source, progress)
         self.head, self.read_header, self.shape = head, read_header, (head.nrows, head.ncols)
+        self.rounded = rounded  # whether the values become floats, so that integers of any size are accepted
 
     def entries(self, stream: Source) -> Iterator[Entries]:
         head = self.head
         if self.read_header(stream) != head:
             raise InvalidValue(f"{self.name}: expected the same file each time it is read, got another one")
         weights = head.field != "pattern"
-        layout = Layout(None, header=False, labels=False, weights=weights, columns=2 + weights, nan=True)
+        layout = Layout(
+            None, header=False, labels=False, weights=weights, columns=2 + weights, nan=True,
+            rounded=self.rounded or head.field == "real",
+        )  # fmt: skip
         reader, seen = Reader(stream.name, layout, 1, max(head.nrows, head.ncols)), 0
         blocks = stream.blocks(BLOCK)
         reader.lines = stream.lines
         if weights:  # so that a file without entries has a type too
-            yield np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, "f8" if head.field == "real" else "i8")
+            kind = {"real": np.float64, "unsigned-integer": np.uint64}.get(head.field, np.int64)
+            yield np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, kind)
         for block in blocks:
             place = f"{self.name}, lines {reader.lines + 1} to {reader.lines + block.count(10)}"
             if b"%" in block or b"#" in block:
@@ -153,8 +171,15 @@ class MatrixMarketChunks(FileChunks):
             reader.feed(block)
             for rows, cols, values in reader.taken():
                 seen += len(rows)
+                if reader.weights.real and head.field != "real":
+                    raise InvalidValue(f"{place}: expected {head.entry}, got something else")
+                reader.weights.check(self.name)
                 self._check(place, rows, cols, values)
+                if self.once and weights and reader.fed & (reader.fed - 1) == 0:  # of more and more blocks fewer
+                    self._check_once(rows, cols)
                 yield from self._expanded(rows, cols, values)
+        if weights and head.field == "integer":
+            self.value_dtype = reader.weights.dtype
         if (seen := self.counted(seen)) != head.entries:
             raise InvalidValue(f"{self.name}: expected {head.entries} entries, got {seen}")
 
@@ -162,10 +187,20 @@ class MatrixMarketChunks(FileChunks):
         """The entries of the file, of which so many were read."""
         return seen
 
+    def _check_once(self, rows: np.ndarray, cols: np.ndarray) -> None:
+        """Refuse an entry that is twice in a block: long before all entries are read and sorted."""
+        at = repeated(rows, cols)
+        if len(at):
+            i, j = int(rows[at[0]]) + 1, int(cols[at[0]]) + 1
+            line = line_of(self.source, (str(i), str(j)), 2, mirrored=False, delimiter=None, skip=self.head.lines)
+            raise InvalidValue(
+                f"{self.name}{line}: expected every entry once, got row {i}, column {j} twice; {JOINING}"
+            )
+
     def _check(self, place: str, rows: np.ndarray, cols: np.ndarray, values: Any) -> None:
         head = self.head
         outside = (rows >= head.nrows).any() or (cols >= head.ncols).any()
-        if outside or (head.field == "integer" and values.dtype.kind == "f"):
+        if outside or (head.field == "unsigned-integer" and len(values) and values.min() < 0):
             raise InvalidValue(f"{place}: expected {head.entry}, got something else")
         if head.symmetry == "skew-symmetric" and (values[rows == cols] != 0).any():
             raise InvalidValue(f"{place}: expected zeros on the diagonal, as it is skew-symmetric, got another value")
@@ -174,6 +209,12 @@ class MatrixMarketChunks(FileChunks):
         """The entries, and those that a triangle stands for."""
         if values is not None and self.head.field == "real":
             values = values.astype(np.float64, copy=False)
+        elif values is not None and self.head.field == "unsigned-integer" and values.dtype.kind == "i":
+            values = values.astype(np.uint64)
+        if self.head.symmetry == "skew-symmetric" and (values.dtype.kind == "u" or has_least(values)):
+            if not self.rounded:
+                raise InvalidValue(f"{self.name}: {UNSIGNED}")
+            values = values.astype(np.float64)
         yield rows, cols, values
         if self.head.symmetry == "general":
             return

@@ -17,7 +17,7 @@ from .columns import asked as columns_asked
 from .edges import Layout, Reader, delimiter_of
 from .files import check_fits, created, line_of, name_of, opened
 from .header import ALWAYS
-from .weights import decimal_of
+from .weights import decimal_of, is_rounded
 from .wrong import fed
 
 _LINES = 1 << 16  # written at once
@@ -53,11 +53,12 @@ def read_edgelist(
         every edge is there both ways, with one weight.
     size: the number of vertices; None: one more than the largest number. A file without an edge needs it.
 
-    The dtype is BOOL, with one value for all entries, without weights; INT64 if all weights are integers, else FP64;
-    or ``dtype``. An edge that is there twice in one direction counts once without weights; else ``dup_op`` ("plus",
-    "min", "max", "first", ..) must say how to join them, and joins both directions of directed=False too.
-    ``progress`` and ``chunked`` are those of `mmread`, ``device``, ``format``, ``tile`` and ``packed`` those
-    of ``Matrix.from_coo``.
+    The dtype is BOOL, with one value for all entries, without weights; INT64 if all weights are integers, UINT64 if
+    they are 0 or more and one is 2^63 or more, else FP64; or ``dtype``, which must hold the weights: integers that are
+    too large for 64 bits are read with "FP64", rounded. An edge that is there twice in one direction counts once
+    without weights; else ``dup_op`` ("plus", "min", "max", "first", ..) must say how to join them, and joins both
+    directions of directed=False too. ``progress`` and ``chunked`` are those of `mmread`, ``device``, ``format``,
+    ``tile`` and ``packed`` those of ``Matrix.from_coo``.
 
     Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line that is no edge,
     has NaN as its weight or more than 1 MiB; OutOfMemory.
@@ -68,7 +69,10 @@ def read_edgelist(
         raise InvalidValue(f"size: expected a number of vertices, got {size!r}")
     if labels and size is not None:
         raise InvalidValue("size: expected none together with labels=True, which count the vertices")
-    asked = Layout(delimiter_of(source, delimiter), header, labels, weights, decimal=decimal_of(decimal))
+    asked = Layout(
+        delimiter_of(source, delimiter), header, labels, weights, decimal=decimal_of(decimal),
+        rounded=is_rounded(dtype),
+    )  # fmt: skip
     chosen = columns_asked(columns)
     of_table = None if chosen is None else Columns(chosen, asked.delimiter, name_of(source))
     if of_table is not None and of_table.named:
@@ -83,6 +87,7 @@ def read_edgelist(
         return Graph(A, edges.labels, directed=directed)
     with opened(source, progress) as stream:
         reader = Reader(stream.name, asked, base, size)
+        reader.once = dup_op is None
         for _ in fed(reader, stream.blocks() if of_table is None else of_table.of(stream.blocks())):
             pass
     rows, cols, values = reader.finish()
@@ -98,7 +103,7 @@ def read_edgelist(
 
     A = build(
         reader.name, rows, cols, values, (n, n), dup_op=dup_op, dtype=dtype, name=name,
-        directed=directed is not False, where=where, device=device, format=format, tile=tile, packed=packed,
+        directed=directed is not False, where=where, first=0, device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
     return Graph(A, reader.labels, directed=directed)
 

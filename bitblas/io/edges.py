@@ -9,11 +9,13 @@ import csv
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import InvalidValue, warn
+from .build import JOINING, repeated
 from .header import (
     LED_BY_ZERO,
     SEEN,
@@ -28,9 +30,12 @@ from .header import (
 )  # fmt: skip
 from .names import LEAST, Names, fields_of
 from .scan import Fault, checked
-from .weights import INTEGER, WEIGHT, is_weight, kind_of, numbers_of, of_weight, plain_numbers, table_of, value_of
+from .weights import INTEGER, WEIGHT, WeightType, is_weight, kind_of, of_weight, plain_numbers, table_of, value_of
 
 _EXACT = 1 << 53  # integers beyond are not exact as FP64
+LAST = " to 2^53 - 1"  # vertices, where no size is given
+FIRST = 1 << 11  # lines in which an edge that is there twice is looked for before all others
+IDS = ". Hint: labels=True if these are ids, size= if they are numbers of vertices"
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,7 @@ class Layout:
     columns: int = 0
     nan: bool = False  # whether a weight may be NaN
     decimal: str = "."  # what stands before the fraction of a weight
+    rounded: bool = False  # whether weights become floats (or BOOL), so that any integer is accepted
 
     @property
     def line(self) -> str:
@@ -83,6 +89,9 @@ class Reader:
         self.head = b""  # the line that names the columns, if it has words
         self.wrong: list[str] = []  # what is said of lines that are no edges, of the block that was refused
         self.hint = ""  # and of what they may be
+        self.weights = WeightType(asked.rounded or asked.weights is False)
+        self.once = False  # whether an edge that is there twice is refused
+        self.fed = 0  # blocks that held edges
 
     @property
     def vertices(self) -> int:
@@ -108,10 +117,37 @@ class Reader:
         if not self.layout.columns:
             block = self._begin(block)
         if self.layout.columns and block and not block.isspace():
+            if self.once and self.layout.weights and not self.fed:
+                self._check_first(block)
             rows, cols, values = self._labelled(block) if self.layout.labels else self._numbered(block)
             self.highest = max(self.highest, int(rows.max()), int(cols.max())) if len(rows) else self.highest
             self.parts.append((rows, cols, values))
+            self.fed += 1
+            if self.once and values is not None and self.fed & (self.fed - 1) == 0:  # of more and more blocks fewer
+                self._check_once(block, rows, cols)
         self.lines += count
+
+    def _check_once(self, block: bytes, rows: np.ndarray, cols: np.ndarray) -> None:
+        """Refuse an edge that is twice in a block: long before all edges are read and sorted."""
+        at = repeated(rows, cols)
+        if len(at):
+            raise self._twice(*next(islice(self._lines(block), int(at.min()), None)))
+
+    def _check_first(self, block: bytes) -> None:
+        """The same of the first lines, as they are written: before numbers are read and kernels for names compiled."""
+        seen: set[tuple[str, ...]] = set()
+        end = block.rfind(b"\n", 0, FIRST * 80) + 1
+        for number, fields in islice(self._lines(block[: end or None]), FIRST):
+            pair = tuple(fields[:2])
+            if self._lacking(fields) is not None:
+                return
+            if pair in seen:
+                raise self._twice(number, fields)
+            seen.add(pair)
+
+    def _twice(self, number: int, fields: list[str]) -> InvalidValue:
+        expected = f"{self.name}, line {number}: expected every edge once"
+        return InvalidValue(f"{expected}, got {fields[0]!r} to {fields[1]!r} twice; {JOINING}")
 
     def taken(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
         """What was read since it was asked for last, given away."""
@@ -125,12 +161,16 @@ class Reader:
         return self.vertices
 
     def finish(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Rows, columns (INT64, from 0), values (INT64 or FP64; None without weights). InvalidValue without edges."""
+        """Rows, columns (INT64, from 0), values (INT64, UINT64 or FP64; None without weights). InvalidValue without
+        edges, and for integer weights that no 64-bit type holds."""
         if not self.counted() or self.highest < 0:
             none = np.zeros(0, np.int64)
             return none, none, none if self.layout.weights else None
         rows, cols, values = zip(*self.parts)
-        weighted = None if values[0] is None else np.concatenate(values)
+        weighted = None
+        if self.layout.weights:
+            self.weights.check(self.name)
+            weighted = np.concatenate([part.astype(self.weights.dtype, copy=False) for part in values])
         return np.concatenate(rows), np.concatenate(cols), weighted
 
     def _begin(self, block: bytes) -> bytes:
@@ -214,18 +254,27 @@ class Reader:
         kind = kind_of(text)
         try:
             count, led = checked(block, text, kind, None if mark is None else mark.encode(), layout.columns)
-            table = table_of(text, kind, count).reshape(-1, layout.columns)
         except (Fault, ValueError, OverflowError):
             raise self.blame(block) from None
+        try:
+            rounded = self.weights.rounded or self.weights.mixed
+            table = table_of(text, kind, count, rounded).reshape(-1, layout.columns)
+        except (ValueError, OverflowError):  # one by one says which line, or what type holds the weights
+            return self._quoted(block)
         ends = table[:, :2]
         if ends.min() < self.base or ends.max() >= self.limit:
             raise self.blame(block)
+        if table.dtype.kind == "f" and ends.max() >= _EXACT:
+            return self._quoted(block)
         if layout.weights and not layout.nan and table.dtype.kind == "f" and np.isnan(table[:, 2]).any():
             raise self.blame(block)
         if led:
             self._tell_of_zeros()
         rows, cols = (ends[:, k].astype(np.int64) - self.base for k in (0, 1))
-        return rows, cols, table[:, 2].copy() if layout.weights else None
+        if not layout.weights:
+            return rows, cols, None
+        self.weights.add(table[:, 2], real=kind == "real")
+        return rows, cols, table[:, 2].copy()
 
     def _tell_of_zeros(self) -> None:
         if self.guessed and not self.led:
@@ -239,13 +288,19 @@ class Reader:
         for number, fields in self._lines(block):
             count += 1
             if (expected := self._lacking(fields)) is not None:
-                self.hint = self.hint or (of_weight(fields[2], self.layout.decimal) if expected == WEIGHT else "")
+                self.hint = self.hint or self._hinted(fields, expected)
                 self.wrong.append(f"line {number}: expected {expected}, got {self._shown(fields)}")
         if count == len(self.wrong) > 1 and self.layout.labels and len(fields) == 3 and not self.hint:
             self.hint = of_middle(fields)
         if self.wrong:
             return InvalidValue(f"{self.name}, {self.wrong[0]}{self.hint}")
         return self._fault(number, f"expected {self.layout.line}", "something else in this line or above")
+
+    def _hinted(self, fields: list[str], expected: str) -> str:
+        """What is said after a line that is no edge: what its weight may be, or that its vertices may be ids."""
+        if expected == WEIGHT:
+            return of_weight(fields[2], self.layout.decimal)
+        return IDS if expected.endswith(LAST) else ""
 
     def _lacking(self, fields: list[str]) -> str | None:
         """What was expected of a line that is no edge; None for one that is."""
@@ -255,9 +310,12 @@ class Reader:
         if not layout.labels:
             for end in fields[:2]:
                 if not INTEGER.fullmatch(end) or not self.base <= value_of(end) < self.limit:
-                    return f"vertices from {self.base}" + ("" if self.size is None else f" to {self.limit - 1}")
+                    last = "" if self.size is None else f" to {self.limit - 1}"
+                    far = self.size is None and INTEGER.fullmatch(end) and value_of(end) >= self.limit
+                    return f"vertices from {self.base}" + (LAST if far else last)
         if len(fields) == 3 and (layout.weights or not layout.labels) and not is_weight(fields[2], layout.decimal):
-            return WEIGHT
+            nan = layout.nan and fields[2].lower().lstrip("+-") == "nan"
+            return None if nan else WEIGHT
         return None
 
     # ---- labels ----
@@ -267,8 +325,12 @@ class Reader:
         plain = fields_of(block, layout.delimiter, layout.columns) if len(block) >= LEAST else None
         if plain is not None:
             fields, rest = plain
-            values = plain_numbers(rest, len(fields.begins) // 2, layout.decimal) if layout.weights else None
+            rounded, values = self.weights.rounded or self.weights.mixed, None
+            if layout.weights:
+                values = plain_numbers(rest, len(fields.begins) // 2, layout.decimal, rounded)
             if not layout.weights or (values is not None and not np.isnan(values).any()):
+                if values is not None:
+                    self.weights.add(values, real=kind_of(rest) == "real")
                 pairs = self.index.of(fields).reshape(-1, 2)
                 return pairs[:, 0], pairs[:, 1], values
         ends, weights = self._one_by_one(block)
@@ -287,9 +349,11 @@ class Reader:
         """The ends of the edges, and the weights, line by line."""
         ends: list[str] = []
         weights: list[str] = []
-        for _, words in self._lines(block):
+        lines: list[int] = []
+        for number, words in self._lines(block):
             if self._lacking(words) is not None:
                 raise self.blame(block)
             ends += words[:2]
             weights += words[2:] if self.layout.weights else []
-        return ends, numbers_of(weights, self.layout.decimal) if self.layout.weights else None
+            lines.append(number)
+        return ends, self.weights.of_words(weights, self.layout.decimal, lines) if self.layout.weights else None

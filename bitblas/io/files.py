@@ -15,6 +15,7 @@ from typing import Any
 from .. import device as devices
 from ..atomic import replacing
 from ..exceptions import InvalidValue
+from ..formats.hyper.choice import is_hyper
 from .progress import Progress
 
 CHUNK = 1 << 18  # what fits the cache of a core, for the passes over it
@@ -214,5 +215,8 @@ def check_fits(place: str, nrows: int, ncols: int, entries: int = 0) -> None:
 
 
 def bytes_to_build(nrows: int, ncols: int, entries: int) -> int:
-    """Memory of the host for entries that are read at once: three numbers each, and pointers while they are sorted."""
+    """Memory of the host for entries that are read at once: three numbers each, and pointers while they are sorted, or
+    lists of the rows and columns that have entries where these are few."""
+    if is_hyper(nrows, ncols, entries):
+        return 72 * entries
     return 24 * max(nrows, ncols) + 24 * entries

@@ -13,7 +13,7 @@ import numpy as np
 from .. import extras
 from ..core.exact import array_of, contents
 from ..exceptions import DimensionMismatch, InvalidValue
-from .build import build, columns_of, host_coo, mirrored, one_value
+from .build import build, check_held, columns_of, host_coo, mirrored, one_value
 from .joining import check_dup_op, grows, joined
 
 if TYPE_CHECKING:
@@ -126,6 +126,7 @@ def from_networkx(
     table = list((G if len(number) == len(G) else G.subgraph(number)).edges(data=weight, default=1))
     rows, cols = (np.array([number[row[end]] for row in table], np.int64) for end in (0, 1))
     values = _weights([value for *_, value in table], weight, kind)
+    check_held("networkx", values, kind)
     if not G.is_directed():
         rows, cols, values = mirrored(rows, cols, values)
     where = {"name": name, "device": device, "format": format, "tile": tile, "packed": packed}
@@ -138,10 +139,10 @@ def from_networkx(
 
 
 def _weights(weights: list[Any], attribute: str | None, kind: Any) -> np.ndarray:
-    """The weights of edges as an array of that type, or of the one that holds all of them, exactly."""
+    """The weights of edges, exactly: as integers, or as floats if `kind` is such a type or one of them is a float."""
     expected = f"weight: expected a number as {attribute!r} of every edge"
     try:
-        values = array_of(weights, kind)
+        values = array_of(weights, kind if kind is not None and kind.kind in "fcb" else None)
     except (OverflowError, TypeError, ValueError) as error:
         raise InvalidValue(f"{expected}, got others: {error}") from None
     if values.ndim != 1 or values.dtype.kind not in "biufc":

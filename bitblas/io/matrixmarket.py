@@ -13,6 +13,7 @@ from .build import build, columns_of, symmetry_of
 from .chunks import MatrixMarketChunks
 from .chunks import chunked as chunked_
 from .files import bytes_to_build, created, line_of, name_of, opened
+from .weights import is_rounded
 
 if TYPE_CHECKING:
     from ..core import Matrix
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _ENGINES = ("auto", "scipy", "fmm", "fast_matrix_market")
 _FIELDS = ("real", "integer", "pattern", "complex")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
+DIGITS = 17  # of a real: as many as it takes to read any FP64 back
 
 
 def _choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
@@ -38,11 +40,12 @@ def mmread(
     source: a path (plain, gzip or bzip2) or an open file, binary or text. Coordinate and array; real, integer, complex
     and pattern; general, symmetric, skew-symmetric and hermitian (these are expanded).
 
-    The dtype is BOOL, with one value for all entries, for a pattern; INT64 for integer, FP64 for real and FC64 for
-    complex; or ``dtype``. Explicit zeros are entries, and so is every element of an array file. An entry that is there
-    twice counts once in a pattern; where it has a value, ``dup_op`` must say how to join the two (``binary.plus`` for
-    finite elements), as in python-graphblas. ``device``, ``format``,
-    ``tile`` and ``packed`` are those of ``Matrix.from_coo``.
+    The dtype is BOOL, with one value for all entries, for a pattern; INT64 for integer (UINT64 if all are 0 or more and
+    one is 2^63 or more, and for unsigned-integer), FP64 for real and FC64 for complex; or ``dtype``, which must hold
+    the values: integers that are too large for 64 bits are read with "FP64", rounded. Explicit zeros are entries, and
+    so is every element of an array file. An entry that is there twice counts once in a pattern; where it has a value,
+    ``dup_op`` must say how to join the two (``binary.plus`` for finite elements), as in python-graphblas. ``device``,
+    ``format``, ``tile`` and ``packed`` are those of ``Matrix.from_coo``.
 
     Beside the result, memory holds the entries once, some 24 bytes each. chunked: read the file twice and hold a
     block of it at a time (`Matrix.from_chunks`); None where the entries do not fit at once. That is for paths, and
@@ -56,10 +59,10 @@ def mmread(
     _choice("engine", engine, _ENGINES)
     head = _in_chunks(source, chunked)
     if head is not None:
-        made = MatrixMarketChunks(source, head, mmfile.read_header, progress)
+        made = MatrixMarketChunks(source, head, mmfile.read_header, progress, is_rounded(dtype))
         one = {"value": True, "dup_op": None} if head.field == "pattern" else {"dup_op": dup_op}
         return made.matrix(**one, dtype=dtype, name=name, device=device, format=format, tile=tile, packed=packed)
-    head, rows, cols, values = mmfile.read(source, progress)
+    head, rows, cols, values = mmfile.read(source, progress, is_rounded(dtype))
 
     def where(i: int, j: int) -> str:
         ends = str(i + 1), str(j + 1)
@@ -80,10 +83,21 @@ def _in_chunks(source: Any, asked: bool | None) -> mmfile.Header | None:
     with opened(source, False) as stream:
         head = mmfile.read_header(stream)
     needed = lambda: bytes_to_build(head.nrows, head.ncols, head.entries * (1 + (head.symmetry != "general")))
-    known = head.layout == "coordinate" and head.field not in ("unsigned-integer", "complex")
+    known = head.layout == "coordinate" and head.field != "complex"
     if asked and not known:
         raise InvalidValue(f"{name_of(source)}: chunked: expected coordinates of reals, integers or a pattern")
     return head if known and chunked_(source, asked, needed) else None
+
+
+def check_precision(precision: Any) -> int | None:
+    """The significant digits of a real, None for as many as it takes. InvalidValue for anything but an integer from 1
+    to 17."""
+    if precision is None:
+        return None
+    whole = isinstance(precision, (int, np.integer)) and not isinstance(precision, bool)
+    if not whole or not 1 <= precision <= DIGITS:
+        raise InvalidValue(f"precision: expected an integer from 1 to {DIGITS}, got {precision!r}")
+    return int(precision)
 
 
 def mmwrite(
@@ -94,18 +108,19 @@ def mmwrite(
 
     target: a path (``.gz`` is compressed; the file appears whole or not at all) or a file open for binary writing.
     field: real, integer, complex or pattern (which drops the values). None: BOOL becomes a pattern, or integers 0 and 1
-    if an entry is False; integers and complex numbers stay, floats are real. precision: significant digits of a real;
-    None: as many as it takes to read the same number back. symmetry: general, symmetric, skew-symmetric or hermitian,
-    of which the lower triangle is written; None: what the values are. Explicit zeros are written. The dtype itself is
-    not: read with ``mmread(..., dtype=)``. engine: as in python-graphblas; all of them are SciPy's writer.
+    if an entry is False; integers and complex numbers stay, floats are real. precision: significant digits of a real,
+    1 to 17; None: as many as it takes to read the same number back. symmetry: general, symmetric, skew-symmetric or
+    hermitian, of which the lower triangle is written; None: what the values are. Explicit zeros are written. The dtype
+    itself is not: read with ``mmread(..., dtype=)``. engine: as in python-graphblas; all of them are SciPy's writer.
 
-    Raises OSError if the file cannot be written; InvalidValue for another field or symmetry, or for one that the
-    matrix does not have.
+    Raises OSError if the file cannot be written; InvalidValue for another field, symmetry or precision, or for a field
+    or symmetry that the matrix does not have.
     """
     from scipy.io import mmwrite as write
     from scipy.sparse import coo_array
 
     _choice("engine", engine, _ENGINES)
+    precision = check_precision(precision)
     rows, cols, values, shape = columns_of(matrix)
     kind, values = _as_field(values, None if field is None else _choice("field", field, _FIELDS))
     asked = None if symmetry is None else _choice("symmetry", symmetry, _SYMMETRIES)

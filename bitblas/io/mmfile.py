@@ -18,6 +18,7 @@ from ..exceptions import InvalidValue, OutOfMemory
 from . import mmfew
 from .files import CHUNK, Source, check_fits, line_of, opened
 from .scan import Fault, Scan
+from .weights import ROUNDED, integer_type, value_of
 
 _FIELDS = {  # SciPy's name, what the numbers of the body are, a value in words
     "pattern": ("pattern", "integer", ""),
@@ -28,6 +29,8 @@ _FIELDS = {  # SciPy's name, what the numbers of the body are, a value in words
     "complex": ("complex", "real", "a real and an imaginary part"),
 }
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
+BOTH = "Integers from -2^63 to 2^63 - 1 are read, or from 0 to 2^64 - 1"
+UNSIGNED = f"expected integers between -2^63 and 2^63, as it is skew-symmetric, got another one. {ROUNDED}"
 
 
 class Header(NamedTuple):
@@ -72,6 +75,8 @@ def read_header(source: Source) -> Header:
         raise InvalidValue(f"{name}, line 1: expected a symmetry of {', '.join(_SYMMETRIES)}, got {symmetry[:60]!r}")
     if field == "pattern" and (layout == "array" or symmetry == "skew-symmetric"):
         raise InvalidValue(f"{name}, line 1: a pattern is neither an array nor skew-symmetric, got {got}")
+    if field == "unsigned-integer" and symmetry == "skew-symmetric":
+        raise InvalidValue(f"{name}, line 1: expected values with a sign, as it is skew-symmetric, got {got}")
     if symmetry == "hermitian" and field != "complex":
         raise InvalidValue(f"{name}, line 1: expected complex numbers, as it is hermitian, got {got}")
     line = source.readline()
@@ -102,6 +107,14 @@ class _TooMany(Exception):
     """A body with more numbers than its header declares."""
 
 
+class _Wide(Exception):
+    """An integer that its type does not hold."""
+
+    def __init__(self, where: str, line: str) -> None:
+        super().__init__(where, line)
+        self.where, self.line = where, line  # the message; what stands in the line, where it can be read again
+
+
 class _Checked:
     """A reader that gives SciPy a plain header, and then the body in whole lines, each looked at before.
 
@@ -109,15 +122,15 @@ class _Checked:
     array for a value too many.
     """
 
-    def __init__(self, source: Source, head: Header) -> None:
-        self.head, self.scan = head, Scan(_FIELDS[head.field][1], head.lines)
+    def __init__(self, source: Source, head: Header, field: str | None = None) -> None:
+        self.head, self.field, self.scan = head, field or head.field, Scan(_FIELDS[head.field][1], head.lines)
         self.fault: Exception | None = None
         self._pieces = self._lines(source)
 
     def _lines(self, source: Source) -> Iterator[bytes]:
         head = self.head
         size = f"{head.nrows} {head.ncols}" + (f" {head.entries}" if head.layout == "coordinate" else "")
-        yield f"%%MatrixMarket matrix {head.layout} {head.field} {head.symmetry}\n{size}\n".encode()
+        yield f"%%MatrixMarket matrix {head.layout} {self.field} {head.symmetry}\n{size}\n".encode()
         for block in source.blocks(CHUNK):
             self.scan.feed(block)
             if self.scan.numbers > head.entries * head.width:
@@ -132,24 +145,60 @@ class _Checked:
             return b""
 
 
-def read(source: Any, progress: bool | None = None) -> tuple[Header, np.ndarray, np.ndarray, np.ndarray]:
+def read(
+    source: Any, progress: bool | None = None, rounded: bool = False
+) -> tuple[Header, np.ndarray, np.ndarray, np.ndarray]:
     """Read a file: its header, then rows, columns (int32, or int64 for sizes from 2^31 on) and values (float64,
-    int64, uint64 or complex128), expanded.
+    int64, uint64 or complex128), expanded. Integers are uint64 if one is 2^63 or more. rounded: integers that neither
+    int64 nor uint64 holds are float64; without it they are refused.
 
     Raises OSError if it cannot be opened, InvalidValue if it is no real Matrix Market file, OutOfMemory.
     """
+    begin = _place(source)
+    try:
+        return _read_as(source, progress)
+    except _Wide as error:
+        found = error
+    if begin is None and not isinstance(source, (str, os.PathLike)):
+        raise InvalidValue(f"{found.where}. Hint: a path is read again, with a type that may hold all integers")
+    for field in ("unsigned-integer", "real")[: 1 + rounded]:
+        if begin is not None:
+            source.seek(begin)
+        try:
+            return _read_as(source, progress, field)
+        except _Wide:
+            continue
+    value = found.line.split()[-1:]
+    hint = "" if value and integer_type([value_of(value[0])]) is np.int64 else f". {BOTH}. {ROUNDED}"
+    raise InvalidValue(f"{found.where}{hint}")
+
+
+def _place(source: Any) -> int | None:
+    """Where an open file is, if it can be read again from there."""
+    try:
+        return int(source.tell()) if source.seekable() else None
+    except (AttributeError, OSError):
+        return None
+
+
+def _read_as(
+    source: Any, progress: bool | None, field: str | None = None
+) -> tuple[Header, np.ndarray, np.ndarray, np.ndarray]:
+    """The same, with integers as values of another field. _Wide for an integer that they do not hold."""
     with opened(source, progress) as stream:
         head = read_header(stream)
         check_fits(f"{stream.name}, line {head.lines}", head.nrows, head.ncols, head.entries)
-        return head, *_read_body(stream, head, source)
+        return head, *_read_body(stream, head, source, field)
 
 
-def _read_body(stream: Source, head: Header, source: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    body, name = _Checked(stream, head), stream.name
+def _read_body(
+    stream: Source, head: Header, source: Any, field: str | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    body, name = _Checked(stream, head, field), stream.name
     failure: Exception | None = None
     matrix: Any = None
     try:
-        matrix = _parsed(body, head)
+        matrix = _parsed(body, head if field is None else head._replace(field=field))
         while body.read():
             pass
     except MemoryError:
@@ -163,7 +212,8 @@ def _read_body(stream: Source, head: Header, source: Any) -> tuple[np.ndarray, n
     if body.fault is not None and not isinstance(body.fault, _TooMany):
         raise body.fault
     if failure is not None and body.fault is None and not str(failure).startswith("Truncated"):
-        raise InvalidValue(_explain(str(failure), head, name, source)) from None
+        where, line = _explain(str(failure), head, name, source)
+        raise _Wide(where, line) if _is_wide(failure, head, field) else InvalidValue(where)
     if failure is not None or body.scan.numbers != head.entries * head.width:
         raise InvalidValue(f"{name}{_miscounted(body.scan.numbers, head, source)}") from None
     if head.layout == "array":
@@ -177,7 +227,14 @@ def _read_body(stream: Source, head: Header, source: Any) -> tuple[np.ndarray, n
         raise InvalidValue(
             f"{name}{line}: expected zeros on the diagonal, as it is skew-symmetric, got another value in row {end}"
         )
+    if skew and has_least(matrix.data):
+        raise _Wide(f"{name}: {UNSIGNED.partition('. ')[0]}", "")
     return matrix.row, matrix.col, matrix.data
+
+
+def has_least(values: np.ndarray) -> bool:
+    """Whether one of some integers is the least of its type, so that its negative is not in it."""
+    return values.dtype.kind == "i" and bool((values == np.iinfo(values.dtype).min).any())
 
 
 def _parsed(body: _Checked, head: Header) -> Any:
@@ -197,21 +254,32 @@ def _parsed(body: _Checked, head: Header) -> Any:
     return mmread(stream, spmatrix=False)
 
 
-def _explain(message: str, head: Header, name: str, source: Any) -> str:
-    """SciPy's words, with our line numbers and what stands there."""
+def _is_wide(failure: Exception, head: Header, field: str | None) -> bool:
+    """Whether SciPy refuses an integer because its type does not hold it; the `Scan` has passed all of them."""
+    signed = head.field == "integer" and field == "unsigned-integer" and "nteger value" in str(failure)
+    skew = head.symmetry == "skew-symmetric" and "out of bounds" in str(failure)
+    return head.field in ("integer", "unsigned-integer") and (
+        signed or (isinstance(failure, OverflowError) and ("out of range" in str(failure) or skew))
+    )
+
+
+def _explain(message: str, head: Header, name: str, source: Any) -> tuple[str, str]:
+    """SciPy's words, with our line numbers and what stands there; and that alone, where it can be read again."""
     place = re.match(r"Line (\d+): (.*)", message)
     if not place:
-        return f"{name}: {message}"
+        return f"{name}: {message}", ""
     number = int(place[1]) + head.lines - 2
     what = place[2].rstrip(".").lower()
-    return f"{name}, line {number}: {what}: expected {head.entry}, got {_line(source, number)}"
+    line = _line(source, number)
+    return f"{name}, line {number}: {what}: expected {head.entry}, got {repr(line) if line else 'something else'}", line
 
 
 def _line(source: Any, number: int) -> str:
+    """What stands in a line; "" where the source cannot be read again."""
     if not isinstance(source, (str, os.PathLike)):
-        return "something else"
+        return ""
     with opened(source) as stream:
-        return repr(next(islice(stream.stream, number - 1, None), b"")[:60].decode("latin-1").strip())
+        return next(islice(stream.stream, number - 1, None), b"")[:60].decode("latin-1").strip()
 
 
 def _miscounted(numbers: int, head: Header, source: Any) -> str:

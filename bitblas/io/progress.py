@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+
+from .. import status
 
 WAIT = 1.0  # seconds of reading before the first picture: what is over by then nobody has waited for
 PAUSE = 0.1  # seconds between two pictures
@@ -16,9 +19,9 @@ class Progress:
     """
 
     def __init__(self, name: str, total: int | None, wanted: bool | None) -> None:
-        self.name, self.total = name, total
+        self.name, self.total = os.path.basename(name), total  # the whole path may not fit in a line
         self.shown = wanted if wanted is not None else sys.stderr.isatty()
-        self.width, self.last = 0, 0.0
+        self.last = 0.0
         self.begin = time.monotonic() + (0.0 if wanted else WAIT)
 
     def at(self, done: int) -> None:
@@ -32,12 +35,8 @@ class Progress:
             share = f"[{'#' * full:<20}] {100 * done // self.total:3d} % of {self.total / 1e6:.0f} MB"
         else:
             share = f"{done / 1e6:.0f} MB"
-        line = f"{self.name}: {share}"
-        print(f"\r{line:<{self.width}}", end="", file=sys.stderr, flush=True)
-        self.width = max(self.width, len(line))
+        status.show(self, f"{self.name}: {share}")
 
     def close(self) -> None:
         """Take the line away."""
-        if self.width:
-            print(f"\r{'':<{self.width}}\r", end="", file=sys.stderr, flush=True)
-            self.width = 0
+        status.clear(self)

@@ -19,8 +19,9 @@ from ..core.exact import array_of
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..graph import Graph, given
 from .build import build, host_coo, warn_of_gaps
-from .weights import of_column
+from .weights import is_rounded, of_column
 
+LARGEST = 1 << 60  # vertices
 EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
 
 
@@ -50,8 +51,11 @@ def from_table(
         raise TypeError(f"table: expected a table with names of columns, got {given.described(table)}")
     named = _encoded(table, source, target)
     rows, cols = named[:2] if named else (_end(table, name) for name in (source, target))
-    values = None if weight is None else of_column(_column(table, weight), weight, decimal)
+    values = None if weight is None else of_column(_column(table, weight), weight, decimal, is_rounded(dtype))
     known: tuple[Any, ...] | None = None
+    for ends, end in ((rows, source), (cols, target)) if not named and not labels else ():
+        if _are_far(ends):
+            raise _far(end, max(ends.tolist(), key=abs))
     if given.flag("labels", labels) or named or rows.dtype.kind not in "iu" or cols.dtype.kind not in "iu":
         if size is not None:
             raise InvalidValue(f"size: expected None for vertices that have names, got {size}")
@@ -67,6 +71,9 @@ def from_table(
             raise InvalidValue(f"column {end!r}: expected vertices from 0{last}, got {got}")
     if size is None:
         size = 1 + max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=-1)
+        if size > LARGEST:
+            raise _far(source if len(rows) and int(rows.max()) == size - 1 else target, size - 1)
+        rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
         warn_of_gaps("table", rows, cols, size)
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
 
@@ -120,11 +127,13 @@ def table_of(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence
     return dict(zip(names, [*made, values]))
 
 
-def _listed(column: Any, name: str) -> np.ndarray:
-    """A list as an array; integers stay integers."""
+def _listed(column: Any, name: str, *, floats: bool = False) -> np.ndarray:
+    """A list as an array; integers stay integers, beyond 64 bits Python's unless floats are expected."""
     try:
         return np.asarray(column) if hasattr(column, "dtype") else array_of(column)
     except OverflowError as error:
+        if not floats:
+            return np.array(column, object)
         raise InvalidValue(f"{name}: {error}".replace("dtype='FP64'", "float()")) from None
 
 
@@ -174,11 +183,21 @@ def _end(table: Any, name: str) -> np.ndarray:
     return array
 
 
+def _are_far(array: np.ndarray) -> bool:
+    """Whether an array of objects holds Python's integers alone, of which no 64-bit type holds all."""
+    return array.dtype == object and all(type(value) is int for value in array.tolist()) and len(array) > 0
+
+
+def _far(name: str, vertex: int) -> InvalidValue:
+    expected = f"column {name!r}: expected vertices from 0 to 2^60 - 1"
+    return InvalidValue(f"{expected}, got {vertex}. Hint: labels=True if these are ids")
+
+
 def _named(
     rows: np.ndarray, cols: np.ndarray, names: tuple[str, str]
 ) -> tuple[np.ndarray, np.ndarray, tuple[Any, ...]]:
     """Numbers for both ends, from names, or integers that are names; and the names."""
-    if rows.dtype.kind in "iu" and cols.dtype.kind in "iu":
+    if all(part.dtype.kind in "iu" or _are_far(part) for part in (rows, cols)):
         plain = rows.dtype == cols.dtype  # else NumPy may make floats of both
         whole = np.concatenate([rows, cols] if plain else [rows.astype(object), cols.astype(object)])
         return _in_order(np.unique(whole, return_inverse=True)[1], lambda at: whole[at].tolist())
@@ -258,7 +277,9 @@ def from_igraph(
     """
     ends = np.array(G.get_edgelist(), np.int64).reshape(-1, 2)
     weighted = weight is not None and weight in G.es.attributes()
-    values = _listed(G.es[weight], f"edge attribute {weight!r}") if weighted else np.ones(len(ends), np.int64)
+    values = (
+        _listed(G.es[weight], f"edge attribute {weight!r}", floats=True) if weighted else np.ones(len(ends), np.int64)
+    )
     if values.dtype.kind not in "biuf":
         raise InvalidValue(f"edge attribute {weight!r}: expected a number at every edge, got {values.dtype}")
     rows, cols = ends[:, 0], ends[:, 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from .scan import Fault, Scan, numbers, pieces
 INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 WEIGHT = "a number as weight"
 INTEGERS = b"0123456789+- \t\r\n\v\f"
+_LARGEST = 1 << 1023  # integers below are floats
 _COMMA = re.compile(r"[+-]?\d[\d. ]*,\d+", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+", re.ASCII)
 _PLUS = re.compile(rb"(?<![eE])\+")
@@ -39,9 +41,7 @@ def is_weight(text: str, decimal: str = ".") -> bool:
         value = float(pointed(text, decimal))
     except ValueError:
         return False
-    if value != value or "_" in text:
-        return False
-    return not INTEGER.fullmatch(text) or -(1 << 63) <= value_of(text) < 1 << 63
+    return value == value and "_" not in text
 
 
 def of_weight(text: str, decimal: str = ".") -> str:
@@ -69,11 +69,100 @@ def value_of(integer: str) -> int:
     return int(integer) if len(integer) < 640 else 1 << 64
 
 
-def numbers_of(words: list[str], decimal: str) -> np.ndarray:
-    """Of weights, INT64 if all are integers, else FP64."""
-    if all(map(INTEGER.fullmatch, words)):
-        return np.array(list(map(int, words)), np.int64)
-    return np.array([float(pointed(word, decimal)) for word in words], np.float64)
+class WeightType:
+    """The type that holds all weights of a file or table, which are read part by part.
+
+    INT64 for integers, UINT64 if one of them is 2^63 or more, FP64 if the text of one is no integer. `check` refuses
+    integers that no 64-bit type holds together. rounded: the weights become floats (or BOOL) anyway, so that every
+    number is accepted.
+    """
+
+    def __init__(self, rounded: bool = False) -> None:
+        self.rounded, self.real = rounded, False
+        self.floats = False  # whether some weights were read as floats
+        self.low = self.high = 0  # of the integers; beyond 64 bits only where `note` read them from texts
+        self.beyond = ""  # the line and the text of the first integer beyond 64 bits
+
+    @property
+    def mixed(self) -> bool:
+        """Whether no 64-bit type holds all integers seen so far."""
+        return integer_type([self.low, self.high]) is None
+
+    @property
+    def dtype(self) -> np.dtype:
+        kind = None if self.floats else integer_type([self.low, self.high])
+        return np.dtype(kind or np.float64)
+
+    def add(self, values: np.ndarray, real: bool) -> None:
+        """Some more weights. real: the text of one of them is no integer."""
+        self.real |= real
+        self.floats |= values.dtype.kind == "f"
+        if values.dtype.kind in "iu" and len(values):
+            self.low, self.high = min(self.low, int(values.min())), max(self.high, int(values.max()))
+
+    def of_words(self, words: list[str], decimal: str, lines: Iterable[int] = ()) -> np.ndarray:
+        """The weights in texts, which are added. lines: their line numbers in the file."""
+        if not all(map(INTEGER.fullmatch, words)):
+            found = np.array([float(pointed(word, decimal)) for word in words], np.float64)
+            self.add(found, real=True)
+            return found
+        numbers = list(map(value_of, words))
+        for number, word, line in zip(numbers, words, lines) if not self.beyond else ():
+            if not -(1 << 63) <= number < 1 << 64:
+                self.beyond = f"line {line}: expected a weight from -2^63 to 2^64 - 1, got {word[:60]!r}"
+                break
+        if integer_type(numbers) is not None:
+            return self.of_integers(numbers)
+        self.of_integers(numbers)
+        return np.array(list(map(float, words)), np.float64)
+
+    def of_integers(self, numbers: list[int]) -> np.ndarray:
+        """The weights in Python's integers, which are added."""
+        self.low, self.high = min([self.low, *numbers]), max([self.high, *numbers])
+        kind = integer_type(numbers)
+        if kind is not None:
+            return np.array(numbers, kind)
+        return np.array([float(x) if abs(x) < _LARGEST else float("inf" if x > 0 else "-inf") for x in numbers])
+
+    def check(self, name: str, hint: str | None = None) -> None:
+        """Refuse integers that no 64-bit type holds. name: of the file; hint: None: that of `dtype`."""
+        if self.rounded or self.real or not self.mixed:
+            return
+        expected = "expected weights from -2^63 to 2^63 - 1, or from 0 to 2^64 - 1"
+        alone = [number for number in (self.low, self.high) if integer_type([number]) is None]
+        values = " and ".join(map(str, alone or (self.low, self.high)))
+        got = f", {self.beyond}" if self.beyond else f": {expected}, got {values}"
+        raise InvalidValue(f"{name}{got}. {hint or ROUNDED}")
+
+
+ROUNDED = "Hint: dtype='FP64' reads such weights, rounded"
+
+
+def is_rounded(dtype: Any) -> bool:
+    """Whether weights of a type (None: not given) are floats, complex or BOOL, to which any number is cast."""
+    import bitblas as gb
+
+    return dtype is not None and getattr(gb.dtypes.lookup_dtype(dtype).np_type, "kind", "") in "fcb"
+
+
+def integer_type(numbers: list[int]) -> Any:
+    """INT64, or UINT64 where it is needed, of NumPy; None where neither holds all."""
+    low, high = min(numbers, default=0), max(numbers, default=0)
+    if -(1 << 63) <= low and high < 1 << 63:
+        return np.int64
+    return np.uint64 if low >= 0 and high < 1 << 64 else None
+
+
+def joined(source: str, parts: list[np.ndarray], rounded: bool = False) -> np.ndarray:
+    """Arrays of weights one after the other, in a type that holds all: integers of INT64 and UINT64 stay exact.
+    InvalidValue where no integer type does."""
+    if len({part.dtype for part in parts}) > 1 and all(part.dtype.kind in "iu" for part in parts):
+        seen = WeightType(rounded)
+        for part in parts:
+            seen.add(part, real=False)
+        seen.check(source)
+        parts = [part.astype(seen.dtype, copy=False) for part in parts]
+    return np.concatenate(parts)
 
 
 def kind_of(text: bytes) -> str:
@@ -81,14 +170,26 @@ def kind_of(text: bytes) -> str:
     return "real" if text.translate(None, INTEGERS) else "integer"
 
 
-def table_of(text: bytes, kind: str, count: int) -> np.ndarray:
-    """The numbers of a text that a Scan has seen. ValueError, OverflowError where they do not fit."""
+def table_of(text: bytes, kind: str, count: int, rounded: bool = False) -> np.ndarray:
+    """The numbers of a text that a Scan has seen: INT64, UINT64 where integers need it, or FP64. rounded: integers that
+    do not fit become FP64. ValueError, OverflowError where they do not fit."""
     bare = _PLUS.sub(b" ", text) if b"+" in text else text  # SciPy reads no leading plus
-    return numbers(bare.translate(_BLANKS), kind, count)
+    bare = bare.translate(_BLANKS)
+    try:
+        return numbers(bare, kind, count)
+    except (ValueError, OverflowError):
+        if kind == "real":
+            raise
+    try:
+        return numbers(bare, "unsigned-integer", count)
+    except (ValueError, OverflowError):
+        if not rounded:
+            raise
+    return numbers(bare, "real", count)
 
 
-def plain_numbers(text: bytes, count: int, decimal: str) -> np.ndarray | None:
-    """The numbers of a text, if it holds that many and nothing else."""
+def plain_numbers(text: bytes, count: int, decimal: str, rounded: bool = False) -> np.ndarray | None:
+    """The numbers of a text as `table_of` reads them, if it holds that many and nothing else."""
     if decimal == ",":
         if b"." in text:
             return None
@@ -98,14 +199,14 @@ def plain_numbers(text: bytes, count: int, decimal: str) -> np.ndarray | None:
     try:
         for piece in pieces(text):
             scan.feed(piece)
-        return table_of(text, kind, count) if scan.numbers == count else None
+        return table_of(text, kind, count, rounded) if scan.numbers == count else None
     except (Fault, ValueError, OverflowError):
         return None
 
 
-def of_column(values: np.ndarray, name: str | None, decimal: str | None) -> np.ndarray:
-    """The numbers of a column of a table, which may hold texts if decimal says how these are written. InvalidValue,
-    with the row, for what is no number."""
+def of_column(values: np.ndarray, name: str | None, decimal: str | None, rounded: bool = False) -> np.ndarray:
+    """The numbers of a column of a table, which may hold texts if decimal says how these are written. rounded: integers
+    that no 64-bit type holds become floats. InvalidValue, with the row, for what is no number."""
     expected = f"column {name!r}: expected numbers"
     if values.dtype.kind in "biuf":
         if values.dtype.kind == "f" and np.isnan(values).any():
@@ -114,12 +215,20 @@ def of_column(values: np.ndarray, name: str | None, decimal: str | None) -> np.n
             )
         return values
     words = values.tolist()
+    if values.dtype == object and all(type(word) is int for word in words):  # of which no 64-bit type holds all
+        seen = WeightType(rounded)
+        found = seen.of_integers(words)
+        seen.check(f"column {name!r}")
+        return found
     if decimal is not None:
         words = [word.strip() if isinstance(word, str) else word for word in words]
         mark = decimal_of(decimal)
         wrong = next((k for k, x in enumerate(words) if not isinstance(x, str) or not is_weight(x, mark)), None)
         if wrong is None:
-            return numbers_of(words, mark)
+            seen = WeightType(rounded)
+            found = seen.of_words(words, mark)
+            seen.check(f"column {name!r}")
+            return found
         hint = of_weight(words[wrong], mark) if isinstance(words[wrong], str) else ""
         raise InvalidValue(f"{expected} as texts in every row, got {words[wrong]!r} in row {wrong}{hint}")
     row = next((k for k, value in enumerate(words) if isinstance(value, str)), None)

@@ -52,7 +52,8 @@ class Chunks:
     @property
     def value_type(self) -> Any:
         """The type of all values, when the chunks have been seen."""
-        return self.dtype or dtypes.lookup_dtype(self.found)
+        said = getattr(self.source, "value_dtype", None)
+        return self.dtype or dtypes.lookup_dtype(self.found if said is None else said)
 
     def _read(self) -> Iterator[Entries]:
         for chunk in self.source() if callable(self.source) else self.source:

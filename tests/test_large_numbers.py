@@ -1,0 +1,361 @@
+"""Weights and vertices near the limits of 64 bits: read exactly by every reader, or refused; never wrapped or rounded
+without a word."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import bitblas as gb
+from bitblas import Graph
+from bitblas.config import config
+from bitblas.exceptions import InvalidValue, OutOfMemory
+from bitblas.io import build as builds
+from bitblas.io import chunks, edges, files, mmread, mmwrite, read_edgelist
+
+TOP = 2**64 - 1
+HEAD = "%%MatrixMarket matrix coordinate "
+BOTH = pytest.mark.parametrize("chunked", [False, True], ids=["whole", "chunked"])
+
+
+@pytest.fixture(autouse=True)
+def _on_the_cpu():
+    with config.set(device="cpu"):
+        yield
+
+
+def values(graph):
+    """Its entries, as Python's numbers."""
+    A = getattr(graph, "matrix", graph)
+    return {(i, j): x for i, row in A.to_dicts().items() for j, x in row.items()}
+
+
+def written(folder, name, text):
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def text_of(kind, weights, field="integer"):
+    """A file of a path 0 -> 1 -> 2 .. with these weights, and how its name ends."""
+    lines = [(str(k), str(k + 1), str(x)) for k, x in enumerate(weights)]
+    if kind == "mtx":
+        n = len(lines) + 1
+        body = "".join(f"{int(i) + 1} {int(j) + 1} {x}\n" for i, j, x in lines)
+        return f"{HEAD}{field} general\n{n} {n} {n - 1}\n{body}"
+    prefix, mark = ("v" if kind == "names.csv" else ""), "\t" if kind == "tsv" else ","
+    return "".join(f"{prefix}{i}{mark}{prefix}{j}{mark}{x}\n" for i, j, x in lines)
+
+
+KINDS = ("csv", "tsv", "names.csv", "mtx")
+
+
+@BOTH
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "dtype, weights, got",
+    [
+        ("INT8", [5, 300], "300"), ("UINT8", [5, -1], "-1"), ("INT16", [-40000, 1], "-40000"),
+        ("INT8", [2.7, 1], "2.7"), ("UINT64", [-3, 4], "-3"), ("INT64", [1, TOP], str(TOP)),
+        ("INT64", [1.0, 2.0**63], "9.22"), ("UINT32", [2**32, 0], str(2**32)),
+    ],
+)  # fmt: skip
+def test_weights_that_the_type_does_not_hold_are_refused(tmp_path, monkeypatch, kind, dtype, weights, got, chunked):
+    monkeypatch.setattr(chunks, "BLOCK", 8)  # a line or two
+    field = "real" if any(isinstance(x, float) for x in weights) else "integer"
+    path = written(tmp_path, f"a.{kind}", text_of(kind, weights, field))
+    with pytest.raises(InvalidValue, match=rf"a\.{kind}: dtype {dtype}: expected weights that it holds, got {got}"):
+        Graph.read(path, dtype=dtype, chunked=chunked)
+
+
+def test_tables_and_lists_check_the_type_too():
+    networkx = pytest.importorskip("networkx")
+    for weight, dtype in ((300, "INT8"), (2.7, "INT8"), (-1, "UINT64"), (2.0**63, "INT64"), (2.0**64, "UINT64")):
+        table = {"source": [0, 1], "target": [1, 2], "weight": [weight, 1]}
+        G = networkx.DiGraph([(0, 1, {"weight": weight}), (1, 2, {"weight": 1})])
+        for make in (
+            lambda table=table, dtype=dtype: Graph.from_table(table, weight="weight", dtype=dtype),
+            lambda weight=weight, dtype=dtype: Graph.from_edges([(0, 1, weight), (1, 2, 1)], dtype=dtype),
+            lambda G=G, dtype=dtype: gb.io.from_networkx(G, dtype=dtype),
+        ):
+            with pytest.raises(InvalidValue, match=f"dtype {dtype}: expected weights that it holds"):
+                make()
+    assert values(Graph.from_edges([(0, 1, True), (1, 2, False)], dtype="INT8")) == {(0, 1): 1, (1, 2): 0}
+
+
+@BOTH
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weights", [[TOP, 0], [2**63, 2**53 + 1, TOP], [7, 2**63 - 1, 2**63]], ids=str)
+def test_weights_from_2_to_the_63_are_unsigned(tmp_path, monkeypatch, kind, weights, chunked):
+    """In the first block or a later one."""
+    for size in (8, 1 << 20):
+        monkeypatch.setattr(chunks, "BLOCK", size)
+        monkeypatch.setattr(files.Source.blocks, "__defaults__", (size,))
+        found = Graph.read(written(tmp_path, f"a.{kind}", text_of(kind, weights)), chunked=chunked).matrix
+        assert str(found.dtype) == "UINT64"
+        assert values(found) == {(k, k + 1): x for k, x in enumerate(weights)}
+
+
+@BOTH
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.edges", "a.mtx", "a.csv.gz", "a.mtx.gz"])
+@pytest.mark.parametrize("labels", [False, True])
+def test_unsigned_weights_are_written_and_read_back(tmp_path, name, labels, chunked):
+    weights = np.array([TOP, 2**63, 2**63 - 1, 2**53 + 1, 0], np.uint64)
+    A = gb.Matrix.from_coo([0, 1, 2, 3, 4], [1, 2, 3, 4, 5], weights, nrows=6, ncols=6)
+    more = {"labels": [f"v{k}" for k in range(6)]} if labels and ".mtx" not in name else {}
+    gb.io.write(tmp_path / name, A, **more)
+    assert gb.io.read(tmp_path / name, chunked=chunked).matrix.isequal(A, check_dtype=True)
+    symmetric = gb.Matrix.from_coo([0, 1], [1, 0], weights[:1].repeat(2), nrows=6, ncols=6)
+    if ".mtx" in name:
+        mmwrite(tmp_path / name, symmetric)
+        assert mmread(tmp_path / name, chunked=chunked).isequal(symmetric, check_dtype=True)
+
+
+@BOTH
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_that_no_integer_type_holds(tmp_path, monkeypatch, kind, chunked):
+    """Negative ones beside some of 2^63 and more, and those beyond 2^64: refused, or floats where these are wanted. The
+    same whatever the blocks, also where a later line makes all of them floats."""
+    for size in (8, 1 << 20):
+        monkeypatch.setattr(chunks, "BLOCK", size)
+        monkeypatch.setattr(files.Source.blocks, "__defaults__", (size,))
+        for weights in ([-1, TOP], [TOP, 3, -1], [1, TOP + 1], [10**20, -5], [-(2**63) - 1, 1]):
+            path = written(tmp_path, f"a.{kind}", text_of(kind, weights))
+            with pytest.raises(InvalidValue, match=rf"a\.{kind}.*2\^64 - 1.*Hint: dtype='FP64' reads"):
+                Graph.read(path, chunked=chunked)
+            found = Graph.read(path, dtype="FP64", chunked=chunked).matrix
+            assert values(found) == {(k, k + 1): float(x) for k, x in enumerate(weights)}
+            if kind != "mtx":
+                reals = written(tmp_path, f"b.{kind}", text_of(kind, [*weights, 0.5]))
+                found = Graph.read(reals, chunked=chunked).matrix
+                assert str(found.dtype) == "FP64" and found.nvals == len(weights) + 1
+
+
+def test_weights_of_lists_are_exact():
+    """NumPy makes floats of [2**64 - 1, 4]."""
+    networkx = pytest.importorskip("networkx")
+    edges_ = [(0, 1, TOP), (1, 2, 4)]
+    table = {"source": [0, 1], "target": [1, 2], "weight": ["18446744073709551615", "4"]}
+    G = networkx.DiGraph()
+    G.add_weighted_edges_from(edges_)
+    many = networkx.MultiDiGraph(G)
+    for found in (
+        Graph.from_edges(edges_), Graph.from_table(table, weight="weight", decimal="."), gb.io.from_networkx(G),
+        gb.io.from_networkx(many, dup_op="min"), gb.io.from_networkx(G, dtype="UINT64"),
+    ):  # fmt: skip
+        A = getattr(found, "matrix", found)
+        assert (str(A.dtype), values(A)) == ("UINT64", {(0, 1): TOP, (1, 2): 4})
+    for wrong in (-4, TOP + 1):
+        G.add_edge(1, 2, weight=wrong)
+        for make in (
+            lambda wrong=wrong, **how: Graph.from_edges([(0, 1, TOP), (1, 2, wrong)], **how).matrix,
+            lambda **how: gb.io.from_networkx(G, **how),
+        ):
+            with pytest.raises(InvalidValue, match=r"expected weights from .*Hint: dtype='FP64'"):
+                make()
+            assert values(make(dtype="FP64")) == {(0, 1): float(TOP), (1, 2): float(wrong)}
+
+
+def test_weights_of_igraph_are_exact():
+    igraph = pytest.importorskip("igraph")
+    G = igraph.Graph([(0, 1), (1, 2)], directed=True)
+    G.es["weight"] = [TOP, 4]
+    assert values(Graph.from_igraph(G)) == {(0, 1): TOP, (1, 2): 4}
+    G.es["weight"] = [TOP, -4]
+    with pytest.raises(InvalidValue, match="edge attribute 'weight': expected weights from"):
+        Graph.from_igraph(G)
+
+
+@BOTH
+def test_the_mirror_image_of_the_least_integer(tmp_path, chunked):
+    """-(-2^63) is no INT64: a skew-symmetric file with it is refused, or read as floats."""
+    for value in (-(2**63), 2**63):
+        path = written(tmp_path, "a.mtx", f"{HEAD}integer skew-symmetric\n2 2 1\n2 1 {value}\n")
+        with pytest.raises(InvalidValue, match=r"skew-symmetric|2\^64"):
+            mmread(path, chunked=chunked)
+        found = mmread(path, chunked=chunked, dtype="FP64")
+        assert values(found) == {(1, 0): float(value), (0, 1): -float(value)}
+    least = np.full(2, -128, np.int8)
+    A = gb.Matrix.from_coo([0, 1], [1, 0], least, nrows=2, ncols=2)
+    with pytest.raises(InvalidValue, match="expected a matrix that is skew-symmetric"):
+        mmwrite(io.BytesIO(), A, symmetry="skew-symmetric")
+
+
+@BOTH
+def test_unsigned_files_have_no_signs(tmp_path, chunked):
+    good = written(tmp_path, "a.mtx", f"{HEAD}unsigned-integer symmetric\n3 3 2\n2 1 3\n3 3 4\n")
+    assert mmread(good, chunked=chunked).dtype == gb.dtypes.UINT64
+    for text in (f"{HEAD}unsigned-integer general\n3 3 1\n2 1 -3\n", f"{HEAD}unsigned-integer skew-symmetric\n3 3 0\n"):
+        with pytest.raises(InvalidValue, match=r"from 0 on|values with a sign"):
+            mmread(written(tmp_path, "b.mtx", text), chunked=chunked)
+
+
+def test_large_integers_of_open_files(tmp_path):
+    text = text_of("mtx", [1, TOP]).encode()
+    array = f"%%MatrixMarket matrix array integer general\n2 1\n3\n{TOP}\n".encode()
+    for source in (io.BytesIO(text), io.BytesIO(gzip.compress(text)), io.StringIO(text.decode())):
+        assert values(mmread(source)) == {(0, 1): 1, (1, 2): TOP}
+    assert values(mmread(io.BytesIO(array))) == {(0, 0): 3, (1, 0): TOP}
+
+    class Pipe(io.BytesIO):
+        def seekable(self):
+            return False
+
+    with pytest.raises(InvalidValue, match=r"line 4: integer out of range.*Hint: a path is read again"):
+        mmread(Pipe(text))
+    with pytest.raises(InvalidValue, match=r"line 3: .*'1 99999999999999999999 5'$"):  # a column, no value
+        mmread(written(tmp_path, "a.mtx", f"{HEAD}integer general\n2 2 1\n1 99999999999999999999 5\n"))
+
+
+@BOTH
+def test_vertices_from_2_to_the_53_are_ids(tmp_path, chunked):
+    """Refused with the option that reads them, exactly, whatever their size; as numbers where a size says so."""
+    ids = [2**53, 2**53 + 1, 2**63, TOP, TOP + 1, 10**30]
+    for far in ids:
+        path = written(tmp_path, "a.csv", f"{far},1,0.5\n")
+        with pytest.raises(InvalidValue, match=r"line 1: expected vertices from 0 to 2\^53 - 1.*Hint: labels=True"):
+            Graph.read(path, chunked=chunked)
+    path = written(tmp_path, "a.csv", "".join(f"{a},{b},0.5\n" for a, b in pairwise(ids)))
+    graph = Graph.read(path, labels=True, chunked=chunked)
+    assert graph.labels == tuple(map(str, ids)) and graph.has_edge(2**53, 2**53 + 1) and graph.has_edge(TOP + 1, 10**30)
+    sized = written(tmp_path, "b.csv", f"{2**53 + 1},{2**53 + 3},0.5\n7,{2**53 + 1},2\n")
+    found = Graph.read(sized, size=2**60, chunked=chunked).matrix
+    assert values(found) == {(2**53 + 1, 2**53 + 3): 0.5, (7, 2**53 + 1): 2.0}
+
+
+def test_ids_of_tables():
+    for far in (2**60, 2**63 + 1, TOP + 2):
+        pairs = [(far, 1), (1, far - 1), (far - 1, far)]
+        with pytest.raises(InvalidValue, match=rf"expected vertices from 0 to 2\^60 - 1, got {far}.*labels=True"):
+            Graph.from_edges(pairs)
+        graph = Graph.from_edges(pairs, labels=True)
+        assert graph.labels == (far, 1, far - 1) and graph.has_edge(1, far - 1)
+
+
+@BOTH
+def test_few_lines_with_far_vertices_take_little_memory(tmp_path, monkeypatch, chunked):
+    """As in from_table: rows and columns that have entries are listed. The limit is far below a pointer for each."""
+    monkeypatch.setattr(chunks, "BLOCK", 24)
+    far = 10**12
+    rows, cols, weights = [far, 5, 7, far - 1, 6], [1, far + 1, 7, far, 6], [3, 4, 5, 6, TOP]
+    text = "".join(f"{i},{j},{x}\n" for i, j, x in zip(rows, cols, weights))
+    path = written(tmp_path, "far.csv", text)
+    config.memory_limit = 1 << 24
+    try:
+        with pytest.warns(UserWarning, match="different numbers of vertices"):
+            found = read_edgelist(path, chunked=chunked).matrix
+        with pytest.warns(UserWarning, match="different numbers of vertices"):
+            expected = Graph.from_edges(list(zip(rows, cols, weights))).matrix
+        assert found.format == "hyper" and found.isequal(expected, check_dtype=True)
+        with pytest.raises(OutOfMemory), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            read_edgelist(path, chunked=chunked, format="csr")
+    finally:
+        config.memory_limit = None
+
+
+def test_chunks_with_far_rows():
+    """What from_coo gives, whether the far index comes first or last, and where rows are few at first and then many."""
+    far = 1 << 40
+    parts = [([5, 1], [2, 3], [1, 2]), ([far, 5], [far + 1, 9], [3, 4])]
+    for some in (parts, parts[::-1]):
+        i, j, x = (np.concatenate(arrays) for arrays in zip(*some))
+        for given in (some, iter(some)):
+            A = gb.Matrix.from_chunks(given)
+            assert A.isequal(gb.Matrix.from_coo(i, j, x)) and A.format == "hyper"
+    with pytest.raises(ValueError, match="Duplicate"):
+        gb.Matrix.from_chunks([*parts, ([5], [9], [7])])
+    joined = gb.Matrix.from_chunks([*parts, ([5], [9], [7])], dup_op="plus")
+    assert joined[5, 9].value == 11 and joined.nvals == 4
+    assert gb.Matrix.from_chunks([([far], [0])]).to_coo()[0].tolist() == [far]
+    empty = gb.Matrix.from_chunks([], nrows=far, ncols=far)
+    assert (empty.shape, empty.nvals, empty.format) == ((far, far), 0, "hyper")
+    n = 1 << 23  # hypersparse until all chunks are seen
+    rng = np.random.default_rng(4)
+    many = [(rng.integers(0, n, 150_000), rng.integers(0, n, 150_000)) for _ in range(5)]
+    i, j = (np.concatenate(arrays) for arrays in zip(*many))
+    for shape in ({}, {"nrows": n, "ncols": n}):
+        A = gb.Matrix.from_chunks(many, **shape)
+        assert A.isequal(gb.Matrix.from_coo(i, j, True, nrows=A.nrows, ncols=A.ncols)) and A.format == "csr"
+
+
+class Counted(io.BytesIO):
+    """A file that counts the bytes that were read of it."""
+
+    read_bytes = 0
+
+    def read(self, size=-1):
+        data = super().read(size)
+        self.read_bytes += len(data)
+        return data
+
+
+@pytest.mark.parametrize("kind", ["csv", "names.csv", "mtx"])
+def test_an_edge_that_is_there_twice_is_refused_early(tmp_path, monkeypatch, kind):
+    """Before anything is built; of an edge list when little of it is read."""
+    text = text_of(kind, range(200_000)).replace("\n", "\n", 1)
+    lines = text.split("\n")
+    first = 2 if kind == "mtx" else 0
+    ends = "1 2" if kind == "mtx" else "v0,v1" if kind == "names.csv" else "0,1"
+    lines[first + 1] = f"{ends}{' ' if kind == 'mtx' else ','}77"
+    text = "\n".join(lines)
+    monkeypatch.setattr(builds, "from_entries", lambda *args, **more: pytest.fail("built"))
+    monkeypatch.setattr(gb.build.chunks, "from_counts", lambda *args, **more: pytest.fail("built"))
+    path = written(tmp_path, f"a.{kind}", text)
+    match = rf"a\.{kind}, line {first + 2}: expected every (edge|entry) once, .* twice; dup_op"
+    for chunked in (False, True):
+        with pytest.raises(InvalidValue, match=match):
+            Graph.read(path, chunked=chunked)
+    if kind != "mtx":
+        stream = Counted(text.encode())
+        monkeypatch.setattr(files.Source.blocks, "__defaults__", (1 << 16,))
+        monkeypatch.setattr(edges, "fields_of", lambda *args: pytest.fail("kernels for names"))
+        with pytest.raises(InvalidValue, match="line 2: expected every edge once"):
+            read_edgelist(stream, delimiter=",")
+        assert stream.read_bytes < len(text) / 4
+
+
+def test_edges_that_are_there_twice_in_later_lines(tmp_path, monkeypatch):
+    """In one block and in two, with names, quotes, columns of a table: the line of the second one."""
+    monkeypatch.setattr(edges, "FIRST", 2)
+    lines = [f"v{k},v{k + 1},{k}" for k in range(60)]
+    lines[41] = "v3,v4,9"
+    for size in (1 << 20, 200):
+        monkeypatch.setattr(files.Source.blocks, "__defaults__", (size,))
+        monkeypatch.setattr(chunks, "BLOCK", size)
+        with pytest.raises(InvalidValue, match="line 42: expected every edge once, got 'v3' to 'v4' twice"):
+            read_edgelist(written(tmp_path, "a.csv", "\n".join(lines)))
+        quoted = "\n".join(lines).replace("v", "").replace("3,4,9", '"3",4,9')
+        with pytest.raises(InvalidValue, match="line 42: expected every edge once, got '3' to '4' twice"):
+            read_edgelist(written(tmp_path, "b.csv", quoted))
+    table = "\n".join(["a,b,c,w", *(f"{k},{k + 1},x,{k}" for k in range(9)), "2,3,y,5\n"])
+    for chunked in (False, True):
+        monkeypatch.setattr(chunks, "BLOCK", 1 << 20)
+        monkeypatch.setattr(files.Source.blocks, "__defaults__", (1 << 20,))
+        with pytest.raises(InvalidValue, match="line 11: expected every edge once, got '2' to '3' twice"):
+            Graph.read(written(tmp_path, "c.csv", table), columns=["a", "b", "w"], chunked=chunked)
+    assert builds.repeated(np.array([1, 0, 1, 0]), np.array([2, 5, 2, 5])).tolist() == [3, 2]
+    far = np.array([2**59, 1, 2**59])
+    assert builds.repeated(far, far).tolist() == [2] and not len(builds.repeated(far[:2], far[:2]))
+
+
+@pytest.mark.parametrize("precision", [True, False, 1.0, 3.5, -1, 0, 18, 22, 100, 2**70, "3", np.float64(3)], ids=repr)
+def test_a_precision_that_no_real_has_is_refused(tmp_path, precision):
+    A = gb.Matrix.from_coo([0], [0], [1 / 3])
+    with pytest.raises(InvalidValue, match="precision: expected an integer from 1 to 17, got"):
+        mmwrite(tmp_path / "a.mtx", A, precision=precision)
+    with pytest.raises(InvalidValue, match="precision: expected"):
+        Graph(A).write(tmp_path / "a.mtx", precision=precision)
+    assert not list(tmp_path.iterdir())
+
+
+def test_precisions_that_are_written():
+    for precision, digits in ((1, "3e-01"), (3, "3.33e-01"), (np.int8(17), "3.3333333333333331e-01")):
+        stream = io.BytesIO()
+        mmwrite(stream, gb.Matrix.from_coo([0], [0], [1 / 3]), precision=precision)
+        assert stream.getvalue().split()[-1].decode() == digits

@@ -1,0 +1,158 @@
+"""Progress on standard error: one line for all that report, and how long kernels were compiled."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import sys
+import time
+import types
+
+import pytest
+
+from bitblas import cli, status
+from bitblas.cli import algorithms, ticker
+from bitblas.cli.timing import Timer
+from bitblas.device import jit, objects
+from bitblas.io import progress
+from bitblas.kernels.prologue import Variant
+
+
+class Terminal(io.StringIO):
+    """What a terminal shows: `screen` is its last lines, of which \\r begins the last one again."""
+
+    def isatty(self):
+        return True
+
+    @property
+    def screen(self):
+        lines = []
+        for line in self.getvalue().split("\n"):
+            shown = ""
+            for part in line.split("\r"):
+                shown = part + shown[len(part) :]
+            lines.append(shown.rstrip())
+        return lines
+
+
+def on_a_terminal(monkeypatch):
+    made = Terminal()
+    monkeypatch.setattr(sys, "stderr", made)
+    monkeypatch.setenv("COLUMNS", "100")
+    return made
+
+
+def test_reading_running_and_compiling_share_a_line(monkeypatch):
+    """None overwrites another, in whatever order they come and go; what is printed stays above."""
+    terminal = on_a_terminal(monkeypatch)
+    monkeypatch.setattr(progress, "WAIT", 0.0)
+    monkeypatch.setattr(progress, "PAUSE", 0.0)
+    reading = progress.Progress("folder/graph.csv", 1000, None)
+    reading.at(500)
+    assert terminal.screen == ["graph.csv: [##########          ]  50 % of 0 MB"]
+    monkeypatch.setattr(objects, "compiled", 6)
+    with objects._said():
+        both = "graph.csv: [##########          ]  50 % of 0 MB; bitblas: compiling kernel 7, once for this machine"
+        assert terminal.screen == [both[:99]]  # as much as fits in the line
+        reading.at(1000)
+        assert terminal.screen[0].startswith("graph.csv: [####################] 100 % of 0 MB; bitblas: compiling")
+        cli._warn("a word")
+        assert terminal.screen[0] == "bitblas: warning: a word" and terminal.screen[1].startswith("graph.csv: [##")
+        reading.close()
+        assert terminal.screen[1] == "bitblas: compiling kernel 7, once for this machine"
+        status.show("run", "pagerank: 3 s")
+    assert terminal.screen[1] == "pagerank: 3 s"
+    status.clear("run")
+    status.clear("run")
+    assert terminal.screen == ["bitblas: warning: a word", ""] and not status._texts
+
+
+def test_a_ticker_and_a_compiler_take_turns(monkeypatch):
+    terminal = on_a_terminal(monkeypatch)
+    monkeypatch.setattr(ticker, "WAIT", 0.001)
+    monkeypatch.setattr(ticker, "PAUSE", 0.001)
+    with ticker.Ticker("pagerank"), objects._said():
+        until = time.monotonic() + 60
+        while "pagerank: " not in terminal.getvalue() and time.monotonic() < until:
+            time.sleep(0.001)
+        assert all("compiling kernel" in shown for shown in terminal.screen if "pagerank" in shown)
+    assert terminal.screen == [""]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_process_has_a_line_of_its_own(monkeypatch):
+    on_a_terminal(monkeypatch)
+    status.show("run", "pagerank: 3 s")
+    with status._lock:
+        child = os.fork()
+        if not child:
+            try:
+                os._exit(7 * bool(status._texts) or 3 * (not status._lock.acquire(timeout=10)))
+            finally:
+                os._exit(9)
+    assert os.waitpid(child, 0)[1] == 0
+    status.clear("run")
+
+
+def test_time_in_compilers_is_counted_once(monkeypatch):
+    times = iter([10.0, 11.0, 14.0])  # two begin, one of them in the other
+    monkeypatch.setattr(jit, "time", types.SimpleNamespace(perf_counter=lambda: next(times)))
+    monkeypatch.setattr(jit, "compile_seconds", 1.0)
+    with jit.timed(), jit.timed():
+        pass
+    assert jit.compile_seconds == 5.0
+
+
+def test_times_say_what_compiling_took(monkeypatch):
+    with Timer() as taken:
+        monkeypatch.setattr(jit, "compile_seconds", jit.compile_seconds + 0.25)
+    assert taken.compiling == 0.25 and str(taken).endswith(" s, of which 0.250 s compiling kernels")
+    with Timer() as taken:
+        pass
+    assert taken.compiling == 0 and "compiling" not in str(taken)
+
+
+def test_commands_say_what_compiling_took(tmp_path, monkeypatch, capsys):
+    """Reading and running each say it, and only if something was compiled."""
+    path = tmp_path / "graph.csv"
+    path.write_text("0,1\n1,2\n2,0\n")
+    real = algorithms.Command.call
+
+    def call(*arguments):
+        jit.compile_seconds += 1.5
+        return real(*arguments)
+
+    def run(*more):
+        assert cli.main(["bfs", str(path), "--device", "cpu", *more]) == 0
+        return capsys.readouterr().out.splitlines()[-1]
+
+    run()  # whatever is compiled is
+    assert "compiling" not in run()
+    monkeypatch.setattr(algorithms.Command, "call", call)
+    assert re.search(r"read in \d+\.\d+ s, ran in \d+\.\d+ s, of which 1\.500 s compiling kernels$", run())
+    made = json.loads(run("--json"))
+    assert made["compile_seconds"] == 1.5 and made["read_compile_seconds"] == 0
+
+
+def test_what_compilers_take_is_counted(monkeypatch):
+    """For the CPU and for GPUs."""
+    monkeypatch.setattr(jit, "_write", lambda *arguments: None)
+    monkeypatch.setattr(objects, "kept", lambda symbol: None)
+    before = jit.compile_seconds
+    objects._kept("plus", "key", lambda symbol: time.sleep(0.01) or [(b"", ())])
+    assert jit.compile_seconds >= before + 0.01
+    before = jit.compile_seconds
+    monkeypatch.setattr(jit, "_nvrtc", lambda *arguments: time.sleep(0.01) or (b"", ""))
+    monkeypatch.setattr(jit, "nvrtc_version", lambda: "0")
+    monkeypatch.setattr(jit, "cuda_source", lambda variant: "text")
+    jit.cubin(Variant("kernels/words"), "sm_90", log=lambda said: None)
+    assert jit.compile_seconds >= before + 0.01
+
+
+def test_without_a_terminal_nothing_is_shown(capsys):
+    with objects._said(), ticker.Ticker("pagerank"):
+        reading = progress.Progress("graph.csv", 1000, None)
+        assert not reading.shown
+    assert capsys.readouterr().err == "" and not status._texts
