@@ -1,4 +1,4 @@
-"""Columns of tables are read exactly, or refused with their name, the row and what to do: pandas, polars, Arrow, lists."""
+"""Columns of tables (pandas, polars, Arrow, lists) are read exactly, or refused with name, row and what to do."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ def test_a_lazy_frame_is_collected():
 
 
 def coded(library):
-    """Pairs of columns of categories: with unused and equal ones, of both columns alike, other ones, next to strings."""
+    """Pairs of columns of categories: with unused and equal ones, alike in both columns or not, next to strings."""
     rows, cols = ["b", "a", "c", "b"], ["c", "b", "b", "zoë"]
     if library == "pandas":
         pandas = pytest.importorskip("pandas")

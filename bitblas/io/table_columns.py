@@ -43,6 +43,19 @@ class Ends(NamedTuple):
     names: tuple[Any, ...] | None
 
 
+def names_of_one_type(names: list[Any], library: str) -> Any:
+    """Names as a column of a library whose columns have one type: integers as an array, exactly. InvalidValue for names
+    of several types."""
+    kinds = list(dict.fromkeys(map(type, names)))
+    if len(kinds) > 1:
+        other = next(name for name in names if type(name) is kinds[1])
+        raise InvalidValue(
+            f"labels: expected names of one type for a column of {library}, got {names[0]!r} and {other!r}. Hint: "
+            "to_pandas takes any; str() makes strings of them"
+        )
+    return _integers(names, "labels") if kinds == [int] else names
+
+
 def collected(table: Any, names: Iterable[str | None]) -> Any:
     """A LazyFrame of polars as a DataFrame of these columns; any other table as it is."""
     if type(table).__name__ != "LazyFrame" or _library(table) != "polars":
@@ -56,8 +69,8 @@ def collected(table: Any, names: Iterable[str | None]) -> Any:
 
 def vertices_of(table: Any, source: str, target: str, labels: bool | None) -> Ends:
     """Both ends of the edges. labels: True: integers are names too. InvalidValue for columns that are no vertices."""
-    pair = (source, target)
-    columns = [_native(_find(table, name)) for name in pair]
+    columns = [_native(_find(table, name)) for name in (source, target)]
+    pair = (f"column {source!r}", f"column {target!r}")
     lengths = [len(column.data) for column in columns]
     if lengths[0] != lengths[1]:
         raise InvalidValue(
@@ -66,7 +79,7 @@ def vertices_of(table: Any, source: str, target: str, labels: bool | None) -> En
     named = _numbered(columns, pair)
     if named is not None:
         return named
-    rows, cols = (_array(column, name, VERTICES) for column, name in zip(columns, pair))
+    rows, cols = (_array(column, called, VERTICES) for column, called in zip(columns, pair))
     integers = rows.dtype.kind in "iu" and cols.dtype.kind in "iu"
     if integers and not labels:
         return Ends(rows, cols, None)
@@ -75,7 +88,16 @@ def vertices_of(table: Any, source: str, target: str, labels: bool | None) -> En
 
 def weights_of(table: Any, name: str) -> np.ndarray:
     """A column of numbers or Booleans; an array of objects if it has texts. InvalidValue for other values."""
-    return _array(_native(_find(table, name)), name, WEIGHTS)
+    return _array(_native(_find(table, name)), f"column {name!r}", WEIGHTS)
+
+
+def numbers_of(values: list[Any], called: str) -> np.ndarray:
+    """Numbers or Booleans of a list, exactly. called: what errors say they are. InvalidValue for others."""
+    found = _array(Column(values, "", ""), called, WEIGHTS)
+    text = next((k for k, value in enumerate(values) if isinstance(value, str)), None)
+    if text is not None:
+        raise InvalidValue(f"{called}: expected a number in every row, got {values[text]!r} in row {text}")
+    return found
 
 
 # ---- columns ----
@@ -136,12 +158,12 @@ def _native(data: Any) -> Column:
     return Column(data, library, seen)
 
 
-def _array(column: Column, name: str, role: str) -> np.ndarray:
+def _array(column: Column, called: str, role: str) -> np.ndarray:
     """The values of a column: integers, floats or Booleans, or strings as objects."""
     reader = {"pandas": _of_pandas, "polars": _of_polars, "pyarrow": _of_arrow}.get(column.library, _of_numpy)
-    found = reader(column, name, role)
+    found = reader(column, called, role)
     if found.ndim != 1:
-        raise InvalidValue(f"column {name!r}: expected one value in a row, got an array of shape {found.shape}")
+        raise InvalidValue(f"{called}: expected one value in a row, got an array of shape {found.shape}")
     if role != VERTICES or not len(found) or found.dtype.kind not in "fb":
         return found
     lacking = np.flatnonzero(np.isnan(found)) if found.dtype.kind == "f" else ()
@@ -150,60 +172,60 @@ def _array(column: Column, name: str, role: str) -> np.ndarray:
     else:
         got = f"{found[0]!s} in row 0, in a column of {found.dtype}"
     raise InvalidValue(
-        f"column {name!r}: expected vertices in every row, integers or names, got {got}. Hint: leave out rows without "
+        f"{called}: expected vertices in every row, integers or names, got {got}. Hint: leave out rows without "
         "a value, then astype(int)"
     )
 
 
-def _of_pandas(column: Column, name: str, role: str) -> np.ndarray:
+def _of_pandas(column: Column, called: str, role: str) -> np.ndarray:
     data, dtype = column.data, column.data.dtype
     if isinstance(dtype, np.dtype) and dtype.kind != "O":
-        return _of_numpy(column, name, role)
-    _check_missing(data.isna().to_numpy(), column, name, lambda k: data.iloc[k])
+        return _of_numpy(column, called, role)
+    _check_missing(data.isna().to_numpy(), column, called, lambda k: data.iloc[k])
     if hasattr(dtype, "categories") and hasattr(data, "cat"):
         data = data.cat.categories.to_series().iloc[data.cat.codes.to_numpy()]
-        return _array(_native(data)._replace(seen="pandas"), name, role)
+        return _array(_native(data)._replace(seen="pandas"), called, role)
     if isinstance(getattr(dtype, "numpy_dtype", None), np.dtype):  # Int64, Float64, boolean
-        return _of_numpy(column._replace(data=data.to_numpy(dtype=dtype.numpy_dtype)), name, role)
+        return _of_numpy(column._replace(data=data.to_numpy(dtype=dtype.numpy_dtype)), called, role)
     if isinstance(getattr(dtype, "subtype", None), np.dtype) and hasattr(data, "sparse"):
-        return _of_numpy(column._replace(data=data.sparse.to_dense()), name, role)
+        return _of_numpy(column._replace(data=data.sparse.to_dense()), called, role)
     if type(dtype).__name__ == "StringDtype" or dtype.kind == "O":
-        return _of_values(data.tolist(), column, name, role)
-    raise _refused(column, name, role, str(dtype))
+        return _of_values(data.tolist(), column, called, role)
+    raise _refused(column, called, role, str(dtype))
 
 
-def _of_polars(column: Column, name: str, role: str) -> np.ndarray:
+def _of_polars(column: Column, called: str, role: str) -> np.ndarray:
     import polars
 
     data, dtype = column.data, column.data.dtype
     if data.null_count():
-        _check_missing(data.is_null().to_numpy(), column, name, lambda k: None)
+        _check_missing(data.is_null().to_numpy(), column, called, lambda k: None)
     if dtype in (polars.String, polars.Categorical, polars.Enum):
         return _objects(data.cast(polars.String).to_list())
     if dtype.is_float() or dtype == polars.Boolean or str(dtype) in _INTEGERS:
-        return _of_numpy(column._replace(data=data.to_numpy()), name, role)
+        return _of_numpy(column._replace(data=data.to_numpy()), called, role)
     if dtype.is_integer() or dtype in (polars.Object, polars.Null):
-        return _of_values(data.to_list(), column, name, role)
-    raise _refused(column, name, role, str(dtype))
+        return _of_values(data.to_list(), column, called, role)
+    raise _refused(column, called, role, str(dtype))
 
 
 _INTEGERS = {f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)}  # of polars, as in NumPy
 
 
-def _of_arrow(column: Column, name: str, role: str) -> np.ndarray:
+def _of_arrow(column: Column, called: str, role: str) -> np.ndarray:
     import pyarrow
 
     data, types = column.data, pyarrow.types
     if types.is_dictionary(data.type):
         data = data.cast(data.type.value_type)
     if data.null_count:
-        _check_missing(data.is_null().to_numpy(), column, name, lambda k: None)
+        _check_missing(data.is_null().to_numpy(), column, called, lambda k: None)
     kind = data.type
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
-        return _of_numpy(column._replace(data=data.to_numpy()), name, role)
+        return _of_numpy(column._replace(data=data.to_numpy()), called, role)
     if types.is_null(kind) or _is_text(kind):
         return _objects(data.to_pylist())
-    raise _refused(column, name, role, str(kind))
+    raise _refused(column, called, role, str(kind))
 
 
 def _is_text(kind: Any) -> bool:
@@ -215,23 +237,23 @@ def _is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or view(kind))
 
 
-def _of_numpy(column: Column, name: str, role: str) -> np.ndarray:
+def _of_numpy(column: Column, called: str, role: str) -> np.ndarray:
     data = column.data
     if isinstance(data, list | tuple):
-        return _of_values(list(data), column, name, role)
+        return _of_values(list(data), column, called, role)
     lacking = np.ma.getmaskarray(data) if isinstance(data, np.ma.MaskedArray) else None
     found = np.asarray(data.to_numpy() if hasattr(data, "to_numpy") else data)
     if found.ndim != 1:
         return found
     if lacking is not None:
-        _check_missing(lacking, column, name, lambda k: None)
+        _check_missing(lacking, column, called, lambda k: None)
     kind = found.dtype.kind
     if kind in "biu" or (kind == "f" and found.itemsize <= 8):
         wide = np.dtype(np.float32) if found.dtype == np.float16 else found.dtype.newbyteorder("=")
         return found.astype(wide, copy=False)
     if kind in _TEXT:
-        return _of_values(found.tolist(), column, name, role)
-    raise _refused(column, name, role, str(found.dtype))
+        return _of_values(found.tolist(), column, called, role)
+    raise _refused(column, called, role, str(found.dtype))
 
 
 def _objects(values: list[Any]) -> np.ndarray:
@@ -244,7 +266,7 @@ def _objects(values: list[Any]) -> np.ndarray:
 # ---- objects of Python ----
 
 
-def _of_values(values: list[Any], column: Column, name: str, role: str) -> np.ndarray:
+def _of_values(values: list[Any], column: Column, called: str, role: str) -> np.ndarray:
     """Objects as the narrowest of int64, uint64 and float64 that holds all of them exactly, or as strings. InvalidValue
     with the row for others, and for those that no such type holds."""
     kinds = set(map(type, values))
@@ -253,28 +275,28 @@ def _of_values(values: list[Any], column: Column, name: str, role: str) -> np.nd
     lacking = np.fromiter(map(given.is_missing, values), bool, len(values))
     if role == WEIGHTS and all(issubclass(kind, float | np.floating) for kind in kinds):
         lacking[:] = False  # NaN is refused with all weights
-    _check_missing(lacking, column, name, values.__getitem__)
+    _check_missing(lacking, column, called, values.__getitem__)
     texts = next((k for k, value in enumerate(values) if isinstance(value, str)), None)
     if texts is not None:
         if role == WEIGHTS:
             return _objects(values)
         other = next(k for k, value in enumerate(values) if not isinstance(value, str))
         raise InvalidValue(
-            f"column {name!r}: expected names (strings) in every row, or numbers in every row, got "
+            f"{called}: expected names (strings) in every row, or numbers in every row, got "
             f"{values[other]!r} in row {other} and {values[texts]!r} in row {texts}. Hint: str() makes names of numbers"
         )
     for k, value in _of_other_types(values, kinds, role):
-        raise _refused(column, name, role, f"{value!r} in row {k}", type(value).__name__)
+        raise _refused(column, called, role, f"{value!r} in row {k}", type(value).__name__)
     if len(kinds) == 1 and issubclass(*kinds, np.generic):
-        return _of_numpy(column._replace(data=np.array(values)), name, role)
+        return _of_numpy(column._replace(data=np.array(values)), called, role)
     if kinds <= {bool, np.bool_}:
         return np.array(values, np.bool_)
     if not any(issubclass(kind, float | np.floating) for kind in kinds):
-        return _integers(values, name)
+        return _integers(values, called)
     for k, value in enumerate(values if len(kinds) > 1 else ()):
         if isinstance(value, int | np.integer) and not _is_exact(int(value)):
             raise InvalidValue(
-                f"column {name!r}: expected integers that FP64 holds exactly, next to fractions, got {value!r} in row "
+                f"{called}: expected integers that FP64 holds exactly, next to fractions, got {value!r} in row "
                 f"{k}. Hint: float() rounds it, int() of all keeps it"
             )
     return np.array(values, np.float64)
@@ -299,7 +321,7 @@ def _of_other_types(values: list[Any], kinds: set[type], role: str) -> Iterator[
     return ((k, value) for k, value in enumerate(values) if type(value) in wrong)
 
 
-def _integers(values: list[Any], name: str) -> np.ndarray:
+def _integers(values: list[Any], called: str) -> np.ndarray:
     """Integers as int64, or as uint64 if they need it. InvalidValue with the row if neither holds all."""
     for dtype in (np.int64, np.uint64):
         try:
@@ -309,15 +331,13 @@ def _integers(values: list[Any], name: str) -> np.ndarray:
     top, low = max(values), min(values)
     k = values.index(top if top >= 1 << _BITS else low)
     also = f" and {top!r} in row {values.index(top)}" if top < 1 << _BITS and low >= -(1 << _BITS - 1) else ""
-    raise InvalidValue(
-        f"column {name!r}: expected integers that INT64 or UINT64 holds, got {values[k]!r} in row {k}{also}"
-    )
+    raise InvalidValue(f"{called}: expected integers that INT64 or UINT64 holds, got {values[k]!r} in row {k}{also}")
 
 
 # ---- what is refused ----
 
 
-def _check_missing(lacking: np.ndarray, column: Column, name: str, value_of: Any) -> None:
+def _check_missing(lacking: np.ndarray, column: Column, called: str, value_of: Any) -> None:
     """InvalidValue if a row has no value."""
     if not lacking.any():
         return
@@ -326,7 +346,7 @@ def _check_missing(lacking: np.ndarray, column: Column, name: str, value_of: Any
     if column.seen == "pandas" and str(column.data.dtype if column.library == "pandas" else "str") in _OF_NAMES:
         hint = ". Hint: pandas.read_csv takes names such as NA for none, unless keep_default_na=False"
     raise InvalidValue(
-        f"column {name!r}: expected a value in every row, got {np.count_nonzero(lacking)} rows without one, the first "
+        f"{called}: expected a value in every row, got {np.count_nonzero(lacking)} rows without one, the first "
         f"is row {k} ({value_of(k)!r}){hint}"
     )
 
@@ -334,26 +354,24 @@ def _check_missing(lacking: np.ndarray, column: Column, name: str, value_of: Any
 _OF_NAMES = ("object", "str", "string", "category")
 
 
-def _refused(column: Column, name: str, role: str, got: str, kind: str = "") -> InvalidValue:
+def _refused(column: Column, called: str, role: str, got: str, kind: str = "") -> InvalidValue:
     """The error for a column of another type, or, with the type of the object, for a row."""
     objects = ("str()", "float()", "time.timestamp()")
     if column.seen == "pandas":
         objects = (".astype(str)", ".astype(float)", "pandas.to_datetime(column).astype('int64')")
     text, real, whole = objects if kind else _CASTS.get(column.seen, objects)
-    called = (kind or got).lower()
+    words = (kind or got).lower()
     if kind == "bytes":
         hint = f"{'.str' if column.seen == 'pandas' else 'bytes'}.decode('utf-8') makes strings of them"
     elif role == VERTICES:
         hint = f"{text} makes names of them"
-    elif "complex" in called:
+    elif "complex" in words:
         hint = "abs() or .real makes numbers of them"
-    elif any(word in called for word in _TIMES):
+    elif any(word in words for word in _TIMES):
         hint = f"{whole} makes numbers of them"
     else:
         hint = f"{real} makes FP64 numbers of them, rounded"
-    return InvalidValue(
-        f"column {name!r}: expected {role}, got {got if kind else f'values of type {got}'}. Hint: {hint}"
-    )
+    return InvalidValue(f"{called}: expected {role}, got {got if kind else f'values of type {got}'}. Hint: {hint}")
 
 
 # ---- names to numbers ----
@@ -365,7 +383,7 @@ def _numbered(columns: list[Column], names: tuple[str, str]) -> Ends | None:
     coded = [_coded(column) for column in columns]
     if not any(coded):
         return _factorized(columns, libraries.pop()) if len(libraries) == 1 else None
-    found = [one or _factorized_alone(column, name) for one, column, name in zip(coded, columns, names)]
+    found = [one or _factorized_alone(column, called) for one, column, called in zip(coded, columns, names)]
     if None in found:
         return None
     index: dict[str, int] = {}
@@ -478,14 +496,27 @@ def _factorized(columns: list[Column], library: str) -> Ends | None:
     return Ends(rows, cols, tuple([names[k] for k in order.tolist()]))
 
 
-def _factorized_alone(column: Column, name: str) -> Coded | None:
+def _factorized_alone(column: Column, called: str) -> Coded | None:
     """A column of strings, numbered; None for another, and if a value is missing."""
     if column.library == "pyarrow":
         if column.data.null_count or not _is_text(column.data.type):
             return None
         codes, found = _encoded(column.data)
         return Coded(codes, found.to_pylist())
-    values = _array(column, name, VERTICES).tolist()
+    if column.library == "pandas":
+        import pandas
+
+        if not pandas.api.types.is_string_dtype(column.data):
+            return None
+        codes, found = pandas.factorize(column.data)
+        names = found.tolist()
+        return Coded(codes, names) if codes.min(initial=0) == 0 and set(map(type, names)) <= {str} else None
+    if column.library == "polars":
+        import polars
+
+        text = column.data.dtype == polars.String
+        return _coded(column._replace(data=column.data.cast(polars.Categorical))) if text else None
+    values = _array(column, called, VERTICES).tolist()
     if not all(isinstance(value, str) for value in values):
         return None
     index = {text: k for k, text in enumerate(dict.fromkeys(values))}
@@ -503,11 +534,11 @@ def _named_integers(rows: np.ndarray, cols: np.ndarray) -> Ends:
 def _named(rows: np.ndarray, cols: np.ndarray, names: tuple[str, str]) -> Ends:
     """Names as Python numbers them, for columns of which no library does it."""
     ends = [array.tolist() for array in (rows, cols)]
-    for array, listed, name in zip((rows, cols), ends, names):
+    for array, listed, called in zip((rows, cols), ends, names):
         row = next((k for k, value in enumerate(listed) if not isinstance(value, str)), None)
         if row is not None:
             raise InvalidValue(
-                f"column {name!r}: expected integers in both columns of vertices, or strings in both, got "
+                f"{called}: expected integers in both columns of vertices, or strings in both, got "
                 f"{listed[row]!r} in row {row}, in a column of {array.dtype}. Hint: str() makes names of numbers"
             )
     index: dict[str, int] = {label: k for k, label in enumerate(dict.fromkeys(chain.from_iterable(zip(*ends))))}

@@ -17,7 +17,7 @@ from .. import extras
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..graph import Graph, given
 from .build import build, host_coo, warn_of_gaps
-from .table_columns import collected, vertices_of, weights_of
+from .table_columns import collected, names_of_one_type, numbers_of, vertices_of, weights_of
 from .weights import of_column
 
 EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
@@ -93,13 +93,32 @@ def to_pandas(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequenc
 
 
 def to_polars(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
-    """The same as `to_pandas`, as a polars DataFrame. ImportError without polars."""
-    return extras.load("polars", "to_polars").DataFrame(table_of(A, labels, columns))
+    """The same as `to_pandas`, as a polars DataFrame. Labels have one type, else InvalidValue. ImportError without
+    polars."""
+    polars = extras.load("polars", "to_polars")
+    return _typed(table_of(A, labels, columns), "polars", polars.DataFrame)
 
 
 def to_arrow(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
-    """The same as `to_pandas`, as a pyarrow Table, which copies no numbers. ImportError without pyarrow."""
-    return extras.load("pyarrow", "to_arrow").table(table_of(A, labels, columns))
+    """The same as `to_pandas`, as a pyarrow Table, which copies no numbers. Labels have one type, else InvalidValue.
+    ImportError without pyarrow."""
+    pyarrow = extras.load("pyarrow", "to_arrow")
+    return _typed(table_of(A, labels, columns), "Arrow", pyarrow.table)
+
+
+def _typed(table: dict[str, Any], library: str, made: Any) -> Any:
+    """A table of a library whose columns have one type. InvalidValue for labels that it has no type for."""
+    columns = {name: names_of_one_type(x, library) if isinstance(x, list) else x for name, x in table.items()}
+    try:
+        return made(columns)
+    except (TypeError, ValueError, OverflowError) as error:
+        labels = next((x for x in columns.values() if isinstance(x, list) and x), None)
+        if labels is None:
+            raise
+        got = f"{labels[0]!r}: {' '.join(str(error).split())}"
+        raise InvalidValue(
+            f"labels: expected names that a column of {library} holds, got {got}. Hint: str() makes strings of them"
+        ) from None
 
 
 def table_of(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> dict[str, Any]:
@@ -134,9 +153,7 @@ def from_igraph(
     """
     ends = np.array(G.get_edgelist(), np.int64).reshape(-1, 2)
     weighted = weight is not None and weight in G.es.attributes()
-    values = np.array(G.es[weight]) if weighted else np.ones(len(ends), np.int64)
-    if values.dtype.kind not in "biuf":
-        raise InvalidValue(f"edge attribute {weight!r}: expected a number at every edge, got {values.dtype}")
+    values = numbers_of(G.es[weight], f"edge attribute {weight!r}") if weighted else np.ones(len(ends), np.int64)
     rows, cols = ends[:, 0], ends[:, 1]
     if not G.is_directed():
         apart = rows != cols
