@@ -166,7 +166,7 @@ def _array(column: Column, called: str, role: str) -> np.ndarray:
         raise InvalidValue(f"{called}: expected one value in a row, got an array of shape {found.shape}")
     if role != VERTICES or not len(found) or found.dtype.kind not in "fb":
         return found
-    lacking = np.flatnonzero(np.isnan(found)) if found.dtype.kind == "f" else ()
+    lacking = np.flatnonzero(found != found)  # NaN
     if len(lacking):
         got = f"none in {len(lacking)} rows, the first is row {lacking[0]}"
     else:
@@ -287,7 +287,7 @@ def _of_values(values: list[Any], column: Column, called: str, role: str) -> np.
         )
     for k, value in _of_other_types(values, kinds, role):
         raise _refused(column, called, role, f"{value!r} in row {k}", type(value).__name__)
-    if len(kinds) == 1 and issubclass(*kinds, np.generic):
+    if len(kinds) == 1 and issubclass(next(iter(kinds)), np.generic):
         return _of_numpy(column._replace(data=np.array(values)), called, role)
     if kinds <= {bool, np.bool_}:
         return np.array(values, np.bool_)
@@ -384,11 +384,11 @@ def _numbered(columns: list[Column], names: tuple[str, str]) -> Ends | None:
     if not any(coded):
         return _factorized(columns, libraries.pop()) if len(libraries) == 1 else None
     found = [one or _factorized_alone(column, called) for one, column, called in zip(coded, columns, names)]
-    if None in found:
-        return None
     index: dict[str, int] = {}
     parts = []
     for part in found:
+        if part is None:
+            return None
         number = np.fromiter((index.setdefault(text, len(index)) for text in part.names), np.int64, len(part.names))
         parts.append(number[part.codes] if len(number) else part.codes)
     texts = list(index)
@@ -426,7 +426,8 @@ def _coded_by_arrow(data: Any) -> Coded | None:
     if not pyarrow.types.is_dictionary(data.type) or not _is_text(data.type.value_type) or data.null_count:
         return None
     known: dict[tuple[Any, ...], int] = {}
-    dictionaries, which = [], []
+    dictionaries: list[Any] = []
+    which = []
     for chunk in data.chunks:
         one = chunk.dictionary
         key = (one.offset, len(one), *(buffer and buffer.address for buffer in one.buffers()))

@@ -167,8 +167,8 @@ def from_igraph(
     )  # fmt: skip
     names = None
     if "name" in G.vs.attributes():
-        names = map(str, given.different_names("vertex attribute 'name'", G.vs["name"]))
-        names = given.different_names("vertex attribute 'name', as strings", names)
+        strings = map(str, given.different_names("vertex attribute 'name'", G.vs["name"]))
+        names = given.different_names("vertex attribute 'name', as strings", strings)
     return Graph._of_names(matrix, names, directed=G.is_directed())
 
 
