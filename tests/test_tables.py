@@ -164,8 +164,13 @@ def test_igraph():
     assert D.is_directed() and D.ecount() == 5 and sorted(D.es["cost"]) == [1, 1, 4, 5, 5]
     assert from_igraph(igraph.Graph(3)).matrix.nvals == 0
     G.es["weight"] = [1, 2, "3", 4]
-    with pytest.raises(InvalidValue, match="edge attribute 'weight': expected a number"):
+    with pytest.raises(InvalidValue, match=r"edge attribute 'weight': expected a number.*'3' in row 2"):
         from_igraph(G)
+    G.es["weight"] = [1, None, 3, 4]
+    with pytest.raises(InvalidValue, match=r"edge attribute 'weight': expected a value in every row.*row 1"):
+        from_igraph(G)
+    G.es["weight"] = [2**63 + 5, 2, 1, 0]
+    assert from_igraph(G, dup_op="max").matrix.to_dicts()[0] == {1: 2**63 + 5}
     with pytest.raises(DimensionMismatch, match="expected a square matrix, got 1 x 2"):
         to_igraph(gb.Matrix(gb.dtypes.BOOL, 1, 2))
 
@@ -206,3 +211,20 @@ def test_a_path_or_an_option_that_is_none(tmp_path):
         gb.io.read(io.BytesIO(b"a;b\n"), "csv", sep=";")
     with pytest.raises(InvalidValue, match="the graph has none"):
         Graph.from_edges([(0, 1)]).by("x")
+
+
+@pytest.mark.parametrize("kind", ["polars", "arrow"])
+def test_labels_in_columns_of_one_type(kind):
+    """Integers beyond INT64 stay exact; names of two types, of which the libraries would make one, are refused."""
+    pytest.importorskip({"arrow": "pyarrow"}.get(kind, kind))
+    A = gb.Matrix.from_coo([0, 1], [1, 2], [5, 6], nrows=3, ncols=3)
+    big = [2**64 - 1, 2**53 + 1, 0]
+    assert columns(OUT[kind](A, big)) == {"source": big[:2], "target": big[1:], "weight": [5, 6]}
+    for names, text in (
+        ([1, "a", 2.5], "got 1 and 'a'"),
+        ([b"a", "b", "c"], "got b'a' and 'b'"),
+        ([1, 2.5, 3], "got 1 and 2.5"),
+        ([2**64, 1, 2], "got 18446744073709551616 in row 0"),
+    ):
+        with pytest.raises(InvalidValue, match=f"labels: expected .*{text}"):
+            OUT[kind](Graph(A, names))

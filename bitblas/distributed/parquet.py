@@ -59,8 +59,9 @@ def _read(source: Any, share: bool, columns: list[str], size: int | None) -> End
     pieces: list[list[np.ndarray]] = []
     for (file, k), (begin, end) in zip(groups, pairwise(ends)):
         if begin < high and end > low:
-            table = file.read_row_group(k, columns=columns).slice(max(low - begin, 0), min(high, end) - max(low, begin))
-            pieces.append([_array(source, table[name], name) for name in columns])
+            first = max(low, begin)
+            table = file.read_row_group(k, columns=columns).slice(first - begin, min(high, end) - first)
+            pieces.append([_array(source, table[name], name, first) for name in columns])
     arrays = [joined(f"{source}: column {name!r}", list(parts)) for name, parts in zip(columns, zip(*pieces))]
     arrays = arrays or _empty(opened[0], columns)
     for name, array in zip(columns, arrays[:2]):
@@ -92,13 +93,16 @@ def _opened(parquet: Any, path: Path, columns: list[str]) -> Any:
     return file
 
 
-def _array(source: Any, column: Any, name: str) -> np.ndarray:
+def _array(source: Any, column: Any, name: str, first: int) -> np.ndarray:
+    """The numbers of a column, of which the rows before `first` were read before."""
     if column.null_count:
+        row = first + int(column.is_null().to_numpy().argmax())
         raise InvalidValue(
-            f"{source}: column {name!r}: expected a value in every row, got {column.null_count} rows without one"
+            f"{source}: column {name!r}: expected a value in every row, got {column.null_count} rows without one, the "
+            f"first is row {row}"
         )
     found: np.ndarray = column.to_numpy()
-    return found
+    return found.astype(np.float32) if found.dtype == np.float16 else found
 
 
 def _empty(file: Any, columns: list[str]) -> list[np.ndarray]:

@@ -184,12 +184,11 @@ def _exact_ends(graph: Graph, *, out: bool, into: bool) -> Any:
 
 def over(graph: Graph, names: Iterable[Hashable]) -> Graph:
     """The edges of a graph between other vertices, those that it has among them."""
-    labels = tuple(names)
+    labels = given.different_names("names", names)
     number = {name: k for k, name in enumerate(labels)}
     absent = [name for name in graph.vertices if name not in number]
-    if absent or len(number) < len(labels):
-        got = f"none of {absent[0]!r}" if absent else f"{len(labels)} names, {len(number)} different ones"
-        raise InvalidValue(f"names: expected each vertex of the graph, and each once, got {got}")
+    if absent:
+        raise InvalidValue(f"names: expected each vertex of the graph, and each once, got none of {absent[0]!r}")
     at, n = [number[name] for name in graph.vertices], len(labels)
 
     def placed(A: Any) -> Any:
@@ -198,4 +197,4 @@ def over(graph: Graph, names: Iterable[Hashable]) -> Graph:
         return whole
 
     more = {name: placed(A) for name, A in graph.attributes.items()}
-    return type(graph)(placed(graph.matrix), labels, directed=graph.directed, attributes=more)
+    return type(graph)._of_names(placed(graph.matrix), labels, directed=graph.directed, attributes=more)

@@ -1,8 +1,8 @@
-"""What people give for a graph: rows of edges as columns, and words about what is neither rows nor a Matrix."""
+"""Checks of user input for a Graph: rows of edges as columns, names of vertices, and errors for other objects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
 from numbers import Number
 from typing import Any
@@ -50,10 +50,16 @@ def columns_of(edges: Iterable[Any]) -> dict[str, Any]:
 
 def numbered(table: dict[str, Any]) -> tuple[Any, ...] | None:
     """The names of vertices that are neither strings nor numbers (coordinates, dates), which become numbers in the
-    columns, as they come; None for others. InvalidValue where not all are of one kind."""
-    if not len(table["source"]) or isinstance(table["source"][0], str | Number | np.generic):
+    columns, as they come; None for others. InvalidValue if one is missing, or if not all are of one kind."""
+    if not len(table["source"]) or isinstance(table["source"][0], str | Number | np.number | np.bool_):
         return None
     ends = list(chain.from_iterable(zip(table["source"], table["target"])))
+    lacking = next((place for place, end in enumerate(ends) if is_missing(end)), None)
+    if lacking is not None:
+        raise InvalidValue(
+            f"edges: expected two vertices in every row, got {ends[lacking]!r} in row {lacking // 2}. Hint: leave out "
+            "rows without a value"
+        )
     kind = type(ends[0])
     for place, end in enumerate(ends):
         if type(end) is not kind:
@@ -69,6 +75,49 @@ def numbered(table: dict[str, Any]) -> tuple[Any, ...] | None:
     for end in NAMES[:2]:
         table[end] = [index[name] for name in table[end]]
     return tuple(index)
+
+
+_PLAIN = {str, int}  # types of names of which none is missing
+
+
+def different_names(argument: str, names: Iterable[Hashable]) -> tuple[Any, ...]:
+    """The names as a tuple. InvalidValue, with the positions, if two are equal (1, 1.0 and True are), if one is missing
+    (None, NaN), or if one cannot be hashed."""
+    labels = tuple(names)
+    if not set(map(type, labels)) <= _PLAIN:
+        for k, name in enumerate(labels):
+            if is_missing(name):
+                raise InvalidValue(f"{argument}: expected a name for every vertex, got {name!r} at position {k}")
+            try:
+                hash(name)
+            except TypeError:
+                raise InvalidValue(
+                    f"{argument}: expected names that can be hashed, got {name!r} at position {k}. Hint: tuple() of a "
+                    "list can"
+                ) from None
+    if len(set(labels)) < len(labels):
+        first: dict[Any, int] = {}
+        for k, name in enumerate(labels):
+            if (place := first.setdefault(name, k)) < k:
+                both = f"{name!r} at positions {place} and {k}"
+                if repr(labels[place]) != repr(name):
+                    both = f"{labels[place]!r} at position {place} and {name!r} at position {k}, which are equal"
+                raise InvalidValue(f"{argument}: expected different names, got {both}")
+    return labels
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value means "none": None, NaN, NaT, pandas.NA; also a tuple with a NaN in it, which equals no other."""
+    if isinstance(value, tuple):
+        return any(part is not None and is_missing(part) for part in value)
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:  # pandas.NA is neither equal to itself nor different
+        return True
+    except (ValueError, ArithmeticError):  # an array; a signaling NaN
+        return isinstance(value, Number)
 
 
 def kind_of_names(labels: Sequence[Any]) -> str | None:

@@ -31,9 +31,9 @@ class Graph(Methods, metaclass=methods.Named):
 
     matrix: the adjacency Matrix; an entry (i, j) is an edge from vertex i to vertex j, its value the weight. What a
     file holds may be no square; then there are no names. labels: labels[k] is the name of vertex k, any hashable
-    object; None: vertices are their numbers. directed: whether edges have a direction; False: each is an entry both
-    ways, which is not checked; None: as the matrix is, seen when it is asked. attributes: more values of the edges, by
-    name, each a Matrix of the same shape.
+    object, each different (1, 1.0 and True are equal) and none of them None or NaN; None: vertices are their numbers.
+    directed: whether edges have a direction; False: each is an entry both ways, which is not checked; None: as the
+    matrix is, seen when it is asked. attributes: more values of the edges, by name, each a Matrix of the same shape.
 
     Every algorithm of `bitblas.algorithms` is a method: `g.pagerank(alpha=0.9)`; `g.bfs` is `bfs_levels`. Vertices go
     in by their names and come out as such: see `Values`. One that needs a graph without directions takes each edge both
@@ -55,7 +55,7 @@ class Graph(Methods, metaclass=methods.Named):
         if not hasattr(matrix, "nvals"):
             raise TypeError(f"matrix: expected a Matrix, got {given.described(matrix)}")
         self.matrix, self._directed = matrix, given.flag("directed", directed)
-        self.labels = None if labels is None else tuple(labels)
+        self.labels = None if labels is None else given.different_names("labels", labels)
         self.attributes = dict(attributes or {})
         self._numbers: dict[Hashable, int] | None = None
         if self.labels is not None and len(self.labels) < matrix.nrows:
@@ -63,6 +63,13 @@ class Graph(Methods, metaclass=methods.Named):
         for name, values in self.attributes.items():
             if values.shape != matrix.shape:
                 raise DimensionMismatch(f"attribute {name!r}: expected a Matrix of shape {matrix.shape}, got {values}")
+
+    @classmethod
+    def _of_names(cls, matrix: Any, labels: Sequence[Hashable] | None, **more: Any) -> Graph:
+        """A Graph of labels that are known to be different: those of a Graph, and those that a reader numbered."""
+        made = cls(matrix, **more)
+        made.labels = None if labels is None else tuple(labels)
+        return made
 
     # ---- from other things ----
 
@@ -80,7 +87,7 @@ class Graph(Methods, metaclass=methods.Named):
         elif not len(table["source"]):
             options.setdefault("size", 0)
         made = cls.from_table(table, weight="weight" if "weight" in table else None, directed=directed, **options)
-        return made if names is None else cls(made.matrix, names, directed=directed)
+        return made if names is None else cls._of_names(made.matrix, names, directed=directed)
 
     @classmethod
     def from_table(
@@ -92,12 +99,14 @@ class Graph(Methods, metaclass=methods.Named):
         attributes: columns of numbers that become attributes of the edges. directed: False: each row is an edge both
         ways. The rest, and what is raised, is as in `bitblas.io.from_table`.
         """
+        attributes = list(attributes)
+        table = _io().tables.collected(table, (source, target, weight, *attributes))
         made = _io().from_table(table, source, target, weight, directed=directed, **options)
         more = {
             name: _io().from_table(table, source, target, name, directed=directed, **options).matrix
             for name in attributes
         }
-        return cls(made.matrix, made.labels, directed=directed, attributes=more)
+        return cls._of_names(made.matrix, made.labels, directed=directed, attributes=more)
 
     @classmethod
     def from_networkx(
@@ -118,7 +127,7 @@ class Graph(Methods, metaclass=methods.Named):
         options.setdefault("dup_op", None)
         made = _io().from_igraph(G, weight, **options)
         more = {name: _io().from_igraph(G, name, **options).matrix for name in attributes}
-        return cls(made.matrix, made.labels, directed=G.is_directed(), attributes=more)
+        return cls._of_names(made.matrix, made.labels, directed=G.is_directed(), attributes=more)
 
     @classmethod
     def read(cls, source: Any, /, file_format: str | None = None, **options: Any) -> Graph:
@@ -219,7 +228,7 @@ class Graph(Methods, metaclass=methods.Named):
         if attribute not in self.attributes:
             known = f"expected one of {', '.join(self.attributes)}" if self.attributes else "the graph has none"
             raise InvalidValue(f"attribute: {known}, got {attribute!r}; from_table(.., attributes=[..]) takes columns")
-        return Graph(self.attributes[attribute], self.labels, directed=self._directed)
+        return Graph._of_names(self.attributes[attribute], self.labels, directed=self._directed)
 
     def subgraph(self, labels: Iterable[Any]) -> Graph:
         """The graph of some vertices, in the order given, and the edges between them."""
@@ -227,10 +236,11 @@ class Graph(Methods, metaclass=methods.Named):
         part = lambda A: A[of, of].new()
         names = None if self.labels is None else [self.labels[k] for k in of]
         more = {name: part(A) for name, A in self.attributes.items()}
-        return Graph(part(self.matrix), names, directed=self._directed, attributes=more)
+        return Graph._of_names(part(self.matrix), names, directed=self._directed, attributes=more)
 
     def with_vertices(self, names: Iterable[Hashable]) -> Graph:
-        """The same edges between these vertices, of which some may have none. InvalidValue where one is missing."""
+        """The same edges between these vertices, of which some may have none. InvalidValue if a vertex of the graph is
+        missing, or if a name occurs twice."""
         return edges.over(self, names)
 
     def to_undirected(self, dup_op: Any = None) -> Graph:
@@ -242,7 +252,7 @@ class Graph(Methods, metaclass=methods.Named):
             edges.check_joins(self.matrix, dup_op)
             return self
         more = {name: edges.both_ways(A, dup_op) for name, A in self.attributes.items()}
-        return Graph(edges.both_ways(self.matrix, dup_op), self.labels, directed=False, attributes=more)
+        return Graph._of_names(edges.both_ways(self.matrix, dup_op), self.labels, directed=False, attributes=more)
 
     # ---- to other things ----
 

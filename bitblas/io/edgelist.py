@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DimensionMismatch, InvalidValue
-from ..graph import Graph
+from ..graph import Graph, given
 from .build import build, columns_of, mirrored, symmetry_of, warn_of_gaps, warn_of_gaps_in
 from .chunks import EdgeChunks, text_bytes
 from .chunks import chunked as chunked_
@@ -84,7 +84,7 @@ def read_edgelist(
         A = edges.matrix(dup_op=dup_op, dtype=dtype, name=name, **storage)
         if size is None and labels is None and edges.labels is None:
             warn_of_gaps_in(edges.name, A)
-        return Graph(A, edges.labels, directed=directed)
+        return Graph._of_names(A, edges.labels, directed=directed)
     with opened(source, progress) as stream:
         reader = Reader(stream.name, asked, base, size)
         reader.once = dup_op is None
@@ -105,7 +105,7 @@ def read_edgelist(
         reader.name, rows, cols, values, (n, n), dup_op=dup_op, dtype=dtype, name=name,
         directed=directed is not False, where=where, first=0, device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
-    return Graph(A, reader.labels, directed=directed)
+    return Graph._of_names(A, reader.labels, directed=directed)
 
 
 def write_edgelist(
@@ -164,9 +164,9 @@ def write_edgelist(
 
 def _checked(labels: Any, n: int, mark: str) -> list[str]:
     """The labels as text that a reader gives back."""
-    names = list(map(str, labels))
-    if len(names) != n or len(set(names)) != n:
-        raise InvalidValue(f"labels: expected {n} different names, got {len(names)} ({len(set(names))} different)")
+    names = given.different_names("labels", map(str, given.different_names("labels", labels)))
+    if len(names) != n:
+        raise InvalidValue(f"labels: expected one for each of {n} vertices, got {len(names)}")
     return [quoted(text, mark) for text in names]
 
 

@@ -36,6 +36,7 @@ def save(
     facts: dict[str, Any] = {"directed": given.flag("directed", directed), "labels": None}
     arrays: dict[str, Any] = {}
     if labels is not None:
+        labels = given.different_names("labels", labels)
         facts["labels"] = given.kind_of_names(labels)
         if facts["labels"] is None:
             raise InvalidValue("labels: expected strings, or integers, to save in a file of format bitblas, got others")
@@ -73,13 +74,16 @@ def load(
     try:
         arrays = file.load(section, devices.get("cpu"), verify=True)
         labels = None if kind is None else _names(arrays) if kind == "text" else _integers(arrays["numbers"])
-        if labels is not None and not A.nrows <= len(labels) == len(set(labels)):
-            raise ValueError(f"{len(labels)} of {A.nrows}, {len(set(labels))} different ones")
+        if labels is not None and len(labels) < A.nrows:
+            raise ValueError(f"{len(labels)} of {A.nrows}")
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, InvalidValue):
             raise
         raise file.fault(f"expected names of the vertices, got a fault in them: {error}") from None
-    return Graph(A, labels, directed=directed)
+    try:
+        return Graph(A, labels, directed=directed)
+    except InvalidValue as error:
+        raise file.fault(str(error)) from None
 
 
 def _integers(numbers: Any) -> tuple[int, ...]:

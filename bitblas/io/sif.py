@@ -44,4 +44,4 @@ def read_sif(
     if not directed:
         i, j = np.concatenate((i, j)), np.concatenate((j, i))
     A = Matrix.from_coo(i, j, True, nrows=len(numbers), ncols=len(numbers), **storage)
-    return Graph(A, list(numbers), directed=directed)
+    return Graph._of_names(A, tuple(numbers), directed=directed)

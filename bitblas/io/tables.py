@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from .. import extras
-from ..core.exact import array_of
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..graph import Graph, given
 from .build import build, host_coo, warn_of_gaps
+from .table_columns import collected, names_of_one_type, numbers_of, vertices_of, weights_of
 from .weights import is_rounded, of_column
 
-LARGEST = 1 << 60  # vertices
 EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
 
 
@@ -31,35 +29,33 @@ def from_table(
     dtype: Any = None, name: str | None = None, device: str | None = None, format: str | None = None,
     tile: int | None = None, packed: bool | None = None,
 ) -> Graph:  # fmt: skip
-    """A Graph of the rows of a table: a DataFrame of pandas or polars, an Arrow table, or a dictionary of arrays.
+    """A Graph of the rows of a table: a DataFrame of pandas or polars, an Arrow table, or a dictionary of arrays. Of a
+    LazyFrame of polars the columns that are named are collected.
 
-    source, target: the columns of the two ends of each edge, integers from 0, or else names (strings), which are
-    numbered in the order in which they come. weight: the column of values, numbers; None: a pattern. decimal: "," or
-    "." if that column may hold texts: numbers with this before the fraction. size: the number of vertices; None: as
-    many as the largest number says; not for names. labels: True: integers are names too, ids of which most are not
-    there (a warning says where that seems so); False: names are refused. directed: False: every row is an edge in both
-    directions; where both are there, with other weights, the lesser one stands; None: the graph has directions unless
-    every edge is there both ways, with one weight. dup_op ("plus", "min", "max", "first", ..) joins the weights of an
-    edge that is there twice, and then those of both its directions.
+    source, target: the columns of the two ends of each edge, integers from 0, or else names (strings, or categories
+    that are strings), which are numbered in the order in which they come. A category without a row is no vertex.
+    weight: the column of values, numbers; None: a pattern. decimal: "," or "." if that column may hold texts: numbers
+    with this before the fraction. size: the number of vertices; None: as many as the largest number says; not for
+    names. labels: True: integers are names too, ids of which most are not there (a warning says where that seems so);
+    False: names are refused. directed: False: every row is an edge in both directions; where both are there, with other
+    weights, the lesser one stands; None: the graph has directions unless every edge is there both ways, with one
+    weight. dup_op ("plus", "min", "max", "first", ..) joins the weights of an edge that is there twice, and then those
+    of both its directions.
 
-    Raises InvalidValue for a column that is not there, has missing values (NaN too) or is of another kind, for a vertex
-    out of range, and for an edge with a weight that is there twice in one direction, without dup_op.
+    Integers are read exactly, also those in columns of objects. Raises InvalidValue for a column that is not there, has
+    missing values (None, NaN, NaT, pandas.NA, null) or is of another kind (decimals, times, bytes), for a vertex out of
+    range, and for an edge with a weight that is there twice in one direction, without dup_op.
     """
     if isinstance(table, str | os.PathLike):
         raise TypeError(f"table: expected a table, got {os.fspath(table)!r}; Graph.read(path) reads a file")
+    table = collected(table, (source, target, weight))
     if not given.is_table(table):
         raise TypeError(f"table: expected a table with names of columns, got {given.described(table)}")
-    named = _encoded(table, source, target)
-    rows, cols = named[:2] if named else (_end(table, name) for name in (source, target))
-    values = None if weight is None else of_column(_column(table, weight), weight, decimal, is_rounded(dtype))
-    known: tuple[Any, ...] | None = None
-    for ends, end in ((rows, source), (cols, target)) if not named and not labels else ():
-        if _are_far(ends):
-            raise _far(end, max(ends.tolist(), key=abs))
-    if given.flag("labels", labels) or named or rows.dtype.kind not in "iu" or cols.dtype.kind not in "iu":
+    rows, cols, known = vertices_of(table, source, target, given.flag("labels", labels))
+    values = None if weight is None else of_column(weights_of(table, weight), weight, decimal, is_rounded(dtype))
+    if known is not None:
         if size is not None:
             raise InvalidValue(f"size: expected None for vertices that have names, got {size}")
-        rows, cols, known = named or _named(rows, cols, (source, target))
         if labels is False:
             raise InvalidValue(f"labels: expected None or True for columns of names, got False; {known[0]!r} is one")
         size = len(known)
@@ -71,8 +67,6 @@ def from_table(
             raise InvalidValue(f"column {end!r}: expected vertices from 0{last}, got {got}")
     if size is None:
         size = 1 + max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=-1)
-        if size > LARGEST:
-            raise _far(source if len(rows) and int(rows.max()) == size - 1 else target, size - 1)
         rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
         warn_of_gaps("table", rows, cols, size)
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
@@ -86,7 +80,7 @@ def from_table(
         "table", rows, cols, values, (size, size), dup_op=dup_op, dtype=dtype, name=name,
         directed=directed is not False, where=where, device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
-    return Graph(matrix, known, directed=directed)
+    return Graph._of_names(matrix, known, directed=directed)
 
 
 def to_pandas(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
@@ -100,17 +94,38 @@ def to_pandas(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequenc
 
 
 def to_polars(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
-    """The same as `to_pandas`, as a polars DataFrame. ImportError without polars."""
-    return extras.load("polars", "to_polars").DataFrame(table_of(A, labels, columns))
+    """The same as `to_pandas`, as a polars DataFrame. Labels have one type, else InvalidValue. ImportError without
+    polars."""
+    polars = extras.load("polars", "to_polars")
+    return _typed(table_of(A, labels, columns), "polars", polars.DataFrame)
 
 
 def to_arrow(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
-    """The same as `to_pandas`, as a pyarrow Table, which copies no numbers. ImportError without pyarrow."""
-    return extras.load("pyarrow", "to_arrow").table(table_of(A, labels, columns))
+    """The same as `to_pandas`, as a pyarrow Table, which copies no numbers. Labels have one type, else InvalidValue.
+    ImportError without pyarrow."""
+    pyarrow = extras.load("pyarrow", "to_arrow")
+    return _typed(table_of(A, labels, columns), "Arrow", pyarrow.table)
+
+
+def _typed(table: dict[str, Any], library: str, made: Any) -> Any:
+    """A table of a library whose columns have one type. InvalidValue for labels that it has no type for."""
+    columns = {name: names_of_one_type(x, library) if isinstance(x, list) else x for name, x in table.items()}
+    try:
+        return made(columns)
+    except (TypeError, ValueError, OverflowError) as error:
+        labels = next((x for x in columns.values() if isinstance(x, list) and x), None)
+        if labels is None:
+            raise
+        got = f"{labels[0]!r}: {' '.join(str(error).split())}"
+        raise InvalidValue(
+            f"labels: expected names that a column of {library} holds, got {got}. Hint: str() makes strings of them"
+        ) from None
 
 
 def table_of(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> dict[str, Any]:
     """Arrays by the names of columns, as `to_pandas` has them; ends with labels are lists."""
+    if labels is not None:
+        labels = given.different_names("labels", labels)
     if isinstance(A, Graph):
         A, labels = A.matrix, A.labels if labels is None else labels
     *ends, values = host_coo(A)
@@ -127,144 +142,6 @@ def table_of(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence
     return dict(zip(names, [*made, values]))
 
 
-def _listed(column: Any, name: str, *, floats: bool = False) -> np.ndarray:
-    """A list as an array; integers stay integers, beyond 64 bits Python's unless floats are expected."""
-    try:
-        return np.asarray(column) if hasattr(column, "dtype") else array_of(column)
-    except OverflowError as error:
-        if not floats:
-            return np.array(column, object)
-        raise InvalidValue(f"{name}: {error}".replace("dtype='FP64'", "float()")) from None
-
-
-def _column(table: Any, name: str) -> np.ndarray:
-    """A column as an array. InvalidValue where it is not there, or has values that are missing."""
-    known = getattr(table, "column_names", None) or getattr(table, "columns", None)
-    known = list(table if known is None else known)
-    if name not in known:
-        raise InvalidValue(f"column {name!r}: expected one of {', '.join(map(repr, known))}")
-    column = table[name]
-    missing = getattr(column, "null_count", 0)  # of polars a method, of Arrow a number
-    missing = missing() if callable(missing) else missing
-    array = np.asarray(column.to_numpy()) if hasattr(column, "to_numpy") else _listed(column, f"column {name!r}")
-    if array.dtype == object and not missing:
-        missing = sum(value is None or value != value for value in array)
-    if missing:
-        first = next((f", the first is row {k}" for k, x in enumerate(array.tolist()) if x is None or x != x), "")
-        hint = ". Hint: pandas.read_csv takes names such as NA for none, unless keep_default_na=False"
-        hint = hint if type(column).__module__.startswith("pandas") and array.dtype.kind == "O" else ""
-        got = f"got {missing} rows without one{first}{hint}"
-        raise InvalidValue(f"column {name!r}: expected a value in every row, {got}")
-    if array.dtype.kind == "U" and isinstance(column, (list, tuple)):  # else made text of what was none
-        other = next((k for k, value in enumerate(column) if not isinstance(value, str)), None)
-        if other is not None:
-            text = next((k for k, value in enumerate(column) if isinstance(value, str)), other)
-            raise InvalidValue(
-                f"column {name!r}: expected names (strings) in every row, or numbers in every row, got "
-                f"{column[other]!r} in row {other} and {column[text]!r} in row {text}"
-            )
-    if array.ndim != 1:
-        raise InvalidValue(f"column {name!r}: expected one value in a row, got an array of shape {array.shape}")
-    return array
-
-
-def _end(table: Any, name: str) -> np.ndarray:
-    """A column of vertices. InvalidValue for floats, which say that a value is missing, or that they are no names."""
-    array = _column(table, name)
-    if array.dtype.kind == "f" and len(array):
-        missing = np.flatnonzero(np.isnan(array))
-        got = (
-            f"none in {len(missing)} rows, the first is row {missing[0]}" if len(missing) else f"{array[0]!s} in row 0"
-        )
-        raise InvalidValue(
-            f"column {name!r}: expected vertices in every row, integers or names, got {got}. Hint: leave out rows "
-            "without a value, then astype(int)"
-        )
-    return array
-
-
-def _are_far(array: np.ndarray) -> bool:
-    """Whether an array of objects holds Python's integers alone, of which no 64-bit type holds all."""
-    return array.dtype == object and all(type(value) is int for value in array.tolist()) and len(array) > 0
-
-
-def _far(name: str, vertex: int) -> InvalidValue:
-    expected = f"column {name!r}: expected vertices from 0 to 2^60 - 1"
-    return InvalidValue(f"{expected}, got {vertex}. Hint: labels=True if these are ids")
-
-
-def _named(
-    rows: np.ndarray, cols: np.ndarray, names: tuple[str, str]
-) -> tuple[np.ndarray, np.ndarray, tuple[Any, ...]]:
-    """Numbers for both ends, from names, or integers that are names; and the names."""
-    if all(part.dtype.kind in "iu" or _are_far(part) for part in (rows, cols)):
-        plain = rows.dtype == cols.dtype  # else NumPy may make floats of both
-        whole = np.concatenate([rows, cols] if plain else [rows.astype(object), cols.astype(object)])
-        return _in_order(np.unique(whole, return_inverse=True)[1], lambda at: whole[at].tolist())
-    ends = [array.tolist() for array in (rows, cols)]
-    for array, listed, name in zip((rows, cols), ends, names):
-        row = next((k for k, value in enumerate(listed) if not isinstance(value, str)), None)
-        if row is not None:
-            raise InvalidValue(
-                f"column {name!r}: expected integers in both columns of vertices, or strings in both, got "
-                f"{listed[row]!r} in row {row}, in a column of {array.dtype}. Hint: str() makes names of numbers"
-            )
-    index: dict[str, int] = {label: k for k, label in enumerate(dict.fromkeys(chain.from_iterable(zip(*ends))))}
-    numbered = [np.fromiter(map(index.__getitem__, listed), np.int64, len(listed)) for listed in ends]
-    return numbered[0], numbered[1], tuple(index)
-
-
-def _encoded(table: Any, source: str, target: str) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]] | None:
-    """Numbers of both ends, and the names, where these are strings and the library of the table can number them, which
-    is ten times as fast as Python; None else, and where a value is missing."""
-    library = type(table).__module__.partition(".")[0]
-    known: Any = getattr(table, "column_names", None) or getattr(table, "columns", ())
-    if library not in ("pandas", "polars", "pyarrow") or not {source, target} <= set(known):
-        return None
-    columns = [table[source], table[target]]
-    if library == "pyarrow":
-        import pyarrow
-
-        if any(c.null_count or c.type not in (pyarrow.string(), pyarrow.large_string()) for c in columns):
-            return None
-        whole = pyarrow.chunked_array([chunk for c in columns for chunk in c.chunks], columns[0].type)
-        coded = whole.dictionary_encode().unify_dictionaries()
-        codes = np.concatenate([chunk.indices.to_numpy() for chunk in coded.chunks])
-        return _in_order(codes, lambda at: whole.take(at).to_pylist())
-    if library == "polars":
-        import polars
-
-        if any(column.dtype != polars.String or column.null_count() for column in columns):
-            return None
-        whole = polars.concat(columns)
-        return _in_order(whole.cast(polars.Categorical).to_physical().to_numpy(), lambda at: whole.gather(at).to_list())
-    import pandas
-
-    if not all(pandas.api.types.is_string_dtype(column) for column in columns):
-        return None
-    whole = pandas.concat(columns, ignore_index=True)
-    codes, found = pandas.factorize(whole)
-    if (codes < 0).any() or not all(isinstance(label, str) for label in found):
-        return None
-    return _in_order(codes, lambda at: whole.iloc[at].tolist())
-
-
-def _in_order(codes: np.ndarray, taken: Any) -> tuple[np.ndarray, np.ndarray, tuple[Any, ...]]:
-    """Numbers of both ends, as they come in rows, and their names. codes: of all sources, then of all targets; taken:
-    the names at these places."""
-    edges = len(codes) // 2
-    both = codes.reshape(2, edges).T.ravel()
-    first = np.full(int(both.max(initial=0)) + 1, len(both))
-    first[both[::-1]] = np.arange(len(both))[::-1]  # of several that are written to one place, the last one stays
-    order = np.argsort(first)
-    order = order[: np.count_nonzero(first < len(both))]
-    number = np.empty(len(first), np.int64)
-    number[order] = np.arange(len(order))
-    places = first[order]
-    labels = tuple(taken(places // 2 + places % 2 * edges))
-    return number[codes[:edges]], number[codes[edges:]], labels
-
-
 def from_igraph(
     G: Any, weight: str | None = "weight", *, name: str | None = None, device: str | None = None,
     format: str | None = None, tile: int | None = None, packed: bool | None = None, dup_op: Any = "plus",
@@ -273,15 +150,11 @@ def from_igraph(
 
     weight: the attribute of edges that holds the values; without it, or with None, every edge has the value 1. An
     undirected edge is an entry in both directions. dup_op: what parallel edges become, their sum as in `from_networkx`;
-    None: InvalidValue.
+    None: InvalidValue. InvalidValue too for two vertices of one name, and for a vertex without a name among others.
     """
     ends = np.array(G.get_edgelist(), np.int64).reshape(-1, 2)
     weighted = weight is not None and weight in G.es.attributes()
-    values = (
-        _listed(G.es[weight], f"edge attribute {weight!r}", floats=True) if weighted else np.ones(len(ends), np.int64)
-    )
-    if values.dtype.kind not in "biuf":
-        raise InvalidValue(f"edge attribute {weight!r}: expected a number at every edge, got {values.dtype}")
+    values = numbers_of(G.es[weight], f"edge attribute {weight!r}") if weighted else np.ones(len(ends), np.int64)
     rows, cols = ends[:, 0], ends[:, 1]
     if not G.is_directed():
         apart = rows != cols
@@ -293,8 +166,11 @@ def from_igraph(
         "igraph", rows, cols, values, (G.vcount(), G.vcount()), dup_op=dup_op, dtype=None, name=name,
         device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
-    names = tuple(map(str, G.vs["name"])) if "name" in G.vs.attributes() else None
-    return Graph(matrix, names, directed=G.is_directed())
+    names = None
+    if "name" in G.vs.attributes():
+        strings = map(str, given.different_names("vertex attribute 'name'", G.vs["name"]))
+        names = given.different_names("vertex attribute 'name', as strings", strings)
+    return Graph._of_names(matrix, names, directed=G.is_directed())
 
 
 def to_igraph(A: Any, weight: str | None = "weight", *, directed: bool = True) -> Any:
