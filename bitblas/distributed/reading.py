@@ -12,11 +12,11 @@ import numpy as np
 from .. import io
 from ..core.convert import check_size
 from ..exceptions import InvalidValue
-from ..io.build import lesser, mirrored
+from ..io.build import check_joined, lesser, mirrored
 from ..io.chunks import BLOCK, MatrixMarketChunks
 from ..io.edges import Layout, Reader, delimiter_of
 from ..io.files import Source, opened
-from ..io.joining import check_joined, fits, grows, name_of, total_of, wide_type
+from ..io.joining import fits, grows, name_of, total_of, wide_type
 from ..io.mmfile import read_header
 from ..io.weights import decimal_of
 from . import parquet

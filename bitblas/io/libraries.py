@@ -13,8 +13,8 @@ import numpy as np
 from .. import extras
 from ..core.exact import array_of, contents
 from ..exceptions import DimensionMismatch, InvalidValue
-from .build import build, columns_of, host_coo, mirrored, one_value
-from .joining import check_dup_op, grows, joined
+from .build import build, columns_of, host_coo, joined, mirrored, one_value
+from .joining import check_dup_op, grows
 
 if TYPE_CHECKING:
     from ..core import Matrix
