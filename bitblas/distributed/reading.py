@@ -198,7 +198,7 @@ def _built(
     share: bool = True,
 ) -> Matrix:  # fmt: skip
     parts = [np.concatenate(arrays) for arrays in zip(*chunks)]
-    how = {"nrows": nrows, "ncols": ncols, "share": share}
+    how: dict[str, Any] = {"nrows": nrows, "ncols": ncols, "share": share}
     if pattern:
         return cast(Matrix, Matrix.from_coo(parts[0], parts[1], True, dtype, dup_op=None, name=name, **how, **layout))
     values = parts[2]

@@ -128,7 +128,7 @@ def from_networkx(
     values = _weights([value for *_, value in table], weight, kind)
     if not G.is_directed():
         rows, cols, values = mirrored(rows, cols, values)
-    where = {"name": name, "device": device, "format": format, "tile": tile, "packed": packed}
+    where: dict[str, Any] = {"name": name, "device": device, "format": format, "tile": tile, "packed": packed}
     if not G.is_multigraph():
         return joined("networkx", rows, cols, values, kind, (len(nodes),) * 2, dup_op=None, **where)
     if dup_op is None and not any(weight in data for *_, data in G.edges(data=True)):
