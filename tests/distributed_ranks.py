@@ -148,6 +148,8 @@ def files(g, folder):
         gb.io.write_edgelist(folder / "W.csv", x.W, delimiter=",", header=True)
         gb.io.write_edgelist(folder / "W.tsv", x.W, delimiter="\t", decimal=",")
         gb.io.write_edgelist(folder / "S.edges", x.S, directed=False)
+        (folder / "twice.csv").write_text("0,1,100\n0,1,100\n1,0,5\n")
+        (folder / "large.csv").write_text(f"0,1,{2**62}\n0,1,{2**62}\n1,0,5\n")
         (folder / "bad.mtx").write_text((folder / "A.mtx").read_text().replace("\n299 ", "\n2x99 ", 1))
     g.barrier()
     for file, wanted, options in (
@@ -157,6 +159,10 @@ def files(g, folder):
     ):  # fmt: skip
         assert same(wanted, gd.read(folder / file, **options)), file
         assert same(wanted, gd.read(folder / file, share=False, **options)), file
+    joined = gb.Matrix.from_coo([0, 1], [1, 0], [200, 5])
+    assert same(joined, gd.read(folder / "twice.csv", dup_op="plus"))
+    for file, dtype in (("twice.csv", "INT8"), ("large.csv", None)):  # sums that the type does not hold
+        assert refused(lambda file=file, dtype=dtype: gd.read(folder / file, dup_op="plus", dtype=dtype)), file
     i, j, values = x.A.to_coo()
     mine = slice(g.rank, None, g.size)  # each rank some of the entries, of any rows
     shared = gd.Matrix.from_coo(i[mine], j[mine], values[mine], nrows=N, ncols=N, share=True)

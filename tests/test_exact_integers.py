@@ -274,3 +274,10 @@ def test_imported_lists_are_exact():
     with pytest.raises(OverflowError):
         A.ss.pack_csr([2**64, 1], indptr=[0, 2], col_indices=[0, 1])
     assert values_of(A) == [2**64 - 1, 1]
+
+
+def test_a_missing_value_that_the_type_does_not_hold_is_nowhere():
+    assert values_of(Vector.from_dense([3, 1], missing_value=2**63)) == [3, 1]
+    assert values_of(Vector.from_dense([2**63, 1], missing_value=2**63)) == [1]
+    assert values_of(Vector.from_dense([2**53, 2**53 + 1], missing_value=2**53)) == [2**53 + 1]
+    assert values_of(Matrix.from_dense([[3, 1]], missing_value=2**63)) == [3, 1]

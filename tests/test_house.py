@@ -31,7 +31,7 @@ FLOORS = (
     ("bitblas.plan",),
     ("bitblas.build",),
     ("bitblas.verbs",),
-    *((f"bitblas.core.{name}",) for name in ("above", "options")),
+    *((f"bitblas.core.{name}",) for name in ("above", "options", "exact")),
     tuple(f"bitblas.core.{name}" for name in ("accessor", "convert", "memory", "operators", "show")),
     ("bitblas.core.statement",),
     tuple(f"bitblas.core.{name}" for name in ("aggregators", "building", "recipes", "scalar")),

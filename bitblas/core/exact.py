@@ -16,7 +16,7 @@ import numpy as np
 from semirings.dtypes import FP64, INT64, UINT64, DataType
 
 _EXACT = 1 << 53  # below it float64 holds every integer
-_VIEWS = type({}.keys()), type({}.values())
+_VIEWS: tuple[type, ...] = type({}.keys()), type({}.values())
 _INTEGERS = (int, np.integer, np.bool_)
 
 
@@ -61,6 +61,11 @@ def array_of(data: Any, want: DataType | None = None) -> np.ndarray[Any, Any]:
         if kind == "c" and want.kind == "f":
             raise NotNumbers(f"values: expected numbers, got {contents(array)}")
         return array.astype(want.np_type)
+
+
+def holds(kind: DataType, value: int) -> bool:
+    """Whether a type holds an integer; a type of floats all of them, rounded."""
+    return kind.kind not in "iu" or int(kind.lowest) <= value <= int(kind.highest)
 
 
 def exceeds(data: Any, array: Any) -> bool:
@@ -203,7 +208,7 @@ def _truncated(x: Any, want: DataType) -> int:
         raise ValueError(f"values: expected numbers that {want} has, got NaN or infinity")
     try:
         if isinstance(x, Number) and not isinstance(x, (complex, np.complexfloating)):
-            return int(x)  # type: ignore[call-overload,no-any-return]
+            return int(x)  # type: ignore[call-overload]
         return operator.index(x)
     except (TypeError, ValueError, OverflowError):
         kind = type(x)

@@ -12,11 +12,11 @@ import numpy as np
 from .. import io
 from ..core.convert import check_size
 from ..exceptions import InvalidValue
-from ..io.build import check_held, lesser, mirrored
+from ..io.build import check_held, check_joined, lesser, mirrored
 from ..io.chunks import BLOCK, MatrixMarketChunks
 from ..io.edges import Layout, Reader, delimiter_of
 from ..io.files import Source, opened
-from ..io.joining import check_joined, fits, grows, name_of, total_of, wide_type
+from ..io.joining import fits, grows, name_of, total_of, wide_type
 from ..io.mmfile import read_header
 from ..io.weights import ROUNDED, WeightType, decimal_of, is_rounded
 from . import parquet
@@ -205,7 +205,7 @@ def _built(
 ) -> Matrix:  # fmt: skip
     """The Matrix of what this rank has read. seen: its weights, where some were rounded that must not be."""
     rows, cols = (np.concatenate([chunk[k] for chunk in chunks]) for k in (0, 1))
-    how = {"nrows": nrows, "ncols": ncols, "share": share}
+    how: dict[str, Any] = {"nrows": nrows, "ncols": ncols, "share": share}
     if pattern:
         return cast(Matrix, Matrix.from_coo(rows, cols, True, dtype, dup_op=None, name=name, **how, **layout))
     values = _as_one_type(source, [chunk[2] for chunk in chunks], dtype, seen)

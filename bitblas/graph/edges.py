@@ -66,8 +66,8 @@ def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
     InvalidValue for a dup_op that is none, and for a value that does not fit."""
     import bitblas as gb
 
-    from ..io.build import lesser
-    from ..io.joining import check_dup_op, check_joined, fits, grows
+    from ..io.build import check_joined, lesser
+    from ..io.joining import check_dup_op, fits, grows
 
     if dup_op is None:
         both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})

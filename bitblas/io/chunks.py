@@ -12,11 +12,11 @@ import numpy as np
 from .. import device as devices
 from ..exceptions import InvalidValue, OutOfMemory
 from ..graph.edges import both_ways
-from .build import check_held, repeated, warn_of_directions
+from .build import check_held, check_joined, repeated, warn_of_directions
 from .columns import Columns
 from .edges import Layout, Reader
 from .files import CHUNK, Source, line_of, opened
-from .joining import JOINING, cast_to, check_dup_op, check_joined, fits, grows, name_of, total_of
+from .joining import JOINING, cast_to, check_dup_op, fits, grows, name_of, total_of
 from .mmfile import UNSIGNED, Header, has_least
 from .names import Names
 from .wrong import fed

@@ -71,50 +71,6 @@ def total_of(values: np.ndarray) -> float:
     return float(np.abs(values.astype(np.float64)).sum())
 
 
-def check_joined(source: str, dup_op: Any, joined: Any, floats: Any) -> None:
-    """Refuse a Matrix with integers that wrapped. floats: the same as FP64; what wrapped is 2**64 away from it, or a
-    multiple."""
-    from .build import host_coo
-
-    (rows, cols, values), real = host_coo(joined), host_coo(floats)[-1]
-    wrong = np.abs(values.astype(np.float64) - real) >= 2.0 ** (8 * values.itemsize - 1)
-    if wrong.any():
-        k = int(wrong.argmax())
-        low, high = np.iinfo(values.dtype).min, np.iinfo(values.dtype).max
-        raise InvalidValue(
-            f"{source}: dup_op {name_of(dup_op)!r}: expected weights from {low} to {high} ({joined.dtype}), got about "
-            f"{real[k]:.17g} in row {rows[k]}, column {cols[k]}. Hint: weights of FP64 have sums that are rounded"
-        )
-
-
-def joined(
-    source: str, rows: np.ndarray, cols: np.ndarray, values: Any, dtype: Any, shape: tuple[int, int], *, dup_op: Any,
-    name: str | None, **storage: Any,
-) -> Any:  # fmt: skip
-    """`from_entries`, but sums and products of integers do not wrap. dtype: None: of small ones INT64. InvalidValue
-    for a result that the type does not hold."""
-    import bitblas as gb
-
-    from .build import from_entries
-
-    if values is None or not grows(dup_op, values.dtype):
-        return from_entries(rows, cols, values, dtype, shape, dup_op=dup_op, name=name, **storage)
-    kind = None if dtype is None else gb.dtypes.lookup_dtype(dtype).np_type
-    if kind is not None and kind.kind not in "iu":
-        return from_entries(rows, cols, values, dtype, shape, dup_op=dup_op, name=name, **storage)
-    total = total_of(values)
-    direct = kind is not None and fits(dup_op, total, kind)
-    wide = kind if direct or (kind is not None and kind.itemsize == 8) else wide_type(values.dtype)
-    A = from_entries(rows, cols, values, wide, shape, dup_op=dup_op, name=name, **storage)
-    if A.nvals < len(rows) and not fits(dup_op, total, wide):
-        floats = values.astype(np.float64)
-        B = from_entries(
-            rows, cols, floats, gb.dtypes.FP64, shape, dup_op=name_of(dup_op), device=storage.get("device")
-        )
-        check_joined(source, dup_op, A, B)
-    return A if kind is None or kind == wide else cast_to(source, A, kind, name)
-
-
 def wide_type(dtype: Any) -> Any:
     """INT64 for smaller integers, so that sums have room."""
     return dtype if dtype.itemsize == 8 else np.dtype(np.int64)

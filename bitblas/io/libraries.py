@@ -13,8 +13,8 @@ import numpy as np
 from .. import extras
 from ..core.exact import array_of, contents
 from ..exceptions import DimensionMismatch, InvalidValue
-from .build import build, check_held, columns_of, host_coo, mirrored, one_value
-from .joining import check_dup_op, grows, joined
+from .build import build, check_held, columns_of, host_coo, joined, mirrored, one_value
+from .joining import check_dup_op, grows
 
 if TYPE_CHECKING:
     from ..core import Matrix
@@ -129,7 +129,7 @@ def from_networkx(
     check_held("networkx", values, kind)
     if not G.is_directed():
         rows, cols, values = mirrored(rows, cols, values)
-    where = {"name": name, "device": device, "format": format, "tile": tile, "packed": packed}
+    where: dict[str, Any] = {"name": name, "device": device, "format": format, "tile": tile, "packed": packed}
     if not G.is_multigraph():
         return joined("networkx", rows, cols, values, kind, (len(nodes),) * 2, dup_op=None, **where)
     if dup_op is None and not any(weight in data for *_, data in G.edges(data=True)):

@@ -25,6 +25,7 @@ from ..convert import (
     shown,
     value_array,
 )
+from ..exact import holds
 from ..options import check_options
 from ..statement.expr import VectorExpression
 from ..statement.recording import Listed
@@ -95,7 +96,9 @@ class VectorBuild(StoredVector):
         array, kind = dense_values(d, values, dtype, cls)
         with d.guard:
             v = cls._from_store(verbs.vector_build.full(d, array, kind), name)
-        return v if missing_value is None else v.select("!=", missing_value).new(name=name)
+        if missing_value is None or (type(missing_value) is int and not holds(kind, missing_value)):
+            return v
+        return v.select("!=", missing_value).new(name=name)
 
     @guarded
     def to_coo(self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True) -> Any:
