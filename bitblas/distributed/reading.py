@@ -225,7 +225,8 @@ def _as_one_type(source: Any, parts: list[np.ndarray], dtype: Any, seen: WeightT
     floats = any(part.dtype.kind == "f" for part in parts)
     kinds = [seen.real, seen.low < 0, seen.high >= 1 << 63, seen.mixed, unsigned, floats]
     told = current().told(np.array([*kinds, ord(np.result_type(*parts).char)])).reshape(-1, len(kinds) + 1)
-    real, negative, large, mixed, unsigned, floats = told[:, :-1].any(axis=0).tolist()
+    found: list[bool] = np.any(told[:, :-1], axis=0).tolist()
+    real, negative, large, mixed, unsigned, floats = found
     mixed |= negative and large
     if mixed and not real and not seen.rounded:
         seen.check(str(source))

@@ -124,18 +124,18 @@ def from_networkx(
     except networkx.NetworkXError as error:
         raise InvalidValue(f"nodelist: expected nodes of the graph, each once, got: {error}") from None
     except (TypeError, ValueError) as error:
-        if weight is None or not _are_integers(G, weight):
+        if not _are_integers(G, weight):
             raise InvalidValue(f"weight: expected a number as {weight!r} of every edge, got others: {error}") from None
         A = None
-    floats = A is not None and kind is None and weight is not None and A.dtype.kind == "f"
+    floats = A is not None and kind is None and A.dtype.kind == "f"
     if A is None or (floats and _are_integers(G, weight)):
         return _of_edges(G, nodelist, weight, kind, **how)  # NumPy made floats of them, or objects
     return from_scipy_sparse(A, name=name, device=device, format=format, tile=tile, packed=packed)
 
 
-def _are_integers(G: Any, weight: str) -> bool:
-    """Whether all weights are integers."""
-    return all(is_integer(value) for *_, value in G.edges(data=weight, default=1))
+def _are_integers(G: Any, weight: str | None) -> bool:
+    """Whether there are weights, and all of them are integers."""
+    return weight is not None and all(is_integer(value) for *_, value in G.edges(data=weight, default=1))
 
 
 def _of_edges(G: Any, nodelist: Any, weight: str | None, dtype: Any, *, dup_op: Any, **where: Any) -> Matrix:
