@@ -299,31 +299,6 @@ def test_few_lines_with_far_vertices_take_little_memory(tmp_path, monkeypatch, c
         config.memory_limit = None
 
 
-def test_chunks_with_far_rows():
-    """What from_coo gives, whether the far index comes first or last, and where rows are few at first and then many."""
-    far = 1 << 40
-    parts = [([5, 1], [2, 3], [1, 2]), ([far, 5], [far + 1, 9], [3, 4])]
-    for some in (parts, parts[::-1]):
-        i, j, x = (np.concatenate(arrays) for arrays in zip(*some))
-        for given in (some, iter(some)):
-            A = gb.Matrix.from_chunks(given)
-            assert A.isequal(gb.Matrix.from_coo(i, j, x)) and A.format == "hyper"
-    with pytest.raises(ValueError, match="Duplicate"):
-        gb.Matrix.from_chunks([*parts, ([5], [9], [7])])
-    joined = gb.Matrix.from_chunks([*parts, ([5], [9], [7])], dup_op="plus")
-    assert joined[5, 9].value == 11 and joined.nvals == 4
-    assert gb.Matrix.from_chunks([([far], [0])]).to_coo()[0].tolist() == [far]
-    empty = gb.Matrix.from_chunks([], nrows=far, ncols=far)
-    assert (empty.shape, empty.nvals, empty.format) == ((far, far), 0, "hyper")
-    n = 1 << 23  # hypersparse until all chunks are seen
-    rng = np.random.default_rng(4)
-    many = [(rng.integers(0, n, 150_000), rng.integers(0, n, 150_000)) for _ in range(5)]
-    i, j = (np.concatenate(arrays) for arrays in zip(*many))
-    for shape in ({}, {"nrows": n, "ncols": n}):
-        A = gb.Matrix.from_chunks(many, **shape)
-        assert A.isequal(gb.Matrix.from_coo(i, j, True, nrows=A.nrows, ncols=A.ncols)) and A.format == "csr"
-
-
 class Counted(io.BytesIO):
     """A file that counts the bytes that were read of it."""
 
