@@ -219,3 +219,28 @@ def test_peak_memory_is_what_the_formula_says(shape, weighted):
         + (4 + value) * A.nvals
     )
     assert said / 4 < peak <= said
+
+
+def test_chunks_with_far_rows(device):
+    """What from_coo gives, whether the far index comes first or last, and where rows are few at first and then many."""
+    far, on = 1 << 40, {"device": device}
+    parts = [([5, 1], [2, 3], [1, 2]), ([far, 5], [far + 1, 9], [3, 4])]
+    for some in (parts, parts[::-1]):
+        i, j, x = (np.concatenate(arrays) for arrays in zip(*some))
+        for source in (some, iter(some)):
+            A = gb.Matrix.from_chunks(source, **on)
+            assert A.isequal(gb.Matrix.from_coo(i, j, x, **on)) and A.format == "hyper"
+    with pytest.raises(ValueError, match="Duplicate"):
+        gb.Matrix.from_chunks([*parts, ([5], [9], [7])], **on)
+    joined = gb.Matrix.from_chunks([*parts, ([5], [9], [7])], dup_op="plus", **on)
+    assert joined[5, 9].value == 11 and joined.nvals == 4
+    assert gb.Matrix.from_chunks([([far], [0])], **on).nrows == far + 1
+    empty = gb.Matrix.from_chunks([], nrows=far, ncols=far, **on)
+    assert (empty.shape, empty.nvals, empty.format) == ((far, far), 0, "hyper")
+    n = 1 << 23  # hypersparse until all chunks are seen
+    rng = np.random.default_rng(4)
+    many = [(rng.integers(0, n, 150_000), rng.integers(0, n, 150_000)) for _ in range(5)]
+    i, j = (np.concatenate(arrays) for arrays in zip(*many))
+    for shape in ({}, {"nrows": n, "ncols": n}):
+        A = gb.Matrix.from_chunks(many, **shape, **on)
+        assert A.isequal(gb.Matrix.from_coo(i, j, True, nrows=A.nrows, ncols=A.ncols, **on)) and A.format == "csr"

@@ -14,6 +14,8 @@ import test_npz
 from cli_runs import EDGES, EXPECTED, GRAPH, result, run, written
 
 import bitblas as gb
+from bitblas import Graph
+from bitblas.cli.files import _counted, degrees, people
 
 
 @pytest.fixture
@@ -187,3 +189,52 @@ def test_broken_pipe(graph):
         said = child.stderr.read()
     assert said == b""
     assert child.returncode == 141
+
+
+def test_weights_of_a_type(capsys, tmp_path):
+    """--dtype is that of the readers: integers of more than 64 bits as floats, others only where it holds them."""
+    path = written(tmp_path / "wei.csv", "0,1,100000000000000000000\n1,2,-5\n")
+    assert "expected a weight from -2^63 to 2^64 - 1, got '100000000000000000000'" in run(capsys, "sssp", path)[2]
+    assert result(capsys, "info", path, "--dtype", "fp64")["graph"]["weights"] == [-5, 1e20]
+    assert "--dtype: expected one of BOOL, INT8" in run(capsys, "info", path, "--dtype", "float")[2]
+    small = written(tmp_path / "small.mtx", GRAPH)
+    assert result(capsys, "info", small, "--dtype", "INT8")["dtype"] == "INT8"
+    out = tmp_path / "small.bitblas"
+    assert run(capsys, "convert", small, "--dtype", "UINT64", "--out", out)[0] == 0
+    assert result(capsys, "info", out)["dtype"] == "UINT64"
+    assert "--dtype: expected none for a file of format bitblas" in run(capsys, "info", out, "--dtype", "INT8")[2]
+
+
+def test_precisions_are_checked_before_the_file_is_read(capsys, tmp_path):
+    path = written(tmp_path / "a.csv", "0,1,0.3333333333333333\n")
+    for wrong in ("0", "18", "22", "100", "-1", "2.5", "x"):
+        status, _, err = run(
+            capsys, "convert", tmp_path / "none.csv", "--out", tmp_path / "a.mtx", f"--precision={wrong}"
+        )
+        assert status == 2 and f"--precision: expected an integer from 1 to 17, got '{wrong}'" in err
+    assert not (tmp_path / "a.mtx").exists()
+    assert run(capsys, "convert", path, "--out", tmp_path / "a.mtx", "--precision", "3")[0] == 0
+    assert "1 2 3.33e-01" in (tmp_path / "a.mtx").read_text()
+
+
+@pytest.mark.filterwarnings("always:.*different numbers of vertices")
+def test_far_vertices_take_little_memory(capsys, tmp_path):
+    path = written(tmp_path / "far.csv", "1000000000000,1\n5,1000000000001\n")
+    status, out, err = run(capsys, "bfs", path, "--source", "5", "--device", "cpu")
+    assert status == 0 and "source 5, reached 2, depth 1\n5\t0\n1000000000001\t1\n" in out and "labels" in err
+    for name in ("far.mtx", "far.bitblas", "again.csv"):
+        assert run(capsys, "convert", path, "--out", tmp_path / name)[0] == 0
+        assert gb.io.read(tmp_path / name, device="cpu").matrix.nvals == 2 if name != "again.csv" else True
+    counts = np.array([3, 1, 1, 7])
+    assert degrees(counts, 6) == degrees(np.append(counts, np.zeros(6, int)))
+    assert degrees(counts[:0], 3)["empty"] == 3 and degrees(counts[:0]) == {}
+    twice = [_counted(np.array([2, 5, 5]), size) for size in (6, 1 << 40)]
+    assert [(x.tolist(), more) for x, more in twice] == [([0, 0, 1, 0, 0, 2], 0), ([1, 2], (1 << 40) - 2)]
+    some = Graph(gb.Matrix.from_coo([9, 5, 9], [5, 9, 1 << 30], True, nrows=1 << 31, ncols=1 << 31, device="cpu"))
+    rows, cols, values = gb.io.build.host_coo(some.matrix)
+    found = people(some, rows, cols, values)
+    assert (found["components"], found["largest"], found["most_edges"]) == (
+        (1 << 31) - 2,
+        3,
+        {"9": 2, "5": 1, str(1 << 30): 0},
+    )

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..exceptions import DeviceError
 from ..formats import TILES, format_of, tiled
+from ..formats.hyper.choice import is_hyper
 from ..graph.edges import holds_names
 from ..io import FILE_FORMATS, host_coo, write
 from ..io.matrixmarket import DIGITS, check_precision
@@ -30,13 +31,26 @@ QUANTILES = {"min": 0, "25 %": 25, "median": 50, "75 %": 75, "90 %": 90, "99 %":
 # ---- info ----
 
 
-def degrees(counts: np.ndarray) -> dict[str, float]:
-    """Quantiles and mean of the entries per row or column, and how many have none."""
-    if not len(counts):
+def degrees(counts: np.ndarray, more: int = 0) -> dict[str, float]:
+    """Quantiles and mean of the entries per row or column, and how many have none. more: so many without any, which
+    are not among the counts."""
+    total = len(counts) + more
+    if not total:
         return {}
-    marks = np.percentile(counts, list(QUANTILES.values()), method="nearest")
-    made: dict[str, float] = {name: int(mark) for name, mark in zip(QUANTILES, marks)}
-    return {**made, "mean": float(counts.mean()), "empty": int((counts == 0).sum())}
+    ordered = np.sort(counts)
+    made: dict[str, float] = {}
+    for name, share in QUANTILES.items():
+        at = round(share / 100 * (total - 1)) - more
+        made[name] = int(ordered[min(at, len(ordered) - 1)]) if at >= 0 else 0
+    return {**made, "mean": float(counts.sum()) / total, "empty": int((counts == 0).sum()) + more}
+
+
+def _counted(indices: np.ndarray, size: int) -> tuple[np.ndarray, int]:
+    """The entries of each row or column, and how many have none and are not among these: where nearly all have none."""
+    if not is_hyper(size, 0, len(indices)):
+        return np.bincount(indices, minlength=size), 0
+    _, counts = np.unique(indices, return_counts=True)
+    return counts, size - len(counts)
 
 
 def people(graph: Any, rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> dict[str, Any]:
@@ -48,12 +62,19 @@ def people(graph: Any, rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -
     lone = values.dtype == np.bool_ or not len(values)
     found: dict[str, Any] = {"vertices": A.nrows, "edges": A.nvals, "directed": graph.directed}
     found["weights"] = None if lone else [values.min().item(), values.max().item()]
-    pattern = coo_array((np.ones(len(rows), bool), (rows, cols)), shape=A.shape)
-    found["components"], which = connected_components(pattern, directed=False)
-    found["largest"] = int(np.bincount(which).max(initial=0))
-    out = np.bincount(rows, minlength=A.nrows)
+    some, alone = np.arange(0), 0  # the vertices that have edges, where they are few; those that have none
+    if few := is_hyper(A.nrows, A.ncols, len(rows)):
+        some, ends = np.unique(np.concatenate([rows, cols]), return_inverse=True)
+        alone, (rows, cols) = A.nrows - len(some), np.split(ends, 2)
+    size = A.nrows - alone
+    pattern = coo_array((np.ones(len(rows), bool), (rows, cols)), shape=(size, size))
+    count, which = connected_components(pattern, directed=False)
+    found["components"] = int(count) + alone
+    found["largest"] = int(np.bincount(which).max(initial=min(alone, 1)))
+    out = np.bincount(rows, minlength=size)
     first = np.argsort(-out, kind="stable")[:3].tolist()
-    return {**found, "most_edges": {str(graph.label(v)): int(out[v]) for v in first}}
+    number = lambda v: int(some[v]) if few else v
+    return {**found, "most_edges": {str(graph.label(number(v))): int(out[v]) for v in first}}
 
 
 def _for_people(found: dict[str, Any]) -> str:
@@ -90,8 +111,8 @@ def info(args: argparse.Namespace) -> None:
         form |= {f"{verb}_us": us for verb, us in profile.predicted(key).items()}
     for (key, verb), us in profile.measured:
         forms[key][f"{verb}_measured_us"] = us
-    rows_degrees = degrees(np.bincount(rows, minlength=A.nrows))
-    cols_degrees = degrees(np.bincount(cols, minlength=A.ncols))
+    rows_degrees = degrees(*_counted(rows, A.nrows))
+    cols_degrees = degrees(*_counted(cols, A.ncols))
     loops = int((rows == cols).sum())
     if args.json:
         made = {"command": "info", "file": args.file, **facts(A), "labels": graph.labels is not None, "loops": loops}

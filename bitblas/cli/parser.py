@@ -166,6 +166,9 @@ def _input(top: argparse.ArgumentParser, count: str | None = None) -> None:
     group.add_argument("--labels", action="store_true", help="vertices are names, even where they look like numbers")
     group.add_argument("--no-weights", action="store_true", help="leave a third column out")
     group.add_argument("--size", type=int, metavar="N", help="the number of vertices")
+    p.add_argument(
+        "--dtype", metavar="TYPE", help="the type of the values, which it must hold; FP64 for integers beyond 64 bits"
+    )
 
 
 def _storage(top: argparse.ArgumentParser) -> None:

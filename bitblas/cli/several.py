@@ -13,7 +13,7 @@ EXAMPLE = 'For example: bitblas several graph.mtx "bfs --source 3 --out levels.t
 # What is said once, for all; a command inside the quotes has only what is its own.
 SHARED = (
     "input_format", "dup_op", "undirected", "base", "header", "labels", "no_weights", "size", "device", "format",
-    "tile", "json", "delimiter", "columns",
+    "tile", "json", "delimiter", "columns", "dtype",
 )  # fmt: skip
 
 

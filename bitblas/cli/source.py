@@ -78,6 +78,10 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
         kind = "mtx" if args.file == "-" else file_format_of(args.file)
     where = where or storage(args)
     options: dict[str, Any] = {"dup_op": _dup_op(args.dup_op), **where}
+    if args.dtype is not None:
+        if kind == "bitblas":
+            raise Fault(f"--dtype: expected none for a file of format {kind}, whose values have a type")
+        options["dtype"] = _dtype(args.dtype)
     given = {
         name: value
         for name, value in (
@@ -124,6 +128,15 @@ def _dup_op(name: str | None) -> Any:
         hint = meant(name, dir(gb.binary))
         raise Fault(f"--dup-op: expected the name of a binary operator, such as plus, got {name!r}{hint}")
     return found
+
+
+def _dtype(name: str) -> str:
+    import bitblas as gb
+
+    known = [str(kind) for kind in vars(gb.dtypes).values() if isinstance(kind, gb.dtypes.DataType)]
+    if name.upper() not in known:
+        raise Fault(f"--dtype: expected one of {', '.join(dict.fromkeys(known))}, got {name!r}{meant(name, known)}")
+    return name.upper()
 
 
 def vertex(graph: Graph, label: str | None, option: str) -> int:

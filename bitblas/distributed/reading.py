@@ -18,7 +18,7 @@ from ..io.edges import Layout, Reader, delimiter_of
 from ..io.files import Source, opened
 from ..io.joining import fits, grows, name_of, total_of, wide_type
 from ..io.mmfile import read_header
-from ..io.weights import ROUNDED, WeightType, decimal_of, is_rounded
+from ..io.weights import ROUNDED, WeightType, as_integers, decimal_of, is_rounded, is_whole
 from . import parquet
 from .matrix import Matrix
 from .saved import all_or_none
@@ -143,8 +143,9 @@ def _edges(
     dup_op: Any = None, dtype: Any = None, name: str | None = None, **layout: Any,
 ) -> Matrix:  # fmt: skip
     asked = Layout(
-        delimiter_of(source, delimiter), header, None, weights, decimal=decimal_of(decimal), rounded=is_rounded(dtype)
-    )
+        delimiter_of(source, delimiter), header, None, weights, decimal=decimal_of(decimal),
+        rounded=is_rounded(dtype), whole=is_whole(dtype),
+    )  # fmt: skip
     group = current()
     with opened(source, False) as stream:
         probe = Reader(stream.name, asked, base, size)
@@ -227,16 +228,19 @@ def _as_one_type(source: Any, parts: list[np.ndarray], dtype: Any, seen: WeightT
     """The weights that this rank has read, in the type that holds those of all ranks. InvalidValue on every rank where
     none does, or `dtype` does not hold them."""
     if seen is None:
-        seen = WeightType(is_rounded(dtype))
+        seen = WeightType(is_rounded(dtype), is_whole(dtype))
         for part in parts:
             seen.add(part, real=part.dtype.kind == "f")
+    if is_whole(dtype):
+        parts = list(map(as_integers, parts))
     unsigned = any(part.dtype == np.uint64 for part in parts)
     floats = any(part.dtype.kind == "f" for part in parts)
     kinds = [seen.real, seen.low < 0, seen.high >= 1 << 63, seen.mixed, unsigned, floats]
     told = current().told(np.array([*kinds, ord(np.result_type(*parts).char)])).reshape(-1, len(kinds) + 1)
-    real, negative, large, mixed, unsigned, floats = told[:, :-1].any(axis=0).tolist()
+    found: list[bool] = np.any(told[:, :-1], axis=0).tolist()
+    real, negative, large, mixed, unsigned, floats = found
     mixed |= negative and large
-    if mixed and not real and not seen.rounded:
+    if mixed and not seen.rounded and (seen.whole or not real):
         seen.check(str(source))
         expected = "expected weights from -2^63 to 2^63 - 1, or from 0 to 2^64 - 1, got both"
         raise InvalidValue(f"{source}: {expected}. {ROUNDED}")

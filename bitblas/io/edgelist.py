@@ -17,7 +17,7 @@ from .columns import asked as columns_asked
 from .edges import Layout, Reader, delimiter_of
 from .files import check_fits, created, line_of, name_of, opened
 from .header import ALWAYS
-from .weights import decimal_of, is_rounded
+from .weights import decimal_of, is_rounded, is_whole
 from .wrong import fed
 
 _LINES = 1 << 16  # written at once
@@ -71,7 +71,7 @@ def read_edgelist(
         raise InvalidValue("size: expected none together with labels=True, which count the vertices")
     asked = Layout(
         delimiter_of(source, delimiter), header, labels, weights, decimal=decimal_of(decimal),
-        rounded=is_rounded(dtype),
+        rounded=is_rounded(dtype), whole=is_whole(dtype),
     )  # fmt: skip
     chosen = columns_asked(columns)
     of_table = None if chosen is None else Columns(chosen, asked.delimiter, name_of(source))

@@ -30,9 +30,22 @@ from .header import (
 )  # fmt: skip
 from .names import LEAST, Names, fields_of
 from .scan import Fault, checked
-from .weights import INTEGER, WEIGHT, WeightType, is_weight, kind_of, of_weight, plain_numbers, table_of, value_of
+from .weights import (
+    EXACT,
+    INTEGER,
+    WEIGHT,
+    WeightType,
+    as_integers,
+    is_weight,
+    joined,
+    kind_of,
+    of_weight,
+    plain_numbers,
+    rounds,
+    table_of,
+    value_of,
+)
 
-_EXACT = 1 << 53  # integers beyond are not exact as FP64
 LAST = " to 2^53 - 1"  # vertices, where no size is given
 FIRST = 1 << 11  # lines in which an edge that is there twice is looked for before all others
 IDS = ". Hint: labels=True if these are ids, size= if they are numbers of vertices"
@@ -50,6 +63,7 @@ class Layout:
     nan: bool = False  # whether a weight may be NaN
     decimal: str = "."  # what stands before the fraction of a weight
     rounded: bool = False  # whether weights become floats (or BOOL), so that any integer is accepted
+    whole: bool = False  # whether weights become integers, which stay exact beside texts such as 1e3
 
     @property
     def line(self) -> str:
@@ -77,7 +91,7 @@ class Reader:
 
     def __init__(self, name: str, asked: Layout, base: int, size: int | None) -> None:
         self.name, self.layout, self.base, self.size = name, asked, base, size
-        self.limit = _EXACT if size is None else base + size  # of the numbers of vertices
+        self.limit = EXACT if size is None else base + size  # of the numbers of vertices
         self.guessed, self.led = (
             asked.labels is None,
             False,
@@ -89,7 +103,7 @@ class Reader:
         self.head = b""  # the line that names the columns, if it has words
         self.wrong: list[str] = []  # what is said of lines that are no edges, of the block that was refused
         self.hint = ""  # and of what they may be
-        self.weights = WeightType(asked.rounded or asked.weights is False)
+        self.weights = WeightType(asked.rounded or asked.weights is False, asked.whole)
         self.once = False  # whether an edge that is there twice is refused
         self.fed = 0  # blocks that held edges
 
@@ -170,6 +184,9 @@ class Reader:
         weighted = None
         if self.layout.weights:
             self.weights.check(self.name)
+            if self.layout.whole:
+                parts = joined(self.name, list(map(as_integers, values)))
+                return np.concatenate(rows), np.concatenate(cols), parts
             weighted = np.concatenate([part.astype(self.weights.dtype, copy=False) for part in values])
         return np.concatenate(rows), np.concatenate(cols), weighted
 
@@ -264,7 +281,7 @@ class Reader:
         ends = table[:, :2]
         if ends.min() < self.base or ends.max() >= self.limit:
             raise self.blame(block)
-        if table.dtype.kind == "f" and ends.max() >= _EXACT:
+        if table.dtype.kind == "f" and (ends.max() >= EXACT or (layout.whole and rounds(table[:, -1]))):
             return self._quoted(block)
         if layout.weights and not layout.nan and table.dtype.kind == "f" and np.isnan(table[:, 2]).any():
             raise self.blame(block)
@@ -328,7 +345,8 @@ class Reader:
             rounded, values = self.weights.rounded or self.weights.mixed, None
             if layout.weights:
                 values = plain_numbers(rest, len(fields.begins) // 2, layout.decimal, rounded)
-            if not layout.weights or (values is not None and not np.isnan(values).any()):
+            exact = values is not None and not (layout.whole and rounds(values))
+            if not layout.weights or (values is not None and exact and not np.isnan(values).any()):
                 if values is not None:
                     self.weights.add(values, real=kind_of(rest) == "real")
                 pairs = self.index.of(fields).reshape(-1, 2)

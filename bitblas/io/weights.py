@@ -77,8 +77,9 @@ class WeightType:
     number is accepted.
     """
 
-    def __init__(self, rounded: bool = False) -> None:
+    def __init__(self, rounded: bool = False, whole: bool = False) -> None:
         self.rounded, self.real = rounded, False
+        self.whole = whole  # whether they become integers: one beside floats stays exact
         self.floats = False  # whether some weights were read as floats
         self.low = self.high = 0  # of the integers; beyond 64 bits only where `note` read them from texts
         self.beyond = ""  # the line and the text of the first integer beyond 64 bits
@@ -104,8 +105,11 @@ class WeightType:
         """The weights in texts, which are added. lines: their line numbers in the file."""
         if not all(map(INTEGER.fullmatch, words)):
             found = np.array([float(pointed(word, decimal)) for word in words], np.float64)
-            self.add(found, real=True)
-            return found
+            if not self.whole or not _are_whole(found):
+                self.add(found, real=True)
+                return found
+            self.real = True
+            return self.of_integers([value_of(x) if INTEGER.fullmatch(x) else int(y) for x, y in zip(words, found)])
         numbers = list(map(value_of, words))
         for number, word, line in zip(numbers, words, lines) if not self.beyond else ():
             if not -(1 << 63) <= number < 1 << 64:
@@ -126,7 +130,7 @@ class WeightType:
 
     def check(self, name: str, hint: str | None = None) -> None:
         """Refuse integers that no 64-bit type holds. name: of the file; hint: None: that of `dtype`."""
-        if self.rounded or self.real or not self.mixed:
+        if self.rounded or (self.real and not self.whole) or not self.mixed:
             return
         expected = "expected weights from -2^63 to 2^63 - 1, or from 0 to 2^64 - 1"
         alone = [number for number in (self.low, self.high) if integer_type([number]) is None]
@@ -136,6 +140,31 @@ class WeightType:
 
 
 ROUNDED = "Hint: dtype='FP64' reads such weights, rounded"
+
+
+EXACT = 1 << 53  # integers from here on are not exact as FP64
+
+
+def _are_whole(values: np.ndarray) -> bool:
+    return bool(np.isfinite(values).all() and (values == np.floor(values)).all())
+
+
+def rounds(values: np.ndarray) -> bool:
+    """Whether integers may have been rounded where these weights were read as floats."""
+    return values.dtype.kind == "f" and bool((np.abs(values) >= EXACT).any())
+
+
+def as_integers(values: np.ndarray) -> np.ndarray:
+    """Floats that are small integers as INT64; other arrays as they are."""
+    small = values.dtype.kind == "f" and not rounds(values) and _are_whole(values)
+    return values.astype(np.int64) if small else values
+
+
+def is_whole(dtype: Any) -> bool:
+    """Whether a type (None: not given) is one of integers."""
+    import bitblas as gb
+
+    return dtype is not None and getattr(gb.dtypes.lookup_dtype(dtype).np_type, "kind", "") in "iu"
 
 
 def is_rounded(dtype: Any) -> bool:
