@@ -2,14 +2,18 @@
 bitblas. Of bitblas, every device runs them in slow tests.
 """
 
+from fractions import Fraction
+
 import networkx as nx
 import numpy as np
 import oracles
 import pytest
 from algorithm_runs import OnBitblas, OnGraphBLAS, as_dict, edges, few_graphs, full, matrix
 from oracles import GRAPHS, Graph
-from scipy.sparse import csgraph
+from scipy.sparse import csgraph, csr_array
 
+import bitblas
+from bitblas.algorithms import _check as check
 from bitblas.algorithms import maximum_flow, maximum_matching, minimum_cut
 
 
@@ -33,6 +37,57 @@ def flow_fault(flow, capacity, source, sink, value):
     ends = {source: -value, sink: value}
     wrong = {v: x for v, x in excess.items() if x != ends.get(v, 0)}
     return f"more into {wrong} than out of it" if wrong else None
+
+
+def check_flow(gb, capacity, source, sink, dtype="INT64"):
+    """The largest flow of {(i, j): capacity} and the least cut: of the right value, each the proof of the other."""
+    n = 1 + max(map(max, capacity))
+    rows, cols = (np.array(x) for x in zip(*capacity, strict=True))
+    values = np.array(list(capacity.values()), "float64" if dtype == "FP64" else dtype.lower())
+    A = gb.Matrix.from_coo(rows, cols, values, nrows=n, ncols=n)
+    value, F = maximum_flow(A, source, sink, gb=gb)
+    least, side = minimum_cut(A, source, sink, gb=gb)
+    flow, side = {edge: Fraction(x) for edge, x in edges(F).items()}, full(side)
+    held = sum(Fraction(c) for (i, j), c in capacity.items() if side[i] and not side[j])
+    assert side[source] and not side[sink] and value == least and F.dtype.name == dtype
+    if dtype == "FP64":
+        # rounding: of the value, and of what comes into each vertex and leaves it
+        assert type(value) is float and abs(Fraction(value) - held) <= held / 10**13
+        assert all(0 < x <= Fraction(capacity[e]) for e, x in flow.items())
+        balance = {v: sum(x * ((j == v) - (i == v)) for (i, j), x in flow.items()) for v in range(n)}
+        balance[source], balance[sink] = balance[source] + held, balance[sink] - held
+        through = max([held, *flow.values()])
+        assert all(abs(x) <= through / 10**13 for x in balance.values())
+    else:
+        assert type(value) is int and value == held
+        assert flow_fault(flow, capacity, source, sink, value) is None
+
+
+def random_capacities(rng, n, most):
+    """{(i, j): capacity}, with loops and edges both ways, of sizes from 0 to `most`, a source and a sink."""
+    capacity = {}
+    for i, j in rng.integers(0, n, (3 * n, 2)).tolist():
+        any_of_them = int(rng.integers(0, most, dtype="uint64", endpoint=True))
+        sizes = [any_of_them, any_of_them >> int(rng.integers(0, 60)), most, most - 1, int(rng.integers(0, 9))]
+        capacity[i, j] = sizes[rng.integers(len(sizes))]
+    capacity.setdefault((n - 1, n - 1), 0)
+    return capacity, *rng.choice(n, 2, replace=False).tolist()
+
+
+DIAMOND = [(0, 1), (0, 2), (1, 3), (2, 3)]
+LARGE = {
+    "a sum of 2^63": (dict.fromkeys(DIAMOND, 2**62), 0, 3),
+    "two of the largest": (dict.fromkeys(DIAMOND, 2**63 - 1), 0, 3),
+    "a value beyond UINT64": (dict.fromkeys(DIAMOND, 2**64 - 1), 0, 3, "UINT64"),
+    "UINT64 before 5": ({(0, 1): 2**64 - 1, (1, 2): 5}, 0, 2, "UINT64"),
+    "the sink next to the source": ({(0, 1): 2**63, (1, 0): 2**64 - 1, (0, 2): 7, (2, 1): 2**64 - 1}, 0, 1, "UINT64"),
+    "both ways": ({(0, 1): 2**62, (1, 0): 2**62, (1, 2): 2**62 + 1, (2, 1): 2**63 - 1, (2, 2): 2**63 - 1}, 0, 2),
+    "no way": ({(0, 1): 2**63 - 1, (3, 2): 2**63 - 1, (1, 1): 2**63 - 1}, 0, 2),
+    "loops alone": ({(0, 0): 2**63 - 1, (2, 2): 2**63 - 1}, 0, 2),
+    "many edges": ({(i, j): 2**64 - 1 - i - 3 * j for i in range(9) for j in range(9)}, 4, 0, "UINT64"),
+    "small next to large": ({(0, 1): 2**63 - 1, (1, 2): 3, (0, 2): 1, (2, 3): 2**63 - 1, (1, 3): 2**62}, 0, 3),
+    "all bits count": ({(0, 1): 2**63 - 1, (0, 2): 2**62 + 1, (1, 3): 2**63 - 3, (2, 3): 2**62 + 5, (2, 1): 1}, 0, 3),
+}
 
 
 class Programs:
@@ -72,6 +127,23 @@ class Programs:
         assert maximum_flow(matrix(gb, graph), 0, 3, gb=gb)[0] == 2
         assert maximum_flow(matrix(gb, Graph.of(3, [(0, 1)])), 0, 2, gb=gb)[0] == 0
 
+    @pytest.mark.parametrize("case", LARGE, ids=LARGE.keys())
+    def test_integers_near_the_limits_are_exact(self, gb, case):
+        check_flow(gb, *LARGE[case])
+
+    @pytest.mark.parametrize("dtype", ["INT64", "UINT64"])
+    def test_random_integers_near_the_limits_are_exact(self, gb, dtype):
+        rng = np.random.default_rng(5)
+        for _ in range(6):
+            check_flow(gb, *random_capacities(rng, 8, 2**63 - 1 if dtype == "INT64" else 2**64 - 1), dtype)
+
+    @pytest.mark.parametrize("value", [float("inf"), float("nan")])
+    def test_capacities_that_are_not_finite_are_refused(self, gb, value):
+        A = matrix(gb, Graph.of(3, [(0, 1), (1, 2)]), [value, 1.0], "FP64")
+        for program in (maximum_flow, minimum_cut):
+            with pytest.raises(gb.exceptions.InvalidValue, match=r"argument A: expected values of 0 or more.*Hint"):
+                program(A, 0, 2, gb=gb)
+
     @pytest.mark.parametrize("program", [maximum_flow, minimum_cut])
     def test_flows_refuse(self, gb, program):
         A = matrix(gb, GRAPHS["tree"], -1, "INT64")
@@ -103,8 +175,68 @@ class Programs:
             maximum_matching(matrix(gb, GRAPHS["karate"]), gb=gb)
 
 
+@pytest.mark.parametrize("case", ["a sum of 2^63", "a value beyond UINT64", "UINT64 before 5", "all bits count"])
+def test_integers_near_the_limits_on_a_device(device, case):
+    check_flow(bitblas, *LARGE[case])
+
+
+def test_random_integers_near_the_limits_against_networkx(device):
+    rng = np.random.default_rng(1)
+    for _ in range(20 if device == "cpu" else 1):
+        capacity, source, sink = random_capacities(rng, 9, 2**64 - 1)
+        G = nx.DiGraph()
+        G.add_edges_from((i, j, {"capacity": c}) for (i, j), c in capacity.items())
+        G.add_nodes_from((source, sink))
+        rows, cols = (np.array(x) for x in zip(*capacity, strict=True))
+        A = bitblas.Matrix.from_coo(rows, cols, np.array([*capacity.values()], "uint64"), nrows=9, ncols=9)
+        assert maximum_flow(A, source, sink)[0] == nx.maximum_flow_value(G, source, sink)
+        check_flow(bitblas, capacity, source, sink, "UINT64")
+
+
+def test_floats_of_any_size_end(device):
+    """Sums of such floats are rounded, which once left excess that could go nowhere."""
+    check_flow(bitblas, {(0, 1): 0.1, (0, 2): 0.7, (1, 3): 0.3, (2, 1): 0.3, (2, 3): 1e-20, (3, 0): 1e18}, 0, 3, "FP64")
+    rng = np.random.default_rng(3)
+    for low, high in ((-2, 0), (-20, 20), (-300, 300)):
+        for _ in range(10 if device == "cpu" else 1):
+            capacity, source, sink = random_capacities(rng, 14, 9)
+            capacity = {edge: float(rng.random() * 10.0 ** rng.integers(low, high)) for edge in capacity}
+            check_flow(bitblas, capacity, source, sink, "FP64")
+
+
+def test_a_long_chain(device):
+    n = 3000 if device == "cpu" else 40
+    capacity = {(i, i + 1): 1 + i % 7 + 2 * (i < n // 2) for i in range(n - 1)}
+    check_flow(bitblas, capacity, 0, n - 1)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_flows_are_those_of_scipy(device, seed):
+    rng, n = np.random.default_rng(seed), 400 if device == "cpu" else 12
+    rows, cols = rng.integers(0, n, (2, 5 * n))
+    S = csr_array((rng.integers(0, 1000, 5 * n).astype("int32"), (rows, cols)), shape=(n, n))
+    S.setdiag(0)
+    A = bitblas.io.from_scipy_sparse(S)
+    for source, sink in ((0, 1), (n // 2, 0)):
+        right = csgraph.maximum_flow(S, source, sink).flow_value
+        assert maximum_flow(A, source, sink)[0] == minimum_cut(A, source, sink)[0] == right
+
+
 class TestOnGraphBLAS(OnGraphBLAS, Programs):
     """The programs themselves."""
+
+    def test_long_paths_take_few_searches(self, gb, monkeypatch):
+        """Excess goes all the way before heights are measured again: rounds grow with the length, not its square."""
+        rounds, repeat = [], check.repeat
+
+        def counted(body, while_, limit=None):
+            repeat(lambda k: (rounds.append(k), body(k)), while_, limit)
+
+        monkeypatch.setattr(check, "repeat", counted)
+        n = 200
+        capacity = {(i, i + 1): 9 - 5 * (i == n // 2) for i in range(n - 1)}
+        check_flow(gb, capacity, 0, n - 1)
+        assert n < len(rounds) < 16 * n
 
 
 @pytest.mark.slow

@@ -14,6 +14,8 @@ from .graph import Graph
 from .refused import Refused
 from .walk import entries, host
 
+WHOLE = 2.0**53  # integers up to here are floats as well
+
 
 def _network(G: Graph, _s: Any, _t: Any, capacity: str) -> tuple[Any, int, int]:
     """The capacities, and the numbers of the two nodes; an edge that holds any amount holds more than all others do."""
@@ -24,13 +26,21 @@ def _network(G: Graph, _s: Any, _t: Any, capacity: str) -> tuple[Any, int, int]:
         raise nx.NetworkXError("source and sink are the same node")
     values = G.values_of(capacity, np.inf)
     if not (values >= 0).all():
-        raise Refused("capacities below 0")
-    endless, s, t = values == np.inf, G.number[_s], G.number[_t]
-    A = G.matrix(capacity, default=np.inf)
+        raise Refused("capacities below 0, or NaN")
+    A, s, t = G.matrix(capacity, default=np.inf), G.number[_s], G.number[_t]
+    endless = values == np.inf
+    finite = values[~endless]
+    total = float(finite.sum(dtype=np.float64))
+    if not 4 * total < np.inf:
+        raise Refused("capacities whose sum is no float")
     if endless.any():
+        if (finite >= WHOLE).any():  # they may have been integers that are no floats
+            raise Refused("edges without a capacity next to capacities of 2^53 and more")
         if (entries(algorithms.bfs_levels(A.select(gb.select.valueeq, np.inf).new(), s))[0] == t).any():
             raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.")
-        A = A.apply(gb.binary.min, right=2 * values[~endless].sum() + 1).new()
+        A = A.apply(gb.binary.min, right=2 * total + 1).new()
+        if (finite == np.floor(finite)).all() and total < WHOLE:  # integers
+            A = A.dup(gb.dtypes.INT64)
     return A, s, t
 
 

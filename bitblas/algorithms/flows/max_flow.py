@@ -1,8 +1,15 @@
-"""Largest flows: how much can get from a source to a sink along edges of limited capacity, and what is the limit.
+"""Maximum flow and minimum cut: push-relabel, all vertices at once.
 
-Method: push-relabel, all vertices at once. The source fills its edges; a vertex into which more goes than out of it
-pushes the excess along edges with room, to vertices whose height is one less, or rises to one above the lowest of
-these. Every few rounds heights are measured anew: the edges to the sink, or, where no way leads there, to the source.
+Method: the source fills its edges; a vertex into which more flows than out of it pushes the excess along edges with
+room, to vertices whose height is one less, or rises to one above the lowest of these. Searches from the sink, and from
+the source for vertices that cannot reach the sink, set all heights to distances again and again: after 16 rounds of
+pushes, or as many as the searches had levels, by SHARE. So on long paths excess goes all the way between two searches.
+
+Numbers: the program runs in INT64. Capacities that are floats become multiples of a power of two, such that the edges
+of a vertex have less than 2^62 together. So rounds end, and what flows into a vertex flows out of it. Integers become
+such multiples only if the edges of a vertex have 2^62 and more. If bits of the result are lost that way, the flow is
+the first part of the largest one. What it leaves of the capacities is a graph whose flows the cut that was found
+bounds, so that smaller multiples do; its largest flow is the next part, and so on, until the cut is full.
 
 State: vectors have a place for each vertex and behind them one for each arc, by its tail; M leads from a vertex to its
 arcs, and from an arc to its head and to the arc back; behind arcs come groups of them, and T and L lead down and along
@@ -11,6 +18,7 @@ excess of those that have some, h the height. going is where q was when a round 
 measures heights alone.
 
 Input: any square A: A[i, j] is the capacity of the edge i -> j, 0 or more and finite. Self loops do not matter.
+Integers are exact, and the value of a flow may be more than UINT64 holds.
 
 Check: NetworkX's maximum_flow_value; a flow that keeps all bounds, and a cut of the same value.
 
@@ -18,11 +26,17 @@ Goldberg, Tarjan: A new approach to the maximum-flow problem. J. of the ACM 35 (
 Cherkassky, Goldberg: On implementing the push-relabel method for the maximum flow problem. Algorithmica 19 (1997).
 """
 
+import math
+import sys
+
 from .. import _check as check
 from .._parts import numbers
 from ._tree import Tree
 
-ROUNDS = 16  # between two measurements of heights, which cost about as much
+ROUNDS = 16  # pushes between two decisions whether to search again
+SHARE = 2  # levels of a search for each round of pushes: one takes a tenth to a half of the time of the other
+BITS = 62  # of the sum of the capacities at a vertex, the most that a program adds to one number
+EXACT = 2.0**-48  # what of the value of a flow of floats may be missing
 
 
 @check.on_its_device
@@ -31,14 +45,19 @@ def maximum_flow(A, source, sink, *, gb=None):
 
     A: Matrix, n x n, any dtype, capacities; those of a BOOL matrix are 0 and 1. source, sink: int, two different
     vertices. gb: the library, bitblas if None.
-    Returns a Python int or float, and a Matrix, n x n, INT64 or FP64: what goes along an edge, where that is above 0.
+    Returns a Python int or float, and a Matrix, n x n, INT64, UINT64 (if A is) or FP64 (floats): what goes along an
+    edge, where that is above 0. Integers are exact, and the value may pass 2^64.
     Of many largest flows it is one, the same on every device and library for integers.
     Raises InvalidValue (a capacity below 0 or not finite; source and sink are the same), DimensionMismatch (A not
     square), IndexOutOfBound (source or sink out of range), TypeError (wrong kinds).
     """
     gb = check.library(gb)
-    value, _, (i, j, used) = _flow(A, source, sink, gb)
-    return value, gb.Matrix.from_coo(i[used > 0], j[used > 0], used[used > 0], nrows=A.nrows, ncols=A.nrows)
+    value, _, i, j, used = _flow(A, source, sink, gb)
+    positive = used > 0
+    i, j, used = i[positive], j[positive], used[positive]
+    if used.dtype.kind != "f":
+        used = used.astype("uint64" if A.dtype == gb.dtypes.UINT64 else "int64")
+    return value, gb.Matrix.from_coo(i, j, used, nrows=A.nrows, ncols=A.nrows)
 
 
 @check.on_its_device
@@ -48,48 +67,150 @@ def minimum_cut(A, source, sink, *, gb=None):
     A: Matrix, n x n, any dtype, capacities; those of a BOOL matrix are 0 and 1. source, sink: int, two different
     vertices. gb: the library, bitblas if None.
     Returns a Python int or float, and a Vector, BOOL, size n, full: False at the vertices from which the sink can still
-    be reached when the flow is largest. The edges from True to False are the cut.
+    be reached when the flow is largest. The edges from True to False are the cut. Integers are exact, and the value may
+    pass 2^64.
     Raises InvalidValue (a capacity below 0 or not finite; source and sink are the same), DimensionMismatch (A not
     square), IndexOutOfBound (source or sink out of range), TypeError (wrong kinds).
     """
     gb = check.library(gb)
-    value, loop, _ = _flow(A, source, sink, gb)
-    return value, gb.Vector.from_dense(loop.state["h"].to_dense()[: A.nrows] >= A.nrows)
+    value, loop, *_ = _flow(A, source, sink, gb)
+    return value, gb.Vector.from_dense(_side(loop, A.nrows))
 
 
 def _flow(A, source, sink, gb):
-    """The value, the loop, the arcs and what goes along them."""
+    """The value, the last loop that ran, the arcs and what goes along them."""
     n = check.square(gb, A)
     s, t = check.vertex(gb, "source", source, n), check.vertex(gb, "sink", sink, n)
     if s == t:
         raise gb.exceptions.InvalidValue(
             f"argument sink: expected another vertex than the source, got {t}. Hint: a flow goes from one to another."
         )
-    check.weights(gb, A)
+    floats = _holds_floats(A, gb)
+    # what all capacities, or those at one vertex, are together
+    if check.weights(gb, A) >= 2.0**BITS and not floats and _most_at_a_vertex(A, gb) >= 2.0**BITS:
+        return _flow_in_parts(A, s, t, gb)
     loop = check.loop(_pushes, A, gb)
+    i, j, used = _run(loop, s, t, n, gb)
+    value = int(used[j == t].sum())
+    if floats:
+        bits, lost = loop.state["bits"], loop.state["lost"]
+        value, used = _times_power(float(value), bits), _times_power(used.astype("float64"), bits)
+        if lost is not None and float(lost[_cut(loop, i, j, n)].sum()) > EXACT * value:
+            return _flow_in_parts(A, s, t, gb)
+    return value, loop, i, j, used
+
+
+def _run(loop, s, t, n, gb):
+    """Runs the loop from s to t: the arcs, and what goes along them, below 0 where it goes along the arc back."""
     for name, v in (("source", s), ("sink", t)):
         check.put(gb, loop.state[name], [v], True)
     loop.run()
     i, j, capacity = loop.state["arcs"]
-    used = capacity - loop.state["room"].to_dense(0)[n : n + len(i)]
-    return used[j == t].sum().item(), loop, (i, j, used)
+    return i, j, capacity - loop.state["room"].to_dense(0)[n : n + len(i)]
 
 
-def _arcs(A, gb):
+def _side(loop, n):
+    """Which vertices cannot reach the sink along edges with room, after the loop ran."""
+    return loop.state["h"].to_dense()[:n] >= n
+
+
+def _cut(loop, i, j, n):
+    """Which arcs lead from these vertices to others."""
+    side = _side(loop, n)
+    return side[i] & ~side[j]
+
+
+def _flow_in_parts(A, s, t, gb):
+    """The same as _flow, of numbers that differ in more bits than INT64 has."""
+    n, floats = A.nrows, _holds_floats(A, gb)
+    i, j, capacity = _arcs(A, gb, gb.dtypes.FP64 if floats else gb.dtypes.UINT64)
+    kind, rev, used = capacity.dtype.type, (j * n + i).argsort(), capacity * 0
+    bound = min(_total(capacity[i == s]), _total(capacity[j == t]))
+    while True:
+        # rest = the capacity that is left, or most, which is more than all that can flow
+        if floats:
+            most = kind(min(2 * bound, sys.float_info.max) or math.ulp(0.0))
+        else:
+            most = kind(min(bound + 1, 2**64 - 1))
+        rest = _lesser(capacity - used, most)
+        rest = rest + _lesser(used[rev], most - rest)
+        bits = _bits(_total(rest)) - BITS
+        bits = bits if floats else max(bits, 0)
+        B = gb.Matrix.from_coo(i, j, _times_power(rest, -bits).astype("int64"), nrows=n, ncols=n)
+        loop = check.Loop(_pushes, B, gb)
+        _, _, part = _run(loop, s, t, n, gb)
+        # used += part, of which some may take back what goes along the arc back
+        part = _times_power((part * (part > 0)).astype(capacity.dtype), bits)
+        back = _lesser(part, used[rev])
+        used = _lesser(used - back[rev] + (part - back), capacity)
+        value = _total(used[j == t]) - _total(used[i == t])
+        # no more can flow than what is left across the cut
+        cut, before = _cut(loop, i, j, n), bound
+        bound = _total((capacity - used)[cut]) + _total(used[rev][cut])
+        if bound <= EXACT * value or 2 * bound > before if floats else bits == 0:
+            return value, loop, i, j, used
+
+
+def _holds_floats(A, gb):
+    return A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64)
+
+
+def _most_at_a_vertex(A, gb):
+    """A bound of the sum of the capacities of the edges of a vertex, both ways: a float."""
+    plus, most = gb.monoid.plus[gb.dtypes.FP64], gb.monoid.max[gb.dtypes.FP64]
+    sums = A.reduce_rowwise(plus).new(), A.reduce_columnwise(plus).new()
+    return sum(max(0.0, float(x.reduce(most, allow_empty=False).new().value)) for x in sums)
+
+
+def _bits(total):
+    """The least k with total < 2^k, of an int or a float."""
+    return math.frexp(total)[1] if isinstance(total, float) else total.bit_length()
+
+
+def _times_power(x, bits):
+    """x times 2^bits, for an array of FP64 or UINT64, or a float; bits of UINT64 that are shifted out are lost."""
+    if isinstance(x, float) or x.dtype.kind == "f":
+        half = bits // 2  # 2^bits may be no float
+        return x * 2.0**half * 2.0 ** (bits - half)
+    return x << x.dtype.type(bits) if bits >= 0 else x >> x.dtype.type(-bits)
+
+
+def _lesser(x, y):
+    """The lesser of two numbers, for arrays of any device."""
+    return x * (x <= y) + y * (x > y)
+
+
+def _total(x):
+    """The sum of an array of FP64, as a float, or of UINT64, as a Python int of any size."""
+    if x.dtype.kind == "f":
+        return float(x.sum())
+    half = x.dtype.type(32)
+    high = x >> half
+    return (int(high.sum()) << 32) + int((x - (high << half)).sum())
+
+
+def _arcs(A, gb, kind):
     """Rows, columns and capacities of the edges, by row, each with the one back, whose capacity may be 0."""
-    dtype = gb.dtypes.FP64 if A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64) else gb.dtypes.INT64
-    B = A.dup(dtype)
+    B = A.dup(kind)
     # B = A without its diagonal; B += 0 A'
     B << B.select(gb.select.offdiag)
     zeros = B.apply(gb.binary.times, right=0).new()
     B(gb.binary.plus) << zeros.T
-    i, j, room = B.to_coo()
-    return i.astype("int64"), j.astype("int64"), room, dtype
+    i, j, capacity = B.to_coo()
+    return i.astype("int64"), j.astype("int64"), capacity
 
 
 def _pushes(A, gb):
     n, BOOL, binary = A.nrows, gb.dtypes.BOOL, gb.binary
-    i, j, capacity, kind = _arcs(A, gb)
+    kind, bits, lost = gb.dtypes.INT64, 0, None
+    if _holds_floats(A, gb):
+        i, j, exact = _arcs(A, gb, gb.dtypes.FP64)
+        bits = _bits(_most_at_a_vertex(A, gb)) - BITS
+        capacity = _times_power(exact, -bits).astype("int64")
+        lost = exact - _times_power(capacity.astype("float64"), bits)
+        lost = lost if (lost > 0).any() else None
+    else:
+        i, j, capacity = _arcs(A, gb, kind)
     m = len(i)
     vertex, arc, rev, tree = numbers(n, gb), numbers(m, gb), (j * n + i).argsort(), Tree(i, n, gb)
     size, T, L, groups = tree.size, tree.T, tree.L, tree.groups
@@ -114,6 +235,7 @@ def _pushes(A, gb):
     room, back, q = (gb.Vector(kind, size) for _ in range(3))
     going, source, sink = (gb.Vector(BOOL, size) for _ in range(3))
     h = gb.Vector(index, size)
+    left, active, more, pushes = gb.Scalar(index), gb.Scalar(gb.dtypes.INT64), gb.Scalar(BOOL), gb.Scalar(BOOL)
     # SuiteSparse 9.4.5 never ends a push from few vertices under a mask of many that are listed
     masks = check.fuses(A)
 
@@ -155,8 +277,20 @@ def _pushes(A, gb):
         near << seen
         f << source
         check.repeat(lambda level: search(level, seen, open_, f), while_=f)
+        # left = the levels of the deeper search
+        left << h.select(gb.select.valuelt, n).new().reduce(gb.monoid.max, allow_empty=False)
         h(~near.S, binary.plus) << n
+        pushes << True
+        check.repeat(lambda _: some_pushes(inner), while_=pushes)
+
+    def some_pushes(inner):
         check.repeat(lambda _: push(inner), while_=q, limit=ROUNDS)
+        # on, if there is excess left, and rounds to push it
+        left << left.apply(binary.minus, right=SHARE * ROUNDS)
+        more << left.apply(binary.gt, right=0)
+        active << q.nvals
+        pushes << active.apply(binary.gt, right=0)
+        pushes << binary.land(pushes & more)
 
     def search(level, seen, open_, f):
         # h<f> = level; seen<f> = true; f<!seen, replace> = the heads of open arcs from there
@@ -222,5 +356,5 @@ def _pushes(A, gb):
 
     return {
         "begin": begin, "body": body, "while_": going, "arcs": (i, j, capacity), "room": room, "h": h,
-        "source": source, "sink": sink,
+        "source": source, "sink": sink, "bits": bits, "lost": lost,
     }  # fmt: skip
