@@ -74,6 +74,17 @@ def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
     return both
 
 
+def has_every_reverse(A: Any, *, loops: bool = False) -> bool:
+    """Whether the reverse of every edge is an edge of the same weight, and some edge is no loop (or loops is True)."""
+    import bitblas as gb
+
+    if not A.nvals or A.nrows != A.ncols or not A._stored.structure.symmetric:
+        return False
+    if not A._stored.iso and not A.isequal(A.T.new()):
+        return False
+    return loops or A.select(gb.select.diag).new().nvals < A.nvals
+
+
 def holds_names(graph: Graph, kind: str) -> bool:
     """Whether a file of that kind holds the names of the vertices."""
     if kind == "bitblas":
@@ -90,9 +101,18 @@ def written(graph: Graph, kind: str) -> dict[str, Any]:
     if lost:
         warn(f"a file of format {kind} does not hold {' and '.join(lost)}: they are left out")
     elif kind not in ("parquet", "bitblas") and any(str(name).lstrip("+-").isdecimal() for name in graph.labels or ()):
-        warn("names that are written as numbers are read as numbers, unless labels=True (--labels) says otherwise")
-    more: dict[str, Any] = {"directed": graph._directed} if kind == "bitblas" else {}
+        warn("names that are written as numbers are read as numbers, unless labels=True says otherwise")
+    more = direction_in(graph, kind)
     return {**more, "labels": graph.labels} if named else more
+
+
+def direction_in(graph: Graph, kind: str) -> dict[str, Any]:
+    """Options of the writer of such a file that make it state whether the graph is directed. An edge list cannot."""
+    if kind in ("bitblas", "npz", "parquet"):
+        return {"directed": graph.directed}
+    if kind == "mtx" and graph.directed and has_every_reverse(graph.matrix, loops=True):
+        return {"symmetry": "general"}  # a symmetric one is read as an undirected graph
+    return {}
 
 
 def loops(A: Any) -> Any:

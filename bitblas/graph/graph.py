@@ -67,10 +67,11 @@ class Graph(Methods, metaclass=methods.Named):
     # ---- from other things ----
 
     @classmethod
-    def from_edges(cls, edges: Iterable[tuple[Any, ...]], *, directed: bool = True, **options: Any) -> Graph:
+    def from_edges(cls, edges: Iterable[tuple[Any, ...]], *, directed: bool | None = None, **options: Any) -> Graph:
         """From pairs of vertices, or triples with a weight, all of one kind: integers from 0, or names (strings, or
-        anything that can be hashed: coordinates, dates). The rest is as in `from_table`: dup_op="plus" joins weights of
-        an edge that is there twice. InvalidValue for rows of unlike length or vertices of unlike kinds."""
+        anything that can be hashed: coordinates, dates). The rest is as in `from_table`: directed=False makes each one
+        an edge both ways, dup_op="plus" joins weights of an edge that is there twice. InvalidValue for rows of unlike
+        length or vertices of unlike kinds."""
         if isinstance(edges, str | os.PathLike):
             raise TypeError(f"edges: expected pairs, or triples with a weight, got {edges!r}; Graph.read reads a file")
         table = given.columns_of(edges)
@@ -79,25 +80,29 @@ class Graph(Methods, metaclass=methods.Named):
             options |= {"size": len(names), "labels": None}
         elif not len(table["source"]):
             options.setdefault("size", 0)
-        made = cls.from_table(table, weight="weight" if "weight" in table else None, directed=directed, **options)
-        return made if names is None else cls(made.matrix, names, directed=directed)
+        weight = "weight" if "weight" in table else None
+        made = cls.from_table(table, weight=weight, directed=directed, **options)
+        return made if names is None else cls(made.matrix, names, directed=made.directed)
 
     @classmethod
     def from_table(
         cls, table: Any, source: str = "source", target: str = "target", weight: str | None = None, *,
-        attributes: Iterable[str] = (), directed: bool = True, **options: Any,
+        attributes: Iterable[str] = (), directed: bool | None = None, **options: Any,
     ) -> Graph:  # fmt: skip
         """From a DataFrame of pandas or polars, an Arrow table or a dictionary of arrays, a row for each edge.
 
         attributes: columns of numbers that become attributes of the edges. directed: False: each row is an edge both
-        ways. The rest, and what is raised, is as in `bitblas.io.from_table`.
+        ways; None: True, and a warning says if every edge is present in both directions. The rest, and what is raised,
+        is as in `bitblas.io.from_table`.
         """
         made = _io().from_table(table, source, target, weight, directed=directed, **options)
+        if made.labels is None:
+            options["size"] = len(made)  # so that a warning about the numbers comes once
         more = {
-            name: _io().from_table(table, source, target, name, directed=directed, **options).matrix
+            name: _io().from_table(table, source, target, name, directed=made.directed, **options).matrix
             for name in attributes
         }
-        return cls(made.matrix, made.labels, directed=directed, attributes=more)
+        return cls(made.matrix, made.labels, directed=made.directed, attributes=more)
 
     @classmethod
     def from_networkx(

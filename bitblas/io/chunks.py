@@ -85,6 +85,7 @@ class EdgeChunks(FileChunks):
         self.asked, self.base, self.size, self.both = asked, base, size, both
         self.index = Names()
         self.labels: tuple[str, ...] | None = None
+        self.lowest = 0  # number of a vertex that has an edge, after the first time
         self.columns: Columns | None = None  # of a table of more columns
 
     def matrix(self, dup_op: Any, **how: Any) -> Any:
@@ -108,6 +109,7 @@ class EdgeChunks(FileChunks):
             for part in reader.taken():
                 yield part if self.both is None else self.both(*part)
         self.labels, self.shape = reader.labels, (reader.counted(), reader.counted())
+        self.lowest = reader.lowest
 
 
 class MatrixMarketChunks(FileChunks):

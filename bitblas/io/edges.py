@@ -77,7 +77,7 @@ class Reader:
             False,
         )  # what vertices are; whether zeros lead some, which is said
         self.lines = 0  # before the block
-        self.highest = -1  # number of a vertex
+        self.highest, self.lowest = -1, _EXACT  # number of a vertex
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
         self.index = Names()  # the labels, in the order in which they came
         self.head = b""  # the line that names the columns, if it has words
@@ -109,7 +109,9 @@ class Reader:
             block = self._begin(block)
         if self.layout.columns and block and not block.isspace():
             rows, cols, values = self._labelled(block) if self.layout.labels else self._numbered(block)
-            self.highest = max(self.highest, int(rows.max()), int(cols.max())) if len(rows) else self.highest
+            if len(rows):
+                self.highest = max(self.highest, int(rows.max()), int(cols.max()))
+                self.lowest = min(self.lowest, int(rows.min()), int(cols.min()))
             self.parts.append((rows, cols, values))
         self.lines += count
 
@@ -230,7 +232,7 @@ class Reader:
     def _tell_of_zeros(self) -> None:
         if self.guessed and not self.led:
             self.led = True
-            warn(f"{self.name}: numbers of vertices have zeros before them: labels=True (--labels) if 007 is a name")
+            warn(f"{self.name}: numbers of vertices have zeros before them: labels=True if 007 is a name")
 
     def blame(self, block: bytes) -> InvalidValue:
         """What is wrong with the lines of a block that are no edges."""

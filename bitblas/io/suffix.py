@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import os
 from collections.abc import Mapping
@@ -9,13 +10,15 @@ from typing import Any
 
 from ..exceptions import InvalidValue
 from ..graph import Graph
-from . import saved
+from . import matrixmarket, npz, saved
+from .assumptions import graph_of_matrix
 from .edgelist import read_edgelist, write_edgelist
 from .files import name_of
 from .matrixmarket import mmread, mmwrite
 from .npz import read_npz, write_npz
 from .parquet import read_parquet, write_parquet
 from .sif import read_sif
+from .tables import from_table
 
 FILE_FORMATS = {
     "mtx": "Matrix Market",
@@ -29,7 +32,7 @@ FILE_FORMATS = {
 }
 DELIMITERS = {"tsv": "\t", "csv": ",", "edges": " "}
 _SUFFIXES = {f".{name}": name for name in FILE_FORMATS} | {".mm": "mtx", ".el": "edges", ".txt": "edges"}
-_READERS: dict[str, Any] = {"mtx": mmread, "npz": read_npz, "parquet": read_parquet, "sif": read_sif}
+_READERS: dict[str, Any] = {"mtx": mmread, "npz": read_npz, "parquet": read_parquet, "sif": read_sif, "bitblas": saved.load}
 # Kinds that other libraries read: what makes a Graph of such a file.
 _OTHERS = {
     ".graphml": "bitblas.Graph.from_networkx(networkx.read_graphml(path))",
@@ -37,6 +40,11 @@ _OTHERS = {
     ".gexf": "bitblas.Graph.from_networkx(networkx.read_gexf(path))",
     ".dot": "bitblas.Graph.from_networkx(networkx.nx_pydot.read_dot(path)), with pydot installed",
     ".gv": "bitblas.Graph.from_networkx(networkx.nx_pydot.read_dot(path)), with pydot installed",
+}
+# Options that a reader takes besides those in its signature.
+_MORE = {
+    "parquet": [p.name for p in inspect.signature(from_table).parameters.values() if p.kind is p.KEYWORD_ONLY],
+    "sif": ["name", "dtype", "device", "format", "tile", "packed"],
 }
 # What other libraries call the options of edge lists.
 _ELSEWHERE = {
@@ -67,12 +75,26 @@ def file_format_of(source: Any, given: str | None = None, more: Mapping[str, str
     if suffix not in known:
         raise InvalidValue(
             f"{name_of(source)}: expected a name that ends in {', '.join(known)}, or the format of the file: "
-            "file_format='edges' (--input-format edges), 'csv', .."
+            "file_format='edges', 'csv', .."
         )
     return known[suffix]
 
 
-def _refuse_others(function: Any, options: Mapping[str, Any]) -> None:
+def _refuse_others(reader: Any, kind: str, options: Mapping[str, Any]) -> None:
+    """TypeError for options that a reader does not have."""
+    _refuse_elsewhere(reader, options)
+    parameters = list(inspect.signature(reader).parameters.values())[1:]
+    known = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
+    known += [name for name in ("directed", *_MORE.get(kind, ())) if name not in known]
+    wrong = next((name for name in options if name not in known), None)
+    if wrong is not None:
+        near = difflib.get_close_matches(wrong, known, 1)
+        hint = f". Hint: did you mean {near[0]!r}?" if near else ""
+        expected = f"read: expected options of a file of format {kind} ({', '.join(known)})"
+        raise TypeError(f"{expected}, got {wrong!r}{hint}")
+
+
+def _refuse_elsewhere(function: Any, options: Mapping[str, Any]) -> None:
     """TypeError for options that other libraries have, with the name here."""
     for name in options:
         if name in _ELSEWHERE and name not in inspect.signature(function).parameters:
@@ -106,11 +128,16 @@ def read(source: Any, /, file_format: str | None = None, **options: Any) -> Grap
         )
     kind = file_format_of(source, file_format)
     reader = _READERS.get(kind, read_edgelist)
-    _refuse_others(reader, options)
-    if kind == "mtx":
-        return Graph(mmread(source, **options))
-    if kind == "npz":
-        return Graph(read_npz(source, **options))
+    _refuse_others(reader, kind, options)
+    if kind in ("mtx", "npz"):
+        directed = options.pop("directed", None)
+        if kind == "mtx":
+            A, symmetry = matrixmarket.read_with_symmetry(source, **options)
+            stated = False if symmetry == "symmetric" else None
+        else:
+            A, stated = npz.read_with_direction(source, **options)
+        how = {name: options[name] for name in ("dup_op", "format", "tile", "packed") if name in options}
+        return graph_of_matrix(name_of(source), A, None, directed, stated=stated, **how)
     if kind == "bitblas":
         return saved.load(_path(source), **options)
     if kind in ("parquet", "sif"):
@@ -134,7 +161,7 @@ def write(target: Any, matrix: Any, file_format: str | None = None, *, labels: A
     """
     kind = written_as(target, file_format)
     if kind in DELIMITERS:
-        _refuse_others(write_edgelist, options)
+        _refuse_elsewhere(write_edgelist, options)
     if kind == "mtx":
         mmwrite(target, matrix, **options)
     elif kind == "npz":
