@@ -81,9 +81,7 @@ def read_edgelist(
         storage: dict[str, Any] = {"device": device, "format": format, "tile": tile, "packed": packed}
         A = edges.matrix(dup_op=dup_op, dtype=dtype, name=name, **storage)
         if size is None and labels is None and edges.labels is None:
-            check_numbering(
-                edges.name, A.nrows, edges.lowest, lambda: count_used_in(A), base_given=base is not None
-            )
+            check_numbering(edges.name, A.nrows, edges.lowest, lambda: count_used_in(A), base_given=base is not None)
         return graph_of(edges.name, A, edges.labels, directed)
     with opened(source, progress) as stream:
         reader = Reader(stream.name, asked, first, size)
@@ -92,9 +90,7 @@ def read_edgelist(
     rows, cols, values = reader.finish()
     n = reader.vertices
     if size is None and labels is None and reader.labels is None:
-        check_numbering(
-            reader.name, n, reader.lowest, lambda: count_used(rows, cols, n), base_given=base is not None
-        )
+        check_numbering(reader.name, n, reader.lowest, lambda: count_used(rows, cols, n), base_given=base is not None)
     check_fits(reader.name, n, n, len(rows) * (2 if directed is False else 1))
 
     def where(i: int, j: int) -> str:

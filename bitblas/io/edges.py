@@ -9,6 +9,7 @@ import csv
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from .header import (
     dividing,
     integers,
     names_columns,
-    of_middle,
+    of_texts,
     unmarked,
     warn_of_mark,
     without_comments,
@@ -28,7 +29,18 @@ from .header import (
 )  # fmt: skip
 from .names import LEAST, Names, fields_of
 from .scan import Fault, checked
-from .weights import INTEGER, WEIGHT, is_weight, kind_of, numbers_of, of_weight, plain_numbers, table_of, value_of
+from .weights import (
+    INTEGER,
+    WEIGHT,
+    is_text,
+    is_weight,
+    kind_of,
+    numbers_of,
+    of_weight,
+    plain_numbers,
+    table_of,
+    value_of,
+)
 
 _EXACT = 1 << 53  # integers beyond are not exact as FP64
 
@@ -81,6 +93,8 @@ class Reader:
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
         self.index = Names()  # the labels, in the order in which they came
         self.head = b""  # the line that names the columns, if it has words
+        self.names: list[str] = []  # of the columns
+        self.first = 0  # number of the line that was found not to name them
         self.wrong: list[str] = []  # what is said of lines that are no edges, of the block that was refused
         self.hint = ""  # and of what they may be
 
@@ -144,8 +158,15 @@ class Reader:
         header = layout.header
         if header is None:
             header = names_columns(self.name, fields, lines, block, layout.labels, layout.weights, layout.decimal)
+            self.first = number
+            if header is None:
+                raise self._fault(
+                    number, "expected either names of columns or an edge",
+                    f"{self._shown(fields)}. Hint: header=True if this line names the columns, header=False if it is "
+                    "an edge",
+                )  # fmt: skip
         if header:
-            self.layout = replace(layout, header=False)
+            self.layout, self.names = replace(layout, header=False), fields
             *before, rest = block.split(b"\n", number - self.lines)
             if len(before) < number - self.lines:  # nothing follows
                 rest = b""
@@ -156,7 +177,9 @@ class Reader:
         columns = len(fields)
         if columns not in (2, 3) or (layout.weights and columns == 2):
             wanted = "two vertices and a weight" if layout.weights else "two vertices and at most one weight"
-            got = f"{columns} column{'s' * (columns != 1)}{dividing(fields, layout.delimiter)}"
+            below = None if self.names else next((words for _, words in islice(self._lines(block), 1, None)), None)
+            hint = dividing(fields, layout.delimiter, self.names or fields, below)
+            got = f"{columns} column{'s' * (columns != 1)}{hint}"
             raise self._fault(number, f"expected {wanted}", got)
         weights, labels = columns == 3 and layout.weights is not False, layout.labels
         if labels is None:
@@ -241,13 +264,26 @@ class Reader:
         for number, fields in self._lines(block):
             count += 1
             if (expected := self._lacking(fields)) is not None:
-                self.hint = self.hint or (of_weight(fields[2], self.layout.decimal) if expected == WEIGHT else "")
+                if expected == WEIGHT:
+                    naming = self._naming() if number == self.first else ""
+                    self.hint = self.hint or of_weight(fields[2], self.layout.decimal) or naming
                 self.wrong.append(f"line {number}: expected {expected}, got {self._shown(fields)}")
-        if count == len(self.wrong) > 1 and self.layout.labels and len(fields) == 3 and not self.hint:
-            self.hint = of_middle(fields)
+        if self.wrong and (word := self._text_in_all(block, count)):
+            self.hint = of_texts(word)
         if self.wrong:
             return InvalidValue(f"{self.name}, {self.wrong[0]}{self.hint}")
         return self._fault(number, f"expected {self.layout.line}", "something else in this line or above")
+
+    def _naming(self) -> str:
+        """A hint for a first line that was found not to name the columns."""
+        return "" if self.names else f". Hint: header=True if line {self.first} names the columns"
+
+    def _text_in_all(self, block: bytes, count: int) -> str:
+        """The third field of the first of so many lines, if all of them have a text there, which alone is wrong."""
+        if self.hint not in ("", self._naming()) or len(self.wrong) != count or (count == 1 and self.hint):
+            return ""
+        rows = [fields for _, fields in self._lines(block)]
+        return rows[0][2] if all(self._lacking(row) == WEIGHT and is_text(row[2]) for row in rows) else ""
 
     def _lacking(self, fields: list[str]) -> str | None:
         """What was expected of a line that is no edge; None for one that is."""

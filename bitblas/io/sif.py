@@ -15,8 +15,8 @@ from .files import opened
 
 
 def read_sif(
-    source: Any, *, relations: Collection[str] | None = None, directed: bool | None = None, progress: bool | None = None,
-    **storage: Any,
+    source: Any, *, relations: Collection[str] | None = None, directed: bool | None = None,
+    progress: bool | None = None, **storage: Any,
 ) -> Graph:  # fmt: skip
     """Read a file of Cytoscape: a Graph whose vertices have the names of the file, without weights.
 

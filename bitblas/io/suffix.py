@@ -32,7 +32,13 @@ FILE_FORMATS = {
 }
 DELIMITERS = {"tsv": "\t", "csv": ",", "edges": " "}
 _SUFFIXES = {f".{name}": name for name in FILE_FORMATS} | {".mm": "mtx", ".el": "edges", ".txt": "edges"}
-_READERS: dict[str, Any] = {"mtx": mmread, "npz": read_npz, "parquet": read_parquet, "sif": read_sif, "bitblas": saved.load}
+_READERS: dict[str, Any] = {
+    "mtx": mmread,
+    "npz": read_npz,
+    "parquet": read_parquet,
+    "sif": read_sif,
+    "bitblas": saved.load,
+}
 # Kinds that other libraries read: what makes a Graph of such a file.
 _OTHERS = {
     ".graphml": "bitblas.Graph.from_networkx(networkx.read_graphml(path))",
@@ -82,7 +88,8 @@ def file_format_of(source: Any, given: str | None = None, more: Mapping[str, str
 
 def _refuse_others(reader: Any, kind: str, options: Mapping[str, Any]) -> None:
     """TypeError for options that a reader does not have."""
-    _refuse_elsewhere(reader, options)
+    if kind in DELIMITERS:
+        _refuse_elsewhere(reader, options)
     parameters = list(inspect.signature(reader).parameters.values())[1:]
     known = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
     known += [name for name in ("directed", *_MORE.get(kind, ())) if name not in known]

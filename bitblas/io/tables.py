@@ -33,8 +33,8 @@ def from_table(
     """A Graph of the rows of a table: a DataFrame of pandas or polars, an Arrow table, or a dictionary of arrays.
 
     source, target: the columns of the two ends of each edge, integers from 0 (or base=1), or else names (strings),
-    which are numbered in the order in which they come. weight: the column of values, numbers; None: a pattern. decimal: "," or
-    "." if that column may hold texts: numbers with this before the fraction. size: the number of vertices; None: as
+    which are numbered in the order in which they come. weight: the column of values, numbers; None: a pattern. decimal:
+    "," or "." if that column may hold texts: numbers with this before the fraction. size: the number of vertices; None: as
     many as the largest number says; not for names. labels: True: integers are names too, ids of which most are not
     there (a warning says where that seems so); False: names are refused. base: the number of the first vertex, 0 or 1;
     None: 0, and a warning says if that vertex has no edges. directed: False: every row is an edge in both directions;
