@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,12 @@ LOOKED_AT = 1 << 16  # entries up to which the text of a graph says whether it h
 def _io() -> Any:
     """bitblas.io, whose readers make Graphs."""
     return above["io"]()
+
+
+def _options() -> list[str]:
+    """The options of `bitblas.io.from_table` besides its columns."""
+    parameters = inspect.signature(_io().from_table).parameters.values()
+    return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
 
 
 class Graph(Methods, metaclass=methods.Named):
@@ -75,6 +82,7 @@ class Graph(Methods, metaclass=methods.Named):
         if isinstance(edges, str | os.PathLike):
             raise TypeError(f"edges: expected pairs, or triples with a weight, got {edges!r}; Graph.read reads a file")
         table = given.columns_of(edges)
+        given.check_options("from_edges", options, _options(), {"weight": "the third value of a triple is its weight"})
         names = given.numbered(table)
         if names is not None:
             options |= {"size": len(names), "labels": None}
@@ -95,6 +103,7 @@ class Graph(Methods, metaclass=methods.Named):
         ways; None: True, and a warning says if every edge is present in both directions. The rest, and what is raised,
         is as in `bitblas.io.from_table`.
         """
+        given.check_options("from_table", options, _options())
         made = _io().from_table(table, source, target, weight, directed=directed, **options)
         if made.labels is None:
             options["size"] = len(made)  # so that a warning about the numbers comes once

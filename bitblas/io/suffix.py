@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import os
 from collections.abc import Mapping
 from typing import Any
 
 from ..exceptions import InvalidValue
-from ..graph import Graph
+from ..graph import Graph, given
 from . import matrixmarket, npz, saved
 from .assumptions import graph_of_matrix
 from .edgelist import read_edgelist, write_edgelist
@@ -93,12 +92,7 @@ def _refuse_others(reader: Any, kind: str, options: Mapping[str, Any]) -> None:
     parameters = list(inspect.signature(reader).parameters.values())[1:]
     known = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
     known += [name for name in ("directed", *_MORE.get(kind, ())) if name not in known]
-    wrong = next((name for name in options if name not in known), None)
-    if wrong is not None:
-        near = difflib.get_close_matches(wrong, known, 1)
-        hint = f". Hint: did you mean {near[0]!r}?" if near else ""
-        expected = f"read: expected options of a file of format {kind} ({', '.join(known)})"
-        raise TypeError(f"{expected}, got {wrong!r}{hint}")
+    given.check_options(f"read of a file of format {kind}", options, known)
 
 
 def _refuse_elsewhere(function: Any, options: Mapping[str, Any]) -> None:

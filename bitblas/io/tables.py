@@ -34,8 +34,8 @@ def from_table(
 
     source, target: the columns of the two ends of each edge, integers from 0 (or base=1), or else names (strings),
     which are numbered in the order in which they come. weight: the column of values, numbers; None: a pattern. decimal:
-    "," or "." if that column may hold texts: numbers with this before the fraction. size: the number of vertices; None: as
-    many as the largest number says; not for names. labels: True: integers are names too, ids of which most are not
+    "," or "." if that column may hold texts: numbers with this before the fraction. size: the number of vertices; None:
+    as many as the largest number says; not for names. labels: True: integers are names too, ids of which most are not
     there (a warning says where that seems so); False: names are refused. base: the number of the first vertex, 0 or 1;
     None: 0, and a warning says if that vertex has no edges. directed: False: every row is an edge in both directions;
     where both are there, with other weights, the lesser one stands; None: True, and a warning says if every edge is
@@ -145,6 +145,8 @@ def _column(table: Any, name: str) -> np.ndarray:
     missing = getattr(column, "null_count", 0)  # of polars a method, of Arrow a number
     missing = missing() if callable(missing) else missing
     array = np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
+    if not array.ndim:
+        raise InvalidValue(f"column {name!r}: expected a list or an array, got {table[name]!r}")
     if array.dtype == object and not missing:
         missing = sum(value is None or value != value for value in array)
     if missing:

@@ -71,11 +71,9 @@ def _in_thousands(text: str) -> str:
 
 def _of_text(word: str) -> str:
     """A hint for a column of weights that holds words."""
-    return (
-        ""
-        if is_weight(word.strip())
-        else ". Hint: the column holds text: weight=None (pairs instead of triples) leaves it out"
-    )
+    if is_weight(word.strip()):
+        return ""
+    return ". Hint: the column holds text: weight=None (pairs instead of triples) leaves it out"
 
 
 def value_of(integer: str) -> int:
