@@ -13,6 +13,7 @@ from typing import Any
 
 from .parser import parser
 from .source import Fault
+from .wording import worded
 
 __all__ = ["main"]
 
@@ -46,12 +47,12 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _warn(message: Warning | str, *where: Any, **more: Any) -> None:
-    print("bitblas: warning:", " ".join(str(message).split()), file=sys.stderr)
+    print("bitblas: warning:", " ".join(worded(str(message)).split()), file=sys.stderr)
 
 
 def _complain(error: BaseException) -> int:
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    print("bitblas: error:", " ".join(text.split()) or type(error).__name__, file=sys.stderr)
+    print("bitblas: error:", " ".join(worded(text).split()) or type(error).__name__, file=sys.stderr)
     return 2

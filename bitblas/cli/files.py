@@ -13,7 +13,7 @@ import numpy as np
 
 from ..exceptions import DeviceError
 from ..formats import TILES, format_of, tiled
-from ..graph.edges import holds_names
+from ..graph.edges import direction_in, has_every_reverse, holds_names
 from ..io import FILE_FORMATS, host_coo, write
 from ..io.suffix import written_as
 from ..plan.forms import FORMATS
@@ -246,8 +246,9 @@ def convert(args: argparse.Namespace) -> None:
     A = graph.matrix
     dropped = graph.labels is not None and not holds_names(graph, kind)
     names = {} if graph.labels is None or dropped else {"labels": graph.labels}
-    ways = {"directed": False} if args.undirected and kind == "bitblas" else {}
-    write(output.target(args.out), A, kind, **names, **ways, **own)
+    if args.output_undirected and not has_every_reverse(A, loops=True):
+        raise Fault("--output-undirected: expected a symmetric matrix, got one that is not")
+    write(output.target(args.out), A, kind, **names, **(direction_in(graph, kind) | own))
     seconds = time.perf_counter() - start
     made = {"file": args.file, **facts(A), "out": args.out, "output_format": kind, "labels_dropped": dropped}
     size = f" {os.path.getsize(args.out)} bytes," if os.path.isfile(args.out) else ""

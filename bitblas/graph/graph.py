@@ -89,8 +89,8 @@ class Graph(Methods, metaclass=methods.Named):
         elif not len(table["source"]):
             options.setdefault("size", 0)
         weight = "weight" if "weight" in table else None
-        made = cls.from_table(table, weight=weight, directed=directed, **options)
-        return made if names is None else cls(made.matrix, names, directed=made.directed)
+        made = _io().tables.graph_of_table("edges", table, *given.NAMES[:2], weight, directed=directed, **options)
+        return cls(made.matrix, made.labels if names is None else names, directed=made.directed)
 
     @classmethod
     def from_table(

@@ -178,8 +178,8 @@ def example(names: list[str], row: list[str]) -> list[int]:
 def of_texts(word: str) -> str:
     """A hint for lines whose third column is never a number. word: the first one there."""
     return (
-        f". Hint: the third column holds text, {word!r}: weights=False leaves it out, columns=[0, 2] takes it instead "
-        "of the second"
+        ". Hint: columns=[0, 2] takes the third column instead of the second, weights=False leaves it out; it holds "
+        f"text, {word!r}"
     )
 
 

@@ -13,7 +13,7 @@ from ..exceptions import InvalidValue
 from ..graph import Graph
 from .columns import asked as columns_asked
 from .files import created, name_of
-from .tables import EDGES, from_table, to_arrow
+from .tables import EDGES, graph_of_table, to_arrow
 
 _KEY = b"bitblas.directed"  # in the metadata of a table, and what it may be
 _STATED = {b"true": True, b"false": False}
@@ -63,11 +63,13 @@ def read_parquet(
     stated = _STATED.get((found.schema.metadata or {}).get(_KEY, b""))
     try:
         if stated is False and directed is not True:  # each edge is in the table in both directions
-            made = from_table(table, source, target, weight, directed=True, **options)
+            made = graph_of_table(name, table, source, target, weight, directed=True, **options)
             return Graph(made.matrix, made.labels, directed=False)
-        return from_table(table, source, target, weight, directed=stated if directed is None else directed, **options)
+        ways = stated if directed is None else directed
+        return graph_of_table(name, table, source, target, weight, directed=ways, **options)
     except InvalidValue as error:
-        raise InvalidValue(f"{name}: {error}") from None
+        text = str(error)
+        raise InvalidValue(text if text.startswith(f"{name}:") else f"{name}: {text}") from None
 
 
 def _chosen(name: str, columns: Sequence[str | int], known: list[str]) -> tuple[str, str, str | None]:

@@ -49,7 +49,7 @@ _OTHERS = {
 # Options that a reader takes besides those in its signature.
 _MORE = {
     "parquet": [p.name for p in inspect.signature(from_table).parameters.values() if p.kind is p.KEYWORD_ONLY],
-    "sif": ["name", "dtype", "device", "format", "tile", "packed"],
+    "sif": ["name", "dup_op", "dtype", "device", "format", "tile", "packed"],
 }
 # What other libraries call the options of edge lists.
 _ELSEWHERE = {

@@ -45,6 +45,19 @@ def from_table(
     Raises InvalidValue for a column that is not there, has missing values (NaN too) or is of another kind, for a vertex
     out of range, and for an edge with a weight that is there twice in one direction, without dup_op.
     """
+    return graph_of_table(
+        "table", table, source, target, weight, size=size, labels=labels, base=base, directed=directed, decimal=decimal,
+        dup_op=dup_op, dtype=dtype, name=name, device=device, format=format, tile=tile, packed=packed,
+    )  # fmt: skip
+
+
+def graph_of_table(
+    place: str, table: Any, source: str, target: str, weight: str | None = None, *, size: int | None = None,
+    labels: bool | None = None, base: int | None = None, directed: bool | None = None, decimal: str | None = None,
+    dup_op: Any = None, dtype: Any = None, name: str | None = None, device: str | None = None,
+    format: str | None = None, tile: int | None = None, packed: bool | None = None,
+) -> Graph:  # fmt: skip
+    """The Graph that `from_table` returns. place: how messages call the table."""
     if isinstance(table, str | os.PathLike):
         raise TypeError(f"table: expected a table, got {os.fspath(table)!r}; Graph.read(path) reads a file")
     if not given.is_table(table):
@@ -78,7 +91,7 @@ def from_table(
         rows, cols = rows - first, cols - first
     if given_size is None and labels is None and len(rows):
         lowest = min(int(rows.min()), int(cols.min()))
-        check_numbering("table", size, lowest, lambda: count_used(rows, cols, size), base_given=base is not None)
+        check_numbering(place, size, lowest, lambda: count_used(rows, cols, size), base_given=base is not None)
 
     def where(i: int, j: int) -> str:
         one, other = (k + first if known is None else known[k] for k in (i, j))
@@ -86,10 +99,10 @@ def from_table(
         return f": expected every edge once, got {one!r} to {other!r} twice, in rows {at[0]} and {at[1]}"
 
     matrix = build(
-        "table", rows, cols, values, (size, size), dup_op=dup_op, dtype=dtype, name=name,
+        place, rows, cols, values, (size, size), dup_op=dup_op, dtype=dtype, name=name,
         directed=directed is not False, where=where, device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
-    return graph_of("table", matrix, known, directed)
+    return graph_of(place, matrix, known, directed)
 
 
 def _size_of(rows: np.ndarray, cols: np.ndarray, first: int) -> int:
