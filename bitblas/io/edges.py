@@ -234,13 +234,15 @@ class Reader:
             return self._quoted(block)
         if layout.decimal == ",":
             if b"." in text:
-                raise self.blame(block)
+                return self._quoted(block)
             text = text.replace(b",", b".")
         kind = kind_of(text)
         try:
             count, led = checked(block, text, kind, None if mark is None else mark.encode(), layout.columns)
             table = table_of(text, kind, count).reshape(-1, layout.columns)
         except (Fault, ValueError, OverflowError):
+            if layout.columns == 3 and not layout.weights:  # whatever is in the third
+                return self._quoted(block)
             raise self.blame(block) from None
         ends = table[:, :2]
         if ends.min() < self.base or ends.max() >= self.limit:
@@ -294,7 +296,7 @@ class Reader:
             for end in fields[:2]:
                 if not INTEGER.fullmatch(end) or not self.base <= value_of(end) < self.limit:
                     return f"vertices from {self.base}" + ("" if self.size is None else f" to {self.limit - 1}")
-        if len(fields) == 3 and (layout.weights or not layout.labels) and not is_weight(fields[2], layout.decimal):
+        if len(fields) == 3 and layout.weights and not is_weight(fields[2], layout.decimal):
             return WEIGHT
         return None
 
@@ -314,7 +316,7 @@ class Reader:
         return pairs[:, 0], pairs[:, 1], weights
 
     def _quoted(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Numbers of which some stand in quotes."""
+        """Numbers of which some are in quotes, or next to a column of something else, line by line."""
         ends, weights = self._one_by_one(block)
         if any(map(LED_BY_ZERO.fullmatch, ends)):
             self._tell_of_zeros()
