@@ -260,3 +260,24 @@ def test_commands_follow_the_same_rule(capsys, tmp_path):
     path.write_text("a,b,3\n")
     assert cli.main(["convert", str(path), "--out", str(tmp_path / "d.csv"), "--output-undirected"]) == 2
     assert "--output-undirected: expected a symmetric matrix" in capsys.readouterr().err
+
+
+def test_vertices_that_a_list_of_edges_does_not_hold(capsys, tmp_path):
+    """Those without edges, if they have names or come last: a warning says so, and how they are read."""
+    named = Graph.from_edges([("a", "b")]).with_vertices(["x", "a", "b", "y"])
+    numbered = Graph.from_edges([(0, 2)], size=5)
+    for kind in ("csv", "edges", "parquet"):
+        if kind == "parquet":
+            pytest.importorskip("pyarrow")
+        with pytest.warns(UserWarning, match=rf"format {kind} does not hold vertices without edges \('x', 'y'\)"):
+            named.write(tmp_path / f"a.{kind}")
+        with pytest.warns(UserWarning, match=r"after the last one with edges \(size=5 reads them\)"):
+            numbered.write(tmp_path / f"b.{kind}")
+        assert Graph.read(tmp_path / f"b.{kind}", size=5).matrix.isequal(numbered.matrix)
+    named.write(tmp_path / "a.bitblas")
+    assert Graph.read(tmp_path / "a.bitblas").labels == named.labels
+    numbered.write(tmp_path / "b.npz")
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert cli.main(["convert", str(tmp_path / "b.npz"), "--out", str(tmp_path / "c.csv")]) == 0
+    assert "(--size 5 reads them): they are left out" in capsys.readouterr().err

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..exceptions import DeviceError
+from ..exceptions import DeviceError, warn
 from ..formats import TILES, format_of, tiled
-from ..graph.edges import direction_in, has_every_reverse, holds_names
+from ..graph.edges import direction_in, has_every_reverse, holds_names, vertices_lost
 from ..io import FILE_FORMATS, host_coo, write
 from ..io.suffix import written_as
 from ..plan.forms import FORMATS
@@ -246,6 +246,8 @@ def convert(args: argparse.Namespace) -> None:
     A = graph.matrix
     dropped = graph.labels is not None and not holds_names(graph, kind)
     names = {} if graph.labels is None or dropped else {"labels": graph.labels}
+    if lost := vertices_lost(graph, kind):
+        warn(f"a file of format {kind} does not hold {lost[0]}: they are left out")
     if args.output_undirected and not has_every_reverse(A, loops=True):
         raise Fault("--output-undirected: expected a symmetric matrix, got one that is not")
     write(output.target(args.out), A, kind, **names, **(direction_in(graph, kind) | own))

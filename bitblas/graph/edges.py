@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import extras
 from ..exceptions import InvalidValue, warn
 from . import arguments, given
@@ -98,12 +100,31 @@ def written(graph: Graph, kind: str) -> dict[str, Any]:
     named = bool(graph.labels) and holds_names(graph, kind)
     lost = ["the names of the vertices"] if graph.labels and not named else []
     lost += [f"the attributes {', '.join(graph.attributes)}"] if graph.attributes else []
+    lost += vertices_lost(graph, kind)
     if lost:
         warn(f"a file of format {kind} does not hold {' and '.join(lost)}: they are left out")
     elif kind not in ("parquet", "bitblas") and any(str(name).lstrip("+-").isdecimal() for name in graph.labels or ()):
         warn("names that are written as numbers are read as numbers, unless labels=True says otherwise")
     more = direction_in(graph, kind)
     return {**more, "labels": graph.labels} if named else more
+
+
+def vertices_lost(graph: Graph, kind: str) -> list[str]:
+    """What a list of edges does not hold: vertices without edges, if they have names, or come after all others."""
+    from ..io.build import host_coo
+
+    A = graph.matrix
+    if kind in ("mtx", "npz", "bitblas") or A.nrows != A.ncols:
+        return []
+    there = np.zeros(A.nrows, bool)
+    for ends in host_coo(A)[:2]:
+        there[ends] = True
+    if graph.labels is None:
+        last = not there[-1:].all()
+        return [f"vertices without edges after the last one with edges (size={A.nrows} reads them)"] if last else []
+    lone = np.flatnonzero(~there).tolist()
+    some = ", ".join(repr(graph.labels[k]) for k in lone[:3]) + ", .." * (len(lone) > 3)
+    return [f"vertices without edges ({some})"] if lone else []
 
 
 def direction_in(graph: Graph, kind: str) -> dict[str, Any]:

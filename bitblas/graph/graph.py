@@ -139,8 +139,9 @@ class Graph(Methods, metaclass=methods.Named):
         """From a file, by its suffix: an edge list (.csv, .tsv, .txt), Matrix Market, .npz, .parquet, .bitblas.
 
         Of an edge list, `options` are header=True or False (whether the first line names the columns), delimiter=";",
-        directed=False (every line is an edge both ways), dup_op="plus" (joins the weights of an edge that is there
-        twice), weights=False, labels=True, base=1: see `bitblas.io.read_edgelist`, and `bitblas.io.read` for the rest.
+        dup_op="plus" (joins the weights of an edge that is there twice), weights=False, labels=True, base=1: see
+        `bitblas.io.read_edgelist`, and `bitblas.io.read` for the rest. directed=False: every edge leads both ways;
+        None: as the file states, else True, and a warning says if every edge is present in both directions.
         """
         return _io().read(source, file_format, **options)
 
@@ -272,7 +273,11 @@ class Graph(Methods, metaclass=methods.Named):
         return _io().to_igraph(self, directed=self.directed)
 
     def write(self, target: Any, file_format: str | None = None, **options: Any) -> None:
-        """Into a file of any kind: see `bitblas.io.write`. A warning says what it cannot hold: names, attributes."""
+        """Into a file of any kind: see `bitblas.io.write`. A warning says what it cannot hold: names, attributes.
+
+        Whether the graph is directed is stated in .npz, .parquet, .bitblas and (symmetric or not) .mtx. An edge list of
+        an undirected graph has a line for each direction, or with directed=False one for each edge; read it with
+        directed=False, too."""
         more = edges.written(self, _io().file_format_of(target, file_format))
         _io().write(target, self.matrix, file_format, **(more | options))
 

@@ -120,7 +120,10 @@ def read(source: Any, /, file_format: str | None = None, **options: Any) -> Grap
 
     file_format: mtx, npz, bitblas, tsv, csv, edges, parquet or sif; None: as the suffix says. options: those of
     `mmread`, `read_npz`, `read_edgelist`, `read_parquet`, `read_sif`, or of `Matrix.load`, which also say what is
-    raised; a file of bitblas is verified.
+    raised; a file of bitblas is verified. directed: of every kind; False: each edge is one in both directions, of which
+    the lesser weight stands, or what dup_op makes of both. None: as the file states (a Matrix Market file that is
+    symmetric, or what `Graph.write` wrote as npz, parquet or bitblas), else True, and a warning says if every edge is
+    present in both directions with the same weight. TypeError for an option that the kind of file does not have.
     """
     if isinstance(source, list | tuple):
         raise TypeError(
@@ -158,7 +161,7 @@ def write(target: Any, matrix: Any, file_format: str | None = None, *, labels: A
     a table or a file of bitblas' own.
 
     options: those of `mmwrite`, `write_npz`, `Matrix.save` (and `directed`), `write_parquet` or `write_edgelist`, which
-    also say what is raised.
+    also say what is raised. `Graph.write` states in addition whether the graph is directed.
     """
     kind = written_as(target, file_format)
     if kind in DELIMITERS:
