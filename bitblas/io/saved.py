@@ -66,7 +66,7 @@ def load(
 
     file = Container(path)
     A = gb.Matrix._of_file(file, True, name, device, check_layout(format, tile, packed))
-    storage = {"format": format, "tile": tile, "packed": packed}
+    storage: dict[str, Any] = {"format": format, "tile": tile, "packed": packed}
     section = next((s for s in file.sections if s.name == NAME), None)
     if section is None:
         return graph_of_matrix(str(path), A, None, directed, dup_op=dup_op, **storage)
