@@ -67,6 +67,9 @@ def test_every_argument_has_an_option():
         "the format: file_format='edges', 'csv'": "the format: --input-format edges, 'csv'",
         "a.csv: columns: expected some": "a.csv: --columns: expected some",
         "precision: expected 1": "--precision: expected 1",
+        "argument max_iter: expected 1": "--max-iter: expected 1",
+        "argument A: expected a square": "the graph: expected a square",
+        "argument frontier: expected": "argument frontier: expected",  # without an option
         "got /data/base=1/size=3.csv": "got /data/base=1/size=3.csv",  # a path
         "labels=7": "labels=7",
     }.items(),

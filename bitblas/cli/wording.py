@@ -9,6 +9,8 @@ import ast
 import re
 import shlex
 
+from .commands import FLAGS
+
 # Arguments with a value that has an option of its own.
 WHOLE = {
     ("directed", "False"): "--undirected", ("directed", "True"): "--directed", ("header", "False"): "--no-header",
@@ -30,15 +32,23 @@ PHRASES = {
 _VALUE = r"""\[[^\]]*\]|'[^']*'|"[^"]*"|True|False|None|\d+(?:\.\d+)?"""
 _ARGUMENT = re.compile(rf"(?<![\w./\\-])({'|'.join({name for name, _ in WHOLE} | set(VALUED))})=({_VALUE})?(?![\w/\\])")
 _FIRST = re.compile(rf"(?:(?<=^)|(?<=: ))({'|'.join(NAMED)})(?=: expected)")
+_OF_ALGORITHM = re.compile(r"\bargument (\w+)(?=: expected)")
 _DUP_OP = re.compile(r"(?<![\w./\\-])dup_op(?![\w/\\=])")
 
 
 def worded(text: str) -> str:
     """A message with options in the place of arguments."""
+    text = _OF_ALGORITHM.sub(_named, text)
     for words, instead in PHRASES.items():
         text = text.replace(words, instead)
     text = _FIRST.sub(lambda found: NAMED[found[1]], text)
     return _DUP_OP.sub("--dup-op", _ARGUMENT.sub(_option, text))
+
+
+def _named(found: re.Match[str]) -> str:
+    """How a message about an argument of an algorithm begins."""
+    flag = f"--{found[1].replace('_', '-')}"
+    return "the graph" if found[1] == "A" else flag if flag in FLAGS else found[0]
 
 
 def _option(found: re.Match[str]) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..exceptions import InvalidValue, OutOfMemory
+from ..graph import given
 from .archive import Archive, Header
 from .build import build
 from .files import check_fits, created, name_of
@@ -200,6 +201,6 @@ def write_npz(
     parts = ("row", "col") if layout == "coo" else _COMPRESSED
     arrays = {name: getattr(made, name) for name in parts}
     arrays |= {"format": layout.encode("ascii"), "shape": made.shape, "data": made.data, "_is_array": True}
-    arrays |= {} if directed is None else {DIRECTED: bool(directed)}
+    arrays |= {} if given.flag("directed", directed) is None else {DIRECTED: directed}
     with created(target) as stream:
         (np.savez_compressed if compressed else np.savez)(stream, **arrays)

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import extras
 from ..exceptions import InvalidValue
-from ..graph import Graph
+from ..graph import Graph, given
 from .columns import asked as columns_asked
 from .files import created, name_of
 from .tables import EDGES, graph_of_table, to_arrow
@@ -89,8 +89,8 @@ def write_parquet(
     Raises InvalidValue for labels that do not fit, ImportError without pyarrow.
     """
     parquet, table = load(), to_arrow(A, labels)
-    if directed is not None:
-        text = next(text for text, value in _STATED.items() if value is directed)
+    if given.flag("directed", directed) is not None:
+        text = b"true" if directed else b"false"
         table = table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: text})
     with created(target) as stream:
         parquet.write_table(table, stream)
