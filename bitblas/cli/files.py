@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..exceptions import DeviceError, warn
+from ..exceptions import DeviceError
 from ..formats import TILES, format_of, tiled
 from ..graph.edges import direction_in, has_every_reverse, holds_names, vertices_lost
 from ..io import FILE_FORMATS, host_coo, write
@@ -21,6 +21,7 @@ from ..plan.profile import Orders
 from . import output
 from .source import TEXTS, Fault, check_tile, facts, load
 from .ticker import Ticker
+from .wording import worded
 
 QUANTILES = {"min": 0, "25 %": 25, "median": 50, "75 %": 75, "90 %": 90, "99 %": 99, "max": 100}
 
@@ -246,8 +247,6 @@ def convert(args: argparse.Namespace) -> None:
     A = graph.matrix
     dropped = graph.labels is not None and not holds_names(graph, kind)
     names = {} if graph.labels is None or dropped else {"labels": graph.labels}
-    if lost := vertices_lost(graph, kind):
-        warn(f"a file of format {kind} does not hold {lost[0]}: they are left out")
     if args.output_undirected and not has_every_reverse(A, loops=True):
         raise Fault("--output-undirected: expected a symmetric matrix, got one that is not")
     write(output.target(args.out), A, kind, **names, **(direction_in(graph, kind) | own))
@@ -255,6 +254,7 @@ def convert(args: argparse.Namespace) -> None:
     made = {"file": args.file, **facts(A), "out": args.out, "output_format": kind, "labels_dropped": dropped}
     size = f" {os.path.getsize(args.out)} bytes," if os.path.isfile(args.out) else ""
     note = "; the names of the vertices are left out, this format has none" if dropped else ""
+    note += "".join(f"; {worded(lost)} are left out" for lost in vertices_lost(graph, kind))
     output.tell(
         args, {**made, "seconds": seconds},
         f"{args.out}: {A.nrows} x {A.ncols}, {A.nvals} entries,{size} in {seconds:.3f} s{note}",

@@ -125,7 +125,7 @@ def vertices_lost(graph: Graph, kind: str) -> list[str]:
     from ..io.build import host_coo
 
     A = graph.matrix
-    if kind in ("mtx", "npz", "bitblas") or A.nrows != A.ncols:
+    if kind not in ("csv", "tsv", "edges", "parquet") or A.nrows != A.ncols:
         return []
     there = np.zeros(A.nrows, bool)
     for ends in host_coo(A)[:2]:
