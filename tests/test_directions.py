@@ -87,6 +87,14 @@ def test_weights_are_the_same_by_every_entrance():
         assert list(dict(read(EDGES["weights"], directed=False).degree(weighted=True)).values()) == [3, 3], entrance
 
 
+@pytest.mark.parametrize("entrance", ENTRANCES)
+def test_directed_is_true_or_false(entrance):
+    found = ENTRANCES[entrance]([("a", "b")] if entrance != "sif" else [], directed=np.bool_(False))
+    assert not found.directed and found.matrix.nvals == 2
+    with pytest.raises(TypeError, match="directed: expected True, False or None, got 'no'"):
+        ENTRANCES[entrance]([("a", "b")], directed="no")
+
+
 def test_no_warning_without_every_reverse():
     """One edge has none, or another weight; there are loops alone, or no edge."""
     for edges in (

@@ -127,12 +127,13 @@ def vertices_lost(graph: Graph, kind: str) -> list[str]:
     A = graph.matrix
     if kind not in ("csv", "tsv", "edges", "parquet") or A.nrows != A.ncols:
         return []
-    there = np.zeros(A.nrows, bool)
-    for ends in host_coo(A)[:2]:
-        there[ends] = True
+    rows, cols, _ = host_coo(A)
     if graph.labels is None:
-        last = not there[-1:].all()
-        return [f"vertices without edges after the last one with edges (size={A.nrows} reads them)"] if last else []
+        last = max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=-1) + 1
+        found = f"vertices without edges after the last one with edges (size={A.nrows} reads them)"
+        return [found] if last < A.nrows else []
+    there = np.zeros(A.nrows, bool)
+    there[rows] = there[cols] = True
     lone = np.flatnonzero(~there).tolist()
     some = ", ".join(repr(graph.labels[k]) for k in lone[:3]) + ", .." * (len(lone) > 3)
     return [f"vertices without edges ({some})"] if lone else []

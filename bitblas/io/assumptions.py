@@ -11,17 +11,14 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DimensionMismatch, warn
-from ..graph import Graph
+from ..graph import Graph, given
 from ..graph.edges import both_ways, has_every_reverse
 from .build import check_dup_op, warn_of_directions
 
 SPARSE, FEW = 10, 1000  # numbers for each vertex that has edges, and the numbers, above which vertices look like ids
 
 
-def graph_of(
-    source: str, A: Any, labels: Any, directed: bool | None, *, stated: bool | None = None,
-    attributes: dict[str, Any] | None = None,
-) -> Graph:  # fmt: skip
+def graph_of(source: str, A: Any, labels: Any, directed: bool | None, *, stated: bool | None = None) -> Graph:
     """The Graph of a matrix that a reader made: directed, unless directed=False or the source states that it is not.
 
     stated: what the source says of itself; None: nothing. Without it and without `directed`, a warning says if every
@@ -33,7 +30,7 @@ def graph_of(
             "directed=True if not"
         )
     found = stated if directed is None else directed
-    return Graph(A, labels, directed=True if found is None else found, attributes=attributes)
+    return Graph(A, labels, directed=True if found is None else found)
 
 
 def graph_of_matrix(
@@ -44,6 +41,7 @@ def graph_of_matrix(
 
     Of two directions with different values the lesser is kept, or what dup_op makes of them. storage: of the Matrix.
     """
+    directed = given.flag("directed", directed)
     if directed is False and not has_every_reverse(A, loops=True):
         if A.nrows != A.ncols:
             raise DimensionMismatch(f"{source}: directed=False: expected a square matrix, got {A.nrows} x {A.ncols}")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DimensionMismatch, InvalidValue
-from ..graph import Graph
+from ..graph import Graph, given
 from .assumptions import check_numbering, count_used, count_used_in, graph_of
 from .build import build, columns_of, mirrored, symmetry_of
 from .chunks import EdgeChunks, text_bytes
@@ -65,7 +65,7 @@ def read_edgelist(
     """
     if base not in (None, 0, 1):
         raise InvalidValue(f"base: expected 0 or 1, got {base!r}")
-    first = base or 0
+    first, directed = base or 0, given.flag("directed", directed)
     if size is not None and (not isinstance(size, int) or size < 0):
         raise InvalidValue(f"size: expected a number of vertices, got {size!r}")
     if labels and size is not None:

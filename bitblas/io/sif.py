@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.matrix.matrix import Matrix
 from ..exceptions import InvalidValue
-from ..graph import Graph
+from ..graph import Graph, given
 from .assumptions import graph_of
 from .files import opened
 
@@ -27,6 +27,7 @@ def read_sif(
 
     Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line of two fields.
     """
+    directed = given.flag("directed", directed)
     if isinstance(relations, str):
         raise TypeError(f"relations: expected a list of them, got {relations!r}. Hint: [{relations!r}]")
     with opened(source, progress) as file:

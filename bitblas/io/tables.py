@@ -70,7 +70,7 @@ def graph_of_table(
             raise InvalidValue(f"column {other!r}: expected {len(rows)} rows, as {source!r} has, got {len(column)}")
     if base not in (None, 0, 1):
         raise InvalidValue(f"base: expected 0 or 1, got {base!r}")
-    first = base or 0
+    first, directed = base or 0, given.flag("directed", directed)
     known: tuple[Any, ...] | None = None
     if given.flag("labels", labels) or named or rows.dtype.kind not in "iu" or cols.dtype.kind not in "iu":
         if size is not None:
