@@ -242,7 +242,7 @@ ERRORS = {
     "another format": (["bfs", "GRAPH", "--input-format", "npz"], "saved by scipy.sparse.save_npz"),
     "an edge list's option": (
         ["bfs", "GRAPH", "--undirected", "--base", "1"],
-        "options of edge lists (base)",
+        "options of edge lists (--base)",
     ),
     "no output": (["convert", "GRAPH"], "--out"),
     "forest into a text": (["msf", "GRAPH", "--out", "tree.xyz"], "tree.xyz: expected a name"),

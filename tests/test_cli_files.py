@@ -91,9 +91,14 @@ def test_undirected(capsys, tmp_path, name):
     assert gb.io.mmread(tmp_path / "b.mtx").isequal(A.ewise_add(A.T).new())
 
 
+@pytest.mark.filterwarnings("always")
 def test_undirected_takes_the_lesser_value(capsys, tmp_path):
     (tmp_path / "a.mtx").write_text(GRAPH.replace("1 2 4", "1 2 1"))
-    made = result(capsys, "sssp", tmp_path / "a.mtx", "--undirected", "--source", "4")
+    status, out, err = run(
+        capsys, "sssp", tmp_path / "a.mtx", "--undirected", "--source", "4", "--device", "cpu", "--json"
+    )
+    assert status == 0 and "in both directions with different values; the lesser stands; --dup-op says how" in err
+    made = json.loads(out)
     assert made["result"] == {"source": 4, "reached": 5, "farthest": 3} and made["nvals"] == 12
     (tmp_path / "b.mtx").write_text(GRAPH.replace("6 6 11", "6 7 11"))
     assert "expected a square matrix" in run(capsys, "info", tmp_path / "b.mtx", "--undirected")[2]

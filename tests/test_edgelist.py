@@ -27,7 +27,8 @@ def read(text, **options):
 B, I, F = "BOOL", "INT64", "FP64"
 GOOD = {  # text, options, dtype, vertices, entries, labels
     "blanks": ("0 1\n1\t2\n  2   0  \n", {}, B, 3, {(0, 1): 1, (1, 2): 1, (2, 0): 1}, None),
-    "comments": ("# from SNAP\n% or KONECT\n\n0 1\n #\n1 0\n", {}, B, 2, {(0, 1): 1, (1, 0): 1}, None),
+    "comments": ("# from SNAP\n% or KONECT\n\n0 1\n #\n1 0\n", {"directed": True}, B, 2,
+                 {(0, 1): 1, (1, 0): 1}, None),
     "integers": ("0 1 5\n1 2 -7\n", {}, I, 3, {(0, 1): 5, (1, 2): -7}, None),
     "reals": ("0 1 5\n1 2 .5e1\n", {}, F, 3, {(0, 1): 5.0, (1, 2): 5.0}, None),
     "real after integers": ("0 1 5\n" * 1 + "1 2 inf\n", {}, F, 3, {(0, 1): 5.0, (1, 2): np.inf}, None),
@@ -49,7 +50,8 @@ GOOD = {  # text, options, dtype, vertices, entries, labels
     "comment without an end": ("0 1\n# so", {}, B, 2, {(0, 1): 1}, None),
     "commas": ("0,1\n1, 2\n", {"delimiter": ","}, B, 3, {(0, 1): 1, (1, 2): 1}, None),
     "header seen": ("from,to,w\n0,1,3\n", {"delimiter": ","}, I, 2, {(0, 1): 3}, None),
-    "header above names and weights": ("a,b,hours\nx,y,1.5\n", {"delimiter": ","}, F, 2, {(0, 1): 1.5}, ("x", "y")),
+    "header above names and weights": ("payer,payee,hours\nx,y,1.5\n", {"delimiter": ","}, F, 2,
+                                       {(0, 1): 1.5}, ("x", "y")),
     "header of a table of names": ("Source Target\nx y\n", {}, B, 2, {(0, 1): 1}, ("x", "y")),
     "an edge like others": ("a b\nb c\nc d\nd a\nx y\n", {}, B, 6,
                             {(0, 1): 1, (1, 2): 1, (2, 3): 1, (3, 0): 1, (4, 5): 1}, tuple("abcdxy")),
@@ -59,7 +61,7 @@ GOOD = {  # text, options, dtype, vertices, entries, labels
     "labels with weights": ("b a 2\na b 3.5\n", {}, F, 2, {(0, 1): 2, (1, 0): 3.5}, ("b", "a")),
     "labels with blanks": ("New York\tÅbo\t1\n", {"delimiter": "\t"}, I, 2, {(0, 1): 1}, ("New York", "Åbo")),
     "quoted": ('"a, b",c\n', {"delimiter": ","}, B, 2, {(0, 1): 1}, ("a, b", "c")),
-    "numbers as labels": ("7 9\n9 7\n", {"labels": True}, B, 2, {(0, 1): 1, (1, 0): 1}, ("7", "9")),
+    "numbers as labels": ("7 9\n9 8\n", {"labels": True}, B, 3, {(0, 1): 1, (1, 2): 1}, ("7", "9", "8")),
 }  # fmt: skip
 BAD = {
     "empty": ("", {}, ["expected edges", "size="]),
@@ -240,9 +242,9 @@ def test_write_undirected(tmp_path):
 
 def test_write_quotes():
     out, names = io.BytesIO(), ["Weber, Anna", 'the "b"']
-    write_edgelist(out, read("0 1\n1 0\n").matrix, delimiter=",", labels=names)
+    write_edgelist(out, read("0 1\n1 0\n", directed=True).matrix, delimiter=",", labels=names)
     assert out.getvalue() == b'"Weber, Anna","the ""b"""\n"the ""b""","Weber, Anna"\n'
-    assert read(out.getvalue().decode(), delimiter=",").labels == tuple(names)
+    assert read(out.getvalue().decode(), delimiter=",", directed=False).labels == tuple(names)
     write_edgelist(out := io.BytesIO(), read("0 1\n").matrix, delimiter=",", labels=["#1", "%"])
     assert read(out.getvalue().decode(), delimiter=",").labels == ("#1", "%")
 
@@ -286,7 +288,7 @@ def test_damage_is_read_right_or_refused(data):
         new = data.draw(st.binary(max_size=2) | st.sampled_from([b"1", b"\n", b" ", b"-", b".", b"e", b"#"]))
         text[at : at + data.draw(st.integers(0, 3))] = new
     try:
-        graph = read_edgelist(io.BytesIO(bytes(text)), header=False, labels=False)
+        graph = read_edgelist(io.BytesIO(bytes(text)), header=False, labels=False, directed=True)
     except (InvalidValue, gb.exceptions.OutOfMemory) as error:
         assert str(error).startswith("<BytesIO>")
         return

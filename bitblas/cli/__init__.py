@@ -14,6 +14,7 @@ from typing import Any
 from .. import status
 from .parser import parser
 from .source import Fault
+from .wording import worded
 
 __all__ = ["main"]
 
@@ -47,12 +48,12 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _warn(message: Warning | str, *where: Any, **more: Any) -> None:
-    status.message(f"bitblas: warning: {' '.join(str(message).split())}")
+    status.message(f"bitblas: warning: {' '.join(worded(str(message)).split())}")
 
 
 def _complain(error: BaseException) -> int:
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    print("bitblas: error:", " ".join(text.split()) or type(error).__name__, file=sys.stderr)
+    print("bitblas: error:", " ".join(worded(text).split()) or type(error).__name__, file=sys.stderr)
     return 2

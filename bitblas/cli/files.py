@@ -14,7 +14,7 @@ import numpy as np
 from ..exceptions import DeviceError
 from ..formats import TILES, format_of, tiled
 from ..formats.hyper.choice import is_hyper
-from ..graph.edges import holds_names
+from ..graph.edges import direction_in, has_every_reverse, holds_names, vertices_lost
 from ..io import FILE_FORMATS, host_coo, write
 from ..io.matrixmarket import DIGITS, check_precision
 from ..io.suffix import written_as
@@ -24,6 +24,7 @@ from . import output
 from .source import TEXTS, Fault, check_tile, facts, load
 from .ticker import Ticker
 from .timing import Timer
+from .wording import worded
 
 QUANTILES = {"min": 0, "25 %": 25, "median": 50, "75 %": 75, "90 %": 90, "99 %": 99, "max": 100}
 
@@ -279,11 +280,13 @@ def convert(args: argparse.Namespace) -> None:
         A = graph.matrix
         dropped = graph.labels is not None and not holds_names(graph, kind)
         names = {} if graph.labels is None or dropped else {"labels": graph.labels}
-        ways = {"directed": False} if args.undirected and kind == "bitblas" else {}
-        write(output.target(args.out), A, kind, **names, **ways, **own)
+        if args.output_undirected and not has_every_reverse(A, loops=True):
+            raise Fault("--output-undirected: expected a symmetric matrix, got one that is not")
+        write(output.target(args.out), A, kind, **names, **(direction_in(graph, kind) | own))
     made = {"file": args.file, **facts(A), "out": args.out, "output_format": kind, "labels_dropped": dropped}
     size = f" {os.path.getsize(args.out)} bytes," if os.path.isfile(args.out) else ""
     note = "; the names of the vertices are left out, this format has none" if dropped else ""
+    note += "".join(f"; {worded(lost)} are left out" for lost in vertices_lost(graph, kind))
     output.tell(
         args, {**made, "seconds": taken.seconds, "compile_seconds": taken.compiling},
         f"{args.out}: {A.nrows} x {A.ncols}, {A.nvals} entries,{size} in {taken}{note}",

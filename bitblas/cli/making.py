@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import algorithms
-from ..io import FILE_FORMATS, write
+from ..graph.edges import direction_in, has_every_reverse
+from ..io import FILE_FORMATS, Graph, file_format_of, write
 from . import output
 from .source import facts, storage
 from .ticker import Ticker
@@ -68,7 +69,9 @@ def make(args: argparse.Namespace) -> None:
     with Timer() as taken, Ticker("make"), gb.config.set(**({} if device is None else {"device": device})):
         A = args.program(**given)
         kind = args.output_format or ("mtx" if args.out == output.STDOUT else None)
-        write(output.target(args.out), A, kind)
+        ways = given.get("directed", not has_every_reverse(A, loops=True))
+        stated = direction_in(Graph(A, directed=ways), kind or file_format_of(args.out))
+        write(output.target(args.out), A, kind, **stated)
     made = {"kind": args.kind, "arguments": given, **facts(A), "out": args.out}
     made |= {"seconds": taken.seconds, "compile_seconds": taken.compiling}
     output.tell(args, made, f"{args.out}: {A.nrows} vertices, {A.nvals} entries, in {taken}")

@@ -152,8 +152,17 @@ def _input(top: argparse.ArgumentParser, count: str | None = None) -> None:
     p = top.add_argument_group("the file")
     p.add_argument("--input-format", choices=FILE_FORMATS, help="default: by the suffix; Matrix Market for stdin")
     p.add_argument("--dup-op", metavar="OP", help="how to join entries given twice: plus, min, max, first, ...")
-    p.add_argument(
-        "--undirected", action="store_true", help="edges go both ways; the lesser value where the two differ"
+    ways = p.add_mutually_exclusive_group()
+    ways.add_argument(
+        "--undirected", action="store_true", default=None,
+        help="edges go both ways; the lesser value where the two differ",
+    )  # fmt: skip
+    ways.add_argument(
+        "--directed",
+        action="store_false",
+        dest="undirected",
+        default=None,
+        help="they do not (default, with a warning)",
     )
     group = top.add_argument_group("edge lists")
     group.add_argument(

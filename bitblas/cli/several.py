@@ -13,7 +13,7 @@ EXAMPLE = 'For example: bitblas several graph.mtx "bfs --source 3 --out levels.t
 # What is said once, for all; a command inside the quotes has only what is its own.
 SHARED = (
     "input_format", "dup_op", "undirected", "base", "header", "labels", "no_weights", "size", "device", "format",
-    "tile", "json", "delimiter", "columns", "dtype",
+    "tile", "json", "delimiter", "columns", "decimal", "dtype",
 )  # fmt: skip
 
 
@@ -27,9 +27,8 @@ def several(args: argparse.Namespace) -> None:
             raise Fault(f"several: expected the names of algorithms, got {words[0]!r}")
         for name in SHARED:
             if getattr(one, name) != one.parser.get_default(name):
-                raise Fault(
-                    f"several: expected options of the file outside of {text!r}, got --{name.replace('_', '-')}"
-                )
+                flag = "directed" if (name, getattr(one, name)) == ("undirected", False) else name.replace("_", "-")
+                raise Fault(f"several: expected options of the file outside of {text!r}, got --{flag}")
             setattr(one, name, getattr(args, name))
         algorithms.check(one)
         asked.append(one)

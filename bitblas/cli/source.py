@@ -23,6 +23,8 @@ from ..io import Graph, file_format_of, read
 from ..io.suffix import DELIMITERS
 
 TEXTS = ("tsv", "csv", "edges")
+OF_TABLES = {"labels", "size", "decimal", "base", "columns", "weights"}  # options that Parquet files have too
+FLAGS = {"weights": "--no-weights"}  # options that are not called as their arguments
 MARKS = {"tab": "\t", r"\t": "\t", "space": " ", "blanks": " "}  # delimiters that are hard to type
 
 
@@ -92,13 +94,14 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
         )
         if value is not None
     }  # fmt: skip
-    if kind in TEXTS:
-        options |= given | ({"directed": False} if args.undirected else {})
-    elif kind == "parquet" and given.keys() <= {"labels", "size", "decimal"}:
+    if kind in TEXTS or (kind == "parquet" and given.keys() <= OF_TABLES):
         options |= given
     elif given:
+        flags = ", ".join(FLAGS.get(name, f"--{name}") for name in given)
         hint = "; --input-format csv says that it is one" if args.file == "-" and args.input_format is None else ""
-        raise Fault(f"{args.file}: options of edge lists ({', '.join(given)}) do not fit a file of format {kind}{hint}")
+        raise Fault(f"{args.file}: options of edge lists ({flags}) do not fit a file of format {kind}{hint}")
+    if args.undirected is not None:
+        options["directed"] = not args.undirected
     try:
         graph = read(source, kind, **options)
     except InvalidValue as error:
@@ -106,10 +109,8 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
             raise
         raise Fault(f"{error}. Hint: --input-format csv (tsv, edges, npz) if it is no Matrix Market file") from None
     A = graph.matrix
-    if (square or args.undirected) and A.nrows != A.ncols:
+    if square and A.nrows != A.ncols:
         raise Fault(f"{args.file}: expected a square matrix, got {A.nrows} x {A.ncols}")
-    if args.undirected and kind not in TEXTS:
-        return Graph(both_ways(A, **where), graph.labels)
     return graph
 
 

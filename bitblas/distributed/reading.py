@@ -12,6 +12,7 @@ import numpy as np
 from .. import io
 from ..core.convert import check_size
 from ..exceptions import InvalidValue
+from ..io.assumptions import check_numbering
 from ..io.build import check_held, check_joined, lesser, mirrored
 from ..io.chunks import BLOCK, MatrixMarketChunks
 from ..io.edges import Layout, Reader, delimiter_of
@@ -97,7 +98,8 @@ def read(path: Any, /, *, share: bool = True, file_format: str | None = None, **
         loaded: Matrix = Matrix.load(path, **options)
         return loaded
     if not share:
-        return Matrix.from_matrix(io.read(path, file_format, device=current().device.name, **options).matrix)
+        options = {"directed": True, "device": current().device.name} | options  # no warning: a Matrix has no direction
+        return Matrix.from_matrix(io.read(path, file_format, **options).matrix)
     kind = io.file_format_of(path, file_format)
     if kind == "mtx":
         return _market(path, **options)
@@ -139,7 +141,7 @@ class _Nothing(MatrixMarketChunks):
 
 def _edges(
     source: Any, *, delimiter: str | None = None, decimal: str = ".", header: bool | None = None,
-    weights: bool | None = None, base: int = 0, directed: bool | None = None, size: int | None = None,
+    weights: bool | None = None, base: int | None = None, directed: bool | None = None, size: int | None = None,
     dup_op: Any = None, dtype: Any = None, name: str | None = None, **layout: Any,
 ) -> Matrix:  # fmt: skip
     asked = Layout(
@@ -148,7 +150,7 @@ def _edges(
     )  # fmt: skip
     group = current()
     with opened(source, False) as stream:
-        probe = Reader(stream.name, asked, base, size)
+        probe = Reader(stream.name, asked, base or 0, size)
         for block in stream.blocks(BLOCK):
             probe.feed(block)
             if probe.layout.columns:
@@ -157,7 +159,7 @@ def _edges(
     if probe.layout.labels:
         raise InvalidValue(f"{source}: expected vertices that are numbers to read in shares, got names")
     first = group.rank == 0
-    reader = Reader(probe.name, asked if first else dataclasses.replace(probe.layout, header=False), base, size)
+    reader = Reader(probe.name, asked if first else dataclasses.replace(probe.layout, header=False), base or 0, size)
     with opened(source, False) as stream:
         part = stream if packed else Part(stream)
         blocks = part.blocks(BLOCK) if first or not packed else iter(())
@@ -169,6 +171,10 @@ def _edges(
         if size is None
         else check_size("size", size)
     )
+    if size is None and base is None:
+        lowest = int(group.allreduce(np.array([reader.lowest]), np.minimum)[0])
+        if first:
+            check_numbering(probe.name, n, lowest, lambda: n, base_given=False)
     found = reader.taken() or [
         (np.zeros(0, np.int64),) * 2 + (np.zeros(0, np.int64) if probe.layout.weights else None,)
     ]

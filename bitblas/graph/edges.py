@@ -16,6 +16,8 @@ from .answers import Values
 if TYPE_CHECKING:
     from .graph import Graph
 
+FEW = 1 << 18  # entries that NumPy compares at once, without kernels that may have to be compiled first
+
 
 def dataframe(graph: Graph, source: str, target: str, weight: str | None) -> Any:
     """A pandas DataFrame of the edges, its columns called so, the attributes after them; weight None: without it."""
@@ -108,6 +110,26 @@ def _largest(A: Any) -> int:
     return 0 if low is None else max(int(high), -int(low))
 
 
+def has_every_reverse(A: Any, *, loops: bool = False) -> bool:
+    """Whether the reverse of every edge is an edge of the same weight, and some edge is no loop (or loops is True)."""
+    import bitblas as gb
+
+    from ..io.build import host_coo
+
+    if not A.nvals or A.nrows != A.ncols:
+        return False
+    if A.nvals <= FEW:
+        rows, cols, values = host_coo(A)
+        if np.array_equal(np.sort(rows), np.sort(cols)) and (loops or (rows != cols).any()):
+            by_row, by_column = np.lexsort((cols, rows)), np.lexsort((rows, cols))
+            pairs = (rows, cols), (cols, rows), (values, values)
+            return all(np.array_equal(one[by_row], other[by_column]) for one, other in pairs)
+        return False
+    if not A._stored.structure.symmetric or not (A._stored.iso or A.isequal(A.T.new())):
+        return False
+    return loops or A.select(gb.select.diag).new().nvals < A.nvals
+
+
 def holds_names(graph: Graph, kind: str) -> bool:
     """Whether a file of that kind holds the names of the vertices."""
     if kind == "bitblas":
@@ -121,12 +143,41 @@ def written(graph: Graph, kind: str) -> dict[str, Any]:
     named = bool(graph.labels) and holds_names(graph, kind)
     lost = ["the names of the vertices"] if graph.labels and not named else []
     lost += [f"the attributes {', '.join(graph.attributes)}"] if graph.attributes else []
+    lost += vertices_lost(graph, kind)
     if lost:
         warn(f"a file of format {kind} does not hold {' and '.join(lost)}: they are left out")
     elif kind not in ("parquet", "bitblas") and any(str(name).lstrip("+-").isdecimal() for name in graph.labels or ()):
-        warn("names that are written as numbers are read as numbers, unless labels=True (--labels) says otherwise")
-    more: dict[str, Any] = {"directed": graph._directed} if kind == "bitblas" else {}
+        warn("names that are written as numbers are read as numbers, unless labels=True says otherwise")
+    more = direction_in(graph, kind)
     return {**more, "labels": graph.labels} if named else more
+
+
+def vertices_lost(graph: Graph, kind: str) -> list[str]:
+    """What a list of edges does not hold: vertices without edges, if they have names, or come after all others."""
+    from ..io.build import host_coo
+
+    A = graph.matrix
+    if kind not in ("csv", "tsv", "edges", "parquet") or A.nrows != A.ncols:
+        return []
+    rows, cols, _ = host_coo(A)
+    if graph.labels is None:
+        last = max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=-1) + 1
+        found = f"vertices without edges after the last one with edges (size={A.nrows} reads them)"
+        return [found] if last < A.nrows else []
+    there = np.zeros(A.nrows, bool)
+    there[rows] = there[cols] = True
+    lone = np.flatnonzero(~there).tolist()
+    some = ", ".join(repr(graph.labels[k]) for k in lone[:3]) + ", .." * (len(lone) > 3)
+    return [f"vertices without edges ({some})"] if lone else []
+
+
+def direction_in(graph: Graph, kind: str) -> dict[str, Any]:
+    """Options of the writer of such a file that make it state whether the graph is directed. An edge list cannot."""
+    if kind in ("bitblas", "npz", "parquet"):
+        return {"directed": graph.directed}
+    if kind == "mtx" and graph.directed and has_every_reverse(graph.matrix, loops=True):
+        return {"symmetry": "general"}  # a symmetric one is read as an undirected graph
+    return {}
 
 
 def loops(A: Any) -> Any:

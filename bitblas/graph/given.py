@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+import difflib
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from numbers import Number
 from typing import Any
@@ -19,7 +20,12 @@ def columns_of(edges: Iterable[Any]) -> dict[str, Any]:
     or of two."""
     if is_table(edges) or hasattr(edges, "nvals"):
         raise TypeError(f"edges: expected pairs, or triples with a weight, got {described(edges)}")
-    rows = list(edges)
+    try:
+        rows = list(edges)
+    except TypeError:
+        if hasattr(edges, "__iter__"):  # a fault of the iterator itself
+            raise
+        raise TypeError(f"edges: expected a list of pairs, or of triples with a weight, got {edges!r}") from None
     if not rows:
         return {name: np.zeros(0, np.int64) for name in NAMES[:2]}
     if isinstance(rows[0], dict):
@@ -129,6 +135,20 @@ def kind_of_names(labels: Sequence[Any]) -> str | None:
 
 def _is_integer(name: Any) -> bool:
     return isinstance(name, int | np.integer) and not isinstance(name, bool) and -(1 << 63) <= int(name) < 1 << 63
+
+
+def check_options(
+    function: str, options: Iterable[str], known: Iterable[str], elsewhere: Mapping[str, str] = {}
+) -> None:
+    """TypeError for an option that a function does not have. elsewhere: what to do instead of some."""
+    names = list(known)
+    wrong = next((name for name in options if name not in names), None)
+    if wrong is None:
+        return
+    near = difflib.get_close_matches(wrong, names, 1)
+    hint = elsewhere.get(wrong) or (f"did you mean {near[0]!r}?" if near else "")
+    said = f". Hint: {hint}" if hint else ""
+    raise TypeError(f"{function}: expected options among {', '.join(names)}, got {wrong!r}{said}")
 
 
 def flag(name: str, value: Any) -> bool | None:

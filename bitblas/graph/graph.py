@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,12 @@ LOOKED_AT = 1 << 16  # entries up to which the text of a graph says whether it h
 def _io() -> Any:
     """bitblas.io, whose readers make Graphs."""
     return above["io"]()
+
+
+def _options() -> list[str]:
+    """The options of `bitblas.io.from_table` besides its columns."""
+    parameters = inspect.signature(_io().from_table).parameters.values()
+    return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
 
 
 class Graph(Methods, metaclass=methods.Named):
@@ -74,39 +81,46 @@ class Graph(Methods, metaclass=methods.Named):
     # ---- from other things ----
 
     @classmethod
-    def from_edges(cls, edges: Iterable[tuple[Any, ...]], *, directed: bool = True, **options: Any) -> Graph:
+    def from_edges(cls, edges: Iterable[tuple[Any, ...]], *, directed: bool | None = None, **options: Any) -> Graph:
         """From pairs of vertices, or triples with a weight, all of one kind: integers from 0, or names (strings, or
-        anything that can be hashed: coordinates, dates). The rest is as in `from_table`: dup_op="plus" joins weights of
-        an edge that is there twice. InvalidValue for rows of unlike length or vertices of unlike kinds."""
+        anything that can be hashed: coordinates, dates). The rest is as in `from_table`: directed=False makes each one
+        an edge both ways, dup_op="plus" joins weights of an edge that is there twice. InvalidValue for rows of unlike
+        length or vertices of unlike kinds."""
         if isinstance(edges, str | os.PathLike):
             raise TypeError(f"edges: expected pairs, or triples with a weight, got {edges!r}; Graph.read reads a file")
         table = given.columns_of(edges)
+        given.check_options("from_edges", options, _options(), {"weight": "the third value of a triple is its weight"})
         names = given.numbered(table)
         if names is not None:
             options |= {"size": len(names), "labels": None}
         elif not len(table["source"]):
             options.setdefault("size", 0)
-        made = cls.from_table(table, weight="weight" if "weight" in table else None, directed=directed, **options)
-        return made if names is None else cls._of_names(made.matrix, names, directed=directed)
+        weight = "weight" if "weight" in table else None
+        made = _io().tables.graph_of_table("edges", table, *given.NAMES[:2], weight, directed=directed, **options)
+        return made if names is None else cls._of_names(made.matrix, names, directed=made.directed)
 
     @classmethod
     def from_table(
         cls, table: Any, source: str = "source", target: str = "target", weight: str | None = None, *,
-        attributes: Iterable[str] = (), directed: bool = True, **options: Any,
+        attributes: Iterable[str] = (), directed: bool | None = None, **options: Any,
     ) -> Graph:  # fmt: skip
         """From a DataFrame of pandas or polars, an Arrow table or a dictionary of arrays, a row for each edge.
 
         attributes: columns of numbers that become attributes of the edges. directed: False: each row is an edge both
-        ways. The rest, and what is raised, is as in `bitblas.io.from_table`.
+        ways; None: True, and a warning says if every edge is present in both directions. The rest, and what is raised,
+        is as in `bitblas.io.from_table`.
         """
         attributes = list(attributes)
+        given.check_options("from_table", options, _options())
         table = _io().tables.collected(table, (source, target, weight, *attributes))
         made = _io().from_table(table, source, target, weight, directed=directed, **options)
+        if made.labels is None:
+            options["size"] = len(made)  # so that a warning about the numbers comes once
         more = {
-            name: _io().from_table(table, source, target, name, directed=directed, **options).matrix
+            name: _io().from_table(table, source, target, name, directed=made.directed, **options).matrix
             for name in attributes
         }
-        return cls._of_names(made.matrix, made.labels, directed=directed, attributes=more)
+        return cls._of_names(made.matrix, made.labels, directed=made.directed, attributes=more)
 
     @classmethod
     def from_networkx(
@@ -134,8 +148,9 @@ class Graph(Methods, metaclass=methods.Named):
         """From a file, by its suffix: an edge list (.csv, .tsv, .txt), Matrix Market, .npz, .parquet, .bitblas.
 
         Of an edge list, `options` are header=True or False (whether the first line names the columns), delimiter=";",
-        directed=False (every line is an edge both ways), dup_op="plus" (joins the weights of an edge that is there
-        twice), weights=False, labels=True, base=1: see `bitblas.io.read_edgelist`, and `bitblas.io.read` for the rest.
+        dup_op="plus" (joins the weights of an edge that is there twice), weights=False, labels=True, base=1: see
+        `bitblas.io.read_edgelist`, and `bitblas.io.read` for the rest. directed=False: every edge leads both ways;
+        None: as the file states, else True, and a warning says if every edge is present in both directions.
         """
         return _io().read(source, file_format, **options)
 
@@ -271,7 +286,11 @@ class Graph(Methods, metaclass=methods.Named):
         return _io().to_igraph(self, directed=self.directed)
 
     def write(self, target: Any, file_format: str | None = None, **options: Any) -> None:
-        """Into a file of any kind: see `bitblas.io.write`. A warning says what it cannot hold: names, attributes."""
+        """Into a file of any kind: see `bitblas.io.write`. A warning says what it cannot hold: names, attributes.
+
+        Whether the graph is directed is stated in .npz, .parquet, .bitblas and (symmetric or not) .mtx. An edge list of
+        an undirected graph has a line for each direction, or with directed=False one for each edge; read it with
+        directed=False, too."""
         more = edges.written(self, _io().file_format_of(target, file_format))
         _io().write(target, self.matrix, file_format, **(more | options))
 

@@ -34,7 +34,7 @@ def build(
     if not directed and values is not None and sums and _there_already(rows, cols, values):
         warn(
             f"{source}: edges are there in both directions with the same weight, and dup_op joins these two: leave "
-            "directed=False (--undirected) out, or take 'max', where both are one edge"
+            "directed=False out, or take 'max', where both are one edge"
         )
 
     def refuse(at: np.ndarray) -> InvalidValue:
@@ -93,45 +93,6 @@ def check_held(source: str, values: np.ndarray, dtype: Any) -> None:
 def warn_of_directions(source: str) -> None:
     """Warn of edges without a direction that were there in both with two values."""
     warn(f"{source}: edges are there in both directions with different values; the lesser stands; {JOINING}")
-
-
-SPARSE, FEW = 10, 1000  # numbers from 0 for each vertex that has edges, and the numbers, from which on a warning comes
-
-
-def warn_of_gaps(source: str, rows: np.ndarray, cols: np.ndarray, size: int) -> None:
-    """Warn where most numbers of vertices have no edge: they are ids, it seems, and no numbers from 0."""
-    if size <= FEW or not len(rows):
-        return
-    if size > 2 * SPARSE * len(rows):
-        found = len(np.unique(np.concatenate([rows, cols])))
-    else:
-        there = np.zeros(size, bool)
-        for part in (slice(0, size), slice(size, None)):  # mostly the first edges say enough
-            there[rows[part]] = there[cols[part]] = True
-            found = int(np.count_nonzero(there))
-            if size <= SPARSE * found:
-                return
-    _warn_of_few(source, found, size)
-
-
-def warn_of_gaps_in(source: str, A: Any) -> None:
-    """The same of a square Matrix, whose edges were read in parts."""
-    import bitblas as gb
-
-    if A.nrows <= FEW or not A.nvals:
-        return
-    ends = A.reduce_rowwise(gb.monoid.any).new()
-    if A.nrows > SPARSE * ends.nvals:  # mostly the rows say enough
-        ends = ends.ewise_add(A.reduce_columnwise(gb.monoid.any).new(), gb.monoid.any).new()
-        _warn_of_few(source, ends.nvals, A.nrows)
-
-
-def _warn_of_few(source: str, found: int, size: int) -> None:
-    if size > SPARSE * found:
-        warn(
-            f"{source}: {found} different numbers of vertices, of {size} in all, so that {size - found} have no "
-            "edge: labels=True (--labels) if these are ids, size= (--size) if they are meant"
-        )
 
 
 def lesser(dtype: Any) -> Any:

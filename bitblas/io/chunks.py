@@ -110,6 +110,7 @@ class EdgeChunks(FileChunks):
         self.asked, self.base, self.size, self.both = asked, base, size, both
         self.index = Names()
         self.labels: tuple[str, ...] | None = None
+        self.lowest = 0  # number of a vertex that has an edge, after the first time
         self.columns: Columns | None = None  # of a table of more columns
 
     def matrix(self, dup_op: Any, **how: Any) -> Any:
@@ -137,6 +138,7 @@ class EdgeChunks(FileChunks):
         if reader.layout.weights:
             reader.weights.check(self.name)
             self.value_dtype = reader.weights.dtype
+        self.lowest = reader.lowest
 
 
 class MatrixMarketChunks(FileChunks):

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..graph import Graph, given
-from .build import build, columns_of, mirrored, symmetry_of, warn_of_gaps, warn_of_gaps_in
+from .assumptions import check_numbering, count_used, count_used_in, graph_of
+from .build import build, columns_of, mirrored, symmetry_of
 from .chunks import EdgeChunks, text_bytes
 from .chunks import chunked as chunked_
 from .columns import Columns
@@ -25,7 +26,7 @@ _LINES = 1 << 16  # written at once
 
 def read_edgelist(
     source: Any, *, delimiter: str | None = None, decimal: str = ".", columns: Any = None, header: bool | None = None,
-    labels: bool | None = None, weights: bool | None = None, base: int = 0, directed: bool | None = None,
+    labels: bool | None = None, weights: bool | None = None, base: int | None = None, directed: bool | None = None,
     size: int | None = None, dup_op: Any = None, dtype: Any = None, name: str | None = None,
     progress: bool | None = None, chunked: bool | None = None, device: str | None = None, format: str | None = None,
     tile: int | None = None, packed: bool | None = None,
@@ -40,17 +41,17 @@ def read_edgelist(
         columns too, such a weight stands in quotes.
     columns: of a table of more columns those of the two ends, and of the weight, if it is wanted: a list of their names
         in the first line, or of their numbers from 0. None: there are two or three.
-    header: whether the first line names the columns; None: if it begins with source, target (or from, to; src, dst),
-        holds names and the next line integers, or a word where one of the next lines has its weight; or with two words
-        that tables use (follower, followed; sender, receiver; ..) and no other line has. A warning says where it was
-        taken for an edge and may be none: two words that no other line has.
+    header: whether the first line names the columns; None: if its first two fields cannot be vertices like those below
+        it, which are integers, or are words that tables use: source, target (from, to; src, dst), or two that no other
+        line has (follower, followed; sender, receiver; ..). Any other first line is an edge, and refused if it has a
+        word in the place of its weight. A warning says where a line that was read as an edge may name the columns.
     labels: whether vertices are names, numbered as they come; None: if those of the first edge are no integers and no
-        size is given. Numbers of which most have no edge are ids, it seems, and a warning says so: labels=True.
+        size is given. A warning says if most numbers have no edge, as those of ids: labels=True.
     weights: whether a third column is the value (False: it is left out); None: if there is one.
-    base: the number of the first vertex, 0 or 1.
+    base: the number of the first vertex, 0 or 1. None: 0, and a warning says if that vertex has no edges.
     directed: False: every line is an edge in both directions; where the file has both, with other weights, the lesser
-        one stands, as in `Graph.to_undirected`. None: lines are as they stand, and the graph has directions unless
-        every edge is there both ways, with one weight.
+        one stands, as in `Graph.to_undirected`. None: True, and a warning says if every edge is present in both
+        directions with the same weight.
     size: the number of vertices; None: one more than the largest number. A file without an edge needs it.
 
     The dtype is BOOL, with one value for all entries, without weights; INT64 if all weights are integers, UINT64 if
@@ -63,8 +64,9 @@ def read_edgelist(
     Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line that is no edge,
     has NaN as its weight or more than 1 MiB; OutOfMemory.
     """
-    if base not in (0, 1):
+    if base not in (None, 0, 1):
         raise InvalidValue(f"base: expected 0 or 1, got {base!r}")
+    first, directed = base or 0, given.flag("directed", directed)
     if size is not None and (not isinstance(size, int) or size < 0):
         raise InvalidValue(f"size: expected a number of vertices, got {size!r}")
     if labels and size is not None:
@@ -78,26 +80,26 @@ def read_edgelist(
     if of_table is not None and of_table.named:
         asked = replace(asked, header=False)  # that line is read already
     if chunked_(source, chunked, lambda: text_bytes(source)):
-        edges = EdgeChunks(source, asked, base, size, mirrored if directed is False else None, progress)
+        edges = EdgeChunks(source, asked, first, size, mirrored if directed is False else None, progress)
         edges.columns = of_table
         storage: dict[str, Any] = {"device": device, "format": format, "tile": tile, "packed": packed}
         A = edges.matrix(dup_op=dup_op, dtype=dtype, name=name, **storage)
         if size is None and labels is None and edges.labels is None:
-            warn_of_gaps_in(edges.name, A)
-        return Graph._of_names(A, edges.labels, directed=directed)
+            check_numbering(edges.name, A.nrows, edges.lowest, lambda: count_used_in(A), base_given=base is not None)
+        return graph_of(edges.name, A, edges.labels, directed)
     with opened(source, progress) as stream:
-        reader = Reader(stream.name, asked, base, size)
+        reader = Reader(stream.name, asked, first, size)
         reader.once = dup_op is None
         for _ in fed(reader, stream.blocks() if of_table is None else of_table.of(stream.blocks())):
             pass
     rows, cols, values = reader.finish()
     n = reader.vertices
     if size is None and labels is None and reader.labels is None:
-        warn_of_gaps(reader.name, rows, cols, n)
+        check_numbering(reader.name, n, reader.lowest, lambda: count_used(rows, cols, n), base_given=base is not None)
     check_fits(reader.name, n, n, len(rows) * (2 if directed is False else 1))
 
     def where(i: int, j: int) -> str:
-        one, other = (reader.labels[k] if reader.labels else str(k + base) for k in (i, j))
+        one, other = (reader.labels[k] if reader.labels else str(k + first) for k in (i, j))
         line = "" if of_table else line_of(source, (one, other), 2, mirrored=False, delimiter=asked.delimiter, skip=0)
         return f"{line}: expected every edge once, got {one!r} to {other!r} twice"
 
@@ -105,7 +107,7 @@ def read_edgelist(
         reader.name, rows, cols, values, (n, n), dup_op=dup_op, dtype=dtype, name=name,
         directed=directed is not False, where=where, first=0, device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
-    return Graph._of_names(A, reader.labels, directed=directed)
+    return graph_of(reader.name, A, reader.labels, directed)
 
 
 def write_edgelist(

@@ -22,7 +22,7 @@ from .header import (
     dividing,
     integers,
     names_columns,
-    of_middle,
+    of_texts,
     unmarked,
     warn_of_mark,
     without_comments,
@@ -36,6 +36,7 @@ from .weights import (
     WEIGHT,
     WeightType,
     as_integers,
+    is_text,
     is_weight,
     joined,
     kind_of,
@@ -97,10 +98,12 @@ class Reader:
             False,
         )  # what vertices are; whether zeros lead some, which is said
         self.lines = 0  # before the block
-        self.highest = -1  # number of a vertex
+        self.highest, self.lowest = -1, EXACT  # number of a vertex
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
         self.index = Names()  # the labels, in the order in which they came
         self.head = b""  # the line that names the columns, if it has words
+        self.names: list[str] = []  # of the columns
+        self.first = 0  # number of the line that was found not to name them
         self.wrong: list[str] = []  # what is said of lines that are no edges, of the block that was refused
         self.hint = ""  # and of what they may be
         self.weights = WeightType(asked.rounded or asked.weights is False, asked.whole)
@@ -134,7 +137,9 @@ class Reader:
             if self.once and self.layout.weights and not self.fed:
                 self._check_first(block)
             rows, cols, values = self._labelled(block) if self.layout.labels else self._numbered(block)
-            self.highest = max(self.highest, int(rows.max()), int(cols.max())) if len(rows) else self.highest
+            if len(rows):
+                self.highest = max(self.highest, int(rows.max()), int(cols.max()))
+                self.lowest = min(self.lowest, int(rows.min()), int(cols.min()))
             self.parts.append((rows, cols, values))
             self.fed += 1
             if self.once and values is not None and self.fed & (self.fed - 1) == 0:  # of more and more blocks fewer
@@ -199,8 +204,15 @@ class Reader:
         header = layout.header
         if header is None:
             header = names_columns(self.name, fields, lines, block, layout.labels, layout.weights, layout.decimal)
+            self.first = number
+            if header is None:
+                raise self._fault(
+                    number, "expected either names of columns or an edge",
+                    f"{self._shown(fields)}. Hint: header=True if this line names the columns, header=False if it is "
+                    "an edge",
+                )  # fmt: skip
         if header:
-            self.layout = replace(layout, header=False)
+            self.layout, self.names = replace(layout, header=False), fields
             *before, rest = block.split(b"\n", number - self.lines)
             if len(before) < number - self.lines:  # nothing follows
                 rest = b""
@@ -211,7 +223,9 @@ class Reader:
         columns = len(fields)
         if columns not in (2, 3) or (layout.weights and columns == 2):
             wanted = "two vertices and a weight" if layout.weights else "two vertices and at most one weight"
-            got = f"{columns} column{'s' * (columns != 1)}{dividing(fields, layout.delimiter)}"
+            below = None if self.names else next((words for _, words in islice(self._lines(block), 1, None)), None)
+            hint = dividing(fields, layout.delimiter, self.names or fields, below)
+            got = f"{columns} column{'s' * (columns != 1)}{hint}"
             raise self._fault(number, f"expected {wanted}", got)
         weights, labels = columns == 3 and layout.weights is not False, layout.labels
         if labels is None:
@@ -266,12 +280,14 @@ class Reader:
             return self._quoted(block)
         if layout.decimal == ",":
             if b"." in text:
-                raise self.blame(block)
+                return self._quoted(block)
             text = text.replace(b",", b".")
         kind = kind_of(text)
         try:
             count, led = checked(block, text, kind, None if mark is None else mark.encode(), layout.columns)
         except (Fault, ValueError, OverflowError):
+            if layout.columns == 3 and not layout.weights:  # whatever is in the third
+                return self._quoted(block)
             raise self.blame(block) from None
         try:
             rounded = self.weights.rounded or self.weights.mixed
@@ -296,7 +312,7 @@ class Reader:
     def _tell_of_zeros(self) -> None:
         if self.guessed and not self.led:
             self.led = True
-            warn(f"{self.name}: numbers of vertices have zeros before them: labels=True (--labels) if 007 is a name")
+            warn(f"{self.name}: numbers of vertices have zeros before them: labels=True if 007 is a name")
 
     def blame(self, block: bytes) -> InvalidValue:
         """What is wrong with the lines of a block that are no edges."""
@@ -305,19 +321,31 @@ class Reader:
         for number, fields in self._lines(block):
             count += 1
             if (expected := self._lacking(fields)) is not None:
-                self.hint = self.hint or self._hinted(fields, expected)
+                self.hint = self.hint or self._hinted(number, fields, expected)
                 self.wrong.append(f"line {number}: expected {expected}, got {self._shown(fields)}")
-        if count == len(self.wrong) > 1 and self.layout.labels and len(fields) == 3 and not self.hint:
-            self.hint = of_middle(fields)
+        if self.wrong and (word := self._text_in_all(block, count)):
+            self.hint = of_texts(word)
         if self.wrong:
             return InvalidValue(f"{self.name}, {self.wrong[0]}{self.hint}")
         return self._fault(number, f"expected {self.layout.line}", "something else in this line or above")
 
-    def _hinted(self, fields: list[str], expected: str) -> str:
+    def _hinted(self, number: int, fields: list[str], expected: str) -> str:
         """What is said after a line that is no edge: what its weight may be, or that its vertices may be ids."""
         if expected == WEIGHT:
-            return of_weight(fields[2], self.layout.decimal)
+            naming = self._naming() if number == self.first else ""
+            return of_weight(fields[2], self.layout.decimal) or naming
         return IDS if expected.endswith(LAST) else ""
+
+    def _naming(self) -> str:
+        """A hint for a first line that was found not to name the columns."""
+        return "" if self.names else f". Hint: header=True if line {self.first} names the columns"
+
+    def _text_in_all(self, block: bytes, count: int) -> str:
+        """The third field of the first of so many lines, if all of them have a text there, which alone is wrong."""
+        if self.hint not in ("", self._naming()) or len(self.wrong) != count or (count == 1 and self.hint):
+            return ""
+        rows = [fields for _, fields in self._lines(block)]
+        return rows[0][2] if all(self._lacking(row) == WEIGHT and is_text(row[2]) for row in rows) else ""
 
     def _lacking(self, fields: list[str]) -> str | None:
         """What was expected of a line that is no edge; None for one that is."""
@@ -330,7 +358,7 @@ class Reader:
                     last = "" if self.size is None else f" to {self.limit - 1}"
                     far = self.size is None and INTEGER.fullmatch(end) and value_of(end) >= self.limit
                     return f"vertices from {self.base}" + (LAST if far else last)
-        if len(fields) == 3 and (layout.weights or not layout.labels) and not is_weight(fields[2], layout.decimal):
+        if len(fields) == 3 and layout.weights and not is_weight(fields[2], layout.decimal):
             nan = layout.nan and fields[2].lower().lstrip("+-") == "nan"
             return None if nan else WEIGHT
         return None
@@ -356,7 +384,7 @@ class Reader:
         return pairs[:, 0], pairs[:, 1], weights
 
     def _quoted(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Numbers of which some stand in quotes."""
+        """Numbers of which some are in quotes, or next to a column of something else, line by line."""
         ends, weights = self._one_by_one(block)
         if any(map(LED_BY_ZERO.fullmatch, ends)):
             self._tell_of_zeros()

@@ -1,15 +1,15 @@
 """The first line of an edge list: whether it names the columns, and what divides its fields if nothing does.
 
-It names the columns where it is certain enough: the words that tables use (and no other line has them), names above
-integers, a word above a weight. Where it is not, it is an edge, and a warning says so of two words that no other line
-has.
+It names the columns if its ends cannot be vertices like those below it, which are numbers, or are words that tables use
+(and no other line has them). Otherwise it is an edge like the others, and refused if it is none; a warning tells of two
+words that no other line has.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import islice
 
 from ..exceptions import warn
 from .weights import INTEGER, is_weight
@@ -31,10 +31,16 @@ OFTEN = {
     ("payer", "payee"), ("person", "friend"), ("von", "nach"),
 }  # fmt: skip
 COMPARED = 1 << 20  # bytes in which its words are looked for again
-SEEN = 100  # lines in which a weight is looked for: the first ones may be wrong
+SEEN = 100  # lines below the first that are looked at
 _BETWEEN = b' \t\r\n\v\f,;|:"'  # what may stand beside a word
 LEAST = 2  # lines after the first: of fewer nothing follows
-MISSING = frozenset({"", "-", "na", "n/a", "nan", "nil", "none", "null", "missing", "inf"})  # in the place of a weight
+_LETTER = re.compile(r"[^\W\d_]")
+# What tables call the column of weights, and one that numbers the rows; for the example in a hint.
+_WEIGHTS = {
+    "weight", "w", "value", "count", "sum", "amount", "total", "distance", "length", "cost", "capacity", "time",
+    "hours", "km", "miles", "duration", "score", "strength", "price", "quantity", "similarity",
+}  # fmt: skip
+_INDEX = {"", "id", "index", "row", "no", "nr", "number", "unnamed: 0"}
 
 
 def unmarked(block: bytes) -> bytes:
@@ -76,38 +82,47 @@ def integers(fields: list[str]) -> bool:
     return all(map(INTEGER.fullmatch, fields[:2])) and not any(map(LED_BY_ZERO.fullmatch, fields[:2]))
 
 
+def _is_word(text: str, decimal: str) -> bool:
+    """Whether a field has a letter and is no number."""
+    return _LETTER.search(text) is not None and not is_weight(text, decimal)
+
+
+def _well_known(one: str, other: str) -> bool:
+    """Whether tables call the columns of their ends so."""
+    plain = [re.sub(r"[\s_-]", "", word.lower()) for word in (one, other)]
+    pair = tuple(word.removesuffix("id") or word for word in plain)
+    return pair in OFTEN or pair[::-1] in OFTEN
+
+
 def names_columns(
     name: str, fields: list[str], lines: Iterator[tuple[int, list[str]]], block: bytes, labels: bool | None,
     weights: bool | None, decimal: str = ".",
-) -> bool:  # fmt: skip
-    """Whether the first line of a block looks like names of columns. lines: those after it."""
+) -> bool | None:  # fmt: skip
+    """Whether the first line of a block names the columns; None: it may, or may be an edge with a weight. lines: those
+    after it."""
+    below = [words for _, words in islice(lines, SEEN)]
+    third = fields[2] if len(fields) == 3 and weights is not False else None
+    weighted = third is not None and is_weight(third, decimal)
+    unlike = len(fields) > 1 and all(_is_word(end, decimal) for end in fields[:2]) and bool(below)
+    if labels or (unlike and not integers(below[0])):  # names: only lines of three columns cannot be edges
+        unlike = unlike and third is not None and all(all(map(INTEGER.fullmatch, row[:2])) for row in below)
     if tuple(word.lower() for word in fields[:2]) in ALWAYS:
+        return None if weighted and not unlike else True
+    if unlike and not weighted:
         return True
-    following = next(lines, (0, fields))[1]
-    if weights is not False and len(fields) == 3 and fields[2].lower() in MISSING:
+    if weighted or (third is None and not all(map(_NAME.fullmatch, fields))):
         return False
-    if weights is not False and len(fields) == 3 and _NAME.fullmatch(fields[2]) and not is_weight(fields[2], decimal):
-        others = (words for _, words in islice(lines, SEEN))
-        return following is fields or any(
-            len(row) == 3 and is_weight(row[2], decimal) for row in chain([following], others)
-        )
-    if not all(map(_NAME.fullmatch, fields)):
-        return False
-    if not labels and integers(following):
-        return True
     text = block[:COMPARED]
     first = next((row.strip() for row in text.split(b"\n") if row.strip()), b"")
     times = sum(row.strip() == first for row in text.split(b"\n")) if text.count(first) > 1 else 1
-    if len(fields) != 2 or any(_again(word, text, times) for word in fields):
+    if (len(fields) != 2 and third is None) or any(_again(word, text, times) for word in fields[:2]):
         return False
-    plain = [re.sub(r"[\s_-]", "", word.lower()) for word in fields]
-    pair = tuple(word.removesuffix("id") or word for word in plain)
-    if pair in OFTEN or pair[::-1] in OFTEN:
+    if _well_known(*fields[:2]):
         return True
-    if labels is not False and len(list(islice(lines, LEAST - 1))) == LEAST - 1:
+    if third is None and labels is not False and len(below) >= LEAST:
         warn(
             f"{name}: the first line, {' '.join(fields)!r}, is read as an edge, but no other line has these words: "
-            "header=True (--header) if it names the columns, header=False (--no-header) if not"
+            "header=True if it names the columns, header=False if not"
         )
     return False
 
@@ -123,8 +138,9 @@ def _again(word: str, text: bytes, times: int) -> bool:
     return False
 
 
-def dividing(fields: list[str], delimiter: str | None) -> str:
-    """What is said of a line that is no edge by its number of fields."""
+def dividing(fields: list[str], delimiter: str | None, names: list[str], below: list[str] | None) -> str:
+    """A hint for a line that is no edge by its number of fields. names: of the columns, as the first line has them;
+    below: the fields of the next line."""
     if delimiter is None and fields[0].endswith(":"):
         return (
             ". Hint: lines of a vertex and all that it leads to? One edge a line is read, which "
@@ -132,17 +148,39 @@ def dividing(fields: list[str], delimiter: str | None) -> str:
         )
     for mark in (";", "\t", ",", "|", None) if len(fields) == 1 else ():
         if mark != delimiter and (columns := len(fields[0].split(mark))) > 1:
-            by_name = "" if columns < 4 else f", columns= (--columns) which of the {columns}"
+            by_name = "" if columns < 4 else f", columns= which of the {columns}"
             mark = mark or " "
-            return f". Hint: if {mark!r} divides the columns, delimiter={mark!r} (--delimiter) says so{by_name}"
+            return f". Hint: if {mark!r} divides the columns, delimiter={mark!r} says so{by_name}"
     if len(fields) > 3:
-        return ". Hint: columns=['from', 'to', 'hours'] (--columns from,to,hours) takes columns by their names"
+        row = fields if below is None else below
+        chosen = example(names, row)
+        if len(set(names)) == len(names) == len(row) and not any(is_weight(word) for word in names):
+            taken = [names[k] for k in chosen]
+            return f". Hint: columns={taken} takes {len(taken)} of the columns {', '.join(map(repr, names))}"
+        return f". Hint: columns={chosen} takes {len(chosen)} of the {len(fields)} columns, by their numbers from 0"
     return ""
 
 
-def of_middle(fields: list[str]) -> str:
-    """What is said of lines whose third column is never a number."""
-    return f". Hint: columns=[0, 2] (--columns 0,2) leaves {fields[1]!r} out, weights=False (--no-weights) the third"
+def example(names: list[str], row: list[str]) -> list[int]:
+    """The columns of a table that may be source, target and weight. row: the fields of one of its lines."""
+    there = range(len(names))
+    pairs = [(i, j) for i in there for j in there if i != j]
+    known = [(i, j) for i, j in pairs if (names[i].lower(), names[j].lower()) in ALWAYS]
+    known = known or [(i, j) for i, j in pairs if i < j and _well_known(names[i], names[j])]
+    ends = [k for k in there if names[k].lower() not in _INDEX]
+    first, second = known[0] if known else ends[:2] if len(ends) > 1 else (0, 1)
+    others = [k for k in ends if k not in (first, second)]
+    weights = [k for k in others if names[k].lower() in _WEIGHTS]
+    weights = weights or [k for k in others if k < len(row) and is_weight(row[k])]
+    return [first, second, *weights[:1]]
+
+
+def of_texts(word: str) -> str:
+    """A hint for lines whose third column is never a number. word: the first one there."""
+    return (
+        ". Hint: columns=[0, 2] takes the third column instead of the second, weights=False leaves it out; it holds "
+        f"text, {word!r}"
+    )
 
 
 def warn_of_mark(name: str, lines: Iterator[tuple[int, list[str]]], delimiter: str | None, text: bytes) -> None:
@@ -152,14 +190,11 @@ def warn_of_mark(name: str, lines: Iterator[tuple[int, list[str]]], delimiter: s
     tabs = [row.strip().split(b"\t") for row in text.split(b"\n")[:SEEN] if row.strip()] if delimiter is None else []
     if tabs and len(tabs[0]) in (2, 3) and len({len(row) for row in tabs}) == 1:
         if any(b" " in field.strip() for row in tabs for field in row):
-            warn(f"{name}: every line has tabs, and some blanks: delimiter='\\t' (--delimiter tab) for names of words")
+            warn(f"{name}: every line has tabs, and some blanks: delimiter='\\t' for names of words")
     if delimiter is None and len(rows) > 1 and all(row[0].endswith(":") for row in rows):
         warn(f"{name}: every line's first word ends in ':', which is taken for part of its name: leave it out if not")
     for mark in ";\t|":
         counts = {row[0].count(mark) for row in rows if row}
         if mark != delimiter and len(rows) > 1 and len(counts) == 1 and counts <= {1, 2}:
-            warn(
-                f"{name}: every line has {mark!r} in its first column: delimiter={mark!r} (--delimiter) if that "
-                "divides the columns"
-            )
+            warn(f"{name}: every line has {mark!r} in its first column: delimiter={mark!r} if that divides the columns")
             return

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..exceptions import InvalidValue
 
-JOINING = "dup_op (--dup-op) says how to join them: 'plus', 'min', 'max', 'first', .."
+JOINING = "dup_op says how to join them: 'plus', 'min', 'max', 'first', .."
 # What other libraries call these, and what has no name of its own here.
 _OPERATORS = {
     "sum": "'plus'",

@@ -56,12 +56,25 @@ def mmread(
     Raises OSError if the file cannot be opened; InvalidValue, with file and line, if it is not what Matrix Market
     says, for an entry given twice, or for a line of more than 1 MiB; OutOfMemory.
     """
+    return read_with_symmetry(
+        source, engine, dup_op=dup_op, name=name, dtype=dtype, progress=progress, chunked=chunked, device=device,
+        format=format, tile=tile, packed=packed,
+    )[0]  # fmt: skip
+
+
+def read_with_symmetry(
+    source: Any, engine: str = "auto", *, dup_op: Any = None, name: str | None = None, dtype: Any = None,
+    progress: bool | None = None, chunked: bool | None = None, device: str | None = None, format: str | None = None,
+    tile: int | None = None, packed: bool | None = None,
+) -> tuple[Matrix, str]:  # fmt: skip
+    """The Matrix that `mmread` returns, and the symmetry that the header of the file states."""
     _choice("engine", engine, _ENGINES)
     head = _in_chunks(source, chunked)
     if head is not None:
         made = MatrixMarketChunks(source, head, mmfile.read_header, progress, is_rounded(dtype))
         one = {"value": True, "dup_op": None} if head.field == "pattern" else {"dup_op": dup_op}
-        return made.matrix(**one, dtype=dtype, name=name, device=device, format=format, tile=tile, packed=packed)
+        storage: dict[str, Any] = {"device": device, "format": format, "tile": tile, "packed": packed}
+        return made.matrix(**one, dtype=dtype, name=name, **storage), head.symmetry
     head, rows, cols, values = mmfile.read(source, progress, is_rounded(dtype))
 
     def where(i: int, j: int) -> str:
@@ -69,10 +82,11 @@ def mmread(
         line = line_of(source, ends, 2, mirrored=head.symmetry != "general", delimiter=None, skip=head.lines)
         return f"{line}: expected every entry once, got row {ends[0]}, column {ends[1]} twice"
 
-    return build(
+    A = build(
         name_of(source), rows, cols, None if head.field == "pattern" else values, (head.nrows, head.ncols),
         dup_op=dup_op, dtype=dtype, name=name, where=where, device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
+    return A, head.symmetry
 
 
 def _in_chunks(source: Any, asked: bool | None) -> mmfile.Header | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..exceptions import InvalidValue, OutOfMemory
+from ..graph import given
 from .archive import Archive, Header
 from .build import build
 from .files import check_fits, created, name_of
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _FORMATS = ("csr", "csc", "coo")  # that are written
 _COMPRESSED = ("indices", "indptr")
+DIRECTED = "directed"  # an array of one value, beside those of SciPy
 _INDICES = {"csr": _COMPRESSED, "csc": _COMPRESSED, "bsr": _COMPRESSED, "coo": ("row", "col"), "dia": ("offsets",)}
 # What NumPy and zipfile raise for a file that is cut short, changed, or something else.
 FAULTS = (
@@ -43,10 +45,21 @@ def read_npz(
     entries that are there twice. Raises OSError if the file cannot be opened; InvalidValue, with its name, if it is no
     such file, has indices beyond its shape, a type that is not here, or an entry twice; OutOfMemory.
     """
+    return read_with_direction(
+        source, dup_op=dup_op, name=name, dtype=dtype, device=device, format=format, tile=tile, packed=packed
+    )[0]  # fmt: skip
+
+
+def read_with_direction(
+    source: Any, *, dup_op: Any = None, name: str | None = None, dtype: Any = None, device: str | None = None,
+    format: str | None = None, tile: int | None = None, packed: bool | None = None,
+) -> tuple[Matrix, bool | None]:  # fmt: skip
+    """The Matrix that `read_npz` returns, and whether the file states that the edges have a direction; None: it does
+    not say, as files of SciPy."""
     place = name_of(source)
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as stream:
-            return read_npz(
+            return read_with_direction(
                 stream, dup_op=dup_op, name=name, dtype=dtype, device=device, format=format, tile=tile, packed=packed
             )  # fmt: skip
     try:
@@ -58,15 +71,27 @@ def read_npz(
                 raise ValueError(f"{count} entries, so that some are there twice; dup_op says how to join them")
             check_fits(place, *shape, count)
             rows, cols, values = _entries(kind, shape, {name: archive.read(name) for name in found})
+            directed = _stated(archive)
     except MemoryError as error:
         raise error if isinstance(error, OutOfMemory) else OutOfMemory(f"{place}: {error}") from None
     except FAULTS as error:
         words = " ".join(str(error).split()) or type(error).__name__
         raise InvalidValue(f"{place}: expected a matrix saved by scipy.sparse.save_npz, got {words}") from None
-    return build(
+    A = build(
         place, rows, cols, values, shape, dup_op=dup_op, dtype=dtype, name=name, device=device, format=format,
         tile=tile, packed=packed,
     )  # fmt: skip
+    return A, directed
+
+
+def _stated(archive: Archive) -> bool | None:
+    """Whether the edges have a direction, which `write_npz` states in an array that SciPy ignores."""
+    if DIRECTED not in archive:
+        return None
+    header = archive.header(DIRECTED)
+    if header.shape != () or header.dtype != np.bool_:
+        raise ValueError(f"{DIRECTED} as an array of {header.shape} and {header.dtype}")
+    return bool(archive.read(DIRECTED))
 
 
 def _described(archive: Archive) -> tuple[str, tuple[int, int]]:
@@ -161,16 +186,21 @@ def _of_diagonals(
     return rows[there], cols[there], values[there]
 
 
-def write_npz(target: Any, matrix: Any, *, layout: str = "csr", compressed: bool = True) -> None:
+def write_npz(
+    target: Any, matrix: Any, *, layout: str = "csr", compressed: bool = True, directed: bool | None = None
+) -> None:
     """Write a Matrix as scipy.sparse.save_npz does, so that load_npz reads it; a Vector as `to_scipy_sparse` gives it.
 
     target: a path (the file appears whole or not at all) or a file open for binary writing. layout: csr, csc or coo.
+    directed: whether the edges of a graph have a direction, which `read` gives back and SciPy ignores; None: not said.
     Raises InvalidValue for another layout; OSError if the file cannot be written.
     """
-    from scipy.sparse import save_npz
-
     if layout not in _FORMATS:
         raise InvalidValue(f"layout: expected one of {', '.join(_FORMATS)}, got {layout!r}")
     made = to_scipy_sparse(matrix, layout)
+    parts = ("row", "col") if layout == "coo" else _COMPRESSED
+    arrays = {name: getattr(made, name) for name in parts}
+    arrays |= {"format": layout.encode("ascii"), "shape": made.shape, "data": made.data, "_is_array": True}
+    arrays |= {} if given.flag("directed", directed) is None else {DIRECTED: directed}
     with created(target) as stream:
-        save_npz(stream, made, compressed=compressed)
+        (np.savez_compressed if compressed else np.savez)(stream, **arrays)

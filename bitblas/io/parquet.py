@@ -10,9 +10,13 @@ from typing import Any
 
 from .. import extras
 from ..exceptions import InvalidValue
-from ..graph import Graph
+from ..graph import Graph, given
+from .columns import asked as columns_asked
 from .files import created, name_of
-from .tables import EDGES, from_table, to_arrow
+from .tables import EDGES, graph_of_table, to_arrow
+
+_KEY = b"bitblas.directed"  # in the metadata of a table, and what it may be
+_STATED = {b"true": True, b"false": False}
 
 
 def load() -> Any:
@@ -26,14 +30,18 @@ def load() -> Any:
 
 def read_parquet(
     path: Any, /, source: str = "source", target: str = "target", weight: str | None = "weight", *,
-    directed: bool | None = None, **options: Any,
+    columns: Any = None, weights: bool | None = None, directed: bool | None = None, **options: Any,
 ) -> Graph:  # fmt: skip
     """A Graph of the rows of a Parquet file, or of a folder of such files; columns not named are not read.
 
-    source, target, weight, directed, options: as in `from_table`; a table without a column `weight` gives a pattern.
+    source, target, weight, options: as in `from_table`; a table without a column `weight` gives a pattern. columns: two
+    or three columns, by name or number, instead of source, target and weight, as in `read_edgelist`. weights: False:
+    none are read. directed: as in `from_table`, but None: as the file states, if `write_parquet` stated it.
     Raises InvalidValue (with the file), OSError, ImportError without pyarrow.
     """
-    parquet, name = load(), name_of(path)
+    parquet, name, chosen = load(), name_of(path), columns_asked(columns)
+    if chosen is not None and (source, target, weight) != EDGES:
+        raise InvalidValue("columns: expected none together with source, target or weight, got both")
     from pyarrow import ArrowInvalid
 
     if not isinstance(path, (str, os.PathLike)) and not path.seekable():
@@ -43,22 +51,46 @@ def read_parquet(
     try:
         found = parquet.ParquetDataset(path)
         known = found.schema.names
+        if chosen is not None:
+            source, target, weight = _chosen(name, chosen, known)
+        if weights is not None:
+            weight = weight if weights else None
         if weight == EDGES[2] and weight not in known:
             weight = None
         table = found.read(columns=[column for column in (source, target, weight) if column in known])
     except ArrowInvalid as error:
         raise InvalidValue(f"{name}: expected a Parquet file: {error}") from None
+    stated = _STATED.get((found.schema.metadata or {}).get(_KEY, b""))
     try:
-        return from_table(table, source, target, weight, directed=directed, **options)
+        if stated is False and directed is not True:  # each edge is in the table in both directions
+            made = graph_of_table(name, table, source, target, weight, directed=True, **options)
+            return Graph(made.matrix, made.labels, directed=False)
+        ways = stated if directed is None else directed
+        return graph_of_table(name, table, source, target, weight, directed=ways, **options)
     except InvalidValue as error:
-        raise InvalidValue(f"{name}: {error}") from None
+        text = str(error)
+        raise InvalidValue(text if text.startswith(f"{name}:") else f"{name}: {text}") from None
 
 
-def write_parquet(target: Any, A: Any, *, labels: Sequence[Hashable] | None = None) -> None:
-    """Write a Matrix as a table of three columns, source, target and weight. labels: names for the vertices.
+def _chosen(name: str, columns: Sequence[str | int], known: list[str]) -> tuple[str, str, str | None]:
+    """The names of two or three columns. InvalidValue for those that the file does not have."""
+    if beyond := [k for k in columns if not isinstance(k, str) and k >= len(known)]:
+        raise InvalidValue(f"{name}: columns: expected numbers from 0 to {len(known) - 1}, got {beyond[0]}")
+    source, target, *weight = (column if isinstance(column, str) else known[column] for column in columns)
+    return source, target, weight[0] if weight else None
+
+
+def write_parquet(
+    target: Any, A: Any, *, labels: Sequence[Hashable] | None = None, directed: bool | None = None
+) -> None:
+    """Write a Matrix as a table of three columns, source, target and weight. labels: names for the vertices. directed:
+    whether the edges of a graph have a direction, which is written as metadata of the table; None: it is not stated.
 
     Raises InvalidValue for labels that do not fit, ImportError without pyarrow.
     """
     parquet, table = load(), to_arrow(A, labels)
+    if given.flag("directed", directed) is not None:
+        text = b"true" if directed else b"false"
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: text})
     with created(target) as stream:
         parquet.write_table(table, stream)

@@ -18,6 +18,7 @@ from .. import device as devices
 from ..core.options import check_layout
 from ..exceptions import InvalidValue
 from ..graph import Graph, given
+from .assumptions import graph_of_matrix
 
 NAME = "graph"
 _CODE = ("utf-8", "surrogatepass")  # a name may hold what is no character
@@ -56,20 +57,22 @@ def _arrays(labels: Sequence[Any]) -> dict[str, Any]:
 
 def load(
     path: str | os.PathLike[str], *, name: str | None = None, device: Any = None, format: str | None = None,
-    tile: int | None = None, packed: bool | None = None, dup_op: Any = None,
+    tile: int | None = None, packed: bool | None = None, dup_op: Any = None, directed: bool | None = None,
 ) -> Graph:  # fmt: skip
-    """The Graph that `save` or `Matrix.save` wrote, all of it verified. dup_op: not needed, no entry is there twice."""
+    """The Graph that `save` or `Matrix.save` wrote, all of it verified. directed: None: as the file states, else True.
+    dup_op: not needed but for directed=False, as in `bitblas.io.read`, since no entry is there twice."""
     import bitblas as gb
 
     from ..formats.container import Container
 
     file = Container(path)
     A = gb.Matrix._of_file(file, True, name, device, check_layout(format, tile, packed))
+    storage: dict[str, Any] = {"format": format, "tile": tile, "packed": packed}
     section = next((s for s in file.sections if s.name == NAME), None)
     if section is None:
-        return Graph(A)
-    directed, kind = section.facts.get("directed"), section.facts.get("labels")
-    if directed not in (True, False, None) or kind not in ("text", "integers", None):
+        return graph_of_matrix(str(path), A, None, directed, dup_op=dup_op, **storage)
+    stated, kind = section.facts.get("directed"), section.facts.get("labels")
+    if stated not in (True, False, None) or kind not in ("text", "integers", None):
         raise file.fault(f"expected the facts of a graph, got {section.facts!r}")
     try:
         arrays = file.load(section, devices.get("cpu"), verify=True)
@@ -81,7 +84,7 @@ def load(
             raise
         raise file.fault(f"expected names of the vertices, got a fault in them: {error}") from None
     try:
-        return Graph(A, labels, directed=directed)
+        return graph_of_matrix(str(path), A, labels, directed, stated=stated, dup_op=dup_op, **storage)
     except InvalidValue as error:
         raise file.fault(str(error)) from None
 

@@ -9,22 +9,25 @@ import numpy as np
 
 from ..core.matrix.matrix import Matrix
 from ..exceptions import InvalidValue
-from ..graph import Graph
+from ..graph import Graph, given
+from .assumptions import graph_of
 from .files import opened
 
 
 def read_sif(
-    source: Any, *, relations: Collection[str] | None = None, directed: bool = True, progress: bool | None = None,
-    **storage: Any,
+    source: Any, *, relations: Collection[str] | None = None, directed: bool | None = None,
+    progress: bool | None = None, **storage: Any,
 ) -> Graph:  # fmt: skip
     """Read a file of Cytoscape: a Graph whose vertices have the names of the file, without weights.
 
     source: a path (plain, gzip or bzip2) or an open file. A line is ``name``, or ``name relation name name ..``; tabs
     divide them if the file has any, else blanks. relations: those to read, None: all; vertices are all of the file.
-    directed: whether edges lead from the first name of a line to the others alone. storage: as of Matrix.from_coo.
+    directed: False: edges go both ways; None: from the first name of a line to the others, and a warning says if every
+    edge is present in both directions. storage: as of Matrix.from_coo.
 
     Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line of two fields.
     """
+    directed = given.flag("directed", directed)
     if isinstance(relations, str):
         raise TypeError(f"relations: expected a list of them, got {relations!r}. Hint: [{relations!r}]")
     with opened(source, progress) as file:
@@ -41,7 +44,7 @@ def read_sif(
             rows += [ends[0]] * (len(ends) - 1)
             cols += ends[1:]
     i, j = np.array(rows, np.int64), np.array(cols, np.int64)
-    if not directed:
+    if directed is False:
         i, j = np.concatenate((i, j)), np.concatenate((j, i))
     A = Matrix.from_coo(i, j, True, nrows=len(numbers), ncols=len(numbers), **storage)
-    return Graph._of_names(A, tuple(numbers), directed=directed)
+    return graph_of(name, A, list(numbers), directed)

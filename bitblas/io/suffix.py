@@ -8,14 +8,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..exceptions import InvalidValue
-from ..graph import Graph
-from . import saved
+from ..graph import Graph, given
+from . import matrixmarket, npz, saved
+from .assumptions import graph_of_matrix
 from .edgelist import read_edgelist, write_edgelist
 from .files import name_of
 from .matrixmarket import mmread, mmwrite
 from .npz import read_npz, write_npz
 from .parquet import read_parquet, write_parquet
 from .sif import read_sif
+from .tables import from_table
 
 FILE_FORMATS = {
     "mtx": "Matrix Market",
@@ -29,7 +31,13 @@ FILE_FORMATS = {
 }
 DELIMITERS = {"tsv": "\t", "csv": ",", "edges": " "}
 _SUFFIXES = {f".{name}": name for name in FILE_FORMATS} | {".mm": "mtx", ".el": "edges", ".txt": "edges"}
-_READERS: dict[str, Any] = {"mtx": mmread, "npz": read_npz, "parquet": read_parquet, "sif": read_sif}
+_READERS: dict[str, Any] = {
+    "mtx": mmread,
+    "npz": read_npz,
+    "parquet": read_parquet,
+    "sif": read_sif,
+    "bitblas": saved.load,
+}
 # Kinds that other libraries read: what makes a Graph of such a file.
 _OTHERS = {
     ".graphml": "bitblas.Graph.from_networkx(networkx.read_graphml(path))",
@@ -37,6 +45,11 @@ _OTHERS = {
     ".gexf": "bitblas.Graph.from_networkx(networkx.read_gexf(path))",
     ".dot": "bitblas.Graph.from_networkx(networkx.nx_pydot.read_dot(path)), with pydot installed",
     ".gv": "bitblas.Graph.from_networkx(networkx.nx_pydot.read_dot(path)), with pydot installed",
+}
+# Options that a reader takes besides those in its signature.
+_MORE = {
+    "parquet": [p.name for p in inspect.signature(from_table).parameters.values() if p.kind is p.KEYWORD_ONLY],
+    "sif": ["name", "dup_op", "dtype", "device", "format", "tile", "packed"],
 }
 # What other libraries call the options of edge lists.
 _ELSEWHERE = {
@@ -67,12 +80,22 @@ def file_format_of(source: Any, given: str | None = None, more: Mapping[str, str
     if suffix not in known:
         raise InvalidValue(
             f"{name_of(source)}: expected a name that ends in {', '.join(known)}, or the format of the file: "
-            "file_format='edges' (--input-format edges), 'csv', .."
+            "file_format='edges', 'csv', .."
         )
     return known[suffix]
 
 
-def _refuse_others(function: Any, options: Mapping[str, Any]) -> None:
+def _refuse_others(reader: Any, kind: str, options: Mapping[str, Any]) -> None:
+    """TypeError for options that a reader does not have."""
+    if kind in DELIMITERS:
+        _refuse_elsewhere(reader, options)
+    parameters = list(inspect.signature(reader).parameters.values())[1:]
+    known = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
+    known += [name for name in ("directed", *_MORE.get(kind, ())) if name not in known]
+    given.check_options(f"read of a file of format {kind}", options, known)
+
+
+def _refuse_elsewhere(function: Any, options: Mapping[str, Any]) -> None:
     """TypeError for options that other libraries have, with the name here."""
     for name in options:
         if name in _ELSEWHERE and name not in inspect.signature(function).parameters:
@@ -97,7 +120,10 @@ def read(source: Any, /, file_format: str | None = None, **options: Any) -> Grap
 
     file_format: mtx, npz, bitblas, tsv, csv, edges, parquet or sif; None: as the suffix says. options: those of
     `mmread`, `read_npz`, `read_edgelist`, `read_parquet`, `read_sif`, or of `Matrix.load`, which also say what is
-    raised; a file of bitblas is verified.
+    raised; a file of bitblas is verified. directed: of every kind; False: each edge is one in both directions, of which
+    the lesser weight stands, or what dup_op makes of both. None: as the file states (a Matrix Market file that is
+    symmetric, or what `Graph.write` wrote as npz, parquet or bitblas), else True, and a warning says if every edge is
+    present in both directions with the same weight. TypeError for an option that the kind of file does not have.
     """
     if isinstance(source, list | tuple):
         raise TypeError(
@@ -106,11 +132,16 @@ def read(source: Any, /, file_format: str | None = None, **options: Any) -> Grap
         )
     kind = file_format_of(source, file_format)
     reader = _READERS.get(kind, read_edgelist)
-    _refuse_others(reader, options)
-    if kind == "mtx":
-        return Graph(mmread(source, **options))
-    if kind == "npz":
-        return Graph(read_npz(source, **options))
+    _refuse_others(reader, kind, options)
+    if kind in ("mtx", "npz"):
+        directed = options.pop("directed", None)
+        if kind == "mtx":
+            A, symmetry = matrixmarket.read_with_symmetry(source, **options)
+            stated = False if symmetry == "symmetric" else None
+        else:
+            A, stated = npz.read_with_direction(source, **options)
+        how = {name: options[name] for name in ("dup_op", "format", "tile", "packed") if name in options}
+        return graph_of_matrix(name_of(source), A, None, directed, stated=stated, **how)
     if kind == "bitblas":
         return saved.load(_path(source), **options)
     if kind in ("parquet", "sif"):
@@ -130,11 +161,11 @@ def write(target: Any, matrix: Any, file_format: str | None = None, *, labels: A
     a table or a file of bitblas' own.
 
     options: those of `mmwrite`, `write_npz`, `Matrix.save` (and `directed`), `write_parquet` or `write_edgelist`, which
-    also say what is raised.
+    also say what is raised. `Graph.write` states in addition whether the graph is directed.
     """
     kind = written_as(target, file_format)
     if kind in DELIMITERS:
-        _refuse_others(write_edgelist, options)
+        _refuse_elsewhere(write_edgelist, options)
     if kind == "mtx":
         mmwrite(target, matrix, **options)
     elif kind == "npz":

@@ -16,7 +16,8 @@ import numpy as np
 from .. import extras
 from ..exceptions import DimensionMismatch, InvalidValue
 from ..graph import Graph, given
-from .build import build, host_coo, warn_of_gaps
+from .assumptions import check_numbering, count_used, graph_of
+from .build import build, host_coo
 from .table_columns import collected, names_of_one_type, numbers_of, vertices_of, weights_of
 from .weights import is_rounded, of_column
 
@@ -25,62 +26,88 @@ EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
 
 def from_table(
     table: Any, source: str = "source", target: str = "target", weight: str | None = None, *, size: int | None = None,
-    labels: bool | None = None, directed: bool | None = True, decimal: str | None = None, dup_op: Any = None,
-    dtype: Any = None, name: str | None = None, device: str | None = None, format: str | None = None,
-    tile: int | None = None, packed: bool | None = None,
+    labels: bool | None = None, base: int | None = None, directed: bool | None = None, decimal: str | None = None,
+    dup_op: Any = None, dtype: Any = None, name: str | None = None, device: str | None = None,
+    format: str | None = None, tile: int | None = None, packed: bool | None = None,
 ) -> Graph:  # fmt: skip
     """A Graph of the rows of a table: a DataFrame of pandas or polars, an Arrow table, or a dictionary of arrays. Of a
     LazyFrame of polars the columns that are named are collected.
 
-    source, target: the columns of the two ends of each edge, integers from 0, or else names (strings, or categories
-    that are strings), which are numbered in the order in which they come. A category without a row is no vertex.
-    weight: the column of values, numbers; None: a pattern. decimal: "," or "." if that column may hold texts: numbers
-    with this before the fraction. size: the number of vertices; None: as many as the largest number says; not for
-    names. labels: True: integers are names too, ids of which most are not there (a warning says where that seems so);
-    False: names are refused. directed: False: every row is an edge in both directions; where both are there, with other
-    weights, the lesser one stands; None: the graph has directions unless every edge is there both ways, with one
-    weight. dup_op ("plus", "min", "max", "first", ..) joins the weights of an edge that is there twice, and then those
-    of both its directions.
+    source, target: the columns of the two ends of each edge, integers from 0 (or base=1), or else names (strings, or
+    categories that are strings), which are numbered in the order in which they come. A category without a row is no
+    vertex. weight: the column of values, numbers; None: a pattern. decimal: "," or "." if that column may hold texts:
+    numbers with this before the fraction. size: the number of vertices; None: as many as the largest number says; not
+    for names. labels: True: integers are names too, ids of which most are not there (a warning says where that seems
+    so); False: names are refused. base: the number of the first vertex, 0 or 1; None: 0, and a warning says if that
+    vertex has no edges. directed: False: every row is an edge in both directions; where both are there, with other
+    weights, the lesser one stands; None: True, and a warning says if every edge is present in both directions with the
+    same weight. dup_op ("plus", "min", "max", "first", ..) joins the weights of an edge that is there twice, and then
+    those of both its directions.
 
     Integers are read exactly, also those in columns of objects. Raises InvalidValue for a column that is not there, has
     missing values (None, NaN, NaT, pandas.NA, null) or is of another kind (decimals, times, bytes), for a vertex out of
     range, and for an edge with a weight that is there twice in one direction, without dup_op.
     """
+    return graph_of_table(
+        "table", table, source, target, weight, size=size, labels=labels, base=base, directed=directed, decimal=decimal,
+        dup_op=dup_op, dtype=dtype, name=name, device=device, format=format, tile=tile, packed=packed,
+    )  # fmt: skip
+
+
+def graph_of_table(
+    place: str, table: Any, source: str, target: str, weight: str | None = None, *, size: int | None = None,
+    labels: bool | None = None, base: int | None = None, directed: bool | None = None, decimal: str | None = None,
+    dup_op: Any = None, dtype: Any = None, name: str | None = None, device: str | None = None,
+    format: str | None = None, tile: int | None = None, packed: bool | None = None,
+) -> Graph:  # fmt: skip
+    """The Graph that `from_table` returns. place: how messages call the table."""
     if isinstance(table, str | os.PathLike):
         raise TypeError(f"table: expected a table, got {os.fspath(table)!r}; Graph.read(path) reads a file")
     table = collected(table, (source, target, weight))
     if not given.is_table(table):
         raise TypeError(f"table: expected a table with names of columns, got {given.described(table)}")
+    if base not in (None, 0, 1):
+        raise InvalidValue(f"base: expected 0 or 1, got {base!r}")
+    first, directed = base or 0, given.flag("directed", directed)
     rows, cols, known = vertices_of(table, source, target, given.flag("labels", labels))
     values = None if weight is None else of_column(weights_of(table, weight), weight, decimal, is_rounded(dtype))
+    if values is not None and len(values) != len(rows):
+        raise InvalidValue(f"column {weight!r}: expected {len(rows)} rows, as {source!r} has, got {len(values)}")
     if known is not None:
         if size is not None:
             raise InvalidValue(f"size: expected None for vertices that have names, got {size}")
         if labels is False:
             raise InvalidValue(f"labels: expected None or True for columns of names, got False; {known[0]!r} is one")
-        size = len(known)
+        size, first = len(known), 0
     for ends, end in ((rows, source), (cols, target)):
-        low, high = (int(ends.min()), int(ends.max())) if len(ends) else (0, -1)
-        if low < 0 or (size is not None and high >= size):
-            got = low if low < 0 else high
-            last = "" if size is None else f" to {size - 1}"
-            raise InvalidValue(f"column {end!r}: expected vertices from 0{last}, got {got}")
-    if size is None:
-        size = 1 + max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=-1)
-        rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
-        warn_of_gaps("table", rows, cols, size)
+        low, high = (int(ends.min()), int(ends.max())) if len(ends) else (first, first - 1)
+        if low < first or (size is not None and high >= first + size):
+            got = low if low < first else high
+            last = "" if size is None else f" to {first + size - 1}"
+            raise InvalidValue(f"column {end!r}: expected vertices from {first}{last}, got {got}")
+    given_size, size = size, _size_of(rows, cols, first) if size is None else size
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
+    if first:
+        rows, cols = rows - first, cols - first
+    if given_size is None and labels is None and len(rows):
+        lowest = min(int(rows.min()), int(cols.min()))
+        check_numbering(place, size, lowest, lambda: count_used(rows, cols, size), base_given=base is not None)
 
     def where(i: int, j: int) -> str:
-        one, other = (k if known is None else known[k] for k in (i, j))
+        one, other = (k + first if known is None else known[k] for k in (i, j))
         at = np.flatnonzero((rows == i) & (cols == j)).tolist()
         return f": expected every edge once, got {one!r} to {other!r} twice, in rows {at[0]} and {at[1]}"
 
     matrix = build(
-        "table", rows, cols, values, (size, size), dup_op=dup_op, dtype=dtype, name=name,
+        place, rows, cols, values, (size, size), dup_op=dup_op, dtype=dtype, name=name,
         directed=directed is not False, where=where, device=device, format=format, tile=tile, packed=packed,
     )  # fmt: skip
-    return Graph._of_names(matrix, known, directed=directed)
+    return graph_of(place, matrix, known, directed)
+
+
+def _size_of(rows: np.ndarray, cols: np.ndarray, first: int) -> int:
+    """The number of vertices, of which `first` is the first."""
+    return 1 - first + max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=first - 1)
 
 
 def to_pandas(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:

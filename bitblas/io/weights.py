@@ -44,14 +44,19 @@ def is_weight(text: str, decimal: str = ".") -> bool:
     return value == value and "_" not in text
 
 
+def is_text(word: str) -> bool:
+    """Whether it has a letter and is no number, as EUR or unknown."""
+    return any(map(str.isalpha, word)) and not is_weight(word) and not is_weight(word, ",")
+
+
 def of_weight(text: str, decimal: str = ".") -> str:
     """What is said of a weight that is no number: nothing, or what its comma or point may be."""
     if decimal == ",":
         return ". Hint: with decimal=',' a point is no part of a number" if is_weight(text) else _in_thousands(text)
     if _THOUSANDS.fullmatch(text):
-        return ". Hint: decimal=',' (--decimal ,) if the comma is a decimal comma; one that divides thousands must go"
+        return ". Hint: decimal=',' if the comma is a decimal comma; one that divides thousands must go"
     if _COMMA.fullmatch(text) and not _in_thousands(text):
-        return ". Hint: a decimal comma? decimal=',' (--decimal ,) reads it"
+        return ". Hint: a decimal comma? decimal=',' reads it"
     return _in_thousands(text)
 
 
@@ -62,6 +67,13 @@ def _in_thousands(text: str) -> str:
         ". Hint: a decimal comma, and marks between thousands? pandas.read_csv(path, sep=.., decimal=',', "
         "thousands='.') reads it, then Graph.from_table"
     )
+
+
+def _of_text(word: str) -> str:
+    """A hint for a column of weights that holds words."""
+    if is_weight(word.strip()):
+        return ""
+    return ". Hint: the column holds text: weight=None (pairs instead of triples) leaves it out"
 
 
 def value_of(integer: str) -> int:
@@ -258,10 +270,10 @@ def of_column(values: np.ndarray, name: str | None, decimal: str | None, rounded
             found = seen.of_words(words, mark)
             seen.check(f"column {name!r}")
             return found
-        hint = of_weight(words[wrong], mark) if isinstance(words[wrong], str) else ""
+        hint = of_weight(words[wrong], mark) or _of_text(words[wrong]) if isinstance(words[wrong], str) else ""
         raise InvalidValue(f"{expected} as texts in every row, got {words[wrong]!r} in row {wrong}{hint}")
     row = next((k for k, value in enumerate(words) if isinstance(value, str)), None)
     if row is None:
         raise InvalidValue(f"{expected}, got values of type {values.dtype}")
-    hint = of_weight(words[row]) or ". Hint: decimal='.' reads such texts as numbers"
+    hint = of_weight(words[row]) or _of_text(words[row]) or ". Hint: decimal='.' reads such texts as numbers"
     raise InvalidValue(f"{expected}, got text, {str(words[row])!r} in row {row}{hint}")

@@ -1,0 +1,71 @@
+"""Messages of the library in the words of the command line: the arguments of Python that they name become options.
+
+The library names its arguments (`labels=True`); what the command line prints of it passes through `worded`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+
+from .commands import FLAGS
+
+# Arguments with a value that has an option of its own.
+WHOLE = {
+    ("directed", "False"): "--undirected", ("directed", "True"): "--directed", ("header", "False"): "--no-header",
+    ("header", "True"): "--header", ("labels", "True"): "--labels", ("weight", "None"): "--no-weights",
+    ("weights", "False"): "--no-weights",
+}  # fmt: skip
+# Arguments whose value comes after the option.
+VALUED = {
+    "base": "--base", "columns": "--columns", "decimal": "--decimal", "delimiter": "--delimiter",
+    "dtype": "--dtype",    "dup_op": "--dup-op", "file_format": "--input-format", "max_iter": "--max-iter", "size": "--size", "tol": "--tol",
+}  # fmt: skip
+# Arguments that begin a message.
+NAMED = VALUED | {name: f"--{name}" for name in ("field", "layout", "precision", "symmetry")}
+MARKS = {"\t": "tab", " ": "space"}
+# What is done in Python alone.
+PHRASES = {
+    "of another encoding give the file, open(path, encoding='cp1252')": "iconv -f cp1252 -t utf-8 makes UTF-8 of it",
+}
+_VALUE = r"""\[[^\]]*\]|'[^']*'|"[^"]*"|True|False|None|\d+(?:\.\d+)?"""
+_ARGUMENT = re.compile(rf"(?<![\w./\\-])({'|'.join({name for name, _ in WHOLE} | set(VALUED))})=({_VALUE})?(?![\w/\\])")
+_FIRST = re.compile(rf"(?:(?<=^)|(?<=: ))({'|'.join(NAMED)})(?=: expected)")
+_OF_ALGORITHM = re.compile(r"\bargument (\w+)(?=: expected)")
+_DUP_OP = re.compile(r"(?<![\w./\\-])dup_op(?![\w/\\=])")
+
+
+def worded(text: str) -> str:
+    """A message with options in the place of arguments."""
+    text = _OF_ALGORITHM.sub(_named, text)
+    for words, instead in PHRASES.items():
+        text = text.replace(words, instead)
+    text = _FIRST.sub(lambda found: NAMED[found[1]], text)
+    return _DUP_OP.sub("--dup-op", _ARGUMENT.sub(_option, text))
+
+
+def _named(found: re.Match[str]) -> str:
+    """How a message about an argument of an algorithm begins."""
+    flag = f"--{found[1].replace('_', '-')}"
+    return "the graph" if found[1] == "A" else flag if flag in FLAGS else found[0]
+
+
+def _option(found: re.Match[str]) -> str:
+    name, value = found[1], found[2]
+    if (name, value) in WHOLE:
+        return WHOLE[name, value]
+    if name not in VALUED:
+        return found[0]
+    return VALUED[name] if value is None else f"{VALUED[name]} {_value(value)}"
+
+
+def _value(text: str) -> str:
+    """A value of Python as a shell takes it."""
+    try:
+        value = ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return text
+    if isinstance(value, list):
+        return shlex.quote(",".join(map(str, value)))
+    return MARKS.get(value, shlex.quote(str(value)))

@@ -1,0 +1,91 @@
+"""Directed edges, vertices numbered from 0: what readers assume of edges, and the warning where that looks wrong.
+
+Every reader makes its Graph by `graph_of` or `graph_of_matrix`, so that all of them follow one rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import DimensionMismatch, warn
+from ..graph import Graph, given
+from ..graph.edges import both_ways, has_every_reverse
+from .build import warn_of_directions
+from .joining import check_dup_op
+
+SPARSE, FEW = 10, 1000  # numbers for each vertex that has edges, and the numbers, above which vertices look like ids
+
+
+def graph_of(source: str, A: Any, labels: Any, directed: bool | None, *, stated: bool | None = None) -> Graph:
+    """The Graph of a matrix that a reader made: directed, unless directed=False or the source states that it is not.
+
+    stated: what the source says of itself; None: nothing. Without it and without `directed`, a warning says if every
+    edge is present in both directions. source: its name, in the warning.
+    """
+    if directed is None and stated is None and has_every_reverse(A):
+        warn(
+            f"{source}: every edge is present in both directions: pass directed=False if the graph is undirected, "
+            "directed=True if not"
+        )
+    found = stated if directed is None else directed
+    return Graph._of_names(A, labels, directed=True if found is None else found)
+
+
+def graph_of_matrix(
+    source: str, A: Any, labels: Any, directed: bool | None, *, stated: bool | None = None, dup_op: Any = None,
+    **storage: Any,
+) -> Graph:  # fmt: skip
+    """The same of a file that holds a matrix, to which directed=False adds the reverse of each edge.
+
+    Of two directions with different values the lesser is kept, or what dup_op makes of them. storage: of the Matrix.
+    """
+    directed = given.flag("directed", directed)
+    if directed is False and not has_every_reverse(A, loops=True):
+        if A.nrows != A.ncols:
+            raise DimensionMismatch(f"{source}: directed=False: expected a square matrix, got {A.nrows} x {A.ncols}")
+        check_dup_op(dup_op)
+        if dup_op is None and A.ewise_mult(A.T, "ne").new().reduce_scalar("lor").new().value:
+            warn_of_directions(source)
+        A = both_ways(A, dup_op, **storage)
+    return graph_of(source, A, labels, directed, stated=stated)
+
+
+def check_numbering(source: str, size: int, lowest: int, used: Callable[[], int], *, base_given: bool) -> None:
+    """Warn if vertices look like ids, or as if they were numbered from 1. Not for a size that the user gave.
+
+    size: the number of vertices; lowest: the smallest one that has an edge; used: counts those that have edges, exactly
+    if they are fewer than a tenth.
+    """
+    if size > FEW and size > SPARSE * (found := used()):
+        warn(
+            f"{source}: {found} different numbers of vertices, of {size} in all, so that {size - found} have no "
+            "edge: labels=True if these are ids, size= if they are meant"
+        )
+    elif lowest > 0 and size > 0 and not base_given:
+        warn(f"{source}: vertex 0 has no edges: pass base=1 or labels=True; base=0 if it is meant")
+
+
+def count_used(rows: np.ndarray, cols: np.ndarray, size: int) -> int:
+    """The vertices that have edges; if there are many, at least a tenth of all."""
+    if size > 2 * SPARSE * len(rows):
+        return len(np.unique(np.concatenate([rows, cols])))
+    there, found = np.zeros(size, bool), 0
+    for part in (slice(0, size), slice(size, None)):  # mostly the first edges are enough
+        there[rows[part]] = there[cols[part]] = True
+        found = int(np.count_nonzero(there))
+        if size <= SPARSE * found:
+            break
+    return found
+
+
+def count_used_in(A: Any) -> int:
+    """The same of a square Matrix, whose edges were read in parts."""
+    import bitblas as gb
+
+    ends = A.reduce_rowwise(gb.monoid.any).new()
+    if A.nrows > SPARSE * ends.nvals:  # mostly the rows are enough
+        ends = ends.ewise_add(A.reduce_columnwise(gb.monoid.any).new(), gb.monoid.any).new()
+    return int(ends.nvals)
