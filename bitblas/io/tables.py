@@ -20,6 +20,7 @@ from .build import build, host_coo, warn_of_gaps
 from .table_columns import collected, names_of_one_type, numbers_of, vertices_of, weights_of
 from .weights import of_column
 
+MOST = 1 << 60  # vertices of a graph
 EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
 
 
@@ -52,7 +53,7 @@ def from_table(
     if not given.is_table(table):
         raise TypeError(f"table: expected a table with names of columns, got {given.described(table)}")
     rows, cols, known = vertices_of(table, source, target, given.flag("labels", labels))
-    values = None if weight is None else of_column(weights_of(table, weight), weight, decimal)
+    values = None if weight is None else of_column(weights_of(table, weight, len(rows)), weight, decimal)
     if known is not None:
         if size is not None:
             raise InvalidValue(f"size: expected None for vertices that have names, got {size}")
@@ -61,10 +62,11 @@ def from_table(
         size = len(known)
     for ends, end in ((rows, source), (cols, target)):
         low, high = (int(ends.min()), int(ends.max())) if len(ends) else (0, -1)
-        if low < 0 or (size is not None and high >= size):
+        if low < 0 or high >= (MOST if size is None else size):
             got = low if low < 0 else high
-            last = "" if size is None else f" to {size - 1}"
-            raise InvalidValue(f"column {end!r}: expected vertices from 0{last}, got {got}")
+            last = " to 2**60 - 1" if size is None and low >= 0 else "" if size is None else f" to {size - 1}"
+            hint = ". Hint: labels=True if these are ids" if size is None else ""
+            raise InvalidValue(f"column {end!r}: expected vertices from 0{last}, got {got}{hint}")
     if size is None:
         size = 1 + max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=-1)
         warn_of_gaps("table", rows, cols, size)
