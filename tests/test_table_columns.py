@@ -328,6 +328,27 @@ def test_columns_of_pandas_that_arrow_stores():
         edges(table)
 
 
+def test_weights_are_as_many_as_edges():
+    """One weight is not taken for all edges."""
+    for weights in ([1], [1, 1, 1]):
+        with pytest.raises(InvalidValue, match=f"column 'weight': expected 2 rows, .*, got {len(weights)}"):
+            edges({"source": ["a", "b"], "target": ["b", "c"], "weight": weights})
+
+
+def test_ids_that_are_no_numbers_of_vertices():
+    for ids in ([2**60], np.array([2**63 + 5], np.uint64), [-5]):
+        text = rf"column 'source': expected vertices .*got {ids[0]}\. Hint: labels=True"
+        with pytest.raises(InvalidValue, match=text):
+            Graph.from_table({"source": ids, "target": [0]})
+        assert Graph.from_table({"source": ids, "target": [0]}, labels=True).labels == (ids[0], 0)
+
+
+def test_names_of_numpy_become_strings():
+    names = np.array([["a", "b"], ["b", "c"]])
+    for G in (Graph.from_edges(names), Graph.from_table({"source": names[:, 0], "target": list(names[:, 1])})):
+        assert G.labels == ("a", "b", "c") and {*map(type, G.labels)} == {str}
+
+
 def test_columns_of_unlike_lengths_or_of_one_name():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(InvalidValue, match="columns 'source' and 'target': expected as many rows in both, got 2 and 3"):

@@ -19,8 +19,8 @@ WHOLE = {
 }  # fmt: skip
 # Arguments whose value comes after the option.
 VALUED = {
-    "base": "--base", "columns": "--columns", "decimal": "--decimal", "delimiter": "--delimiter",
-    "dtype": "--dtype",    "dup_op": "--dup-op", "file_format": "--input-format", "max_iter": "--max-iter", "size": "--size", "tol": "--tol",
+    "base": "--base", "columns": "--columns", "decimal": "--decimal", "delimiter": "--delimiter", "dtype": "--dtype",
+    "dup_op": "--dup-op", "file_format": "--input-format", "max_iter": "--max-iter", "size": "--size", "tol": "--tol",
 }  # fmt: skip
 # Arguments that begin a message.
 NAMED = VALUED | {name: f"--{name}" for name in ("field", "layout", "precision", "symmetry")}

@@ -101,10 +101,14 @@ def _array(source: Any, column: Any, name: str, first: int) -> np.ndarray:
             f"{source}: column {name!r}: expected a value in every row, got {column.null_count} rows without one, the "
             f"first is row {row}"
         )
-    found: np.ndarray = column.to_numpy()
-    return found.astype(np.float32) if found.dtype == np.float16 else found
+    return _wide(column.to_numpy())
+
+
+def _wide(values: np.ndarray) -> np.ndarray:
+    """Half floats as FP32, which holds them exactly; others as they are."""
+    return values.astype(np.float32) if values.dtype == np.float16 else values
 
 
 def _empty(file: Any, columns: list[str]) -> list[np.ndarray]:
     """Of no rows: a rank that has none, or a table without any."""
-    return [np.zeros(0, file.schema_arrow.field(name).type.to_pandas_dtype()) for name in columns]
+    return [_wide(np.zeros(0, file.schema_arrow.field(name).type.to_pandas_dtype())) for name in columns]

@@ -17,7 +17,6 @@ from ..exceptions import InvalidValue
 from ..graph import given
 
 VERTICES, WEIGHTS = "vertices (integers or strings)", "numbers"  # what a column is read as
-LARGEST = 1 << 60  # vertices that are numbered from 0
 _TEXT, _BITS = frozenset("OUT"), 64
 # How each library converts a column: to strings, to floats, and times to integers.
 _CASTS = {
@@ -83,17 +82,17 @@ def vertices_of(table: Any, source: str, target: str, labels: bool | None) -> En
     rows, cols = (_array(column, called, VERTICES) for column, called in zip(columns, pair))
     integers = all(part.dtype.kind in "iu" or _are_large(part) for part in (rows, cols))
     if integers and not labels:
-        for part, called in zip((rows, cols), pair):
-            if len(part) and int(part.max()) >= LARGEST:
-                expected = "expected vertices from 0 to 2^60 - 1"
-                raise InvalidValue(f"{called}: {expected}, got {part.max()}. Hint: labels=True if these are ids")
         return Ends(rows, cols, None)
     return _named_integers(rows, cols) if integers else _named(rows, cols, pair)
 
 
-def weights_of(table: Any, name: str) -> np.ndarray:
-    """A column of numbers or Booleans; an array of objects if it has texts. InvalidValue for other values."""
-    return _array(_native(_find(table, name)), f"column {name!r}", WEIGHTS)
+def weights_of(table: Any, name: str, rows: int) -> np.ndarray:
+    """A column of numbers or Booleans; an array of objects if it has texts. InvalidValue for other values, or another
+    number of rows."""
+    found = _array(_native(_find(table, name)), f"column {name!r}", WEIGHTS)
+    if len(found) != rows:
+        raise InvalidValue(f"column {name!r}: expected {rows} rows, as in the columns of vertices, got {len(found)}")
+    return found
 
 
 def numbers_of(values: list[Any], called: str) -> np.ndarray:
@@ -276,15 +275,16 @@ def _of_values(values: list[Any], column: Column, called: str, role: str) -> np.
     with the row for others, and for those that no such type holds."""
     kinds = set(map(type, values))
     if all(issubclass(kind, str) for kind in kinds):
-        return _objects(values) if kinds or role == VERTICES else np.zeros(0)
-    lacking = np.fromiter(map(given.is_missing, values), bool, len(values))
-    if role == WEIGHTS and all(issubclass(kind, float | np.floating) for kind in kinds):
-        lacking[:] = False  # NaN is refused with all weights
-    _check_missing(lacking, column, called, values.__getitem__)
-    texts = next((k for k, value in enumerate(values) if isinstance(value, str)), None)
-    if texts is not None:
+        plain = values if kinds <= {str} else list(map(str.__str__, values))  # of NumPy's strings
+        return _objects(plain) if kinds or role == VERTICES else np.zeros(0)
+    sound = (int, np.integer, float, np.floating) if role == WEIGHTS else (int, np.integer)  # NaN is refused later
+    if not all(issubclass(kind, sound) for kind in kinds):
+        lacking = np.fromiter(map(given.is_missing, values), bool, len(values))
+        _check_missing(lacking, column, called, values.__getitem__)
+    if any(issubclass(kind, str) for kind in kinds):
         if role == WEIGHTS:
             return _objects(values)
+        texts = next(k for k, value in enumerate(values) if isinstance(value, str))
         other = next(k for k, value in enumerate(values) if not isinstance(value, str))
         raise InvalidValue(
             f"{called}: expected names (strings) in every row, or numbers in every row, got "
@@ -323,7 +323,7 @@ def _of_other_types(values: list[Any], kinds: set[type], role: str) -> Iterator[
     wrong = {kind for kind in kinds if not issubclass(kind, taken) or issubclass(kind, wide)}
     if role == VERTICES and len(kinds) > 1:
         wrong |= {bool} & kinds
-    return ((k, value) for k, value in enumerate(values) if type(value) in wrong)
+    return ((k, value) for k, value in enumerate(values if wrong else ()) if type(value) in wrong)
 
 
 def _integers(values: list[Any], called: str, role: str = WEIGHTS) -> np.ndarray:
@@ -364,7 +364,7 @@ _OF_NAMES = ("object", "str", "string", "category")
 
 def _refused(column: Column, called: str, role: str, got: str, kind: str = "") -> InvalidValue:
     """The error for a column of another type, or, with the type of the object, for a row."""
-    objects = ("str()", "float()", "time.timestamp()")
+    objects = ("str()", "float()", "time.timestamp() or date.toordinal()")
     if column.seen == "pandas":
         objects = (".astype(str)", ".astype(float)", "pandas.to_datetime(column).astype('int64')")
     text, real, whole = objects if kind else _CASTS.get(column.seen, objects)

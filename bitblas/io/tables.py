@@ -21,6 +21,7 @@ from .build import build, host_coo
 from .table_columns import collected, names_of_one_type, numbers_of, vertices_of, weights_of
 from .weights import is_rounded, of_column
 
+MOST = 1 << 60  # vertices of a graph
 EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
 
 
@@ -70,9 +71,9 @@ def graph_of_table(
         raise InvalidValue(f"base: expected 0 or 1, got {base!r}")
     first, directed = base or 0, given.flag("directed", directed)
     rows, cols, known = vertices_of(table, source, target, given.flag("labels", labels))
-    values = None if weight is None else of_column(weights_of(table, weight), weight, decimal, is_rounded(dtype))
-    if values is not None and len(values) != len(rows):
-        raise InvalidValue(f"column {weight!r}: expected {len(rows)} rows, as {source!r} has, got {len(values)}")
+    values = (
+        None if weight is None else of_column(weights_of(table, weight, len(rows)), weight, decimal, is_rounded(dtype))
+    )
     if known is not None:
         if size is not None:
             raise InvalidValue(f"size: expected None for vertices that have names, got {size}")
@@ -81,10 +82,13 @@ def graph_of_table(
         size, first = len(known), 0
     for ends, end in ((rows, source), (cols, target)):
         low, high = (int(ends.min()), int(ends.max())) if len(ends) else (first, first - 1)
-        if low < first or (size is not None and high >= first + size):
+        if low < first or high >= (MOST if size is None else first + size):
             got = low if low < first else high
-            last = "" if size is None else f" to {first + size - 1}"
-            raise InvalidValue(f"column {end!r}: expected vertices from {first}{last}, got {got}")
+            last = (
+                " to 2^60 - 1" if size is None and low >= first else "" if size is None else f" to {first + size - 1}"
+            )
+            hint = ". Hint: labels=True if these are ids" if size is None else ""
+            raise InvalidValue(f"column {end!r}: expected vertices from {first}{last}, got {got}{hint}")
     given_size, size = size, _size_of(rows, cols, first) if size is None else size
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
     if first:
