@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import extras
 from ..exceptions import DimensionMismatch, InvalidValue
-from .build import build, columns_of, from_entries, host_coo, mirrored, one_value
+from .build import build, check_weights, columns_of, from_entries, host_coo, mirrored, one_value
 
 if TYPE_CHECKING:
     from ..core import Matrix
@@ -121,9 +121,18 @@ def from_networkx(
         A = networkx.to_scipy_sparse_array(G, nodelist, None if kind is None else kind.np_type, weight)
     except networkx.NetworkXError as error:
         raise InvalidValue(f"nodelist: expected nodes of the graph, each once, got: {error}") from None
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
+        _check_weights(G, weight, kind)
         raise InvalidValue(f"weight: expected a number as {weight!r} of every edge, got others: {error}") from None
+    if A.dtype.kind == "f" and weight is not None:  # NumPy's choice for integers of both signs beyond INT64
+        _check_weights(G, weight, kind)
     return from_scipy_sparse(A, name=name, device=device, format=format, tile=tile, packed=packed)
+
+
+def _check_weights(G: Any, weight: str | None, dtype: Any) -> None:
+    """`check_weights` of a NetworkX graph."""
+    if weight is not None:
+        check_weights(G.edges(data=weight, default=1), weight, dtype)
 
 
 def _of_multigraph(G: Any, nodelist: Any, weight: str | None, dtype: Any, *, dup_op: Any, **where: Any) -> Matrix:
@@ -134,6 +143,8 @@ def _of_multigraph(G: Any, nodelist: Any, weight: str | None, dtype: Any, *, dup
     table = list((G if nodelist is None else G.subgraph(number)).edges(data=True))
     rows, cols = (np.array([number[row[end]] for row in table], np.int64) for end in (0, 1))
     weighted = any(weight in data for *_, data in table)
+    if weighted:
+        check_weights(((u, v, data.get(weight, 1)) for u, v, data in table), weight, dtype)
     values = np.array([data.get(weight, 1) for *_, data in table]) if weighted else np.ones(len(table), np.int64)
     if not G.is_directed():
         rows, cols, values = mirrored(rows, cols, values)

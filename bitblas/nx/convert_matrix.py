@@ -26,6 +26,8 @@ def to_scipy_sparse_array(
     rows, cols, values = _entries(G, nodelist, weight)
     if not len(rows):
         values = values.astype(np.float64)  # as SciPy takes an empty list
+    if not G.directed and (values[rows == cols] == np.iinfo(np.int64).min).any():
+        raise Refused("a self loop of -2^63, which NetworkX subtracts")
     kind = values.dtype if dtype is None else np.dtype(dtype)
     if G.is_multigraph() and format != "coo" and kind.kind in "iu":  # SciPy adds parallel edges up, in this type
         _check_sums(G, rows, cols, values, kind)

@@ -33,7 +33,9 @@ class Degrees:
         values = None if weight is None else G.values_of(weight)
         ends = (*(() if side == "in" else (rows,)), *(() if side == "out" else (cols,)))
         end = np.concatenate(ends)
-        return np.bincount(end, minlength=len(G)) if values is None else by_group(np.tile(values, len(ends)), end, len(G))
+        return (
+            np.bincount(end, minlength=len(G)) if values is None else by_group(np.tile(values, len(ends)), end, len(G))
+        )
 
     def __call__(self, nbunch: Any = None, weight: str | None = None) -> Any:
         """The degree of a node, or the degrees of nodes, each edge counted by its weight."""

@@ -181,8 +181,8 @@ def _running(name: str) -> Callable[..., Any]:
 
 
 def _continued(name: str, found: Iterator[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
-    """What an iterator of NetworkX's own gives. Where a function that it calls is refused, NetworkX answers the rest: its
-    dispatch has returned by then."""
+    """What an iterator of NetworkX's own text gives. If a function that it calls is refused, NetworkX answers the rest:
+    the dispatch, which would have done that, has returned by then."""
     count = 0
     try:
         for each in found:
@@ -190,7 +190,8 @@ def _continued(name: str, found: Iterator[Any], args: tuple[Any, ...], kwargs: d
             count += 1
     except NotImplementedError as error:
         _tell(name, str(error))
-        again = _registered_algorithms[name].orig_func(*map(_theirs, args), **{k: _theirs(v) for k, v in kwargs.items()})
+        given = {key: _theirs(value) for key, value in kwargs.items()}
+        again = _registered_algorithms[name].orig_func(*map(_theirs, args), **given)
         yield from itertools.islice(again, count, None)
 
 

@@ -23,8 +23,8 @@ def given(G: Graph, values: Mapping[Any, Any], absent: float = 0.0) -> np.ndarra
 
 
 def check_start(G: Graph, nstart: Mapping[Any, Any]) -> None:
-    """Raises KeyError as NetworkX's loops do, which follow the edges of the nodes in `nstart`: for a node that is not in
-    the graph, and for a neighbour that is not in `nstart`."""
+    """Raises KeyError as NetworkX's loops over the edges of the nodes in `nstart` do: for a node that is not in the
+    graph, and for a neighbour that is not in `nstart`."""
     if len(nstart) == len(G) and all(node in nstart for node in G):
         return
     for node in nstart:
