@@ -26,8 +26,10 @@ def average_neighbor_degree(
         raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
     own, theirs = (Degrees(G, side if G.directed else "all") for side in (source, target))
     count, degree = own(weight=weight).array, theirs.array
-    narrow = weight is None or fits(G.values_of(weight), 2 * int(degree.max(initial=0)))
-    sums = (_sums if narrow else _long_sums)(G, source, weight, degree)
+    if weight is None or fits(G.values_of(weight), 2 * int(degree.max(initial=0))):
+        sums = _sums(G, source, weight, degree)
+    else:
+        sums = _long_sums(G, source, weight, degree)
     found = [one / k if k else 0.0 for one, k in zip(sums.tolist(), count.tolist())]
     return {node: found[G.number[node]] for node in G.nbunch_iter(nodes)}
 
@@ -42,13 +44,14 @@ def _sums(G: Graph, source: str, weight: str | None, degree: np.ndarray) -> np.n
     return np.zeros(len(G), A.dtype.np_type) + behind + before
 
 
-def _long_sums(G: Graph, source: str, weight: str | None, degree: np.ndarray) -> np.ndarray:
+def _long_sums(G: Graph, source: str, weight: str, degree: np.ndarray) -> np.ndarray:
     """The same of integers whose sums INT64 may not hold: Python's integers."""
     values = words(entry_values(G, weight))
 
     def over(ends: np.ndarray, at: np.ndarray) -> np.ndarray:
         return joined(*(by_group(word * degree[ends], at, len(G)) for word in values))
 
-    behind = over(G.cols, G.rows) if "out" in source else 0
-    before = over(G.rows, G.cols) if "in" in source and G.directed else 0
+    none = np.zeros(len(G), object)
+    behind = over(G.cols, G.rows) if "out" in source else none
+    before = over(G.rows, G.cols) if "in" in source and G.directed else none
     return behind + before
