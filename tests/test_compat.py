@@ -162,3 +162,72 @@ print("fine")
 def test_what_programs_import_of_the_inside():
     done = subprocess.run([sys.executable, "-W", "error", "-c", INSIDE], capture_output=True, text=True)
     assert done.stdout == "fine\n", done.stderr
+
+
+# python-graphblas' modules import each other's classes, and programs find them there.
+IMPORTS = """
+from graphblas.core.matrix import Matrix, Vector
+from graphblas.core.matrix import DimensionMismatch, Mask, MatrixExpression, MatrixIndexExpr, Scalar, TransposedMatrix
+from graphblas.core.vector import Scalar, StructuralMask, ValueMask, Vector, VectorExpression, VectorIndexExpr
+from graphblas.core.scalar import FP64, Scalar, ScalarExpression, binary, monoid
+from graphblas.core.base import BaseExpression, BaseType, Updater
+from graphblas.core.expr import AmbiguousAssignOrExtract, InfixExprBase, Updater
+from graphblas.core.infix import MatrixInfixExpr, ScalarInfixExpr, VectorInfixExpr
+from graphblas.core.mask import ComplementedStructuralMask, ComplementedValueMask, Mask, StructuralMask, ValueMask
+from graphblas.core.recorder import Recorder
+from graphblas.core.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype, register_anonymous, register_new, unify
+from graphblas.core.utils import ensure_type, lookup_dtype, output_type
+from graphblas.core.operator import BinaryOp, Monoid, OpBase, ParameterizedUdf, Semiring, TypedOpBase, UnaryOp
+from graphblas.core.operator import aggregator_from_string, binary_from_string, op_from_string, semiring_from_string
+from graphblas.core.operator.base import OpBase, OpPath, TypedOpBase
+from graphblas.core.operator.binary import BinaryOp, TypedBuiltinBinaryOp, TypedUserBinaryOp
+from graphblas.core.operator.monoid import Monoid, TypedBuiltinMonoid
+from graphblas.core.operator.semiring import Semiring, TypedBuiltinSemiring
+from graphblas.core.operator.unary import UnaryOp, lookup_dtype
+from graphblas.core.operator.utils import find_opclass, get_semiring, get_typed_op, monoid_from_string
+from graphblas.exceptions import DimensionMismatch, GraphblasException, IndexOutOfBound, InvalidValue, NoValue
+from graphblas.semiring import min_plus, plus_times
+from graphblas.semiring.numpy import add_multiply
+from graphblas.monoid.numpy import add, logical_or
+from graphblas.binary.numpy import gcd
+from graphblas.binary.ss import firsti
+from graphblas.unary import abs, ainv, one
+from graphblas.select import tril, valuegt
+from graphblas.indexunary import rowindex
+from graphblas.agg import count, mean
+from graphblas.io import from_networkx, from_scipy_sparse, mmread, mmwrite, to_networkx, to_scipy_sparse
+from graphblas.ss import about, concat, config, diag
+import graphblas.core.operator.agg, graphblas.core.operator.indexunary, graphblas.core.operator.select
+"""
+
+USES = """
+import graphblas as gb
+A = gb.Matrix.from_coo([0, 1], [1, 0], [1, 2])
+assert Matrix is gb.Matrix and Vector is gb.Vector and DimensionMismatch is gb.exceptions.DimensionMismatch
+assert isinstance(A.S, StructuralMask) and not isinstance(A.V, StructuralMask) and isinstance(A.V, ValueMask)
+assert isinstance(~A.S, ComplementedStructuralMask) and not isinstance(~A.S, StructuralMask)
+assert isinstance(A.S, Mask) and isinstance(~A.V, ComplementedValueMask) and isinstance(StructuralMask(A), Mask)
+B = gb.Matrix(int, 2, 2)
+B(StructuralMask(A)) << 3
+assert B.to_coo()[2].tolist() == [3, 3]
+assert isinstance(A, BaseType) and isinstance(A.mxm(A), BaseExpression) and isinstance(A @ A, InfixExprBase)
+assert isinstance(A(), Updater) and isinstance(A[0, 1], AmbiguousAssignOrExtract)
+assert isinstance(gb.binary.plus, BinaryOp) and isinstance(gb.binary.plus[int], TypedBuiltinBinaryOp)
+assert binary_from_string("plus") is gb.binary.plus and semiring_from_string("min_plus") is min_plus
+assert monoid_from_string("min") is gb.monoid.min and op_from_string("abs") is abs
+assert aggregator_from_string("count") is count and lookup_dtype(float) is FP64
+print("fine")
+"""
+
+
+def test_modules_inside_have_the_classes_that_they_import_from_each_other():
+    done = run(f"import bitblas.compat\nbitblas.compat.install()\n{IMPORTS}{USES}")
+    assert done.stdout == "fine\n", done.stderr
+
+
+def test_these_imports_are_those_of_python_graphblas():
+    pytest.importorskip("graphblas")
+    done = subprocess.run(
+        [sys.executable, "-c", f"import graphblas\n{IMPORTS}print('fine')"], capture_output=True, text=True
+    )
+    assert done.stdout == "fine\n", done.stderr

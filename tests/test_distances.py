@@ -267,3 +267,77 @@ def test_integer_distances_that_pass_int64_are_refused():
             sssp(A, 0)
     A = gb.Matrix.from_coo([0, 1], [1, 2], [2**61, 2**61 - 1], nrows=3, ncols=3, device="cpu")
     assert sssp(A, 0).to_dict() == {0: 0, 1: 2**61, 2: 2**62 - 1}
+
+
+@pytest.mark.parametrize(("n", "weight"), [(8, 2**60 - 1), (3, 3 * 10**18), (2, 2**62 - 1), (4, 2**61 - 1), (2, 2**61)])
+@pytest.mark.parametrize("undirected", [False, True])
+def test_integer_distances_up_to_2_63_are_exact(n, weight, undirected):
+    """Also where a distance and delta, or three distances together, would pass 2^63."""
+    import bitblas as gb
+
+    i, j = list(range(n - 1)), list(range(1, n))
+    ends = (i + j, j + i) if undirected else (i, j)
+    A = gb.Matrix.from_coo(*ends, weight, "INT64", nrows=n, ncols=n, device="cpu")
+    for delta in (None, 1, 1e30):
+        assert sssp(A, 0, delta=delta).to_dict() == {k: k * weight for k in range(n)}
+    assert sssp_tree(A, 0)[1].to_dict() == {k: max(0, k - 1) for k in range(n)}
+    expected = {(a, b): abs(a - b) * weight for a in range(n) for b in range(0 if undirected else a, n)}
+    for D in (all_pairs_distances(A), distances_from_each(A, list(range(n)))):
+        rows, cols, values = D.to_coo()
+        assert dict(zip(zip(rows.tolist(), cols.tolist()), values.tolist())) == expected
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_integer_distances_of_random_graphs_are_those_of_python(seed):
+    import bitblas as gb
+
+    rng = np.random.default_rng(seed)
+    n, most = 14, [2**63 // 14 - 1, 2**63 // 42, 2**57][seed % 3]
+    pairs = sorted({(int(u), int(v)) for u, v in rng.integers(0, n, (40, 2)) if u != v})
+    weights = [most - int(x) for x in rng.integers(0, 1 << 40, len(pairs))]
+    G = nx.DiGraph()
+    G.add_nodes_from(range(n))
+    G.add_weighted_edges_from((u, v, w) for (u, v), w in zip(pairs, weights))
+    A = gb.Matrix.from_coo(*zip(*pairs), np.array(weights), "INT64", nrows=n, ncols=n, device="cpu")
+    expected = dict(nx.all_pairs_dijkstra_path_length(G))
+    assert {v: sssp(A, v).to_dict() for v in range(n)} == expected
+    rows, cols, values = all_pairs_distances(A).to_coo()
+    found = dict(zip(zip(rows.tolist(), cols.tolist()), values.tolist()))
+    assert found == {(u, v): d for u, of in expected.items() for v, d in of.items()}
+    assert negative_cycle(A) == []
+
+
+def test_low_integers_on_cycles_are_refused_or_found():
+    """A walk along a negative cycle gets longer in every round, and must not come out above zero again."""
+    import bitblas as gb
+
+    for low, n in ((-(2**60), 1000), (-(2**63), 3)):
+        A = gb.Matrix.from_coo([0, 1], [1, 0], [low, 1], nrows=n, ncols=n, device="cpu")
+        for program in (lambda A: sssp(A, 0), negative_cycle, all_pairs_distances):
+            with pytest.raises(gb.exceptions.InvalidValue, match=rf"2\^63 together, got a weight of {low}"):
+                program(A)
+    A = gb.Matrix.from_coo([0, 1], [1, 0], [-(2**50), 1], nrows=1000, ncols=1000, device="cpu")
+    assert sorted(negative_cycle(A)) == [0, 1]
+    for program in (lambda A: sssp(A, 0), all_pairs_distances):
+        with pytest.raises(gb.exceptions.InvalidValue, match="negative cycle"):
+            program(A)
+    high = gb.Matrix.from_coo(
+        [0, 1, 2], [1, 2, 0], np.array([2**63 + 5] * 3, np.uint64), nrows=3, ncols=3, device="cpu"
+    )
+    assert negative_cycle(high) == []  # as INT64 these would be below 0
+
+
+@pytest.mark.parametrize("dtype", ["INT64", "UINT64"])
+def test_closeness_of_long_integers_is_that_of_floats(dtype):
+    import bitblas as gb
+
+    G = nx.gnp_random_graph(12, 0.3, seed=2, directed=True)
+    for k, (u, v) in enumerate(G.edges):
+        G[u][v]["weight"] = 2**62 + k
+    rows, cols, values = zip(*G.edges(data="weight"))
+    A = gb.Matrix.from_coo(rows, cols, np.array(values), dtype, nrows=12, ncols=12, device="cpu")
+    for program, theirs in (
+        (closeness_centrality, nx.closeness_centrality), (harmonic_centrality, nx.harmonic_centrality),
+    ):  # fmt: skip
+        found, expected = program(A, weighted=True).to_dict(), theirs(G, distance="weight")
+        assert found == pytest.approx(expected, rel=1e-12, abs=0) and max(found.values()) > 0

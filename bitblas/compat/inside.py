@@ -1,5 +1,9 @@
-"""The modules inside python-graphblas that programs import, `graphblas.core` and what stands in it, as tables of what
-bitblas has for them."""
+"""The modules inside python-graphblas that programs import, `graphblas.core` and those below it, as tables of what
+bitblas has for them.
+
+python-graphblas' modules import each other's classes, so that programs find `Vector` in `graphblas.core.matrix` too.
+Here those of objects share one table, and those of operators another one.
+"""
 
 from __future__ import annotations
 
@@ -8,59 +12,92 @@ from typing import Any
 from semirings import Operator, Parameterized, Typed, dtypes
 from semirings.namespace import Namespace
 
-from .. import core
+from .. import core, exceptions
 from ..core.aggregators import Aggregator, TypedAggregator
-from ..core.statement import base, expr, indexing, infix, mask
+from ..core.statement import base, expr, indexing, infix, listening, mask
 from . import functions
 
 UTILS = ("UNKNOWN_OPCLASS", "find_opclass", "get_semiring", "get_typed_op")
+SPACES = ("agg", "binary", "indexunary", "monoid", "select", "semiring", "unary")
+RAISED = ("DimensionMismatch", "EmptyObject", "InvalidValue", "NoValue")
+
+
+class _MaskKind(type):
+    """The class of the masks of one kind: instances are of `Mask`, which knows its kind."""
+
+    structure: bool
+    complement: bool
+
+    def __instancecheck__(cls, found: object) -> bool:
+        return isinstance(found, mask.Mask) and (found.structure, found.complement) == (cls.structure, cls.complement)
+
+    def __call__(cls, parent: Any) -> Any:
+        return mask.Mask(parent, cls.structure, cls.complement)
+
+
+def _masks() -> dict[str, Any]:
+    kinds: dict[str, Any] = {"Mask": mask.Mask}
+    for prefix, complement in (("", False), ("Complemented", True)):
+        for name, structure in (("StructuralMask", True), ("ValueMask", False)):
+            content = {"__slots__": (), "structure": structure, "complement": complement}
+            kinds[prefix + name] = _MaskKind(prefix + name, (), content)
+    return kinds
 
 
 def _named(*names: str) -> dict[str, Any]:
     return {name: getattr(functions, name) for name in names}
 
 
+def _types() -> dict[str, Any]:
+    return {name: getattr(dtypes, name) for name in dir(dtypes) if name in {t.name for t in dtypes.ALL}}
+
+
 def _operators() -> dict[str, dict[str, Any]]:
     """graphblas.core.operator and the modules in it."""
+    import bitblas as gb
+
     # typed, or waiting for parameters, operators are of one class each
     inside = {
-        family: {kind.__name__: kind, f"Parameterized{kind.__name__}": Parameterized}
+        family: {
+            kind.__name__: kind, f"Parameterized{kind.__name__}": Parameterized,
+            f"TypedBuiltin{kind.__name__}": Typed, f"TypedUser{kind.__name__}": Typed,
+        }
         for family, kind in functions.KINDS.items()
     }  # fmt: skip
     inside["agg"] = {"Aggregator": Aggregator, "TypedAggregator": TypedAggregator}
     inside["base"] = {"OpBase": Operator, "TypedOpBase": Typed, "ParameterizedUdf": Parameterized, "OpPath": Namespace}
-    inside["utils"] = _named(*UTILS)
+    read = {f"{name}_from_string": getattr(gb, name).from_string for name in (*SPACES[1:], "op")}
+    inside["utils"] = _named(*UTILS) | read | {"aggregator_from_string": gb.agg.from_string}
     together = {name: value for content in inside.values() for name, value in content.items()}
-    return {"core.operator": together} | {f"core.operator.{name}": content for name, content in inside.items()}
+    more = together | _types() | {"lookup_dtype": dtypes.lookup_dtype, "output_type": functions.output_type}
+    return {"core.operator": together} | {f"core.operator.{name}": more for name in inside}
 
 
 def _statements() -> dict[str, dict[str, Any]]:
     """Objects and what is made of them."""
-    objects: dict[str, dict[str, Any]] = {
-        "core.matrix": {"Matrix": core.Matrix, "TransposedMatrix": core.TransposedMatrix},
-        "core.vector": {"Vector": core.Vector},
-        "core.scalar": {"Scalar": core.Scalar},
-    }
-    for name, kind in zip(("matrix", "vector", "scalar"), ("Matrix", "Vector", "Scalar")):
-        objects[f"core.{name}"] |= {
-            f"{kind}Expression": getattr(expr, f"{kind}Expression"), f"{kind}IndexExpr": indexing.IndexExpr,
-        }  # fmt: skip
-    updates = {"Updater": base.Updater, "Assigner": indexing.Assigner, "InfixExpression": infix.Infix}
-    return objects | {
-        "core.mask": {"Mask": mask.Mask},
-        "core.expr": updates | {"AmbiguousAssignOrExtract": indexing.IndexExpr},
-        "core.infix": {"InfixExpression": infix.Infix},
-    }
+    import bitblas as gb
+
+    objects: dict[str, Any] = {name: getattr(core, name) for name in ("Matrix", "Scalar", "TransposedMatrix", "Vector")}
+    for kind in ("Matrix", "Vector", "Scalar"):
+        objects[f"{kind}Expression"] = getattr(expr, f"{kind}Expression")
+        objects[f"{kind}IndexExpr"] = indexing.IndexExpr
+        objects[f"{kind}InfixExpr"] = infix.Infix
+    objects |= {"BaseType": base.Output, "BaseExpression": expr.Expression, "InfixExprBase": infix.Infix}
+    objects |= {"InfixExpression": infix.Infix, "Updater": base.Updater, "Assigner": base.Assigner}
+    objects |= {"AmbiguousAssignOrExtract": indexing.IndexExpr} | _masks()
+    shared = objects | _types() | _named(*UTILS, "ensure_type", "output_type")
+    shared |= {name: getattr(exceptions, name) for name in RAISED} | {name: getattr(gb, name) for name in SPACES}
+    shared |= {"lookup_dtype": dtypes.lookup_dtype, "unify": dtypes.unify, "_supports_udfs": True}
+    names = ("base", "expr", "infix", "mask", "matrix", "scalar", "vector")
+    return {f"core.{name}": shared for name in names} | {"core.recorder": {"Recorder": listening.Recorder}}
 
 
 def modules() -> dict[str, dict[str, Any]]:
     """Name below `graphblas` -> its content; a module stands after the one that it lies in."""
-    types = {name: getattr(dtypes, name) for name in dir(dtypes) if name in {t.name for t in dtypes.ALL}}
+    kinds = {"DataType": dtypes.DataType, "lookup_dtype": dtypes.lookup_dtype, "unify": dtypes.unify}
+    registering = {name: getattr(dtypes, name) for name in ("register_anonymous", "register_new")}
     return {
         "core": {"_supports_udfs": True},
-        "core.dtypes": types | {
-            "DataType": dtypes.DataType, "lookup_dtype": dtypes.lookup_dtype, "unify": dtypes.unify,
-            "_supports_complex": dtypes._supports_complex,
-        },
-        "core.utils": _named("ensure_type", "output_type"),
+        "core.dtypes": _types() | kinds | registering | {"_supports_complex": dtypes._supports_complex},
+        "core.utils": _named("ensure_type", "output_type") | {"lookup_dtype": dtypes.lookup_dtype},
     } | _statements() | _operators()  # fmt: skip

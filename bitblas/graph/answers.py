@@ -120,6 +120,8 @@ class Values(Mapping[Any, Any]):
             raise InvalidValue(f"{label!r} {self.absent}")
         while parents[way[-1]] != way[-1]:
             way.append(parents[way[-1]])
+            if len(way) > len(parents):  # mates of a matching, for one
+                raise InvalidValue("expected parents, which lead to a source, got values that lead around in a circle")
         return [self.graph.label(vertex) for vertex in reversed(way)]
 
     def groups(self) -> dict[Any, list[Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,14 +33,23 @@ def dataframe(graph: Graph, source: str, target: str, weight: str | None) -> Any
 
 
 def networkx(graph: Graph) -> Any:
-    """A networkx.Graph, or DiGraph, of the names, weights and attributes."""
+    """A networkx.Graph, or DiGraph, of the names, weights and attributes, all Python's objects. Edges that all weigh
+    True have no weight."""
     library = extras.load("networkx", "to_networkx")
     made = library.DiGraph() if graph.directed else library.Graph()
     made.add_nodes_from(graph.vertices)
-    sources, targets, *values = (list(column) for column in edge_table(graph).values())
-    names = ("weight", *graph.attributes)
-    made.add_edges_from((s, t, dict(zip(names, row))) for s, t, *row in zip(sources, targets, *values))
+    table = edge_table(graph)
+    sources, targets = table.pop("source"), table.pop("target")
+    if unweighted(table["weight"]):
+        del table["weight"]
+    rows = zip(*(column.tolist() for column in table.values())) if table else repeat(())
+    made.add_edges_from((s, t, dict(zip(table, row))) for s, t, row in zip(sources, targets, rows))
     return made
+
+
+def unweighted(values: Any) -> bool:
+    """Whether these are the values of edges without weights, which are all True."""
+    return values.dtype == bool and bool(values.all())
 
 
 def edge_table(graph: Graph) -> dict[str, Any]:

@@ -126,6 +126,16 @@ def is_missing(value: Any) -> bool:
         return isinstance(value, Number)
 
 
+def names_of(labels: Iterable[Any]) -> tuple[Any, ...]:
+    """Labels as a tuple; NumPy's numbers and texts become Python's, which JSON and other libraries take."""
+    found = tuple(labels.tolist() if isinstance(labels, np.ndarray) and labels.dtype.kind in "biufU" else labels)
+    # a tuple of Python's objects, as one graph gives another, is not looked through
+    kinds = set(map(type, found[:1] if found is labels else found))
+    if not any(issubclass(kind, np.number | np.bool_ | np.str_) for kind in kinds):
+        return found
+    return tuple(x.item() if isinstance(x, np.number | np.bool_ | np.str_) else x for x in found)
+
+
 def kind_of_names(labels: Sequence[Any]) -> str | None:
     """What a file of bitblas' own holds them as: "text" of strings, "integers" of 64 bits; None for others."""
     if all(isinstance(name, str) for name in labels):

@@ -62,7 +62,7 @@ class Graph(Methods, metaclass=methods.Named):
         if not hasattr(matrix, "nvals"):
             raise TypeError(f"matrix: expected a Matrix, got {given.described(matrix)}")
         self.matrix, self._directed = matrix, given.flag("directed", directed)
-        self.labels = None if labels is None else given.different_names("labels", labels)
+        self.labels = None if labels is None else given.different_names("labels", given.names_of(labels))
         self.attributes = dict(attributes or {})
         self._numbers: dict[Hashable, int] | None = None
         if self.labels is not None and len(self.labels) < matrix.nrows:
@@ -278,11 +278,12 @@ class Graph(Methods, metaclass=methods.Named):
         return edges.dataframe(self, source, target, weight)
 
     def to_networkx(self) -> Any:
-        """A networkx.Graph, or DiGraph where edges have a direction, with the names as nodes, weights, attributes."""
+        """A networkx.Graph, or DiGraph where edges have a direction, with the names as nodes, weights, attributes, all
+        Python's objects. Edges without weights, which are all True in the matrix, have no attribute `weight`."""
         return edges.networkx(self)
 
     def to_igraph(self) -> Any:
-        """An igraph.Graph with the names, and the weights. ImportError without igraph."""
+        """An igraph.Graph with the names, and the weights, if edges have some. ImportError without igraph."""
         return _io().to_igraph(self, directed=self.directed)
 
     def write(self, target: Any, file_format: str | None = None, **options: Any) -> None:

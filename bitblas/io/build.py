@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,32 @@ def check_held(source: str, values: np.ndarray, dtype: Any) -> None:
         wrong = values[apart][0]
     if wrong is not None:
         raise InvalidValue(f"{source}: dtype {kind}: expected weights that it holds, got {wrong}")
+
+
+def check_weights(edges: Iterable[tuple[Any, Any, Any]], weight: Any, dtype: Any = None) -> None:
+    """InvalidValue for the first weight that is no number, and for the first integer beyond `dtype`.
+
+    edges: both ends and the weight of each. dtype None: integers are INT64, or UINT64 if none is negative; they are not
+    checked if there are floats among the weights.
+    """
+    found = list(edges)
+    told = lambda u, v, value, expected: InvalidValue(
+        f"weight: expected {expected} as {weight!r} of every edge, got {value!r} on the edge from {u!r} to {v!r}"
+    )
+    for u, v, value in found:
+        if not isinstance(value, int | float | complex | np.number | np.bool_):
+            raise told(u, v, value, "a number")
+    if not all(isinstance(value, int | np.integer) for *_, value in found):
+        return
+    kind = getattr(dtype, "np_type", None)
+    if kind is None:
+        kind = np.dtype(np.int64 if any(value < 0 for *_, value in found) else np.uint64)
+    if kind.kind not in "iu":
+        return
+    limits = np.iinfo(kind)
+    for u, v, value in found:
+        if not limits.min <= value <= limits.max:
+            raise told(u, v, value, f"a number from {limits.min} to {limits.max}")
 
 
 def warn_of_directions(source: str) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from .. import extras
 from ..core.exact import array_of, contents
 from ..exceptions import DimensionMismatch, InvalidValue
-from .build import build, check_held, columns_of, host_coo, joined, mirrored, one_value
+from .build import build, check_held, check_weights, columns_of, host_coo, joined, mirrored, one_value
 from .joining import check_dup_op, grows
 
 if TYPE_CHECKING:
@@ -125,8 +125,12 @@ def from_networkx(
         raise InvalidValue(f"nodelist: expected nodes of the graph, each once{got}")
     table = list((G if len(number) == len(G) else G.subgraph(number)).edges(data=weight, default=1))
     rows, cols = (np.array([number[row[end]] for row in table], np.int64) for end in (0, 1))
-    values = _weights([value for *_, value in table], weight, kind)
-    check_held("networkx", values, kind)
+    try:
+        values = _weights([value for *_, value in table], weight, kind)
+        check_held("networkx", values, kind)
+    except InvalidValue:
+        check_weights(table, weight, kind)  # names the edge
+        raise
     if not G.is_directed():
         rows, cols, values = mirrored(rows, cols, values)
     where: dict[str, Any] = {"name": name, "device": device, "format": format, "tile": tile, "packed": packed}

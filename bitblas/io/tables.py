@@ -15,9 +15,9 @@ import numpy as np
 
 from .. import extras
 from ..exceptions import DimensionMismatch, InvalidValue
-from ..graph import Graph, given
+from ..graph import Graph, edges, given
 from .assumptions import check_numbering, count_used, graph_of
-from .build import build, host_coo
+from .build import build, check_weights, host_coo
 from .table_columns import collected, names_of_one_type, numbers_of, vertices_of, weights_of
 from .weights import is_rounded, of_column
 
@@ -185,7 +185,13 @@ def from_igraph(
     """
     ends = np.array(G.get_edgelist(), np.int64).reshape(-1, 2)
     weighted = weight is not None and weight in G.es.attributes()
-    values = numbers_of(G.es[weight], f"edge attribute {weight!r}") if weighted else np.ones(len(ends), np.int64)
+    values = np.ones(len(ends), np.int64)
+    if weighted:
+        try:
+            values = numbers_of(G.es[weight], f"edge attribute {weight!r}")
+        except InvalidValue:
+            check_weights(((*end, value) for end, value in zip(ends.tolist(), G.es[weight])), weight)  # names the edge
+            raise
     rows, cols = ends[:, 0], ends[:, 1]
     if not G.is_directed():
         apart = rows != cols
@@ -207,10 +213,12 @@ def from_igraph(
 def to_igraph(A: Any, weight: str | None = "weight", *, directed: bool = True) -> Any:
     """An igraph.Graph with a vertex for each row of a square Matrix, or of a Graph, whose labels are the names.
 
-    weight: the edge attribute that holds the values; None: none does. directed: False takes each edge once, from the
-    upper triangle. Raises DimensionMismatch if A is not square, ImportError without igraph.
+    weight: the edge attribute that holds the values; None: none does, nor those of a Graph without weights. directed:
+    False takes each edge once, from the upper triangle. Raises DimensionMismatch if A is not square, ImportError
+    without igraph.
     """
     igraph = extras.load("igraph", "to_igraph")
+    whole = A
     A, labels = (A.matrix, A.labels) if isinstance(A, Graph) else (A, None)
     if A.nrows != A.ncols:
         raise DimensionMismatch(f"A: expected a square matrix, got {A.nrows} x {A.ncols}")
@@ -219,7 +227,7 @@ def to_igraph(A: Any, weight: str | None = "weight", *, directed: bool = True) -
         upper = rows <= cols
         rows, cols, values = rows[upper], cols[upper], values[upper]
     G = igraph.Graph(n=A.nrows, edges=np.stack([rows, cols], axis=1).astype(np.int64).tolist(), directed=directed)
-    if weight is not None:
+    if weight is not None and not (isinstance(whole, Graph) and edges.unweighted(values)):
         G.es[weight] = values.tolist()
     if labels is not None:
         G.vs["name"] = list(labels)

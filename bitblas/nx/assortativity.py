@@ -11,6 +11,8 @@ import bitblas as gb
 
 from .degrees import Degrees
 from .graph import Graph
+from .matrices import entry_values
+from .sums import by_group, fits, joined, words
 from .walk import host
 
 
@@ -23,13 +25,33 @@ def average_neighbor_degree(
     if not G.directed and (source, target) != ("out", "out"):
         raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
     own, theirs = (Degrees(G, side if G.directed else "all") for side in (source, target))
-    degree = gb.Vector.from_dense(theirs.array)
-    A, total = G.matrix(weight), np.zeros(len(G))
-    # sum = A plus.times degree over those behind, A' plus.times degree over those before
-    if "out" in source:
-        total += host(A.mxv(degree, gb.semiring.plus_times).new(), 0)
-    if "in" in source and G.directed:
-        total += host(degree.vxm(A, gb.semiring.plus_times).new(), 0)
-    count = own(weight=weight).array
-    found = np.divide(total, count, out=np.zeros(len(G)), where=count != 0)
-    return {node: found[G.number[node]].item() for node in G.nbunch_iter(nodes)}
+    count, degree = own(weight=weight).array, theirs.array
+    if weight is None or fits(G.values_of(weight), 2 * int(degree.max(initial=0))):
+        sums = _sums(G, source, weight, degree)
+    else:
+        sums = _long_sums(G, source, weight, degree)
+    found = [one / k if k else 0.0 for one, k in zip(sums.tolist(), count.tolist())]
+    return {node: found[G.number[node]] for node in G.nbunch_iter(nodes)}
+
+
+def _sums(G: Graph, source: str, weight: str | None, degree: np.ndarray) -> np.ndarray:
+    """The degrees of the neighbours of each node, each times the weight of its edge, summed."""
+    A, d = G.matrix(weight), gb.Vector.from_dense(degree)
+    plus_times = gb.semiring.plus_times
+    # sum = A plus.times d over those behind, A' plus.times d over those before
+    behind = host(A.mxv(d, plus_times).new(), 0) if "out" in source else 0
+    before = host(d.vxm(A, plus_times).new(), 0) if "in" in source and G.directed else 0
+    return np.zeros(len(G), A.dtype.np_type) + behind + before
+
+
+def _long_sums(G: Graph, source: str, weight: str, degree: np.ndarray) -> np.ndarray:
+    """The same of integers whose sums INT64 may not hold: Python's integers."""
+    values = words(entry_values(G, weight))
+
+    def over(ends: np.ndarray, at: np.ndarray) -> np.ndarray:
+        return joined(*(by_group(word * degree[ends], at, len(G)) for word in values))
+
+    none = np.zeros(len(G), object)
+    behind = over(G.cols, G.rows) if "out" in source else none
+    before = over(G.rows, G.cols) if "in" in source and G.directed else none
+    return behind + before

@@ -12,6 +12,7 @@ from bitblas import algorithms
 from .components import grouped
 from .graph import Graph
 from .refused import Refused
+from .sums import by_group, total
 from .walk import host
 
 
@@ -31,14 +32,13 @@ def modularity(G: Graph, communities: Any, weight: str | None = "weight", resolu
         raise NotAPartition(G, communities)
     rows, cols = G.edges_at
     values = np.ones(len(rows), np.int64) if weight is None else G.values_of(weight)
-    inside = values[part[rows] == part[cols]].sum()
-    leaving, coming = (degree(weight=weight).array for degree in (G.out_degree, G.in_degree))
-    if not G.directed:
-        leaving = coming = G.degree(weight=weight).array
-    degrees = leaving.sum().item()
-    total, norm = degrees / (1 if G.directed else 2), 1 / degrees**2
-    out, into = (np.bincount(part, degree, minlength=len(communities)) for degree in (leaving, coming))
-    return float(inside / total - resolution * (out * into).sum() * norm)
+    inside = total(values[part[rows] == part[cols]])
+    sides = (G.out_degree, G.in_degree) if G.directed else (G.degree, G.degree)
+    leaving, coming = (side(weight=weight).array for side in sides)
+    degrees = total(leaving)
+    norm = 1 / degrees**2
+    out, into = (by_group(degree, part, len(communities)).astype(np.float64) for degree in (leaving, coming))
+    return float(inside / (degrees / (1 if G.directed else 2)) - resolution * (out * into).sum() * norm)
 
 
 def intra_community_edges(G: Graph, partition: Any) -> int:

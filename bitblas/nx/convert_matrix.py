@@ -8,6 +8,8 @@ import networkx as nx
 import numpy as np
 
 from .graph import Graph
+from .refused import Refused
+from .sums import by_group, fits
 
 
 def to_scipy_sparse_array(
@@ -24,7 +26,12 @@ def to_scipy_sparse_array(
     rows, cols, values = _entries(G, nodelist, weight)
     if not len(rows):
         values = values.astype(np.float64)  # as SciPy takes an empty list
-    A = sp.sparse.coo_array((values, (rows, cols)), shape=(n, n), dtype=dtype)
+    if not G.directed and (values[rows == cols] == np.iinfo(np.int64).min).any():
+        raise Refused("a self loop of -2^63, which NetworkX subtracts")
+    kind = values.dtype if dtype is None else np.dtype(dtype)
+    if G.is_multigraph() and format != "coo" and kind.kind in "iu":  # SciPy adds parallel edges up, in this type
+        _check_sums(G, rows, cols, values, kind)
+    A = sp.sparse.coo_array((_cast(values, kind), (rows, cols)), shape=(n, n), dtype=dtype)
     try:
         return A.asformat(format)
     except ValueError as error:
@@ -41,7 +48,7 @@ def to_numpy_array(
     rows, cols, values = _entries(G, nodelist, weight)
     if G.is_multigraph():
         rows, cols, values = _joined(G, rows, cols, values, JOINS[multigraph_weight])
-    found[rows, cols] = values
+    found[rows, cols] = _cast(values, found.dtype)
     return found
 
 
@@ -49,13 +56,36 @@ JOINS = {sum: np.add, min: np.minimum, max: np.maximum}
 
 
 def _joined(G: Graph, rows: np.ndarray, cols: np.ndarray, values: np.ndarray, join: Any) -> tuple[np.ndarray, ...]:
-    """Parallel edges as one."""
-    keys, first = rows * len(G) + cols, np.zeros(0, np.int64)
+    """Parallel edges as one. Sums that INT64 may not hold are Python's integers."""
+    keys = rows * len(G) + cols
     order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    first = np.flatnonzero(np.diff(keys, prepend=-1))
-    sums = join.reduceat(values[order], first) if len(first) else values
-    return keys[first] // len(G), keys[first] % len(G), sums
+    keys, values = keys[order], values[order]
+    fresh = np.diff(keys, prepend=-1) != 0
+    first = np.flatnonzero(fresh)
+    if join is np.add and not fits(values):
+        values = by_group(values, np.cumsum(fresh) - 1, len(first))
+    elif len(first):
+        values = join.reduceat(values, first)
+    return keys[first] // len(G), keys[first] % len(G), values
+
+
+def _cast(values: np.ndarray, dtype: Any) -> np.ndarray:
+    """The values in a type of NumPy. OverflowError and ValueError, as of Python's numbers, where integers do not hold
+    them: arrays would wrap."""
+    if dtype.kind in "iu" and values.dtype.kind in "ifO" and len(values):
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        least, most = values.min(), values.max()
+        if not (low <= least and (most < float(high) if values.dtype.kind == "f" else most <= high)):
+            return np.array(values.tolist(), dtype)
+    return values.astype(dtype)
+
+
+def _check_sums(G: Graph, rows: np.ndarray, cols: np.ndarray, values: np.ndarray, dtype: Any) -> None:
+    """Refused where parallel edges add up to more than the type holds."""
+    sums = _joined(G, rows, cols, _cast(values, dtype).astype(np.int64), np.add)[2]
+    limits = np.iinfo(dtype)
+    if len(sums) and not (limits.min <= sums.min() and sums.max() <= limits.max):
+        raise Refused(f"parallel edges whose sums {dtype} does not hold")
 
 
 def _entries(G: Graph, nodelist: Any, weight: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .boundary import neighbours
 from .graph import Graph
+from .sums import total
 from .walk import number
 
 
@@ -22,10 +23,13 @@ def cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> int 
     else:
         outer = ~inner
     rows, cols = G.edges_at
-    there, back = inner[rows] & outer[cols], inner[cols] & outer[rows]
-    # an edge between nodes of both sets is one in an undirected graph, and two in a directed one
-    times = there.astype(np.int64) + back if G.directed else there | back
-    return (times * (1 if weight is None else G.values_of(weight))).sum().item()
+    across = inner[rows] & outer[cols] | outer[rows] & inner[cols]
+    # NetworkX adds up edges that begin in S, and those that begin in T: one from a node of both sets counts twice
+    sides = (across & inner[rows], across & outer[rows]) if G.directed else (across,)
+    if weight is None:
+        return sum(int(side.sum()) for side in sides)
+    values = G.values_of(weight)
+    return sum(total(values[side]) for side in sides)
 
 
 def node_expansion(G: Graph, S: Any) -> float:

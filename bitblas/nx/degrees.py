@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .sums import by_group
+
 if TYPE_CHECKING:
     from .graph import Graph
 
@@ -19,7 +21,7 @@ class Degrees:
 
     @property
     def array(self) -> np.ndarray:
-        """Of every node: INT64, or FP64 where the weights are."""
+        """Of every node: INT64, FP64 where the weights are, or Python's integers where INT64 may not hold the sums."""
         return self._graph._kept_as(("degree", self._side, self._weight), self._count)
 
     def _count(self) -> np.ndarray:
@@ -30,11 +32,10 @@ class Degrees:
             return np.diff(G.ptr) + (np.bincount(loops, minlength=len(G)) if side == "all" and len(loops) else 0)
         values = None if weight is None else G.values_of(weight)
         ends = (*(() if side == "in" else (rows,)), *(() if side == "out" else (cols,)))
-        kind = np.int64 if values is None else values.dtype
-        total = np.zeros(len(G), kind)
-        for end in ends:
-            np.add.at(total, end, 1 if values is None else values)
-        return total
+        end = np.concatenate(ends)
+        return (
+            np.bincount(end, minlength=len(G)) if values is None else by_group(np.tile(values, len(ends)), end, len(G))
+        )
 
     def __call__(self, nbunch: Any = None, weight: str | None = None) -> Any:
         """The degree of a node, or the degrees of nodes, each edge counted by its weight."""
@@ -46,7 +47,8 @@ class Degrees:
         return Degrees(self._graph, self._side, weight, self._graph.nbunch_iter(nbunch))
 
     def __getitem__(self, node: Hashable) -> int | float:
-        return self.array[self._graph.number[node]].item()
+        found = self.array[self._graph.number[node]]
+        return found.item() if isinstance(found, np.generic) else found
 
     def __iter__(self) -> Iterator[tuple[Hashable, int | float]]:
         if self._nodes is None:

@@ -11,6 +11,7 @@ import numpy as np
 from bitblas import algorithms
 
 from .graph import Graph
+from .refused import Refused
 from .walk import distances, host
 
 
@@ -92,7 +93,8 @@ def _bounds(G: Graph, weight: str | None, ruled_out: Callable[[_Bounds], np.ndar
     """Bounds from searches from a few nodes, until the answer is known (Takes, Kosters: Determining the diameter of
     small world networks, CIKM 2011), by NetworkX's rules. ruled_out: which of the nodes in question need no answer."""
     b, degree = _Bounds(), G.degree.array
-    all_upper = np.full(len(G), np.inf)
+    whole = weight is None or G.values_of(weight).dtype.kind == "i"
+    all_upper = np.full(len(G), np.iinfo(np.int64).max if whole else np.inf)
     b.all_lower = np.zeros(len(G), np.int64)
     open_ = np.arange(len(G))
     current, high = max(range(len(G)), key=degree.tolist().__getitem__), False
@@ -101,11 +103,13 @@ def _bounds(G: Graph, weight: str | None, ruled_out: Callable[[_Bounds], np.ndar
         if len(at) != len(G):
             raise nx.NetworkXError("Cannot compute metric because graph is not connected.")
         length, far = np.empty_like(lengths), lengths[-1]
+        if whole and far >= 1 << 61:
+            raise Refused("distances of which two together may pass 2^62")
         length[at] = lengths
         d = length[open_]
         # lower = max(lower, d, far - d); upper = min(upper, far + d)
         b.lower = np.maximum(b.all_lower[open_], np.maximum(d, far - d))
-        b.upper = np.minimum(all_upper[open_], far + d).astype(lengths.dtype)
+        b.upper = np.minimum(all_upper[open_], far + d)
         b.all_lower = b.all_lower.astype(lengths.dtype, copy=False)
         b.all_lower[open_], all_upper[open_] = b.lower, b.upper
         b.least_lower, b.most_lower = min(b.least_lower, b.lower.min()), max(b.most_lower, b.lower.max())

@@ -16,6 +16,7 @@ from .degrees import Degrees
 from .export import to_networkx
 from .matrices import entry_values, of_entries
 from .numbering import as_numbers
+from .sums import total
 
 
 class Graph:
@@ -193,7 +194,7 @@ class Graph:
 
     def matrix(self, weight: str | None = None, parallel: str = "plus", default: float = 1) -> Any:
         """The weights, n x n, INT64 or FP64; without `weight` 1. parallel: how those of parallel edges are joined,
-        plus, min or max. default: of edges without one."""
+        plus, min or max; sums that INT64 may not hold are FP64. default: of edges without one."""
         return self._kept_as((weight, parallel, default), lambda: self._matrix(weight, parallel, default))
 
     def _matrix(self, weight: str | None, parallel: str, default: float) -> Any:
@@ -228,7 +229,7 @@ class Graph:
 
     def size(self, weight: str | None = None) -> int | float:
         """The number of edges, or the sum of their weights as a float."""
-        return len(self.edges_at[0]) if weight is None else float(self.values_of(weight).sum())
+        return len(self.edges_at[0]) if weight is None else float(total(self.values_of(weight)))
 
     def number_of_edges(self, u: Hashable = None, v: Hashable = None) -> int:
         """Of all edges, or of those from u to v."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import itertools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import networkx as nx
@@ -170,12 +171,28 @@ def _running(name: str) -> Callable[..., Any]:
     @functools.wraps(own)
     def told(*args: Any, **kwargs: Any) -> Any:
         try:
-            return run(*args, **kwargs)
+            found = run(*args, **kwargs)
         except Refused as error:
             _tell(name, str(error))
             raise
+        return _continued(name, found, args, kwargs) if module == OWN and isinstance(found, Iterator) else found
 
     return told
+
+
+def _continued(name: str, found: Iterator[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
+    """What an iterator of NetworkX's own text gives. If a function that it calls is refused, NetworkX answers the rest:
+    the dispatch, which would have done that, has returned by then."""
+    count = 0
+    try:
+        for each in found:
+            yield each
+            count += 1
+    except NotImplementedError as error:
+        _tell(name, str(error))
+        given = {key: _theirs(value) for key, value in kwargs.items()}
+        again = _registered_algorithms[name].orig_func(*map(_theirs, args), **given)
+        yield from itertools.islice(again, count, None)
 
 
 def _theirs(given: Any) -> Any:

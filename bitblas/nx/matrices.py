@@ -9,6 +9,7 @@ import numpy as np
 import bitblas as gb
 
 from .numbering import ascending
+from .sums import fits
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -25,9 +26,12 @@ def of_entries(G: Graph, values: Any) -> Any:
 
 
 def entry_values(G: Graph, weight: str, parallel: str = "plus", default: float = 1) -> np.ndarray:
-    """The weight of each entry, INT64 or FP64; parallel edges are joined by plus, min or max."""
+    """The weight of each entry, INT64 or FP64; parallel edges are joined by plus, min or max. Sums that INT64 may not
+    hold are FP64."""
     values = G.values_of(weight, default)
     if G.counts is not None and len(values):
+        if parallel == "plus" and not fits(values):
+            values = values.astype(np.float64)
         counts = G.counts if G.kept is None else G.counts[G.kept]
         values = JOINS[parallel].reduceat(values, np.cumsum(counts) - counts)
     return values if G.kept is None else values[edges_of(G)]

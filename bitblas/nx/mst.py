@@ -21,7 +21,8 @@ def _chosen(G: Graph, weight: str | None, sign: int) -> np.ndarray:
     values = np.ones(len(G.edges_at[0]), np.int64) if weight is None else G.values_of(weight)
     if (values != values).any():
         raise Refused("NaN as a weight")
-    order = np.argsort(sign * values, kind="stable")
+    # ~w orders integers as -w does, and is never beyond INT64
+    order = np.argsort(values if sign > 0 else ~values if values.dtype.kind == "i" else -values, kind="stable")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     F = minimum_spanning_forest(of_entries(G, rank[edges_of(G)]).select(gb.select.offdiag).new())

@@ -22,6 +22,20 @@ def given(G: Graph, values: Mapping[Any, Any], absent: float = 0.0) -> np.ndarra
     return np.array([values.get(node, absent) for node in G], np.float64)
 
 
+def check_start(G: Graph, nstart: Mapping[Any, Any]) -> None:
+    """Raises KeyError as NetworkX's loops over the edges of the nodes in `nstart` do: for a node that is not in the
+    graph, and for a neighbour that is not in `nstart`."""
+    if len(nstart) == len(G) and all(node in nstart for node in G):
+        return
+    for node in nstart:
+        if node not in G:
+            raise KeyError(node)
+        at = G.number[node]
+        for near in G.nodes_at(G.cols[G.ptr[at] : G.ptr[at + 1]]):
+            if near not in nstart:
+                raise KeyError(near)
+
+
 def power_iteration(x: Any, step: Callable[[Any], Any], tol: float, max_iter: int) -> Any:
     """x = step(x) until sum |change| < n tol. PowerIterationFailedConvergence after max_iter rounds."""
     for _ in range(max_iter):

@@ -10,6 +10,7 @@ import numpy as np
 
 import bitblas as gb
 from bitblas.algorithms import bfs_levels, sssp
+from bitblas.algorithms.paths.sssp import weights_of
 from bitblas.exceptions import InvalidValue
 
 from .graph import Graph
@@ -104,7 +105,13 @@ def is_cyclic(A: Any, source: int) -> bool:
 
 
 def weights(G: Graph, weight: str, negative: bool = False) -> Any:
-    """The matrix of weights, the least of parallel edges. Refused where one is negative, unless it may."""
+    """The matrix of weights, the least of parallel edges. Refused where one is negative, unless it may, or NaN, and for
+    integers so large that a path may pass 2^63."""
     if not negative and (G.values_of(weight) < 0).any():
         raise Refused("negative weights")
-    return G.matrix(weight, "min")
+    A = G.matrix(weight, "min")
+    try:
+        weights_of(A, gb)
+    except InvalidValue as error:
+        raise Refused(str(error)) from None
+    return A

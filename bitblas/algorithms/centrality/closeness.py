@@ -21,6 +21,7 @@ from .. import _check as check
 from .. import _watch as watch
 from .._words import Searches, batches, count_bits
 from ..paths.all_pairs import distances_from_each
+from ..paths.sssp import facts_of
 
 
 @check.on_its_device
@@ -63,6 +64,8 @@ def distance_sums(A, *, inverse=False, weighted=False, gb=None):
     if check.flag("weighted", weighted):
         check.weights(gb, A)
         FP64, plus = gb.dtypes.FP64, gb.monoid.plus[gb.dtypes.FP64]
+        if A.dtype != gb.dtypes.BOOL and check.kept(facts_of, A, gb)[2] >= 2**63:
+            A = A.dup(FP64)  # where integers may pass 2^63
         reached, total = gb.Vector.from_scalar(-1.0, A.nrows), gb.Vector.from_scalar(0.0, A.nrows)
         for to in batches(A.nrows):
             # D[k, :] = the distances to vertex `to[k]`, of all that reach it, itself among them

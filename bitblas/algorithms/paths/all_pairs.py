@@ -30,8 +30,9 @@ def distances_from_each(A, sources, *, gb=None):
     gb: the library, bitblas if None.
     Returns a Matrix, k x n, FP32 or FP64 as A is, else INT64: row s has the distances from sources[s], no entry at a
     vertex that cannot be reached.
-    Raises InvalidValue (a weight is NaN or -infinity; a negative cycle can be reached), DimensionMismatch (A not
-    square), IndexOutOfBound (a source out of range), TypeError (wrong kinds).
+    Raises InvalidValue (a weight is NaN or -infinity; integer weights so large that a path may pass 2^63; a negative
+    cycle can be reached), DimensionMismatch (A not square), IndexOutOfBound (a source out of range), TypeError (wrong
+    kinds).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -53,12 +54,14 @@ def all_pairs_distances(A, *, gb=None):
     None.
     Returns a Matrix, n x n, FP32 or FP64 as A is, else INT64: 0 on the diagonal, no entry where there is no path. It
     has room for n^2 entries, and takes some n^3 steps: `distances_from_each` is for large graphs with few edges.
-    Raises InvalidValue (a weight is NaN or -infinity; a negative cycle), DimensionMismatch (A not square), TypeError
-    (A is no Matrix of the library).
+    Raises InvalidValue (a weight is NaN or -infinity; integer weights so large that a path may pass 2^63; a negative
+    cycle), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
-    A, dtype = _weighted(A, gb)
+    A, dtype, bound = _weighted(A, gb)
+    if bound >= 2**63:  # of sums of several paths; those of single ones are exact
+        return distances_from_each(A, list(range(n)), gb=gb)
     minimum, min_plus = gb.binary.min, gb.semiring.min_plus[dtype]
     # D = A min I, I having zeros on its diagonal
     D = A.dup(dtype)
@@ -85,12 +88,14 @@ def all_pairs_distances(A, *, gb=None):
 
 
 def _weighted(A, gb):
-    """The weights, those of a BOOL matrix being 1, and the dtype of distances."""
+    """The weights, those of a BOOL matrix being 1, the dtype of distances, and what sums of integers may come to."""
     dtypes = gb.dtypes
     if A.dtype == dtypes.BOOL:
-        return A.apply(gb.unary.one[dtypes.INT64]).new(), dtypes.INT64
-    weights_of(A, gb)
-    return A, A.dtype if A.dtype in (dtypes.FP32, dtypes.FP64) else dtypes.INT64
+        return A.apply(gb.unary.one[dtypes.INT64]).new(), dtypes.INT64, 0
+    lowest, _, bound = weights_of(A, gb)
+    # three paths are joined; along a negative cycle, walks in a block get longer until it is found
+    bound *= 3 if lowest >= 0 else 3 * BLOCK
+    return A, A.dtype if A.dtype in (dtypes.FP32, dtypes.FP64) else dtypes.INT64, bound
 
 
 def _cycle(gb):

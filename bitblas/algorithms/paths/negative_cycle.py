@@ -26,15 +26,25 @@ def negative_cycle(A, *, gb=None):
 
     A: Matrix, n x n, any dtype but BOOL, whose edges weigh 1. gb: the library, bitblas if None.
     Returns a list of Python ints: the vertices of a cycle in its order, each once; empty if there is none.
-    Raises InvalidValue (a weight is NaN or -infinity), DimensionMismatch (A not square), TypeError (A is no Matrix).
+    Raises InvalidValue (a weight is NaN or -infinity; integers so low that a walk of n edges may pass -2^63),
+    DimensionMismatch (A not square), TypeError (A is no Matrix).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
     if A.dtype == gb.dtypes.BOOL:
         return []
     i, j, w = A.to_coo()
-    w = w.astype("float64" if A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64) else "int64")
-    check.numbers(gb, "A", not ((w != w) | (w == -float("inf"))).any(), "no NaN and no -infinity")
+    real = A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64)
+    if real:
+        check.numbers(gb, "A", not ((w != w) | (w == -float("inf"))).any(), "no NaN and no -infinity")
+    if not (w < 0).any():
+        return []
+    w = w.astype("float64" if real else "int64")
+    if not real and -int(w.min()) * n >= 2**63:  # walks of n edges
+        raise gb.exceptions.InvalidValue(
+            f"argument A: expected integers of which {n} are above -2^63 together, got a weight of {int(w.min())}. "
+            f"Hint: A.dup(float) has longer walks."
+        )
     index = numbers(n, gb)
     # d = 0, before[v] = v
     d, before, moved = (index * 0).astype(w.dtype), index.copy(), index < 0

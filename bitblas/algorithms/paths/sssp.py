@@ -28,6 +28,7 @@ from .negative_cycle import negative_cycle
 # rmat20 1.48, 1.52, 1.61; mycielskian14 .39, .41, .52; delaunay_n20 and grid2d_2048 the same within 2 %. CPU, 64, 32:
 # stencil27_20 6.9, 5.9; delaunay_n14 13.7, 11.5; rmat14 3.2, 3.4; grid2d_256 74, 76.
 SPREAD = 32
+ROUNDED = 1 + 2.0**-20  # more than what a sum in FP64 may lack
 DROP = "remove such edges, as A.select does"
 
 
@@ -55,11 +56,13 @@ def sssp(A, source, *, delta=None, gb=None):
         return bfs_levels(A, source, gb=gb)
 
     dtype = A.dtype if A.dtype in (dtypes.FP32, dtypes.FP64) else dtypes.INT64
-    lowest, mean = check.kept(weights_of, A, gb)
+    lowest, mean, bound = weights_of(A, gb)
     if lowest < 0:
         delta = float("inf")
     elif delta is None:
         delta = SPREAD * mean * n / max(1, A.nvals)
+    if dtype == dtypes.INT64:
+        delta = int(min(delta, 2**61, 2**63 - 1 - bound))  # no distance and delta together pass 2^63
     loop = check.loop(_relaxation, A, gb, dtype, delta, n if lowest < 0 else None)
     d, q, nearest = (loop.state[name] for name in ("distances", "while_", "nearest"))
     # d = q = 0 at the sources; nearest = 0
@@ -82,8 +85,6 @@ def _relaxation(A, gb, dtype, delta, limit):
     n, binary, select = A.nrows, gb.binary, gb.select
     d, q = gb.Vector(dtype, n), gb.Vector(dtype, n)
     nearest, far = gb.Scalar(dtype), gb.Scalar(dtype)
-    if dtype == gb.dtypes.INT64:
-        delta = int(min(delta, 2**61))
     # A Scalar, where a constant would be compiled into the body: it is one for all graphs.
     width = gb.Scalar.from_value(delta, dtype)
 
@@ -112,22 +113,37 @@ def _relaxation(A, gb, dtype, delta, limit):
 
 
 def weights_of(A, gb):
-    """The lowest and the mean weight. Raises InvalidValue for NaN and -infinity."""
+    """The lowest weight, the mean magnitude and the bound of `facts_of`. Raises InvalidValue for NaN and -infinity, and
+    where the bound is 2^63 or more."""
+    lowest, mean, bound = check.kept(facts_of, A, gb)
+    if bound >= 2**63:
+        raise gb.exceptions.InvalidValue(
+            f"argument A: expected integers of which {A.nrows} are less than 2^63 together, got a weight of "
+            f"{_extreme(A, lowest, gb)}. Hint: A.dup(float) has longer paths; A.select leaves out what means no edge."
+        )
+    return lowest, mean, bound
+
+
+def facts_of(A, gb):
+    """The lowest weight, the mean magnitude, and what integer weights on a walk of n edges add up to at most, whose
+    first edges are a shortest path; 0 of floats. Raises InvalidValue for NaN and -infinity."""
     FP64, plus = gb.dtypes.FP64, gb.monoid.plus
     lowest = A.reduce_scalar(gb.monoid.min, allow_empty=False).new().value
-    B = A.apply(gb.unary.abs).new() if lowest < 0 else A  # in a sum of both signs, NaN might be inf - inf
+    # in a sum of both signs, NaN might be inf - inf; the magnitude of -2^63 is beyond INT64
+    B = A.apply(gb.unary.abs[FP64]).new() if lowest < 0 else A
     mean = B.reduce_scalar(plus[FP64], allow_empty=False).new().value / max(1, A.nvals)
     if mean != mean or lowest == -float("inf"):
         i, j, w = A.to_coo()
         at = int(((w != w) | (w == -float("inf"))).argmax())
         got = f", an edge whose weight is {'NaN' if mean != mean else '-infinity'}"
         raise check.on_a_way(gb, [int(i[at]), int(j[at])], "weights that are numbers above -infinity", got, DROP)
-    # no path is longer than all edges together, nor than n of the longest
-    if A.dtype not in (gb.dtypes.FP32, FP64) and mean * A.nvals >= 2**62:
-        longest = max(int(B.reduce_scalar(gb.monoid.max, allow_empty=False).new().value), -int(lowest))
-        if longest * A.nrows >= 2**63:
-            raise gb.exceptions.InvalidValue(
-                f"argument A: expected integers of which {A.nrows} are less than 2^63 together, got a weight of "
-                f"{longest}. Hint: A.dup(float) has longer paths; A.select leaves out what means no edge."
-            )
-    return lowest, mean
+    if A.dtype in (gb.dtypes.FP32, FP64):
+        return lowest, mean, 0
+    # no path is longer than all edges together, nor than n of the longest; along a negative cycle walks go on
+    ahead = min(2 * int(mean * A.nvals * ROUNDED), abs(_extreme(A, lowest, gb)) * A.nrows)
+    return lowest, mean, max(ahead, -int(lowest) * A.nrows)
+
+
+def _extreme(A, lowest, gb):
+    """The integer weight of the largest magnitude, where the lowest is known."""
+    return max(int(A.reduce_scalar(gb.monoid.max, allow_empty=False).new().value), int(lowest), key=abs)

@@ -9,6 +9,7 @@ import numpy as np
 from bitblas import algorithms
 
 from ..graph import Graph
+from ..sums import total
 from ..walk import distances, host, number
 
 
@@ -19,10 +20,10 @@ def closeness_centrality(G: Graph, u: Any = None, distance: str | None = None, w
     found = {}
     for node in G if u is None else [u]:
         _, lengths = distances(H, number(G, node, f"Source {node} is not in G"), distance)
-        total, others = lengths.sum().item(), len(lengths) - 1.0
+        far, others = total(lengths), len(lengths) - 1.0
         found[node] = 0.0
-        if total > 0.0 and n > 1:
-            found[node] = others / total * (others / (n - 1) if wf_improved else 1)
+        if far > 0.0 and n > 1:
+            found[node] = others / far * (others / (n - 1) if wf_improved else 1)
     return found if u is None else found[u]
 
 

@@ -9,7 +9,7 @@ import networkx as nx
 import bitblas as gb
 
 from ..graph import Graph
-from ..powers import given, length, power_iteration, vector
+from ..powers import check_start, given, length, power_iteration, vector
 from ..walk import host
 
 
@@ -18,9 +18,13 @@ def eigenvector_centrality(
 ) -> dict[Any, float]:
     if not len(G):
         raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
-    start = given(G, nstart if nstart is not None else dict.fromkeys(G, 1))
-    if not start.any():
+    start = dict.fromkeys(G, 1) if nstart is None else nstart
+    if all(value == 0 for value in start.values()):
         raise nx.NetworkXError("initial vector cannot have all zero values")
+    whole = sum(start.values())
+    x = {node: value / whole for node, value in start.items()}
+    if max_iter > 0:
+        check_start(G, start)
     A = G.matrix(weight)
 
     def step(x: Any) -> Any:
@@ -29,4 +33,5 @@ def eigenvector_centrality(
         y(gb.binary.plus) << x.vxm(A, gb.semiring.plus_times)
         return y.apply(gb.binary.truediv, right=length(y) or 1.0).new()
 
-    return G.by_node(host(power_iteration(vector(start / start.sum()), step, tol, max_iter)))
+    found = G.by_node(host(power_iteration(vector(given(G, x)), step, tol, max_iter)))
+    return {node: found[node] for node in start}

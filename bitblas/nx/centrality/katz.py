@@ -9,7 +9,7 @@ import networkx as nx
 import bitblas as gb
 
 from ..graph import Graph
-from ..powers import given, length, power_iteration, vector
+from ..powers import check_start, given, length, power_iteration, vector
 from ..walk import host
 
 
@@ -19,12 +19,16 @@ def katz_centrality(
 ) -> dict[Any, float]:  # fmt: skip
     if not len(G):
         return {}
+    start = dict.fromkeys(G, 0) if nstart is None else nstart
     try:
-        own = vector(given(G, dict.fromkeys(G, float(beta))))
+        own = dict.fromkeys(G, float(beta))
     except (TypeError, ValueError, AttributeError) as error:
         if set(beta) != set(G):
             raise nx.NetworkXError("beta dictionary must have a value for every node") from error
-        own = vector(given(G, beta))
+        own = beta
+    if max_iter > 0:
+        check_start(G, start)
+    own = vector(given(G, {node: own[node] for node in start if node in own}))  # other nodes count for nothing
     A = G.matrix(weight)
 
     def step(x: Any) -> Any:
@@ -33,6 +37,7 @@ def katz_centrality(
         y(gb.binary.plus) << x.apply(gb.binary.times, right=alpha).new().vxm(A, gb.semiring.plus_times)
         return y
 
-    found = host(power_iteration(vector(given(G, nstart or {})), step, tol, max_iter))
-    norm = length(vector(found)) if normalized else 1.0
-    return G.by_node(found / (norm or 1.0))
+    scores = host(power_iteration(vector(given(G, start)), step, tol, max_iter))
+    norm = length(vector(scores)) if normalized else 1.0
+    found = G.by_node(scores / (norm or 1.0))
+    return {node: found[node] for node in start}

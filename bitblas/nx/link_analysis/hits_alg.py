@@ -26,8 +26,11 @@ def hits(
         return {}, {}
     if max_iter <= 0:
         raise nx.PowerIterationFailedConvergence(max_iter)
-    A = G.matrix("weight").apply(gb.unary.identity).new(gb.dtypes.FP64)
-    a = vector(np.repeat(1.0, len(G)) if nstart is None else list(nstart.values()))
+    start = np.ones(len(G)) if nstart is None else np.array(list(nstart.values()))
+    clear = start.shape == (len(G),) and start.dtype.kind == "f" and np.isfinite(start).all() and start.any()
+    if len(G) == 1 or not clear or not 0 <= tol < np.inf or not G.values_of("weight").any():
+        return nx.hits.orig_func(G, max_iter, tol, nstart, normalized)  # SciPy refuses these, by errors of its own
+    A, a = G.matrix("weight").dup(gb.dtypes.FP64), vector(start)
     for _ in range(ROUNDS):
         # h = A plus.times a; a' = A' plus.times h, divided by its length
         before, h = a, A.mxv(a, gb.semiring.plus_times).new()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 import bitblas as gb
@@ -22,10 +23,15 @@ def pagerank(
         return {}
     A = G.matrix(weight)
     even = np.repeat(1 / n, n)
-    jumps = even if personalization is None else _shares(G, personalization)
-    rests = jumps if dangling is None else _shares(G, dangling)
-    start = even if nstart is None else _shares(G, nstart)
-    total = host(A.reduce_rowwise(gb.monoid.plus).new(), 0)
+    jumps = even if personalization is None else given(G, personalization)
+    if not jumps.sum():
+        raise ZeroDivisionError
+    jumps = _shares(jumps)
+    rests = jumps if dangling is None else _shares(given(G, dangling))
+    start = even if nstart is None else _shares(given(G, nstart))
+    if not (np.isfinite(start) & np.isfinite(jumps) & np.isfinite(rests)).all():  # NaN never converges
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    total = host(A.reduce_rowwise(gb.monoid.plus[gb.dtypes.FP64]).new(), 0.0)
     flows = np.flatnonzero(total)
     # w = alpha / the weight of the edges that leave a node; dangling nodes have no entry
     w = gb.Vector.from_coo(flows, alpha / total[flows], gb.dtypes.FP64, size=n)
@@ -43,9 +49,7 @@ def pagerank(
     return G.by_node(host(power_iteration(vector(start), step, tol, max_iter)))
 
 
-def _shares(G: Graph, values: Any) -> np.ndarray:
-    """A dictionary by node as an array of sum 1. ZeroDivisionError where there is nothing to divide."""
-    found = given(G, values)
-    if not found.sum():
-        raise ZeroDivisionError
-    return found / found.sum()
+def _shares(values: np.ndarray) -> np.ndarray:
+    """An array divided by its sum: of sum 1, or NaN where the sum is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return values / values.sum()

@@ -13,7 +13,12 @@ from .routes import dijkstra_tree
 
 
 def floyd_warshall(G: Graph, weight: str = "weight") -> dict[Any, dict[Any, Any]]:
-    return {node: G.by_node(_row(G, at, weight)) for at, node in enumerate(G)}
+    found = {}
+    for at, node in enumerate(G):
+        near, lengths = distances(G, at, weight)
+        of = dict(zip(G.nodes_at(near), lengths.tolist()))  # integers stay integers
+        found[node] = {other: of.get(other, np.inf) for other in G}
+    return found
 
 
 def floyd_warshall_numpy(G: Graph, nodelist: Any = None, weight: str = "weight") -> np.ndarray:

@@ -9,6 +9,7 @@ import networkx as nx
 from bitblas.algorithms.centrality.closeness import distance_sums
 
 from ..graph import Graph
+from ..sums import total
 from ..walk import distances, host, number, reached
 from . import unweighted, weighted
 
@@ -55,33 +56,33 @@ def average_shortest_path_length(G: Graph, weight: str | None = None, method: st
         raise nx.NetworkXPointlessConcept("the null graph has no paths, thus there is no average shortest path length")
     if n == 1:
         return 0
-    total = _total(G, None if method == "unweighted" else weight, negative=method == "bellman-ford")
-    if total is None:
+    length = _total(G, None if method == "unweighted" else weight, negative=method == "bellman-ford")
+    if length is None:
         raise nx.NetworkXError(f"Graph is not {'strongly ' if G.directed else ''}connected.")
-    return total / (n * (n - 1))
+    return length / (n * (n - 1))
 
 
 def wiener_index(G: Graph, weight: str | None = None) -> float:
     if not len(G):
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
-    total = _total(G, weight)
-    if total is None:
+    length = _total(G, weight)
+    if length is None:
         return float("inf")
-    return total if G.directed else total / 2
+    return length if G.directed else length / 2
 
 
 def _total(G: Graph, weight: str | None, negative: bool = False) -> Any:
     """The sum of the distances between all pairs; None where there is a pair without a path."""
     if weight is None:
-        pairs, total = (host(found).sum() for found in distance_sums(G.structure))
-        return int(total) if pairs == len(G) * (len(G) - 1) else None
-    total = 0
+        pairs, far = (host(each).sum() for each in distance_sums(G.structure))
+        return int(far) if pairs == len(G) * (len(G) - 1) else None
+    found = 0
     for source in range(len(G)):
         at, lengths = distances(G, source, weight, negative=negative)
         if len(at) < len(G):
             return None
-        total += lengths.sum().item()
-    return total
+        found += total(lengths)
+    return found
 
 
 def _method(method: str) -> None:

@@ -96,7 +96,7 @@ def dijkstra_path_length(G: Graph, source: Any, target: Any, weight: str = "weig
 def all_pairs_dijkstra_path_length(
     G: Graph, cutoff: float | None = None, weight: str = "weight"
 ) -> Iterator[tuple[Any, dict[Any, Any]]]:
-    weights(G, weight)
+    weights(G, weight)  # refused at the call, not while the answer is read
     return ((node, _lengths(G, [node], cutoff, weight)) for node in G)
 
 
@@ -114,6 +114,7 @@ def bellman_ford_path_length(G: Graph, source: Any, target: Any, weight: str = "
 
 
 def all_pairs_bellman_ford_path_length(G: Graph, weight: str = "weight") -> Iterator[tuple[Any, dict[Any, Any]]]:
+    weights(G, weight, negative=True)
     return ((node, _lengths(G, [node], None, weight, negative=True)) for node in G)
 
 
