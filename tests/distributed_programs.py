@@ -197,8 +197,21 @@ def quick(gb, x):
     return [
         w, x.A.T.mxv(x.u, gb.semiring.min_plus).new(), x.t.vxm(x.S, pair).new(), x.none.vxm(x.S, pair).new(),
         gb.binary.plus(x.u | x.v).new(), x.u[[299, 0, 150]].new(), x.u.reduce("plus").new().value, *x.u.to_coo(),
-        x.u.apply(gb.indexunary.index, 3).new(), x.A.nvals, x.u.to_dense(-9),
+        x.u.apply(gb.indexunary.index, 3).new(), x.A.nvals, x.u.to_dense(-9), *of_themselves(gb, x),
     ]  # fmt: skip
+
+
+def of_themselves(gb, x):
+    """What an object holds is read by the statement that changes it; its number of entries is asked for again."""
+    w, C, D = x.v.dup(), x.A.dup(), x.A.dup()
+    before = w.nvals, C.nvals
+    w[::-1] << x.A.mxv(w, gb.semiring.min_plus)
+    C << gb.binary.plus(C | C.T)
+    D(~D.V, gb.replace)[27, 0:20] << x.u[:20].new()  # the mask is that of all rows, of which other ranks have most
+    return [*before, w, w.nvals, *w.to_coo(), C, C.nvals, D, D.nvals]
+
+
+PROGRAMS["of themselves"] = of_themselves
 
 
 def whole(x):

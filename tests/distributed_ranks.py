@@ -234,6 +234,10 @@ def fails(g, how):
     """One rank does not come: the others say which, and in what statement."""
     y = operands(gd)
     g.barrier()
+    if how == "sizes":
+        more = 64 * (g.rank == 1)
+        y.A = gd.Matrix.from_coo([0], [1], 1, nrows=N, ncols=N + more)
+        y.u = gd.Vector.from_coo([1, 2], [1, 2], size=N + more)
     if g.rank == 1:
         if how == "killed":
             os.kill(os.getpid(), 9)
@@ -244,9 +248,6 @@ def fails(g, how):
             sys.exit(0)
         if how == "differs":
             y.A.mxv(y.v).new(name="other")
-        if how == "sizes":
-            y.A = gd.Matrix.from_coo([0], [1], 1, nrows=N, ncols=N + 64)
-            y.u = gd.Vector.from_coo([1, 2], [1, 2], size=N + 64)
     w = gd.Vector(int, N, name="w")
     begin = time.monotonic()
     try:

@@ -9,6 +9,7 @@ import sys
 import types
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bitblas as gb
@@ -44,6 +45,43 @@ def test_ranks_agree_with_one_device(tmp_path):
     """Every verb, the algorithms, files, refusals."""
     code, text = ranks(ALL, str(tmp_path))
     assert code == 0 and text.count(f"of {RANKS} done") == RANKS, text
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_the_example_ends_at_every_scale(count):
+    """Plans, formats and shares differ from scale to scale, and from rank to rank; all in one run of the ranks."""
+    scales = [*map(str, range(6, 15))]
+    code, text = ranks(*scales, count=count, script="tests/distributed_scales.py", BITBLAS_DEBUG="1")
+    assert code == 0 and text.count(f"of {count} done") == count * len(scales), text
+    assert text.count("PageRank sums to 1.000000") == len(scales), text
+
+
+@pytest.mark.parametrize(
+    ("count", "seed", "programs"),
+    [(2, 1, "12:40"), *(pytest.param(n, n, "200", marks=pytest.mark.slow) for n in (2, 3, 4))],
+)
+def test_random_programs_on_ranks_that_store_their_parts_differently(count, seed, programs):
+    """Every rank makes the same calls, compared before each, and finds what one device finds."""
+    program = "tests/distributed_random.py"
+    code, text = ranks(str(seed), programs, count=count, script=program, BITBLAS_DEBUG="1")
+    assert code == 0 and text.count(f"of {count} done") == count, text
+    statements = {int(found) for found in re.findall(r"'statements': (\d+)", text)}
+    assert len(statements) == 1 and statements.pop() > 80, text
+
+
+@pytest.mark.parametrize(
+    ("count", "debug", "last"),
+    [
+        (2, "", "diverged"),
+        pytest.param(2, "1", "interrupted", marks=pytest.mark.slow),
+        pytest.param(3, "", "interrupted", marks=pytest.mark.slow),
+    ],
+)
+def test_what_one_rank_finds_wrong_all_hear_of(count, debug, last, tmp_path):
+    """Bad entries, files and indices of one rank, too little memory, an interrupt."""
+    how = {"BITBLAS_DEBUG": debug, "BITBLAS_TIMEOUT": "20"}
+    code, text = ranks(str(tmp_path), last, count=count, script="tests/distributed_uneven.py", **how)
+    assert code == 0 and text.count(f"of {count} done") == count, text
 
 
 @pytest.mark.slow
@@ -141,24 +179,6 @@ def test_a_rank_that_fails_does_not_take_the_launcher_along(tmp_path):
     assert code == 5 and "['-x', 'y']" in text
 
 
-def test_the_launcher_waits_for_all():
-    """Whatever ends first; the code is that of the first that failed, of a signal as shells tell it."""
-    for codes, expected in (((0, 0), 0), ((0, 5), 5), ((5, 0), 5), ((6, 6), 6), ((-9, 0), 137)):
-        run = lambda code: (
-            f"import os, sys, time; time.sleep({0.2 * (code == 0)}); "
-            + ("os.kill(os.getpid(), 9)" if code < 0 else f"sys.exit({code})")
-        )
-        started = [subprocess.Popen([sys.executable, "-S", "-c", run(code)]) for code in codes]
-        assert launch._watch(started) == expected and all(p.returncode is not None for p in started)
-
-
-def test_the_launcher_ends_ranks_that_do_not_end(monkeypatch):
-    monkeypatch.setattr(launch, "LINGER", 0.2)
-    codes = ("import time; time.sleep(100)", "import sys; sys.exit(4)")
-    started = [subprocess.Popen([sys.executable, "-S", "-c", code]) for code in codes]
-    assert launch._watch(started) == 4 and started[0].returncode == -9
-
-
 # ---- who is who ------------------------------------------------------------------------------------------------------
 
 
@@ -223,6 +243,39 @@ def test_a_rank_that_was_stopped_did_not_wait(alone):
     group.wait(lambda: next(answers, True))
     with pytest.raises(DistributedError, match="waited for 2 s"):
         group.wait(lambda: False)
+
+
+def test_what_is_known_of_a_matrix_stays_when_this_rank_stores_it_differently(alone):
+    """Whether it is there decides whether ranks call each other, and formats differ from rank to rank."""
+    start.init("cpu")
+    A = gd.Matrix.from_coo([0, 1, 2], [1, 0, 2], True, nrows=70, ncols=70)
+    assert A.is_symmetric() and A.known_symmetric() and A.T.known_symmetric()
+    made = []
+    kept = lambda: A._kept("something", lambda: made.append(1) or len(made))
+    assert kept() == 1
+    A._part._data = gb.Matrix.from_coo(*A._part.to_coo(), nrows=70, ncols=70, format="b2sr", tile=8)._data
+    assert A.known_symmetric() and kept() == 1
+    A[5, 6] = True
+    assert not A.known_symmetric() and kept() == 2 and not A.is_symmetric() and not A.T.known_symmetric()
+
+
+def test_the_text_of_a_statement_calls_nobody(alone):
+    """`A | A.T` may be a collective, which must not run in order to say what waits."""
+    group = start.init("cpu", debug=True)
+    A = gd.Matrix.from_coo([0, 1], [1, 2], True, nrows=70, ncols=70)
+    mirrored = []
+    alone.setattr(gd.Matrix, "_mirror", lambda self: mirrored.append(group._text()) or self)
+    A << (A | A.T)
+    assert mirrored and all(text == f"`{A.name} << {A.name} | {A.name}.T`" for text in mirrored)
+
+
+def test_signatures_of_calls_are_those_of_equal_ones(alone):
+    """Sizes may be NumPy's integers on one rank and Python's on another."""
+    one, other = start.init("cpu"), group_module.Alone(gb.device.get("cpu"))
+    kind = np.dtype(np.int64)
+    assert one._signature("allgather", (kind, 3), "") == other._signature("allgather", (kind, np.int64(3)), "")
+    assert one._signature("allgather", (kind, 3), "") != one._signature("allgather", (kind, 4), "")
+    assert one._signature("loop", (), "") != one._signature("loop", (), "about")
 
 
 def test_ranks_that_mpi_does_not_know(alone):

@@ -17,6 +17,7 @@ from ..config import config
 from ..core import Matrix as WholeMatrix
 from ..core import Scalar
 from ..core import Vector as WholeVector
+from ..exceptions import DistributedError
 from ..store import VectorStore, dense_values
 from . import exchange, loops, shares
 from .expr import shared
@@ -66,7 +67,13 @@ def run(program: Callable[..., Any], A: Any, args: Any, options: dict[str, Any])
     whole = A._kept("whole", A._gathered)
     with current().statement(lambda: f"{program.__name__}({A.name})"):
         given = {name: _here(x) for name, x in options.items() if name != "gb"}
-        return _in_shares(program(whole, *map(_here, args), **given))
+        arguments = tuple(map(_here, args))
+        found = current().all_or_none(program.__name__, lambda: program(whole, *arguments, **given), alike=True)
+        kinds = current().texts(_kind(found))  # how an answer is dealt out depends on what it is
+        for rank, kind in enumerate(kinds):
+            if kind != kinds[0]:
+                raise DistributedError(f"{program.__name__}: rank 0 found {kinds[0]}, rank {rank} {kind}")
+        return _in_shares(found)
 
 
 def of_one(program: Callable[..., Any], A: Any, args: Any, options: dict[str, Any]) -> Any:
@@ -101,6 +108,15 @@ def _in_shares(found: Any) -> Any:
     if isinstance(found, (list, tuple)):
         return _each(found)
     return _of_first(found) if not one and isinstance(found, (bool, int, float, np.generic)) else found
+
+
+def _kind(found: Any) -> str:
+    """The type of an answer, and of its parts, which have to be the same on all ranks."""
+    if isinstance(found, (list, tuple)):
+        return f"{type(found).__name__}({', '.join(map(_kind, found))})"
+    size = f" of {getattr(found, 'shape', ())}" if hasattr(found, "dtype") else ""
+    empty = " without a value" * (isinstance(found, Scalar) and found.value is None)
+    return f"{type(found).__name__} {getattr(found, 'dtype', '')}{size}{empty}"
 
 
 def _each(found: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import Any
+from typing import Any, NamedTuple
 
 from semirings import Typed, binary, dtypes
 from semirings.dtypes import DataType
@@ -20,9 +20,14 @@ from ..device import Device
 from ..exceptions import DimensionMismatch
 from . import exchange, loops, wanted
 from .expr import SharedExpression, part_of
+from .group import OWN_FAULTS
 from .positions import free_of_positions, thunk_on_share
 from .shares import Shares
 from .start import current
+
+
+class _Shown(NamedTuple):
+    name: str
 
 
 class InShares(Styled):
@@ -72,7 +77,8 @@ class InShares(Styled):
         return self._told_once
 
     def _changes(self) -> Any:
-        """This rank's share, to be changed."""
+        """This rank's share, to be changed; called on all ranks, when all that the statement reads has been read, as
+        reading an object tells the ranks what it holds."""
         self._told_once = None
         if loops.recorded():  # as often as that runs
             recorder = loops.recording.recorder
@@ -114,9 +120,15 @@ class InShares(Styled):
     def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
         if mask is not None and mask.parent.shape != self.shape:
             raise DimensionMismatch(f"mask: expected shape {self.shape}, got {mask.parent.shape}")
-        with current().statement(lambda: written(self.name, value, mask, accum, replace)):
-            source = self._source(value)
-            self._changes()._update(source, part_of(mask), accum, replace)
+        # To name the operator of `A | A.T` may be a collective: its text goes without.
+        shown = _Shown(value._text()) if isinstance(value, Infix) else value
+        with current().statement(lambda: written(self.name, shown, mask, accum, replace)):
+            source, own_mask = self._source(value), part_of(mask)
+            try:
+                self._changes()._update(source, own_mask, accum, replace)
+            except OWN_FAULTS as error:
+                current().diverged(error)
+                raise
 
     def __lshift__(self, value: Any) -> None:
         self._update(value)

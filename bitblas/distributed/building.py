@@ -13,8 +13,11 @@ from ..core.building import check_lengths, dense_values
 from ..core.convert import check_range, check_size, index_array, value_array
 from ..exceptions import InvalidValue
 from . import exchange, shares
+from .group import CONFIRM, FAILED
 from .shares import Shares
 from .start import current, own_device
+
+LONGEST = 1 << 60  # positions that GraphBLAS knows
 
 
 class MatrixBuild:
@@ -32,15 +35,22 @@ class MatrixBuild:
     ) -> Any:  # fmt: skip
         """As `bitblas.Matrix.from_coo`. Every rank gives the same arrays; with `share`, each its part of the entries,
         in any rows, which are then brought to where they belong; sizes that are not given are those of all parts."""
-        d = own_device(device)
-        i, j = index_array(d, rows, "rows"), index_array(d, columns, "columns")
-        array, kind = value_array(d, values, dtype)
-        check_lengths(array, i, j)
+        d, group = own_device(device), current()
+
+        def taken() -> Any:
+            i, j = index_array(d, rows, "rows"), index_array(d, columns, "columns")
+            array, kind = value_array(d, values, dtype)
+            check_lengths(array, i, j)
+            check_range(i, LONGEST if nrows is None else check_size("nrows", nrows), "rows")
+            check_range(j, LONGEST if ncols is None else check_size("ncols", ncols), "columns")
+            return i, j, array, kind
+
+        i, j, array, kind = group.all_or_none("Matrix.from_coo", taken) if share else taken()
         nrows, ncols = _size(i, nrows, "nrows", share), _size(j, ncols, "ncols", share)
-        check_range(i, nrows, "rows")
-        check_range(j, ncols, "columns")
         s = _dealt_shares(nrows, [i], share)
         if share:
+            i, j = i.astype(np.int64, copy=False), j.astype(np.int64, copy=False)
+            array, kind = exchange.alike(array, kind, len(i))
             if isinstance(array, np.generic):
                 i, j = exchange.dealt(s.owners(d.xp, i), (i, j))
             else:
@@ -48,9 +58,10 @@ class MatrixBuild:
         elif current().size > 1:
             keep = s.has(i)
             i, j, array = i[keep], j[keep], array if isinstance(array, np.generic) else array[keep]
-        part = Whole.from_coo(
+        make = lambda: Whole.from_coo(
             i - s.low, j, array, kind, nrows=s.mine, ncols=ncols, dup_op=dup_op, device=d, **layout
         )  # fmt: skip
+        part = group.all_or_none("Matrix.from_coo", make, alike=not share)
         return cls._checked(cls._of(part, s, name), symmetric)
 
     @classmethod
@@ -63,12 +74,14 @@ class MatrixBuild:
         `share`, each its own."""
         nrows, ncols = check_size("nrows", nrows), check_size("ncols", ncols)
         again = chunks if callable(chunks) else lambda: iter(chunks)
-        d = own_device(device)
+        d, group = own_device(device), current()
         s = _dealt_shares(nrows, (index_array(d, chunk[0], "rows") for chunk in again()), share)
-        mine = lambda: _mine(again(), s, share)
-        part = Whole.from_chunks(
-            mine, value, dtype, nrows=s.mine, ncols=ncols, dup_op=dup_op, device=d, **layout
+        passes = Passes(again, s, ncols) if share and group.size > 1 else None
+        make = lambda: Whole.from_chunks(
+            (lambda: _mine(again(), s)) if passes is None else passes, value, dtype, nrows=s.mine, ncols=ncols,
+            dup_op=dup_op, device=d, **layout
         )  # fmt: skip
+        part = group.all_or_none("Matrix.from_chunks", make, alike=True) if passes is None else passes.build(make)
         return cls._checked(cls._of(part, s, name), symmetric)
 
     @classmethod
@@ -111,34 +124,89 @@ def _dealt_shares(nrows: int, rows: Any, share: bool) -> Shares:
     if group.size == 1 or shares.known(nrows):
         return shares.of(nrows)
     block = shares.block(nrows)
-    count = np.zeros(-(-nrows // block), np.int64)
-    for i in rows:
-        check_range(i, nrows, "rows")
-        count += group.device.to_host(group.device.xp.bincount(i // block, minlength=len(count)))
-    return shares.deal(nrows, group.allreduce(count) if share else count)
+
+    def counted() -> np.ndarray:
+        count = np.zeros(-(-nrows // block), np.int64)
+        for i in rows:
+            check_range(i, nrows, "rows")
+            count += group.device.to_host(group.device.xp.bincount(i // block, minlength=len(count)))
+        return count
+
+    return shares.deal(nrows, group.allreduce(group.all_or_none("rows", counted)) if share else counted())
 
 
-def _mine(chunks: Iterator[Any], s: Shares, share: bool) -> Iterator[Any]:
-    """The entries of this rank's rows, chunk by chunk; where each rank has its own chunks, the ranks go on together
-    until the last of them has no more."""
-    group = current()
-    d = group.device
-    while True:
-        chunk = next(chunks, None)
-        if group.size == 1 or not share:
-            if chunk is None:
-                return
-            i, *rest = (d.asarray(x) for x in chunk)
-            keep = s.has(i)
-            yield (i[keep] - s.low, *(x[keep] for x in rest)) if group.size > 1 else (i, *rest)
+def _mine(chunks: Iterator[Any], s: Shares) -> Iterator[Any]:
+    """The entries of this rank's rows, chunk by chunk, of chunks that every rank has."""
+    d, alone = current().device, current().size == 1
+    for chunk in chunks:
+        i, *rest = (d.asarray(x) for x in chunk)
+        if alone:
+            yield (i, *rest)
             continue
-        lengths = group.told(np.array([-1 if chunk is None else len(chunk)]))[:, 0]
-        if (lengths < 0).all():
-            return
-        parts = int(lengths.max())
-        given = [np.zeros(0, np.int64)] * 2 if chunk is None else list(chunk)
-        arrays = [d.asarray(x) for x in given]
-        if parts == 3:
-            raise InvalidValue("chunks: with share=True, expected rows and columns alone, got values too")
-        i, j = exchange.dealt(s.owners(d.xp, arrays[0]), [x.astype(np.int64, copy=False) for x in arrays])
-        yield i - s.low, j
+        keep = s.has(i)
+        yield (i[keep] - s.low, *(x[keep] for x in rest))
+
+
+BEGINS, DONE = -3, -4  # what ranks tell between passes; in one, how long their chunks are, -1 when there are no more
+
+
+class Passes:
+    """The chunks of all ranks, each with its own, dealt out chunk by chunk; called as often as this rank needs them.
+
+    How often that is depends on this rank's part and memory, so ranks that are done go on dealing out their chunks
+    until all are.
+    """
+
+    def __init__(self, again: Callable[[], Iterator[Any]], s: Shares, ncols: int) -> None:
+        self.again, self.shares, self.ncols, self.failed = again, s, ncols, False
+
+    def __call__(self) -> Iterator[Any]:
+        self.tell(BEGINS)
+        yield from self.dealt()
+
+    def build(self, make: Callable[[], Any]) -> Any:
+        """make(), which calls this object; DistributedError where it fails on another rank."""
+        try:
+            part = make()
+        except Exception as error:
+            if not self.failed:
+                self.tell(FAILED, error)
+            raise
+        while (self.tell(DONE) == BEGINS).any():
+            for _ in self.dealt():
+                pass
+        return part
+
+    def tell(self, number: int, error: Exception | None = None) -> np.ndarray:
+        """The numbers of all ranks. Raises DistributedError where one of them is FAILED, and it is not this one's."""
+        group = current()
+        numbers: np.ndarray = group.told(np.array([number]), CONFIRM)[:, 0]
+        self.failed = bool((numbers == FAILED).any())
+        group.hear_failures("Matrix.from_chunks", numbers, error)
+        return numbers
+
+    def dealt(self) -> Iterator[Any]:
+        """Until no rank has more: what came of the chunks that they have."""
+        group, s = current(), self.shares
+        d, chunks, more = group.device, None, True
+        while True:
+            ends = [np.zeros(0, np.int64)] * 2
+            try:
+                chunks = iter(self.again()) if chunks is None else chunks
+                chunk = next(chunks, None) if more else None
+                more = chunk is not None
+                if chunk is not None:
+                    if len(chunk) != 2:
+                        raise InvalidValue("chunks: with share=True, expected rows and columns alone, got values too")
+                    ends = [index_array(d, x, name) for x, name in zip(chunk, ("rows", "columns"))]
+                    check_lengths(np.bool_(True), *ends)
+                    check_range(ends[0], s.size, "rows")
+                    check_range(ends[1], self.ncols, "columns")
+            except Exception as error:
+                self.tell(FAILED, error)
+                raise
+            if (self.tell(len(ends[0]) if more else -1) < 0).all():
+                return
+            arrays = [d.asarray(x).astype(np.int64, copy=False) for x in ends]
+            i, j = exchange.dealt(s.owners(d.xp, arrays[0]), arrays)
+            yield i - s.low, j

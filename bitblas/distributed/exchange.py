@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from semirings import Typed
-from semirings.dtypes import BOOL, DataType
+from semirings.dtypes import BOOL, DataType, lookup_dtype
 
 from ..core import Matrix, Vector
-from ..exceptions import NotImplementedException
+from ..exceptions import InvalidValue, NotImplementedException
 from ..store import MatrixStore, VectorStore, dense_values, full_bits
 from ..store import words as words_of
 from . import lists
@@ -59,6 +59,30 @@ def told_of(store: VectorStore | MatrixStore) -> Told:
     values = np.ascontiguousarray(some["value"])
     same = bool(some["iso"].all()) and len({v.tobytes() for v in values}) == 1
     return Told(heads["count"], values[0] if same else None)
+
+
+def alike(array: Any, kind: DataType, count: int) -> tuple[Any, DataType]:
+    """The values that this rank gives, and their type, as all ranks have them: an array on all, or the same scalar on
+    all. count: the entries that they are of; ranks without any take the type of the others. InvalidValue where the
+    types differ."""
+    group = current()
+    if group.size == 1:
+        return array, kind
+    one = isinstance(array, np.generic)
+    told = group.texts(f"{count} {kind.name} {array.tobytes().hex() if one else '-'}", "the types of values")
+    each = [text.split() for text in told]
+    some = [words for words in each if words[0] != "0"] or each[:1]
+    names = {words[1]: rank for rank, words in reversed(list(enumerate(each))) if words in some}
+    if len(names) > 1:
+        got = ", ".join(f"{name} on rank {rank}" for name, rank in sorted(names.items(), key=lambda item: item[1]))
+        raise InvalidValue(f"values: expected one type on all ranks, got {got}. Hint: dtype= chooses it")
+    kind = plain(kind) if kind.name in names else lookup_dtype(next(iter(names)))
+    values = {words[2] for words in some}
+    if len(values) == 1 and "-" not in values:
+        return np.frombuffer(bytes.fromhex(values.pop()), kind.np_type)[0], kind
+    if one:
+        array = group.device.full(count, kind.np_type.type(array) if count else kind.np_type.type(0))
+    return array.astype(kind.np_type, copy=False), kind
 
 
 def slots(store: VectorStore) -> Any:

@@ -1,29 +1,43 @@
-"""`bitblas run -n 4 program.py`: so many ranks of one program on this host.
+"""`bitblas run -n 4 program.py`: start so many ranks of one program on this host, and end them together.
 
-On GPUs a process each, which learn from the environment who they are, as under torchrun; on CPUs mpirun starts them.
-A rank that fails does not take the others along: they notice, and say which one it was.
+Each rank has a parent process of its own (supervise.py), which reports to the launcher how the program ended. On GPUs
+the launcher starts these parents itself, and the ranks read their numbers from the environment, as under torchrun; on
+CPUs mpirun starts them. A rank that fails does not end the others at once: they have LINGER seconds to raise
+DistributedError, which names that rank. A signal to the launcher goes to all ranks, and whatever is left GRACE seconds
+later is killed. When the launcher itself is killed, the parents end their programs.
 """
 
 from __future__ import annotations
 
 import os
+import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
 
 from .. import device as devices
 from .. import extras
 from ..exceptions import DistributedError, InvalidValue
 from .nccl import MEETING_OFFSET
+from .start import JOINED, JOINING
 
 LOOK = 0.05  # seconds between two looks at the processes
-LINGER = 30.0  # seconds that the others get to notice, and to say so, when one has failed
-INTERRUPTED = 130
+LINGER = 30.0  # seconds that the others have to notice, and to say so, when a rank has failed
+ABANDONED = 3.0  # the same for ranks that wait in `init` for one that ended before it came there
+GRACE = 5.0  # seconds that ranks have to end after a signal, before they are killed
+LAST = 3.0  # seconds that mpirun, or a rank's parent, has to end when all ranks have ended
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+LONGEST = 80  # characters of a folder in which a socket may have its name
 
 
 def run(ranks: int, program: Sequence[str], device: str | None = None) -> int:
@@ -36,30 +50,37 @@ def run(ranks: int, program: Sequence[str], device: str | None = None) -> int:
     chosen = device or os.environ.get("BITBLAS_DEVICE") or devices.default()
     command = [sys.executable, *program]
     environment = dict(os.environ, BITBLAS_DEVICE=chosen.partition(":")[0])
-    if devices.get(chosen).host_memory:
-        return subprocess.call([*mpirun(ranks, environment), *command], env=environment)
-    count = devices.get("cuda").xp.cuda.runtime.getDeviceCount()
-    if ranks > count:
-        raise DistributedError(f"ranks: expected at most {count}, a GPU for each, got {ranks}")
-    environment.update(WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(_free_port()))
-    return _watch(
-        [subprocess.Popen(command, env=dict(environment, RANK=str(k), LOCAL_RANK=str(k))) for k in range(ranks)]
-    )
+    on_cpus = devices.get(chosen).host_memory
+    if not on_cpus:
+        count = devices.get("cuda").xp.cuda.runtime.getDeviceCount()
+        if ranks > count:
+            raise DistributedError(f"ranks: expected at most {count}, a GPU for each, got {ranks}")
+        environment.update(WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(_free_port()))
+    with Launcher(ranks) as launcher:
+        if on_cpus:
+            start, number = mpirun(ranks, environment)
+            launcher.start([*start, *launcher.parent(number), *command], environment)
+        else:
+            for k in range(ranks):
+                own = dict(environment, RANK=str(k), LOCAL_RANK=str(k))
+                launcher.start([*launcher.parent(str(k)), *command], own)
+        return launcher.wait()
 
 
-def mpirun(ranks: int, environment: dict[str, str]) -> list[str]:
-    """The command that starts so many ranks and lets them go on where one fails; of the MPI beside this Python, else of
-    the path."""
+def mpirun(ranks: int, environment: dict[str, str]) -> tuple[list[str], str]:
+    """The command that starts so many ranks, and the environment variable in which it tells each its number; of the MPI
+    in the folder of this Python, else of the path."""
     beside = Path(sys.executable).parent / "mpiexec"
     found = str(beside) if beside.exists() else shutil.which("mpiexec")
     if found is None:
         raise DistributedError(f"ranks on CPUs: there is no mpiexec; {extras.hint('mpi')}")
     version = subprocess.run([found, "--version"], capture_output=True, text=True, env=environment).stdout
     if "open" not in version.lower():
-        return [found, "-disable-auto-cleanup", "-n", str(ranks)]
-    if os.geteuid() == 0:  # who calls this as root wants it so
+        return [found, "-disable-auto-cleanup", "-n", str(ranks)], "PMI_RANK"
+    if os.geteuid() == 0:  # root has asked for it by running this
         environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    return [found, "--enable-recovery", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+    command = [found, "--enable-recovery", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+    return command, "OMPI_COMM_WORLD_RANK"
 
 
 def _free_port() -> int:
@@ -73,25 +94,172 @@ def _free_port() -> int:
                 return port
 
 
-def _watch(processes: list[subprocess.Popen[bytes]]) -> int:
-    """Until all have ended; soon after one has failed, whose code it is. An interrupt goes to all."""
-    code, failed = 0, 0.0
-    try:
-        left = processes
-        while left:
-            time.sleep(LOOK)
-            if code and not failed:
-                failed = time.monotonic()
-            if code and time.monotonic() - failed > LINGER:
-                for p in left:
-                    p.kill()
-            ended = [p.returncode for p in left if p.poll() is not None]
-            code = code or next(filter(None, ended), 0)
-            left = [p for p in left if p.returncode is None]
-    except KeyboardInterrupt:
-        for p in processes:
-            p.terminate()
-        for p in processes:
-            p.wait()
-        return INTERRUPTED
-    return code if code >= 0 else 128 - code  # as shells tell a signal
+class Rank:
+    """What the launcher knows of one rank. code: the exit code of its program, None as long as it runs."""
+
+    def __init__(self) -> None:
+        self.parent: socket.socket | None = None
+        self.code: int | None = None
+        self.joining = self.joined = False
+
+
+class Launcher:
+    """Starts processes, which connect to `address`, and waits for the programs of all ranks."""
+
+    def __init__(self, ranks: int) -> None:
+        self.ranks = [Rank() for _ in range(ranks)]
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.received: list[int] = []  # signals that came
+        self.code = 0  # of the first rank that failed
+        self.before: dict[int, Any] = {}
+        self.connections: dict[socket.socket, bytes] = {}  # and what was read of a line
+
+    def __enter__(self) -> Launcher:
+        short = len(tempfile.gettempdir()) <= LONGEST
+        self.folder = tempfile.mkdtemp(prefix="bitblas-", dir=None if short else "/tmp")
+        self.address = str(Path(self.folder) / "launcher")
+        self.server = socket.socket(socket.AF_UNIX)
+        self.server.bind(self.address)
+        self.server.listen(2 * len(self.ranks))
+        if threading.current_thread() is threading.main_thread():
+            for number in FORWARDED:
+                if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+                    self.before[number] = signal.signal(number, self._receive)
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Nothing is left: parents whose connection closes end their programs."""
+        for connection in (*self.connections, self.server):
+            connection.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        for process in self.processes:
+            self._end(process)
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        self.received.append(number)
+
+    def parent(self, number: str) -> list[str]:
+        """The command of a rank's parent. number: of the rank, or the environment variable that has it."""
+        return [sys.executable, "-I", "-S", str(Path(__file__).with_name("supervise.py")), self.address, number]
+
+    def start(self, command: list[str], environment: dict[str, str]) -> None:
+        """In a session of its own, so that signals of a terminal come to the launcher alone, which passes them on."""
+        self.processes.append(subprocess.Popen(command, env=environment, start_new_session=True))
+
+    def wait(self) -> int:
+        """Until all programs have ended; the code of the first that failed, of a signal as shells write it."""
+        failed = stopped = abandoned = 0.0  # when a rank failed, a signal came, a rank was missed in `init`
+        signals, said = 0, False
+        while any(rank.code is None for rank in self.ranks):
+            self._listen(LOOK)
+            now = time.monotonic()
+            for number in self.received[signals:]:
+                # UCX, which MPI may use, takes SIGHUP for a request to print more.
+                self._signal(signal.SIGTERM if number == signal.SIGHUP else number)
+                stopped = stopped or now
+            signals = len(self.received)
+            if self.code and not failed:
+                failed = now
+            missed = self._missed()
+            abandoned = (abandoned or now) if missed else 0.0
+            if abandoned and now - abandoned > ABANDONED:
+                if not said:
+                    print(
+                        f"bitblas run: {missed}; the other ranks wait for it in init(), and are ended", file=sys.stderr
+                    )
+                said, self.code = True, self.code or 1
+                self._kill()
+            elif (stopped and now - stopped > GRACE) or (failed and now - failed > LINGER) or signals > 1:
+                self._kill()
+            elif all(process.poll() is not None for process in self.processes):  # mpirun could not start them
+                self._listen(LOOK)
+                self.code = self.code or next((p.returncode for p in self.processes if p.returncode), 1)
+                break
+        for rank in self.ranks:
+            self._tell(rank, "leave")
+        if self.received:
+            return 128 + self.received[0]
+        return self.code if self.code >= 0 else 128 - self.code
+
+    def _listen(self, seconds: float) -> None:
+        """Read what parents and ranks say."""
+        ready, _, _ = select.select([self.server, *self.connections], [], [], seconds)
+        for connection in ready:
+            if connection is self.server:
+                accepted, _ = self.server.accept()
+                self.connections[accepted] = b""
+                continue
+            with suppress(OSError):
+                if data := connection.recv(4096):
+                    *lines, rest = (self.connections[connection] + data).split(b"\n")
+                    self.connections[connection] = rest
+                    for line in lines:
+                        self._hear(connection, line.decode().split())
+                    continue
+            del self.connections[connection]
+            connection.close()
+            for rank in self.ranks:
+                if rank.parent is connection:  # it was killed, and its program with it
+                    rank.parent = None
+                    self._ended(rank, -signal.SIGKILL)
+
+    def _hear(self, connection: socket.socket, words: list[str]) -> None:
+        if words[0] == "rank":
+            self.ranks[int(words[1])].parent = connection
+        elif words[0] == "ended":
+            self._ended(next(rank for rank in self.ranks if rank.parent is connection), int(words[1]))
+        elif words[0] == JOINING:
+            self.ranks[int(words[1])].joining = True
+        elif words[0] == JOINED:
+            self.ranks[int(words[1])].joined = True
+
+    def _ended(self, rank: Rank, code: int) -> None:
+        if rank.code is None:
+            rank.code = code
+            self.code = self.code or code
+
+    def _missed(self) -> str:
+        """Which rank has ended before it came to `init`, where others wait for it without an end."""
+        if any(rank.joined for rank in self.ranks):
+            return ""
+        if not any(rank.joining and rank.code is None for rank in self.ranks):
+            return ""
+        ended = [k for k, rank in enumerate(self.ranks) if rank.code is not None]
+        return f"rank {ended[0]} has ended with code {self.ranks[ended[0]].code} before it joined" if ended else ""
+
+    def _signal(self, number: int) -> None:
+        for rank in self.ranks:
+            if rank.code is None:
+                self._tell(rank, f"signal {number}")
+        if not any(rank.parent for rank in self.ranks):  # none has started yet
+            self._kill_processes(signal.SIGTERM)
+
+    def _kill(self) -> None:
+        for rank in self.ranks:
+            if rank.code is None:
+                self._tell(rank, f"signal {int(signal.SIGKILL)}")
+        if any(rank.code is None and rank.parent is None for rank in self.ranks):
+            self._kill_processes(signal.SIGKILL)
+
+    def _kill_processes(self, number: int) -> None:
+        for process in self.processes:
+            if process.poll() is None:
+                with suppress(OSError):
+                    os.killpg(process.pid, number)
+
+    def _tell(self, rank: Rank, text: str) -> None:
+        if rank.parent is not None:
+            with suppress(OSError):
+                rank.parent.sendall(text.encode() + b"\n")
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        """Wait for mpirun, or a rank's parent; kill what does not end."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(LAST)
+                return
+            with suppress(OSError):
+                os.killpg(process.pid, number)
+        process.wait()

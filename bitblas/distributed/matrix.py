@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from semirings import Typed
-from semirings.dtypes import FP64
+from semirings.dtypes import FP64, check_cast
 
 from ..core import Matrix as Whole
-from ..core.convert import check_size
+from ..core.convert import check_size, value_array
 from ..core.statement.axes import Axis
 from ..core.statement.infix import Operators
 from ..core.statement.mask import Mask
@@ -32,7 +32,7 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
     ndim = 2
     _mask_ranks = (1, 2)
     _transposed = False
-    _known: dict[Any, Any]  # what was found of the contents: (the store, what) -> value
+    _known: dict[Any, Any]  # what was found of the contents, the same keys on all ranks
 
     def __init__(
         self, dtype: Any = FP64, nrows: Any = 0, ncols: Any = 0, *, name: str | None = None, device: Any = None,
@@ -79,12 +79,11 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
         return exchange.whole(self._part, self.shares)
 
     def _kept(self, what: Any, make: Any) -> Any:
-        """make(), until the contents change."""
-        store = self._part._stored
-        if self._known.get("of") is not store:
-            structure = getattr(self._known.get("of"), "structure", None)
-            same = structure is store.structure  # another form of the same entries is no change
-            self._known = {k: x for k, x in self._known.items() if same} | {"of": store}
+        """make(), until the contents change.
+
+        Making it is often a collective, so whether it is there must be the same on all ranks: it is dropped by
+        `_changes`, which every rank calls, and never because this rank's part was stored in another format.
+        """
         if what not in self._known:
             self._known[what] = make()
         return self._known[what]
@@ -138,6 +137,7 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
         return type(self).from_coo(j, i, values, self.dtype, nrows=self.ncols, ncols=self.nrows, share=True)
 
     def _element(self, i: int, j: int) -> Any:
+        loops.on_host()
         root = self.shares.owner(i)
         found = self._part[i - self.shares.low, j].new()._value if root == self.shares.rank else None
         return exchange.everywhere(found, self.dtype, root)
@@ -145,31 +145,50 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
     def _assign(
         self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Typed | None, replace: bool, region: bool
     ) -> None:
+        loops.on_host()
         rows, columns = axes
         s = self.shares
         with current().statement(lambda: f"assign to {self.name}[..]"):
-            self._changes()
             at = rows.array(self.device)
             keep = s.has(at)
+            places = (at - s.low)[keep]
             if is_tensor(value):
                 u = value._resolve()
                 shape = tuple(a.size for a in axes if a.size is not None)
                 if u.shape != shape:
                     raise DimensionMismatch(f"A[I, J] = x: expected shape {shape}, got {u.shape}")
                 value = _chosen(u, keep, rows.size is None)
+            elif hasattr(value, "__len__") and not isinstance(value, str):
+                value = self._rows_of(axes, value, keep)
+            elif not len(places):  # refused on all ranks, not only by those that have the places
+                Whole(self.dtype, 1, 1, device=self.device)(accum=accum)[0, 0] << value
             if mask is not None and region:
                 mask = Mask(_chosen(mask.parent, keep, rows.size is None), mask.structure, mask.complement)
             elif mask is not None:
                 mask = _mask_part(mask, self.shape, rows)
-            places = (at - s.low)[keep]
-            if not len(places) and (mask is None or region):
-                return
+            self._changes()
+            if not len(places):
+                if mask is None or region or (rows.size is None and mask.parent.ndim == 1):
+                    return
+                # The mask with `replace` is that of all rows: here none of them is written, but entries may go.
+                if rows.size is None and columns.size is not None and (is_tensor(value) or hasattr(value, "__len__")):
+                    value = Whole(value.dtype, 0, columns.size, device=self.device)
             key = (int(places[0]) if rows.size is None and len(places) else places, _key(columns, self.device))
             how = {} if mask is None else {"mask": mask, "replace": replace}
             if region and mask is not None:
                 self._part[key](accum=accum, **how) << value
             else:
                 self._part(accum=accum, **how)[key] << value
+
+    def _rows_of(self, axes: tuple[Axis, ...], value: Any, keep: Any) -> Any:
+        """What this rank's rows take of an array that is assigned."""
+        array = self.device.xp.asarray(value)
+        shape = tuple(a.size for a in axes if a.size is not None)
+        if array.shape != shape:
+            raise DimensionMismatch(f"A[I, J] = x: expected values of shape {shape}, got {array.shape}")
+        kind = value_array(self.device, array.ravel(), None)[1]
+        check_cast(kind, self.dtype)
+        return array if axes[0].size is None else array[keep]
 
 
 def _key(axis: Axis, device: Any) -> Any:
@@ -223,7 +242,7 @@ class TransposedMatrix(MatrixRead, Operators):
     def shape(self) -> tuple[int, int]: return self._matrix.ncols, self._matrix.nrows
     def known_symmetric(self, *, values: bool = True) -> bool:
         """Whether that was found before."""
-        return bool(self._known.get("symmetric values" if values else "symmetric"))
+        return self._matrix.known_symmetric(values=values)
 
     def _mirror(self) -> Matrix: return self._matrix
     def _rows(self) -> Matrix: return self._matrix._mirror()

@@ -73,7 +73,7 @@ class NcclGroup(Group):
         # CuPy would destroy it with its last name, and NCCL waits then for all graphs that hold its calls: it ends with
         # the process.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.comm))
-        self.event, self.pending = device.xp.cuda.Event(disable_timing=True), False
+        self.event = device.xp.cuda.Event(disable_timing=True)
 
     def _allgather(self, x: Any, out: Any, counts: list[int]) -> None:
         stream = self.device.xp.cuda.get_current_stream()
@@ -133,6 +133,8 @@ class NcclGroup(Group):
         self.pending = False
         begin = time.perf_counter()
         self.await_event(self.event)
+        if self.roll is not None:
+            self.roll.leave()
         self.seconds += time.perf_counter() - begin
 
     def await_event(self, event: Any) -> None:

@@ -14,7 +14,6 @@ from ..core.convert import check_size
 from ..exceptions import InvalidValue
 from ..io.parquet import load
 from ..io.weights import joined
-from .saved import all_or_none
 from .start import current
 
 Ends = tuple[Any, Any, Any]
@@ -39,10 +38,8 @@ def read_rows(
 ) -> tuple[Ends, int]:  # fmt: skip
     """Rows, columns and values (None without a weight) of this rank's share of the edges, or of all of them, and the
     number of vertices. names: the columns of the two ends and of the weight."""
-    found: list[Any] = []
     columns = [name for name in names if name is not None]
-    all_or_none("read", lambda: found.append(_read(source, share, columns, size)))
-    i, j, x = found[0]
+    i, j, x = current().all_or_none("read", lambda: _read(source, share, columns, size))
     if size is None:
         highest = max((int(ends.max()) for ends in (i, j) if len(ends)), default=-1)
         size = int(current().allreduce(np.array([highest + 1]), np.maximum)[0])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from semirings import Typed, indexunary
 from semirings.algebra import compose
 from semirings.catalog import BINARY
@@ -21,6 +23,7 @@ SHIFTS = {
     "plus(ix, t)": 1, "ix > t": -1, "ix <= t": -1, "minus(jx - ix, t)": 1, "jx - ix == t": 1, "jx - ix != t": 1,
     "jx - ix <= t": 1, "jx - ix >= t": 1,
 }  # fmt: skip
+LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1  # thunks
 
 
 def plain(op: Any) -> Any:
@@ -43,7 +46,13 @@ def thunk_on_share(op: Any, thunk: Any, low: int, kind: str) -> Any:
     if expr not in SHIFTS:
         return _refuse(op)
     value = 0 if thunk is None else thunk._resolve().value if isinstance(thunk, Operand) else thunk
-    return value + SHIFTS[expr] * low if value is not None else thunk
+    if value is None or not isinstance(value, (int, np.integer)):
+        return thunk if value is None else value + SHIFTS[expr] * low
+    # In Python's integers, so that no rank overflows: what compares stays in range, sums wrap as those of one device.
+    shifted = int(value) + SHIFTS[expr] * low
+    if expr.startswith(("plus", "minus")):
+        return (shifted - LOWEST) % (1 << 64) + LOWEST
+    return min(max(shifted, LOWEST), HIGHEST)
 
 
 def free_of_positions(op: Any) -> Any:

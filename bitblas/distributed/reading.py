@@ -21,8 +21,8 @@ from ..io.joining import fits, grows, name_of, total_of, wide_type
 from ..io.mmfile import read_header
 from ..io.weights import ROUNDED, WeightType, as_integers, decimal_of, is_rounded, is_whole
 from . import parquet
+from .group import CONFIRM
 from .matrix import Matrix
-from .saved import all_or_none
 from .start import current
 
 
@@ -32,14 +32,20 @@ class Part(Source):
     def __init__(self, source: Source) -> None:
         super().__init__(source.stream, source.raw, source.name, False)
         self.lines = source.lines
+        self.met = False  # whether all ranks have found their ranges
 
     def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
         group, file = current(), self.stream
-        begin, end = file.tell(), os.fstat(file.fileno()).st_size
-        cuts = [_line_after(file, begin + k * (end - begin) // group.size, begin) for k in range(group.size)]
-        self.range = (*cuts, end)[group.rank : group.rank + 2]
-        newlines = sum(block.count(b"\n") for block in self._range(size))
+
+        def ranged() -> int:
+            begin, end = file.tell(), os.fstat(file.fileno()).st_size
+            cuts = [_line_after(file, begin + k * (end - begin) // group.size, begin) for k in range(group.size)]
+            self.range = (*cuts, end)[group.rank : group.rank + 2]
+            return sum(block.count(b"\n") for block in self._range(size))
+
+        newlines = group.all_or_none("read", ranged)
         self.lines += int(group.told(np.array([newlines]))[: group.rank, 0].sum())
+        self.met = True
         return self._whole_lines(size)
 
     def _range(self, size: int) -> Iterator[bytes]:
@@ -73,11 +79,27 @@ def _line_after(file: Any, position: int, begin: int) -> int:
 class MarketPart(MatrixMarketChunks):
     """This rank's entries of a Matrix Market file."""
 
+    part: Part | None = None
+    compared = False  # whether all ranks have counted their entries
+
     def entries(self, stream: Source) -> Iterator[Any]:
-        return super().entries(Part(stream))
+        self.part = Part(stream)
+        return super().entries(self.part)
 
     def counted(self, seen: int) -> int:
-        return int(current().told(np.array([seen])).sum())
+        numbers = current().told(np.array([seen]), CONFIRM)
+        self.compared = True
+        current().hear_failures("read", numbers[:, 0])
+        return int(numbers.sum())
+
+    def all(self) -> list[Any]:
+        """Its entries, or DistributedError where another rank fails before it has counted its own."""
+        try:
+            return list(self)
+        except Exception as error:
+            if self.part is not None and self.part.met and not self.compared:
+                current().confirm("read", error)
+            raise
 
 
 def read(path: Any, /, *, share: bool = True, file_format: str | None = None, **options: Any) -> Matrix:
@@ -98,8 +120,11 @@ def read(path: Any, /, *, share: bool = True, file_format: str | None = None, **
         loaded: Matrix = Matrix.load(path, **options)
         return loaded
     if not share:
-        options = {"directed": True, "device": current().device.name} | options  # no warning: a Matrix has no direction
-        return Matrix.from_matrix(io.read(path, file_format, **options).matrix)
+        group = current()
+        # no warning: a Matrix has no direction
+        options = {"directed": True, "device": group.device.name} | options
+        whole = lambda: io.read(path, file_format, **options).matrix
+        return Matrix.from_matrix(group.all_or_none("read", whole, alike=True))
     kind = io.file_format_of(path, file_format)
     if kind == "mtx":
         return _market(path, **options)
@@ -120,14 +145,23 @@ def _table(
 
 
 def _market(source: Any, *, dup_op: Any = None, dtype: Any = None, name: str | None = None, **layout: Any) -> Matrix:
-    with opened(source, False) as stream:
-        head, packed = read_header(stream), stream.stream is not stream.raw
+    group = current()
+
+    def headed() -> Any:
+        with opened(source, False) as stream:
+            return read_header(stream), stream.stream is not stream.raw
+
+    head, packed = group.all_or_none("read", headed, alike=True)
     if head.layout != "coordinate" or head.field == "complex":
         raise InvalidValue(f"{source}: expected coordinates of real numbers to read in shares; share=False reads it")
-    kind = (MatrixMarketChunks if current().rank == 0 else _Nothing) if packed else MarketPart
-    made = kind(source, head, read_header, False, is_rounded(dtype))
-    none = np.zeros(0, np.int64)
-    found = [(none, none), *made] if head.field == "pattern" else list(made)
+    how, none = (source, head, read_header, False, is_rounded(dtype)), np.zeros(0, np.int64)
+    if packed:
+        made = (MatrixMarketChunks if group.rank == 0 else _Nothing)(*how)
+        found = group.all_or_none("read", lambda: list(made))
+    else:
+        found = MarketPart(*how).all()
+    if head.field == "pattern":
+        found = [(none, none), *found]
     return _built(source, found, head.field == "pattern", head.nrows, head.ncols, dup_op, dtype, name, layout)
 
 
@@ -149,13 +183,17 @@ def _edges(
         rounded=is_rounded(dtype), whole=is_whole(dtype),
     )  # fmt: skip
     group = current()
-    with opened(source, False) as stream:
-        probe = Reader(stream.name, asked, base or 0, size)
-        for block in stream.blocks(BLOCK):
-            probe.feed(block)
-            if probe.layout.columns:
-                break
-        packed = stream.stream is not stream.raw
+
+    def probed() -> Any:
+        with opened(source, False) as stream:
+            probe = Reader(stream.name, asked, base or 0, size)
+            for block in stream.blocks(BLOCK):
+                probe.feed(block)
+                if probe.layout.columns:
+                    break
+            return probe, stream.stream is not stream.raw
+
+    probe, packed = group.all_or_none("read", probed, alike=True)
     if probe.layout.labels:
         raise InvalidValue(f"{source}: expected vertices that are numbers to read in shares, got names")
     first = group.rank == 0
@@ -164,8 +202,13 @@ def _edges(
         part = stream if packed else Part(stream)
         blocks = part.blocks(BLOCK) if first or not packed else iter(())
         reader.lines = part.lines
-        for block in blocks:
-            reader.feed(block)
+
+        def fed() -> list[Any]:
+            for block in blocks:
+                reader.feed(block)
+            return list(reader.taken())
+
+        found = group.all_or_none("read", fed)
     n = (
         int(group.allreduce(np.array([reader.highest + 1]), np.maximum)[0])
         if size is None
@@ -175,9 +218,8 @@ def _edges(
         lowest = int(group.allreduce(np.array([reader.lowest]), np.minimum)[0])
         if first:
             check_numbering(probe.name, n, lowest, lambda: n, base_given=False)
-    found = reader.taken() or [
-        (np.zeros(0, np.int64),) * 2 + (np.zeros(0, np.int64) if probe.layout.weights else None,)
-    ]
+    none = np.zeros(0, np.int64)
+    found = found or [(none, none, none if probe.layout.weights else None)]
     return _edges_of(source, found, directed, n, dup_op, dtype, name, layout, seen=reader.weights)
 
 
@@ -226,7 +268,7 @@ def _built(
     total = float(current().allreduce(np.array([total_of(values)]))[0])
     if not fits(dup_op, total, held):
         floats = Matrix.from_coo(rows, cols, values.astype(np.float64), dup_op=name_of(dup_op), **how)
-        all_or_none("read", lambda: check_joined("weights", dup_op, made._part, floats._part))
+        current().all_or_none("read", lambda: check_joined("weights", dup_op, made._part, floats._part))
     return made
 
 
@@ -257,5 +299,5 @@ def _as_one_type(source: Any, parts: list[np.ndarray], dtype: Any, seen: WeightT
         kind = np.dtype(np.int64 if negative else np.uint64)
     values = np.concatenate([part.astype(kind, copy=False) for part in parts])
     if dtype is not None:
-        all_or_none("read", lambda: check_held(str(source), values, dtype))
+        current().all_or_none("read", lambda: check_held(str(source), values, dtype))
     return values

@@ -12,11 +12,16 @@ from pathlib import Path
 
 import numpy as np
 
-# What a rank tells: its process, the collectives that it entered, whether it ended, how often it has told something;
-# then what that was, the last two times: nobody tells the next before all have told the last.
-PROCESS, ENTERED, ENDED, TOLD = range(4)
-SLOT = 4096  # bytes
-SIZE = 4 + 2 * SLOT // 8
+# The words of a rank: its process; the collectives that it has entered, and left again; whether its program has ended;
+# whether it has given up, after which it enters no collective; how often it has told something. Then signatures and
+# texts of the last two collectives that it entered, and what it told the last two times: none tells the next before
+# all have told the last.
+PROCESS, ENTERED, LEFT, ENDED, GIVEN_UP, TOLD, SIGNATURES = range(7)
+HEAD = SIGNATURES + 2  # words
+TEXT = 1024  # bytes of a text: its length in the first 8, the collective whose it is in the next
+SLOT = 4096  # bytes that can be told at once
+TELL = 8 * HEAD + 3 * TEXT  # the byte where they begin; the third text is why the rank has ended or given up
+SIZE = (TELL + 2 * (SLOT + 8)) // 8
 SHARED = Path("/dev/shm")
 ORDERED = ("x86_64", "AMD64")  # processors that show stores to others in their order: ranks may tell each other so
 
@@ -33,6 +38,7 @@ class Roll:
         self.rank = rank
         self._words: dict[int, np.ndarray] = {}
         self.mine = np.asarray(np.memmap(self._files[rank], np.int64, "w+", shape=(SIZE,)))
+        self.entered = 0  # collectives
         self.speaks = False  # whether what the host tells goes this way
         self._bytes = self.mine.view(np.uint8)
         self.mine[PROCESS] = os.getpid()
@@ -50,13 +56,18 @@ class Roll:
         """Whether all ranks are on this host."""
         return len(self._words) == len(self._files) - 1
 
-    def tell(self, x: bytes, wait: Callable[[Callable[[], bool]], None]) -> list[bytes]:
-        """So many bytes from each rank, at most SLOT. wait: until what it is given is true."""
+    def tell(self, x: bytes, signature: int, wait: Callable[[Callable[[], bool]], None]) -> list[bytes] | None:
+        """So many bytes from each rank, at most SLOT; None where ranks tell something of another signature. wait: until
+        what it is given is true."""
         number = int(self.mine[TOLD]) + 1
-        begin = 4 * 8 + (number & 1) * SLOT
+        begin = TELL + (number & 1) * (SLOT + 8)
+        self.mine[begin // 8] = signature
+        begin += 8
         self._bytes[begin : begin + len(x)] = np.frombuffer(x, np.uint8)
         self.mine[TOLD] = number
         wait(lambda: all(word[TOLD] >= number for word in self._words.values()))
+        if any(word[begin // 8 - 1] != signature for word in self._words.values()):
+            return None
         found = {rank: word.view(np.uint8)[begin : begin + len(x)].tobytes() for rank, word in self._words.items()}
         return [x if rank == self.rank else found[rank] for rank in range(len(self._files))]
 
@@ -64,33 +75,86 @@ class Roll:
         """When all have looked: who has the file keeps it, and nothing stays behind."""
         self._files[self.rank].unlink(missing_ok=True)
 
-    def enter(self) -> int:
-        """One more collective; its number."""
-        self.mine[ENTERED] += 1
-        return int(self.mine[ENTERED])
+    def enter(self, signature: int) -> None:
+        """One more collective, of what all ranks should run alike."""
+        self.entered = number = self.entered + 1
+        self.mine[SIGNATURES + (number & 1)] = signature
+        self.mine[ENTERED] = number
 
-    def end(self) -> None:
-        """This rank will enter no more."""
+    def leave(self) -> None:
+        """The collectives that were entered are over."""
+        self.mine[LEFT] = self.entered
+
+    def write(self, text: str) -> None:
+        """What the collective is that this rank waits in, for messages of the others."""
+        number = int(self.mine[ENTERED])
+        self._write(number & 1, text, number)
+
+    def give_up(self, why: str) -> None:
+        """This rank will enter no more, though its program goes on."""
+        self._write(2, why, 0)
+        self.mine[GIVEN_UP] = 1
+
+    def end(self, why: str = "") -> None:
+        """The program of this rank has ended."""
         if self.mine[PROCESS] == os.getpid():  # and not a child that was forked
+            if why:
+                self._write(2, why, 0)
             self.mine[ENDED] = 1
 
-    def gone(self, inside: int = 0) -> dict[int, str]:
-        """The ranks that have ended and will never enter the collective that this one is in, each with how. inside: 1
-        in a loop, which they have to come out of as well."""
-        here = self.mine[ENTERED] + inside
-        behind = {rank: word for rank, word in self._words.items() if word[ENTERED] < here}
-        found = {rank: "has ended" for rank, word in behind.items() if word[ENDED]}
-        return found | {rank: "was killed" for rank, word in behind.items() if rank not in found and not _lives(word)}
+    def gone(self) -> dict[int, str]:
+        """The ranks that will never finish the collective that this one is in, each with the reason; those that had
+        given up before only if there are no others, whose end is often why they did."""
+        here = self.mine[ENTERED]
+        found: dict[int, str] = {}
+        given_up: dict[int, str] = {}
+        for rank, word in self._words.items():
+            if word[LEFT] >= here:
+                continue
+            why = _text(word, 2, 0)
+            if word[GIVEN_UP]:
+                given_up[rank] = f"has given up: {why}"
+            elif word[ENDED]:
+                found[rank] = f"has ended ({why})" if why else "has ended"
+            elif not _lives(word):
+                found[rank] = "was killed, or ended by os._exit"
+        return found or given_up
 
-    def late(self, inside: int = 0) -> dict[int, str]:
-        """The ranks that have not entered the collective that this one is in, each with where it is. inside: as in
-        `gone`."""
-        here = int(self.mine[ENTERED]) + inside
+    def differs(self) -> bool:
+        """Whether a rank has entered something else in place of the collective that this one is in."""
+        here = int(self.mine[ENTERED])
+        at = SIGNATURES + (here & 1)
+        return any(word[at] != self.mine[at] and word[ENTERED] == here for word in self._words.values())
+
+    def texts(self) -> list[str]:
+        """What each rank has written of the collective that it is in; empty where it has not."""
+        words = [self.mine if rank == self.rank else self._words[rank] for rank in range(len(self._files))]
+        return [_text(word, int(word[ENTERED]) & 1, int(word[ENTERED])) for word in words]
+
+    def late(self) -> dict[int, str]:
+        """The ranks that have not come out of the collective that this one is in, each with where it is."""
+        here = int(self.mine[ENTERED])
         return {
             rank: f"is at collective {int(word[ENTERED])} of {here}"
             for rank, word in self._words.items()
             if word[ENTERED] < here
         }
+
+    def _write(self, place: int, text: str, number: int) -> None:
+        begin = 8 * HEAD + place * TEXT
+        raw = text.encode(errors="replace")[: TEXT - 16]
+        self.mine[begin // 8] = 0
+        self._bytes[begin + 16 : begin + 16 + len(raw)] = np.frombuffer(raw, np.uint8)
+        self.mine[begin // 8 + 1] = number
+        self.mine[begin // 8] = len(raw)
+
+
+def _text(word: np.ndarray, place: int, number: int) -> str:
+    begin = 8 * HEAD + place * TEXT
+    length = int(word[begin // 8])
+    if word[begin // 8 + 1] != number or not 0 < length <= TEXT - 16:
+        return ""
+    return word.view(np.uint8)[begin + 16 : begin + 16 + length].tobytes().decode(errors="replace")
 
 
 def _lives(word: np.ndarray) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..atomic import replacing
 from ..core import Matrix as Whole
-from ..exceptions import DistributedError, InvalidValue
+from ..exceptions import InvalidValue
 from . import exchange, shares
 from .start import current
 
@@ -44,11 +44,10 @@ class MatrixFiles:
         token = group.texts(uuid.uuid4().hex[:8])[0]
         names = [f"rows-{rank}-of-{group.size}-{token}.bitblas" for rank in range(group.size)]
         with group.statement(lambda: f"{self.name}.save({str(path)!r})"):
-            all_or_none("save", lambda: self._write(folder, names[group.rank]))
-            if group.rank == 0:
-                facts = {"version": VERSION, "shape": self.shape, "dtype": self.dtype.name, "name": self.name}
-                _write_manifest(folder, {**facts, "bounds": self.shares.bounds, "files": names})
-            group.barrier()
+            group.all_or_none("save", lambda: self._write(folder, names[group.rank]))
+            facts = {"version": VERSION, "shape": self.shape, "dtype": self.dtype.name, "name": self.name}
+            facts |= {"bounds": self.shares.bounds, "files": names}
+            group.all_or_none("save", lambda: _write_manifest(folder, facts) if group.rank == 0 else None)
 
     def _write(self, folder: Path, name: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -62,15 +61,15 @@ class MatrixFiles:
         anew. Raises OSError, InvalidValue (a manifest or a file that is none), DistributedError.
         """
         group, folder = current(), Path(path)
-        manifest = _manifest(folder)
-        files, bounds, (nrows, ncols) = manifest["files"], manifest["bounds"], manifest["shape"]
+        manifest = group.all_or_none("load", lambda: _manifest(folder))
+        manifest = json.loads(group.texts(json.dumps(manifest))[0])  # another program may be saving it again
+        files, bounds, nrows = manifest["files"], manifest["bounds"], manifest["shape"][0]
         with group.statement(lambda: f"Matrix.load({str(path)!r})"):
             if len(files) == group.size and not shares.known(nrows):
                 shares.adopt(tuple(bounds))
             mine = range(group.rank, len(files), group.size)
-            parts: list[Any] = []
             how = {"verify": verify, "device": group.device}
-            all_or_none("load", lambda: parts.extend(_part(folder / files[k], bounds, k, ncols, how) for k in mine))
+            parts = group.all_or_none("load", lambda: [_part(folder / files[k], manifest, k, how) for k in mine])
             title = name or manifest["name"]
             if shares.of(nrows).bounds == tuple(bounds):
                 return cls._of(parts[0], shares.of(nrows), title)
@@ -109,26 +108,15 @@ def _mixed(parts: list[Any]) -> Any:
     return Several
 
 
-def _part(path: Path, bounds: list[int], k: int, ncols: int, how: dict[str, Any]) -> Any:
-    part = Whole.load(path, **how)
-    if part.shape != (bounds[k + 1] - bounds[k], ncols):
-        raise InvalidValue(f"{path}: expected {bounds[k + 1] - bounds[k]} x {ncols}, as the manifest says")
+def _part(path: Path, manifest: dict[str, Any], k: int, how: dict[str, Any]) -> Any:
+    part, bounds = Whole.load(path, **how), manifest["bounds"]
+    expected = bounds[k + 1] - bounds[k], manifest["shape"][1]
+    if part.shape != expected or part.dtype.name != manifest["dtype"]:
+        got = f"{part.dtype} of {part.nrows} x {part.ncols}"
+        raise InvalidValue(
+            f"{path}: expected {manifest['dtype']} of {expected[0]} x {expected[1]}, as the manifest says, got {got}"
+        )
     return part
-
-
-def all_or_none(what: str, run: Any) -> None:
-    """run() on all ranks; where it fails on one, none goes on."""
-    failure: Exception | None = None
-    try:
-        run()
-    except Exception as error:
-        failure = error
-    texts = current().texts("" if failure is None else f"{type(failure).__name__}: {failure}")
-    if failure is not None:
-        raise failure
-    for rank, text in enumerate(texts):
-        if text:
-            raise DistributedError(f"{what}: rank {rank} failed: {text}")
 
 
 def _write_manifest(folder: Path, facts: dict[str, Any]) -> None:

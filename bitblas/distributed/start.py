@@ -5,7 +5,10 @@ from __future__ import annotations
 import atexit
 import os
 import platform
+import socket
+import sys
 import uuid
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,8 @@ from .roll import ORDERED, Roll
 # Where launchers say the rank, the number of ranks, and the rank on this host: torchrun and `bitblas run`, srun.
 LAUNCHERS = (("RANK", "WORLD_SIZE", "LOCAL_RANK"), ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"))
 UNDER_MPI = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")  # set by mpirun
+LAUNCHER = "BITBLAS_LAUNCHER"  # the environment variable with the rank and the socket of `bitblas run`
+JOINING, JOINED = "joining", "joined"  # what ranks tell it: that they wait for the others in `init`, that all are there
 _group: Group | None = None
 
 
@@ -60,6 +65,7 @@ def init(
     said = launched()
     mine = _device(device, said)
     how: dict[str, Any] = {"timeout": seconds, "debug": checks}
+    _tell_launcher(JOINING)
     if said is None and not any(name in os.environ for name in UNDER_MPI):
         group: Group = Alone(mine, **how)
     elif mine.host_memory:
@@ -74,9 +80,19 @@ def init(
     config.device = mine.name
     if group.size > 1:
         _roll_call(group)
+        _tell_launcher(JOINED)
         atexit.register(_end, group)
     _group = group
     return group
+
+
+def _tell_launcher(word: str) -> None:
+    """`bitblas run` ends ranks that wait for one that has ended before it came here; nothing else can."""
+    number, _, address = os.environ.get(LAUNCHER, "").partition(" ")
+    if address:
+        with suppress(OSError), socket.socket(socket.AF_UNIX) as launcher:
+            launcher.connect(address)
+            launcher.sendall(f"{word} {number}\n".encode())
 
 
 def _on_gpus(mine: Device, said: tuple[int, int, int] | None, how: dict[str, Any]) -> Group:
@@ -99,6 +115,7 @@ def _device(device: str | Device | None, said: tuple[int, int, int] | None) -> D
 
 
 def _roll_call(group: Group) -> None:
+    debug, group.debug = group.debug, False  # on all ranks where one of them wants it
     token = np.frombuffer(uuid.uuid4().bytes, np.uint64)
     text = f"{int(group.told(token)[0, 0]):x}"
     roll = Roll(text, group.rank, group.size)
@@ -111,6 +128,7 @@ def _roll_call(group: Group) -> None:
     roll.speaks = group.captures and platform.machine() in ORDERED
     roll.hide()
     group.roll = roll
+    group.debug = bool(group.allreduce(np.array([debug]), np.logical_or)[0])
 
 
 def _end(group: Group) -> None:
@@ -118,7 +136,8 @@ def _end(group: Group) -> None:
     if not group.broken:
         group.settle()
         if group.roll is not None:
-            group.roll.end()
+            error = getattr(sys, "last_value", None)  # of a program that an exception has ended
+            group.roll.end("" if error is None else f"{type(error).__name__}: {error}")
         group.close()
     else:
         group.leave()

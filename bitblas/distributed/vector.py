@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from semirings import Typed, monoid, semiring
-from semirings.dtypes import FP64
+from semirings.dtypes import FP64, check_cast
 
 from ..core import Vector as Whole
 from ..core.building import check_lengths, fill_of
@@ -18,9 +18,8 @@ from ..core.statement.expr import ScalarExpression
 from ..core.statement.indexing import IndexExpr
 from ..core.statement.mask import Mask
 from ..core.statement.operand import Operand, is_tensor
-from ..core.statement.operands import of
 from ..core.vector.styled import StyledVector
-from ..exceptions import DimensionMismatch
+from ..exceptions import DimensionMismatch, IndexOutOfBound, OutputNotEmpty
 from ..loop.recorded.state import plain
 from . import exchange, loops, shares, wanted
 from .arrays import SharedArray
@@ -69,23 +68,33 @@ class Vector(InShares, StyledVector):
         if current().size == 1 and not (share and size is None):
             part = Whole.from_coo(indices, values, dtype, size=size, dup_op=dup_op, device=d)
             return cls._of(part, shares.of(part.size), name)
-        at = index_array(d, indices, "indices")
-        array, kind = value_array(d, values, dtype)
-        check_lengths(array, at)
-        if size is None:
-            if share or not len(at):
-                raise ValueError("size: expected one for entries in shares, or where there are no indices, got None")
-            size = int(at.max()) + 1
-        s = shares.of(check_size("size", size))
-        check_range(at, s.size, "indices")
+        if size is None and share:
+            raise ValueError("size: expected one for entries in shares, got None")
+
+        def taken() -> Any:
+            at = index_array(d, indices, "indices")
+            array, kind = value_array(d, values, dtype)
+            check_lengths(array, at)
+            if size is None and not len(at):
+                raise ValueError("size: expected one where there are no indices, got None")
+            end = int(at.max()) + 1 if size is None else check_size("size", size)
+            check_range(at, end, "indices")
+            return at, array, kind, end
+
+        group = current()
+        at, array, kind, size = group.all_or_none("Vector.from_coo", taken) if share else taken()
+        s = shares.of(size)
         if share:
+            array, kind = exchange.alike(array, kind, len(at))
+            at = at.astype(np.int64, copy=False)
             if isinstance(array, np.generic):
                 array = d.full(len(at), array)
             at, array = exchange.dealt(s.owners(d.xp, at), (at, array))
-        elif current().size > 1:
+        else:
             keep = s.has(at)
             at, array = at[keep], array if isinstance(array, np.generic) else array[keep]
-        part = Whole.from_coo(at - s.low, array, kind, size=s.mine, dup_op=dup_op, device=d)
+        make = lambda: Whole.from_coo(at - s.low, array, kind, size=s.mine, dup_op=dup_op, device=d)
+        part = group.all_or_none("Vector.from_coo", make, alike=not share)
         return cls._of(part, s, name)
 
     @classmethod
@@ -166,7 +175,7 @@ class Vector(InShares, StyledVector):
     def build(self, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, share: bool = False) -> None:
         """Insert entries into a Vector that has none, or after `clear`; as `from_coo` takes them."""
         if self.nvals and not clear:
-            self._part.build([], [], dup_op=dup_op)  # raises, if this rank has some
+            raise OutputNotEmpty(f"{self.name}: expected no entries to build into, got {self.nvals}; clear=True first")
         made = type(self).from_coo(indices, values, self.dtype, size=self.size, dup_op=dup_op, share=share)
         self._changes()
         self._part = made._part
@@ -196,7 +205,8 @@ class Vector(InShares, StyledVector):
             if isinstance(index.at, SharedArray):
                 if loops.recorded():
                     return self._gathered()[index.at.local]
-                return wanted.picked(self, index.at.local)
+                at = current().all_or_none(f"{self.name}[I]", lambda: _positions(index.at.local, self.size), alike=True)
+                return wanted.picked(self, at)
             loops.on_host()
             if current().size == 1:
                 return self._part._extract(axes)
@@ -211,17 +221,17 @@ class Vector(InShares, StyledVector):
         loops.on_host()
         s, d = self.shares, self.device
         if current().size == 1 and not isinstance(index.at, SharedArray) and not isinstance(value, Operand):
-            self._changes()._assign(axes, value, part_of(mask), accum, replace, region)
+            own_mask = part_of(mask)
+            self._changes()._assign(axes, value, own_mask, accum, replace, region)
             return
         with current().statement(lambda: f"assign to {self.name}[..]"):
             if index.size is None:
                 value = value._resolve().dup() if isinstance(value, Operand) and value.ndim == 0 else value
-                if not is_tensor(value):
-                    of(value, self.dtype)  # refused by all ranks, not only by the one that has the index
                 if mask is None and not s.low <= index.at < s.high:
+                    if not is_tensor(value):  # refused on all ranks, not by the one alone that has the place
+                        Whole(self.dtype, 1, device=d)(accum=accum)[0] << value
                     self._changes()
                     return
-            self._changes()
             at = index.array(d)
             keep = s.has(at)
             places = (at - s.low)[keep]
@@ -231,14 +241,18 @@ class Vector(InShares, StyledVector):
                     raise DimensionMismatch(f"v[I] = x: expected a vector of size {index.size}, got {u.shape}")
                 value = self._chosen(u, keep)
             elif hasattr(value, "__len__") and not isinstance(value, str) and index.size is not None:
-                values, _ = written_array(d, value, self.dtype)
+                values, kind = written_array(d, value, self.dtype)
+                check_cast(kind, self.dtype)
                 if len(values) != index.size:
                     raise DimensionMismatch(f"v[I] = x: expected {index.size} values, got {len(values)}")
-                value = values[keep]
+                value = values if isinstance(values, np.generic) else values[keep]
+            elif not len(places):
+                Whole(self.dtype, 1, device=d)(accum=accum)[0] << value
             if region and mask is not None:
                 if mask.parent.shape != (index.size,):
                     raise DimensionMismatch(f"mask: expected size {index.size}, that of the region")
                 chosen = Mask(self._chosen(mask.parent, keep), mask.structure, mask.complement)
+                self._changes()
                 if len(places):
                     self._part[places](mask=chosen, accum=accum, replace=replace) << value
             else:
@@ -246,6 +260,7 @@ class Vector(InShares, StyledVector):
                 how = {"mask": mine, "replace": replace} if mine is not None else {}
                 if index.size is None and len(places):
                     places = int(places[0])
+                self._changes()
                 self._part(accum=accum, **how)[places] << value
 
     def _chosen(self, u: Any, keep: Any) -> Any:
@@ -290,6 +305,16 @@ class Vector(InShares, StyledVector):
     def to(self, device: Any) -> Whole:
         """All of it as a `bitblas.Vector` on one device."""
         return self.gathered().to(device)
+
+
+def _positions(at: Any, size: int) -> Any:
+    """Indices that differ from rank to rank, those from the end counted from the beginning. IndexOutOfBound."""
+    if at.dtype.kind not in "iu" or not len(at):
+        return at
+    low, high = int(at.min()), int(at.max())
+    if low < -size or high >= size:
+        raise IndexOutOfBound(f"Index out of range: index={low if low < -size else high}, size={size}")
+    return at if low >= 0 else at + (at < 0) * at.dtype.type(size)
 
 
 shared[1] = Vector

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,12 @@ class Alone:
     def barrier(self) -> None:
         return
 
+    def all_or_none(self, what: str, run: Callable[[], Any]) -> Any:
+        return run()
+
+    def texts(self, text: str) -> list[str]:
+        return [text]
+
 
 class Checkpoint:
     """state: Vectors and Scalars of one kind, on one device or in shares; every: rounds between two savings."""
@@ -47,46 +54,61 @@ class Checkpoint:
         """The state after so many rounds. OSError where it cannot be written; what was saved before stays then."""
         ranks = self.ranks
         names = [f"round-{rounds}-{rank}-of-{ranks.size}.npz" for rank in range(ranks.size)]
+        arrays = self._arrays()
+        ranks.all_or_none("checkpoint", lambda: self._write(names[ranks.rank], arrays))
+        facts = {"version": VERSION, "rounds": rounds, "files": names, "state": self._described()}
+        ranks.all_or_none("checkpoint", lambda: self._write_manifest(facts) if ranks.rank == 0 else None)
+
+    def _write(self, name: str, arrays: dict[str, np.ndarray]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        with replacing(self.folder / names[ranks.rank]) as stream:
+        with replacing(self.folder / name) as stream:
             savez: Any = np.savez  # whose types take names for flags
-            savez(stream, **self._arrays())
-        ranks.barrier()
-        if ranks.rank == 0:
-            facts = {"version": VERSION, "rounds": rounds, "files": names, "state": self._described()}
-            with replacing(self.folder / MANIFEST) as stream:
-                stream.write(json.dumps(facts).encode())
-            for old in self.folder.glob("round-*-of-*.npz"):
-                if old.name not in names:
-                    old.unlink(missing_ok=True)
+            savez(stream, **arrays)
+
+    def _write_manifest(self, facts: dict[str, Any]) -> None:
+        with replacing(self.folder / MANIFEST) as stream:
+            stream.write(json.dumps(facts).encode())
+        for old in self.folder.glob("round-*-of-*.npz"):
+            if old.name not in facts["files"]:
+                old.unlink(missing_ok=True)
 
     def restore(self) -> int:
         """Put the state back; the rounds that it had, 0 if nothing is saved. InvalidValue for another program's."""
-        file = self.folder / MANIFEST
-        try:
-            facts = json.loads(file.read_bytes())
-        except FileNotFoundError:
+        file, ranks = self.folder / MANIFEST, self.ranks
+        # What the first rank reads, as whether there is a state has to be the same on all.
+        text = ranks.texts(ranks.all_or_none("checkpoint", lambda: _text(file) if ranks.rank == 0 else ""))[0]
+        if not text:
             return 0
+        try:
+            facts = json.loads(text)
         except ValueError as error:
             raise InvalidValue(f"{file}: expected what a checkpoint writes: {error}") from None
         if facts.get("version") != VERSION or facts.get("state") != self._described():
             raise InvalidValue(f"{file}: expected a state of {self._described()}, got {facts.get('state')}")
-        ranks = self.ranks
-        files = [np.load(self.folder / name) for name in facts["files"][ranks.rank :: ranks.size]]
+        found = ranks.all_or_none("checkpoint", lambda: self._read(facts["files"]))
+        for x, (i, values) in zip(self.state, found):
+            if isinstance(x, Scalar):
+                x.value = values[0] if len(values) else None
+                continue
+            share = {"share": True} if hasattr(x, "_ranks") else {"device": x.device}
+            x << type(x).from_coo(i, values, x.dtype, size=x.size, **share)
+        return int(facts["rounds"])
+
+    def _read(self, names: list[str]) -> list[tuple[Any, Any]]:
+        """Positions and values of this rank's part of each object; of a Scalar no positions."""
+        files = [np.load(self.folder / name) for name in names[self.ranks.rank :: self.ranks.size]]
+        found: list[tuple[Any, Any]] = []
         for k, x in enumerate(self.state):
             if isinstance(x, Scalar):
-                x.value = None
-                with np.load(self.folder / facts["files"][0]) as first:
-                    if len(found := first[f"x{k}"]):
-                        x.value = found[0]
+                with np.load(self.folder / names[0]) as first:
+                    found.append((None, first[f"x{k}"]))
                 continue
             none = np.zeros(0, np.int64), np.zeros(0, x.dtype.np_type)
             i, values = (
                 np.concatenate([empty, *(file[f"{part}{k}"] for file in files)]) for part, empty in zip("ix", none)
             )
-            share = {"share": True} if hasattr(x, "_ranks") else {"device": x.device}
-            x << type(x).from_coo(i, values, x.dtype, size=x.size, **share)
-        return int(facts["rounds"])
+            found.append((i, values))
+        return found
 
     def clear(self) -> None:
         """The program has ended: the next run begins anew."""
@@ -109,3 +131,10 @@ class Checkpoint:
             i, values = x.to_coo(**({"share": True} if hasattr(x, "_ranks") else {}))
             found[f"i{k}"], found[f"x{k}"] = x.device.to_host(i).astype(np.int64), x.device.to_host(values)
         return found
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text()
+    except FileNotFoundError:
+        return ""

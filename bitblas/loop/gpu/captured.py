@@ -24,7 +24,7 @@ from ..fused import layout
 from ..fused.fuse import Round, Step, fuse
 from ..fused.relaxation import relaxation
 from ..recorded.asked import Asked
-from ..recorded.ir import Scal, Vec, flat, reads_first, scalar_is_read_first
+from ..recorded.ir import Product, Scal, Statement, Vec, flat, reads_first, scalar_is_read_first
 from ..recorded.matrices import placed
 from ..recorded.parts import record
 from ..recorded.state import NO_LIMIT, own
@@ -71,7 +71,11 @@ class Captured:
         iso, full = self._layout(held)
         self.body = layout.prepared(self.body, full)
         is_step = lambda s: s.value.u not in full and layout.is_step(s, iso) and not goes_by_rows(self.device, s, iso)
-        round_ = fuse(self.body, is_step, lambda s: layout.is_direct(s, iso), self.condition)
+        is_direct = lambda s: layout.is_direct(s, iso)
+        if self.group is not None:
+            own_step = is_step
+            is_step, is_direct = self._agreed(own_step, lambda s: own_step(s) and layout.is_direct(s, iso))
+        round_ = fuse(self.body, is_step, is_direct, self.condition)
         self._check_end(round_)
         self.full_at_start = [self.members[x] for x in self.loaded if x in full]
         self.iso_at_start = [self.members[x] for x in self.loaded if x.id in iso]
@@ -115,6 +119,22 @@ class Captured:
                 before | {x for x, s in zip(body.vectors, row) if not s} for before, row in zip(differ, same)
             )
             differ = iso_differs, full_differs
+
+    def _agreed(self, *tests: Callable[[Statement], bool]) -> list[Callable[[Statement], bool]]:
+        """Tests of the products of the body that hold where they do on all ranks: they look at the form and the values
+        of this rank's share, and what ranks exchange in a round depends on them."""
+        products = [s for s in self.body.all if isinstance(s.value, Product)]
+        key = lambda s: (id(s.value), s.target.id)
+        if not products:
+            return list(tests)
+        found = np.array([[test(s) for s in products] for test in tests], bool)
+        agreed = self.group.allreduce(found, np.logical_and)
+
+        def test_of(row: Any) -> Callable[[Statement], bool]:
+            holds = {key(s): bool(x) for s, x in zip(products, row)}
+            return lambda s: holds[key(s)]
+
+        return [test_of(row) for row in agreed]
 
     def _condition(self, condition: Any) -> Vec | Scal:
         if isinstance(condition, Vec):

@@ -1,0 +1,105 @@
+"""The parent process of one rank under `bitblas run`: `supervise.py SOCKET RANK PROGRAM ARGUMENT ..`, run as a script.
+
+The launcher of MPI ends all ranks when one of its own children fails, before the others can raise DistributedError. So
+its children are supervisors: each starts the program of one rank, reports its exit code to `bitblas run`, passes
+signals on, and stays until the launcher lets it go. It ends the program when the launcher is gone, however that ended.
+RANK: a number, or the name of the environment variable that has it. Only the standard library is imported.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from types import FrameType
+
+LAUNCHER = "BITBLAS_LAUNCHER"  # as in start.py, which this script does not import
+LOOK = 0.2  # seconds between two looks at the program where no signal says that it has ended
+GRACE = 3.0  # seconds that the program gets to end when the launcher is gone
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux' prctl
+
+
+class Supervisor:
+    def __init__(self, address: str, rank: str, command: list[str]) -> None:
+        self.reported = False
+        self.launcher = socket.socket(socket.AF_UNIX)
+        self.launcher.connect(address)
+        reading, writing = os.pipe()  # signals wake `select`
+        os.set_blocking(writing, False)
+        signal.set_wakeup_fd(writing)
+        self.woken = reading
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        for number in FORWARDED:
+            if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+                signal.signal(number, self._forward)
+        # MPICH passes its connection as an open file: it is left open.
+        environment = dict(os.environ, **{LAUNCHER: f"{rank} {address}"})
+        self.program = subprocess.Popen(command, env=environment, close_fds=False, preexec_fn=_prepared)
+        self._say(f"rank {rank} {self.program.pid}")
+
+    def run(self) -> None:
+        """Until the launcher lets it go, or is gone."""
+        rest = b""
+        while True:
+            if not self.reported and self.program.poll() is not None:
+                self.reported = True
+                self._say(f"ended {self.program.returncode}")
+            heard = self.launcher.fileno()
+            ready, _, _ = select.select([heard, self.woken], [], [], LOOK)
+            if self.woken in ready:
+                os.read(self.woken, 512)
+            if heard not in ready:
+                continue
+            try:
+                data = self.launcher.recv(512)
+            except OSError:
+                data = b""
+            if not data:
+                self._end_program()
+                return
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                word, _, number = line.partition(b" ")
+                if word == b"leave":
+                    return
+                self._signal(int(number))
+
+    def _say(self, text: str) -> None:
+        try:
+            self.launcher.sendall(text.encode() + b"\n")
+        except OSError:  # the launcher is gone: the next read says so
+            return
+
+    def _forward(self, number: int, frame: FrameType | None) -> None:
+        self._signal(number)
+
+    def _signal(self, number: int) -> None:
+        if number == signal.SIGKILL and os.getpgrp() == os.getpid():  # what the program has started, and this process
+            os.killpg(0, signal.SIGKILL)
+        if self.program.poll() is None:
+            self.program.send_signal(number)
+
+    def _end_program(self) -> None:
+        """SIGTERM, and SIGKILL where that is not enough."""
+        self._signal(signal.SIGTERM)
+        try:
+            self.program.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            self._signal(signal.SIGKILL)
+
+
+def _prepared() -> None:
+    """In the new process, before the program: it ends when the supervisor is killed (on Linux)."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    _, ADDRESS, RANK, *COMMAND = sys.argv
+    Supervisor(ADDRESS, RANK if RANK.isdecimal() else os.environ[RANK], COMMAND).run()
