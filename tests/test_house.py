@@ -22,7 +22,14 @@ MODULES = {
 # From the ground up; the longest name that fits a module says its floor. A module may import its own floor and below.
 FLOORS = (
     ("semirings", "_nx_bitblas"),
-    ("bitblas.atomic", "bitblas.exceptions", "bitblas.extras", "bitblas.later", "bitblas.table"),
+    (
+        "bitblas.atomic",
+        "bitblas.exceptions",
+        "bitblas.extras",
+        "bitblas.foreign_names",
+        "bitblas.later",
+        "bitblas.table",
+    ),
     ("bitblas.kernels",),
     ("bitblas.device",),
     ("bitblas.config",),

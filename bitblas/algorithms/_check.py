@@ -18,6 +18,8 @@ def on_its_device(program):
 
     @functools.wraps(program)
     def run(A, *args, **options):
+        if hasattr(A, "matrix") and hasattr(A, "pagerank"):
+            raise _graph_given("A", program.__name__)
         gb = options["gb"] = library(options.get("gb"), A)
         if hasattr(A, "_unsplit") and (run_alone := A._unsplit(run, args, options)) is not None:
             return run_alone()  # on each rank, of a matrix in shares
@@ -133,14 +135,38 @@ def library(gb, A=None):
     return gb
 
 
+def _graph_given(name, program=None):
+    """The error of a Graph in the place of its Matrix. program: the algorithm, which is a method of the Graph too."""
+    method = f"call the method, g.{program}(..), whose answers have the names of the vertices, or " if program else ""
+    return TypeError(f"argument {name}: expected a Matrix, got a Graph. Hint: {method}pass g.matrix.")
+
+
+def _maker(gb, A):
+    """How a Matrix is made of what another library has."""
+    libraries = {part.__module__.partition(".")[0] for part in type(A).__mro__}
+    own = gb.__name__ == "bitblas"
+    if "networkx" in libraries:
+        return "bitblas.io.from_networkx(G) makes one" if own else f"{gb.__name__}.io.from_networkx(G) makes one"
+    if hasattr(A, "tocoo"):
+        made = "from_scipy_sparse(S) makes one"
+        return f"bitblas.io.{made}" if own else f"{gb.__name__}.io.{made}"
+    if hasattr(A, "columns"):
+        return "bitblas.Graph.from_table takes a table; its attribute matrix is the Matrix"
+    if "igraph" in libraries:
+        return "bitblas.Graph.from_igraph takes it; its attribute matrix is the Matrix"
+    if hasattr(A, "ndim"):
+        return "build it with Matrix.from_dense, or Matrix.from_coo"
+    return "build it with Matrix.from_coo"
+
+
 def square(gb, A, name="A"):
     """The number of vertices of the graph whose adjacency matrix is A, the argument of that name."""
     # A transposed matrix is a class of its own, but its transpose is a Matrix again.
     if not isinstance(A, gb.Matrix) and not isinstance(getattr(A, "T", None), gb.Matrix):
-        raise TypeError(
-            f"argument {name}: expected a {gb.__name__} Matrix, got {_kind(A)}. "
-            f"Hint: the keyword gb= names the library that it belongs to; build it with Matrix.from_coo."
-        )
+        if hasattr(A, "matrix") and hasattr(A, "pagerank"):
+            raise _graph_given(name)
+        made = "the keyword gb= names the library that it belongs to" if hasattr(A, "nvals") else _maker(gb, A)
+        raise TypeError(f"argument {name}: expected a {gb.__name__} Matrix, got {_kind(A)}. Hint: {made}.")
     if A.nrows != A.ncols:
         raise gb.exceptions.DimensionMismatch(
             f"argument {name}: expected a square adjacency matrix, got {A.nrows} rows and {A.ncols} columns. "

@@ -50,7 +50,7 @@ def edge_table(graph: Graph) -> dict[str, Any]:
     for name, A in matrices.items():
         rows, cols, values = host_coo(A)
         if not found:
-            found = {end: [graph.label(v) for v in at.tolist()] for end, at in (("source", rows), ("target", cols))}
+            found = {end: [graph._name(v) for v in at.tolist()] for end, at in (("source", rows), ("target", cols))}
         if len(values) != len(found["source"]):
             raise InvalidValue(f"attribute {name!r}: expected a value at every edge, got {len(values)}")
         found[name] = values

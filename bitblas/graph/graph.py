@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..core.above import above
-from ..exceptions import DimensionMismatch, InvalidValue
+from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 from . import arguments, edges, given, methods
 
 if TYPE_CHECKING:
@@ -154,8 +157,11 @@ class Graph(Methods, metaclass=methods.Named):
             return number
         try:
             number = int(label)
-        except (TypeError, ValueError):
-            raise InvalidValue(f"expected the number of a vertex, got {label!r}") from None
+            whole = isinstance(label, str) or number == label  # int() cuts 1.5 to 1
+        except (TypeError, ValueError, OverflowError):
+            whole = False
+        if not whole:
+            raise InvalidValue(f"expected the number of a vertex, got {label!r}")
         if not 0 <= number < self.matrix.nrows:
             raise InvalidValue(f"expected a vertex in 0..{self.matrix.nrows - 1}, got {number}")
         return number
@@ -170,14 +176,26 @@ class Graph(Methods, metaclass=methods.Named):
         return next(known, None)
 
     def label(self, vertex: int) -> Any:
-        """The name of a vertex: its label, or its number where there are none."""
+        """The name of a vertex, from its number: its label, or the number where there are none. IndexOutOfBound for a
+        number that no vertex has, TypeError for what is no integer."""
+        if isinstance(vertex, bool | np.bool_) or not hasattr(vertex, "__index__"):
+            known = f"; vertex({vertex!r}) is the number of that name" if vertex in self else ""
+            raise TypeError(f"vertex: expected the number of a vertex, got {vertex!r}{known}")
+        number, n = operator.index(vertex), self.matrix.nrows
+        if not 0 <= number < n:
+            expected = f"the number of a vertex, 0 to {n - 1}" if n else "a graph with vertices"
+            raise IndexOutOfBound(f"vertex: expected {expected}, got {number}")
+        return self._name(number)
+
+    def _name(self, vertex: int) -> Any:
+        """`label` of a number that is known to be one."""
         return vertex if self.labels is None else self.labels[vertex]
 
     def neighbors(self, label: Any) -> list[Any]:
         """The names of the vertices to which a vertex has an edge."""
         from ..io.build import host_coo
 
-        return [self.label(k) for k in host_coo(self.matrix[self.vertex(label), :].new())[0].tolist()]
+        return [self._name(k) for k in host_coo(self.matrix[self.vertex(label), :].new())[0].tolist()]
 
     def has_edge(self, source: Any, target: Any) -> bool:
         """Whether there is an edge from one vertex to another. InvalidValue for what is no vertex."""
