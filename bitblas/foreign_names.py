@@ -134,7 +134,10 @@ ABSENT = {
 
 _MADE_AT_ONCE = "a Graph is not changed edge by edge; Graph.from_edges makes one of all edges"
 _TO_TABLE = "to_dataframe() is a table of the edges; bitblas.io.to_polars and to_arrow make those of other libraries"
-_SELECT = "Graph(g.matrix.select('>=', 0.7).new(), g.labels) keeps some edges, subgraph(names) some vertices"
+_SELECT = (
+    "Graph(g.matrix.select('>=', 0.7).new(), g.labels, directed=g.directed) keeps some edges, subgraph(names) some "
+    "vertices"
+)
 _COUNT = "len(g) is the number of vertices"
 _WRITE = "g.write(path) writes a file; Graph.read(path) reads it"
 _MATRIX = "g.matrix is the adjacency Matrix"
@@ -149,10 +152,10 @@ GRAPH = {
             "simplify"),
     **_each("neighbors(name) lists the vertices at the other end of the out-edges of a vertex", "successors", "succ",
             "out_neighbors", "has_successor", "adj", "adjacency", "neighbours", "neighborhood", "get_adjlist"),
-    **_each("Graph(g.matrix.T.new(), g.labels).neighbors(name) lists the vertices at the other end of the "
-            "in-edges of a vertex", "predecessors", "pred", "in_neighbors", "has_predecessor"),
-    **_each("Graph(g.matrix.T.new(), g.labels) is the graph with all edges reversed", "reverse", "reversed",
-            "transpose", "T"),
+    **_each("Graph(g.matrix.T.new(), g.labels, directed=True).neighbors(name) lists the vertices at the "
+            "other end of the in-edges of a vertex", "predecessors", "pred", "in_neighbors", "has_predecessor"),
+    **_each("Graph(g.matrix.T.new(), g.labels, directed=True) is the graph with all edges reversed", "reverse",
+            "reversed", "transpose", "T"),
     **_each("to_dataframe() lists the edges", "edges", "out_edges", "in_edges", "es", "edge_list", "edgelist",
             "view_edge_list", "get_edgelist", "incident", "get_edge_dataframe", "edge"),
     **_each("vertices has the names of the vertices", "nodes", "node", "vs", "nodes_iter", "vertex_names", "names",
@@ -174,13 +177,13 @@ GRAPH = {
     **_each("every Graph has weights; those of a BOOL matrix are all True", "is_weighted", "weighted"),
     **_each("Graph(g.matrix, g.labels, directed=True) counts each direction as an edge", "to_directed", "as_directed"),
     **_each("to_undirected() has each edge both ways", "as_undirected", "symmetrize", "symmetrise"),
-    **_each("a Graph is never changed and needs no copy; Graph(g.matrix.dup(), g.labels) copies the matrix", "copy",
-            "dup"),
+    **_each("a Graph is never changed and needs no copy; Graph(g.matrix.dup(), g.labels, "
+            "directed=g.directed) copies the matrix", "copy", "dup"),
     **_each("number_of_edges() and len(g) give it", "density"),
     **_each("matrix[g.vertex(a), g.vertex(b)].value is the weight of an edge", "weight", "weights", "get_edge_data",
             "get_eid", "edge_weight"),
-    **_each("Graph(g.matrix, names) has other names", "relabel", "rename", "relabel_nodes", "set_labels",
-            "convert_node_labels_to_integers"),
+    **_each("Graph(g.matrix, names, directed=g.directed) has other names", "relabel", "rename", "relabel_nodes",
+            "set_labels", "convert_node_labels_to_integers"),
     **_each("concatenated tables make one graph: Graph.from_table(pandas.concat([g.to_dataframe(), "
             "h.to_dataframe()]), ..)", "union", "compose", "merge", "add", "concat", "disjoint_union", "join"),
     **_each("subgraph(names) is the graph of some vertices and the edges between them", "induced_subgraph",

@@ -26,8 +26,8 @@ def graph():
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("successors", "neighbors(name)"), ("predecessors", ".T.new(), g.labels).neighbors(name)"),
-        ("reverse", "Graph(g.matrix.T.new(), g.labels)"), ("T", "Graph(g.matrix.T.new(), g.labels)"),
+        ("successors", "neighbors(name)"), ("predecessors", ".T.new(), g.labels, directed=True).neighbors(name)"),
+        ("reverse", "Graph(g.matrix.T.new(), g.labels, directed=True)"), ("T", "Graph(g.matrix.T.new(), g.labels, "),
         ("num_nodes", "len(g)"), ("number_of_nodes", "len(g)"), ("shape", "len(g)"), ("save", "g.write(path)"),
         ("plot", "bitblas.plots.graph(g)"), ("dijkstra", "sssp(source)"), ("bridges", "bitblas has no such algorithm"),
         ("nodes", "vertices"), ("edges", "to_dataframe()"), ("add_edge", "Graph.from_edges"),

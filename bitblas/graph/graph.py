@@ -237,7 +237,7 @@ class Graph(Methods, metaclass=methods.Named):
         if attribute not in self.attributes:
             known = f"expected one of {', '.join(self.attributes)}" if self.attributes else "the graph has none"
             raise InvalidValue(f"attribute: {known}, got {attribute!r}; from_table(.., attributes=[..]) takes columns")
-        return Graph(self.attributes[attribute], self.labels, directed=self._directed)
+        return Graph(self.attributes[attribute], self.labels, directed=self.directed)
 
     def subgraph(self, labels: Iterable[Any]) -> Graph:
         """The graph of some vertices, in the order given, and the edges between them."""
@@ -245,7 +245,7 @@ class Graph(Methods, metaclass=methods.Named):
         part = lambda A: A[of, of].new()
         names = None if self.labels is None else [self.labels[k] for k in of]
         more = {name: part(A) for name, A in self.attributes.items()}
-        return Graph(part(self.matrix), names, directed=self._directed, attributes=more)
+        return Graph(part(self.matrix), names, directed=self.directed, attributes=more)
 
     def with_vertices(self, names: Iterable[Hashable]) -> Graph:
         """The same edges between these vertices, of which some may have none. InvalidValue where one is missing."""

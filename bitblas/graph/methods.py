@@ -37,15 +37,23 @@ UNDIRECTED = frozenset({
 })  # fmt: skip
 # Those that have no answer where every edge leads both ways.
 DIRECTED = frozenset({"topological_levels"})
-# Those whose matrix is symmetric whatever the options: a few pairs, or the best of each vertex, are not.
+# Those whose matrix is symmetric whatever the options.
 SYMMETRIC = frozenset({"bipartite_projection", "k_core", "k_truss", "minimum_spanning_forest", "triangles_per_edge"})
+# Those whose matrix says something of each pair of vertices, or each edge: of an undirected graph it is undirected too.
+# `top`, the best of each vertex, has a direction; so have pairs given one way, flows, samples, and a condensation.
+OF_PAIRS = frozenset({
+    "adamic_adar", "all_pairs_distances", "cosine", "edge_betweenness_centrality", "ego_graph", "jaccard", "overlap",
+    "resource_allocation",
+})  # fmt: skip
 # Programs whose values are the numbers of classes.
 CLASSES = frozenset({"bipartite_sides", "coloring", "label_propagation", "leiden", "louvain", "markov_clustering"})
 CLASSES |= {name for name in GIVE_VERTICES if name.endswith("_components")}
 OF_METHODS = """As a method of a Graph: A is its matrix. Vertices go in by their names, `source="Anna"`, and come out by
 them: for a Vector comes `Values`, a mapping from names, for a Matrix of the same vertices a Graph, for one with a row
-for each source a dictionary of Values. personalization and labels may be dictionaries by name, `{"Anna": 1.0}`, or
-Values; pairs may be a list of pairs of names. weighted takes True: `by("lanes")` is the graph with another weight."""
+for each source a dictionary of Values. Such a Graph is undirected, with each pair of vertices once, if this one is or
+counts as such; the best of each vertex (top), pairs given in one direction, flows and samples are directed.
+personalization and labels may be dictionaries by name, `{"Anna": 1.0}`, or Values; pairs may be a list of pairs of
+names. weighted takes True: `by("lanes")` is the graph with another weight."""
 A_ROW_EACH = {"distances_from_each": "sources", "levels_from_each": "sources"}  # a row for each vertex of that argument
 
 
@@ -168,8 +176,23 @@ def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any
         }
     if name in GIVE_VERTICES or name == "color_classes":  # a row is a walk, or a set
         return _rows(graph, answer, vertices=name in GIVE_VERTICES)
-    looked_at = name == "ego_graph" or name in UNDIRECTED - SYMMETRIC
-    return made(answer, graph.labels, directed=None if looked_at else name not in UNDIRECTED)
+    if name in SYMMETRIC:
+        return made(answer, graph.labels, directed=False)
+    both_ways = name in OF_PAIRS and (not graph.directed or name in UNDIRECTED) and given.get("top") is None
+    pairs = given.get("pairs")
+    if not both_ways or (pairs is not None and made(pairs).directed):  # pairs in one direction keep it
+        return made(answer, graph.labels, directed=True)
+    return made(_of_edges(name, answer), graph.labels, directed=False)
+
+
+def _of_edges(name: str, answer: Any) -> Any:
+    """The values of undirected edges, of those of their two directions, which are equal but for rounding. Of some
+    sources, betweenness is the mean of both, as NetworkX says it of a Graph."""
+    if name != "edge_betweenness_centrality":
+        return edges.both_ways(answer)
+    both = answer.ewise_add(answer.T, "plus").new()
+    both << both.apply("times", right=0.5)
+    return both
 
 
 def _unreached(graph: Graph, given: Mapping[str, Any]) -> str:
