@@ -175,6 +175,30 @@ def square(gb, A, name="A"):
     return A.nrows
 
 
+def symmetric(gb, A, name="A"):
+    """`square`, of a matrix that has an entry (j, i) for each entry (i, j); InvalidValue for others. bitblas looks once
+    and keeps the answer with the matrix."""
+    n = square(gb, A, name)
+    if not _is_symmetric(gb, A):
+        raise gb.exceptions.InvalidValue(
+            f"argument {name}: expected a symmetric matrix, with each edge as (i, j) and (j, i), got one whose "
+            f"{A.nvals} entries are not all there in both directions. "
+            f"Hint: A.ewise_add(A.T, 'max').new() has each edge both ways; of a Graph, g.to_undirected()."
+        )
+    return n
+
+
+def _is_symmetric(gb, A):
+    """Whether the structure of the square A is that of its transpose."""
+    if hasattr(A, "is_symmetric"):  # in shares of ranks
+        return A.is_symmetric(values=False)
+    base = A if isinstance(A, gb.Matrix) else A.T
+    if hasattr(base, "_store"):
+        return base._store.structure.symmetric
+    both = gb.binary.pair[gb.dtypes.BOOL](A & A.T).new()
+    return both.nvals == A.nvals
+
+
 def vertex(gb, name, value, n):
     """`value` as the Python int of one of n vertices."""
     value = integer(name, value, "a vertex number")

@@ -74,6 +74,11 @@ def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
     return both
 
 
+def is_symmetric(A: Any) -> bool:
+    """Whether the structure of a square Matrix is that of its transpose: found once, and kept with it."""
+    return bool(A.is_symmetric(values=False) if hasattr(A, "is_symmetric") else A._store.structure.symmetric)
+
+
 def holds_names(graph: Graph, kind: str) -> bool:
     """Whether a file of that kind holds the names of the vertices."""
     if kind == "bitblas":

@@ -254,10 +254,15 @@ class Graph(Methods, metaclass=methods.Named):
     def to_undirected(self, dup_op: Any = None) -> Graph:
         """The same graph with each edge both ways. Of two values that differ the lesser one stands, or what dup_op
         ("plus", "max", "first", ..) makes of both; the first is that of the edge from the vertex that comes first."""
-        if self._directed is False:
+        if self._directed is False and self._has_both_ways():
             return self
         more = {name: edges.both_ways(A, dup_op) for name, A in self.attributes.items()}
         return Graph(edges.both_ways(self.matrix, dup_op), self.labels, directed=False, attributes=more)
+
+    def _has_both_ways(self) -> bool:
+        """Whether each edge is there in both directions, as `directed=False` says without a check."""
+        A = self.matrix
+        return A.nrows == A.ncols and all(edges.is_symmetric(X) for X in (A, *self.attributes.values()))
 
     # ---- to other things ----
 

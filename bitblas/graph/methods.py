@@ -129,6 +129,8 @@ def of_class(name: str) -> Callable[..., Any]:
             answer = program(*given.args, **given.kwargs)
         except (GraphblasException, TypeError) as error:
             raise _by_name(graph, error) from None
+        if name == "topological_levels":
+            _check_acyclic(graph, answer)
         parts = [named(graph, name, part, given.arguments) for part in answer] if isinstance(answer, tuple) else None
         if parts is None:
             return named(graph, name, answer, given.arguments)
@@ -183,6 +185,20 @@ def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any
     if not both_ways or (pairs is not None and made(pairs).directed):  # pairs in one direction keep it
         return made(answer, graph.labels, directed=True)
     return made(_of_edges(name, answer), graph.labels, directed=False)
+
+
+def _check_acyclic(graph: Graph, levels: Any) -> None:
+    """InvalidValue unless each vertex has a topological level."""
+    if missing := len(graph) - levels.nvals:
+        from ..io.build import host_coo
+
+        without = np.setdiff1d(np.arange(len(graph)), host_coo(levels)[0])[:3]
+        some = ", ".join(repr(graph._name(vertex)) for vertex in without.tolist())
+        raise InvalidValue(
+            f"topological_levels: expected a graph without cycles, got one with {missing} of {len(graph)} vertices on "
+            f"or behind cycles: {some}{', ..' if missing > 3 else ''}. Hint: strongly_connected_components().groups() "
+            "has the vertices of each cycle together, condensation() is a graph of these groups, which has no cycles."
+        )
 
 
 def _of_edges(name: str, answer: Any) -> Any:

@@ -23,12 +23,12 @@ from .clustering import triangles_per_vertex
 def square_clustering(A, *, gb=None):
     """The share of squares that exist of those possible at each vertex.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Vector, FP64, size n, full: 0 where no square is possible.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    n = check.symmetric(gb, A)
     plus_pair = gb.semiring.plus_pair[gb.dtypes.INT64]
     A = A.select(gb.select.offdiag).new()
 

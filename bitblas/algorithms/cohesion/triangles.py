@@ -29,12 +29,12 @@ SKEW = 16
 def triangle_count(A, *, gb=None):
     """The number of triangles of an undirected graph.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Python int.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
     gb = check.library(gb)
-    check.square(gb, A)
+    check.symmetric(gb, A)
 
     # L = A where i is before j
     L = check.kept(_directed, A, gb)

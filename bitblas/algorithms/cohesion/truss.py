@@ -29,12 +29,12 @@ FEW = 16  # neighbours of smaller number that a vertex has, as edges see them, u
 def k_truss(A, k, *, gb=None):
     """The k-truss of an undirected graph, as a graph of the same vertices.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). k: int >= 3. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). k: int >= 3. gb: the library, bitblas if None.
     Returns a Matrix, n x n, INT64: the edges of the k-truss, both ways, with the number of its triangles each is in.
-    Raises InvalidValue (k below 3), DimensionMismatch (A not square), TypeError (wrong kinds).
+    Raises InvalidValue (A not symmetric, k below 3), DimensionMismatch (A not square), TypeError (wrong kinds).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    n = check.symmetric(gb, A)
     k = min(n + 3, check.count(gb, "k", k, "every edge is in the 2-truss", least=3))  # no edge is in n triangles
     INT64 = gb.dtypes.INT64
     C = A.select(gb.select.offdiag).new()

@@ -26,14 +26,15 @@ NEAR = 1e-4  # two vertices count as at least so far apart, squared
 def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
     """A position in the plane for each vertex of an undirected graph.
 
-    A: Matrix, n x n, any dtype, symmetric (not checked). weighted: bool, whether values are how strong edges are, 0 or
-    more; else all alike. rounds: int >= 1; each takes n^2 steps. seed: int, or None for 0: where they begin. gb: the
-    library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric (its structure is checked). weighted: bool, whether values are how strong
+    edges are, 0 or more; else all alike. rounds: int >= 1; each takes n^2 steps. seed: int, or None for 0: where they
+    begin. gb: the library, bitblas if None.
     Returns a Matrix, FP64, n x 2, full.
-    Raises InvalidValue (rounds or a weight out of range), DimensionMismatch (A not square), TypeError (wrong kinds).
+    Raises InvalidValue (A not symmetric, rounds or a weight out of range), DimensionMismatch (A not square), TypeError
+    (wrong kinds).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    n = check.symmetric(gb, A)
     rounds = check.count(gb, "rounds", rounds, "50 is usual")
     seed = 0 if seed is None else check.integer("seed", seed)
     if check.flag("weighted", weighted):
