@@ -8,6 +8,7 @@ import operator
 import threading
 from numbers import Real
 
+from . import _memory as memory
 from . import _watch as watch
 
 KEPT = 8  # loops of an algorithm with a matrix on a GPU, whose capture takes milliseconds
@@ -23,11 +24,30 @@ def on_its_device(program):
         gb = options["gb"] = library(options.get("gb"), A)
         if hasattr(A, "_unsplit") and (run_alone := A._unsplit(run, args, options)) is not None:
             return run_alone()  # on each rank, of a matrix in shares
-        device = getattr(getattr(A, "device", None), "name", None)  # python-graphblas knows no devices
-        if device is None or device == gb.config.device:
+        memory.foresee(program.__name__, A)
+        device = getattr(A, "device", None)  # python-graphblas knows no devices
+        if device is None or not hasattr(device, "guard"):
             return program(A, *args, **options)
-        with gb.config.set(device=device):
-            return program(A, *args, **options)
+        with device.guard:  # what the device raises of arrays between statements becomes an error of bitblas
+            if device.name == gb.config.device:
+                return program(A, *args, **options)
+            with gb.config.set(device=device.name):
+                return program(A, *args, **options)
+
+    return run
+
+
+def on_default_device(program):
+    """Decorates what makes a graph: what the device raises of arrays becomes an error of bitblas."""
+
+    @functools.wraps(program)
+    def run(*args, **options):
+        gb = library(options.get("gb"))
+        get = getattr(getattr(gb, "device", None), "get", None)
+        if get is None:
+            return program(*args, **options)
+        with get(gb.config.device).guard:
+            return program(*args, **options)
 
     return run
 

@@ -42,7 +42,9 @@ class Guard:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if error is not None and isinstance(error, self.device.errors):
-            self.device.fail(error)
+            seen = self.device.explained(error)
+            if seen is not error:  # others go on as they are
+                raise seen from error
 
 
 class Device(ABC):

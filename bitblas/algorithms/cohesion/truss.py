@@ -19,6 +19,7 @@ Davis: Graph algorithms via SuiteSparse:GraphBLAS, triangle counting and k-truss
 
 from .. import _check as check
 from .. import _watch as watch
+from .._memory import room
 from .._parts import degrees, numbers
 
 PATIENCE = 8  # rounds over all edges, which take as long as listing their triangles
@@ -64,6 +65,7 @@ def _peeled(L, least, gb):
     e, _, f = binary.first(X & Y).new().to_coo()
     g = binary.second(X & Y).new().to_coo()[2]
     t = len(e)
+    room(L, f"k_truss: the graph of {m} edges and {t} triangles", 120 * t)
     # G[triangle, edge] = true, and back
     rows, cols = numbers(3 * t, gb), numbers(3 * t, gb)
     for part, its in enumerate((e, f, g)):

@@ -7,7 +7,8 @@ is there both ways.
 State: label[v] is the label of v, at first its own number. L has an entry (v, label[v]) for each vertex, so that
 A plus.pair L counts the labels next to each vertex.
 
-Input: A with a symmetric structure, or any square A if directed. Values and dtype do not matter.
+Input: A with a symmetric structure, or any square A if directed; otherwise labels of a matrix that is not symmetric are
+read where edges lead to. Values and dtype do not matter.
 
 Check: LDBC's definition, vertex by vertex.
 
@@ -24,15 +25,15 @@ from .._parts import numbers
 def label_propagation(A, *, directed=False, max_iter=10, gb=None):
     """The label of the community of each vertex.
 
-    A: Matrix, n x n, any dtype; symmetric structure (checked) unless directed. directed: bool, whether edges have a
+    A: Matrix, n x n, any dtype; symmetric structure (not checked) unless directed. directed: bool, whether edges have a
     direction. max_iter: int >= 1, the rounds; fewer where nothing changes any more. gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full: labels are numbers of vertices; a vertex without neighbours keeps its own.
-    Raises InvalidValue (A not symmetric, max_iter out of range), DimensionMismatch (A not square), TypeError (wrong
-    kinds).
+    Raises InvalidValue (max_iter out of range), DimensionMismatch (A not square), TypeError (wrong kinds).
     """
     gb = check.library(gb)
-    n = check.square(gb, A) if check.flag("directed", directed) else check.symmetric(gb, A)
+    n = check.square(gb, A)
     max_iter = check.count(gb, "max_iter", max_iter, "10 is the default")
+    check.flag("directed", directed)
     INT64 = gb.dtypes.INT64
     # label[v] = v
     label = numbers(n, gb)

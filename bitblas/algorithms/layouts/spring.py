@@ -15,6 +15,7 @@ Fruchterman, Reingold: Graph drawing by force-directed placement. Software, Prac
 
 from .. import _check as check
 from .. import _watch as watch
+from .._memory import room
 from .._parts import numbers
 from .._scores import drawn
 
@@ -39,6 +40,7 @@ def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
     seed = 0 if seed is None else check.integer("seed", seed)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
+    room(A, f"spring_layout: forces of {A.nvals} edges and {n} vertices", 80 * A.nvals + 24 * min(n * n, PAIRS))
     i, j, w = A.to_coo()
     w = w.astype("float64") if weighted else i * 0.0 + 1
     index = numbers(n, gb)
