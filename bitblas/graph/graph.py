@@ -157,11 +157,10 @@ class Graph(Methods, metaclass=methods.Named):
             return number
         try:
             number = int(label)
-            whole = isinstance(label, str) or number == label  # int() cuts 1.5 to 1
+            if not isinstance(label, str) and number != label:  # int() cuts 1.5 to 1
+                raise ValueError
         except (TypeError, ValueError, OverflowError):
-            whole = False
-        if not whole:
-            raise InvalidValue(f"expected the number of a vertex, got {label!r}")
+            raise InvalidValue(f"expected the number of a vertex, got {label!r}") from None
         if not 0 <= number < self.matrix.nrows:
             raise InvalidValue(f"expected a vertex in 0..{self.matrix.nrows - 1}, got {number}")
         return number

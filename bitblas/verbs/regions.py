@@ -75,7 +75,7 @@ def _moved(
     values = x if iso else np.empty(most, x.dtype)
     moved, out = (none, none) if iso else (some.view(ALIKE[wide].np_type) for some in (x, values))
     chunks = device.chunks(most)
-    bounds = None
+    bounds: ranges.Bounds = None
     if chunks > 1:
         bounds = ranges.chunked(ranges.by_work(begin[1:], max(device.parts, chunks)))
     elif device.splits(most, PARALLEL_ENTRIES):
