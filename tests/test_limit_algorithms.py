@@ -6,12 +6,14 @@ import inspect
 import re
 import tracemalloc
 
+import fake_cupy
 import numpy as np
 import pytest
 
 import bitblas as gb
 from bitblas import algorithms
 from bitblas import device as devices
+from bitblas.algorithms import _check as check
 from bitblas.algorithms import _memory, generators
 from bitblas.algorithms.communities import label_propagation as label_propagation_module
 from bitblas.config import config
@@ -185,3 +187,25 @@ def test_errors_of_memory_are_those_of_bitblas(monkeypatch):
             run()
     with pytest.raises(TypeError, match="max_iter"):
         algorithms.label_propagation(A, max_iter="many")
+
+
+def test_an_array_of_cupy_that_fails_in_an_algorithm(fake):
+    """CuPy's OutOfMemoryError, raised between statements, says what was needed."""
+    fake(free=1000)
+    with config.set(device="cuda"):
+
+        class OnGpu:
+            device = devices.get("cuda")
+
+        @check.on_its_device
+        def program(A, *, gb=None):
+            raise fake_cupy.OutOfMemoryError(123456)
+
+        @check.on_default_device
+        def generator(*, gb=None):
+            raise fake_cupy.OutOfMemoryError(123456)
+
+        for run in (lambda: program(OnGpu()), generator):
+            with pytest.raises(OutOfMemory, match="needs 123456 bytes on device 'cuda', 1000 are free") as error:
+                run()
+            assert isinstance(error.value.__cause__, fake_cupy.OutOfMemoryError)
