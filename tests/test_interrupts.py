@@ -11,6 +11,8 @@ import pytest
 
 import bitblas as gb
 from bitblas.device import cpu, ranges, threads
+from bitblas.device.table import RESUMED
+from bitblas.loop import Program, at_once
 from bitblas.verbs import weave
 
 N = 300
@@ -185,3 +187,73 @@ def test_work_that_is_not_long_is_launched_as_before():
     assert not isinstance(device.ranges(1 << 20, 1, fresh=True), ranges.Chunks)
     assert isinstance(device.ranges(ranges.LONG, 1, fresh=True), ranges.Chunks)
     assert not isinstance(device.ranges(ranges.LONG, 1), ranges.Chunks)
+
+
+@pytest.fixture
+def tables():
+    """Loops on the CPU are tables of kernels from their first round on."""
+    with at_once():
+        yield
+
+
+def symmetric(n, share):
+    """BOOL, so that it is its own transpose."""
+    some = np.random.default_rng(7).random((n, n)) < share
+    i, j = (some | some.T).nonzero()
+    return gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n, symmetric=True, format="csr")
+
+
+def spreading(A, rounds):
+    """x = A x, some rounds: the vector, and the program."""
+    x, t = gb.Vector.from_dense(np.ones(A.nrows)), gb.Vector(float, A.nrows)
+
+    def body(_):
+        t << A.mxv(x, gb.semiring.plus_second[gb.dtypes.FP64])
+        x << t.apply(gb.binary.times, right=1e-3)
+
+    return x, Program(body, while_=x, limit=rounds)
+
+
+def test_long_products_inside_of_a_loop(short, tables):
+    x, program = spreading(symmetric(N, 0.05), 4)
+    program.run()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ranges, "LONG", 1 << 60)
+        y, whole = spreading(symmetric(N, 0.05), 4)
+        whole.run()
+    assert x.isequal(y) and x.nvals == N
+    made = [one._turn.rounds.build.table for one in (program, whole)]
+    parts, wholes = (int(table.words[3]) for table in made)
+    assert parts > wholes, "expected a product in several operations"
+
+
+def test_a_round_pauses_inside_of_a_long_product(tables, monkeypatch):
+    """After 20 ms, with the next part of it to go on with; an interrupt there leaves vectors as they were."""
+    monkeypatch.setattr(ranges, "LONG", 1 << 16)
+    monkeypatch.setattr(ranges, "CHUNK", 1 << 16)
+    n = 3000
+    A = symmetric(n, 0.6)
+    with gb.config.set(threads=1):
+        x, program = spreading(A, 3)
+        assert program.run() == 3
+        wanted = x.dup()
+        made, turns = program._turn.rounds.build.table, []
+        loop = made.loop
+        x << 1.0
+        monkeypatch.setattr(made, "loop", lambda *args: (turns.append(int(made.state[RESUMED])), loop(*args))[1])
+        assert program.run() == 3 and x.isequal(wanted)
+        assert any(turns), "no part took long enough to pause"
+
+        def interrupted(*args):
+            if made.state[RESUMED]:
+                raise KeyboardInterrupt
+            return loop(*args)
+
+        monkeypatch.setattr(made, "loop", interrupted)
+        x << 1.0
+        before = x.dup()
+        with pytest.raises(KeyboardInterrupt):
+            program.run()
+        assert x.isequal(before)
+        monkeypatch.setattr(made, "loop", loop)
+        assert program.run() == 3 and x.isequal(wanted)
