@@ -78,7 +78,10 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.graph").Graph
     if name in ("algorithms", "compat", "graph", "io", "loop", "nx", "plots", "reorder", "ss", "viz"):
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    algorithms = importlib.import_module(f"{__name__}.algorithms").__all__
+    raise importlib.import_module(f"{__name__}.foreign_names").on_library(__name__, name, __all__, algorithms)
 
 
 def __dir__() -> list[str]:

@@ -194,7 +194,7 @@ def test_every_algorithm_is_a_method(roads):
     assert methods.names() == listed | {"bfs"} and listed < set(dir(roads))
     for name, program in methods.programs().items():
         doc = " ".join(inspect.getdoc(program).split())
-        needs = "(not checked)" in doc and "unless directed" not in doc
+        needs = ("structure (checked)" in doc or "structure is checked" in doc) and "unless directed" not in doc
         assert (name in methods.UNDIRECTED) == needs, name
         assert list(inspect.signature(getattr(roads, name)).parameters)[:1] != ["A"], name
         for parameter in inspect.signature(program).parameters:

@@ -43,7 +43,7 @@ def test_names_go_in_and_come_out_everywhere():
         numbers = Graph.from_edges([(u, v, 1.0) for u, v in edges], directed=directed)
         names = Graph(numbers.matrix, [name(v) for v in range(6)], directed=directed)
         for method, program in methods.programs().items():
-            if directed == (method in methods.UNDIRECTED) or (method in methods.DIRECTED and not directed):
+            if directed == (method in methods.UNDIRECTED) or method in methods.DIRECTED:
                 continue
             wanted = inspect.signature(program).parameters
             given = {key: value for key, value in GIVEN.items() if key in wanted}
@@ -58,6 +58,8 @@ def test_names_go_in_and_come_out_everywhere():
             assert found == by_name(getattr(numbers, method)(**given), name), method
     with pytest.raises(InvalidValue, match=r"topological_levels: expected a graph with directions.*Hint"):
         names.topological_levels()
+    chain = Graph(Graph.from_edges([(2, 0), (0, 1)]).matrix, ["v0", "v1", "v2"])  # the others refuse no cycle
+    assert dict(chain.topological_levels()) == {"v0": 1, "v1": 2, "v2": 0}
     for bad in (lambda: names.path("v0", "v2", weighted="miles"), lambda: names.degree(weighted="miles")):
         with pytest.raises(TypeError, match="weighted: expected True or False, got 'miles'"):
             bad()
@@ -74,3 +76,51 @@ def test_some_pairs_have_a_direction():
         best = score(top=1)
         assert len(best.to_dataframe()) == best.matrix.nvals
     assert len(star.sample_neighbors(["a"], 1, seed=1)) == 1
+
+
+def test_derived_graphs_keep_their_direction():
+    """Each pair once in the table and in degrees of an undirected one, whatever an algorithm's matrix holds."""
+    networkx = pytest.importorskip("networkx")
+    pairs = [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("d", "e"), ("e", "f")]
+    undirected, G = Graph.from_edges(pairs, directed=False), networkx.Graph(pairs)
+    directed, D = Graph.from_edges(pairs), networkx.DiGraph(pairs)
+    assert not undirected.ego_graph("d").directed and undirected.ego_graph("d").number_of_edges() == 2
+    derived = {
+        "ego_graph": lambda g: g.ego_graph("d"), "all_pairs_distances": lambda g: g.all_pairs_distances(),
+        "edge_betweenness_centrality": lambda g: g.edge_betweenness_centrality(), "jaccard": lambda g: g.jaccard(),
+        "overlap": lambda g: g.overlap(), "cosine": lambda g: g.cosine(), "subgraph": lambda g: g.subgraph("de"),
+        "with_vertices": lambda g: g.with_vertices("abcdefg"), "cosine of pairs": lambda g: g.cosine(pairs=g),
+    }  # fmt: skip
+    for name, make in derived.items():
+        once, each = make(undirected), make(directed)
+        assert not once.directed and once.matrix.isequal(once.matrix.T.new()), name
+        rows = once.to_dataframe()[["source", "target"]].to_numpy().tolist()
+        assert len({frozenset(row) for row in rows}) == len(rows) == once.number_of_edges() > 0, name
+        assert each.directed and each.number_of_edges() == each.matrix.nvals == len(each.to_dataframe()) > 0, name
+    assert directed.ego_graph("e").number_of_edges() == 1 and directed.ego_graph("e").degree()["e"] == 1
+    both = Graph.from_edges([("a", "b"), ("b", "a"), ("b", "c")])
+    for part in (both.ego_graph("a"), both.subgraph("ab"), Graph(both.matrix, both.labels).subgraph("ab")):
+        assert part.directed and part.number_of_edges() == 2 and part.degree()["a"] == 2
+    for g, of in ((undirected, G), (directed, D)):
+        found = g.edge_betweenness_centrality().to_networkx()
+        wanted = networkx.edge_betweenness_centrality(of, normalized=False)
+        assert {e: found.edges[e]["weight"] for e in found.edges} == pytest.approx(
+            {e: wanted[e] if e in wanted else wanted[e[::-1]] for e in found.edges}
+        )
+        lengths = dict(networkx.all_pairs_shortest_path_length(of))
+        found = g.all_pairs_distances().to_networkx()
+        assert all(found.edges[e]["weight"] == lengths[e[0]][e[1]] for e in found.edges)
+    some = undirected.edge_betweenness_centrality(sources=["a"]).to_networkx()
+    assert some.edges["a", "c"]["weight"] == 4 / 2 and some.edges["e", "f"]["weight"] == 1 / 2
+    assert undirected.jaccard(top=1).directed and undirected.maximum_flow("a", "f")[1].directed
+    assert all(hop.directed for hop in undirected.sample_neighbors(["a"], 2, seed=1))
+    assert not undirected.adamic_adar(pairs=[("d", "b"), ("b", "d")]).directed
+    with pytest.warns(UserWarning, match="each edge counts both ways"):
+        assert not directed.resource_allocation().directed
+
+
+def test_the_directions_of_another_weight_are_those_of_the_graph():
+    table = {"source": ["a", "b", "b"], "target": ["b", "a", "c"], "km": [1.0, 1.0, 2.0]}
+    graph = Graph.from_table(table, weight="km", attributes=["km"])
+    seen = Graph(graph.matrix, graph.labels, attributes={"part": graph.matrix.select("<", 2).new()})
+    assert graph.by("km").directed and seen.by("part").directed and seen.by("part").number_of_edges() == 2

@@ -22,7 +22,15 @@ MODULES = {
 # From the ground up; the longest name that fits a module says its floor. A module may import its own floor and below.
 FLOORS = (
     ("semirings", "_nx_bitblas"),
-    ("bitblas.atomic", "bitblas.exceptions", "bitblas.extras", "bitblas.later", "bitblas.status", "bitblas.table"),
+    (
+        "bitblas.atomic",
+        "bitblas.exceptions",
+        "bitblas.extras",
+        "bitblas.foreign_names",
+        "bitblas.later",
+        "bitblas.status",
+        "bitblas.table",
+    ),
     ("bitblas.kernels",),
     ("bitblas.device",),
     ("bitblas.config",),

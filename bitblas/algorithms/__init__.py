@@ -13,6 +13,7 @@ To add an algorithm, add its file and its import line here. The comment above a 
 `!m` is the complement of m, `A'` the transpose of A, `.*` the product entry by entry, `min=` an accumulation by min.
 """
 
+from ..foreign_names import on_library as _unknown
 from ._watch import Watch as Watch
 from .centrality.betweenness import betweenness_centrality, edge_betweenness_centrality
 from .centrality.closeness import closeness_centrality, harmonic_centrality
@@ -83,3 +84,7 @@ __all__ = [
     "sssp_tree", "strongly_connected_components", "topological_levels", "transitivity", "triangle_count",
     "triangles_per_edge", "triangles_per_vertex", "weakly_connected_components",
 ]  # fmt: skip
+
+
+def __getattr__(name):
+    raise _unknown(__name__, name, (), __all__)

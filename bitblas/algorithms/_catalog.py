@@ -26,7 +26,8 @@ communities = louvain(A)
 print(modularity(A, communities) > 0.1, len(set(communities.to_dense().tolist())) < 256)  # -> True True
 ```
 
-An undirected graph has each edge both ways. Weights count where an option `weighted` is True, False by default, and
+An undirected graph has each edge both ways; algorithms that need one refuse a matrix with an edge in one direction only
+(`A.ewise_add(A.T, "max").new()` has both). Weights count where an option `weighted` is True, False by default, and
 without such an option in shortest paths, spanning forests and flows. What an algorithm needs beyond a square matrix,
 its options, its errors and the type of its result stand in its docstring: `help(louvain)`.
 """

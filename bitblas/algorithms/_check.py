@@ -8,6 +8,7 @@ import operator
 import threading
 from numbers import Real
 
+from . import _memory as memory
 from . import _watch as watch
 
 KEPT = 8  # loops of an algorithm with a matrix on a GPU, whose capture takes milliseconds
@@ -18,14 +19,35 @@ def on_its_device(program):
 
     @functools.wraps(program)
     def run(A, *args, **options):
+        if hasattr(A, "matrix") and hasattr(A, "pagerank"):
+            raise _graph_given("A", program.__name__)
         gb = options["gb"] = library(options.get("gb"), A)
         if hasattr(A, "_unsplit") and (run_alone := A._unsplit(run, args, options)) is not None:
             return run_alone()  # on each rank, of a matrix in shares
-        device = getattr(getattr(A, "device", None), "name", None)  # python-graphblas knows no devices
-        if device is None or device == gb.config.device:
+        memory.foresee(program.__name__, A)
+        device = getattr(A, "device", None)  # python-graphblas knows no devices
+        if device is None or not hasattr(device, "guard"):
             return program(A, *args, **options)
-        with gb.config.set(device=device):
-            return program(A, *args, **options)
+        with device.guard:  # what the device raises of arrays between statements becomes an error of bitblas
+            if device.name == gb.config.device:
+                return program(A, *args, **options)
+            with gb.config.set(device=device.name):
+                return program(A, *args, **options)
+
+    return run
+
+
+def on_default_device(program):
+    """Decorates what makes a graph: what the device raises of arrays becomes an error of bitblas."""
+
+    @functools.wraps(program)
+    def run(*args, **options):
+        gb = library(options.get("gb"))
+        get = getattr(getattr(gb, "device", None), "get", None)
+        if get is None:
+            return program(*args, **options)
+        with get(gb.config.device).guard:
+            return program(*args, **options)
 
     return run
 
@@ -133,20 +155,68 @@ def library(gb, A=None):
     return gb
 
 
+def _graph_given(name, program=None):
+    """The error of a Graph in the place of its Matrix. program: the algorithm, which is a method of the Graph too."""
+    method = f"call the method, g.{program}(..), whose answers have the names of the vertices, or " if program else ""
+    return TypeError(f"argument {name}: expected a Matrix, got a Graph. Hint: {method}pass g.matrix.")
+
+
+def _maker(gb, A):
+    """How a Matrix is made of what another library has."""
+    libraries = {part.__module__.partition(".")[0] for part in type(A).__mro__}
+    own = gb.__name__ == "bitblas"
+    if "networkx" in libraries:
+        return "bitblas.io.from_networkx(G) makes one" if own else f"{gb.__name__}.io.from_networkx(G) makes one"
+    if hasattr(A, "tocoo"):
+        made = "from_scipy_sparse(S) makes one"
+        return f"bitblas.io.{made}" if own else f"{gb.__name__}.io.{made}"
+    if hasattr(A, "columns"):
+        return "bitblas.Graph.from_table takes a table; its attribute matrix is the Matrix"
+    if "igraph" in libraries:
+        return "bitblas.Graph.from_igraph takes it; its attribute matrix is the Matrix"
+    if hasattr(A, "ndim"):
+        return "build it with Matrix.from_dense, or Matrix.from_coo"
+    return "build it with Matrix.from_coo"
+
+
 def square(gb, A, name="A"):
     """The number of vertices of the graph whose adjacency matrix is A, the argument of that name."""
     # A transposed matrix is a class of its own, but its transpose is a Matrix again.
     if not isinstance(A, gb.Matrix) and not isinstance(getattr(A, "T", None), gb.Matrix):
-        raise TypeError(
-            f"argument {name}: expected a {gb.__name__} Matrix, got {_kind(A)}. "
-            f"Hint: the keyword gb= names the library that it belongs to; build it with Matrix.from_coo."
-        )
+        if hasattr(A, "matrix") and hasattr(A, "pagerank"):
+            raise _graph_given(name)
+        made = "the keyword gb= names the library that it belongs to" if hasattr(A, "nvals") else _maker(gb, A)
+        raise TypeError(f"argument {name}: expected a {gb.__name__} Matrix, got {_kind(A)}. Hint: {made}.")
     if A.nrows != A.ncols:
         raise gb.exceptions.DimensionMismatch(
             f"argument {name}: expected a square adjacency matrix, got {A.nrows} rows and {A.ncols} columns. "
             f"Hint: give the number of vertices as both nrows= and ncols=."
         )
     return A.nrows
+
+
+def symmetric(gb, A, name="A"):
+    """`square`, of a matrix that has an entry (j, i) for each entry (i, j); InvalidValue for others. bitblas looks once
+    and keeps the answer with the matrix."""
+    n = square(gb, A, name)
+    if not _is_symmetric(gb, A):
+        raise gb.exceptions.InvalidValue(
+            f"argument {name}: expected a symmetric matrix, with each edge as (i, j) and (j, i), got one whose "
+            f"{A.nvals} entries are not all there in both directions. "
+            f"Hint: A.ewise_add(A.T, 'max').new() has each edge both ways; of a Graph, g.to_undirected()."
+        )
+    return n
+
+
+def _is_symmetric(gb, A):
+    """Whether the structure of the square A is that of its transpose."""
+    if hasattr(A, "is_symmetric"):  # in shares of ranks
+        return A.is_symmetric(values=False)
+    base = A if isinstance(A, gb.Matrix) else A.T
+    if hasattr(base, "_store"):
+        return base._store.structure.symmetric
+    both = gb.binary.pair[gb.dtypes.BOOL](A & A.T).new()
+    return both.nvals == A.nvals
 
 
 def vertex(gb, name, value, n):

@@ -1,5 +1,7 @@
 """Degrees, parts of graphs, and graphs of edges."""
 
+from ._memory import room_here
+
 
 def degrees(A, gb):
     """The number of entries in each row of A: an array of INT64."""
@@ -27,6 +29,7 @@ def among(A, v, gb):
 
 def numbers(n, gb):
     """0 to n - 1: an array of INT64."""
+    room_here(gb, f"numbers of {n} places", 16 * n)
     return gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new().to_dense().astype("int64")
 
 

@@ -42,7 +42,9 @@ class Guard:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if error is not None and isinstance(error, self.device.errors):
-            self.device.fail(error)
+            seen = self.device.explained(error)
+            if seen is not error:  # others go on as they are
+                raise seen from error
 
 
 class Device(ABC):
@@ -117,11 +119,21 @@ class Device(ABC):
         """Whether they share the units of a kernel: where the host runs it, from `least` of `work` on."""
         return False
 
-    def ranges(self, n: int, least: int, *, work: int | None = None, parts: int | None = None) -> Bounds:
-        """Even ranges of n units; None for one range, where `work` (without it, n) is below `least`."""
-        if not self.splits(n if work is None else work, least):
-            return None
-        return ranges.even(n, self.parts if parts is None else parts)
+    def ranges(
+        self, n: int, least: int, *, work: int | None = None, parts: int | None = None, fresh: bool = False
+    ) -> Bounds:
+        """Even ranges of n units; None for one range, where `work` (without it, n) is below `least`. fresh: whether
+        outputs are new arrays, so that an interrupt may end the launch: then those of long work are Chunks."""
+        work = n if work is None else work
+        parts = self.parts if parts is None else parts
+        if fresh and (chunks := self.chunks(work)) > 1:
+            return ranges.chunked(ranges.even(n, min(n, max(parts, chunks))))
+        return ranges.even(n, parts) if self.splits(work, least) else None
+
+    def chunks(self, work: int, least: int = 0) -> int:
+        """Ranges that long work is divided into, so that it can be interrupted: where the host runs it. 1 for other
+        work. least: the work of a range, unless CHUNK is more."""
+        return 1
 
     @abstractmethod
     def source(self, variant: Variant) -> str:

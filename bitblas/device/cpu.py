@@ -14,8 +14,10 @@ from semirings.cached import cached_property
 
 from ..kernels.calls import OTHERS
 from ..kernels.prologue import Variant
-from . import forks, jit, native, objects, targets, threads, tracing
+from . import forks, jit, native, objects, ranges, targets, threads, tracing
 from .base import Device
+
+GROUP_SECONDS = 0.1  # that a kernel of long work runs between two looks at signals
 
 
 def _unknown(*args: Any) -> int:
@@ -61,6 +63,19 @@ def callable_for(function: int, signature: Sequence[str]) -> Callable[..., int]:
     return native.plain_callable_of(found("share"), function, signature)
 
 
+def in_groups(limits: np.ndarray, run: Callable[[np.ndarray], None], in_turn: bool = False) -> None:
+    """run(limits of some ranges), for one group of ranges after the other, as many as take GROUP_SECONDS: between two
+    groups Python looks at its signals. in_turn: one range at a time."""
+    most = 1 if in_turn else threads.most_ranges()
+    first, count, last = 0, min(most, 2 * threads.count()), len(limits) - 1
+    while first < last:
+        begin = time.perf_counter()
+        run(limits[first : first + count + 1])
+        taken = time.perf_counter() - begin
+        first += count
+        count = max(1, min(most, 2 * count, int(count * GROUP_SECONDS / max(taken, 1e-6))))
+
+
 @functools.cache
 def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
     quick, known = _unknown, dict[tuple[str, ...], Callable[..., int]]()
@@ -71,12 +86,20 @@ def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
         elif bounds is None or len(bounds) < 3:
             if said := quick(n, *args):
                 settle(said, n, args)
+        elif isinstance(bounds, ranges.Chunks):
+            if not threads.settled:
+                threads.settle(library())
+            in_groups(np.asarray(bounds), lambda group: shared(group, args), isinstance(bounds, ranges.InTurn))
         else:
             if not threads.settled:
                 threads.settle(library())
             bounds = threads.limited(bounds)
             if said := quick(bounds, *args):
                 settle(said, bounds, args)
+
+    def shared(limits: np.ndarray, args: tuple[Any, ...]) -> None:
+        if said := quick(limits, *args):
+            settle(said, limits, args)
 
     def settle(said: int, units: Any, args: tuple[Any, ...]) -> None:
         """For the first call, for arguments of other types than the last call's, and for what goes wrong."""
@@ -134,6 +157,9 @@ class Cpu(Device):
     @cached_property
     def picked_bytes(self) -> int:
         return targets.PICKED_BYTES.get(targets.best(targets.host()) or "", 0)
+
+    def chunks(self, work: int, least: int = 0) -> int:
+        return ranges.chunks_of(work, least)
 
     def splits(self, work: int, least: int) -> bool:
         return work >= least and threads.count() > 1

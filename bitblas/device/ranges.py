@@ -10,6 +10,31 @@ import numpy as np
 
 Bounds = np.ndarray | None  # None: one range
 
+# Work (entries, products) from which a launch on the CPU runs some of its ranges at a time, so that Python looks at its
+# signals between, and of each range then: a range takes 2 to 20 ms. Less work is over in about 0.2 s.
+LONG = 1 << 25
+CHUNK = 1 << 21
+
+
+class Chunks(np.ndarray):
+    """The limits of ranges of long work. Ctrl-C may end a launch between two of them: its outputs must be new arrays,
+    which are then lost."""
+
+
+class InTurn(Chunks):
+    """The same of a kernel whose ranges write to the same places: one at a time, in their order."""
+
+
+def chunked(limits: np.ndarray, kind: type[Chunks] = Chunks) -> Chunks:
+    """Limits of ranges as those of long work."""
+    return limits.view(kind)
+
+
+def chunks_of(work: int, least: int = 0) -> int:
+    """How many ranges long work is divided into; 1 if it is not long. least: the work of a range, unless CHUNK is
+    more."""
+    return -(-work // max(CHUNK, least)) if work >= LONG else 1
+
 
 @functools.lru_cache(1 << 8)  # statements on vectors of one size ask for the same ranges each time
 def even(n: int, parts: int) -> np.ndarray:

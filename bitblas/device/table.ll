@@ -4,7 +4,8 @@
 ; the address of `share`, the operations of a round; then seven words for each operation, copy after copy: the kernel, its
 ; slots, the limits of its ranges, how many ranges; the address of a number (0: none), and what that has to be for the
 ; operation to run; the address of a number that is not 0 where it has only paused (0: it never does), as a loop inside
-; may, for `rounds` is a kernel too. The state: the round, the limit of rounds, the copy whose turn it is, a fault (not 0:
+; may, for `rounds` is a kernel too (1: a part of long work, after which the loop looks at the clock and may pause, with
+; the next operation to go on with). The state: the round, the limit of rounds, the copy whose turn it is, a fault (not 0:
 ; the loop is over), whether the loop only pauses, after {NANOSECONDS}, so that Python may look at its signals, a number
 ; that is not ours, and the operation that paused (0: none), with which the round goes on.
 
@@ -111,7 +112,20 @@ fair:
   %waits.at.at = getelementptr i64, ptr %it, i64 6
   %waits.at = load ptr, ptr %waits.at.at
   %never = icmp eq ptr %waits.at, null
-  br i1 %never, label %next, label %inner
+  br i1 %never, label %next, label %maybe
+maybe:
+  %waits.number = ptrtoint ptr %waits.at to i64
+  %part = icmp eq i64 %waits.number, 1
+  br i1 %part, label %clock, label %inner
+clock:
+  %time.part = call i64 @now()
+  %took.part = sub i64 %time.part, %begin
+  %long.part = icmp sgt i64 %took.part, {NANOSECONDS}
+  br i1 %long.part, label %stop, label %next
+stop:
+  %k.after = add i64 %k, 1
+  store i64 %k.after, ptr %resumed.at
+  br label %pause
 inner:
   %waits = load i64, ptr %waits.at
   %ended.inside = icmp eq i64 %waits, 0

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.prologue import Variant
-from . import native, objects, threads
+from . import native, objects, ranges, threads
 from .cpu import callable_for, code, library
 
+TOGETHER = 4  # ranges of long work for each thread, that run between two looks at the clock
+LOOKS = 1  # in the place of a pause's address: a part of long work
 NANOSECONDS = 20_000_000  # after which a loop comes back to Python, which looks whether it is interrupted
 # Numbers of the state. INDEX: which one led nowhere; RESUMED: the operation with which a round goes on that paused.
 ROUND, LIMIT, COPY, FAULT, INDEX, PAUSES, RESUMED = 0, 1, 2, 3, 5, 4, 6
@@ -73,25 +75,36 @@ class Table:
         self.condition, self.state = condition, state
         self.kept: list[Any] = [copies]  # what the table points to
         found = library()
-        numbers = [len(copies), condition.ctypes.data, found("share"), len(copies[0])]
-        for operation in (operation for copy in copies for operation in copy):
-            numbers += self._loop(operation) if isinstance(operation, Loop) else self._kernel(operation)
+        rows = [
+            [words for op in copy for words in (self._loop(op) if isinstance(op, Loop) else self._kernel(op))]
+            for copy in copies
+        ]
+        numbers = [len(copies), condition.ctypes.data, found("share"), len(rows[0])]
+        numbers += [number for row in rows for words in row for number in words]
         self.words = np.array(numbers, np.int64)
         self.loop = callable_for(_rounds(), ("int64[]", "int64[]"))
 
-    def _kernel(self, operation: Operation) -> list[int]:
-        slots, bounds = operation.slots(), threads.limited(operation.bounds)
+    def _kernel(self, operation: Operation) -> list[list[int]]:
+        """The words of an operation; of long work those of its parts, some ranges each."""
+        slots, bounds, looks, each = operation.slots(), threads.limited(operation.bounds), 0, 1 << 62
+        if isinstance(bounds, ranges.Chunks):
+            bounds, looks = np.asarray(bounds), LOOKS
+            each = min(TOGETHER * threads.count(), threads.most_ranges())
         when = (0, 0) if operation.when is None else (operation.when[0].ctypes.data, operation.when[1])
         self.kept += (slots, bounds)
-        function = code(operation.variant, operation.signature)
-        return [function, slots.ctypes.data, bounds.ctypes.data, len(bounds) - 1, *when, 0]
+        function, last = code(operation.variant, operation.signature), len(bounds) - 1
+        at, wide = bounds.ctypes.data, bounds.itemsize
+        return [
+            [function, slots.ctypes.data, at + wide * first, min(each, last - first), *when, looks]
+            for first in range(0, max(1, last), each)
+        ]
 
-    def _loop(self, loop: Loop) -> list[int]:
+    def _loop(self, loop: Loop) -> list[list[int]]:
         inner, bounds = Table(*loop), np.array([0, 1], np.int64)
         slots = np.array([inner.words.ctypes.data, 0, inner.state.ctypes.data, 0], np.int64)
         self.kept += (inner, slots, bounds)
         pauses = inner.state[PAUSES:].ctypes.data
-        return [_rounds(), slots.ctypes.data, bounds.ctypes.data, 1, 0, 0, pauses]
+        return [[_rounds(), slots.ctypes.data, bounds.ctypes.data, 1, 0, 0, pauses]]
 
     def run(self) -> None:
         """The rounds until the condition fails; ROUND is then the number of the first that did not run."""

@@ -53,6 +53,11 @@ def limited(bounds: Any) -> Any:
     return bounds[[k * parts // most for k in range(most + 1)]]
 
 
+def most_ranges() -> int:
+    """Ranges that one call may have the calling thread share: as many as threads, if their number is limited."""
+    return _limit.number or 1 << 30
+
+
 def choose(number: int | None) -> None:
     """Set what `count` says; None: as at the start."""
     global _chosen, settled

@@ -25,6 +25,6 @@ def is_symmetric(
     sums = device.xp.zeros(max(1, n), "uint64")
     types = ("PTR", lookup_dtype(ptr.dtype)), ("COL", lookup_dtype(col_type))
     kernel = device.kernel(Variant(f"formats/{family}/mirror", types, (*constants, ("CHUNK", chunk), ("LANES", 32))))
-    bounds = device.ranges(n, PARALLEL, work=nvals, parts=device.threads)
+    bounds = device.ranges(n, PARALLEL, work=nvals, parts=device.threads, fresh=True)
     kernel(n, units, items, ptr, col, *more, sums, bounds=bounds)
     return int(sums.sum()) == 0

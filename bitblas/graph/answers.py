@@ -46,8 +46,11 @@ class Values(Mapping[Any, Any]):
         return self._entries
 
     def __getitem__(self, label: Any) -> Any:
-        """The value of a vertex. KeyError where it has none, InvalidValue for what is no vertex."""
-        at = self._place(self.graph.vertex(label))
+        """The value of a vertex. KeyError where it has none, and for what is no vertex; `get` has a default then."""
+        try:
+            at = self._place(self.graph.vertex(label))
+        except InvalidValue as error:
+            raise KeyError(str(error)) from None
         if at is None:
             raise KeyError(f"{label!r} {self.absent}")
         return self._value(self.entries[1][at].item())
@@ -62,7 +65,7 @@ class Values(Mapping[Any, Any]):
         return at if at < len(index) and index[at] == number else None
 
     def __iter__(self) -> Iterator[Any]:
-        return map(self.graph.label, self.entries[0].tolist())
+        return map(self.graph._name, self.entries[0].tolist())
 
     def __len__(self) -> int:
         return int(self.vector.nvals)
@@ -77,7 +80,7 @@ class Values(Mapping[Any, Any]):
 
     def largest(self, count: int = 10) -> list[tuple[Any, Any]]:
         """Pairs of a name and its value, of the largest values, the largest first; of equal ones in their order."""
-        return [(self.graph.label(int(v)), self._value(x)) for v, x in zip(*self._first(-1, count))]
+        return [(self.graph._name(int(v)), self._value(x)) for v, x in zip(*self._first(-1, count))]
 
     def max(self) -> Any:
         """The largest value. InvalidValue where no vertex has one, TypeError of values that are vertices; so below."""
@@ -109,7 +112,7 @@ class Values(Mapping[Any, Any]):
 
     def smallest(self, count: int = 10) -> list[tuple[Any, Any]]:
         """As `largest`, of the smallest values, the smallest first."""
-        return [(self.graph.label(int(v)), self._value(x)) for v, x in zip(*self._first(1, count))]
+        return [(self.graph._name(int(v)), self._value(x)) for v, x in zip(*self._first(1, count))]
 
     def way(self, label: Any) -> list[Any]:
         """Of parents, as bfs_parents and sssp_tree give them: the names on the way from the source to a vertex.
@@ -122,7 +125,7 @@ class Values(Mapping[Any, Any]):
             way.append(parents[way[-1]])
             if len(way) > len(parents):  # mates of a matching, for one
                 raise InvalidValue("expected parents, which lead to a source, got values that lead around in a circle")
-        return [self.graph.label(vertex) for vertex in reversed(way)]
+        return [self.graph._name(vertex) for vertex in reversed(way)]
 
     def groups(self) -> dict[Any, list[Any]]:
         """The names that share a value, by the value; the largest group first."""
@@ -131,7 +134,7 @@ class Values(Mapping[Any, Any]):
         order = np.argsort(which, kind="stable")
         parts = np.split(index[order], np.cumsum(np.bincount(which, minlength=len(kinds)))[:-1]) if len(index) else []
         found = [
-            (self._value(k), [self.graph.label(v) for v in part.tolist()]) for k, part in zip(kinds.tolist(), parts)
+            (self._value(k), [self.graph._name(v) for v in part.tolist()]) for k, part in zip(kinds.tolist(), parts)
         ]
         return dict(sorted(found, key=lambda pair: -len(pair[1])))
 
@@ -143,7 +146,7 @@ class Values(Mapping[Any, Any]):
         return pandas.DataFrame({"vertex": list(self), name: value})
 
     def _value(self, value: Any) -> Any:
-        return self.graph.label(value) if self.vertices else value
+        return self.graph._name(value) if self.vertices else value
 
     def _first(self, sign: int, count: int) -> tuple[Any, Any]:
         try:

@@ -65,7 +65,7 @@ def edge_table(graph: Graph) -> dict[str, Any]:
     for name, A in matrices.items():
         rows, cols, values = host_coo(A)
         if not found:
-            found = {end: [graph.label(v) for v in at.tolist()] for end, at in (("source", rows), ("target", cols))}
+            found = {end: [graph._name(v) for v in at.tolist()] for end, at in (("source", rows), ("target", cols))}
         if len(values) != len(found["source"]):
             raise InvalidValue(f"attribute {name!r}: expected a value at every edge, got {len(values)}")
         found[name] = values
@@ -138,6 +138,11 @@ def has_every_reverse(A: Any, *, loops: bool = False) -> bool:
     if not A._stored.structure.symmetric or not (A._stored.iso or A.isequal(A.T.new())):
         return False
     return loops or A.select(gb.select.diag).new().nvals < A.nvals
+
+
+def is_symmetric(A: Any) -> bool:
+    """Whether the structure of a square Matrix is that of its transpose: found once, and kept with it."""
+    return bool(A.is_symmetric(values=False) if hasattr(A, "is_symmetric") else A._store.structure.symmetric)
 
 
 def holds_names(graph: Graph, kind: str) -> bool:

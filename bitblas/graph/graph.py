@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..core.above import above
-from ..exceptions import DimensionMismatch, InvalidValue
+from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 from . import arguments, edges, given, methods
 
 if TYPE_CHECKING:
@@ -178,7 +181,9 @@ class Graph(Methods, metaclass=methods.Named):
             return number
         try:
             number = int(label)
-        except (TypeError, ValueError):
+            if not isinstance(label, str) and number != label:  # int() cuts 1.5 to 1
+                raise ValueError
+        except (TypeError, ValueError, OverflowError):
             raise InvalidValue(f"expected the number of a vertex, got {label!r}") from None
         if not 0 <= number < self.matrix.nrows:
             raise InvalidValue(f"expected a vertex in 0..{self.matrix.nrows - 1}, got {number}")
@@ -194,14 +199,26 @@ class Graph(Methods, metaclass=methods.Named):
         return next(known, None)
 
     def label(self, vertex: int) -> Any:
-        """The name of a vertex: its label, or its number where there are none."""
+        """The name of a vertex, from its number: its label, or the number where there are none. IndexOutOfBound for a
+        number that no vertex has, TypeError for what is no integer."""
+        if isinstance(vertex, bool | np.bool_) or not hasattr(vertex, "__index__"):
+            known = f"; vertex({vertex!r}) is the number of that name" if vertex in self else ""
+            raise TypeError(f"vertex: expected the number of a vertex, got {vertex!r}{known}")
+        number, n = operator.index(vertex), self.matrix.nrows
+        if not 0 <= number < n:
+            expected = f"the number of a vertex, 0 to {n - 1}" if n else "a graph with vertices"
+            raise IndexOutOfBound(f"vertex: expected {expected}, got {number}")
+        return self._name(number)
+
+    def _name(self, vertex: int) -> Any:
+        """`label` of a number that is known to be one."""
         return vertex if self.labels is None else self.labels[vertex]
 
     def neighbors(self, label: Any) -> list[Any]:
         """The names of the vertices to which a vertex has an edge."""
         from ..io.build import host_coo
 
-        return [self.label(k) for k in host_coo(self.matrix[self.vertex(label), :].new())[0].tolist()]
+        return [self._name(k) for k in host_coo(self.matrix[self.vertex(label), :].new())[0].tolist()]
 
     def has_edge(self, source: Any, target: Any) -> bool:
         """Whether there is an edge from one vertex to another. InvalidValue for what is no vertex."""
@@ -243,7 +260,7 @@ class Graph(Methods, metaclass=methods.Named):
         if attribute not in self.attributes:
             known = f"expected one of {', '.join(self.attributes)}" if self.attributes else "the graph has none"
             raise InvalidValue(f"attribute: {known}, got {attribute!r}; from_table(.., attributes=[..]) takes columns")
-        return Graph._of_names(self.attributes[attribute], self.labels, directed=self._directed)
+        return Graph._of_names(self.attributes[attribute], self.labels, directed=self.directed)
 
     def subgraph(self, labels: Iterable[Any]) -> Graph:
         """The graph of some vertices, in the order given, and the edges between them."""
@@ -251,7 +268,7 @@ class Graph(Methods, metaclass=methods.Named):
         part = lambda A: A[of, of].new()
         names = None if self.labels is None else [self.labels[k] for k in of]
         more = {name: part(A) for name, A in self.attributes.items()}
-        return Graph._of_names(part(self.matrix), names, directed=self._directed, attributes=more)
+        return Graph._of_names(part(self.matrix), names, directed=self.directed, attributes=more)
 
     def with_vertices(self, names: Iterable[Hashable]) -> Graph:
         """The same edges between these vertices, of which some may have none. InvalidValue if a vertex of the graph is
@@ -263,11 +280,16 @@ class Graph(Methods, metaclass=methods.Named):
         ("plus", "max", "first", ..) makes of both; the first is that of the edge from the vertex that comes first.
         Sums and products of small integers are INT64. Raises InvalidValue for a dup_op that is none or that values of
         this type do not have, and for a sum that 64 bits do not hold."""
-        if self._directed is False:
+        if self._directed is False and self._has_both_ways():
             edges.check_joins(self.matrix, dup_op)
             return self
         more = {name: edges.both_ways(A, dup_op) for name, A in self.attributes.items()}
         return Graph._of_names(edges.both_ways(self.matrix, dup_op), self.labels, directed=False, attributes=more)
+
+    def _has_both_ways(self) -> bool:
+        """Whether each edge is there in both directions, as `directed=False` says without a check."""
+        A = self.matrix
+        return A.nrows == A.ncols and all(edges.is_symmetric(X) for X in (A, *self.attributes.values()))
 
     # ---- to other things ----
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import foreign_names
 from ..exceptions import GraphblasException, InvalidValue, warn
 from . import arguments, edges
 from .answers import Values
@@ -36,15 +37,23 @@ UNDIRECTED = frozenset({
 })  # fmt: skip
 # Those that have no answer where every edge leads both ways.
 DIRECTED = frozenset({"topological_levels"})
-# Those whose matrix is symmetric whatever the options: a few pairs, or the best of each vertex, are not.
+# Those whose matrix is symmetric whatever the options.
 SYMMETRIC = frozenset({"bipartite_projection", "k_core", "k_truss", "minimum_spanning_forest", "triangles_per_edge"})
+# Those whose matrix says something of each pair of vertices, or each edge: of an undirected graph it is undirected too.
+# `top`, the best of each vertex, has a direction; so have pairs given one way, flows, samples, and a condensation.
+OF_PAIRS = frozenset({
+    "adamic_adar", "all_pairs_distances", "cosine", "edge_betweenness_centrality", "ego_graph", "jaccard", "overlap",
+    "resource_allocation",
+})  # fmt: skip
 # Programs whose values are the numbers of classes.
 CLASSES = frozenset({"bipartite_sides", "coloring", "label_propagation", "leiden", "louvain", "markov_clustering"})
 CLASSES |= {name for name in GIVE_VERTICES if name.endswith("_components")}
 OF_METHODS = """As a method of a Graph: A is its matrix. Vertices go in by their names, `source="Anna"`, and come out by
 them: for a Vector comes `Values`, a mapping from names, for a Matrix of the same vertices a Graph, for one with a row
-for each source a dictionary of Values. personalization and labels may be dictionaries by name, `{"Anna": 1.0}`, or
-Values; pairs may be a list of pairs of names. weighted takes True: `by("lanes")` is the graph with another weight."""
+for each source a dictionary of Values. Such a Graph is undirected, with each pair of vertices once, if this one is or
+counts as such; the best of each vertex (top), pairs given in one direction, flows and samples are directed.
+personalization and labels may be dictionaries by name, `{"Anna": 1.0}`, or Values; pairs may be a list of pairs of
+names. weighted takes True: `by("lanes")` is the graph with another weight."""
 A_ROW_EACH = {"distances_from_each": "sources", "levels_from_each": "sources"}  # a row for each vertex of that argument
 
 
@@ -52,37 +61,10 @@ A_ROW_EACH = {"distances_from_each": "sources", "levels_from_each": "sources"}  
 FROM_SOURCE = frozenset({"bfs_levels", "bfs_parents", "distances_from_each", "levels_from_each", "sssp", "sssp_tree"})
 
 
-# What is here in the place of names that other libraries have.
-ELSEWHERE = {
-    "add_edge": "a Graph is made of all its edges at once: Graph.from_edges",
-    "adj": "neighbors(name) lists those of a vertex", "degrees": "degree() counts the edges of each",
-    "add_node": "a Graph is made of all its edges at once: Graph.from_edges",
-    "number_of_nodes": "len(g) is the number of vertices", "order": "len(g) is the number of vertices",
-    **dict.fromkeys(
-        ("union", "compose", "merge", "add"),
-        "tables put together make one: Graph.from_table(pandas.concat([g.to_dataframe(), h.to_dataframe()]), ..)",
-    ),
-    **dict.fromkeys(
-        ("select", "filter", "edge_subgraph"),
-        "Graph(g.matrix.select('>=', 0.7).new(), g.labels) has some edges, subgraph(names) some vertices",
-    ),
-    **dict.fromkeys(("remove", "remove_node", "without", "drop"), "subgraph(names) is the graph of those that stay"),
-    **dict.fromkeys(("relabel", "rename", "relabel_nodes"), "Graph(g.matrix, names) has other names"),
-    "is_connected": "connected_components().groups() has them all, one where it is connected",
-    "density": "number_of_edges() and len(g) make it", "to_numpy": "matrix.to_dense(0) is the array",
-    "weight": "matrix[g.vertex(a), g.vertex(b)].value is that of an edge",
-    "from_pandas": "Graph.from_table(df, 'source', 'target', 'weight') takes a DataFrame",
-    "draw": "bitblas.plots.graph(g)", "edges": "to_dataframe() lists them", "nodes": "vertices has them",
-    "shortest_path": "path(source, target) has its vertices, sssp(source) the lengths",
-}  # fmt: skip
-
-
-def instead_of(name: str) -> str:
-    """What may be meant by a name that a Graph does not have."""
-    if name in ELSEWHERE:
-        return ELSEWHERE[name]
-    near = difflib.get_close_matches(name, names(), 2)
-    return f"{' or '.join(near)} may be what is meant" if near else "dir(g) lists what there is"
+def instead_of(name: str, kind: type) -> str:
+    """A hint for a name that a Graph, of that class, does not have."""
+    own = {*names(), *(one for one in type.__dir__(kind) if not one.startswith("_"))}
+    return foreign_names.hint(name, foreign_names.GRAPH, own, method=True) or "dir(g) lists what there is"
 
 
 @functools.cache
@@ -101,19 +83,18 @@ def names() -> set[str]:
     return {*programs(), *SHORT}
 
 
-def known(name: str) -> str:
+def known(name: str, kind: type) -> str:
     """The algorithm that a method of this name is. AttributeError where there is none."""
     name = SHORT.get(name, name)
     if name.startswith("_") or name not in programs():
-        raise AttributeError(
-            f"Graph has no attribute, and bitblas.algorithms no algorithm, {name!r}; {instead_of(name)}"
-        )
+        text = f"Graph has no attribute, and bitblas.algorithms no algorithm, {name!r}"
+        raise foreign_names.MissingAttribute(text, name, functools.partial(instead_of, name, kind))
     return name
 
 
 def method(graph: Graph, name: str) -> Callable[..., Any]:
     """An algorithm as a method of this graph. AttributeError for a name that is none."""
-    return MethodType(of_class(known(name)), graph)
+    return MethodType(of_class(known(name, type(graph))), graph)
 
 
 @functools.cache
@@ -148,6 +129,8 @@ def of_class(name: str) -> Callable[..., Any]:
             answer = program(*given.args, **given.kwargs)
         except (GraphblasException, TypeError) as error:
             raise _by_name(graph, error) from None
+        if name == "topological_levels":
+            _check_acyclic(graph, answer)
         parts = [named(graph, name, part, given.arguments) for part in answer] if isinstance(answer, tuple) else None
         if parts is None:
             return named(graph, name, answer, given.arguments)
@@ -168,7 +151,7 @@ class Named(type):
     if not TYPE_CHECKING:
 
         def __getattr__(cls, name):
-            return of_class(known(name))
+            return of_class(known(name, cls))
 
     def __dir__(cls) -> list[str]:
         return [*type.__dir__(cls), *names()]
@@ -181,7 +164,7 @@ def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any
         reached = {"absent": _unreached(graph, given)} if name in FROM_SOURCE else {}
         return Values(graph, answer, vertices=name in GIVE_VERTICES, classes=name in CLASSES, **reached)
     if isinstance(answer, list):  # a cycle
-        return [graph.label(vertex) for vertex in answer]
+        return [graph._name(vertex) for vertex in answer]
     if not hasattr(answer, "nrows"):
         return answer
     if name == "condensation":
@@ -190,13 +173,42 @@ def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any
         return dict(zip(graph.vertices, map(tuple, answer.to_dense().tolist())))
     if name in A_ROW_EACH:
         return {
-            graph.label(v): Values(graph, answer[k, :].new(), absent=_unreached(graph, {"source": v}))
+            graph._name(v): Values(graph, answer[k, :].new(), absent=_unreached(graph, {"source": v}))
             for k, v in enumerate(given[A_ROW_EACH[name]])
         }
     if name in GIVE_VERTICES or name == "color_classes":  # a row is a walk, or a set
         return _rows(graph, answer, vertices=name in GIVE_VERTICES)
-    looked_at = name == "ego_graph" or name in UNDIRECTED - SYMMETRIC
-    return made(answer, graph.labels, directed=None if looked_at else name not in UNDIRECTED)
+    if name in SYMMETRIC:
+        return made(answer, graph.labels, directed=False)
+    both_ways = name in OF_PAIRS and (not graph.directed or name in UNDIRECTED) and given.get("top") is None
+    pairs = given.get("pairs")
+    if not both_ways or (pairs is not None and made(pairs).directed):  # pairs in one direction keep it
+        return made(answer, graph.labels, directed=True)
+    return made(_of_edges(name, answer), graph.labels, directed=False)
+
+
+def _check_acyclic(graph: Graph, levels: Any) -> None:
+    """InvalidValue unless each vertex has a topological level."""
+    if missing := len(graph) - levels.nvals:
+        from ..io.build import host_coo
+
+        without = np.setdiff1d(np.arange(len(graph)), host_coo(levels)[0])[:3]
+        some = ", ".join(repr(graph._name(vertex)) for vertex in without.tolist())
+        raise InvalidValue(
+            f"topological_levels: expected a graph without cycles, got one with {missing} of {len(graph)} vertices on "
+            f"or behind cycles: {some}{', ..' if missing > 3 else ''}. Hint: strongly_connected_components().groups() "
+            "has the vertices of each cycle together, condensation() is a graph of these groups, which has no cycles."
+        )
+
+
+def _of_edges(name: str, answer: Any) -> Any:
+    """The values of undirected edges, of those of their two directions, which are equal but for rounding. Of some
+    sources, betweenness is the mean of both, as NetworkX says it of a Graph."""
+    if name != "edge_betweenness_centrality":
+        return edges.both_ways(answer)
+    both = answer.ewise_add(answer.T, "plus").new()
+    both << both.apply("times", right=0.5)
+    return both
 
 
 def _unreached(graph: Graph, given: Mapping[str, Any]) -> str:
@@ -204,7 +216,7 @@ def _unreached(graph: Graph, given: Mapping[str, Any]) -> str:
     source = given["source"]
     limit = "" if given.get("depth_limit") is None else f" by {given['depth_limit']} edges"
     several = isinstance(source, list)
-    return f"cannot be reached from {'any of the sources' if several else repr(graph.label(source))}{limit}"
+    return f"cannot be reached from {'any of the sources' if several else repr(graph._name(source))}{limit}"
 
 
 def _option_meant(options: Mapping[str, Any], signature: inspect.Signature) -> str:
@@ -223,7 +235,7 @@ def _by_name(graph: Graph, error: Exception) -> Exception:
     text = str(error).replace("argument A: expected a square adjacency matrix", "expected a square matrix")
     text = text.replace("argument A:", "the graph:")
     if way := getattr(error, "way", None):
-        text = text.replace(" -> ".join(map(str, way)), " -> ".join(str(graph.label(vertex)) for vertex in way))
+        text = text.replace(" -> ".join(map(str, way)), " -> ".join(str(graph._name(vertex)) for vertex in way))
     return error if text == str(error) else type(error)(text)
 
 
@@ -233,4 +245,4 @@ def _rows(graph: Graph, table: Any, vertices: bool) -> list[list[Any]]:
 
     rows, cols, values = host_coo(table)
     parts = np.split(values if vertices else cols, np.searchsorted(rows, np.arange(1, table.nrows)))
-    return [[graph.label(v) for v in part.tolist()] for part in parts]
+    return [[graph._name(v) for v in part.tolist()] for part in parts]

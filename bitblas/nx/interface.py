@@ -14,6 +14,8 @@ import networkx as nx
 from networkx.utils.backends import _registered_algorithms
 
 from _nx_bitblas.table import HEAVY, LITTLE, MADE, NEAR, OWN, ROUTE, SCAN, SEARCH, SOME, TABLE
+from bitblas import config
+from bitblas import device as devices
 
 from .convert import from_networkx
 from .export import to_networkx
@@ -171,7 +173,8 @@ def _running(name: str) -> Callable[..., Any]:
     @functools.wraps(own)
     def told(*args: Any, **kwargs: Any) -> Any:
         try:
-            found = run(*args, **kwargs)
+            with devices.get(config.device).guard:  # errors of memory are those of bitblas
+                found = run(*args, **kwargs)
         except Refused as error:
             _tell(name, str(error))
             raise

@@ -73,15 +73,17 @@ class Task:
         device, xp, a, b, z = self.device, self.device.xp, self.a, self.b, self.z
         dtype, words = self.semiring.return_type, self.kind == WORDS
         room = a.nrows * b.ncols
-        before = None  # products before each row
+        before, bounds = None, None  # products before each row
         if not device.shares_rows:
             if room > FEW_PLACES:
                 before = a.ptr.astype(np.int64) if self.single else products_before(a, b)
-                room = min(room, before.item(-1)) if self.parts is None else before.item(-1)
+                bounds = self.bounds(before)
+                if isinstance(bounds, ranges.Chunks) and room <= AT_ONCE:  # places before each row: fewer than products
+                    before = _places_before(before, b.ncols)
+                room = min(room, before.item(-1)) if bounds is None else before.item(-1)
             if room <= (FEW_PLACES if held.limit is not None else AT_ONCE):
-                return self._at_once(room, before)
+                return self._at_once(room, before, bounds)
         ptr, none = xp.zeros(a.nrows + 1, np.int64), (xp.zeros(1, index_type(b.ncols)), dummy(device, z.np_type.char))
-        bounds = None if before is None else self.bounds(before)
         walk = _on_gpu if device.shares_rows else functools.partial(_on_cpu, bounds=bounds, begin=ptr)
         walk(self, 0, ptr, *none)
         xp.cumsum(ptr, out=ptr)
@@ -94,17 +96,19 @@ class Task:
         values = dtype.np_type.type(self.product) if words else sums[:nvals]
         return of_rows(from_arrays(device, a.nrows, b.ncols, ptr, col[:nvals]), dtype, values)
 
-    @property
-    def parts(self) -> int | None:
-        """Ranges of rows that threads of the CPU share; None: one."""
-        splits = self.device.splits(self.a.nvals + self.b.nvals, PARALLEL_ENTRIES)
-        return self.device.parts if splits else None
-
     def bounds(self, before: Any) -> Any:
-        """Of ranges of rows with about equal numbers of products."""
-        return None if self.parts is None else ranges.by_work((before + self.a.ptr)[1:], self.parts)
+        """Of ranges of rows with about equal numbers of products, which threads of the CPU share; None: one range. A
+        range begins with work of its own: a bit for each column, or a comparison of the rows of B."""
+        device, a, b = self.device, self.a, self.b
+        least = max(b.ncols >> 2, 16 * b.nvals if self.alike else 0)
+        chunks = device.chunks(before.item(-1), least)
+        parts = device.parts if device.splits(a.nvals + b.nvals, PARALLEL_ENTRIES) else 1
+        if max(parts, chunks) == 1:
+            return None
+        found = ranges.by_work((before + a.ptr)[1:], max(parts, chunks))
+        return found if chunks == 1 else ranges.chunked(found)
 
-    def _at_once(self, room: int, before: Any) -> MatrixStore:
+    def _at_once(self, room: int, before: Any, bounds: Any) -> MatrixStore:
         """On the CPU, where there is room for all: nothing is counted before, and gaps between ranges are closed."""
         a, b, words = self.a, self.b, self.kind == WORDS
         if held.limit is not None:
@@ -112,7 +116,6 @@ class Task:
             self.device.foresee(f"product of at most {room} entries", needed)
         ptr, col = np.zeros(a.nrows + 1, np.int32), np.empty(room or 1, index_type(b.ncols))
         sums = np.empty(1 if words else room or 1, self.z.np_type)
-        bounds = None if before is None else self.bounds(before)
         _on_cpu(self, 1, ptr, col, sums, bounds=bounds, begin=NOWHERE if bounds is None else before)
         if bounds is not None:
             close_gaps(before[bounds], bounds, ptr, (col,) if words else (col, sums))
@@ -211,6 +214,13 @@ def products_before(a: Any, b: Any) -> Any:
         before[first:last] = sums[a.ptr[first:last] - low]
         done = sums[-1:]
     return before
+
+
+def _places_before(before: Any, ncols: int) -> Any:
+    """Places of a result before each row: not more than products, nor than columns."""
+    places = np.zeros(len(before), np.int64)
+    np.cumsum(np.minimum(np.diff(before), ncols), out=places[1:])
+    return places
 
 
 def _dense_row(t: Task, fill: int) -> Variant:

@@ -10,7 +10,7 @@ import numpy as np
 from semirings import Monoid, Semiring, Typed
 from semirings.dtypes import BOOL
 
-from ..device import Device
+from ..device import Device, ranges
 from ..formats import Dot, Structure, format_of
 from ..kernels.prologue import Variant
 from ..plan.mxm import plan_mxm
@@ -98,6 +98,7 @@ class Dots(NamedTuple):
     words: bool  # presence alone is computed
     kernel: Any
     monoid: Typed[Monoid]  # of the sums
+    each: float  # entries that a dot product reads, about
 
     @property
     def variants(self) -> tuple[Variant, ...]:
@@ -110,6 +111,8 @@ class Dots(NamedTuple):
         present, sums = xp.empty(places, np.uint8), xp.empty(1 if self.words else places, z.np_type)
         value = z.np_type.type(0 if self.product is None else self.product)
         bounds = device.ranges(given.units, PARALLEL_ENTRIES, work=at.nvals, parts=DOTS * device.threads)
+        if (chunks := device.chunks(int(at.nvals * self.each))) > 1:
+            bounds = ranges.chunked(ranges.even(given.units, min(given.units, max(DOTS * device.threads, chunks))))
         self.kernel(
             given.units, *given.mask, *given.left, *self.left, *given.right, *self.right, self.inner, value, present,
             sums, bounds=bounds,
@@ -137,4 +140,5 @@ def _dots(
     variant = dot_variant(key, given.types, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)
     values = entry_values(device, a_type, a_val), entry_values(device, b_type, b_val)
     run, monoid = compiled(device, variant), semiring.op.monoid[semiring.return_type]
-    return Dots(device, semiring, variant, at, given, *values, left.ncols, product, words, run, monoid)
+    each = sum(side.nvals / max(1, side.nrows) for side in (left, right))
+    return Dots(device, semiring, variant, at, given, *values, left.ncols, product, words, run, monoid, each)

@@ -161,7 +161,7 @@ class Narrow:
             if self.push:  # looks at whole words
                 per, last, _, *values = head
                 n, head = self.inner.words, (per, last, x.present, *values)
-            bounds = None if self.push else unit_bounds(form, device)
+            bounds = None if self.push else unit_bounds(form, device, times=max(1, lines.stride))
             yield Call(variant, n, (EVERYWHERE, *rows, *given, *head, *to), bounds)
             return
         per = words_of(lines)

@@ -112,9 +112,9 @@ def prepared(
 class PreparedProduct:
     """A planned mxv or vxm with everything that does not depend on the entries of the vector."""
 
-    __slots__ = ("algebra", "apart", "arguments", "device", "everywhere", "fills", "form", "fused", "graded", "matrix",
-                 "plain", "plan", "product", "pulls", "pushes", "reads", "rents", "semiring", "size", "staged",
-                 "u_nothing", "u_type", "u_values", "u_zero", "under", "value", "z")  # fmt: skip
+    __slots__ = ("algebra", "apart", "arguments", "device", "everywhere", "fills", "form", "fused", "graded",
+                 "long", "matrix", "plain", "plan", "product", "pulls", "pushes", "reads", "rents", "semiring",
+                 "size", "staged", "u_nothing", "u_type", "u_values", "u_zero", "under", "value", "z")  # fmt: skip
 
     def __init__(
         self, plan: Plan, product: Any, A: MatrixStore, u_type: DataType, semiring: Typed[Semiring], flip: bool,
@@ -147,6 +147,7 @@ class PreparedProduct:
         self.under = self.graded and form.format.grades_masked
         taken = lambda form: matrix_of(form, ranked, entry_values(device, a_type, a_values))
         self.form, self.matrix = form, taken(form)
+        self.long = device.chunks(form.nvals) > 1  # an interrupt may end it: not in place
         if (wide := plan.wide) and full and kind == COUNT:
             wide, self.form = False, lengths(form, self.matrix.flat())
             self.algebra = (self.form.types(ranked), *self.algebra[1:])
@@ -185,7 +186,7 @@ class PreparedProduct:
                 return self._pull(given, open_at, into, mask is not None)
             t = self._pull(given, open_at, None, mask is not None)
         else:
-            free = None if into is None or into.keeps or overlap(into.w, u, mask) else into.w
+            free = None if into is None or into.keeps or self.long or overlap(into.w, u, mask) else into.w
             t = self.apart.run(given, open_at, u, free)
         return hyper_product.ended(t, mask, into)
 
@@ -219,7 +220,7 @@ class PreparedProduct:
             pull = self.pull(w.dtype, x if one else None, accum, keeps, masked)
         end, old = pull.end, pull.nothing
         u_bits, u_array, words = given[0], given[1], open_at[0]
-        moved = bits is None or bits is u_bits or bits is u_array or bits is words
+        moved = self.long or bits is None or bits is u_bits or bits is u_array or bits is words
         moved = moved or x is u_bits or x is u_array or x is words
         if keeps:
             moved = moved or (end.store and one)

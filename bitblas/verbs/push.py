@@ -12,6 +12,7 @@ from semirings.algebra import compose
 from semirings.catalog import BINARY, MONOIDS
 from semirings.dtypes import BOOL, INT64, DataType
 
+from ..device import ranges
 from ..formats import EVERYWHERE
 from ..formats.csr.format import Csr, pointer_type
 from ..kernels.prologue import Variant
@@ -101,6 +102,8 @@ class Push:
         bounds = None
         if self.shared is not None and u.nvals * self.length >= PARALLEL_PUSHED:
             bounds = self.shared
+        elif self.host and not self.by_words and (chunks := device.chunks(int(u.nvals * self.length))) > 1:
+            bounds = ranges.chunked(ranges.even(n, min(n, chunks)), ranges.InTurn)
         tail = *given, *mask, self.product, counts, t.bits, t_val
         self.kernel(n, self.longest, *of.arguments, *tail, bounds=bounds)
         if hubs is not None:

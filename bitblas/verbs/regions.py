@@ -74,7 +74,12 @@ def _moved(
     ptr, col = np.zeros(nrows + 1, pointer_type(most)), np.empty(most or 1, index_type(ncols))
     values = x if iso else np.empty(most, x.dtype)
     moved, out = (none, none) if iso else (some.view(ALIKE[wide].np_type) for some in (x, values))
-    bounds = ranges.by_work(begin[1:], device.parts) if device.splits(most, PARALLEL_ENTRIES) else None
+    chunks = device.chunks(most)
+    bounds: ranges.Bounds = None
+    if chunks > 1:
+        bounds = ranges.chunked(ranges.by_work(begin[1:], max(device.parts, chunks)))
+    elif device.splits(most, PARALLEL_ENTRIES):
+        bounds = ranges.by_work(begin[1:], device.parts)
     _kernel(device, wide, a.width > 0, flagged)(
         nrows, no_rows if rows is None else rows, 0 if rows is None else 1, a.ptr, a.col, a.width,
         moved, no_place if place is None else place, 0 if place is None else 1, begin, ptr,

@@ -16,20 +16,23 @@ DOTS = 32  # ranges of a mask for each thread: rows that dot products read there
 LENGTHS = 4  # rows that are counted in the time of an entry that is read
 
 
-def unit_bounds(form: Any, device: Device, *, most: int | None = None) -> Any:
+def unit_bounds(form: Any, device: Device, *, most: int | None = None, times: int = 1) -> Any:
     """Parallel ranges of units on the CPU, their limits on whole words of the output. most: entries of a row that are
-    read, about; of rows whose lengths alone are read (0) several cost as much as an entry."""
-    if not device.splits(form.units // LENGTHS if most == 0 else form.nvals, PARALLEL_ENTRIES):
+    read, about; of rows whose lengths alone are read (0) several cost as much as an entry. times: the work at each
+    entry. Of long work they are Chunks."""
+    chunks = device.chunks(form.nvals * times) if most is None else 1
+    if chunks == 1 and not device.splits(form.units // LENGTHS if most == 0 else form.nvals, PARALLEL_ENTRIES):
         return None
     if form.rows_per_unit != 1:
         most = None
-    name = ("bounds", most)
+    name = ("bounds", most, chunks)
     if name not in form.cache:
         ptr = form.ptr
         if most is not None:
             ptr = np.zeros(len(form.ptr), np.int64)
             np.cumsum(np.minimum(np.diff(form.ptr), most), out=ptr[1:])
-        form.cache[name] = ranges.balanced(ptr, device.parts, 64 // form.rows_per_unit)
+        found = ranges.balanced(ptr, max(device.parts, chunks), 64 // form.rows_per_unit)
+        form.cache[name] = found if chunks == 1 else ranges.chunked(found)
     return form.cache[name]
 
 

@@ -13,7 +13,7 @@ from semirings import Operator, Typed
 from semirings.dtypes import DataType, lookup_dtype
 
 from ..build.stores import of_rows
-from ..device import Device, held
+from ..device import Device, held, ranges
 from ..formats.csr.format import Csr, close_gaps, index_type, pointer_type, rows_bytes
 from ..kernels.prologue import Variant
 from ..store import MatrixStore
@@ -57,7 +57,9 @@ def _foresee(a: Any, most: int, wide: int, what: str) -> None:
 def _ranges(form: Any) -> Any:
     """A range of rows for each thread, fewer than elsewhere: what all but the first write has to be moved."""
     found = unit_bounds(form, form.device)
-    return None if found is None else found[:: max(1, form.device.parts // form.device.threads)].copy()
+    if found is None or isinstance(found, ranges.Chunks):
+        return found
+    return found[:: max(1, form.device.parts // form.device.threads)].copy()
 
 
 def _finished(

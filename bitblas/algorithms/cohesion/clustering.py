@@ -23,12 +23,12 @@ from .._parts import degrees
 def triangles_per_vertex(A, *, gb=None):
     """The number of triangles of an undirected graph that each vertex is a corner of.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full; its sum is three times `triangle_count`.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
     gb = check.library(gb)
-    check.square(gb, A)
+    check.symmetric(gb, A)
     closed, _ = _closed(A, False, gb)
     # t = closed / 2: an edge between neighbours was counted from either end
     return gb.Vector.from_dense(closed // 2)
@@ -38,13 +38,13 @@ def triangles_per_vertex(A, *, gb=None):
 def triangles_per_edge(A, *, gb=None):
     """The number of triangles of an undirected graph that each edge is a side of.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Matrix, INT64, n x n, of the structure of A without its diagonal: A[i, j] and A[j, i] are one edge; its
     sum is six times `triangle_count`.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    n = check.symmetric(gb, A)
     plus, INT64 = gb.monoid.plus, gb.dtypes.INT64
     A = A.select(gb.select.offdiag).new()
     # C<A> = 0; C<A> += A plus.pair A'
@@ -58,15 +58,15 @@ def triangles_per_edge(A, *, gb=None):
 def local_clustering(A, *, directed=False, gb=None):
     """The local clustering coefficient (LCC) of each vertex.
 
-    A: Matrix, n x n, any dtype; symmetric structure (not checked) unless directed. directed: bool, whether edges have a
+    A: Matrix, n x n, any dtype; symmetric structure (checked) unless directed. directed: bool, whether edges have a
     direction: the neighbours of v are then those at the other end of any edge of v, and each of the d (d - 1) edges
     that d of them may have among each other counts. gb: the library, bitblas if None.
     Returns a Vector, FP64, size n, full: 0 at vertices with fewer than two neighbours.
-    Raises DimensionMismatch (A not square), TypeError (wrong kinds).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (wrong kinds).
     """
     gb = check.library(gb)
-    check.square(gb, A)
-    closed, pairs = _closed(A, check.flag("directed", directed), gb)
+    check.square(gb, A) if check.flag("directed", directed) else check.symmetric(gb, A)
+    closed, pairs = _closed(A, directed, gb)
     # c = closed / pairs, 0 where that is 0
     return gb.Vector.from_dense(closed / pairs.clip(1))
 
@@ -75,14 +75,14 @@ def local_clustering(A, *, directed=False, gb=None):
 def average_clustering(A, *, directed=False, gb=None):
     """The mean of the local clustering coefficients of all vertices.
 
-    A: Matrix, n x n, any dtype; symmetric structure (not checked) unless directed. directed: bool, as for
+    A: Matrix, n x n, any dtype; symmetric structure (checked) unless directed. directed: bool, as for
     `local_clustering`. gb: the library, bitblas if None.
     Returns a Python float; 0 for a graph without vertices.
-    Raises DimensionMismatch (A not square), TypeError (wrong kinds).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (wrong kinds).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
-    closed, pairs = _closed(A, check.flag("directed", directed), gb)
+    n = check.square(gb, A) if check.flag("directed", directed) else check.symmetric(gb, A)
+    closed, pairs = _closed(A, directed, gb)
     return float((closed / pairs.clip(1)).sum()) / max(1, n)
 
 
@@ -90,12 +90,12 @@ def average_clustering(A, *, directed=False, gb=None):
 def transitivity(A, *, gb=None):
     """How many of the pairs of edges that meet in a vertex are closed to a triangle, in all of an undirected graph.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Python float: three times the triangles over the pairs; 0 where no edges meet.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
     gb = check.library(gb)
-    check.square(gb, A)
+    check.symmetric(gb, A)
     closed, pairs = _closed(A, False, gb)
     return int(closed.sum()) / max(1, int(pairs.sum()))
 

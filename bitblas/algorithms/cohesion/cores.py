@@ -21,12 +21,12 @@ from .._parts import among
 def core_numbers(A, *, gb=None):
     """The largest k for which each vertex is in the k-core.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    n = check.symmetric(gb, A)
     loop = check.loop(_peeling, A, gb)
     core, d, k = (loop.state[name] for name in ("cores", "while_", "k"))
     # core = 0
@@ -66,12 +66,12 @@ def _peeling(A, gb):
 def k_core(A, k, *, gb=None):
     """The k-core of an undirected graph, as a graph of the same vertices.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). k: int >= 0. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). k: int >= 0. gb: the library, bitblas if None.
     Returns a Matrix, n x n, of A's dtype: the entries of A between vertices whose core number is k or more.
-    Raises InvalidValue (k below 0), DimensionMismatch (A not square), TypeError (wrong kinds).
+    Raises InvalidValue (A not symmetric, k below 0), DimensionMismatch (A not square), TypeError (wrong kinds).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    n = check.symmetric(gb, A)
     k = min(n, check.count(gb, "k", k, "the 0-core is the whole graph", least=0))  # nobody has n neighbours
     # the entries of A with core[i] >= k and core[j] >= k
     return among(A, core_numbers(A, gb=gb).select(gb.select.valuege, k).new(), gb)

@@ -15,6 +15,7 @@ Burkhardt, Harris: Simple and efficient four-cycle counting on sparse graphs. ar
 """
 
 from .. import _check as check
+from .._memory import room
 from .._parts import degrees
 from .clustering import triangles_per_vertex
 
@@ -23,18 +24,19 @@ from .clustering import triangles_per_vertex
 def square_clustering(A, *, gb=None):
     """The share of squares that exist of those possible at each vertex.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Vector, FP64, size n, full: 0 where no square is possible.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    n = check.symmetric(gb, A)
     plus_pair = gb.semiring.plus_pair[gb.dtypes.INT64]
     A = A.select(gb.select.offdiag).new()
 
     # P = A plus.pair A', without the diagonal
     P = A.mxm(A.T, plus_pair).new()
     P << P.select(gb.select.offdiag)
+    room(A, f"square_clustering: {P.nvals} pairs of vertices with a common neighbour", 48 * P.nvals)
     # s = the sums of the rows of P (P - 1) / 2: the squares with u and x at opposite corners
     u, _, common = P.to_coo()
     s = gb.Vector.from_coo(u, common * (common - 1) // 2, size=n, dup_op=gb.binary.plus).to_dense(0)

@@ -18,6 +18,7 @@ Schank, Wagner: Finding, counting and listing all triangles in large graphs. WEA
 """
 
 from .. import _check as check
+from .._memory import room
 from .._parts import degrees
 
 # A highest degree of this many times the mean makes hubs. Meshes, grids, roads have 2 to 4, where the order by degree
@@ -29,12 +30,12 @@ SKEW = 16
 def triangle_count(A, *, gb=None):
     """The number of triangles of an undirected graph.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Python int.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
     gb = check.library(gb)
-    check.square(gb, A)
+    check.symmetric(gb, A)
 
     # L = A where i is before j
     L = check.kept(_directed, A, gb)
@@ -50,6 +51,7 @@ def _directed(A, gb):
 
 def _by_degree(A, gb):
     """The entries of A from a lower to a higher degree; between equal ones, from a lower to a higher number."""
+    room(A, f"triangle_count: the order by degree of {A.nvals} entries", 40 * A.nvals)
     i, j, _ = A.to_coo(values=False)
     degree = degrees(A, gb)
     from_, to = degree[i], degree[j]

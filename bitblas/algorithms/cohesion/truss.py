@@ -19,6 +19,7 @@ Davis: Graph algorithms via SuiteSparse:GraphBLAS, triangle counting and k-truss
 
 from .. import _check as check
 from .. import _watch as watch
+from .._memory import room
 from .._parts import degrees, numbers
 
 PATIENCE = 8  # rounds over all edges, which take as long as listing their triangles
@@ -29,12 +30,12 @@ FEW = 16  # neighbours of smaller number that a vertex has, as edges see them, u
 def k_truss(A, k, *, gb=None):
     """The k-truss of an undirected graph, as a graph of the same vertices.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). k: int >= 3. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). k: int >= 3. gb: the library, bitblas if None.
     Returns a Matrix, n x n, INT64: the edges of the k-truss, both ways, with the number of its triangles each is in.
-    Raises InvalidValue (k below 3), DimensionMismatch (A not square), TypeError (wrong kinds).
+    Raises InvalidValue (A not symmetric, k below 3), DimensionMismatch (A not square), TypeError (wrong kinds).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    n = check.symmetric(gb, A)
     k = min(n + 3, check.count(gb, "k", k, "every edge is in the 2-truss", least=3))  # no edge is in n triangles
     INT64 = gb.dtypes.INT64
     C = A.select(gb.select.offdiag).new()
@@ -64,6 +65,7 @@ def _peeled(L, least, gb):
     e, _, f = binary.first(X & Y).new().to_coo()
     g = binary.second(X & Y).new().to_coo()[2]
     t = len(e)
+    room(L, f"k_truss: the graph of {m} edges and {t} triangles", 120 * t)
     # G[triangle, edge] = true, and back
     rows, cols = numbers(3 * t, gb), numbers(3 * t, gb)
     for part, its in enumerate((e, f, g)):

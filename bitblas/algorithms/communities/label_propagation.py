@@ -7,7 +7,8 @@ is there both ways.
 State: label[v] is the label of v, at first its own number. L has an entry (v, label[v]) for each vertex, so that
 A plus.pair L counts the labels next to each vertex.
 
-Input: A with a symmetric structure, or any square A if directed. Values and dtype do not matter.
+Input: A with a symmetric structure, or any square A if directed; otherwise labels of a matrix that is not symmetric are
+read where edges lead to. Values and dtype do not matter.
 
 Check: LDBC's definition, vertex by vertex.
 

@@ -24,11 +24,13 @@ from .louvain import communities
 def leiden(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, gb=None):
     """A division of an undirected graph into connected communities, of high modularity.
 
-    A: Matrix, n x n, any dtype, symmetric (not checked). weighted: bool, whether the values of A (0 or more) are
-    weights. resolution: float >= 0; above 1 communities are smaller. tol: float > 0, the gain of modularity that is
-    worth a round. seed: int, or None for 0: the same seed gives the same communities. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric (its structure is checked). weighted: bool, whether the values of A (0 or
+    more) are weights. resolution: float >= 0; above 1 communities are smaller. tol: float > 0, the gain of modularity
+    that is worth a round. seed: int, or None for 0: the same seed gives the same communities. gb: the library, bitblas
+    if None.
     Returns a Vector, INT64, size n, full: communities from 0, without gaps, each connected.
-    Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
+    Raises InvalidValue (A not symmetric, an option or a weight out of range), DimensionMismatch (A not square),
+    TypeError.
     """
     gb = check.library(gb)
     label = communities(A, weighted, resolution, tol, seed, True, gb)

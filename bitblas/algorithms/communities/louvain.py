@@ -29,11 +29,13 @@ REFINED = 10, 1, 1  # of Leiden, whose passes gain less each
 def louvain(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, gb=None):
     """A division of an undirected graph into communities, of high modularity.
 
-    A: Matrix, n x n, any dtype, symmetric (not checked). weighted: bool, whether the values of A (0 or more) are
-    weights. resolution: float >= 0; above 1 communities are smaller. tol: float > 0, the gain of modularity that is
-    worth a round. seed: int, or None for 0: the same seed gives the same communities. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric (its structure is checked). weighted: bool, whether the values of A (0 or
+    more) are weights. resolution: float >= 0; above 1 communities are smaller. tol: float > 0, the gain of modularity
+    that is worth a round. seed: int, or None for 0: the same seed gives the same communities. gb: the library, bitblas
+    if None.
     Returns a Vector, INT64, size n, full: communities from 0, in the order of their smallest vertices.
-    Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
+    Raises InvalidValue (A not symmetric, an option or a weight out of range), DimensionMismatch (A not square),
+    TypeError.
     """
     label = communities(A, weighted, resolution, tol, seed, False, gb)
     return check.library(gb).Vector.from_dense(label)
@@ -42,7 +44,7 @@ def louvain(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, gb=None):
 def communities(A, weighted, resolution, tol, seed, refine, gb):
     """Numbers of communities from 0, an array of INT64; with refine, levels are made of their connected parts."""
     gb = check.library(gb)
-    n = check.square(gb, A)
+    n = check.symmetric(gb, A)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
     hint = "1 is the default"

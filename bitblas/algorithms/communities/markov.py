@@ -25,16 +25,17 @@ from .modularity import weights
 def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6, max_iter=100, gb=None):
     """The smallest vertex number of the community of each vertex.
 
-    A: Matrix, n x n, any dtype, symmetric (not checked). inflation: float > 1; higher ones make smaller communities.
-    prune: float, 0 <= prune < 1: smaller probabilities are dropped. weighted: bool, whether the values of A (0 or more)
-    are weights. tol: float > 0, how unequal the values of a row may be at the end. max_iter: int >= 1; if tol is not
-    met by then, the last iterate counts, and a ConvergenceWarning says so (or an `algorithms.Watch` around the call).
-    gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric (its structure is checked). inflation: float > 1; higher ones make smaller
+    communities. prune: float, 0 <= prune < 1: smaller probabilities are dropped. weighted: bool, whether the values of
+    A (0 or more) are weights. tol: float > 0, how unequal the values of a row may be at the end. max_iter: int >= 1; if
+    tol is not met by then, the last iterate counts, and a ConvergenceWarning says so (or an `algorithms.Watch` around
+    the call). gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full.
-    Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
+    Raises InvalidValue (A not symmetric, an option or a weight out of range), DimensionMismatch (A not square),
+    TypeError.
     """
     gb = check.library(gb)
-    check.square(gb, A)
+    check.symmetric(gb, A)
     far = float("inf")
     inflation = check.number(gb, "inflation", inflation, lambda x: 1 < x < far, "a number above 1", "2 is usual")
     prune = check.number(gb, "prune", prune, lambda x: 0 <= x < 1, "a number in [0, 1)", "1e-4 is the default")

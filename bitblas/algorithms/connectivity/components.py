@@ -9,8 +9,8 @@ begins with label 0. Before the first round one edge of each vertex that is left
 State: x[u] is the label of the tree of u: 1 + the number of its root, or 0. p[c] is the label that root c hooks to, c
 itself where it does not.
 
-Input: A with a symmetric structure (each edge stored both ways); values and dtype do not matter. On other matrices the
-answer is not promised to be the weak components: for these A is joined with its transpose.
+Input: A with a symmetric structure (each edge stored both ways); values and dtype do not matter. For the weak
+components of other matrices A is joined with its transpose.
 
 Check: SciPy's connected_components.
 
@@ -30,10 +30,11 @@ HUB = 64
 def connected_components(A, *, gb=None):
     """The smallest vertex number of the component of each vertex.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full: two vertices are connected exactly if their labels are equal.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
+    check.symmetric(check.library(gb), A)
     return _components(_labels, A, gb)
 
 

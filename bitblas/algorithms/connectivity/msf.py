@@ -30,13 +30,14 @@ LIGHT = 2  # light edges for each vertex; where there are not twice as many, no 
 def minimum_spanning_forest(A, *, gb=None):
     """A spanning forest of least total weight.
 
-    A: Matrix, n x n, any dtype, symmetric (not checked). gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric (its structure is checked). gb: the library, bitblas if None.
     Returns a Matrix, n x n, of A's dtype: the chosen edges with their weights, each both ways, so that it is an
     undirected graph again. It has 2 (n - number of components) entries, and the sum of all is twice the total weight.
-    Raises InvalidValue (a weight is NaN), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric, a weight is NaN), DimensionMismatch (A not square), TypeError (A is no Matrix
+    of the library).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    n = check.symmetric(gb, A)
     loop = check.loop(_boruvka, A, gb)
     kept, (ptr, columns, w) = loop.state["kept"], loop.state["both_ways"]
     if kept.size:

@@ -21,7 +21,8 @@ def topological_levels(A, *, gb=None):
 
     A: Matrix, n x n, any dtype. gb: the library, bitblas if None.
     Returns a Vector, INT64, size n: an edge always leads to a higher level. No entry at a vertex that is on a cycle or
-    behind one, so that the result is full exactly if the graph has no cycle; a self loop is one.
+    behind one, so that the result is full exactly if the graph has no cycle; a self loop is one. As a method of a Graph
+    it refuses a graph with a cycle.
     Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
     gb = check.library(gb)

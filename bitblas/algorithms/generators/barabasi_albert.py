@@ -15,10 +15,12 @@ Sanders, Schulz: Scalable generation of scale-free graphs. Information Processin
 """
 
 from .. import _check as check
+from .._memory import room_here
 from .._parts import numbers, undirected
 from .._scores import drawn
 
 
+@check.on_default_device
 def barabasi_albert_graph(n, m, *, seed=None, gb=None):
     """A random graph that grows by preferential attachment.
 
@@ -33,6 +35,7 @@ def barabasi_albert_graph(n, m, *, seed=None, gb=None):
     m = check.count(gb, "m", m, "it is the number of edges of a new vertex")
     seed = 0 if seed is None else check.integer("seed", seed)
 
+    room_here(gb, f"barabasi_albert_graph: arrays of {n * m} edges", 60 * n * m)
     edge = numbers(n * m, gb)
     # place = a random one of those up to 2 e; again from there, as long as a copy stands there
     place = _before(edge, seed)

@@ -15,10 +15,12 @@ Kumar, Raghavan, Rajagopalan, Sivakumar, Tomkins, Upfal: Stochastic models for t
 """
 
 from .. import _check as check
+from .._memory import room_here
 from .._parts import numbers, undirected
 from .._scores import drawn
 
 
+@check.on_default_device
 def copying_model_graph(n, m, p, *, directed=False, seed=None, gb=None):
     """A random graph that grows by copying edges, as pages copy links.
 
@@ -36,6 +38,7 @@ def copying_model_graph(n, m, p, *, directed=False, seed=None, gb=None):
     check.flag("directed", directed)
     seed = 0 if seed is None else check.integer("seed", seed)
 
+    room_here(gb, f"copying_model_graph: arrays of {n * m} edges", 60 * n * m)
     edge = numbers(max(0, n - 1) * m, gb)
     vertex = 1 + edge // m
     at, end = vertex.copy(), vertex * 0

@@ -16,10 +16,12 @@ Batagelj, Brandes: Efficient generation of large random networks. Physical Revie
 """
 
 from .. import _check as check
+from .._memory import room_here
 from .._parts import numbers, undirected
 from .._scores import drawn
 
 
+@check.on_default_device
 def erdos_renyi_graph(n, p, *, directed=False, seed=None, gb=None):
     """A random graph in which each edge is there with the probability p.
 
@@ -53,6 +55,7 @@ def _chosen(total, p, seed, gb):
     if p == 0 or p == 1 or total == 0:
         return numbers(int(total * p), gb)
     count = int(total * p + 6 * (total * p) ** 0.5) + 20
+    room_here(gb, f"erdos_renyi_graph: arrays of {count} edges", 60 * count)
     while True:
         # edge = the running sum of 1 + floor(log(u) / log(1 - p)), less one
         u = (drawn(numbers(count, gb), seed) + 0.5) / 2**32

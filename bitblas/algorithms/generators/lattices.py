@@ -13,10 +13,12 @@ Watts, Strogatz: Collective dynamics of small-world networks. Nature 393 (1998).
 """
 
 from .. import _check as check
+from .._memory import room_here
 from .._parts import numbers, undirected
 from .._scores import drawn
 
 
+@check.on_default_device
 def grid_graph(height, width, *, gb=None):
     """A grid: vertex y * width + x has edges to its neighbours above, below, left and right.
 
@@ -28,6 +30,7 @@ def grid_graph(height, width, *, gb=None):
     height = check.count(gb, "height", height, "it is the number of rows", least=0)
     width = check.count(gb, "width", width, "it is the number of columns", least=0)
     n = height * width
+    room_here(gb, f"grid_graph: arrays of {2 * n} edges", 100 * n)
     v = numbers(n, gb)
     # right: v - (v + 1) in a row; down: v - (v + width)
     right, down = v[(v + 1) % max(1, width) > 0], v[: max(0, n - width)]
@@ -36,6 +39,7 @@ def grid_graph(height, width, *, gb=None):
     return A
 
 
+@check.on_default_device
 def small_world_graph(n, k, p, *, seed=None, gb=None):
     """A ring in which every vertex has edges to its k nearest ones, some of them led elsewhere.
 
@@ -52,6 +56,7 @@ def small_world_graph(n, k, p, *, seed=None, gb=None):
     p = check.number(gb, "p", p, lambda x: 0 <= x <= 1, "a number in [0, 1]", "it is a probability")
     seed = 0 if seed is None else check.integer("seed", seed)
 
+    room_here(gb, f"small_world_graph: arrays of {n * (k // 2)} edges", 60 * n * (k // 2))
     edge = numbers(n * (k // 2), gb)
     # i - j: to the next, the one after it, ..; j is led elsewhere where a random number is below p
     i = edge % max(1, n)

@@ -14,10 +14,12 @@ Murphy, Wheeler, Barrett, Ang: Introducing the Graph 500. Cray User Group 2010, 
 """
 
 from .. import _check as check
+from .._memory import room_here
 from .._parts import numbers, undirected
 from .._scores import drawn
 
 
+@check.on_default_device
 def rmat_graph(scale, edge_factor=16, *, a=0.57, b=0.19, c=0.19, directed=False, seed=None, gb=None):
     """A random graph of 2**scale vertices and about edge_factor times as many edges.
 
@@ -41,6 +43,7 @@ def rmat_graph(scale, edge_factor=16, *, a=0.57, b=0.19, c=0.19, directed=False,
     seed = 0 if seed is None else check.integer("seed", seed)
 
     n = 1 << scale
+    room_here(gb, f"rmat_graph: arrays of {edge_factor * n} edges", 60 * edge_factor * n)
     edge = numbers(edge_factor * n, gb)
     i, j = edge * 0, edge * 0
     for bit in range(scale):

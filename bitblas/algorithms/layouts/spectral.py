@@ -25,15 +25,16 @@ TINY = 1e-300  # in place of a length of 0
 def spectral_layout(A, *, dimensions=2, weighted=False, tol=1e-6, max_iter=1000, gb=None):
     """A position for each vertex of an undirected graph.
 
-    A: Matrix, n x n, any dtype, symmetric (not checked). dimensions: int >= 1, axes. weighted: bool, whether values are
-    how strong edges are, 0 or more; else all alike. tol: float > 0: an axis is found when sum(|x - x'|) < tol n of one
-    round to the next. max_iter: int >= 1, rounds for an axis; a ConvergenceWarning says where they end before tol is
-    met. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric (its structure is checked). dimensions: int >= 1, axes. weighted: bool,
+    whether values are how strong edges are, 0 or more; else all alike. tol: float > 0: an axis is found when sum(|x -
+    x'|) < tol n of one round to the next. max_iter: int >= 1, rounds for an axis; a ConvergenceWarning says where they
+    end before tol is met. gb: the library, bitblas if None.
     Returns a Matrix, FP64, n x dimensions, full: the axes, each of length 1, the smoothest first.
-    Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError (wrong kinds).
+    Raises InvalidValue (A not symmetric, an option or a weight out of range), DimensionMismatch (A not square),
+    TypeError (wrong kinds).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    n = check.symmetric(gb, A)
     dimensions = check.count(gb, "dimensions", dimensions, "2 is a plane")
     tol, max_iter = power.limits(gb, tol, max_iter)
     if check.flag("weighted", weighted):

@@ -15,6 +15,7 @@ Fruchterman, Reingold: Graph drawing by force-directed placement. Software, Prac
 
 from .. import _check as check
 from .. import _watch as watch
+from .._memory import room
 from .._parts import numbers
 from .._scores import drawn
 
@@ -26,18 +27,20 @@ NEAR = 1e-4  # two vertices count as at least so far apart, squared
 def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
     """A position in the plane for each vertex of an undirected graph.
 
-    A: Matrix, n x n, any dtype, symmetric (not checked). weighted: bool, whether values are how strong edges are, 0 or
-    more; else all alike. rounds: int >= 1; each takes n^2 steps. seed: int, or None for 0: where they begin. gb: the
-    library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric (its structure is checked). weighted: bool, whether values are how strong
+    edges are, 0 or more; else all alike. rounds: int >= 1; each takes n^2 steps. seed: int, or None for 0: where they
+    begin. gb: the library, bitblas if None.
     Returns a Matrix, FP64, n x 2, full.
-    Raises InvalidValue (rounds or a weight out of range), DimensionMismatch (A not square), TypeError (wrong kinds).
+    Raises InvalidValue (A not symmetric, rounds or a weight out of range), DimensionMismatch (A not square), TypeError
+    (wrong kinds).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    n = check.symmetric(gb, A)
     rounds = check.count(gb, "rounds", rounds, "50 is usual")
     seed = 0 if seed is None else check.integer("seed", seed)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
+    room(A, f"spring_layout: forces of {A.nvals} edges and {n} vertices", 80 * A.nvals + 24 * min(n * n, PAIRS))
     i, j, w = A.to_coo()
     w = w.astype("float64") if weighted else i * 0.0 + 1
     index = numbers(n, gb)

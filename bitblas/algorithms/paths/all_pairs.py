@@ -17,6 +17,7 @@ Venkataraman, Sahni, Mukhopadhyaya: A blocked all-pairs shortest-paths algorithm
 
 from .. import _check as check
 from .. import _watch as watch
+from .._memory import room
 from .sssp import sssp, weights_of
 
 BLOCK = 128  # vertices: a product of two panels of so many is long enough to be worth its start
@@ -60,6 +61,7 @@ def all_pairs_distances(A, *, gb=None):
     gb = check.library(gb)
     n = check.square(gb, A)
     A, dtype, bound = _weighted(A, gb)
+    room(A, f"all_pairs_distances: distances of {n} x {n} vertices", 16 * n * n)
     if bound >= 2**63:  # of sums of several paths; those of single ones are exact
         return distances_from_each(A, list(range(n)), gb=gb)
     minimum, min_plus = gb.binary.min, gb.semiring.min_plus[dtype]

@@ -59,14 +59,15 @@ def _searching(A, gb):
 def diameter_bounds(A, *, searches=8, gb=None):
     """Bounds of the diameter of an undirected graph, from few searches.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). searches: int >= 1, how many at most. gb: the
+    A: Matrix, n x n, any dtype, symmetric structure (checked). searches: int >= 1, how many at most. gb: the
     library, bitblas if None.
     Returns two Python ints: the diameter is at least the first and at most the second one. What is not connected does
     not count: it is the largest diameter of a component; 0 and 0 for a graph without edges.
-    Raises InvalidValue (searches out of range), DimensionMismatch (A not square), TypeError (wrong kinds).
+    Raises InvalidValue (A not symmetric, searches out of range), DimensionMismatch (A not square), TypeError (wrong
+    kinds).
     """
     gb = check.library(gb)
-    check.square(gb, A)
+    check.symmetric(gb, A)
     return _bounds(A, check.count(gb, "searches", searches, "8 is the default"), gb)
 
 
@@ -74,12 +75,12 @@ def diameter_bounds(A, *, searches=8, gb=None):
 def diameter(A, *, gb=None):
     """The longest of the shortest paths of an undirected graph, in edges.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Python int. What is not connected does not count: it is the largest diameter of a component.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
     gb = check.library(gb)
-    return _bounds(A, check.square(gb, A), gb)[0]
+    return _bounds(A, check.symmetric(gb, A), gb)[0]
 
 
 def _bounds(A, searches, gb):

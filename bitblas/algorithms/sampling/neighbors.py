@@ -16,6 +16,7 @@ Efraimidis, Spirakis: Weighted random sampling with a reservoir. Information Pro
 
 from .. import _check as check
 from .. import _watch as watch
+from .._memory import room
 from .._scores import drawn
 
 
@@ -43,7 +44,9 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
     for hop, count in enumerate(counts):
         # the edges from there
         v, _ = there.to_coo(values=False)
-        i, j, values = A[v, :].new().to_coo()
+        near = A[v, :].new()
+        room(A, f"sample_neighbors: keys of {near.nvals} edges", 56 * near.nvals)
+        i, j, values = near.to_coo()
         rows, j = v.view("int64")[i], j.view("int64")
         key = (drawn(j, seed, hop, 1) ^ drawn(rows, seed, hop, 2)) + 0.5
         if weighted:

@@ -17,6 +17,7 @@ Salmon, Moraes, Dror, Shaw: Parallel random numbers, as easy as 1, 2, 3. SC 2011
 
 from .. import _check as check
 from .. import _watch as watch
+from .._memory import room_here
 from .._parts import by_rows, degrees, numbers
 from .._scores import drawn
 
@@ -57,6 +58,7 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
 
 def draws(walks, length, seed, gb):
     """Hashes of the number of the walk, the seed and the step: an array of INT64, a row for each step from 1 on."""
+    room_here(gb, f"random walks: draws of {walks} walks of {length} steps", 48 * walks * length)
     k = numbers(walks * length, gb)
     return drawn(k % max(1, walks), seed, k // max(1, walks) + 1).reshape(length, walks)
 

@@ -22,13 +22,13 @@ from ..paths.bfs import bfs_levels
 def bipartite_sides(A, *, gb=None):
     """The side of each vertex, if the graph is bipartite.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full, of 0 and 1, where the smallest vertex of each component is on side 0; or None
     if the graph is not bipartite.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
     """
     gb = check.library(gb)
-    check.square(gb, A)
+    check.symmetric(gb, A)
     # the roots: vertices that are the smallest of their components
     label = connected_components(A, gb=gb).to_dense()
     (roots,) = (label == numbers(A.nrows, gb)).nonzero()

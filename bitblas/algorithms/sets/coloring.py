@@ -34,13 +34,14 @@ COLORS = 0xFFFFFFFF  # the bits of a word that stand for colors
 def coloring(A, *, seed=None, gb=None):
     """A proper coloring of an undirected graph.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). seed: int, or None for 0: the same seed gives the
+    A: Matrix, n x n, any dtype, symmetric structure (checked). seed: int, or None for 0: the same seed gives the
     same colors, on every device and library. gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full: colors from 0, without gaps.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library, seed no integer).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library,
+    seed no integer).
     """
     gb = check.library(gb)
-    check.square(gb, A)
+    check.symmetric(gb, A)
     seed = 0 if seed is None else check.integer("seed", seed)
     loop = check.loop(_choosing, A, gb, seed)
     loop.run()
@@ -51,10 +52,11 @@ def coloring(A, *, seed=None, gb=None):
 def color_classes(A, *, seed=None, gb=None):
     """The classes of a proper coloring: sets of vertices of which no two are adjacent.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). seed: int, or None for 0, as for `coloring`. gb: the
+    A: Matrix, n x n, any dtype, symmetric structure (checked). seed: int, or None for 0, as for `coloring`. gb: the
     library, bitblas if None.
     Returns a Matrix, BOOL, k x n for k colors: row c has an entry at each vertex of color c.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library, seed no integer).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library,
+    seed no integer).
     """
     colors = coloring(A, seed=seed, gb=gb)
     gb = check.library(gb)

@@ -26,14 +26,14 @@ from .._scores import drawn
 def maximal_matching(A, *, weighted=False, seed=None, gb=None):
     """A maximal matching of an undirected graph.
 
-    A: Matrix, n x n, any dtype, symmetric (not checked). weighted: bool, whether heavy edges come first; else edges
-    come in a random order. seed: int, or None for 0: the same seed gives the same matching, on every device and
-    library. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric (its structure is checked). weighted: bool, whether heavy edges come first;
+    else edges come in a random order. seed: int, or None for 0: the same seed gives the same matching, on every device
+    and library. gb: the library, bitblas if None.
     Returns a Vector, INT64, size n: at each matched vertex the one that it is matched with, no entry elsewhere.
-    Raises InvalidValue (a weight is NaN), DimensionMismatch (A not square), TypeError (wrong kinds).
+    Raises InvalidValue (A not symmetric, a weight is NaN), DimensionMismatch (A not square), TypeError (wrong kinds).
     """
     gb = check.library(gb)
-    check.square(gb, A)
+    check.symmetric(gb, A)
     check.flag("weighted", weighted)
     seed = 0 if seed is None else check.integer("seed", seed)
     loop = check.loop(_choosing, A, gb, weighted, seed)

@@ -30,13 +30,13 @@ HALF = 32  # bits of a root, and of a vertex
 def maximum_matching(A, *, gb=None):
     """A maximum matching of a bipartite graph.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Vector, INT64, size n: at each matched vertex the one that it is matched with, no entry elsewhere.
-    Raises InvalidValue (the graph is not bipartite, or has more than 2^31 vertices), DimensionMismatch (A not square),
-    TypeError (A is no Matrix).
+    Raises InvalidValue (A not symmetric, the graph is not bipartite, or has more than 2^31 vertices), DimensionMismatch
+    (A not square), TypeError (A is no Matrix).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    n = check.symmetric(gb, A)
     if n > 2 ** (HALF - 1):
         raise gb.exceptions.InvalidValue(
             f"argument A: expected at most {2 ** (HALF - 1)} vertices, got {n}. Hint: leave out vertices without edges."

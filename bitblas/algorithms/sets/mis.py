@@ -26,13 +26,14 @@ UNEVEN = 8  # times the mean degree: with such hubs, one neighbour says of most 
 def maximal_independent_set(A, *, seed=None, gb=None):
     """A maximal independent set of an undirected graph.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). seed: int, or None for 0: the same seed gives the
+    A: Matrix, n x n, any dtype, symmetric structure (checked). seed: int, or None for 0: the same seed gives the
     same set, on every device and library. gb: the library, bitblas if None.
     Returns a Vector, BOOL, size n: True at the members, no entry elsewhere. Vertices without neighbours are members.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library, seed no integer).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library,
+    seed no integer).
     """
     gb = check.library(gb)
-    check.square(gb, A)
+    check.symmetric(gb, A)
     seed = 0 if seed is None else check.integer("seed", seed)
     loop = check.loop(_joining, A, gb)
     # seed, 32 bits of it

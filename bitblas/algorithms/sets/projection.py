@@ -19,14 +19,14 @@ from .. import _check as check
 def bipartite_projection(A, vertices, *, gb=None):
     """The graph of the vertices on one side of a bipartite graph: an edge says how many neighbours two of them share.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). vertices: one side, or a part of it. gb: the
+    A: Matrix, n x n, any dtype, symmetric structure (checked). vertices: one side, or a part of it. gb: the
     library, bitblas if None.
     Returns a Matrix, INT64, n x n, with entries between different ones of `vertices` that share a neighbour.
-    Raises InvalidValue (an edge between two of `vertices`), DimensionMismatch (A not square), IndexOutOfBound (a vertex
-    out of range), TypeError (wrong kinds).
+    Raises InvalidValue (A not symmetric, an edge between two of `vertices`), DimensionMismatch (A not square),
+    IndexOutOfBound (a vertex out of range), TypeError (wrong kinds).
     """
     gb = check.library(gb)
-    n = check.square(gb, A)
+    n = check.symmetric(gb, A)
     vertices = check.vertices(gb, "vertices", vertices, n)
     v, INT64 = sorted(set(vertices)), gb.dtypes.INT64
     P = gb.Matrix(INT64, n, n)

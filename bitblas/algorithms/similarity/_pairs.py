@@ -1,6 +1,7 @@
 """Pairs of vertices and what they have in common; the best of each row."""
 
 from .. import _check as check
+from .._memory import room
 from .._parts import numbers
 
 
@@ -17,6 +18,7 @@ def common(A, B, ring, pairs, gb):
                 f"Hint: its entries (u, v) are the pairs of vertices to compare."
             )
         C = A.mxm(B.T, ring).new(mask=pairs.S)
+    room(A, f"similarity: scores of {C.nvals} pairs of vertices", 48 * C.nvals)
     return C.to_coo()
 
 

@@ -21,15 +21,16 @@ from ._pairs import best, common
 def adamic_adar(A, *, pairs=None, top=None, gb=None):
     """The sum, over the neighbours that two vertices share, of one over the logarithm of their degrees.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). pairs: Matrix, n x n: the entries (u, v) are the
+    A: Matrix, n x n, any dtype, symmetric structure (checked). pairs: Matrix, n x n: the entries (u, v) are the
     pairs to compare; None: all vertices that share a neighbour. top: int >= 1: for each u only the so many best; None:
     all. gb: the library, bitblas if None.
     Returns a Matrix, n x n, FP64: no entry where no neighbour is shared, nor at (v, v) unless pairs has it; a
     neighbour of degree 1 counts 0.
-    Raises InvalidValue (top out of range), DimensionMismatch (A not square, pairs of another size), TypeError.
+    Raises InvalidValue (A not symmetric, top out of range), DimensionMismatch (A not square, pairs of another size),
+    TypeError.
     """
     gb = check.library(gb)
-    check.square(gb, A)
+    check.symmetric(gb, A)
     # D[k] = 1 / log(d[k]), 0 for a degree of 1: who has one neighbour shares none
     d = degrees(A, gb)
     logarithms = gb.Vector.from_dense(d.clip(2) * 1.0).apply(gb.unary.log).new().to_dense()
@@ -40,12 +41,13 @@ def adamic_adar(A, *, pairs=None, top=None, gb=None):
 def resource_allocation(A, *, pairs=None, top=None, gb=None):
     """The sum, over the neighbours that two vertices share, of one over their degrees.
 
-    A: Matrix, n x n, any dtype, symmetric structure (not checked). pairs, top, gb: as for `adamic_adar`.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). pairs, top, gb: as for `adamic_adar`.
     Returns a Matrix, n x n, FP64: no entry where no neighbour is shared, nor at (v, v) unless pairs has it.
-    Raises InvalidValue (top out of range), DimensionMismatch (A not square, pairs of another size), TypeError.
+    Raises InvalidValue (A not symmetric, top out of range), DimensionMismatch (A not square, pairs of another size),
+    TypeError.
     """
     gb = check.library(gb)
-    check.square(gb, A)
+    check.symmetric(gb, A)
     # D[k] = 1 / d[k]
     return _weighted(A, 1 / degrees(A, gb).clip(1), pairs, top, gb)
 

@@ -7,7 +7,7 @@ from typing import Any
 from semirings import Typed, dtypes
 from semirings.dtypes import FP64, DataType
 
-from ... import build, verbs
+from ... import build, foreign_names, verbs
 from ... import device as devices
 from ...config import config
 from ...device import Device
@@ -31,7 +31,7 @@ from .transposed import TransposedMatrix
 from .writes import Writes
 
 
-class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
+class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=foreign_names.Hinted):
     """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. GraphBLAS C API 2.1, section 3.8.2.
 
     format: "auto", "csr", "mplg", "nib", "cgr", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, "split" with one of 4, 8 or
@@ -103,6 +103,9 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
         args = i, j, *pickled(A.dtype, A.values if A.iso else host(A.values))
         return restored, (Matrix, args, more | {"device": self.device.name})
 
+    def __dir__(self) -> list[str]:
+        return dir(type(self))
+
     # ---- statements ----
 
     def _keep(self, key: Any, make: Any, *, chosen: bool = True) -> Any:
@@ -142,3 +145,4 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder):
 
 
 enter(Matrix)
+foreign_names.add_foreign_names(Matrix, foreign_names.MATRIX)

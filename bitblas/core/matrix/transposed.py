@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from semirings.dtypes import DataType
 
-from ... import verbs
+from ... import foreign_names, verbs
 from ...device import Device
 from ...store import MatrixStore
 from ..statement.infix import Operators
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .matrix import Matrix
 
 
-class TransposedMatrix(MatrixRead, Operators):
+class TransposedMatrix(MatrixRead, Operators, metaclass=foreign_names.Hinted):
     """A.T: reads A with rows and columns exchanged; `.new()` makes it a Matrix. Products take it as it is."""
 
     __slots__ = ("__weakref__", "_matrix")
@@ -78,3 +78,9 @@ class TransposedMatrix(MatrixRead, Operators):
     def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any) -> Matrix:
         """The transpose as a Matrix."""
         return self.dup(dtype, mask=mask, name=name, **opts)
+
+    def __dir__(self) -> list[str]:
+        return dir(type(self))
+
+
+foreign_names.add_foreign_names(TransposedMatrix, foreign_names.MATRIX)

@@ -12,7 +12,7 @@ from semirings.dtypes import FP64, DataType, check_cast
 from semirings.operators import of_row
 
 from ... import device as devices
-from ... import verbs
+from ... import foreign_names, verbs
 from ...device import Device
 from ...exceptions import DimensionMismatch
 from ...sparse import SparseStore, is_blank
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ..matrix.matrix import Matrix
 
 
-class Vector(VectorBuild, VectorIndex, StyledVector):
+class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hinted):
     """Vector(dtype=FP64, size=0): no entries yet. GraphBLAS C API 2.1, section 3.8.1.
 
     dtype: a type of `dtypes`, its name, or a NumPy dtype. device: "cpu", "cuda"; else that of the configuration.
@@ -71,6 +71,9 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
         w = cls(expr.dtype if dtype is None else dtype, expr.size, name=name, device=expr.device)
         w._update(expr, None if mask is None else check(mask, 1), None, mask is not None)
         return w
+
+    def __dir__(self) -> list[str]:
+        return dir(type(self))
 
     # ---- statements ----
 
@@ -294,3 +297,4 @@ class Vector(VectorBuild, VectorIndex, StyledVector):
 
 
 enter(Vector)
+foreign_names.add_foreign_names(Vector, foreign_names.VECTOR)

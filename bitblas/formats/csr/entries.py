@@ -66,12 +66,13 @@ def in_order(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, kind:
     column, none twice; None for others, and where one lies outside of the matrix."""
     nvals = len(rows)
     ends, col, wrong = np.zeros(nrows + 1, pointer_type(nvals)), np.empty(nvals, kind), np.zeros(1, np.uint8)
-    bounds = None
-    if device.splits(nvals, PARALLEL_ENTRIES):
-        bounds = ranges.even(nvals, device.parts)
+    bounds, chunks = None, device.chunks(nvals)
+    if chunks > 1 or device.splits(nvals, PARALLEL_ENTRIES):
+        bounds = ranges.even(nvals, max(device.parts, chunks))
         # Whole rows; of what is in no order any limits that ascend.
         bounds = np.maximum.accumulate(np.searchsorted(rows, rows[np.minimum(bounds, nvals - 1)]))
         bounds[0], bounds[-1] = 0, nvals
+        bounds = bounds if chunks == 1 else ranges.chunked(bounds)
     device.kernel(IN_ORDER)(nvals, nrows, ncols, rows, cols, ends, col, wrong, bounds=bounds)
     if wrong[0]:
         return None

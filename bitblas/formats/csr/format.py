@@ -166,8 +166,9 @@ def from_arrays(device: Device, nrows: int, ncols: int, ptr: Any, col: Any) -> C
 def close_gaps(starts: Any, bounds: Any, ptr: Any, arrays: tuple[Any, ...]) -> None:
     """Moves what ranges of rows (by their `bounds`) have written from their `starts` on to where it belongs. ptr: where
     each row ends, so far with the gaps."""
-    joined = threads.limited(np.arange(len(bounds)))  # ranges are, where few threads may share them
-    starts, bounds = starts[joined], bounds[joined]
+    if not isinstance(bounds, ranges.Chunks):
+        joined = threads.limited(np.arange(len(bounds)))  # ranges are, where few threads may share them
+        starts, bounds = starts[joined], bounds[joined]
     done = 0
     for low, high, start in zip(bounds[:-1].tolist(), bounds[1:].tolist(), starts.tolist(), strict=False):
         size = int(ptr[high]) - start if high > low else 0
@@ -199,8 +200,10 @@ def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
     if device.host_memory:
         ptr, col = np.zeros(nrows + 1, place_kind), np.empty(nvals or 1, kind)
         places = np.empty(nvals if order else 1, place_kind)
-        bounds = None
-        if device.splits(nvals, PARALLEL_ENTRIES):
+        bounds: Any = None
+        if (chunks := device.chunks(nvals)) > 1:
+            bounds = ranges.chunked(ranges.balanced(rows.ptr, max(device.parts, chunks)))
+        elif device.splits(nvals, PARALLEL_ENTRIES):
             bounds = ranges.balanced(rows.ptr, device.parts)
         _clip(device, types, packed, ALL, order)(nrows, *given, ptr, ptr, col, places, bounds=bounds)
         if bounds is not None:
