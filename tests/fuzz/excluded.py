@@ -46,7 +46,14 @@ def asked(statement: Statement, scope: dict[str, Any]) -> str:
         parts = re.findall(r"\[[^]]*\]|[^ ,]+", s.region)
         lists = [f"list(range({n}))[{part}]" if ":-" in part else part for n, part in zip(scope[s.out].shape, parts)]
         s = s._replace(region=", ".join(lists))
-    return _VALUES.sub(lambda m: m[0] if not _is_float(scope, m[1]) else f'tame({m[1]}.dup("BOOL")).V', s.text())
+    text = _VALUES.sub(lambda m: m[0] if not _is_float(scope, m[1]) else f'tame({m[1]}.dup("BOOL")).V', s.text())
+    return unsigned(text)
+
+
+def unsigned(text: str) -> str:
+    """Scalars from 2^63 on as NumPy's: python-graphblas refuses Python's, though their type holds them."""
+    wide = lambda m: f"from_value(uint64({m[1]})" if int(m[1]) >> 63 else m[0]
+    return re.sub(r"from_value\((\d{19,20})\b", wide, text)
 
 
 _VALUES = re.compile(r"\b([vA]\d+)\.V\b")

@@ -6,7 +6,7 @@ import random
 
 from .expressions import Expressions
 from .objects import Shape
-from .palette import OWN, Palette
+from .palette import NUMBERS, OWN, Palette
 from .program import Program, Statement
 
 
@@ -137,6 +137,9 @@ class Statements(Expressions):
             ("mask new", f"({self.mask(shape)}).new()", shape, "BOOL"),
             ("pickle", f"pickle.loads(pickle.dumps({x}))", shape, dtype),
         ]  # fmt: skip
+        choices += self.listed(shape, size) * 2
+        if self.chance(0.3):
+            choices.append(("from_scalar", f"gb.{kind}.from_scalar({self.constant()}, {size})", shape, None))
         if len(shape) == 1:
             at, v = self.rng.randint(0, 3), shape[0]
             choices += [
@@ -170,6 +173,47 @@ class Statements(Expressions):
         self.objects[name] = made, dtype
         return Statement("set", verb, name, value)
 
+    def listed(self, shape: Shape, size: str) -> list[tuple[str, str, Shape, str | None]]:
+        """Objects of lists of Python numbers near the limits, with the type that is asked for or without one."""
+        rng = self.rng
+        kind = "Vector" if len(shape) == 1 else "Matrix"
+        cells = rng.sample(range(shape[0] * shape[-1]), min(3, shape[0] * shape[-1])) if len(shape) == 2 else []
+        where = sorted(rng.sample(range(shape[0]), min(3, shape[0]))) if len(shape) == 1 else []
+        places = [divmod(k, shape[1]) for k in sorted(cells)]
+        numbers = self.integers(len(where) or len(places))
+        t = self.one((*self.numeric(), "")) if self.chance(0.8) else self.one(("INT64", "UINT64"))
+        dtype = f', "{t}"' if t else ""
+        found: list[tuple[str, str, Shape, str | None]] = []
+        if len(shape) == 1:
+            found += [
+                ("list coo", f"gb.Vector.from_coo({where}, {numbers}{dtype}, {size})", shape, t or None),
+                ("list pairs", f"gb.Vector.from_pairs({list(zip(where, numbers))}{dtype}, {size})", shape, t or None),
+                ("list dict", f"gb.Vector.from_dict({dict(zip(where, numbers))}{dtype}, {size})", shape, t or None),
+            ]
+        else:
+            rows, cols = ([list(part) for part in zip(*places)]) or ([], [])
+            edges = [(*place, x) for place, x in zip(places, numbers)]
+            found += [
+                ("list coo", f"gb.Matrix.from_coo({rows}, {cols}, {numbers}{dtype}, {size})", shape, t or None),
+                ("list edgelist", f"gb.Matrix.from_edgelist({edges}, None{dtype}, {size})", shape, t or None),
+            ]
+        dense = [self.integers(2), self.integers(2)] if kind == "Matrix" else self.integers(3)
+        found.append(("list dense", f"gb.{kind}.from_dense({dense}{dtype and f', dtype={dtype[2:]}'})", (), t or None))
+        return found
+
+    def numeric(self) -> tuple[str, ...]:
+        """The integer and real types of the program."""
+        return tuple({t: None for t in self.types if t[:2] in ("IN", "UI", "FP")}) or ("INT64",)
+
+    def through_files(self) -> Statement:
+        """A matrix written as text and read back, whole and in chunks, as the type that is asked for."""
+        self.out = ""
+        known = [x for x, (s, t) in self.objects.items() if len(s) == 2 and 0 not in s and t in (*NUMBERS, "BOOL")]
+        x = self.one(tuple(known)) if known else self.declare((self.dim(),) * 2, self.one(self.numeric()))
+        kind = self.one(("mtx", "csv")) if len({*self.objects[x][0]}) == 1 else "mtx"
+        t = self.one(("", "", *self.numeric(), "INT8", "UINT8", "INT64", "UINT64"))
+        return Statement("read", f"through {kind}", "", f'through_files({x}, "{kind}", "{t}")')
+
     def read(self) -> Statement:
         self.out = ""
         x, shape = self.target(1, 2)
@@ -200,7 +244,7 @@ class Statements(Expressions):
             + [self.region] * 3
             + [self.new] * 2
             + [self.write]
-            + [self.call, self.made, self.read, self.in_place]
+            + [self.call, self.made, self.made, self.read, self.in_place, self.through_files]
         )
         statements: list[Statement] = []
         while len(statements) < length:

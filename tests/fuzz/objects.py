@@ -11,7 +11,14 @@ from .program import Declaration
 
 Shape = tuple[int, ...]
 SIZES = (1, 2, 3, 5, 8, 9, 16, 31, 33, 64, 65, 70, 130)
-EDGES = {"INT": (-(1 << 7), (1 << 7) - 1, 1 << 15, (1 << 31) - 1, -(1 << 31)), "UINT": (255, 1 << 15, (1 << 32) - 1)}
+# Limits of the types, sums that pass them, and integers that FP64 does not hold.
+EDGES = {
+    "INT": (
+        *(-(1 << 7), (1 << 7) - 1, 1 << 15, (1 << 31) - 1, -(1 << 31)),
+        *((1 << 53) + 1, -(1 << 53) - 1, 1 << 62, (1 << 63) - 1, (1 << 63) - 513, -(1 << 63)),
+    ),
+    "UINT": (255, 1 << 15, (1 << 32) - 1, (1 << 53) + 1, 1 << 63, (1 << 63) + 5, (1 << 64) - 1, (1 << 64) - 1025),
+}
 WILD = {**EDGES, "FP": (float("nan"), float("inf"), float("-inf"), -0.0, 1e30, 1e-30)}
 CALM = {"INT": (-5, 9), "UINT": (0, 9), "FP": (-6, 9)}
 
@@ -44,7 +51,7 @@ class Objects:
         self.mixed = palette.mixed and one not in OWN  # nothing is cast to a record
         if not palette.mixed:
             self.types = (rng.choice(self.types),)
-        self.wild = rng.random() < 0.1
+        self.wild = rng.random() < 0.25
         self.objects: dict[str, tuple[Shape, str | None]] = {}
         self.declared: list[Declaration] = []
         self.out = ""  # the object that the statement changes: often an operand too
@@ -75,6 +82,16 @@ class Objects:
             return self.rng.choice(found)
         x = self.rng.randint(*CALM[kind])
         return x / 2 if kind == "FP" else x
+
+    def integers(self, count: int) -> list[Any]:
+        """Python numbers for a list: near the limits of the 64-bit types, of both signs or of one, now and then a float
+        among them."""
+        rng = self.rng
+        edges = EDGES["UINT"] if self.chance(0.5) else EDGES["INT"] if self.chance(0.6) else sum(EDGES.values(), ())
+        found: list[Any] = [rng.choice(edges) if self.chance(0.6) else rng.randint(0, 9) for _ in range(count)]
+        if found and self.chance(0.15):
+            found[rng.randrange(count)] = rng.choice((0.5, 3.0, True))
+        return found
 
     def constant(self) -> str:
         """A number, or a Scalar: of a type that a program has, so that few kernels are compiled."""

@@ -102,15 +102,19 @@ for gb in (bitblas, graphblas):
     user_types.registered(gb)
 
 """
+FILES = """\
+    from fuzz import files  # PYTHONPATH=tests
+    through_files = files.ours if gb is bitblas else files.expected
+"""
 HEAD = """\
 import pickle
 
 import bitblas, graphblas
-from numpy import inf, nan
+from numpy import inf, nan, uint64
 {own}
 
 def program(gb):
-    form = lambda **how: how if gb is bitblas else {{}}
+{files}    form = lambda **how: how if gb is bitblas else {{}}
     in_order = lambda A, order: A.reorder(order) if gb is bitblas else A
 """
 
@@ -122,4 +126,5 @@ def script(program: Program) -> str:
     shown = "r" if last.kind == "read" else last.out
     body = "".join(f"    {line}\n" for line in [*lines, f"return {shown}"])
     own = OWN if any(d.dtype in ("Pair", "Triple") for d in program.declarations) else ""
-    return f"{HEAD.format(own=own)}{body}\n\nfor gb in (bitblas, graphblas):\n    print(program(gb))\n"
+    files = FILES if "through_files" in body else ""
+    return f"{HEAD.format(own=own, files=files)}{body}\n\nfor gb in (bitblas, graphblas):\n    print(program(gb))\n"

@@ -9,10 +9,11 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 import graphblas as oracle
+import numpy as np
 
 import bitblas
 
-from . import excluded, user_types
+from . import excluded, files, user_types
 from .compare import agree, is_object, plain, same_error
 from .program import NAME, Program, Statement
 
@@ -35,6 +36,7 @@ def scope_of(gb: Any) -> dict[str, Any]:
     user_types.registered(gb)
     return {
         "gb": gb, "inf": float("inf"), "nan": float("nan"), "pickle": pickle, "tame": excluded.tame,
+        "uint64": np.uint64, "through_files": files.ours if ours else files.expected,
         "form": lambda **how: how if ours else {}, "in_order": lambda A, order: A.reorder(order) if ours else A,
     }  # fmt: skip
 
@@ -54,7 +56,7 @@ def declared(gb: Any, program: Program) -> dict[str, Any]:
     """The names of a program, with its objects."""
     scope = scope_of(gb)
     for declaration in program.declarations:
-        exec(_code(declaration.text()), scope)
+        exec(_code(declaration.text() if gb is bitblas else excluded.unsigned(declaration.text())), scope)
         if gb is oracle:
             excluded.tame(scope[declaration.name])
     return scope
