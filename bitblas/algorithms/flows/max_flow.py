@@ -241,7 +241,7 @@ def _pushes(A, gb):
         go_on()
 
     def go_on():
-        # push if there is excess and levels are left: at first one or more, since all excess can reach the sink or source
+        # push if there is excess, and levels are left: at first there are, since excess can reach sink or source
         active << q.nvals
         active << active.ewise_add(left, binary.min)
         pushes << active.apply(binary.gt, right=0)
