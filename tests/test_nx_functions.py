@@ -15,7 +15,7 @@ from nx_calls import CALLS, GRAPHS, TABLES, Calls
 
 import bitblas.nx as bnx
 from _nx_bitblas.table import TABLE
-from bitblas.nx import interface
+from bitblas.nx import flow, interface
 
 nx_backend.register()
 
@@ -170,3 +170,41 @@ def test_graphs_that_are_made(name):
         assert isinstance(ours, bnx.Graph) and same(ours, theirs), args
     if "create_using" in interface._signature(name).parameters:
         assert "to fill" in interface.backend.can_run(name, calls[0], {"create_using": nx.Graph()})
+
+
+FLOWS = {
+    "a sum of 2^63": [(0, 1, 2**62), (0, 2, 2**62), (1, 3, 2**62), (2, 3, 2**62)],
+    "the largest of INT64": [(0, 1, 2**63 - 1), (0, 2, 2**63 - 1), (1, 3, 2**63 - 1), (2, 3, 2**63 - 2), (3, 1, 5)],
+    "an edge without capacity": [(0, 1, 3), (1, 3, None), (0, 2, 2**50 + 1), (2, 3, 2**52)],
+    "floats": [(0, 1, 0.1), (1, 3, None), (0, 2, 1e17), (2, 3, 0.7)],
+}
+
+
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.Graph])
+@pytest.mark.parametrize("case", FLOWS)
+def test_flows_of_large_capacities(case, kind):
+    G = kind()
+    if case == "floats":  # without an edge that holds any amount, floats may have any size
+        G.add_weighted_edges_from([edge for edge in FLOWS[case] if edge[2]], "capacity")
+        G.add_edge(1, 3, capacity=1e18)
+    else:
+        G.add_edges_from((u, v, {} if c is None else {"capacity": c}) for u, v, c in FLOWS[case])
+    nx.config.warnings_to_ignore.add("cache")
+    for function in (nx.maximum_flow_value, nx.minimum_cut_value, nx.minimum_cut, nx.maximum_flow):
+        theirs, ours = function(G, 0, 3), function(G, 0, 3, backend="bitblas")
+        value = ours if isinstance(ours, (int, float)) else ours[0]
+        assert type(value) is (float if case == "floats" else int)
+        assert value == (theirs if isinstance(theirs, (int, float)) else theirs[0])
+    found = ours[1]
+    assert all(0 <= x <= G[u][v].get("capacity", math.inf) for u in found for v, x in found[u].items())
+    assert sum(found[0].values()) - sum(to.get(0, 0) for to in found.values()) == value
+
+
+@pytest.mark.parametrize(("capacity", "reason"), [
+    (2**64 - 1, "more than 64 bits"), (2**53 + 1, "2\\^53 and more"), (-1, "below 0"), (math.nan, "below 0, or NaN"),
+])  # fmt: skip
+def test_flows_that_are_left_to_networkx(capacity, reason):
+    """Capacities that the matrix cannot hold exactly: NetworkX answers, and nothing is rounded."""
+    G = nx.DiGraph([(0, 1, {"capacity": capacity}), (1, 2, {})])
+    with pytest.raises(NotImplementedError, match=reason):
+        flow.maximum_flow_value(bnx.from_networkx(G, {"capacity": math.inf}, preserve_edge_attrs=False), 0, 2)

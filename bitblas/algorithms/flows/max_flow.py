@@ -31,6 +31,7 @@ import sys
 
 from .. import _check as check
 from .._parts import numbers
+from ._amounts import arcs_of, bits_of, holds_floats, lesser, most_at_a_vertex, times_power, total
 from ._tree import Tree
 
 ROUNDS = 16  # pushes between two decisions whether to search again
@@ -85,16 +86,16 @@ def _flow(A, source, sink, gb):
         raise gb.exceptions.InvalidValue(
             f"argument sink: expected another vertex than the source, got {t}. Hint: a flow goes from one to another."
         )
-    floats = _holds_floats(A, gb)
+    floats = holds_floats(A, gb)
     # what all capacities, or those at one vertex, are together
-    if check.weights(gb, A) >= 2.0**BITS and not floats and _most_at_a_vertex(A, gb) >= 2.0**BITS:
+    if check.weights(gb, A) >= 2.0**BITS and not floats and most_at_a_vertex(A, gb) >= 2.0**BITS:
         return _flow_in_parts(A, s, t, gb)
     loop = check.loop(_pushes, A, gb)
     i, j, used = _run(loop, s, t, n, gb)
     value = int(used[j == t].sum())
     if floats:
         bits, lost = loop.state["bits"], loop.state["lost"]
-        value, used = _times_power(float(value), bits), _times_power(used.astype("float64"), bits)
+        value, used = times_power(float(value), bits), times_power(used.astype("float64"), bits)
         if lost is not None and float(lost[_cut(loop, i, j, n)].sum()) > EXACT * value:
             return _flow_in_parts(A, s, t, gb)
     return value, loop, i, j, used
@@ -122,95 +123,46 @@ def _cut(loop, i, j, n):
 
 def _flow_in_parts(A, s, t, gb):
     """The same as _flow, of numbers that differ in more bits than INT64 has."""
-    n, floats = A.nrows, _holds_floats(A, gb)
-    i, j, capacity = _arcs(A, gb, gb.dtypes.FP64 if floats else gb.dtypes.UINT64)
+    n, floats = A.nrows, holds_floats(A, gb)
+    i, j, capacity = arcs_of(A, gb, gb.dtypes.FP64 if floats else gb.dtypes.UINT64)
     kind, rev, used = capacity.dtype.type, (j * n + i).argsort(), capacity * 0
-    bound = min(_total(capacity[i == s]), _total(capacity[j == t]))
+    bound = min(total(capacity[i == s]), total(capacity[j == t]))
     while True:
         # rest = the capacity that is left, or most, which is more than all that can flow
         if floats:
             most = kind(min(2 * bound, sys.float_info.max) or math.ulp(0.0))
         else:
             most = kind(min(bound + 1, 2**64 - 1))
-        rest = _lesser(capacity - used, most)
-        rest = rest + _lesser(used[rev], most - rest)
-        bits = _bits(_total(rest)) - BITS
+        rest = lesser(capacity - used, most)
+        rest = rest + lesser(used[rev], most - rest)
+        bits = bits_of(total(rest)) - BITS
         bits = bits if floats else max(bits, 0)
-        B = gb.Matrix.from_coo(i, j, _times_power(rest, -bits).astype("int64"), nrows=n, ncols=n)
+        B = gb.Matrix.from_coo(i, j, times_power(rest, -bits).astype("int64"), nrows=n, ncols=n)
         loop = check.Loop(_pushes, B, gb)
         _, _, part = _run(loop, s, t, n, gb)
         # used += part, of which some may take back what goes along the arc back
-        part = _times_power((part * (part > 0)).astype(capacity.dtype), bits)
-        back = _lesser(part, used[rev])
-        used = _lesser(used - back[rev] + (part - back), capacity)
-        value = _total(used[j == t]) - _total(used[i == t])
+        part = times_power((part * (part > 0)).astype(capacity.dtype), bits)
+        back = lesser(part, used[rev])
+        used = lesser(used - back[rev] + (part - back), capacity)
+        value = total(used[j == t]) - total(used[i == t])
         # no more can flow than what is left across the cut
         cut, before = _cut(loop, i, j, n), bound
-        bound = _total((capacity - used)[cut]) + _total(used[rev][cut])
+        bound = total((capacity - used)[cut]) + total(used[rev][cut])
         if bound <= EXACT * value or 2 * bound > before if floats else bits == 0:
             return value, loop, i, j, used
-
-
-def _holds_floats(A, gb):
-    return A.dtype in (gb.dtypes.FP32, gb.dtypes.FP64)
-
-
-def _most_at_a_vertex(A, gb):
-    """A bound of the sum of the capacities of the edges of a vertex, both ways: a float."""
-    plus, most = gb.monoid.plus[gb.dtypes.FP64], gb.monoid.max[gb.dtypes.FP64]
-    sums = A.reduce_rowwise(plus).new(), A.reduce_columnwise(plus).new()
-    return sum(max(0.0, float(x.reduce(most, allow_empty=False).new().value)) for x in sums)
-
-
-def _bits(total):
-    """The least k with total < 2^k, of an int or a float."""
-    return math.frexp(total)[1] if isinstance(total, float) else total.bit_length()
-
-
-def _times_power(x, bits):
-    """x times 2^bits, for an array of FP64 or UINT64, or a float; bits of UINT64 that are shifted out are lost."""
-    if isinstance(x, float) or x.dtype.kind == "f":
-        half = bits // 2  # 2^bits may be no float
-        return x * 2.0**half * 2.0 ** (bits - half)
-    return x << x.dtype.type(bits) if bits >= 0 else x >> x.dtype.type(-bits)
-
-
-def _lesser(x, y):
-    """The lesser of two numbers, for arrays of any device."""
-    return x * (x <= y) + y * (x > y)
-
-
-def _total(x):
-    """The sum of an array of FP64, as a float, or of UINT64, as a Python int of any size."""
-    if x.dtype.kind == "f":
-        return float(x.sum())
-    half = x.dtype.type(32)
-    high = x >> half
-    return (int(high.sum()) << 32) + int((x - (high << half)).sum())
-
-
-def _arcs(A, gb, kind):
-    """Rows, columns and capacities of the edges, by row, each with the one back, whose capacity may be 0."""
-    B = A.dup(kind)
-    # B = A without its diagonal; B += 0 A'
-    B << B.select(gb.select.offdiag)
-    zeros = B.apply(gb.binary.times, right=0).new()
-    B(gb.binary.plus) << zeros.T
-    i, j, capacity = B.to_coo()
-    return i.astype("int64"), j.astype("int64"), capacity
 
 
 def _pushes(A, gb):
     n, BOOL, binary = A.nrows, gb.dtypes.BOOL, gb.binary
     kind, bits, lost = gb.dtypes.INT64, 0, None
-    if _holds_floats(A, gb):
-        i, j, exact = _arcs(A, gb, gb.dtypes.FP64)
-        bits = _bits(_most_at_a_vertex(A, gb)) - BITS
-        capacity = _times_power(exact, -bits).astype("int64")
-        lost = exact - _times_power(capacity.astype("float64"), bits)
+    if holds_floats(A, gb):
+        i, j, exact = arcs_of(A, gb, gb.dtypes.FP64)
+        bits = bits_of(most_at_a_vertex(A, gb)) - BITS
+        capacity = times_power(exact, -bits).astype("int64")
+        lost = exact - times_power(capacity.astype("float64"), bits)
         lost = lost if (lost > 0).any() else None
     else:
-        i, j, capacity = _arcs(A, gb, kind)
+        i, j, capacity = arcs_of(A, gb, kind)
     m = len(i)
     vertex, arc, rev, tree = numbers(n, gb), numbers(m, gb), (j * n + i).argsort(), Tree(i, n, gb)
     size, T, L, groups = tree.size, tree.T, tree.L, tree.groups
@@ -235,7 +187,7 @@ def _pushes(A, gb):
     room, back, q = (gb.Vector(kind, size) for _ in range(3))
     going, source, sink = (gb.Vector(BOOL, size) for _ in range(3))
     h = gb.Vector(index, size)
-    left, active, more, pushes = gb.Scalar(index), gb.Scalar(gb.dtypes.INT64), gb.Scalar(BOOL), gb.Scalar(BOOL)
+    left, active, pushes = gb.Scalar(gb.dtypes.INT64), gb.Scalar(gb.dtypes.INT64), gb.Scalar(BOOL)
     # SuiteSparse 9.4.5 never ends a push from few vertices under a mask of many that are listed
     masks = check.fuses(A)
 
@@ -280,17 +232,19 @@ def _pushes(A, gb):
         # left = the levels of the deeper search
         left << h.select(gb.select.valuelt, n).new().reduce(gb.monoid.max, allow_empty=False)
         h(~near.S, binary.plus) << n
-        pushes << True
+        go_on()
         check.repeat(lambda _: some_pushes(inner), while_=pushes)
 
     def some_pushes(inner):
         check.repeat(lambda _: push(inner), while_=q, limit=ROUNDS)
-        # on, if there is excess left, and rounds to push it
         left << left.apply(binary.minus, right=SHARE * ROUNDS)
-        more << left.apply(binary.gt, right=0)
+        go_on()
+
+    def go_on():
+        # push if there is excess, and levels are left: at first there are, since excess can reach sink or source
         active << q.nvals
+        active << active.ewise_add(left, binary.min)
         pushes << active.apply(binary.gt, right=0)
-        pushes << binary.land(pushes & more)
 
     def search(level, seen, open_, f):
         # h<f> = level; seen<f> = true; f<!seen, replace> = the heads of open arcs from there
