@@ -125,4 +125,4 @@ def test_dates_of_numpy_are_names():
 
 
 def test_names_from_a_text_are_different():
-    assert gb.io.read(io.BytesIO(b"a b\nb a\n"), "edges").labels == ("a", "b")
+    assert gb.io.read(io.BytesIO(b"a b\nb a\n"), "edges", directed=False).labels == ("a", "b")

@@ -152,14 +152,23 @@ def test_what_is_no_list_of_edges():
 
 def test_columns_of_unequal_length():
     for table, said in (
-        ({"source": [0, 1], "target": [1]}, "column 'target': expected 2 rows, as 'source' has, got 1"),
-        ({"source": ["a"], "target": ["b", "c"]}, "column 'target': expected 1 rows, as 'source' has, got 2"),
-        ({"source": [0, 1], "target": [1, 2], "w": [1]}, "column 'w': expected 2 rows, as 'source' has, got 1"),
+        (
+            {"source": [0, 1], "target": [1]},
+            "columns 'source' and 'target': expected as many rows in both, got 2 and 1",
+        ),
+        (
+            {"source": ["a"], "target": ["b", "c"]},
+            "columns 'source' and 'target': expected as many rows in both, got 1 and 2",
+        ),
+        (
+            {"source": [0, 1], "target": [1, 2], "w": [1]},
+            "column 'w': expected 2 rows, as in the columns of vertices, got 1",
+        ),
         ({"source": None, "target": [1]}, "column 'source': expected a list or an array, got None"),
     ):
         with pytest.raises(InvalidValue, match=said):
             Graph.from_table(table, weight="w" if "w" in table else None)
-    with pytest.raises(InvalidValue, match="column 'km': expected 1 rows, as 'source' has, got 2"):
+    with pytest.raises(InvalidValue, match="column 'km': expected 1 rows, as in the columns of vertices, got 2"):
         Graph.from_table({"source": [0], "target": [1], "km": [1, 2]}, attributes=["km"])
 
 

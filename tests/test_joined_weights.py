@@ -85,14 +85,19 @@ def test_parallel_edges_of_networkx_are_summed_exactly(kind):
         ([2**53 + 1, 1, 1], None, ("INT64", 2**53 + 3)),
         ([2**63 + 5, 1], None, ("UINT64", 2**63 + 6)),
         ([2**62, 2**62], "UINT64", ("UINT64", 2**63)),
-        ([0.5, 2**53 + 1], "INT64", ("INT64", 2**53 + 1)),
         ([2**64, 1], "FP64", ("FP64", 2.0**64)),
     ):
         G = multigraph(kind, values)
         assert weights(Graph.from_networkx(G, dup_op="plus", dtype=dtype)) == (expected[0], [expected[1]] * ways)
         A = gb.io.from_networkx(G, dtype=dtype)
         assert (str(A.dtype), A.to_coo()[2].tolist()) == (expected[0], [expected[1]] * ways)
-    for values, dtype in (([2**62, 2**62], None), ([100, 100], "INT8"), ([2**64, 1], None), ([300], "INT8")):
+    for values, dtype in (
+        ([2**62, 2**62], None),
+        ([100, 100], "INT8"),
+        ([2**64, 1], None),
+        ([300], "INT8"),
+        ([0.5], "INT64"),
+    ):
         with pytest.raises(InvalidValue, match="expected"):
             gb.io.from_networkx(multigraph(kind, values), dtype=dtype)
 
@@ -102,7 +107,7 @@ def test_large_weights_of_networkx_keep_their_digits():
     G.add_weighted_edges_from([(0, 1, 2**63 + 5), (1, 2, 1)])
     assert weights(Graph.from_networkx(G)) == ("UINT64", [2**63 + 5, 1])
     assert gb.io.from_networkx(G, dtype="UINT64").get(0, 1) == 2**63 + 5
-    with pytest.raises(InvalidValue, match="INT64"):
+    with pytest.raises(InvalidValue, match="expected a number from -9223372036854775808 to 9223372036854775807"):
         gb.io.from_networkx(G, dtype="INT64")
 
 
@@ -133,7 +138,9 @@ def test_tables_and_lists_of_edges_are_summed_exactly():
         Graph.from_edges([(0, 1, 2**62), (0, 1, 2**62)], dup_op="plus")
     with pytest.raises(InvalidValue, match="dup_op 'times': expected weights from"):
         Graph.from_edges([(0, 1, 2**40), (0, 1, 2**40)], dup_op="times")
-    with pytest.raises(InvalidValue, match=r"column 'weight': .* 2\*\*64-1, got 18446744073709551616"):
+    with pytest.raises(
+        InvalidValue, match=r"column 'weight': .* got 18446744073709551616 in row 0\. Hint: dtype='FP64'"
+    ):
         Graph.from_edges([(0, 1, 2**64), (0, 1, 1)])
 
 

@@ -83,7 +83,9 @@ def test_tables_and_lists_check_the_type_too():
             lambda weight=weight, dtype=dtype: Graph.from_edges([(0, 1, weight), (1, 2, 1)], dtype=dtype),
             lambda G=G, dtype=dtype: gb.io.from_networkx(G, dtype=dtype),
         ):
-            with pytest.raises(InvalidValue, match=f"dtype {dtype}: expected weights that it holds"):
+            with pytest.raises(
+                InvalidValue, match=f"dtype {dtype}: expected weights that it holds|weight: expected a number from"
+            ):
                 make()
     assert values(Graph.from_edges([(0, 1, True), (1, 2, False)], dtype="INT8")) == {(0, 1): 1, (1, 2): 0}
 
@@ -196,7 +198,7 @@ def test_weights_of_lists_are_exact():
             lambda wrong=wrong, **how: Graph.from_edges([(0, 1, TOP), (1, 2, wrong)], **how).matrix,
             lambda **how: gb.io.from_networkx(G, **how),
         ):
-            with pytest.raises(InvalidValue, match=r"expected weights from .*Hint: dtype='FP64'"):
+            with pytest.raises(InvalidValue, match=r"expected (integers that|a number from) .*Hint: dtype='FP64'"):
                 make()
             assert values(make(dtype="FP64")) == {(0, 1): float(TOP), (1, 2): float(wrong)}
 
@@ -207,7 +209,7 @@ def test_weights_of_igraph_are_exact():
     G.es["weight"] = [TOP, 4]
     assert values(Graph.from_igraph(G)) == {(0, 1): TOP, (1, 2): 4}
     G.es["weight"] = [TOP, -4]
-    with pytest.raises(InvalidValue, match="edge attribute 'weight': expected weights from"):
+    with pytest.raises(InvalidValue, match=f"weight: expected a number from .*got {TOP} on the edge from 0 to 1"):
         Graph.from_igraph(G)
 
 

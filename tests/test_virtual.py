@@ -122,11 +122,12 @@ def test_mining_runs_on_the_host_for_every_device(device):
     assert found.nodes == 1 and not len(found.col) and isinstance(found.user, np.ndarray)
 
 
-def menus(n=600, x=True, **how):
-    """Sections of 20 rows with a list of columns each, and a column of each row's own."""
+def menus(n=600, x=True, both=False, **how):
+    """Sections of 20 rows with a list of columns each, and a column of each row's own. both: and the transpose."""
     lists = [list(range(7 * k % 500, 7 * k % 500 + 12, 2)) for k in range(n // 20)]
     rows = [sorted({*lists[i // 20], i * 37 % n}) for i in range(n)]
     i, j = [x for x, columns in enumerate(rows) for _ in columns], [j for columns in rows for j in columns]
+    i, j = (i + j, j + i) if both else (i, j)
     values = x if x is True else np.arange(len(i)) % 9 - 4
     return gb.Matrix.from_coo(i, j, values, nrows=n, ncols=n, **how)
 
@@ -244,6 +245,7 @@ def test_loops_give_what_rows_give(device, monkeypatch):
             assert gb.algorithms.bfs_parents(A, start).nvals == gb.algorithms.bfs_parents(B, start).nvals
         assert gb.algorithms.bfs_levels(A.T.new(), 0).isequal(gb.algorithms.bfs_levels(B.T.new(), 0))
         assert gb.algorithms.pagerank(A).isclose(gb.algorithms.pagerank(B))
+        A, B = (menus(both=True, format=form) for form in ("virtual", "csr"))
         assert gb.algorithms.connected_components(A).isequal(gb.algorithms.connected_components(B))
         ring = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], True, nrows=3, ncols=3, format="virtual")  # no nodes
         assert gb.algorithms.bfs_levels(ring, 0).to_dict() == {0: 0, 1: 1, 2: 2}

@@ -90,7 +90,7 @@ def check_held(source: str, values: np.ndarray, dtype: Any) -> None:
         raise InvalidValue(f"{source}: dtype {kind}: expected weights that it holds, got {wrong}")
 
 
-def check_weights(edges: Iterable[tuple[Any, Any, Any]], weight: Any, dtype: Any = None) -> None:
+def check_weights(edges: Iterable[tuple[Any, Any, Any]], weight: Any, dtype: Any = None, hint: str = "") -> None:
     """InvalidValue for the first weight that is no number, and for the first integer beyond `dtype`.
 
     edges: both ends and the weight of each. dtype None: integers are INT64, or UINT64 if none is negative; they are not
@@ -113,7 +113,8 @@ def check_weights(edges: Iterable[tuple[Any, Any, Any]], weight: Any, dtype: Any
     limits = np.iinfo(kind)
     for u, v, value in found:
         if not limits.min <= value <= limits.max:
-            raise told(u, v, value, f"a number from {limits.min} to {limits.max}")
+            error = told(u, v, value, f"a number from {limits.min} to {limits.max}")
+            raise InvalidValue(f"{error}{hint}") if dtype is None else error
 
 
 def warn_of_directions(source: str) -> None:

@@ -129,7 +129,7 @@ def from_networkx(
         values = _weights([value for *_, value in table], weight, kind)
         check_held("networkx", values, kind)
     except InvalidValue:
-        check_weights(table, weight, kind)  # names the edge
+        check_weights(table, weight, kind, ". Hint: dtype='FP64' rounds it")  # names the edge
         raise
     if not G.is_directed():
         rows, cols, values = mirrored(rows, cols, values)

@@ -84,6 +84,8 @@ def load(
             raise
         raise file.fault(f"expected names of the vertices, got a fault in them: {error}") from None
     try:
+        if labels is not None:
+            labels = given.different_names("labels", labels)
         return graph_of_matrix(str(path), A, labels, directed, stated=stated, dup_op=dup_op, **storage)
     except InvalidValue as error:
         raise file.fault(str(error)) from None

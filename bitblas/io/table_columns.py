@@ -28,6 +28,14 @@ _CASTS = {
 _TIMES = ("date", "time", "duration", "period")
 
 
+class TooLarge(InvalidValue):
+    """Integers that no 64-bit type holds together."""
+
+    def __init__(self, message: str, values: list[Any]) -> None:
+        super().__init__(message)
+        self.values = values
+
+
 class Coded(NamedTuple):
     """A column of names: row k has the name `names[codes[k]]`. Some names may have no row."""
 
@@ -86,10 +94,15 @@ def vertices_of(table: Any, source: str, target: str, labels: bool | None) -> En
     return _named_integers(rows, cols) if integers else _named(rows, cols, pair)
 
 
-def weights_of(table: Any, name: str, rows: int) -> np.ndarray:
-    """A column of numbers or Booleans; an array of objects if it has texts. InvalidValue for other values, or another
-    number of rows."""
-    found = _array(_native(_find(table, name)), f"column {name!r}", WEIGHTS)
+def weights_of(table: Any, name: str, rows: int, *, rounded: bool = False) -> np.ndarray:
+    """A column of numbers or Booleans; an array of objects if it has texts. rounded: integers that no 64-bit type holds
+    become floats. InvalidValue for other values, or another number of rows."""
+    try:
+        found = _array(_native(_find(table, name)), f"column {name!r}", WEIGHTS)
+    except TooLarge as error:
+        if not rounded:
+            raise
+        found = np.array(list(map(float, error.values)))
     if len(found) != rows:
         raise InvalidValue(f"column {name!r}: expected {rows} rows, as in the columns of vertices, got {len(found)}")
     return found
@@ -121,6 +134,12 @@ def _find(table: Any, name: str) -> Any:
     _check_name(name, known)
     if known.count(name) > 1:
         raise InvalidValue(f"column {name!r}: expected one column of this name, got {known.count(name)}")
+    if (
+        not hasattr(table[name], "__len__")
+        or isinstance(table[name], str | bytes)
+        or getattr(table[name], "ndim", 1) == 0
+    ):
+        raise InvalidValue(f"column {name!r}: expected a list or an array, got {table[name]!r}")
     return table[name]
 
 
@@ -339,7 +358,8 @@ def _integers(values: list[Any], called: str, role: str = WEIGHTS) -> np.ndarray
     top, low = max(values), min(values)
     k = values.index(top if top >= 1 << _BITS else low)
     also = f" and {top!r} in row {values.index(top)}" if top < 1 << _BITS and low >= -(1 << _BITS - 1) else ""
-    raise InvalidValue(f"{called}: expected integers that INT64 or UINT64 holds, got {values[k]!r} in row {k}{also}")
+    got = f"got {values[k]!r} in row {k}{also}. Hint: dtype='FP64' rounds them"
+    raise TooLarge(f"{called}: expected integers that INT64 or UINT64 holds, {got}", values)
 
 
 # ---- what is refused ----

@@ -72,7 +72,11 @@ def graph_of_table(
     first, directed = base or 0, given.flag("directed", directed)
     rows, cols, known = vertices_of(table, source, target, given.flag("labels", labels))
     values = (
-        None if weight is None else of_column(weights_of(table, weight, len(rows)), weight, decimal, is_rounded(dtype))
+        None
+        if weight is None
+        else of_column(
+            weights_of(table, weight, len(rows), rounded=is_rounded(dtype)), weight, decimal, is_rounded(dtype)
+        )
     )
     if known is not None:
         if size is not None:

@@ -1,6 +1,9 @@
 """Capacities and flows of any size as arrays of FP64 or UINT64: arcs, exact sums, multiples of powers of two."""
 
 import math
+import sys
+
+LARGEST, SMALLEST = sys.float_info.max, math.ulp(0.0)  # floats above 0
 
 
 def holds_floats(A, gb):

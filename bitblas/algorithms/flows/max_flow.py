@@ -26,12 +26,9 @@ Goldberg, Tarjan: A new approach to the maximum-flow problem. J. of the ACM 35 (
 Cherkassky, Goldberg: On implementing the push-relabel method for the maximum flow problem. Algorithmica 19 (1997).
 """
 
-import math
-import sys
-
 from .. import _check as check
 from .._parts import numbers
-from ._amounts import arcs_of, bits_of, holds_floats, lesser, most_at_a_vertex, times_power, total
+from ._amounts import LARGEST, SMALLEST, arcs_of, bits_of, holds_floats, lesser, most_at_a_vertex, times_power, total
 from ._tree import Tree
 
 ROUNDS = 16  # pushes between two decisions whether to search again
@@ -130,7 +127,7 @@ def _flow_in_parts(A, s, t, gb):
     while True:
         # rest = the capacity that is left, or most, which is more than all that can flow
         if floats:
-            most = kind(min(2 * bound, sys.float_info.max) or math.ulp(0.0))
+            most = kind(min(2 * bound, LARGEST) or SMALLEST)
         else:
             most = kind(min(bound + 1, 2**64 - 1))
         rest = lesser(capacity - used, most)
