@@ -182,7 +182,7 @@ class Statements(Expressions):
         places = [divmod(k, shape[1]) for k in sorted(cells)]
         numbers = self.integers(len(where) or len(places))
         t = self.one((*self.numeric(), "")) if self.chance(0.8) else self.one(("INT64", "UINT64"))
-        dtype = f', "{t}"' if t else ""
+        dtype = f', dtype="{t}"' if t else ", dtype=None"
         found: list[tuple[str, str, Shape, str | None]] = []
         if len(shape) == 1:
             found += [
@@ -198,7 +198,7 @@ class Statements(Expressions):
                 ("list edgelist", f"gb.Matrix.from_edgelist({edges}, None{dtype}, {size})", shape, t or None),
             ]
         dense = [self.integers(2), self.integers(2)] if kind == "Matrix" else self.integers(3)
-        found.append(("list dense", f"gb.{kind}.from_dense({dense}{dtype and f', dtype={dtype[2:]}'})", (), t or None))
+        found.append(("list dense", f"gb.{kind}.from_dense({dense}{dtype})", (), t or None))
         return found
 
     def numeric(self) -> tuple[str, ...]:
