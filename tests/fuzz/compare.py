@@ -34,7 +34,7 @@ def plain(x: Any) -> Any:
     if hasattr(x, "new"):
         return plain(x.new())
     if isinstance(x, dict):
-        return [(plain(k), plain(v)) for k, v in sorted(x.items())]
+        return tuple((plain(k), plain(v)) for k, v in sorted(x.items()))
     if isinstance(x, (list, tuple)):
         found = tuple(map(plain, x))
         return _by_row(found) if _is_coo(found) else found
@@ -47,7 +47,7 @@ def _is_coo(x: tuple) -> bool:
     return (
         arrays
         and len(x) in (2, 3)
-        and [a.shape[1:] for a in x] in ([(), (), ()], [(2,), ()])
+        and [a.shape[1:] for a in x[: len(x) - 1]] in ([(), ()], [(2,)])
         and len({len(a) for a in x}) == 1
     )
 

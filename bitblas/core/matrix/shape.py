@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from semirings.dtypes import cast_scalar
+from semirings.dtypes import cast_scalar, check_cast
 
 from ... import verbs
 from ...exceptions import DimensionMismatch
@@ -71,6 +71,7 @@ def _diagonal_values(A: Any, values: Any, size: int) -> Vector:
         if v.size != size:
             raise DimensionMismatch(f"values: expected a Vector of size {size}, that of the diagonal, got {v.size}")
         same_device("setdiag", A, v)
+        check_cast(v.dtype, A.dtype)
         return v
     own = A.dtype if A.dtype._is_udt else None
     if own is not None and not several(values, own):
