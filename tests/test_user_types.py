@@ -208,3 +208,18 @@ def test_values_of_more_dimensions_are_sub_arrays():
         v = gb.Vector.from_coo([0, 1], values, dtype)
         assert (A.dtype, v.dtype) == (kind, kind) and A.to_coo()[2].tolist() == np.asarray(values).tolist()
         assert v.get(1).tolist() == list(values[1])
+
+
+def test_operators_of_a_user_defined_type_refuse_other_operands(device):
+    """Not even where they do not read the values: FC32 has the bytes of such a record."""
+    dtype = gb.dtypes.register_anonymous({"a": "INT32", "b": "INT32"})
+    A = gb.Matrix.from_coo([0], [0], [1j], "FC32", nrows=2, ncols=2)
+    v = gb.Vector.from_coo([0], [True], size=2)
+    for make in (
+        lambda: gb.binary.eq[dtype](A & A),
+        lambda: gb.unary.one[dtype](v),
+        lambda: gb.semiring.any_pair[dtype](A @ v),
+        lambda: A.reduce_rowwise(gb.monoid.any[dtype]),
+    ):
+        with pytest.raises(gb.exceptions.DomainMismatch, match="nothing is cast to or from a user-defined type"):
+            make().new()

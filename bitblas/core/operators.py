@@ -49,7 +49,8 @@ def typed(op: Any, kind: str, left: DataType, right: DataType | None = None) -> 
     """The operator of that kind ("unary", "binary", "monoid", "semiring", "indexunary", "select")
     for operands of these types.
 
-    Raises TypeError for an operator of another kind, ValueError for unknown text, KeyError for a type it has not.
+    Raises TypeError for an operator of another kind, ValueError for unknown text, KeyError for a type it has not,
+    DomainMismatch for an operator of a user-defined type and operands of another.
     """
     key = (id(op), kind, id(left), id(right))
     found = _cache.get(key)
@@ -81,6 +82,10 @@ def _typed(op: Any, kind: str, left: DataType, right: DataType | None) -> Typed:
         raise TypeError(f"op: expected a {_EXPECTED[kind]}, got {op!r}{_hint(plain, kind)}")
     if type(op) is Typed:
         dtype = op.dtype
+        if dtype._is_udt:  # values of other types are not read as if they were of this one
+            dtypes.check_cast(left, dtype)
+            if right is not None and kind in ("binary", "semiring"):
+                dtypes.check_cast(right, dtype)
     elif isinstance(plain, Semiring) and plain.binaryop.default_type is not None:
         dtype = plain.binaryop.default_type
     elif isinstance(plain, BinaryOp) and plain.default_type is not None and right is not None:

@@ -88,7 +88,7 @@ def skipped(statement: Statement, scope: dict[str, Any]) -> str | None:
 REASONS: tuple[tuple[str, str, str], ...] = (
     (
         "ldexp",
-        r"first at \d+: \(?-?(inf|0|0\.0|9223372036854775807)\)? and ",
+        r"first at \d+: .* and \(?-?0(\.0)?$",
         "SuiteSparse: exponents of ldexp beyond INT32 are cast as the C compiler does",
     ),
     ("ewise_union|_default", "KeyError..ldexp does not work with FP64", "python-graphblas: defaults next to BOOL"),
@@ -124,11 +124,8 @@ REASONS: tuple[tuple[str, str, str], ...] = (
         r"expected a scalar, got bitblas.core.scalar.Scalar.*\n.*: None",
         "refused by bitblas: a number as the default next to values of a user-defined type",
     ),
-    (
-        "(any|plus|lor)_pair",
-        r"bitblas: None\n.*Incompatible type for z=",
-        "bitblas: operands that an operator does not read may have any type",
-    ),
+    ("compactify", "No implementation of function Function", "python-graphblas: compactify of sub-arrays"),
+    ("[.]V", "do not have a common DType", "python-graphblas: masks of values of records that are combined"),
     ("", "packed: expected", "values that do not fit into packed=True are refused"),
     ("diagindex", "diagindex does not work with FP", "python-graphblas: indexunary.diagindex of floats is missing"),
     ("from_dicts", "window shape", "python-graphblas: from_dicts of nothing raises"),
@@ -170,6 +167,6 @@ REASONS: tuple[tuple[str, str, str], ...] = (
 def reason(statement: Statement, difference: Any) -> str | None:
     """Why that difference is none of ours, None if it is."""
     for pattern, found, why in REASONS:
-        if re.search(pattern, statement.text()) and re.search(found, difference.what):
+        if re.search(pattern, statement.text()) and re.search(found, difference.what, re.MULTILINE):
             return why
     return None

@@ -117,6 +117,9 @@ class Objects:
         where = tuple((k,) if len(shape) == 1 else divmod(k, shape[1]) for k in found)
         iso = bool(where) and dtype != "Triple" and self.chance(0.2)  # a list is several values
         values = self.value(dtype) if iso else tuple(self.value(dtype) for _ in where)
+        if iso and dtype == "UINT64" and values >> 63:  # python-graphblas refuses it as one value
+            values = (values,) * len(where)
+            iso = False
         form = order = ""
         if len(shape) == 2:
             form = self.one(self.palette.forms)
