@@ -208,7 +208,8 @@ def _truncated(x: Any, want: DataType) -> int:
         raise ValueError(f"values: expected numbers that {want} has, got NaN or infinity")
     try:
         if isinstance(x, Number) and not isinstance(x, (complex, np.complexfloating)):
-            return int(x)  # type: ignore[call-overload]
+            number: Any = x
+            return int(number)
         return operator.index(x)
     except (TypeError, ValueError, OverflowError):
         kind = type(x)

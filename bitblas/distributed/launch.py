@@ -95,7 +95,7 @@ def _free_port() -> int:
 
 
 class Rank:
-    """What the launcher knows of one rank. code: the exit code of its program, None as long as it runs."""
+    """State of one rank in the launcher. code: the exit code of its program, None as long as it runs."""
 
     def __init__(self) -> None:
         self.parent: socket.socket | None = None
