@@ -1,5 +1,5 @@
 """The first line of an edge list: it names the columns only if its ends cannot be vertices like those below it, or are
-words that tables use. No edge is left out without a word; and the error for a table of many columns lists its own names."""
+words that tables use. No edge is left out silently; and the error for a table of many columns lists its own names."""
 
 import io
 
