@@ -7,7 +7,7 @@ import numpy as np
 
 import bitblas as gb
 import bitblas.distributed as gd
-from bitblas.distributed import reading
+from bitblas.distributed import alone, reading
 from bitblas.exceptions import DistributedError, IndexOutOfBound, InvalidValue, OutOfMemory, OutputNotEmpty
 
 N = 300
@@ -176,6 +176,16 @@ def passes(group):
         assert A.nvals == N * N and A.is_symmetric(), layout
 
 
+def without_positions(group):
+    """Of 40 vertices the last ranks have none: their vectors have a word of bits, which kernels read."""
+    n = 40
+    A = gd.Matrix.from_coo(range(n - 1), range(1, n), True, nrows=n, ncols=n)
+    assert A.shares.mine == (n if group.rank == 0 else 0)
+    whole = gb.Vector.from_dense(np.arange(n) % 5, device=group.device.name)  # an answer that every rank has found
+    for found in (alone._dealt(whole, A.shares), gb.algorithms.bfs_levels(A, 0)._part):
+        assert len(found._stored.present) == 1 and found.nvals == A.shares.mine
+
+
 def diverged(group):
     """A statement that one rank alone has no memory for: no other one goes on as if it had run."""
     i, j = np.divmod(np.arange(0, N * N, 3), N)
@@ -207,7 +217,7 @@ def interrupted(group):
 
 if __name__ == "__main__":
     group = gd.init()
-    for part in (parts_of_entries, memory, values_of_ranks, alike, indices, passes):
+    for part in (parts_of_entries, memory, values_of_ranks, alike, indices, passes, without_positions):
         part(group)
     files(group, Path(sys.argv[1]))
     (interrupted if sys.argv[2] == "interrupted" else diverged)(group)  # after which the group is broken

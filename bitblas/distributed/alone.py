@@ -18,7 +18,7 @@ from ..core import Matrix as WholeMatrix
 from ..core import Scalar
 from ..core import Vector as WholeVector
 from ..exceptions import DistributedError
-from ..store import VectorStore, dense_values
+from ..store import VectorStore, dense_values, words
 from . import exchange, loops, shares
 from .expr import shared
 from .start import current
@@ -137,6 +137,8 @@ def _dealt(found: WholeVector, s: shares.Shares) -> WholeVector:
         return group.alltoall(given, counts if group.rank == 0 else nothing, [counts[s.rank], *nothing[1:]])
 
     bits = share(store.present, s.words)
+    if not len(bits):  # a rank without positions; kernels read one word of every bitset
+        bits = store.device.xp.zeros(words(s.mine), np.uint64)
     held = store.dtype.np_type.type(one)
     if not iso:
         held = dense_values(store.device, s.mine, store.dtype)

@@ -115,6 +115,7 @@ class Kernel:
                 if k in guards:
                     guards[k].writable |= self.signature[k][1] != "c"
                 at = guards[k].address(x.ctypes.data) if k in guards else x.ctypes.data
+                at = at if x.nbytes else 0  # as CuPy's arrays without elements
                 x = np.uint64(at - getattr(x, "far", 0) * x.itemsize)
             cells.append(np.array([np.uint64(0) if x is None else x]))
         blocks = set(guards.values())
