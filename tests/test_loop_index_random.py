@@ -65,8 +65,7 @@ def run(lib, seed, rounds=2):
 
 
 @pytest.mark.slow
+@pytest.mark.off_cpu
 @pytest.mark.parametrize("seed", range(60))
 def test_random_bodies_by_index(device, seed):
-    if device == "cpu":
-        pytest.skip("the same statements as everywhere")
     assert run(gb, seed) == run(graphblas, seed)
