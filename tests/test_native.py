@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -292,3 +293,21 @@ def test_quotas_of_control_groups(tmp_path, files, expected):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     assert threads._quota(tmp_path) == expected
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="MALLOC_PERTURB_ is glibc's")
+@pytest.mark.parametrize("freed", ["2", "254"])
+def test_the_interpreter_reads_no_freed_memory_when_it_ends(freed):
+    """The last garbage collection reads method tables of kernels after modules are cleared. Freed memory is filled."""
+    program = (
+        "import bitblas as gb\n"
+        "A = gb.Matrix.from_coo([0, 1], [1, 0], [1.0, 2.0], nrows=2, ncols=2)\n"
+        "v = gb.Vector.from_coo([0], [1.0], size=2)\n"
+        "for _ in range(4):\n"
+        "    v = A.mxv(v, gb.semiring.plus_times).new()\n"
+        "print(v.to_dict())"
+    )
+    env = dict(os.environ, PYTHONMALLOC="malloc", MALLOC_PERTURB_=freed, BITBLAS_DEVICE="cpu")
+    command = [sys.executable, "-c", program]
+    made = subprocess.run(command, capture_output=True, text=True, env=env, cwd=Path(__file__).parents[1], timeout=120)
+    assert made.returncode == 0 and made.stdout == "{0: 4.0}\n", (made.returncode, made.stderr)

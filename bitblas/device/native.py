@@ -31,7 +31,16 @@ _PAUSES = {"x86_64": ("llvm.x86.sse2.pause", "", "")}
 _PAUSES |= dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.hint", "i32", "i32 1"))
 
 loading = held_over_forks(threading.RLock())  # LLVM's engine, and Numba, are for one thread at a time
-_kept: list[Any] = []  # what the machine's code points to
+
+
+def never_freed(*objects: Any) -> None:
+    """Keep what compiled code or a function object points to until the process ends.
+
+    A list in a module is not enough: Python clears modules before its last garbage collection, which still reads the
+    method table of every function that is alive then.
+    """
+    for x in objects:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(x))
 
 
 def text(target: Target) -> str:
@@ -181,7 +190,7 @@ def callable_of(launch: int, function: int, signature: Sequence[str]) -> Callabl
         raise JitError(f"device 'cpu': expected a kernel of at most {MOST} arguments, got {len(signature)}")
     words = described(function, signature)
     method = _MethodDef(b"kernel", launch, _FASTCALL, None)
-    _kept.extend((words, method))
+    never_freed(words, method)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     made: Callable[..., int] = make(ctypes.addressof(method), ctypes.addressof(words), None)
@@ -192,7 +201,7 @@ def direct_of(direct: int, call: Callable[..., None]) -> tuple[Callable[..., Non
     """call as machine code, which runs what `callable_of` gave last by itself; and how to say what that was."""
     cell = (ctypes.c_int64 * 3)(id(call), id(None), 0)
     method = _MethodDef(b"kernel", direct, _FASTCALL | _KEYWORDS, None)
-    _kept.extend((cell, method, call))
+    never_freed(cell, method, call)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
 
