@@ -221,16 +221,17 @@ def test_other_files_load():
         assert_recorded(kind.ss.deserialize(data), name)
 
 
-@pytest.mark.parametrize("name", record.pickled())
-def test_pickles_load(name):
-    x, same = pickle.loads((record.SAVED / f"{name}.pickle").read_bytes()), record.pickled()[name]
+@pytest.mark.parametrize("file", files(".pickle"))
+def test_pickles_load(file):
+    name = file.removesuffix(".pickle")
+    x, same = pickle.loads((record.SAVED / file).read_bytes()), record.pickled()[name]
     if name == "scalar":
         assert x == same
     elif name in ("graph", "values"):
         assert (x if name == "graph" else x.graph).labels == record.graph().labels
-        assert_recorded(x.matrix if name == "graph" else x.vector, f"{name}.pickle")
+        assert_recorded(x.matrix if name == "graph" else x.vector, file)
     elif hasattr(x, "to_coo"):
-        assert_recorded(x, f"{name}.pickle")
+        assert_recorded(x, file)
     else:
         assert x is same
 
