@@ -1,4 +1,4 @@
-"""What users of commit ffd8f61d type and have saved still works: names, signatures, commands, variables, files.
+"""The public surface of commit ffd8f61d still works: names, signatures, commands, variables, saved files.
 
 That commit wrote the data in tests/public_surface (record.py there says how). What it had must exist, be of the same
 kind, and take the same arguments with the same defaults; new names and new optional arguments are allowed. An intended
@@ -20,7 +20,7 @@ from public_surface import collect, record
 
 import bitblas as gb
 
-# Changed on purpose since ffd8f61d: what the recorded text has, what it is today, and why (CHANGELOG.md).
+# Intended changes since ffd8f61d: recorded text, text of today, and the reason from CHANGELOG.md.
 DIRECTED = (
     "directed=True",
     "directed=None",
@@ -40,7 +40,7 @@ SAVED = RECORDED["saved"]
 
 
 def changes_of_signature(old: str, new: str) -> Iterator[str]:
-    """What a call that `old` takes would find different in `new`."""
+    """Differences that break or change calls which `old` accepts."""
     before, now = collect.parameters(old), collect.parameters(new)
     in_order = [[p for p in found if p[1].startswith(("pos", "*")) and p[1] != "**"] for found in (before, now)]
     end = None if any(kind == "*" for _, kind, _ in before) else len(in_order[0])

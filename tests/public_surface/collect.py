@@ -1,7 +1,7 @@
-"""Collect what users of bitblas type: names and signatures, commands and options, environment variables.
+"""Collect the public surface of bitblas: names and signatures, commands and options, environment variables.
 
-`record.py` writes the answers into JSON files; `tests/test_public_surface.py` collects again and compares. A function
-is text, "function (other, op=None, *, name=None)": both readable and, by `parameters`, parsed.
+`record.py` writes it into JSON files; `tests/test_public_surface.py` collects it again and compares. A function is
+text, "function (other, op=None, *, name=None)", which is readable and which `parameters` parses.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Write the recorded data of tests/test_public_surface.py: what users of one version see, and files that it saved.
+"""Write the recorded data of tests/test_public_surface.py: the public names of one version, and files that it saved.
 
-The data is of commit ffd8f61d, written on a CPU by that commit's own code. It is not written again: what changes on
-purpose afterwards is listed, with its reason, in the test. From a clone:
+The data is of commit ffd8f61d, written on a CPU by that commit's own code, and is not recorded again: the test lists
+intended changes with their reasons. From a clone:
 
     git worktree add /tmp/base ffd8f61d
     tests=$PWD/tests; cd /tmp/base; PYTHONPATH=$tests BITBLAS_DEVICE=cpu python -W error -m public_surface.record
@@ -139,6 +139,12 @@ def write_files() -> dict[str, Any]:
         (SAVED / f"{name}.pickle").write_bytes(pickle.dumps(x, protocol=4))
         holds = x.matrix if name == "graph" else x.vector if name == "values" else x
         known[f"{name}.pickle"] = listing(holds, known) if hasattr(holds, "to_coo") else {"is": str(x)}
+    both = gb.Matrix.from_coo(
+        *pattern(), values("INT16", 390), "INT16", nrows=N, ncols=N, format="b2sr", tile=8, name="A"
+    )
+    both.T.new()  # also stored by columns
+    both.save(SAVED / "b2sr8-forms.bitblas", forms=True)
+    known["b2sr8-forms.bitblas"] = listing(both, known)
     program, levels, half = search([], stop=25)
     with contextlib.suppress(KeyboardInterrupt):
         program.checkpoint(SAVED / "checkpoint", state=[levels, half], every=10).run()
