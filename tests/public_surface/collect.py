@@ -58,7 +58,7 @@ def objects() -> dict[str, tuple[Any, str]]:
         "device.get()": (gb.device.get("cpu"), "name xp"),
         "Matrix.memory()": (A.memory(), "caches copies forms orders permutation structure total values"),
         "Vector.memory()": (v.memory(), "presence total values"),
-        "Matrix.profile()": (A.profile(), "chosen facts measured outlook predicted reason values"),
+        "Matrix.profile()": (A.profile(), "chosen facts held measured outlook predicted reason values"),
         "Matrix.profile().facts": (A.profile().facts, "bytes_of fill heads levels nvals"),
         "Matrix.profile(orders=True)": (A.profile(orders=["degree"]), "best profiles saved seconds"),
         "Matrix.profile(virtual_nodes=True)": (same.profile(virtual_nodes=True), "entries nbytes nodes whole"),
