@@ -171,8 +171,8 @@ def page(figures: Sequence[Figure], reasons: dict[str, str], more: str = "") -> 
         "",
         "Graphs, made by [benchmarks/](../benchmarks/README.md): `rmat20` is a power-law graph of 2^20 vertices and 31",
         "million entries (`rmat22`: 128), `delaunay_n20` a triangulation (`_random`: numbered at random),",
-        "`grid2d_2048` a grid, `stencil27_100` a cube with 27 neighbours, `mycielskian13` dense and without triangles, `road_ny` the",
-        "roads of New York.",
+        "`grid2d_2048` a grid, `stencil27_100` a cube with 27 neighbours, `mycielskian13` dense and without triangles,",
+        "`road_ny` the roads of New York.",
         "",
     ]
     return "\n".join(lines)
