@@ -102,12 +102,12 @@ def latest(figures: Sequence[Figure], device: str) -> dict[tuple[str, str], dict
 
 
 def ratio(ours: float, theirs: float) -> str:
-    """In words, a loss as a win is said."""
+    """A cell of a column "times faster". Losses are in bold, as "slower"."""
     if 0.95 < theirs / ours < 1.05:
         return "the same"
-    factor, word = (theirs / ours, "faster") if theirs > ours else (ours / theirs, "slower")
+    factor = max(ours / theirs, theirs / ours)
     text = f"{factor:.1f}" if factor < 100 else f"{factor:.0f}"
-    return f"**{text} times {word}**" if word == "slower" else f"{text} times {word}"
+    return f"**{text} slower**" if ours > theirs else text
 
 
 def _ms(ms: float | None) -> str:
@@ -128,7 +128,7 @@ def tables(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
         for algorithm in sorted({key[0] for key in rows}, key=ALGORITHMS.index):
             some = {graph: row for (name, graph), row in rows.items() if name == algorithm}
             peers = sorted({who for row in some.values() for who in row} - {OURS})
-            heads = " | ".join(f"{who} | bitblas is" for who in peers)
+            heads = " | ".join(f"{who} | times faster" for who in peers)
             lines = [
                 f"| {NAMES[algorithm]}, ms | bitblas | {heads} |",
                 "|---|" + "---|" * (1 + 2 * len(peers)),
@@ -137,7 +137,7 @@ def tables(figures: Sequence[Figure], reasons: dict[str, str]) -> str:
                 cells = [f"{_ms(row.get(who))} | {ratio(row[OURS], row[who]) if who in row else ''}" for who in peers]
                 lines.append(f"| {graph} | {_ms(row[OURS])} | {' | '.join(cells)} |")
             lost = any(row[who] < 0.95 * row[OURS] for row in some.values() for who in row)
-            said = f"\n\nWhere it is slower: {reasons.get(algorithm, 'the reason is not known')}." if lost else ""
+            said = f"\n\nLosses: {reasons.get(algorithm, 'the reason is not known')}." if lost else ""
             parts.append("\n".join(lines) + said + "\n")
     return "\n".join(parts)
 
@@ -157,22 +157,22 @@ def page(figures: Sequence[Figure], reasons: dict[str, str], more: str = "") -> 
     lines = [
         "# Results",
         "",
-        "What bitblas and its peers need for the same algorithm on the same graph, in milliseconds. A loss is said as",
-        "a win is, in bold, with its reason. `python -m benchmarks.results` makes this page from the runs in",
-        "[benchmarks/](../benchmarks/README.md)`stored/`; the same figures as JSON: [results.json](results.json).",
+        "Milliseconds of bitblas and its peers for the same algorithm on the same graph, and how many times faster",
+        "bitblas is. Losses are in bold, with the reason. `python -m benchmarks.results` makes this page from runs in",
+        "[benchmarks/](../benchmarks/README.md)`stored/`; [results.json](results.json) has the same figures.",
         "",
         tables(figures, reasons),
         *([more] if more else []),
-        "## Who was measured, when, how",
+        "## Versions and methods",
         "",
         "| | version or commit | when | on | how |",
         "|---|---|---|---|---|",
         *(f"| {run.who} | {run.version} | {run.date} | {run.machine} | {run.how} |" for run in runs),
         "",
-        "Graphs: `rmat20` and its kin are power-law graphs (of 2^20 vertices; `rmat20` has 31, `rmat22` 128 million",
-        "entries), `delaunay_n20` is a triangulation (`_random`: numbered at random), `grid2d_2048` a grid,",
-        "`stencil27_100` a cube with 27 neighbours, `mycielskian13` dense and without triangles, `road_ny` the roads",
-        "of New York; [benchmarks/](../benchmarks/README.md) makes them.",
+        "Graphs, made by [benchmarks/](../benchmarks/README.md): `rmat20` is a power-law graph of 2^20 vertices and 31",
+        "million entries (`rmat22`: 128), `delaunay_n20` a triangulation (`_random`: numbered at random),",
+        "`grid2d_2048` a grid, `stencil27_100` a cube with 27 neighbours, `mycielskian13` dense and without triangles,",
+        "`road_ny` the roads of New York.",
         "",
     ]
     return "\n".join(lines)

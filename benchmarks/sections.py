@@ -1,5 +1,5 @@
-"""What the page of results says beside the times of algorithms: bytes, builds, graphs that fill a device, the start of
-a process. Each section is made of the JSON that its benchmark wrote, in a folder of benchmarks/stored/ by its name."""
+"""Sections of the results page other than algorithm times: bytes, builds, graphs that fill a device, process start.
+Each section is made from the JSON that its benchmark wrote, in a folder of benchmarks/stored/ by its name."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ def read(folder: Path, kind: str) -> list[dict[str, Any]]:
     return [json.loads(path.read_text()) for path in sorted((folder / kind).glob("*.json"))]
 
 
-def _where(run: dict[str, Any], how: str) -> str:
-    """The line below a table: which commit, when, on what."""
+def _where(run: dict[str, Any], how: str, commits: Sequence[str] = ()) -> str:
+    """The line below a table: which commit (or commits), when, on what."""
     machine = run["machine"]
     device = run["device"] if run.get("gpu") else f"{machine['processor']}, {machine['cores']} cores"
     note = f" ({run['commit_note']})" if run.get("commit_note") else ""
     changed = " and changes" if run.get("changed_since_commit") else ""
-    return f"\nbitblas {run['commit'][:7]}{changed}{note}, {run['time'][:10]}, {device}. {how}\n"
+    which = ", ".join(commits) or run["commit"][:7]
+    return f"\nbitblas {which}{changed}{note}, {run['time'][:10]}, {device}. {how}\n"
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -40,14 +41,14 @@ def sizes(folder: Path) -> str:
             least = min(row[key] for key in FORMS)
             cells = [f"**{row[key]:.2f}**" if row[key] == least else f"{row[key]:.2f}" for key in FORMS]
             theirs = row[SUITESPARSE]
-            beside = ["", ""] if theirs is None else [f"{theirs:.2f}", f"{theirs / least:.1f} times smaller"]
-            rows.append([row["graph"], f"{row['edges'] / 1e6:.1f} M", *cells, *beside])
+            beside = ["", ""] if theirs is None else [f"{theirs:.2f}", f"{theirs / least:.1f}"]
+            rows.append([row["graph"], f"{row['edges'] / 1e6:.1f}", *cells, *beside])
         version = run["peer"]["suitesparse-graphblas"]
-        heads = ["bytes an entry", "entries", *FORMS.values(), f"{SUITESPARSE} {version}", "the least is"]
-        how = "Exact, pointers included, the graphs in their own order; `python -m benchmarks.bytes`."
+        heads = ["bytes an entry", "M entries", *FORMS.values(), f"{SUITESPARSE} {version}", "times smaller"]
+        how = "Exact, with pointers, in the graphs' own order; `python -m benchmarks.bytes`."
         parts.append(f"{_table(heads, rows)}\n{_where(run, how)}")
-    said = "In bold the least. It is not what bitblas takes by itself: by default it looks for the fastest form of no\n"
-    said += "more bytes than CSR; a search along NIB takes three to five times as long on a GPU."
+    said = "Bold: the smallest, compared with SuiteSparse. By default bitblas chooses the fastest format of no more\n"
+    said += "bytes than CSR instead; a search along NIB takes three to five times as long on a GPU."
     return "\n".join(["## Bytes\n", *parts, said, ""]) if parts else ""
 
 
@@ -63,17 +64,17 @@ def builds(folder: Path) -> str:
                 ours, theirs = (1e3 * median(form["build_seconds"][who]) for who in ("bitblas", SUITESPARSE))
                 held, beside = (form["bytes"][who] / 1e6 for who in ("bitblas", SUITESPARSE))
                 rows.append([
-                    graph["name"], "without weights" if form["form"] == "pattern" else "weights in FP32",
+                    graph["name"], "none" if form["form"] == "pattern" else "FP32",
                     f"{ours:.1f}", f"{theirs:.1f}", ratio(ours, theirs), f"{held:.1f}", f"{beside:.1f}",
                 ])  # fmt: skip
         if "graphs" in run:
             where.append(_where(run, "").strip())
     if not rows:
         return ""
-    heads = ["build", "", "ms", f"{SUITESPARSE}, ms", "bitblas is", "MB held", f"{SUITESPARSE}, MB"]
+    heads = ["build", "weights", "ms", f"{SUITESPARSE}, ms", "times faster", "MB", f"{SUITESPARSE}, MB"]
     said = (
-        "Of sorted coordinates, medians of three. Without weights both keep one value; numbers of columns have 64\n"
-        "bits in SuiteSparse here, 32 in bitblas.\n"
+        "From sorted coordinates, medians of three. Without weights both store one value; column indices have 64 bits\n"
+        "in SuiteSparse here, 32 in bitblas.\n"
     )
     if any("slower" in row[4] for row in rows):
         said += "Where bitblas is slower: the reason is not known.\n"
@@ -86,21 +87,23 @@ def scale(folder: Path) -> str:
     runs = sorted(read(folder, "scale"), key=lambda run: (run["nvals"], run["format"]))
     for run in runs:
         rows.append([
-            f"2^{run['scale']}", f"{run['nvals'] / 1e9:.2f} G",
+            f"2^{run['scale']}", f"{run['nvals'] / 1e9:.2f}",
             f"{run['format'].upper()}, {run['bytes'] / run['nvals']:.2f}",
-            f"{run['build s']:.1f} s", f"{run['build peak'] / 1e9:.0f} GB", f"{run['bfs ms']:.1f} ms",
-            f"{run['edges a second'] / 1e9:.0f} G", f"{run['components ms']:.0f} ms", f"{run['pagerank ms']:.0f} ms",
+            f"{run['build s']:.1f}", f"{run['build peak'] / 1e9:.0f}", f"{run['bfs ms']:.1f}",
+            f"{run['edges a second'] / 1e9:.0f}", f"{run['components ms']:.0f}", f"{run['pagerank ms']:.0f}",
         ])  # fmt: skip
     if not rows:
         return ""
-    heads = ["vertices", "entries", "form, bytes an entry", "build", "its peak", "BFS", "edges/s", "components"]
-    heads.append("a round of PageRank")
+    heads = ["vertices", "G entries", "format, bytes an entry", "build, s", "peak, GB", "BFS, ms", "G edges/s"]
+    heads += ["components, ms", "a round of PageRank, ms"]
     said = (
-        "R-MAT, made on the device; answers are checked by what they must be. A loss: a search along NIB takes three\n"
+        "R-MAT, made on the device; answers are checked by their properties. A loss: a search along NIB takes three\n"
     )
-    said += "to five times as long as along CSR, since each gap has to be decoded."
-    commits = {run["commit"][:7]: run for run in runs}
-    where = " ".join(_where(run, "").strip() for run in commits.values())
+    said += "to five times as long as along CSR, because each gap has to be decoded."
+    commits: dict[str, list[str]] = {}
+    for run in runs:
+        commits.setdefault(_where(run, "", ["{}"]), []).append(run["commit"][:7])
+    where = " ".join(line.format(", ".join(dict.fromkeys(same))).strip() for line, same in commits.items())
     return "\n".join(["## Graphs that fill a GPU\n", _table(heads, rows), f"\n{where}\n", said, ""])
 
 
@@ -113,8 +116,9 @@ def start(folder: Path) -> str:
             bar = float("inf") if row["bar"] is None else row["bar"]
             cells = [f"**{row[key]:.2f}**" if row[key] > bar else f"{row[key]:.2f}" for key in ("empty", "warm")]
             rows.append([row["program"], *cells, "" if row["bar"] is None else f"{bar:.2f}"])
-        how = f"An installed wheel, new processes; the least of {run['samples']} or more, each with an empty cache of "
-        how += "its own, and of as many with what these left. Bold: above its bar; most of the import is NumPy's."
+        how = f"An installed wheel, new processes; the least of {run['samples']} or more, each with its own empty "
+        how += "cache, and of the same number with the caches that these filled. "
+        how += "Bold: above its bar; most of the import is NumPy's."
         parts.append(f"{_table(['seconds', 'empty cache', 'warm cache', 'bar'], rows)}\n{_where(run, how)}")
     return "\n".join(["## The start of a process\n", *parts, ""]) if parts else ""
 
