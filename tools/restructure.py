@@ -643,7 +643,7 @@ class Editor:
                     part = self.statement(b.module, b.name, new or local, bool(node.level))
                     again = part and alias.asname == alias.name and " as " not in part  # a name that is passed on
                     parts.append(f"{part} as {new}" if again else part)
-            parts = [p for p in dict.fromkeys(parts) if p]
+            parts = [self.in_words(p) for p in dict.fromkeys(parts) if p]
             at_top = any(node is x for x in self.module.tree.body)
             if at_top:
                 self.pool += parts
@@ -651,14 +651,17 @@ class Editor:
                 self.typing_pool += parts
             self.replace(node, parts)
 
+    def in_words(self, line: str) -> str:
+        for old, new in self.table.words.items():
+            line = re.sub(rf"\b{old}\b", new, line)
+        return line
+
     def replace(self, node: ast.Import | ast.ImportFrom, parts: list[str]) -> None:
         """An import statement in its place, where its text changes."""
         was = ast.unparse(node)
         now = gathered(parts)
         if now == [was] or (len(now) == 1 and ast.dump(ast.parse(now[0]).body[0]) == ast.dump(ast.parse(was).body[0])):
             return
-        for old, new in self.table.words.items():
-            now = [re.sub(rf"\b{old}\b", new, line) for line in now]
         start, end = self.module.span(node)
         data = self.module.data
         line_start = data.rfind(b"\n", 0, start) + 1
