@@ -34,6 +34,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("bitblas", "semirings", "_nx_bitblas")
+TOY = ("tests/toy_form/", "bitblas/formats/toy/")  # where a package's files are, and where a test copies them to
 faults: list[str] = []
 notes: list[str] = []
 
@@ -272,8 +273,8 @@ def load() -> dict[str, Module]:
         path = ROOT / text
         if not path.exists() or text.startswith("tools/"):
             continue
-        if text.split("/")[0] in PACKAGES and not text.endswith(".cpu.py"):
-            name = ".".join(Path(text).with_suffix("").parts).removesuffix(".__init__")
+        if text.startswith((*(f"{p}/" for p in PACKAGES), TOY[0])) and not text.endswith(".cpu.py"):
+            name = ".".join(Path(text.replace(*TOY)).with_suffix("").parts).removesuffix(".__init__")
         else:
             name = f"/{text}"
         found[name] = Module(path, name)
@@ -972,6 +973,7 @@ def main() -> None:
             texts[new[1:]] = editors[parts[0]].text()
             continue
         path = new.replace(".", "/") + ("/__init__.py" if new in new_packages else ".py")
+        path = path.replace(*reversed(TOY))
         new_path[new] = path
         group = [editors[p] for p in in_order(parts, modules, project)]
         texts[path] = merged(new, group, table) if len(parts) > 1 else group[0].text()
