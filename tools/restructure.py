@@ -771,8 +771,8 @@ def split_part(editor: Editor, text: str) -> tuple[str, str]:
         elif exported(node) is not None:
             gone.update(range(first, last + 1))
         elif isinstance(node, ast.If) and typing_test(node):
-            if node.orelse or not all(isinstance(n, (ast.Import, ast.ImportFrom)) or is_pass(n) for n in node.body):
-                faults.append(f"{editor.module.path}: more than imports for type checkers")
+            if not all(isinstance(n, (ast.Import, ast.ImportFrom, ast.Pass)) for n in node.body):
+                continue  # definitions for type checkers
             gone.update(range(first, last + 1))
     body = "\n".join(line for k, line in enumerate(lines) if k not in gone).strip("\n")
     return doc, body
@@ -783,10 +783,6 @@ def exported(node: ast.stmt) -> list[str] | None:
     if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
         return [str(n.value) for n in ast.walk(node.value) if isinstance(n, ast.Constant)]
     return None
-
-
-def is_pass(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Pass)
 
 
 def tops(editor: Editor) -> dict[str, str]:
