@@ -6,6 +6,7 @@ The table has one change a line, with full dotted names; `#` begins a comment:
 
     move OLD -> NEW                 a module, or a package with all modules in it that no other line names
     merge OLD OLD .. -> NEW         modules as one, in this order, but after the parts that they import
+    drop OLD -> NEW                 a module without contents, whose uses become those of another one
     head NEW = TEXT                 the docstring of a merged module (\\n is a line break)
     rename MODULE.NAME -> NAME      a function, class or constant of a module (named by its old module)
     local MODULE.NAME -> NAME       what a module calls something that it imports
@@ -68,7 +69,7 @@ def read_table(path: Path, modules: dict[str, Module]) -> Table:
         new = new.split("#")[0].strip() if kind != "text" else new
         if not arrow:
             faults.append(f"{path.name}:{number}: no arrow")
-        elif kind in ("move", "merge"):
+        elif kind in ("move", "merge", "drop"):
             for part in old.split():
                 if part not in modules:
                     faults.append(f"{path.name}:{number}: there is no module {part}")
@@ -76,8 +77,9 @@ def read_table(path: Path, modules: dict[str, Module]) -> Table:
                     faults.append(f"{path.name}:{number}: {part} is named twice")
                 else:
                     table.moves[part] = new
-                    table.groups[new].append(part)
-                    if kind == "move" and modules[part].is_package:
+                    if kind != "drop":
+                        table.groups[new].append(part)
+                    if kind != "merge" and modules[part].is_package:
                         packages.append((part, new))
         elif kind in ("rename", "local"):
             module, _, name = old.rpartition(".")
