@@ -1,4 +1,4 @@
-# Where the codes of a row stand, the twin of blocks.cuh: IN_WORD units, nibbles or bits, are a word.
+# Row positions in blocks of 32 coded rows. CPU twin of blocks.cuh. IN_WORD: units (nibbles or bits) per word.
 WIDTH = np.uint64(63)  # of a head
 BLOCK = np.uint64(6)
 

@@ -1,6 +1,7 @@
-// Where the codes of a row stand (blocks.py). 32 rows are a group: heads[g] is the first word of its block, and in the low
-// 6 bits the width of the 32 numbers that the block begins with; then come the units, UNITS of them in a word: nibbles, or
-// bits. A number says, in zigzag, how much later a row ends than if all rows of the group were equal.
+// Row positions in blocks of 32 coded rows (see blocks.py).
+// heads[g] holds the first word of block g, and in its low 6 bits the width of the 32 numbers at the start of the
+// block. The units follow, UNITS per word: nibbles or bits. Number r gives, in zigzag coding, how much later row r
+// ends than if all rows of the group were equally long.
 #define GROUP_ROWS 32
 #define HEAD_BITS 6
 

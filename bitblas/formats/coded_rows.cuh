@@ -1,7 +1,8 @@
-// Rows of codes of various lengths (coded.py) as steps of loops push along them (see formats/csr/rows.cuh): with the marks
-// of long rows, by which their parts are found (marks.cu). Before it stands what a code says of itself: a parameter that it
-// has besides (OWN_TYPE OWN), walks of G lanes through all of row x and of 32 through part m of a long one (ROW_WALK,
-// PART_WALK), and for what a lane finds in a step of them each_found(of, reached), and some_found<N>(of, take), N at a time.
+// Advance along coded rows (coded.py), with marks that cut long rows into parts (marks.cu). See formats/csr/rows.cuh
+// for the interface.
+// Include after the definitions of a code: an additional parameter (OWN_TYPE OWN); walks of G lanes through all of row
+// x (ROW_WALK) and of 32 lanes through part m of a long row (PART_WALK); and for what a lane finds on them
+// each_found(of, reached), and some_found<N>(of, take) for N at a time.
 #define IN_FLIGHT 0  // registers do not suffice to do something else between what is asked for and its use
 #define FORM()                                                                                                        \
   const i64 *heads, const u32 *words, const PLACE_T *value_ptr, i64 hubs, const i64 *hub, const i64 *first_mark,      \

@@ -1,17 +1,17 @@
-// t = A (+).(x) u for a full u, rows of codes graded by their length (nib/grades.py, cgr/grades.py): a lane decodes what it
-// has one after the other, so that nothing of a value goes from lane to lane, and lanes of a warp have about as much each.
-// What is dealt out, to a warp each, are runs of 32 lanes: first segments of long rows, whose sums go to `parts`, then rows,
-// the longest first. Blocks stay, RESIDENT of them on a multiprocessor, and hold u for columns below `hot` in shared memory.
-// A lane decodes AHEAD columns while what it asked for of u is on its way, and while a warp is at one run it asks for the
-// words of the next one, and where the one after that is.
-// RANKED: entries have values of their own, those of a lane one after the other, from `first` on; first[p] is the number of the
-// first entry of piece p.
-// MASKED: rows that the mask closes are passed over, and t has no bits there.
-// Before it stands, of a form: PIECES() and CODES(), parameters for where pieces are and for the codes, Pieces and PIECES_OF,
-// what these are for Lane: ask(pieces, grade, number, p) for its part of piece p, in run `number` of the grade,
-// open(pieces, words, log_lanes), before(log_lanes), the entries of the piece before the lane's own (RANKED), and
-// run(pieces, words, sums), which gives what it has to sums.each(left, next) and sums.range(from, length); all
-// lanes of a warp call these together.
+// Degree-binned pull along coded rows: t = A (+).(x) u for a full u (nib/grades.py, cgr/grades.py). Each lane decodes
+// its part of a row by itself, so lanes exchange nothing while decoding; the lanes of a warp have parts of similar
+// length.
+// Each warp takes runs of 32 lanes: first the segments of long rows, whose sums go to `parts`, then rows, the longest
+// first. Blocks are persistent, RESIDENT per multiprocessor, and keep u for columns below `hot` in shared memory. A
+// lane decodes AHEAD columns while its loads of u are in flight. A warp prefetches the words of its next run, and the
+// position of the one after that.
+// RANKED: entries have values of their own, contiguous per lane from `first` on; first[p] is the number of the first
+// entry of piece p. MASKED: rows that the mask excludes are skipped, and t gets no bits there.
+// Include after the layout's definitions: PIECES() and CODES(), kernel parameters for the pieces and the codes; Pieces
+// and PIECES_OF, which combine them for Lane; ask(pieces, grade, number, p), which loads the lane's part of piece p in
+// run `number` of the grade; open(pieces, words, log_lanes); before(log_lanes), the number of entries of the piece
+// before the lane's part (RANKED); and run(pieces, words, sums), which passes the decoded columns to sums.each(left,
+// next) and sums.range(from, length). All lanes of a warp call these together.
 #include "kernels/product.cuh"
 #include "kernels/values.cuh"
 #define AHEAD (RANKED && sizeof(A_T) + sizeof(U_T) > 8 ? UNROLL / 2 : UNROLL)  // else registers would be spilled

@@ -1,5 +1,5 @@
-// Pushes along rows in small rounds (rounds.cuh, listed.cuh): what the header of a form by rows, which stands before, says
-// of its items is all that differs (formats/csr/rows.cuh).
+// Push along matrix rows in small rounds inside one cluster (rounds.cuh, listed.cuh).
+// Include after the row header of the layout (for example formats/csr/rows.cuh), which defines Item and Rows.
 typedef Rows Units;
 #include "kernels/along.cuh"
 

@@ -1,4 +1,4 @@
-# t(p) = u(k) where place p is the k-th that is none of `nodes`, the twin of among.cu: bits word by word.
+# Insert gaps into a vector at the positions of virtual nodes: CPU twin of among.cu. Bits are copied word by word.
 # include: kernels/vector.cpu.py
 
 

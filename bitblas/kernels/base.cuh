@@ -1,5 +1,5 @@
-// What every kernel stands on: integer names, bitsets, and sums over a group of lanes. No CUDA header is included:
-// a heavy one costs more compile time than all kernels together.
+// Basics included by every kernel: integer types, bitsets, memory access helpers, and sums over a group of lanes.
+// No CUDA header is included: a heavy one costs more compile time than all kernels together.
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;

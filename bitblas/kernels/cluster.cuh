@@ -1,5 +1,6 @@
-// A thread-block cluster: blocks that run at the same time, meet at a barrier and read each other's shared memory. GPUs
-// before compute capability 9.0 have none: there it is one block. A kernel for it is launched with CLUSTER blocks.
+// Thread-block clusters: blocks that run at the same time, meet at a barrier and read each other's shared memory.
+// GPUs before compute capability 9.0 have no clusters; there a cluster is one block. Launch such a kernel with CLUSTER
+// blocks.
 #if CLUSTER > 1 && (defined(__CUDA_EMU__) || __CUDA_ARCH__ >= 900)
 #define IN_CLUSTER __cluster_dims__(CLUSTER, 1, 1)
 #define PEERS CLUSTER

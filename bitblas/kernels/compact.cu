@@ -1,5 +1,6 @@
-// The entries of a vector as lists of indices and values, ascending: one block per chunk of CHUNK words, whose entries
-// come after those of all chunks before (`counts`, see count.cu). A warp has 32 words and writes them half by half.
+// Compact a vector's entries into ascending lists of indices and values (stream compaction).
+// One block handles a chunk of CHUNK words. `counts` (count.cu) gives the position of the chunk's first entry. A warp
+// takes 32 words and writes them half by half.
 #include "kernels/blocks.cuh"
 #include "kernels/vector.cuh"
 

@@ -1,6 +1,8 @@
-// Steps along rows that are decoded from their beginning (kernels/step_rows.cuh): LANES lanes share a row, so many rows at a
-// time as a warp has such groups; some warps decode a segment of a long one, and each takes its share of what is in it. Of a form's step.cu: Back, with
-// look(j, wanted, u_bits), whether u has an entry in row j, for the lanes that want to know; it is a Likely.
+// Advance along rows that must be decoded from their beginning (variable-length codes), for kernels/step_rows.cuh.
+// LANES lanes share a row, so a warp decodes 32 / LANES rows at a time. Some warps decode a segment of a long row
+// instead and share its columns among their lanes.
+// The layout's step.cu defines Back (a Likely) with look(j, wanted, u_bits): whether u has an entry in row j, for the
+// lanes with `wanted`.
 #ifndef STEP_BLOCKS
 #define STEP_BLOCKS (__CUDA_ARCH__ >= 900 ? 4 : 3)  // of a multiprocessor; compute capability 8 would spill registers
 #endif

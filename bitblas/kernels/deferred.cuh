@@ -1,6 +1,6 @@
-// Rows that pull. Those in which a pull has not found an entry at the first look are gathered by each warp until there are
-// enough for all its lanes, and the block goes together through those that are long (BY_BLOCK). Of a form that says what a row
-// is (back_row_t), and walks through 32 of them at a time.
+// Defer pulling rows that had no hit at their first guess, so that all lanes of a warp stay busy.
+// Each warp collects such rows until it has enough for all of its lanes. Long rows are processed by the whole block
+// (BY_BLOCK). The layout defines the row type (back_row_t) and walks 32 rows at a time.
 #define APART 4         // rows of a warp, up to which they are far from each other
 #define MOST_ROWS 512   // of a warp at a time
 #define SLOTS 64        // of a warp: it takes 32 rows as soon as it has them

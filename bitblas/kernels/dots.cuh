@@ -1,4 +1,4 @@
-// A dot product at an entry of a mask: what lanes have of its sum, joined and written.
+// Finish a dot product at an entry of the mask: reduce the partial sums of the lanes and write the result.
 #include "kernels/product.cuh"
 
 struct Sum {

@@ -1,4 +1,4 @@
-# w<mask, replace> = f(u, v) position by position, the twin of elementwise.cu.
+# Element-wise operation on vectors: w<mask, replace> = f(u, v). CPU twin of elementwise.cu.
 # include: kernels/vector.cpu.py
 LEFT, BOTH, UNION, FILLED = 0, 1, 2, 3
 

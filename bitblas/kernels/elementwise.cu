@@ -1,7 +1,11 @@
-// w<mask, replace> = f(u, v) position by position: apply, select, element-wise add, mult and union in one source.
-// MODE: LEFT where u has an entry; BOTH where both have; UNION where either has (the other's value alone is kept);
-// FILLED as UNION with defaults for what is missing. KEEP: the entries of u for which f is true, with u's values.
-// PLACES: position p stands for the entry (rows[p], cols[p]) of a matrix. W_ISO: bits alone are written.
+// Element-wise operation on vectors: w<mask, replace> = f(u, v). One source for apply, select, eWiseAdd, eWiseMult and
+// eWiseUnion.
+// MODE: LEFT where u has an entry; BOTH where both have one; UNION where at least one has (a single value is copied);
+// FILLED is UNION with a default for the missing operand. KEEP (select): keep the entries of u for which f is true,
+// with u's values.
+// PLACES: position p is the matrix entry (rows[p], cols[p]), which f receives as its indices. W_ISO: only bits are
+// written.
+// Arguments: operands u_*, v_* with u_default, v_default; rows, cols; the mask; output w_*.
 #include "kernels/vector.cuh"
 #include "kernels/merge.cuh"
 #define LEFT 0

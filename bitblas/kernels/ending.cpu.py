@@ -1,5 +1,6 @@
-# The end of w<mask, accum, replace> = t in the kernel that computes t, the twin of ending.cuh: where t has nothing to
-# say, w stays; its old bits and values are read at w_*, and copied where the result lies elsewhere (moved).
+# Epilogue of w<mask, accum, replace> = t inside the kernel that computes t. CPU twin of ending.cuh.
+# Where t has no entry, w keeps its own: its old bits and values are read from w_*, and copied if the result is stored
+# in other arrays (`moved`).
 # include: kernels/product.cpu.py
 
 

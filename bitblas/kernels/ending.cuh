@@ -1,4 +1,4 @@
-// What a product does with its sums: the end of a statement, and how presence is written.
+// Epilogue of a product kernel: apply mask, accumulator and `replace` to a row's sum, then write bits and values.
 #include "kernels/product.cuh"
 #define PRESENCE (KIND == WORDS && !STORE)  // bits alone: no values are summed, and none are written
 

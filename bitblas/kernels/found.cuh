@@ -1,4 +1,5 @@
-// What a step by rows does with the entries that it finds (kernels/step_rows.cuh, which says what stands before it).
+// Collect the entries that an advance along rows finds: append them to the next frontier and add up its work. Used by
+// kernels/step_rows.cuh, which lists the required definitions.
 struct Out {
   u64* bits;
   C_T* val;

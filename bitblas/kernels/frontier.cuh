@@ -1,5 +1,6 @@
-// Frontiers: the entries of a vector as programs on the device hand them from one round to the next. Beside the bits a
-// list of the units (rows, tile rows) that have entries, in no order, and a state of 8 numbers.
+// Frontiers: the active entries that one round of a device loop hands to the next.
+// In addition to its bits a frontier has an unordered list of the units (rows, tile rows) that have entries, and a
+// state of 8 numbers.
 #define ENTRIES 0  // entries that the product gave
 #define LISTED 1   // units in the list
 #define DENSE 2    // not 0: there is no list, every unit is looked at

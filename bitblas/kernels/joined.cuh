@@ -1,4 +1,5 @@
-// The rows of a warp's lanes walked as one: however different their lengths are, all lanes have entries.
+// Walk the rows of a warp's lanes as one concatenated list, so that all lanes have entries however much row lengths
+// differ (load-balanced advance).
 #define LANE_OF_WARP (threadIdx.x & 31)
 
 // Entries that a lane takes at a time, whose columns, bits and cells are asked for together: as many as registers hold.

@@ -1,4 +1,5 @@
-# A vector with `nothing` in the place of what it lacks, and how many of its entries are that, or NaN.
+# Fill a vector's missing positions with the sentinel `nothing`, and count its entries that equal the sentinel or are
+# NaN.
 # include: kernels/vector.cpu.py
 
 

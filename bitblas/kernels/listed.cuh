@@ -1,7 +1,9 @@
-// Small rounds of a body with passes: one cluster keeps a list of all places where any of the body's sparse vectors has an
-// entry (`on` marks them), and its passes look at these alone; the others would stay as they are. The step pushes along the
-// entries of its vector, which the pass before it puts on a list of their own. What a step finds joins the places; the
-// pass before it drops those where nothing is left. A form says how its units are pushed along: its along.cuh.
+// Small rounds of a loop body with element-wise kernels, run by one cluster on a worklist.
+// The worklist holds every position at which one of the body's sparse vectors has an entry (`on` marks them).
+// Element-wise kernels visit only these positions; all others would not change. The advance pushes along its vector's
+// entries, which the kernel before it lists separately. New positions that the advance reaches join the worklist; the
+// kernel before it drops those that became empty.
+// The layout's along.cuh defines how its units are pushed along.
 #include "kernels/places.cuh"
 #include "kernels/parts.cuh"
 

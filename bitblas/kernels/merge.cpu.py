@@ -1,4 +1,4 @@
-# w<mask, accum, replace> = t, the twin of merge.cu.
+# Write a result: w<mask, accum, replace> = t. CPU twin of merge.cu.
 # include: kernels/vector.cpu.py
 
 

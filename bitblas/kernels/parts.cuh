@@ -1,4 +1,5 @@
-// Sums of entries over a cluster, in parts of blocks. Only of those that are the same in any order.
+// Reductions over a cluster: each block reduces its part, then the parts are combined. For monoids whose result does
+// not depend on the order.
 #include "kernels/small.cuh"
 
 template <class T> struct Parts {

@@ -1,6 +1,10 @@
-// t(where[k]) = u(k) for each entry of u: building, assignment by index. Indices are in any order.
-// JOIN 0: an index that comes twice is told in `flags`; 1: a monoid's sum, whatever the order, into cells that hold its
-// identity. CLEAR: t has entries before, and loses those where u has none. MARKS 0: both have an entry everywhere.
+// Scatter: t(where[k]) = u(k) for each entry of u. Used to build vectors and to assign by index; indices may be in any
+// order.
+// JOIN 0: a duplicate index is reported in `flags`. JOIN 1: duplicates are combined by a monoid in any order, in cells
+// that hold its identity. CLEAR: t has entries already and loses those where u has none. MARKS 0: both vectors are
+// full.
+// Arguments: where, the target indices; u_*, the input vector; t_*, the output; flags[TWICE], flags[OUTSIDE], set to 1
+// for bad indices.
 #include "kernels/vector.cuh"
 #if JOIN
 #include "kernels/push.cuh"

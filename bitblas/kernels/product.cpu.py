@@ -1,4 +1,4 @@
-# What the products of every format share, the twin of product.cuh.
+# Shared parts of all product kernels. CPU twin of product.cuh.
 # include: kernels/vector.cpu.py
 WORDS, COUNT, VALUES = 0, 1, 2
 ONE = np.uint64(1)

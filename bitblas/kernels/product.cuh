@@ -1,7 +1,8 @@
-// What the products of every format share. Work is a list of rows begin[i] .. end[i] (for a matrix: its pointers, and
-// its pointers one further); row_of (stride 1) numbers them where they are segments of long rows.
-// KIND: WORDS, only presence counts (all products are equal and their sum is that value); COUNT, all products are equal
-// and the sum of k of them is known; VALUES, the general case.
+// Shared parts of all product kernels: how sums are kept, combined and ended early.
+// Work is a list of rows begin[i] .. end[i]; for a whole matrix these are its row pointers, and its row pointers
+// shifted by one. row_of (stride 1) gives the row numbers if the list holds segments of long rows.
+// KIND: WORDS, only presence matters (all products are equal, and so is any sum of them); COUNT, all products are
+// equal and the sum of k of them has a closed form; VALUES, the general case.
 #include "kernels/vector.cuh"
 #define WORDS 0
 #define COUNT 1

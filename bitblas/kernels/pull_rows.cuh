@@ -1,5 +1,5 @@
-// What a pull by rows does before and after it reads a row: between how a form is walked through and what a statement
-// does with a sum (ending.cuh).
+// Prologue and epilogue of a pull by rows: what happens before and after a row is read. The layout defines how a row
+// is walked, ending.cuh the epilogue.
 #include "kernels/ending.cuh"
 #include "kernels/values.cuh"
 

@@ -1,5 +1,5 @@
-# What the pushes of every form share: products joined to t one after the other, in the order of the entries of u. A sum
-# then has the order of a pull by rows, which has none to begin with either, so that both give the same bits.
+# Shared parts of all push kernels: products are combined into t one after the other, in the order of the entries of u.
+# This gives the same bits as a pull by rows, which also starts from no value.
 # include: kernels/product.cpu.py
 
 

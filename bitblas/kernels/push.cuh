@@ -1,6 +1,6 @@
-// Scattering products into t, whose bits are zero and whose cells hold the monoid's identity before. Only monoids whose
-// sums do not depend on the order come here: floating-point addition is never done by atomics.
-// A cell is 4 or 8 bytes, so that it can be compared and swapped.
+// Scatter products into t by atomics. Before the launch, t's bits are zero and its cells hold the monoid's identity.
+// Used only for monoids whose sums do not depend on the order: floating-point addition never uses atomics. A cell is 4
+// or 8 bytes, as compare-and-swap requires.
 #include "kernels/product.cuh"
 
 __device__ __forceinline__ bool mark(u64* bits, i64 j) {  // true for the one that set the bit

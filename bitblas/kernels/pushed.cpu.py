@@ -1,4 +1,4 @@
-# A product at column j, of entry e and u, joined to the output where the mask is open: statements of a kernel.
+# Code fragment: combine the product of entry e (column j) and u with the output, if the mask allows it.
 word = j >> 6
 bit = ONE << np.uint64(j & 63)
 bits = at(t_bits, word)

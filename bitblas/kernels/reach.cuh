@@ -1,4 +1,5 @@
-// A push along entries of rows: how one of them reaches its column; and what a pull finds.
+// Push along the entries of a row: combine one product with its output position, and report whether it is new. Also
+// the result type of a pulled row (Hit).
 #include "kernels/step.cuh"
 #include "kernels/values.cuh"
 

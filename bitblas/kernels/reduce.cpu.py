@@ -1,4 +1,4 @@
-# The sum of a vector's entries, the twin of reduce.cu: one sum per chunk of `per` words.
+# Reduce a vector: one partial sum per chunk of `per` words. CPU twin of reduce.cu.
 # include: kernels/vector.cpu.py
 
 

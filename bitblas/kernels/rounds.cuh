@@ -1,7 +1,8 @@
-// Rounds of a program while its frontier is small: many of them in one launch, by one cluster, where a round of the grid
-// costs a launch and the chains of loads are longer. The frontier stands in the shared memory of the blocks, with where
-// the row of each unit begins, which was asked for when the unit was found; every block takes a part of the whole.
-// A form says how its units are pushed along: its along.cuh, which stands before.
+// Small rounds of a loop: one cluster runs many rounds in one launch while the frontier is small. A round of the whole
+// grid would cost a launch and longer chains of loads.
+// The frontier is in the blocks' shared memory, together with the start of each unit's row, which is loaded when the
+// unit is found. Each block takes a part of the work. Include after the layout's along.cuh, which defines the push
+// along a unit.
 #include "kernels/small.cuh"
 #define ROOM ((int)(QUEUE_BYTES / (3 * sizeof(Item))))  // items of a frontier that a block holds
 

@@ -1,4 +1,5 @@
-// Which row (or tile row) an entry stands in: the last one that begins at or before it, found in the row pointers.
+// Find the row (or tile row) of an entry by binary search in the row pointers: the last one that begins at or before
+// it.
 
 // From row `low` on, which begins at or before the entry; rows near `low` are found in few steps.
 template <class P> __device__ __forceinline__ i64 row_from(const P* ptr, i64 low, i64 rows, i64 entry) {

@@ -1,4 +1,4 @@
-// What small rounds inside one cluster share (rounds.cuh, listed.cuh).
+// Shared parts of small rounds inside one cluster (rounds.cuh, listed.cuh).
 #include "kernels/step.cuh"
 #include "kernels/cluster.cuh"
 #define GROUPS (32 / LANES)

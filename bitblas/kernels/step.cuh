@@ -1,4 +1,4 @@
-// What the steps of every format share: products of a frontier by pushing, which give a frontier.
+// Shared parts of an advance in every layout: products of a frontier by pushing, whose result is a frontier.
 #include "kernels/push.cuh"
 #include "kernels/frontier.cuh"
 

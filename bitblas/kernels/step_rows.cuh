@@ -1,14 +1,16 @@
-// The step of forms by rows: t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device; t, whose bits
-// were cleared, becomes a frontier. Few entries push: up to 32 rows a warp, long rows are cut. Many pull (PULLS): rows of
-// the transpose that the mask allows look for one entry of u, 32 rows of a warp at a time.
-// Before, the statements that were fused (AT_ENTRY) run at every entry of u; ALSO: they put these into the mask's vector.
-// SCANS: nobody has listed the entries of u, and no row is long.
-// `old` is the frontier of the round before, which is cleared for the round after.
-// Before it stand the form's rows.cuh and what its step.cu says: how a warp walks along rows (walk_rows, walk_segment, by
-// AT_ONCE entries a lane), how many share a segment (log_parts_of), and the rows that pull (Back, PULL_FORM, PULL_FORM_OF, back_row,
-// back_look; is_same, back_length). Where a row most likely has an entry is looked at first (Back::guesses, guess, some,
-// place), and rows that have none there wait (kernels/deferred.cuh), long ones for look_by_block (BY_BLOCK).
-// Of forms that are decoded from the beginning of a row kernels/decoded_rows.cuh says most of it.
+// Advance by rows, one round of a device loop: t<mask> = A' (+).(x) u for a frontier u. The bits of t were cleared
+// before; t becomes a frontier.
+// Small frontiers push: a warp takes up to 32 rows, and long rows are cut into segments. Large ones pull (PULLS): the
+// rows of the transpose that the mask allows search for one entry of u, 32 rows of a warp at a time.
+// The fused element-wise statements (AT_ENTRY) run first, at every entry of u. ALSO: they add these entries to the
+// mask's vector. SCANS: the entries of u are not listed, and no row is long. `old` is the frontier of the previous
+// round; it is cleared for the next round.
+// Include after the layout's rows.cuh and the definitions of its step.cu: how a warp walks rows (walk_rows,
+// walk_segment, AT_ONCE entries per lane), how many warps share a segment (log_parts_of), and the rows that pull
+// (Back, PULL_FORM, PULL_FORM_OF, back_row, back_look; is_same, back_length). A pull tries the most likely column
+// first (Back::guesses, guess, some, place). Rows without a hit there are deferred (kernels/deferred.cuh); long ones
+// go to look_by_block (BY_BLOCK).
+// For layouts that decode rows from their beginning, kernels/decoded_rows.cuh defines most of these.
 #include "kernels/deferred.cuh"
 #if SCANS  // there is no list of u: its bits are looked at, eight rows at a time, so that close ones go to many warps
 #define ROWS 8

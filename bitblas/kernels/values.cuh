@@ -1,5 +1,5 @@
-// The values of a matrix: one for all entries (stride 0), an array of them (stride 1), or VALUES_PACKED: that of entry
-// e is `one` and number e of a string of numbers of `stride` bits more.
+// Values of a matrix's entries: one value for all (iso, stride 0), an array (stride 1), or VALUES_PACKED: the value of
+// entry e is `one` + number e of a packed string with `stride` bits per number.
 #include "kernels/packed.cuh"
 
 #if VALUES_PACKED

@@ -1,11 +1,12 @@
-# Rows of a graph in the code of Boldi and Vigna, from big-endian words, one row after the other. Of a row follow the
-# number of its columns, how many rows before it is the one that it copies from, how many blocks of that one it copies
-# and leaves in turn, and their lengths, how many intervals, their starts and lengths, and what is left, its residuals.
-# `how` has the code of each of these, then how far back a reference may go, the least length of an interval, and the k
-# of zeta codes. Row r stands at `ptr` r + that many, whose rows are there already. `state`: the bit where the next row
-# begins, the rows that are done, why it ended, and how many columns the next row has. `end` is the bit behind the last:
-# there stand only ones, so that every code comes to an end there. `work` has room for the copies and the intervals of a
-# row, twice as much as col.
+# Decode a graph in the WebGraph format (BVGraph, Boldi and Vigna) from big-endian words, row by row.
+# A row consists of: its number of columns; the reference (how many rows back is the row that it copies from); the
+# number of copy blocks, and their lengths, alternately copied and skipped; the number of intervals, their starts and
+# lengths; and the remaining columns (residuals).
+# `how` holds the code of each of these, then the largest reference distance, the least interval length, and the k of
+# zeta codes. Row r begins at ptr[r + that distance], after the earlier rows that it may copy from. `state`: the bit at
+# which the next row begins, rows decoded, the reason for stopping, and the number of columns of the next row. `end` is
+# the bit after the last; all bits from there on are ones, so that every code terminates. `work` has space for the
+# copies and intervals of a row, twice the size of col.
 UNARY, GAMMA, DELTA, ZETA = 0, 1, 2, 3
 DEGREE, REFERENCE, COUNT, BLOCK, RUNS, START, SPAN, RESIDUAL, REST, NEXT, COPIES, OTHERS = range(12)
 BACK, LEAST, K = 8, 9, 10  # in `how`

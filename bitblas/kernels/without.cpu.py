@@ -1,4 +1,4 @@
-# t(k) = u(p) where place p is the k-th that is none of `nodes`, the twin of without.cu: bits word by word.
+# Remove the positions of virtual nodes from a vector. CPU twin of without.cu. Bits are copied word by word.
 # include: kernels/vector.cpu.py
 
 

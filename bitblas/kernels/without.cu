@@ -1,5 +1,6 @@
-// t(k) = u(p) where place p is the k-th that is none of `nodes`. start: the place of each 64th. DENSE 0: iso, bits
-// alone are read.
+// Remove the positions of virtual nodes from a vector: t(k) = u(p), where p is the k-th position that is not in the
+// bitset `nodes`. The inverse of among.cu.
+// start: the position p of each 64th k. DENSE 0: the vector is iso, only bits are read and written.
 #include "kernels/vector.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -1,4 +1,5 @@
-// Small rounds along tile rows (see kernels/rounds.cuh, kernels/listed.cuh, and step.cu for the same by the grid).
+// Push along tile rows in small rounds (kernels/rounds.cuh, kernels/listed.cuh). step.cu does the same with the whole
+// grid.
 #include "formats/b2sr/items.cuh"
 #include "kernels/step.cuh"
 #include "formats/b2sr/mark.cuh"

@@ -1,4 +1,4 @@
-# The bits of each tile that lie in a region, counted or written: the twin of clip.cu.
+# Extract a region: count or write the bits of each tile inside it. CPU twin of clip.cu.
 # include: formats/b2sr/tile.cpu.py
 
 

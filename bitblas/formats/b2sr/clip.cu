@@ -1,7 +1,8 @@
-// The bits of each tile that lie in a region: rows [row_low, row_high), columns [col_low, col_high), and diagonals
-// column - row in [diag_low, diag_high]. FILL = 0 counts what is left of tile row I: tiles[I + 1], entries[I + 1].
-// FILL = 1, when both are summed up (entries from entries[0] on), writes the tiles, and the rank of the first bit of
-// each. LANES lanes walk the tiles of a tile row.
+// Extract a region: keep the bits of each tile in rows [row_low, row_high), columns [col_low, col_high) and diagonals
+// column - row in [diag_low, diag_high].
+// FILL = 0 counts what remains of tile row I: tiles[I + 1], entries[I + 1]. FILL = 1, after a prefix sum of both
+// (entries starting at entries[0]), writes the tiles and the rank of the first bit of each. LANES lanes walk the tiles
+// of a tile row.
 #include "formats/b2sr/tile.cuh"
 #define WORDS_IN_TILE (TILE == 4 ? 1 : TILE * TILE / 64)
 #define ROWS_IN_WORD (TILE == 4 ? 4 : 64 / TILE)

@@ -1,4 +1,4 @@
-// The end of a statement for a tile row: mask, accumulator and `replace`, once, after all its parts (kernels/ending.cuh).
+// Epilogue of a tile row: mask, accumulator and `replace`, applied once after all of its parts (kernels/ending.cuh).
 #include "formats/b2sr/walk.cuh"
 
 struct Output {

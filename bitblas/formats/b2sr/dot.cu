@@ -1,8 +1,8 @@
-// c = the dot products of rows of A and rows of B (B' by rows) at the bits of a mask, tile by tile: LANES lanes share a
-// mask tile (I, J), walk the shorter of tile rows I of A and J of B, and search in the longer one. Each lane owns some
-// bits (r, s) of the mask; a tile column that both rows have is handed round, and adds popcount(row r of A's tile AND
-// row s of B's tile) to each. One walk serves LANES * OWN bits; common columns come by ascending k, so that the order
-// of every sum is fixed.
+// Masked dot products on tiles: C<M> = A B', computed at the bits of the mask, for A and B by rows.
+// LANES lanes share a mask tile (I, J), walk the shorter of tile row I of A and tile row J of B, and search in the
+// longer one. Each lane owns some bits (r, s) of the mask. A tile column that both rows have is passed to all lanes;
+// it adds popcount(row r of A's tile AND row s of B's tile) to each bit. One walk serves LANES * OWN bits. Common
+// columns come in ascending k, so the order of every sum is fixed.
 #include "formats/b2sr/tile.cuh"
 #include "kernels/rows.cuh"
 #include "kernels/product.cuh"

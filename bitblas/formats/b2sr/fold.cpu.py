@@ -1,4 +1,4 @@
-# Spreading T bits over the rows of a word, and folding each row of a word to one bit.
+# Spread T bits over the rows of a word, and fold each row of a word to one bit.
 SPREAD = np.uint64({4: 0x1111, 8: 0x0101010101010101, 16: 0x0001000100010001, 32: 0x100000001, 64: 1}[TILE])
 WORD_ROWS = 4 if TILE == 4 else 64 // TILE
 SHIFT = np.uint64(TILE & 63)

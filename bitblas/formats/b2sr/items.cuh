@@ -1,5 +1,6 @@
-// A form of tiles as steps go through it: a tile row holds items, its tiles and then, of a Split (PACKED), the entries of
-// its rest. Where the rest begins stands beside where the tiles do: as many numbers a tile row as there are parts.
+// Tile layouts as an advance reads them: a tile row holds items, which are its tiles and then, for Split (PACKED), its
+// single entries.
+// The start of the single entries is stored next to the start of the tiles: one number per part and tile row.
 #include "formats/b2sr/scatter.cuh"
 #define PER TILE  // places of a unit
 #define ROW_MASK (TILE == 64 ? ~0ull : (1ull << (TILE & 63)) - 1)

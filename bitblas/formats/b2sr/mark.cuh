@@ -1,4 +1,4 @@
-// How a step of tile rows marks what it reaches in the vector that it writes.
+// Mark the positions that an advance along tile rows reaches in its output vector.
 
 // Sets bits of tile column j: the ones that were not set before, and whether none of the T was.
 __device__ __forceinline__ u64 mark_tile(u64* bits, i64 j, u64 hit, bool& first) {

@@ -1,4 +1,4 @@
-# What the kernels for all places of a tile at once compute with: the sum and the product of SIMD lanes.
+# Sum and product on SIMD lanes, for the kernels that compute all positions of a tile at once.
 from bitblas.kernels.lanes import (
     even_lanes, first_lanes, greatest_lanes, lane, least_lanes, load_lanes, mask_lanes, minus_lanes, odd_lanes,
     picked_lanes, plus_lanes, repeat_lanes, row_counts, row_places, second_lanes, splat, store_lanes, times_lanes,

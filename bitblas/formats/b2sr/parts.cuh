@@ -1,6 +1,6 @@
-// Tile rows with many entries are cut into parts, each a run of tile columns, so that several groups of lanes work on
-// one. cuts[I]: the cuts in the tile rows before I; cut x begins a part at tile column cut_cols[x]. Unit I < tile_rows
-// is the first part of tile row I, unit tile_rows + x the part that cut x begins.
+// Parts of long tile rows: runs of tile columns, so that several groups of lanes share a tile row.
+// cuts[I]: number of cuts in the tile rows before I. Cut x begins a part at tile column cut_cols[x]. Unit I <
+// tile_rows is the first part of tile row I; unit tile_rows + x is the part that cut x begins.
 #include "formats/csr/ranges.cuh"
 #include "formats/csr/search.cuh"
 

@@ -1,4 +1,4 @@
-// w<mask, accum, replace> = A (+).(x) u by tile rows: LANES lanes share a tile row.
+// Pull SpMV on tiles: w<mask, accum, replace> = A (+).(x) u by tile rows. LANES lanes share a tile row.
 #include "formats/b2sr/close.cuh"
 
 // Blocks at once on a multiprocessor: loads, and instructions of other warps, are what a warp waits for (plus_second, a

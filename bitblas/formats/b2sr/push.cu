@@ -1,4 +1,4 @@
-// t = A' (+).(x) u by tile rows that u touches: a lane takes a tile.
+// Push SpMV on tiles: t = A' (+).(x) u by the tile rows where u has entries. A lane takes a tile.
 #include "formats/b2sr/scatter.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

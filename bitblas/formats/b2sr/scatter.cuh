@@ -1,4 +1,4 @@
-// A tile in a push: WORDS ORs its active rows into the T bits of its tile column; VALUES scatters their products.
+// Push one tile: WORDS ORs its active rows into the T bits of its tile column; VALUES scatters their products.
 #include "kernels/values.cuh"
 #include "formats/b2sr/columns.cuh"
 #include "kernels/push.cuh"

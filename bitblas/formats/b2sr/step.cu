@@ -1,7 +1,9 @@
-// t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device, by tile rows: see
-// kernels/step_rows.cuh. Units are tile rows; LANES lanes share one, however long it is, and a lane takes an item: a tile, or an entry of a Split's rest.
-// The pull is for WORDS. It is of many: fewer lanes share a tile row, each with some tiles in flight, and the statements run
-// at entries that are looked for in the bits of u.
+// Advance on tiles, one round of a device loop: t<mask> = A' (+).(x) u for a frontier u, by tile rows
+// (kernels/step_rows.cuh).
+// Units are tile rows. LANES lanes share one, however long it is; a lane takes an item: a tile, or a single entry of
+// Split.
+// WORDS also pulls, for large frontiers: fewer lanes share a tile row, each with some tiles in flight, and the fused
+// statements run at the entries found in the bits of u.
 #include "formats/b2sr/items.cuh"
 #include "kernels/step.cuh"
 #include "formats/b2sr/mark.cuh"

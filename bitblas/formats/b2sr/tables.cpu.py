@@ -1,5 +1,5 @@
-# For lanes.cpu.py: the sums of all choices of three columns of a tile, of the products of iso A and what u has there.
-# Units are the tile columns; what u lacks adds nothing.
+# Tables for lanes.cpu.py: for each three columns of a tile, the sums over all of their subsets of the products of iso
+# A with u. Units are tile columns; missing entries of u add nothing.
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/product.cpu.py
 # include: formats/b2sr/operators.cpu.py

@@ -1,4 +1,4 @@
-# The tiles of the transpose, the twin of transpose.cu.
+# Transpose the bits of tiles. CPU twin of transpose.cu.
 # include: formats/b2sr/tile.cpu.py
 
 

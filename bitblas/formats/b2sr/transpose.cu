@@ -1,6 +1,7 @@
-// The tiles of the transpose: tile k of it is the transpose of tile source[k]. ORDER = 0 writes their bits, ORDER = 1
-// the place that each entry of the transpose has in the tiles that it comes from. A row (two for T = 64) a lane; bits
-// move by butterflies: rows and columns whose numbers differ in one bit change places.
+// Transpose the bits of tiles: tile k of the result is the transpose of tile source[k].
+// ORDER = 0 writes the bits. ORDER = 1 writes, for each entry of the transpose, its position in the original tiles. A
+// lane takes a row (two for T = 64). Bits move by butterfly exchanges: rows and columns whose numbers differ in one
+// bit swap.
 #include "formats/b2sr/tile.cuh"
 
 #if TILE == 64

@@ -1,6 +1,7 @@
-# The tiles first .. stop of a tile row, the twin of walk.cuh: statements of a kernel that has these and tile_row,
-# open_rows, the arrays of the form and of u, and acc, count and total for the sums. They set `rows`, those that have a
-# product (COUNT: none); once each open row has one, the others may not be looked for.
+# Code fragment: pull along the tiles first .. stop of a tile row. CPU twin of walk.cuh.
+# The kernel around it defines first and stop, tile_row, open_rows, the arrays of the layout and of u, and the
+# accumulators acc, count and total. The fragment sets `rows`, the rows that have a product (COUNT: none). Once each
+# open row has one, the remaining tiles may be skipped.
 rows = np.uint64(0)
 if KIND == WORDS:
     if TILE_WORDS == 1:

@@ -1,5 +1,6 @@
-// The tiles of a tile row, gone through by LANES lanes. WORDS works on whole words of tiles: spread the T bits of u over
-// the rows of a word, AND, OR over the tiles, fold each row to a bit. COUNT and VALUES give each lane a row.
+// Pull along the tiles of a tile row with LANES lanes.
+// WORDS works on whole tile words: spread the T bits of u over the rows of a word, AND, OR over the tiles, fold each
+// row to a bit. COUNT and VALUES give each lane a row.
 #include "kernels/values.cuh"
 #include "formats/b2sr/columns.cuh"
 #include "kernels/ending.cuh"

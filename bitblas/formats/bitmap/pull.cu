@@ -1,11 +1,13 @@
-// T<mask> = A (+).(x) X by rows of A: X and T are bitmaps, whose lines are the columns and the rows of A. A block takes
-// BLOCK / LANES words of lines. Of WORDS LANES lanes share the entries of a row. Of values SHARE lanes share a word of a
-// line, a place or two each, so that values are read side by side: a thread looks at each word first, and they take those
-// of many places, or of long rows. Of few places each has a thread: in searches from many sources a word has one or two,
-// for which lanes that share it would wait (betweenness of 64 sources on an H200, ms: a mesh of 27 neighbours 73, so 66; a
-// Delaunay mesh of 2^20 126, 113). A sum has the order of its row's entries.
-// MODE: ROWS, lines of T; PARTS, segments of long rows, whose sums are lines of a bitmap of their own (WORDS: joined to
-// T); JOIN, runs of lines of X, as where parts are joined, and A is not read.
+// Pull SpMM with a bitmap: T<mask> = A (+).(x) X by rows of A. X and T are bitmaps whose lines are the columns and the
+// rows of A.
+// A block takes BLOCK / LANES words of lines. For WORDS, LANES lanes share the entries of a row. For values, SHARE
+// lanes share a word of a line, one or two positions each, so that values are read side by side. A thread first
+// inspects each word; the group then takes words with many positions and long rows. Words with few positions get a
+// thread per position: in searches from many sources a word has one or two, and the lanes that share it would idle
+// (betweenness of 64 sources on an H200: 73 ms with shared words, 66 with a thread per position on a mesh of 27
+// neighbours; 126 and 113 on a Delaunay mesh of 2^20). A sum is taken in the order of its row's entries.
+// MODE: ROWS, lines of T; PARTS, segments of long rows, whose sums are lines of a bitmap of their own (WORDS: joined
+// to T); JOIN, reduce runs of lines of X, for example to combine parts; A is not read.
 #include "formats/bitmap/lines.cuh"
 #define ROWS 0
 #define PARTS 1

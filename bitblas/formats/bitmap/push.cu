@@ -1,6 +1,7 @@
-// T<mask> = A' (+).(x) X by the lines of X that have entries: X and T are bitmaps, whose lines are the rows and the
-// columns of A; T has no bits before. A thread looks at each word, and a warp goes along the rows of those that have any.
-// Of WORDS alone: sums of values are pulled.
+// Push SpMM with a bitmap: T<mask> = A' (+).(x) X by the lines of X that have entries. X and T are bitmaps whose lines
+// are the rows and the columns of A; the bits of T are zero before.
+// A thread inspects each word; a warp walks the rows of the words that have entries. WORDS only: sums of values are
+// pulled.
 #include "formats/bitmap/lines.cuh"
 #define AHEAD 4  // entries that a lane asks for before it uses the first
 

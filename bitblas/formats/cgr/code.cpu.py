@@ -1,4 +1,4 @@
-# The codes of CGR, the twin of code.cuh.
+# Gamma and zeta codes of CGR. CPU twin of code.cuh.
 IN_WORD = 32
 LEAST = 4
 # include: formats/blocks.cpu.py

@@ -1,5 +1,4 @@
-// The codes of CGR (format.py): numbers in bits, the highest first, in a string of 32-bit words of which the highest bit
-// is the first.
+// Gamma and zeta codes of CGR (format.py), in a string of 32-bit words, most significant bit first.
 #include "formats/blocks.cuh"
 #define LEAST 4  // columns of an interval
 

@@ -1,4 +1,4 @@
-# Codes become rows, the twin of decode.cu.
+# Decode CGR codes to CSR rows. CPU twin of decode.cu.
 # include: formats/cgr/part.cpu.py
 
 

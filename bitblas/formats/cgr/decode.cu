@@ -1,6 +1,7 @@
-// Codes become rows, a thread a row: all, or (row_stride 1) those that row_of lists. FILL 0: counts[k] is how many entries
-// row number k has. FILL 1: their columns, from counts[k] on; ORDER: and where each would stand with intervals first. FILL 2:
-// counts[k] is 1 where what is there cannot be decoded within the row and its columns, else 0.
+// Decode CGR codes to CSR rows, one thread per row: all rows, or (row_stride 1) those listed in row_of.
+// FILL 0: counts[k] = number of entries of the k-th row. FILL 1: write their columns from counts[k] on, and with ORDER
+// the position of each if intervals came first. FILL 2: counts[k] = 1 if the row cannot be decoded within its bits and
+// the matrix's columns, else 0.
 #include "formats/cgr/part.cuh"
 
 // Reads numbers within limits.

@@ -1,4 +1,5 @@
-# Rows become codes, the twin of encode.cu. Parallel bounds are multiples of 32 rows: no words are shared.
+# Encode CSR rows as CGR codes. CPU twin of encode.cu. Parallel bounds are multiples of 32 rows, so threads share no
+# words.
 # include: formats/cgr/code.cpu.py
 
 

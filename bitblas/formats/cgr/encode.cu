@@ -1,8 +1,10 @@
-// Rows become codes (format.py), a thread a row. FILL 0: sizes[row] is how many bits. FILL 1: they are written, and where
-// each row ends; ends[row]: the same from the beginning of its group of rows on. Words are zero before; rows share them.
-// segment: bits of a segment, or more than any row has. Rows of more than `longest` entries are those of a list, row_of:
-// LISTED: of each a lane reads the intervals, and one of another warp the other columns, as a warp whose lanes go different
-// ways takes the time of all; parts: bits and segments of both, which FILL 0 finds.
+// Encode CSR rows as CGR codes (format.py), one thread per row.
+// FILL 0: sizes[row] = its number of bits. FILL 1: write the bits, and where each row ends; ends[row] is the same,
+// counted from the start of its group of rows. Words are zero before, because rows share them.
+// segment: bits of a segment, or more than any row has. Rows of more than `longest` entries are encoded by a separate
+// launch over the list row_of (LISTED): one lane encodes the intervals of a row and a lane of another warp its
+// residuals, because a warp whose lanes diverge takes the time of all branches. parts: bits and segments of both,
+// which FILL 0 computes.
 #include "formats/cgr/code.cuh"
 
 __device__ __forceinline__ int gamma_size(u32 x) { return 2 * (31 - __clz((int)(x + 1))) + 1; }

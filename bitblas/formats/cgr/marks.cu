@@ -1,6 +1,6 @@
-// Where the parts of long rows are, each with the segments that begin in `size` words of it: of intervals and of residuals
-// where the first one begins, how many there are, and the entries of the row before them. One warp a row, rows[h], whose
-// first part is number first[h].
+// Marks of the parts of long rows, `size` words each. One warp per row rows[h], whose first part is number first[h].
+// A mark has, for the intervals and then for the residuals that begin in the part: the start of the first segment, the
+// number of segments, and the entries of the row before them.
 #include "formats/cgr/walk.cuh"
 
 // Segments of an area that begin before bit `limit`.

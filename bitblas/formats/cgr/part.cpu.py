@@ -1,6 +1,6 @@
-# The intervals of a row, or its other columns, one segment after the other: the twin of part.cuh. A part is the next
-# bit, what it still holds, the last column, whether none was read of the segment; how many segments there are, the
-# number of this one, and where the first one begins.
+# Read the intervals of a row, or its residuals, segment by segment. CPU twin of part.cuh.
+# The state of a part: the next bit, the codes left in the segment, the last column, whether the segment's first code
+# is still unread, the number of segments, the number of the current one, and the start of the first.
 # include: formats/cgr/code.cpu.py
 
 

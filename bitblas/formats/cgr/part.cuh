@@ -1,4 +1,4 @@
-// The intervals of a row, or its other columns, as one lane reads them: one segment after the other.
+// Read the intervals of a row, or its residuals, segment by segment in one lane.
 #include "formats/cgr/code.cuh"
 
 struct Part {

@@ -1,6 +1,7 @@
-// w<mask, accum, replace> = A (+).(x) u row by row: LANES lanes read the segments of a row, and end it at a terminal value.
-// begin: heads of groups of rows; of parts of long rows (row_stride 1) marks. `longest` counts words. Where presence or a
-// count is asked for, an interval is a range of u.
+// Pull SpMV on CGR rows: w<mask, accum, replace> = A (+).(x) u. LANES lanes read the segments of a row and stop at a
+// terminal value.
+// begin: heads of groups of rows; for parts of long rows (row_stride 1), marks. `longest` is in words. For presence or
+// counts, an interval is a range test on u.
 #include "kernels/pull_rows.cuh"
 #include "formats/cgr/range.cuh"
 #include "formats/cgr/walk.cuh"

@@ -1,6 +1,6 @@
-// Sums of rows of intervals and residuals graded by their length: formats/graded_codes.cuh. A lane reads one segment, or all
-// of a row that has no more than one of each kind. RANKED: before has the entries of a piece before each of its segments,
-// those of a grade from mark[grade] on.
+// Degree-binned pull on CGR rows (formats/graded_codes.cuh). A lane reads one segment, or a whole row with at most one
+// segment of each kind.
+// RANKED: `before` has the entries of a piece before each of its segments; those of a grade begin at mark[grade].
 #include "kernels/base.cuh"
 #include "formats/cgr/code.cuh"
 #define PIECES() const i64 *begin, const u32 *shape, const u32* near

@@ -1,5 +1,7 @@
-// t = A' (+).(x) u: pushes along the rows in which u has an entry, LANES lanes a row, a segment each. SHARED: what lanes
-// of a warp find is shared out among all of them, 1 intervals, 2 residuals too (the task stealing of Sha, Li and Tan).
+// Push SpMV on CGR rows: t = A' (+).(x) u along the rows where u has an entry. LANES lanes share a row, one segment
+// each.
+// SHARED: what a lane decodes is distributed over the warp: 1, intervals; 2, residuals too (task stealing of Sha, Li
+// and Tan).
 #include "kernels/push.cuh"
 #include "kernels/values.cuh"
 #include "formats/cgr/range.cuh"

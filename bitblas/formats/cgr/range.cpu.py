@@ -1,4 +1,4 @@
-# What a bitset has in a range of places, the twin of range.cuh.
+# Read a range of positions from a bitset. CPU twin of range.cuh.
 @njit(**FUNCTION)
 def range_in(word, low, high):
     """The bits of a word of a bitset that are in a range of places."""

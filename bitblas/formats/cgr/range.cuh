@@ -1,4 +1,4 @@
-// What a bitset has in a range of places, word by word: an interval needs no columns.
+// Read a range of positions from a bitset, word by word: an interval needs no list of columns.
 
 // f(k, bits): the half word number k, and those of its bits that are in the range; while it gives true.
 template <class F> __device__ __forceinline__ void words_in(u32 from, u32 length, F f) {

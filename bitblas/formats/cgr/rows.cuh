@@ -1,4 +1,4 @@
-// Rows of intervals and residuals as steps of loops push along them (formats/coded_rows.cuh).
+// CGR rows for an advance (formats/coded_rows.cuh).
 #define PER 1  // places of a unit
 #include "kernels/reach.cuh"
 #include "formats/cgr/range.cuh"

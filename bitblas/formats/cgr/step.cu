@@ -1,6 +1,7 @@
-// A round of a program by rows of intervals and residuals: kernels/step_rows.cuh. LANES lanes read a row, a warp a part of
-// a long one. Rows that pull (for WORDS) are read by a lane each; what is left after some steps by
-// several lanes, some rows at a time.
+// Advance on CGR rows, one round of a device loop (kernels/step_rows.cuh). LANES lanes read a row, a warp a part of a
+// long one.
+// Rows that pull (WORDS only) are read by one lane each; what is left after some steps is read by several lanes, a few
+// rows at a time.
 #include "formats/cgr/rows.cuh"
 #define STEP_BLOCKS 3  // of a multiprocessor: with four, registers would be spilled
 #include "kernels/decoded_rows.cuh"

@@ -1,4 +1,4 @@
-// Breadth-first search from one vertex by one block, as far as its vertices fit a table in shared memory.
+// Breadth-first search from one vertex by one block, as long as its vertices fit a hash table in shared memory.
 #include "formats/csr/any_column.cuh"
 #include "formats/csr/ranges.cuh"
 #include "formats/csr/table.cuh"

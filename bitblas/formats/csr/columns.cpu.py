@@ -1,4 +1,4 @@
-# How a kernel by rows reads column numbers, the twin of columns.cuh and any_column.cuh.
+# Read column numbers of rows, plain or packed. CPU twin of columns.cuh and any_column.cuh.
 # include: kernels/packed.cpu.py
 
 

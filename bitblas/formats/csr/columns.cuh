@@ -1,6 +1,6 @@
-// How a kernel by rows reads column numbers: plain ones, COL_T each, or PACKED ones of `width` bits (packed.cuh), as in
-// the listings of the MPLG paper (Azami and Burtscher): where a walk begins, its first bit is found by a multiplication
-// of 64 bits; from there on all bits are counted from a word nearby, in 32-bit numbers.
+// Read column numbers of rows: plain (COL_T), or PACKED with `width` bits (packed.cuh), as in the listings of the MPLG
+// paper (Azami and Burtscher). A walk finds its first bit by one 64-bit multiplication; from there on, bit positions
+// are 32-bit offsets from a nearby word.
 #include "kernels/packed.cuh"
 
 #if PACKED

@@ -1,7 +1,7 @@
-// c = the dot products of rows of A and rows of B (B' by rows) at the entries of a mask. A block takes 256 entries of
-// the mask, whatever rows they are in. Where several stand in one row, that row of A goes into a table in shared memory
-// and a warp per entry looks the row of B' up in it; the others walk the shorter row and search in the longer one, GROUP
-// lanes an entry, or the whole block where even the shorter row is long.
+// Masked dot products: C<M> = A B', computed at the entries of the mask, for A and B by rows.
+// A block takes 256 entries of the mask, across row boundaries. If several are in one row, that row of A goes into a
+// hash table in shared memory, and a warp per entry looks up the row of B'. The other entries walk the shorter row and
+// search in the longer one: GROUP lanes per entry, or the whole block if even the shorter row is long.
 #include "formats/csr/search.cuh"
 #include "formats/csr/table.cuh"
 #include "kernels/rows.cuh"

@@ -1,4 +1,4 @@
-# Counts become places.
+# Prefix sum in place: counts become offsets.
 
 
 @njit(**FUNCTION)

@@ -1,4 +1,4 @@
-# What the entries first .. stop of a row push: statements of a kernel.
+# Code fragment: push the entries first .. stop of a row.
 u = load_u(u_val, u_iso, u_stride, row)
 for e in range(first, stop):
     j = column(col, width, e)

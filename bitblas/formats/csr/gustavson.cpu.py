@@ -1,11 +1,12 @@
-# C = A (+).(x) B row by row (Gustavson: ACM TOMS 4(3), 1978): row i of C is the sum of the rows of B that row i of A
-# names. A dense row of sums takes the products; `found` has a bit for each column that has one, and `filled` a bit for
-# each word of it that is not zero, so that the columns come out in order without sorting. FILL = 0 counts the entries
-# of each row of C, FILL = 1 writes them one after the other, each range of rows from where `c_begin` says.
-# mask_kind: 0 none, 1 only there, 2 everywhere but there. ALIKE, without a mask: rows of B with the same columns are
-# looked for before; after one of them a row of C has a sum in each of these, and nothing is asked.
-# Nothing is added up where a row of A has one entry, or where those of B have one at most, in columns that ascend
-# (`ascends`): the products are the entries of C, in order.
+# SpGEMM on the CPU: C = A (+).(x) B row by row (Gustavson: ACM TOMS 4(3), 1978). Row i of C is the sum of the rows of
+# B that row i of A selects.
+# A dense accumulator row takes the products. `found` has a bit for each column with a sum, and `filled` a bit for each
+# nonzero word of `found`, so columns come out in order without sorting. FILL = 0 counts the entries of each row of C;
+# FILL = 1 writes them, each range of rows from `c_begin` on.
+# mask_kind: 0 none, 1 structural mask, 2 its complement. ALIKE (no mask): rows of B with equal columns are detected
+# before; after the first of them, a row of C has a sum in each of these columns and needs no tests.
+# Nothing is accumulated if a row of A has one entry, or if its rows of B have at most one each, in ascending columns
+# (`ascends`): then the products are the entries of C, in order.
 # include: formats/csr/columns.cpu.py
 # include: kernels/product.cpu.py
 

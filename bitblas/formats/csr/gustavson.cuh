@@ -1,4 +1,5 @@
-// Row by row products C = A (+).(x) B (Gustavson: ACM TOMS 4(3), 1978): what the kernels for short and long rows share.
+// SpGEMM by rows, C = A (+).(x) B (Gustavson: ACM TOMS 4(3), 1978): shared parts of the kernels for short and long
+// rows.
 #include "formats/csr/any_column.cuh"
 #include "formats/csr/search.cuh"
 #include "formats/csr/table.cuh"

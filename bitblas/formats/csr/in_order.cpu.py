@@ -1,6 +1,6 @@
-# Row pointers and plain columns of entries that come by row and column, none twice: wrong[0] = 1 where these do not, or
-# one lies outside of the matrix, and the rest means nothing then. Units are entries; no two ranges have some of the
-# same row. `ends` comes as zeros and gets where each row ends, of rows with entries alone.
+# Build row pointers and columns from entries that are already sorted by row and column without duplicates.
+# wrong[0] = 1 if they are not, or if one is outside of the matrix; the other output is then undefined. Units are
+# entries; no two ranges share a row. `ends` is zero before and gets the end of each row that has entries.
 BLOCK = 1024  # entries that are looked at, and then, while they are near, counted
 
 

@@ -1,10 +1,11 @@
-// Rows of C = A (+).(x) B with many entries: a block takes one row after the other and marks its columns in a bitset,
-// so that they come out in order without sorting. FILL = 0 counts them: c_ptr[i + 1]. FILL = 1 writes them from c_ptr[i]
-// on and adds each product where the rank of its column says. BLOCK / 32 rows of B at a time, one a warp, in turns;
-// long ones one by one: whoever adds to a cell does so in an order that the entries alone decide.
-// SINGLE: where no row of B has more than one entry, each thread takes an entry of A; those of a warp with products in the
-// same column add them up first.
-// `found` and `ranks` (words of the bitset, for each block) lie in shared memory where SHARED_WORDS hold a row.
+// SpGEMM for long rows of C = A (+).(x) B: a block takes one row after the other and marks its columns in a bitset, so
+// they come out in order without sorting.
+// FILL = 0 counts them: c_ptr[i + 1]. FILL = 1 writes them from c_ptr[i] on and adds each product at the rank of its
+// column. BLOCK / 32 rows of B are processed at a time, one per warp, in turns; long ones one by one. The order of
+// additions to a cell depends on the entries alone.
+// SINGLE: no row of B has more than one entry, so each thread takes an entry of A; threads of a warp whose products
+// are in the same column first add them up.
+// `found` and `ranks` (words of the bitset, per block) are in shared memory if SHARED_WORDS hold a row.
 #include "formats/csr/gustavson.cuh"
 #include "kernels/blocks.cuh"
 #define WARPS (BLOCK / 32)

@@ -1,4 +1,4 @@
-# One look at a matrix by rows, the twin of look.cu and ball.cuh.
+# Sample a matrix by rows. CPU twin of look.cu and ball.cuh.
 # include: formats/csr/search.cpu.py
 # include: kernels/scramble.cpu.py
 

@@ -1,6 +1,8 @@
-// One look at a matrix by rows (formats/sample.py): each block does one of three things, by its number. The first `balls`
-// grow a ball around a vertex that an evenly spaced edge leaves; the next ones look at `samples` entries, a warp each;
-// the last ones at row pointers, in `ranges` ranges of rows.
+// Sample a matrix by rows to estimate its structure (formats/sample.py): tile fill, gaps, row lengths, and search
+// depth.
+// A block does one of three things, by its number. The first `balls` grow a ball around a vertex that an evenly spaced
+// edge leaves. The next ones inspect `samples` entries, a warp each. The last ones read row pointers, in `ranges`
+// ranges of rows.
 #include "formats/csr/ball.cuh"
 #include "formats/csr/search.cuh"
 #include "kernels/scramble.cuh"

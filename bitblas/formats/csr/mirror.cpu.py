@@ -1,5 +1,6 @@
-# Of each chunk of CHUNK entries, how much they differ from their mirror images, as mirror.cu has it, by other numbers:
-# an entry (i, j) is first(i) second(j) - second(i) first(j), so that of a row sums are multiplied, not entries.
+# Symmetry test on rows: per chunk of CHUNK entries, the hash difference between entries and their mirror images.
+# Same purpose as mirror.cu, with other hashes: entry (i, j) contributes first(i) second(j) - second(i) first(j), so
+# that one multiplication per row replaces one per entry.
 # include: formats/csr/columns.cpu.py
 # include: kernels/scramble.cpu.py
 PIECE = 512  # entries of which numbers are made at once, whatever their rows: SIMD's

@@ -1,8 +1,9 @@
-// A round of a fixpoint by patches: PATCH consecutive places (loop/gpu/patches.py). A block takes a patch that waits,
-// brings what it holds into shared memory, and pushes along the entries inside it until nothing there changes any more;
-// then along those that lead out, and the patches that gain wait for the next round. RENUMBERED: places are those of rows in another order.
-// state: of each of three rounds that take turns how many patches wait, and how many were taken; then what was seen
-// (loop/gpu/patches.cuh). Sums are min or max (JOIN), so that what the order of all this changes is the time.
+// One round of a fixpoint by patches of PATCH consecutive positions (loop/gpu/patches.py).
+// A block takes a patch from the worklist, loads it into shared memory, and pushes along the edges inside it until
+// nothing changes; then it pushes along the edges that leave it. Patches that change are queued for the next round.
+// RENUMBERED: positions are those of rows in another order.
+// state: for each of three rounds in rotation the number of queued and of taken patches, followed by the observed
+// values (loop/gpu/patches.cuh). Sums are min or max (JOIN), so the processing order affects only the time.
 #include "formats/csr/rows.cuh"
 #include "kernels/step.cuh"
 #include "loop/gpu/patches.cuh"

@@ -1,7 +1,9 @@
-// w<mask, accum, replace> = A (+).(x) u row by row: LANES lanes share a row, a masked-out row is not read, a terminal
-// value ends it. A lane loads UNROLL entries before it uses the first: packed ones side by side, plain ones so that the
-// lanes read side by side. STAGED: u is full, and rows are of very different lengths. 1: without a mask the block reads the
-// entries of its rows, which lie side by side, as one run; 2: under a mask a warp reads those of its open rows as one.
+// Pull SpMV by rows: w<mask, accum, replace> = A (+).(x) u. LANES lanes share a row; rows that the mask excludes are
+// not read, and a terminal value ends a row early.
+// A lane loads UNROLL entries before it uses the first: consecutive ones if columns are packed, interleaved ones if
+// they are plain, so that loads coalesce.
+// STAGED, for a full u and rows of very different lengths: 1, without a mask, the block reads the entries of its
+// consecutive rows as one run; 2, under a mask, a warp reads those of its open rows as one.
 #include "kernels/pull_rows.cuh"
 #include "formats/csr/columns.cuh"
 #include "kernels/joined.cuh"

@@ -1,8 +1,9 @@
-// t = A (+).(x) u for a full u, rows graded by their length (grades.py): as many lanes share a row as it has use for, and
-// neighbours have rows of about the same length. What is dealt out, to a warp each, are runs of `pieces`: first the
-// segments of long rows, whose sums go to `parts`, then rows, the longest first. Blocks stay, RESIDENT of them on a
-// multiprocessor, and hold u for columns below `hot` in shared memory: where columns are numbered by degree, most
-// entries read it there. A lane asks for the columns of a step, UNROLL entries, before it reads u for those ahead of them.
+// Degree-binned pull SpMV: t = A (+).(x) u for a full u, rows sorted by length (grades.py). Each row gets as many
+// lanes as it can use, and neighbouring lanes have rows of similar length.
+// Each warp takes runs of `pieces`: first the segments of long rows, whose sums go to `parts`, then rows, the longest
+// first. Blocks are persistent, RESIDENT per multiprocessor, and keep u for columns below `hot` in shared memory; if
+// columns are numbered by degree, most entries read it there. A lane loads the columns of a step, UNROLL entries,
+// before it reads u for the previous ones.
 #include "kernels/product.cuh"
 #include "kernels/values.cuh"
 #include "formats/csr/columns.cuh"

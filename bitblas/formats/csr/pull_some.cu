@@ -1,7 +1,8 @@
-// t = A (+).(x) u at the rows on a list (loop/gpu/activate.cu, which has prepared t): for masks of few rows in loops. A warp
-// walks along some rows as if they were one, or, of few, along one after the other, and takes others when it is done: runs
-// of rows that lie far apart on the list, where neighbours may all be long. PARTS warps share a segment of a long row, whose cell all
-// its segments are joined to. Where u is full t has its bits already.
+// Pull SpMV at the rows on a list: t = A (+).(x) u, for loops whose mask has few rows. loop/gpu/activate.cu prepares
+// t.
+// A warp walks some rows as one concatenated row or, if there are few, one after the other, and then takes more: runs
+// of rows that are far apart on the list, because neighbours may all be long. PARTS warps share a segment of a long
+// row, and all segments of a row are combined in its cell. If u is full, the bits of t are already set.
 #include "formats/csr/rows.cuh"
 #include "kernels/joined.cuh"
 #define PARTS 4  // of a segment: a warp takes one

@@ -1,5 +1,5 @@
-// Rows as steps of loops push along them. What the kernels of steps know of a form by rows is what such a header says:
-// Item, Rows and FORM.
+// Rows for an advance. Each layout by rows has such a header; it defines Item, Rows and FORM, the interface that the
+// kernels of an advance use.
 #define PER 1  // places of a unit
 #include "kernels/reach.cuh"
 #include "kernels/cluster.cuh"

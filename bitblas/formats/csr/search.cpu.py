@@ -1,4 +1,4 @@
-# Binary search in a row, the twin of search.cuh.
+# Binary search in a row. CPU twin of search.cuh.
 # include: formats/csr/columns.cpu.py
 
 

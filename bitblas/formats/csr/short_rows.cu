@@ -1,8 +1,9 @@
-// Rows of C = A (+).(x) B with few entries: LANES lanes share a row and keep it in a hash table in shared memory. Row i
-// of A is walked in order, the lanes take the columns of one row of B: every entry is summed in the order of k, without
-// atomics on values. FILL = 0: c_ptr[i + 1] says how many products row i has at most, and then how many entries.
-// FILL = 1: the entries are written, sorted by their ranks, from c_ptr[i] on. `rows`: which rows.
-// SINGLE: where no row of B has more than one entry, each lane takes an entry of A, and the first lane of those whose
+// SpGEMM for short rows of C = A (+).(x) B: LANES lanes share a row and keep it in a hash table in shared memory.
+// Row i of A is walked in order, and the lanes take the columns of one row of B: every entry is summed in the order of
+// k, without atomics on values. FILL = 0: c_ptr[i + 1] is an upper bound (the number of products) before and the
+// number of entries after. FILL = 1: the entries are written from c_ptr[i] on, sorted by their ranks. `rows`: the list
+// of rows.
+// SINGLE: no row of B has more than one entry, so each lane takes an entry of A, and the first of the lanes whose
 // products are in the same column adds them up.
 #include "formats/csr/gustavson.cuh"
 #if KIND == COUNT

@@ -1,6 +1,6 @@
-# The entries (i, j) of A for which f(value, row, column, thunk) is true, row by row, in one pass. Each range of rows
-# begins to write where A has its entries; it says where its rows end, and the caller closes the gaps.
-# RUN: of each row those that are kept are its first or its last ones, found by search.
+# Select: keep the entries (i, j) of A for which f(value, row, column, thunk) is true, row by row in one pass.
+# Each range of rows writes from the start of its rows in A on and reports where its rows end; the caller closes the
+# gaps. RUN: the kept entries of each row are its first or its last ones, found by binary search.
 # include: formats/csr/columns.cpu.py
 HEAD, TAIL = 1, 2
 FEW = 16  # entries of a row of which each is asked

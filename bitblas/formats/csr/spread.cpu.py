@@ -1,5 +1,5 @@
-# The push of a loop's round, on one thread: u has a summary, the words where it has entries, and t gets one. Units are
-# the 64-bit words of the summary.
+# Push of one loop round by rows, single-threaded. u has a summary (a bitset of its words that have entries), and t
+# gets one. Units are the 64-bit words of the summary.
 # include: kernels/values.cpu.py
 # include: kernels/push.cpu.py
 # include: formats/csr/columns.cpu.py

@@ -1,6 +1,7 @@
-// A round of a program by rows that are entered anywhere: kernels/step_rows.cuh. A warp walks along up to 32 rows as if they
-// were one, and four warps share a segment of a long one. Rows that pull: where an entry most likely is, then each lane at a few
-// of its own, several lanes at what is left of a row, or all at that of a long one, or the block.
+// Advance on plain or packed rows, one round of a device loop (kernels/step_rows.cuh). A warp walks up to 32 rows as
+// one concatenated row, and four warps share a segment of a long one.
+// Rows that pull try the most likely column first, then each lane a few of its own; what is left of a row is searched
+// by several lanes, a long row by a warp or a block.
 #include "formats/csr/rows.cuh"
 #include "formats/csr/any_column.cuh"
 #include "formats/csr/search.cuh"

@@ -1,4 +1,4 @@
-// A set of column numbers in shared memory: open addressing with linear probing.
+// Hash set of column numbers in shared memory: open addressing with linear probing.
 #define NO_KEY ((COL_T)-1)
 
 __device__ __forceinline__ u32 slot_of(COL_T key, int shift) { return (u32)key * 2654435761u >> shift; }

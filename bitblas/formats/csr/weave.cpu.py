@@ -1,8 +1,10 @@
-# C<M, replace> = A (op) B row by row, in one pass: the columns of a row ascend, in A, B and M. Each range of rows
-# begins to write where A (MODE BOTH), or A and B together, would have it; it says where its rows end, and the caller
-# closes the gaps. MODE: BOTH where both have an entry; UNION where either has; FILLED as UNION with defaults for what
-# is missing; ONLY where B has one. What M forbids keeps the entry of A, unless it is replaced; MASKED 2: M is the
-# pattern of B. FLAGS: of B only what `b_flags` says.
+# Element-wise operation on matrices: C<M, replace> = A (op) B, merging rows in one pass. The columns of a row ascend
+# in A, B and M.
+# Each range of rows writes from the position that A (MODE BOTH), or A and B together, would need; it reports where its
+# rows end, and the caller closes the gaps.
+# MODE: BOTH where both have an entry; UNION where at least one has; FILLED is UNION with a default for the missing
+# operand; ONLY where B has one. Positions that M excludes keep the entry of A unless `replace` is set. MASKED 2: M is
+# the pattern of B. FLAGS: of B only the entries flagged in `b_flags` count.
 # include: formats/csr/search.cpu.py
 BOTH, UNION, FILLED, ONLY = 0, 1, 2, 3
 FEW = 8  # places of a mask's row that are looked at one by one, and four for each entry of the rows

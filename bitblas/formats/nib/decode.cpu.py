@@ -1,4 +1,4 @@
-# Nibbles become rows, the twin of decode.cu.
+# Decode nibble rows to CSR rows. CPU twin of decode.cu.
 # include: formats/nib/row.cpu.py
 
 

@@ -1,5 +1,5 @@
-// Of each row the column whose own row has most words (`length`), among the first ones: where a pull most likely finds an
-// entry of a vector that was found along rows. ~0 for a row without entries. LANES lanes a row.
+// Hub columns for pulls: of each row the column, among its first ones, whose own row has most words (`length`). A pull
+// most likely hits there if the vector was found along rows. ~0 for an empty row. LANES lanes per row.
 #include "formats/nib/walk.cuh"
 #define STEPS 32  // of a row: of what is longer the rest is not looked at
 

@@ -1,6 +1,7 @@
-// Where the segments of long rows begin, each of `part` words but for what its first value needs: a nibble, the column
-// before it, and the entries before it in the row; and where segments end. One warp a row, rows[h], whose first segment
-// is number first[h].
+// Marks of the segments of long rows, `part` words each except for what the first value needs. One warp per row
+// rows[h], whose first segment is number first[h].
+// A mark has the starting nibble, the column before it, and the number of entries before it in the row. The ends of
+// segments are written too.
 #include "formats/nib/walk.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -1,5 +1,5 @@
-# w<mask, accum, replace> = A (+).(x) u row by row, the twin of pull.cu. Parallel bounds are multiples of 64 rows:
-# words of t are not shared.
+# Pull SpMV on nibble rows: w<mask, accum, replace> = A (+).(x) u. CPU twin of pull.cu. Parallel bounds are multiples
+# of 64 rows, so threads share no words of t.
 # include: formats/nib/row.cpu.py
 # include: kernels/values.cpu.py
 # include: kernels/ending.cpu.py

@@ -1,4 +1,4 @@
-// Sums of rows of nibbles graded by their length: formats/graded_codes.cuh. Lanes that share a row have a mark each.
+// Degree-binned pull on nibble rows (formats/graded_codes.cuh). Lanes that share a row have a mark each.
 #include "formats/nib/walk.cuh"
 #include "formats/nib/graded.cuh"
 #define PIECES() const u32 *mark, const u32 *begin, const u32 *column, const u16 *length, i64 last

@@ -1,4 +1,4 @@
-// t = A' (+).(x) u: pushes along the rows in which u has an entry, LANES lanes a row, which decode it together.
+// Push SpMV on nibble rows: t = A' (+).(x) u along the rows where u has an entry. LANES lanes decode a row together.
 #include "kernels/push.cuh"
 #include "kernels/values.cuh"
 #include "formats/nib/walk.cuh"

@@ -1,4 +1,4 @@
-# The values in the nibbles of a row, the twin of row.cuh and walk.cuh.
+# Decode the values in a row's nibbles. CPU twin of row.cuh and walk.cuh.
 IN_WORD = 8
 STOPS = np.uint64(0x8888888888888888)
 # include: formats/blocks.cpu.py

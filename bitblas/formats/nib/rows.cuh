@@ -1,4 +1,4 @@
-// Rows of nibbles as steps of loops push along them (formats/coded_rows.cuh).
+// Nibble rows for an advance (formats/coded_rows.cuh).
 #define PER 1  // places of a unit
 #include "kernels/reach.cuh"
 #include "formats/nib/walk.cuh"

@@ -1,5 +1,5 @@
-// A walk through the nibbles of a row by one lane, a value after the other out of a window of 16: what ends at its first hit
-// reads few of them, and would decode whole words for it (walk.cuh). A value has at most 11 nibbles.
+// Walk a nibble row with one lane, value by value from a window of 16 nibbles. For pulls that end at the first hit:
+// they read few nibbles, while walk.cuh would decode whole words. A value has at most 11 nibbles.
 #include "formats/nib/row.cuh"
 #define STOPS 0x88888888u
 

@@ -1,6 +1,7 @@
-// A round of a program by rows in nibbles: kernels/step_rows.cuh. LANES lanes decode a row together, a warp a segment of a
-// long one. Rows that pull (for WORDS) are read by a lane each, as long as many have something to look at, then by several lanes,
-// some rows at a time.
+// Advance on nibble rows, one round of a device loop (kernels/step_rows.cuh). LANES lanes decode a row together, a
+// warp a segment of a long one.
+// Rows that pull (WORDS only) are read by one lane each as long as many lanes have work, then by several lanes, a few
+// rows at a time.
 #include "formats/nib/rows.cuh"
 #define STEP_BLOCKS (__CUDA_ARCH__ >= 900 && KIND != WORDS ? 4 : 3)  // with four, registers would be spilled
 #include "kernels/decoded_rows.cuh"

@@ -1,5 +1,6 @@
-// A walk through the nibbles of a row, by G lanes side by side: each takes a word of eight, and what it completes. No
-// lane guesses where a value begins: it ends at a nibble with bit 3, and what a word leaves open goes to the next lane.
+// Walk a nibble row with G lanes side by side: each takes a word of eight nibbles and the values that end in it.
+// Values end at a nibble with bit 3, so lanes need no guess; the unfinished value at the end of a word is passed to
+// the next lane.
 #include "formats/nib/scan.cuh"
 #define COMPLETED 8  // values that a lane completes at most in a step
 

@@ -1,6 +1,6 @@
-// The rest of a tile row: entries outside of its tiles, one packed number each, J << 2L | r << L | c with T = 2^L: tile
-// column, row and column in it, which ascend. They lie in ranges with a string each: near ones, in low columns, and far
-// ones.
+// Single entries of a tile row in Split: one packed number each, J << 2L | r << L | c with T = 2^L (tile column, row
+// and column in the tile), ascending.
+// They are in ranges with a packed string each: near entries, in low columns, and far entries.
 #include "kernels/packed.cuh"
 
 #if TILE > 16

@@ -1,4 +1,4 @@
-// A range of the rest of a tile row in a pull. A lane walks its entries with steps of LANES.
+// Pull along one range of the single entries of a tile row. A lane walks its entries with stride LANES.
 #include "kernels/product.cuh"
 #include "formats/split/entries.cuh"
 #define REST_AHEAD 4  // entries that a lane loads before it uses the first

@@ -1,5 +1,5 @@
-# w<mask, accum, replace> = A (+).(x) u by tile rows, their tiles and then their rest, the twin of pull.cu. Parallel
-# bounds are multiples of 64 rows: no words of t are shared.
+# Pull SpMV on Split: w<mask, accum, replace> = A (+).(x) u by tile rows, tiles first, then single entries. CPU twin of
+# pull.cu. Parallel bounds are multiples of 64 rows, so threads share no words of t.
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/values.cpu.py
 # include: formats/b2sr/fold.cpu.py

@@ -1,6 +1,6 @@
-// w<mask, accum, replace> = A (+).(x) u by tile rows: LANES lanes share a tile row, its tiles and then its rest; the
-// statement ends once, after both. begin and end hold `parts` numbers a unit: of tiles, and of entries of each range of
-// the rest.
+// Pull SpMV on Split: w<mask, accum, replace> = A (+).(x) u by tile rows. LANES lanes share a tile row, its tiles and
+// then its single entries; the epilogue runs once, after both.
+// begin and end hold `parts` numbers per unit: one for its tiles, and one per range of single entries.
 #include "formats/split/rest.cuh"
 #define SHARE (KIND != WORDS ? TILE : TILE == 16 ? 4 : 1)  // lanes that share a tile: what it costs, in entries
 

@@ -1,5 +1,5 @@
-// t = A' (+).(x) u by tile rows that u touches: a lane takes a tile, then entries of the rest. begin and end hold `parts`
-// numbers a unit: of tiles, and of entries of each range of the rest.
+// Push SpMV on Split: t = A' (+).(x) u by the tile rows where u has entries. A lane takes a tile, then single entries.
+// begin and end hold `parts` numbers per unit: one for its tiles, and one per range of single entries.
 #include "formats/b2sr/scatter.cuh"
 #include "formats/split/entries.cuh"
 

@@ -1,4 +1,4 @@
-// The sums of the rest of a tile row in a pull.
+// Sums over the single entries of a tile row in a pull.
 #include "formats/b2sr/close.cuh"
 #include "formats/split/hits.cuh"
 

@@ -1,10 +1,10 @@
-# Columns that rows of one cluster, at most 64, have in common: of each column of a cluster a word says which rows have
-# it. To the column that most rows have one adds the column that most of these have, and so on; of the sets on that way
-# the best is taken: `users` rows without `size` columns each, for a virtual node that they use and that has the
-# columns: (users - 1) (size - 1) - 1 entries less. What was taken is no longer there for the next one. A column from
-# which nothing is saved begins no other set, nor is part of one. One cluster after the other: `counts` is how many
-# nodes, uses and columns of nodes there are, of each part of the clusters. Columns of a cluster are found by their
-# hashes in `slot`, which is 0 before and after.
+# Find bicliques in clusters of at most 64 rows: sets of columns that several rows share. Each becomes a virtual node.
+# For each column of a cluster a word has a bit for each row that contains it. The search is greedy: start with the
+# column in most rows, add the column that most of these rows have, and so on; the best set on the way is taken. A node
+# with `users` rows and `size` columns saves (users - 1) (size - 1) - 1 entries. Its entries are removed before the
+# next search. A column that saves nothing neither starts a set nor joins one.
+# Clusters are processed one after the other. `counts`: the number of nodes, of uses, and of node columns, for each
+# part of the clusters. Columns of a cluster are found by hash in `slot`, which is 0 before and after.
 
 
 @njit(**FUNCTION)

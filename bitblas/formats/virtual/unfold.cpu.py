@@ -1,6 +1,7 @@
-# Rows of a graph with nodes: for row i, which is row places[i] of the graph, the columns that it has itself, and those
-# of each node that it names, merged list by list into out from begin[i] on. number: of a column of the graph, or ~k of
-# node k, whose row is node_rows[k]. Of more than MOST lists columns are left as they come, and `unsorted` says so.
+# Expand virtual nodes to plain rows: row i, which is row places[i] of the graph, gets its own columns and those of
+# each node that it uses, merged list by list into out from begin[i] on.
+# number: the matrix column of a column of the graph, or ~k for node k, whose row is node_rows[k]. If a row has more
+# than MOST lists, its columns are left unsorted, and `unsorted` reports it.
 
 
 @njit(**KERNEL)
