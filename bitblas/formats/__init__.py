@@ -1,7 +1,9 @@
-"""Stored forms. A form holds structure, never arithmetic; one folder = one form.
+"""Stored layouts of sparse matrices, one folder per format: CSR, packed columns, nibble gaps, CGR, bit tiles and
+others.
+A layout holds structure only, no values and no arithmetic.
 
-contract.py and choice.py say what each offers, catalog.py which there are. structure.py holds the forms of one matrix,
-convert.py makes one of another. Values never lie in a form: orders say where the value of each entry lies.
+contract.py and choice.py define the interfaces, catalog.py lists the formats. structure.py keeps the layouts of one
+matrix; convert.py converts between them. Values are stored apart: an order gives the position of each entry's value.
 """
 
 from __future__ import annotations

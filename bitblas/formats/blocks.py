@@ -1,12 +1,13 @@
-"""Where the codes of rows stand that are no longer than they need to be: in blocks of 32 rows, a group.
+"""Blocks of 32 coded rows: a compressed index of where each row of variable-length codes begins and ends.
 
-A block begins with 32 numbers of one width: how many units (nibbles, or bits) later each row ends than if all rows of
-the group shared its words evenly, in zigzag (2 d for d >= 0, else -2 d - 1). So where a row ends is known without those
-before it, in about as many bits as its length alone would take. The units of all rows follow, from a new word on.
+A block begins with 32 numbers of one width. Number r gives how many units (nibbles or bits) later row r ends than if
+all rows of the group had equal lengths, in zigzag coding (2 d for d >= 0, else -2 d - 1). The end of a row is therefore
+known without reading the rows before it, in about as many bits as its length alone would take. The units of all rows
+follow, starting at a new word.
 
-`heads` has, for each group, the first 32-bit word of its block, and in the lowest 6 bits the width. Six words follow
-the last block: a window is three, and the lanes of a warp look at one each, four bits apart. A group without entries
-has no block.
+`heads` holds for each group the first 32-bit word of its block, and in the lowest 6 bits the width. Six words follow
+the last block: a window is three words, and each lane of a warp reads one, four bits apart. A group without entries has
+no block.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All stored forms: one line each. What is there twice, in arrays and in words, iterates over these."""
+"""The list of all stored formats, one line each. Code that needs every format iterates over this list."""
 
 from __future__ import annotations
 

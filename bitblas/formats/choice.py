@@ -1,7 +1,8 @@
-"""What a format decides, before there is a form of it and for every one: the other half of the contract.
+"""Interface of a format: what it can hold, bytes and time predicted from facts, and compile-time choices of its
+kernels.
 
-A class in <format>/choice.py says what there is to choose; one in <format>/call.py, which inherits from it, what
-kernels are compiled with. Both say only what differs from `Format`.
+The class in <format>/choice.py defines what there is to choose; its subclass in <format>/call.py defines what kernels
+are compiled with. Both override only what differs from `Format`.
 """
 
 from __future__ import annotations

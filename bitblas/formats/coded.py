@@ -1,10 +1,10 @@
-"""Rows as codes of various lengths in blocks of 32 rows (blocks.py): what the forms are that hold nothing else.
+"""Base class of layouts that store rows as variable-length codes in blocks of 32 rows (blocks.py).
 
-A row can only be read from its beginning. What number its first entry has is not stored; `value_ptr` is made where
-values need it. Such a form changes as rows do, which are made for that.
+A row can only be read from its beginning. The number of its first entry is not stored; `value_ptr` is computed when
+values need it. Such a layout changes by decoding to rows, changing these, and encoding again.
 
-What a form says of its code: `from_csr`; `decode(fill, counts, col, place, some)`, a pass of its kernel over rows
-(picked.py); `check_codes()`, ValueError unless rows can be decoded within their words; and `hubs`.
+A subclass defines `from_csr`; `decode(fill, counts, col, place, some)`, one launch of its decoder over rows
+(picked.py); `check_codes()`, which raises ValueError unless rows can be decoded within their words; and `hubs`.
 """
 
 from __future__ import annotations

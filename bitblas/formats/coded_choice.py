@@ -1,4 +1,4 @@
-"""What is decided alike of rows as codes of various lengths (coded.py)."""
+"""Shared cost model of coded rows (coded.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a pull along rows of codes most likely finds an entry: in a column that many rows have (csr/likely.py)."""
+"""Hub columns of coded rows: the column of each row that a pull tries first (csr/likely.py)."""
 
 from __future__ import annotations
 

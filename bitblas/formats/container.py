@@ -1,16 +1,17 @@
-"""A file of named arrays that can be mapped into memory: what a saved Matrix lies in. No pickle, nothing is executed.
+"""Container file format: named arrays in one file that can be memory-mapped, used for saved matrices. It contains no
+pickle, and nothing in it is executed.
 
     64 bytes   magic, byte order mark, version, bytes of the file and of the text, number and checksum of the next two
     text       JSON: the sections; each has a name, facts, and the name, type and length of its arrays
     checksums  CRC-32 of each block of 16 MiB of each array, uint32
     arrays     one after the other, each at the next multiple of 64 bytes
 
-The head is these 64 bytes, the text and the checksums; its own checksum is looked at whenever a file is opened, as are
-all lengths. Where an array lies follows from the lengths, so that no two can overlap. Numbers have the byte order of
-the machine that wrote them; another one refuses the file.
+The head is these 64 bytes, the text and the checksums. Its own checksum and all lengths are verified whenever a file is
+opened. The position of an array follows from the lengths, so arrays cannot overlap. Numbers have the byte order of the
+machine that wrote the file; machines of the other byte order refuse it.
 
-CRC-32 is zlib's: it finds every change of up to 32 bits in a row, at 3.4 GB/s (measured, one core; Adler-32 is no
-faster, and weak on short blocks; a sum of words takes a ninth of the time, but is blind to words that change places).
+CRC-32 is zlib's: it detects every change of up to 32 consecutive bits, at 3.4 GB/s (measured, one core). Adler-32 is no
+faster and weak on short blocks. A sum of words takes a ninth of the time but does not detect swapped words.
 """
 
 from __future__ import annotations

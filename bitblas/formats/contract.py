@@ -1,8 +1,8 @@
-"""What every stored form offers: the contract.
+"""Interface of a stored layout: the structure of one matrix as arrays on a device.
 
-A *form* is the structure of one matrix as arrays on a device (`Form`; format.py and call.py of its folder). A *format*
-is what all forms of one key share, such as "csr" or "b2sr8": what is decided about them (`choice.Format`). A form is
-structure, never arithmetic; every form converts through CSR, and gives back every matrix exactly.
+A *layout* is one matrix's structure (`Form`; format.py and call.py in its folder). A *format* is what all layouts with
+one key share, such as "csr" or "b2sr8" (`choice.Format`). A layout holds structure, never arithmetic. Every layout
+converts through CSR and represents every matrix exactly.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From one form of a structure to another, and from what a file holds to a form."""
+"""Convert between the layouts of a structure, and restore a layout from the arrays of a file."""
 
 from __future__ import annotations
 

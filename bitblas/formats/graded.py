@@ -1,4 +1,4 @@
-"""Rows graded by their length (csr/grades.py, nib/grades.py, cgr/grades.py): what those of codes share."""
+"""Degree binning: what the schedules of csr/grades.py, nib/grades.py and cgr/grades.py share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Forms that are made of rows that come band after band, so that the plain columns of all never lie side by side."""
+"""Incremental builders: layouts built from bands of rows, so that the plain columns of the whole matrix are never in
+memory at once."""
 
 from __future__ import annotations
 

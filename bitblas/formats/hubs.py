@@ -1,4 +1,5 @@
-"""Rows (tile rows) that are too long for one group of lanes of a GPU, cut into segments. Computed once per form."""
+"""Long rows (hubs): rows or tile rows too long for one group of GPU lanes, cut into segments. Computed once per
+layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many lanes share a row (tile row) on a GPU, and how far they go: what forms have in common."""
+"""Lanes per row (tile row) on a GPU: rules shared by all formats."""
 
 from __future__ import annotations
 

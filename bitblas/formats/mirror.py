@@ -1,5 +1,5 @@
-"""Whether a matrix equals its transpose, without making that: each entry has its mirror image where numbers made of the
-places of all entries, and of their mirror images, have the same sum (kernels/scramble.cuh)."""
+"""Symmetry test without building the transpose: every entry has its mirror image if hashes of all entries' positions
+and of their mirror images have the same sum (kernels/scramble.cuh)."""
 
 from __future__ import annotations
 

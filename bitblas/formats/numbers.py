@@ -1,5 +1,4 @@
-"""Ascending lists of numbers (INT64), each once: positions of a sparse vector, rows and columns of a hypersparse
-matrix."""
+"""Sorted lists of distinct numbers (INT64): positions of a sparse vector, rows and columns of a hypersparse matrix."""
 
 from __future__ import annotations
 

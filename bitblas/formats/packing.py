@@ -1,7 +1,7 @@
-"""Arrays of non-negative integers with as many bits for each as the largest needs (kernels/packed.cuh).
+"""Bit packing: arrays of non-negative integers with as many bits per number as the largest needs (kernels/packed.cuh).
 
-The string of the MPLG paper: number k of `width` bits (1 to 32) occupies bits [k * width, (k + 1) * width) of 32-bit
-words, little-endian, plus one pad word so that a funnel shift may always read two.
+The string of the MPLG paper: number k of `width` bits (1 to 32) occupies bits [k * width, (k + 1) * width) of
+little-endian 32-bit words. One padding word follows, so that a funnel shift can always read two.
 """
 
 from __future__ import annotations

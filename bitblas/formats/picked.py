@@ -1,4 +1,4 @@
-"""Rows of codes as plain rows (coded.py): all, or those that are asked for, without the others."""
+"""Decode coded rows (coded.py) to plain rows: all of them, or only those requested."""
 
 from __future__ import annotations
 

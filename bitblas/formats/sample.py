@@ -1,11 +1,10 @@
-"""One look at a matrix by rows, from which the plan and formats estimate what they do not count: by one kernel, and one
-wait for what it writes.
+"""Sample a matrix to estimate tile counts, compressed sizes and search depth, with one kernel and one synchronization.
 
-Some entries, evenly spaced but for chance (one of each SAMPLES-th of all), tell how full the tiles are in which they
-lie: an entry of a tile with f entries stands for 1 / f of it, so that tiles = entries * the mean of 1 / f over the
-sample. The standard deviation of that mean is at most 0.5 / sqrt(SAMPLES). (The B2SR paper, Algorithm 1, counts tiles
-in blocks of rows, which costs more for the same error.) Row pointers are all looked at. A few balls, the vertices
-within so many edges of one, tell how many levels a search has.
+Evenly spaced entries with a random offset (one per SAMPLES-th of all) estimate the fill of tiles: an entry of a tile
+with f entries represents 1 / f of it, so tiles = entries * the mean of 1 / f over the sample. The standard deviation of
+that mean is at most 0.5 / sqrt(SAMPLES). (The B2SR paper, Algorithm 1, counts tiles in blocks of rows, which costs more
+for the same error.) All row pointers are read. A few balls, the vertices within a number of edges of one vertex,
+estimate the number of levels of a search.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What is asked of the arrays of a form: of one that comes from outside, where ValueError says what is wrong."""
+"""Validation of layout arrays that come from outside. Each check raises ValueError with the argument, what is expected,
+and what was given."""
 
 from __future__ import annotations
 

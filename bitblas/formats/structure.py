@@ -1,4 +1,4 @@
-"""The structure of a matrix: one form that fixes the order of its values, and others made on demand."""
+"""The structure of a matrix: one primary layout that fixes the order of its values, and others built on demand."""
 
 from __future__ import annotations
 

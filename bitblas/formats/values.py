@@ -1,7 +1,7 @@
-"""The values of a matrix in as many bits as they need: frame of reference, value = base + number.
+"""Frame-of-reference compression of matrix values: value = base + a packed number of few bits.
 
-Any values that are integers of a range below 2**32 can be packed so, floats too: -0.0, fractions, infinities and NaN
-are none. (Zukowski et al., Super-Scalar RAM-CPU Cache Compression, ICDE 2006; the string is that of packing.py.)
+Any values that are integers within a range below 2**32 can be packed, floats too, except -0.0, fractions, infinities
+and NaN. (Zukowski et al., Super-Scalar RAM-CPU Cache Compression, ICDE 2006; the packed string is that of packing.py.)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What kernels of the CPU and those who call them agree on."""
+"""Constants shared by CPU kernels and their callers."""
 
 from __future__ import annotations
 

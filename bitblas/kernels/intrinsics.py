@@ -1,7 +1,7 @@
-"""Single machine instructions that Numba has no name for, used by the CPU kernels.
+"""Machine instructions that Numba has no name for, used by the CPU kernels.
 
-`at` and `put` exist because Numba adds a wrap-around test to every signed index, which costs 2 to 3 times in these
-loops; `empty` and `zeros` because Numba's own arrays need its run-time library. Every kernel text begins with
+`at` and `put` exist because Numba adds a wrap-around test to every signed index, which costs a factor of 2 to 3 in
+these loops; `empty` and `zeros` because Numba's own arrays need its run-time library. Every kernel text begins with
 `from bitblas.kernels.intrinsics import *`.
 """
 

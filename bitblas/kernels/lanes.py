@@ -1,7 +1,7 @@
-"""SIMD lanes as values of Numba: <count x element> of LLVM, which maps them to what the processor has (AVX-512, AVX2,
-SSE, NEON). For the CPU kernels that sum eight rows of a tile at once.
+"""SIMD lanes as Numba values: <count x element> vectors of LLVM, which maps them to the processor's instructions
+(AVX-512, AVX2, SSE, NEON). Used by the CPU kernels that sum eight rows of a tile at once.
 
-The lane functions by the expressions of the catalogue that they compute are named in LANE_FUNCTIONS.
+LANE_FUNCTIONS maps operator expressions of the catalogue to the lane functions that compute them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""What a kernel variant fixes at compile time, as plain data, and its text in CUDA C++ and in Python.
+"""Kernel variants: the types, constants and functions that a kernel is compiled with, and their text in CUDA C++ and
+Python.
 
-A kernel source (a .cu file and its twin .py) is written once against names; a Variant gives those names a meaning:
+A kernel source (a .cu file and its CPU twin .cpu.py) is written once against names. A Variant defines these names:
 types (`A` becomes `A_T`), integer constants, values, and small functions made from operator expressions.
 """
 

@@ -1,4 +1,4 @@
-"""How kernels get tiles."""
+"""Kernel arguments of bit tiles."""
 
 from __future__ import annotations
 

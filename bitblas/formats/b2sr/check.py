@@ -1,4 +1,4 @@
-"""Whether arrays from outside hold sound tiles."""
+"""Validate the arrays of bit tiles that come from outside."""
 
 from __future__ import annotations
 

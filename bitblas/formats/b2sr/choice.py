@@ -1,4 +1,4 @@
-"""What is decided of tiles of bits."""
+"""Cost model and kernel choice of bit tiles (B2SR)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """B2SR: the non-empty T x T tiles of a matrix as bits, tile rows as in CSR (Chen et al., Bit-GraphBLAS, section III).
 
-A tile is T*T bits, row-major: the bit of (r, c) is bit r*T + c of a little-endian bit string. T = 4 is one uint16,
-T = 8 one uint64, T = 16, 32, 64 are 4, 16, 64 uint64. Padding bits past nrows and ncols are zero. Entry order: tile
+A tile has T*T bits, row-major: (r, c) is bit r*T + c of a little-endian bit string. For T = 4 it is one uint16, for T =
+8 one uint64, for T = 16, 32, 64 it is 4, 16, 64 uint64. Padding bits beyond nrows and ncols are zero. Entry order: tile
 row, tile, bit. With a value array, the rank of a bit is value_ptr[tile] + the number of lower bits of its tile.
 """
 

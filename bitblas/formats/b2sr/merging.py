@@ -1,4 +1,4 @@
-"""From rows to tiles: the rows of a tile row merge by tile column, in a pass that counts and a pass that fills."""
+"""Build tiles from rows: merge the rows of each tile row by tile column, in a counting pass and a filling pass."""
 
 from __future__ import annotations
 

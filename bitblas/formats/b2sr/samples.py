@@ -1,4 +1,4 @@
-"""The kernels of this folder that are no products, as registry/ lists them."""
+"""Utility kernels of bit tiles (all but products), as registry/ compiles them ahead of time."""
 
 from __future__ import annotations
 

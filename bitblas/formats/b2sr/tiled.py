@@ -1,4 +1,4 @@
-"""What forms of tiles are, with a rest of single entries (formats/split) or without."""
+"""Base class of tile layouts: bit tiles alone (B2SR), or with single entries (Split)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""How kernels get bitmaps: those of this folder their lines, all others plain rows, which are made for them."""
+"""Kernel arguments of bitmaps. This folder's kernels read lines; all others get plain rows, which are built for
+them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is decided of bitmaps: made for narrow operands of products (plan/narrow.py), where they take the fewest bytes,
-or asked for."""
+"""Cost model of bitmaps. They are built for multivector operands of products (plan/narrow.py), where they take the
+fewest bytes, or on request."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Bitmap: a bit for each place of a narrow matrix, in whole words for each of its lines (layout.py).
+"""Bitmap: a dense matrix of presence bits for multivectors (tall-skinny matrices), in whole words per line (layout.py).
 
-With 64 columns a row is one word: products with a sparse matrix join words (64 searches at the price of little more
-than one), and what goes entry by entry, under masks too, is what vectors do with their presence bits: a bitmap of lines
-is the bitset of a vector of all places, and its values lie in an array of as many (verbs/narrow.py).
+With 64 columns a row is one word. A product with a sparse matrix combines words, so 64 searches cost little more than
+one. Element-wise operations, under masks too, run as on vectors: the lines are the bitset of a vector over all
+positions, and the values are an array over the same positions (verbs/narrow.py).
 
-Entry order: row, column, as in CSR. Whoever reads rows gets plain ones, which are made at first need and kept.
+Entry order: row, column, as in CSR. Kernels that read rows get plain ones, which are built on first use and kept.
 """
 
 from __future__ import annotations

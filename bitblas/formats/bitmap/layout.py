@@ -1,9 +1,9 @@
-"""Where the bit of an entry stands. A matrix has as many lines as its longer side has positions, and a line a bit for
-each position of the shorter one: rows of a tall matrix (and of a square one), columns of a wide one. So the frontiers
-of 64 searches are one word a vertex, whether the matrix has a row or a column for each search.
+"""Bit positions in a bitmap. A matrix has one line per position of its longer side, and a line has one bit per position
+of the shorter side: lines are the rows of a tall or square matrix and the columns of a wide one. So the frontiers of 64
+searches are one word per vertex, whether the matrix has a row or a column per search.
 
-A line takes 8, 16 or 32 bits, or as many whole words of 64 as it needs: kernels read lines, and never a part of a word
-that belongs to another one. Bits beyond the shorter side are zero.
+A line takes 8, 16 or 32 bits, or as many whole 64-bit words as it needs, so that kernels never share a word between
+lines of different threads. Bits beyond the shorter side are zero.
 """
 
 from __future__ import annotations

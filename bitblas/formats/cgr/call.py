@@ -1,4 +1,4 @@
-"""How kernels get intervals and gaps in bits: heads of groups of rows, and one string of words."""
+"""Kernel arguments of CGR: heads of groups of rows, and one string of words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is decided of intervals and gaps in bits."""
+"""Cost model and kernel choice of CGR."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Rows of codes graded by their length, for a GPU's pull from a full vector (pull_graded.cu). Once per form.
+"""Degree-binned schedule of CGR rows for a GPU's pull from a full vector (pull_graded.cu). Computed once per layout.
 
-A lane reads one segment, or all of a row that has no more than one of each kind. Other rows are shared by as many
-lanes as they have segments, a power of two; those of more than 32 are cut.
+A lane reads one segment, or a whole row with at most one segment of each kind. Other rows are shared by as many lanes
+as they have segments, rounded up to a power of two; rows of more than 32 segments are cut.
 """
 
 from __future__ import annotations

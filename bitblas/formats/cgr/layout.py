@@ -1,4 +1,4 @@
-"""How rows become intervals and gaps in bits, and these rows."""
+"""Encode rows as CGR codes, and decode them."""
 
 from __future__ import annotations
 

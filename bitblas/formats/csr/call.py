@@ -1,4 +1,4 @@
-"""How kernels get forms by rows: the kernels of this folder read plain and packed columns."""
+"""Kernel arguments of layouts by rows, with plain or packed columns."""
 
 from __future__ import annotations
 

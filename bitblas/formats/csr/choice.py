@@ -1,4 +1,4 @@
-"""What is decided of forms by rows: CSR, and MPLG where mplg/choice.py says nothing else."""
+"""Cost model and kernel choice of layouts by rows: CSR, and MPLG unless mplg/choice.py overrides it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries as lists of rows and columns, or of keys, and as row pointers."""
+"""Conversions between lists of rows and columns, sort keys, and row pointers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CSR: row pointers and sorted column numbers. The plain form, and the one through which the others convert."""
+"""CSR: row pointers and sorted column numbers. The plain layout, through which all others convert."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Rows graded by their length, for a GPU's pull of rows of very different lengths (pull_graded.cu). Once per form."""
+"""Degree-binned schedule of rows for a GPU's pull when row lengths differ much (pull_graded.cu). Computed once per
+layout."""
 
 from __future__ import annotations
 

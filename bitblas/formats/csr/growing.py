@@ -1,4 +1,4 @@
-"""Rows that come band after band, and what becomes of them: plain columns, where they stand."""
+"""Incremental CSR builder: append bands of rows; columns are stored at their final position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Where a pull most likely finds an entry of a vector that was found along rows: in a column that many rows have."""
+"""Hub columns: the column of each row that a pull tries first, because many rows have it and a search has likely
+reached it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The kernels of this folder that are no products, as registry/ lists them: for plain and for packed columns."""
+"""Utility kernels of rows (all but products), for plain and packed columns, as registry/ compiles them ahead of
+time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries in any order, sorted by row and column: by keys, or where they are many on the CPU by counting."""
+"""Sort entries by row and column: by keys, or, if there are many on the CPU, by counting."""
 
 from __future__ import annotations
 

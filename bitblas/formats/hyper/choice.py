@@ -1,4 +1,4 @@
-"""What is decided of hypersparse matrices: made for what has few rows or columns with entries, or asked for."""
+"""Cost model of hypersparse matrices. They are used if few rows or columns have entries, or on request."""
 
 from __future__ import annotations
 

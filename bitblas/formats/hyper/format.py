@@ -1,9 +1,9 @@
-"""Hypersparse: the rows and columns that have entries are listed, and numbered anew in a small CSR of their entries.
+"""Hypersparse: lists of the rows and columns that have entries, and a small CSR in which these are renumbered.
 
-So ten entries of a matrix of 2^60 rows and columns take some 300 bytes, every kernel runs on the small matrix as it is,
-and results get their own numbers back from the lists. (SuiteSparse's hypersparse form lists rows alone: its columns
-stay as wide as the matrix, and so would the vectors that the kernels read.) Lists ascend, so that entries lie in the
-order of CSR; every row and column in them has an entry, so that equal matrices hold equal arrays.
+Ten entries of a 2^60 x 2^60 matrix take about 300 bytes. Every kernel runs on the small matrix unchanged, and the lists
+translate results back to the original numbers. (SuiteSparse's hypersparse format lists rows only: its columns stay as
+wide as the matrix, and so would the vectors that kernels read.) Lists ascend, so entries are in CSR order. Every listed
+row and column has an entry, so equal matrices have equal arrays.
 """
 
 from __future__ import annotations

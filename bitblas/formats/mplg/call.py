@@ -1,5 +1,5 @@
-"""How kernels get packed rows: as csr/call.py says, with PACKED (csr/columns.cuh: on a walk through a row;
-csr/any_column.cuh: of any entry)."""
+"""Kernel arguments of packed rows: as in csr/call.py, with PACKED (csr/columns.cuh for walks through a row,
+csr/any_column.cuh for single entries)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is decided of packed rows, where it is not what is decided of plain ones."""
+"""Cost model of packed rows, where it differs from that of plain ones."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""MPLG: CSR whose column numbers are packed to the bits that they need. The smallest form of scattered entries.
+"""MPLG: CSR with bit-packed column numbers. The smallest layout of scattered entries.
 
-Azami and Burtscher, Compressed In-memory Graphs for Accelerating GPU-based Analytics, section IV. Row pointers
-stay plain, so that every row is reached at once; kernels are those of CSR, which read packed columns too (call.py).
+Azami and Burtscher, Compressed In-memory Graphs for Accelerating GPU-based Analytics, section IV. Row pointers stay
+plain, so every row is reached directly. The kernels are those of CSR, which also read packed columns (call.py).
 """
 
 from __future__ import annotations

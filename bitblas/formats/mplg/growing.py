@@ -1,4 +1,4 @@
-"""Rows that come band after band: their columns are packed where they will stand."""
+"""Incremental MPLG builder: append bands of rows; their columns are packed at their final position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How kernels get gaps in nibbles: heads of groups of rows, and one string of words."""
+"""Kernel arguments of nibble rows: heads of groups of rows, and one string of words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is decided of gaps in nibbles."""
+"""Cost model and kernel choice of nibble rows (NIB)."""
 
 from __future__ import annotations
 

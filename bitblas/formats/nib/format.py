@@ -1,11 +1,12 @@
-"""NIB: the gaps between the columns of a row, in nibbles. The smallest form of most graphs whose edges are scattered.
+"""NIB: the gaps between a row's columns as variable-length codes of nibbles. The smallest layout of most graphs with
+scattered edges.
 
-A row's first column is stored as how far it is from the row, in zigzag (2 d for d >= 0, else -2 d - 1), each further
-one as its gap less 1. A value takes as many nibbles as it has threes of bits, one at least, the lowest first; bit 3 of
-a nibble says that the value ends there. So a GPU's lanes each take a word of eight nibbles, and know without guessing
-what ends in it (walk.cuh).
+A row's first column is stored as its distance from the row's own number, in zigzag coding (2 d for d >= 0, else -2 d -
+1), each later one as its gap less 1. A value takes one nibble per 3 bits, at least one, lowest first; bit 3 of a nibble
+marks the end of the value. GPU lanes therefore each take a word of eight nibbles and find the values that end in it
+without guessing (walk.cuh).
 
-Rows stand in blocks of 32 (formats/blocks.py). Entry order: row, column, as in CSR.
+Rows are in blocks of 32 (formats/blocks.py). Entry order: row, column, as in CSR.
 """
 
 from __future__ import annotations

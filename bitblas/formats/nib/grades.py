@@ -1,8 +1,8 @@
-"""Rows of nibbles graded by their length, for a GPU's pull from a full vector (pull_graded.cu). Once per form.
+"""Degree-binned schedule of nibble rows for a GPU's pull from a full vector (pull_graded.cu). Computed once per layout.
 
-A lane that decodes a row by itself does a third of the work of lanes that share one, but lanes of a warp have to have
-as many entries each. So rows are sorted by their entries, those of more than CHUNK are shared by 2, 4, .. 32 lanes,
-each from a mark on, and those of more than 32 CHUNK are cut into segments.
+A lane that decodes a row by itself does a third of the work of lanes that share one, but the lanes of a warp must then
+have equally many entries. So rows are sorted by length. Rows of more than CHUNK entries are shared by 2, 4, .. 32
+lanes, each starting at a mark; rows of more than 32 CHUNK entries are cut into segments.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows that come band after band: each band is encoded where it will stand."""
+"""Incremental NIB builder: append bands of rows; each band is encoded at its final position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How rows become nibbles, and nibbles rows."""
+"""Encode rows as nibbles, and decode them."""
 
 from __future__ import annotations
 

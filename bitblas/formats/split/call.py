@@ -1,4 +1,4 @@
-"""How kernels get tiles with a rest."""
+"""Kernel arguments of Split: bit tiles and single entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether arrays from outside hold a sound Split."""
+"""Validate the arrays of a Split that come from outside."""
 
 from __future__ import annotations
 

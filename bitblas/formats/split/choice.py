@@ -1,4 +1,4 @@
-"""What is decided of tiles with a rest of single entries; what goes where is in layout.py."""
+"""Cost model of Split (bit tiles and single entries). layout.py decides which entries go into tiles."""
 
 from __future__ import annotations
 

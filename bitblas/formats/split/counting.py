@@ -1,4 +1,4 @@
-"""The parts of the Split of some rows, counted or estimated."""
+"""Sizes of the parts of a Split, counted or estimated."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""Split: the tiles that pay for themselves as bits, all other entries as packed numbers by tile row.
+"""Split: dense tiles as bits, all other entries as packed numbers by tile row.
 
-What goes where, and how many bits a number has, is decided in layout.py: tiles that pay, near entries (of low columns,
+layout.py decides which entries go where and the bits per number: tiles that save space, near entries (low columns,
 short numbers), far entries. Numbers are packed to the bits that the largest needs (kernels/packed.cuh): tile columns in
-one string, the rest in two, near entries first, the far ones from a new word on.
+one string, single entries in two, near entries first, the far ones from a new word on.
 
-Where the parts of tile row I start stands side by side in `starts`, so that a kernel finds them, and their ends, in 16
-to 24 consecutive bytes.
+The starts of all parts of tile row I are next to each other in `starts`, so that a kernel finds them, and their ends,
+in 16 to 24 consecutive bytes.
 
 Entry order: first the entries of all tiles (tile row, tile, bit), then the near ones, then the far ones (tile row,
-number: the order that they would have in tiles). So number k of the rest has the rank `in_tiles` + k, and only tiles
-need a `value_ptr`.
+number: the order that they would have in tiles). Single entry k has the rank `in_tiles` + k, so only tiles need a
+`value_ptr`.
 """
 
 from __future__ import annotations

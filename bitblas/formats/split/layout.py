@@ -1,15 +1,15 @@
-"""What goes where in a Split, and the bits that it takes: pure functions of counts.
+"""Which entries of a Split are stored in tiles, and the bits that each part takes: pure functions of counts.
 
-With T = 2^L, an entry of the rest is one number, J << 2L | r << L | c: tile column, row and column in the tile. Numbers
-have as many bits as the largest of their range needs: *near* entries, in tile columns below a limit 2^k, have 2L + k,
-*far* ones as many as the last column needs, at most 32. Near ones cost a pointer a tile row; without them there is
+With T = 2^L, a single entry is one number, J << 2L | r << L | c: tile column, row and column in the tile. Numbers have
+as many bits as the largest of their range needs: *near* entries, in tile columns below a limit 2^k, have 2L + k bits,
+*far* ones as many as the last column needs, at most 32. Near entries cost a pointer per tile row; without them there is
 none (`near_width` 0), and all entries are far.
 
-A tile of n entries is kept as bits where these and its tile column need fewer bits than its entries would in their
-range: T*T + bits of a tile column < n * bits of an entry (`least_entries`). So what is a tile depends on the limit.
-`best_parts` looks for the limit where most bits would be saved if all entries were in the rest, counts with it, looks
-again with what is known of the rest then, and keeps what needs the fewest bytes. Near entries are not tried where the
-rest that there is without them could not pay for the pointers.
+A tile of n entries is kept as bits if these and its tile column need fewer bits than its entries would in their range:
+T*T + bits of a tile column < n * bits of an entry (`least_entries`). So the set of tiles depends on the limit.
+`best_parts` finds the limit that would save most bits if all entries were single, counts with it, searches again with
+the resulting single entries, and keeps the result of fewest bytes. Near entries are not tried if the single entries are
+too few to pay for the pointers.
 """
 
 from __future__ import annotations

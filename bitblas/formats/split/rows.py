@@ -1,4 +1,4 @@
-"""The entries of a Split, row by row."""
+"""List the entries of a Split row by row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From rows to the graph with virtual nodes, and back."""
+"""Build the graph with virtual nodes from rows, and expand it back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is decided of virtual nodes: made for who asks for them; for memory, where they have been mined before."""
+"""Cost model of virtual nodes. They are built on request, or to save memory if they have been mined before."""
 
 from __future__ import annotations
 

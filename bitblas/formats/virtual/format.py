@@ -1,13 +1,13 @@
-"""Virtual nodes: lists of columns that several rows share, as vertices of their own. The smallest form of webs.
+"""Virtual nodes: lists of columns that several rows share, as vertices of their own. The smallest layout of web graphs.
 
-The rows that have such a list name its node in the place of the list; so A = R or L V, where R is what is left, L says
-which rows use which node, and V has the columns of each node. The three are one graph: nodes stand among the rows and
-among the columns, near those that use them, and what a row names of R and of L is one row of it, in one of `INNER`, the
-form of fewest bytes. mining.py finds nodes. Each entry of A is one of R, or of exactly one use of a node, so that
-products are right whatever their sum is (verbs/virtual.py).
+A row that has such a list references its node instead, so A = R or L V: R holds the remaining entries, L which rows use
+which node, and V the columns of each node. The three are one graph. Nodes are placed among the rows and among the
+columns, near those that use them; a row's entries of R and of L are one row of the graph, which is stored in one of
+`INNER`, the layout of fewest bytes. mining.py finds nodes. Each entry of A is in R, or belongs to exactly one use of a
+node, so products are correct for every monoid (verbs/virtual.py).
 
-Entry order: row, column, as in CSR. Whoever reads rows gets plain ones, made for it. Transposes have the same nodes;
-what is selected has none, as nobody who selects waits for mining.
+Entry order: row, column, as in CSR. Kernels that read rows get plain ones, built for them. Transposes have the same
+nodes; a selection has none, because mining would take longer than selecting.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Virtual nodes, mined: A = R or L V. Where several rows have the same columns, a virtual node has these (a row of V),
-the rows have the node (entries of L), and R has what is left; each entry of A is in R or stands for one pair of L and
-V, never for two, so that sums over R and over L V are those over A. Rows of similar columns are found by min-hashes:
-sorted by signature, those with equal beginnings are a cluster, whose bicliques bicliques.cpu.py takes. It runs on the
-host.
+"""Mine virtual nodes: factor A = R or L V, where rows that share columns reference a node instead.
+
+A node has the shared columns (a row of V), the rows have the node (entries of L), and R has what is left. Each entry of
+A is in R or belongs to exactly one pair of L and V, so sums over R and over L V are those over A. Similar rows are
+found by min-hashes: rows are sorted by signature, and those with equal prefixes form a cluster, whose bicliques
+bicliques.cpu.py extracts. Runs on the host.
 
 Buehrer, Chellapilla: A scalable pattern mining approach to web graph compression with communities. WSDM 2008.
 """

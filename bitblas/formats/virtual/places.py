@@ -1,4 +1,4 @@
-"""The places of virtual nodes among those of the rows, or the columns, of a matrix, which keep their order."""
+"""Positions of virtual nodes among the rows or columns of a matrix, which keep their order."""
 
 from __future__ import annotations
 
