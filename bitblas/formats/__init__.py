@@ -1,5 +1,4 @@
-"""Stored layouts of sparse matrices, one folder per format: CSR, packed columns, nibble gaps, CGR, bit tiles and
-others.
+"""Stored layouts of sparse matrices, one folder per format: CSR, packed, nibble gaps, CGR, bit tiles and others.
 A layout holds structure only, no values and no arithmetic.
 
 contract.py and choice.py define the interfaces, catalog.py lists the formats. structure.py keeps the layouts of one

@@ -1,5 +1,5 @@
-# Frontier work for coded rows: total words of the rows where a vector has an entry. Units are the words of its bits;
-# one thread.
+# Frontier work for coded rows: total words of the rows where a vector has an entry.
+# Units are the words of its bits; one thread.
 # include: formats/blocks.cpu.py
 
 

@@ -1,5 +1,4 @@
-"""Interface of a format: what it can hold, bytes and time predicted from facts, and compile-time choices of its
-kernels.
+"""Interface of a format: what it can hold, predicted bytes and time, compile-time choices of its kernels.
 
 The class in <format>/choice.py defines what there is to choose; its subclass in <format>/call.py defines what kernels
 are compiled with. Both override only what differs from `Format`.

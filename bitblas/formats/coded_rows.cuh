@@ -1,5 +1,5 @@
-// Advance along coded rows (coded.py), with marks that cut long rows into parts (marks.cu). See formats/csr/rows.cuh
-// for the interface.
+// Advance along coded rows (coded.py), with marks that cut long rows into parts (marks.cu).
+// See formats/csr/rows.cuh for the interface.
 // Include after the definitions of a code: an additional parameter (OWN_TYPE OWN); walks of G lanes through all of row
 // x (ROW_WALK) and of 32 lanes through part m of a long row (PART_WALK); and for what a lane finds on them
 // each_found(of, reached), and some_found<N>(of, take) for N at a time.

@@ -1,5 +1,6 @@
-"""Container file format: named arrays in one file that can be memory-mapped, used for saved matrices. It contains no
-pickle, and nothing in it is executed.
+"""Container file format: named arrays in one file that can be memory-mapped, used for saved matrices.
+
+It contains no pickle, and nothing in it is executed.
 
     64 bytes   magic, byte order mark, version, bytes of the file and of the text, number and checksum of the next two
     text       JSON: the sections; each has a name, facts, and the name, type and length of its arrays

@@ -1,6 +1,6 @@
-// Degree-binned pull along coded rows: t = A (+).(x) u for a full u (nib/grades.py, cgr/grades.py). Each lane decodes
-// its part of a row by itself, so lanes exchange nothing while decoding; the lanes of a warp have parts of similar
-// length.
+// Degree-binned pull along coded rows: t = A (+).(x) u for a full u (nib/grades.py, cgr/grades.py).
+// Each lane decodes its part of a row by itself, so lanes exchange nothing while decoding; the lanes of a warp have
+// parts of similar length.
 // Each warp takes runs of 32 lanes: first the segments of long rows, whose sums go to `parts`, then rows, the longest
 // first. Blocks are persistent, RESIDENT per multiprocessor, and keep u for columns below `hot` in shared memory. A
 // lane decodes AHEAD columns while its loads of u are in flight. A warp prefetches the words of its next run, and the

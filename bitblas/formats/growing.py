@@ -1,5 +1,7 @@
-"""Incremental builders: layouts built from bands of rows, so that the plain columns of the whole matrix are never in
-memory at once."""
+"""Incremental builders: layouts built from bands of rows.
+
+The plain columns of the whole matrix are never in memory at once.
+"""
 
 from __future__ import annotations
 

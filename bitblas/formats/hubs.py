@@ -1,5 +1,7 @@
-"""Long rows (hubs): rows or tile rows too long for one group of GPU lanes, cut into segments. Computed once per
-layout."""
+"""Long rows (hubs): rows or tile rows too long for one group of GPU lanes, cut into segments.
+
+Computed once per layout.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Symmetry test without building the transpose: every entry has its mirror image if hashes of all entries' positions
-and of their mirror images have the same sum (kernels/scramble.cuh)."""
+"""Symmetry test without building the transpose.
+
+Every entry has its mirror image if hashes of all entries' positions and of their mirror images have the same sum
+(kernels/scramble.cuh).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sample a matrix to estimate tile counts, compressed sizes and search depth, with one kernel and one synchronization.
+"""Sample a matrix to estimate tile counts, compressed sizes and search depth. One kernel, one synchronization.
 
 Evenly spaced entries with a random offset (one per SAMPLES-th of all) estimate the fill of tiles: an entry of a tile
 with f entries represents 1 / f of it, so tiles = entries * the mean of 1 / f over the sample. The standard deviation of

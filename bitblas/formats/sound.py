@@ -1,5 +1,7 @@
-"""Validation of layout arrays that come from outside. Each check raises ValueError with the argument, what is expected,
-and what was given."""
+"""Validation of layout arrays that come from outside.
+
+Each check raises ValueError with the argument, what is expected, and what was given.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-// Insert gaps into a vector at the positions of virtual nodes: t(p) = u(k), where p is the k-th position that is not
-// in the bitset `nodes`. Positions in `nodes` get no entry.
+// Insert gaps into a vector at the positions of virtual nodes.
+// t(p) = u(k), where p is the k-th position that is not in the bitset `nodes`. Positions in `nodes` get no entry.
 // before: number of nodes before each 64-bit word. u_*: input vector; t_*: output. DENSE 0: the vector is iso, only
 // bits are read and written.
 #include "kernels/vector.cuh"

@@ -1,5 +1,5 @@
-# Code fragment: add the product z to `total` if u has entry j. Without an entry the neutral value is added, which
-# avoids a branch that the processor would have to predict.
+# Code fragment: add the product z to `total` if u has entry j.
+# Without an entry the neutral value is added, which avoids a branch that the processor would have to predict.
 if U_FULL:
     total = add(total, z)
 else:

@@ -1,5 +1,5 @@
-// Element-wise operation on vectors: w<mask, replace> = f(u, v). One source for apply, select, eWiseAdd, eWiseMult and
-// eWiseUnion.
+// Element-wise operation on vectors: w<mask, replace> = f(u, v).
+// One source for apply, select, eWiseAdd, eWiseMult and eWiseUnion.
 // MODE: LEFT where u has an entry; BOTH where both have one; UNION where at least one has (a single value is copied);
 // FILLED is UNION with a default for the missing operand. KEEP (select): keep the entries of u for which f is true,
 // with u's values.

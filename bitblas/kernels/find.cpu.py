@@ -1,5 +1,5 @@
-# Batched binary search of `wanted` in sorted `keys`. CPU twin of find.cu. `wanted` ascends, so each search continues
-# from the last result with doubling steps (galloping).
+# Batched binary search of `wanted` in sorted `keys`.
+# CPU twin of find.cu. `wanted` ascends, so each search continues from the last result with doubling steps (galloping).
 # include: formats/csr/search.cpu.py
 
 

@@ -1,5 +1,5 @@
-// Collect the entries that an advance along rows finds: append them to the next frontier and add up its work. Used by
-// kernels/step_rows.cuh, which lists the required definitions.
+// Collect the entries that an advance along rows finds: append them to the next frontier and add up its work.
+// Used by kernels/step_rows.cuh, which lists the required definitions.
 struct Out {
   u64* bits;
   C_T* val;

@@ -1,5 +1,5 @@
-// Walk the rows of a warp's lanes as one concatenated list, so that all lanes have entries however much row lengths
-// differ (load-balanced advance).
+// Load-balanced advance: walk the rows of a warp's lanes as one concatenated list.
+// All lanes then have entries, however much row lengths differ.
 #define LANE_OF_WARP (threadIdx.x & 31)
 
 // Entries that a lane takes at a time, whose columns, bits and cells are asked for together: as many as registers hold.

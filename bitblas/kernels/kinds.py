@@ -1,5 +1,7 @@
-"""Kinds of products, as kernels number them (product.cuh): presence only (WORDS), the number of products if all have
-one value (COUNT), or values (VALUES)."""
+"""Kinds of products, as kernels number them.
+
+See product.cuh: presence only (WORDS), the number of products if all have one value (COUNT), or values (VALUES).
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-# Fill a vector's missing positions with the sentinel `nothing`, and count its entries that equal the sentinel or are
-# NaN.
+# Fill a vector's missing positions with the sentinel `nothing`.
+# Also count its entries that equal the sentinel or are NaN.
 # include: kernels/vector.cpu.py
 
 

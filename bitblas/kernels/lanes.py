@@ -1,5 +1,7 @@
-"""SIMD lanes as Numba values: <count x element> vectors of LLVM, which maps them to the processor's instructions
-(AVX-512, AVX2, SSE, NEON). Used by the CPU kernels that sum eight rows of a tile at once.
+"""SIMD lanes as Numba values.
+
+They are <count x element> vectors of LLVM, which maps them to the processor's instructions (AVX-512, AVX2, SSE, NEON).
+Used by the CPU kernels that sum eight rows of a tile at once.
 
 LANE_FUNCTIONS maps operator expressions of the catalogue to the lane functions that compute them.
 """

@@ -1,5 +1,5 @@
-// Mask rule for one position p of w<mask, replace> = t (GraphBLAS C API 2.1, section 2.3.4). All lanes of a warp call
-// it, for the 32 positions of half a word.
+// Mask rule for one position p of w<mask, replace> = t (GraphBLAS C API 2.1, section 2.3.4).
+// All lanes of a warp call it, for the 32 positions of half a word.
 // FRESH: w was empty and is not read. W_ISO: w keeps its one value, only bits are written.
 __device__ __forceinline__ void merge_position(bool inside, bool open, bool has_t, T_T t, i64 p, bool write,
                                                bool replace, u64* w_bits, STORED(W_T)* w_val) {

@@ -1,5 +1,5 @@
-// Bit packing: store numbers in `width` bits each (layout: packed.cuh). Each thread builds one 32-bit word from the
-// numbers that overlap it.
+// Bit packing: store numbers in `width` bits each (layout: packed.cuh).
+// Each thread builds one 32-bit word from the numbers that overlap it.
 // The packed number is `numbers[k]` - `base`. GATHER: `numbers` are positions in another packed string of the same
 // width.
 #include "kernels/packed.cuh"

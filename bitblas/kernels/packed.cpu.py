@@ -1,5 +1,5 @@
-# Packed integers: read numbers of `width` bits (1 to 32) from a little-endian string of 32-bit words. CPU twin of
-# packed.cuh.
+# Packed integers: read numbers of `width` bits (1 to 32) from a little-endian string of 32-bit words.
+# CPU twin of packed.cuh.
 
 
 @njit(**FUNCTION)

@@ -1,5 +1,6 @@
-// Packed integers: numbers of `width` bits (1 to 32) in a little-endian string of 32-bit words. Number k occupies bits
-// [k * width, (k + 1) * width). One padding word follows the last, so that two words can always be read.
+// Packed integers: numbers of `width` bits (1 to 32) in a little-endian string of 32-bit words.
+// Number k occupies bits [k * width, (k + 1) * width). One padding word follows the last, so that two words can always
+// be read.
 __device__ __forceinline__ u32 low_bits(u32 width) { return 0xffffffffu >> (32 - width); }
 
 __device__ __forceinline__ u32 packed_at(const u32* string, i64 k, u32 width) {

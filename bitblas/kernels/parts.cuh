@@ -1,5 +1,5 @@
-// Reductions over a cluster: each block reduces its part, then the parts are combined. For monoids whose result does
-// not depend on the order.
+// Reductions over a cluster: each block reduces its part, then the parts are combined.
+// For monoids whose result does not depend on the order.
 #include "kernels/small.cuh"
 
 template <class T> struct Parts {

@@ -1,5 +1,5 @@
-// Scatter: t(where[k]) = u(k) for each entry of u. Used to build vectors and to assign by index; indices may be in any
-// order.
+// Scatter: t(where[k]) = u(k) for each entry of u.
+// Used to build vectors and to assign by index; indices may be in any order.
 // JOIN 0: a duplicate index is reported in `flags`. JOIN 1: duplicates are combined by a monoid in any order, in cells
 // that hold its identity. CLEAR: t has entries already and loses those where u has none. MARKS 0: both vectors are
 // full.

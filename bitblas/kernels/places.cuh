@@ -1,5 +1,5 @@
-// Worklists of a cluster for small rounds (listed.cuh): positions, and items of the advance. Each block holds its part
-// in shared memory; what does not fit is spilled to global memory.
+// Worklists of a cluster for small rounds (listed.cuh): positions, and items of the advance.
+// Each block holds its part in shared memory; what does not fit is spilled to global memory.
 #include "kernels/small.cuh"
 #define ROOM ((int)(QUEUE_BYTES / 2 / 8))  // places of a list that a block holds: a half is for two of them
 #define ITEM_ROOM ((int)(QUEUE_BYTES / 2 / sizeof(Item)))

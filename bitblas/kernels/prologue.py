@@ -1,5 +1,4 @@
-"""Kernel variants: the types, constants and functions that a kernel is compiled with, and their text in CUDA C++ and
-Python.
+"""Kernel variants: the types, constants and functions of a compiled kernel, as text in CUDA C++ and Python.
 
 A kernel source (a .cu file and its CPU twin .cpu.py) is written once against names. A Variant defines these names:
 types (`A` becomes `A_T`), integer constants, values, and small functions made from operator expressions.

@@ -1,5 +1,5 @@
-// Prologue and epilogue of a pull by rows: what happens before and after a row is read. The layout defines how a row
-// is walked, ending.cuh the epilogue.
+// Prologue and epilogue of a pull by rows: what happens before and after a row is read.
+// The layout defines how a row is walked, ending.cuh the epilogue.
 #include "kernels/ending.cuh"
 #include "kernels/values.cuh"
 

@@ -1,4 +1,4 @@
-# Shared parts of all push kernels: products are combined into t one after the other, in the order of the entries of u.
+# Shared parts of all push kernels. Products are combined into t in the order of the entries of u.
 # This gives the same bits as a pull by rows, which also starts from no value.
 # include: kernels/product.cpu.py
 

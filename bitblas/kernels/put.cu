@@ -1,5 +1,5 @@
-// Scattered single writes in place: item k is (index, whether the entry is present afterwards, the bits of its value
-// in whole words). Indices are distinct.
+// Scattered single writes in place. Indices are distinct.
+// Item k is (index, whether the entry is present afterwards, the bits of its value in whole words).
 #include "kernels/vector.cuh"
 
 __device__ __forceinline__ void write_bit(u64* bits, i64 i, bool on) {

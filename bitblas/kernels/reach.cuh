@@ -1,5 +1,5 @@
-// Push along the entries of a row: combine one product with its output position, and report whether it is new. Also
-// the result type of a pulled row (Hit).
+// Push along the entries of a row: combine one product with its output position, and report whether it is new.
+// Also the result type of a pulled row (Hit).
 #include "kernels/step.cuh"
 #include "kernels/values.cuh"
 

@@ -1,5 +1,5 @@
-// Reduce a vector: one block per chunk of `per` words, threads strided, then a tree. The order of additions depends
-// only on the size, so the same input gives the same bits.
+// Reduce a vector: one block per chunk of `per` words, threads strided, then a tree.
+// The order of additions depends only on the size, so the same input gives the same bits.
 // FLAGS: presence is an array of bytes instead of bits.
 #include "kernels/vector.cuh"
 #define AHEAD 4  // values that a thread loads before it adds any

@@ -1,5 +1,5 @@
-// Small rounds of a loop: one cluster runs many rounds in one launch while the frontier is small. A round of the whole
-// grid would cost a launch and longer chains of loads.
+// Small rounds of a loop: one cluster runs many rounds in one launch while the frontier is small.
+// A round of the whole grid would cost a launch and longer chains of loads.
 // The frontier is in the blocks' shared memory, together with the start of each unit's row, which is loaded when the
 // unit is found. Each block takes a part of the work. Include after the layout's along.cuh, which defines the push
 // along a unit.

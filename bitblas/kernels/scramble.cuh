@@ -1,5 +1,5 @@
-// Hashes of indices for the symmetry test: 64-bit pseudorandom numbers (Steele, Lea, Flood: Fast splittable
-// pseudorandom number generators. OOPSLA 2014).
+// Hashes of indices for the symmetry test.
+// 64-bit pseudorandom numbers (Steele, Lea, Flood: Fast splittable pseudorandom number generators. OOPSLA 2014).
 // Each entry contributes the difference between the hash of its position and that of its mirror image. It is 0 on the
 // diagonal. The sum over all entries (modulo 2^64, in any order) is 0 if every entry has its mirror image; otherwise
 // it is 0 with probability 2^-64.

@@ -1,5 +1,5 @@
-// Advance by rows, one round of a device loop: t<mask> = A' (+).(x) u for a frontier u. The bits of t were cleared
-// before; t becomes a frontier.
+// Advance by rows, one round of a device loop: t<mask> = A' (+).(x) u for a frontier u.
+// The bits of t were cleared before; t becomes a frontier.
 // Small frontiers push: a warp takes up to 32 rows, and long rows are cut into segments. Large ones pull (PULLS): the
 // rows of the transpose that the mask allows search for one entry of u, 32 rows of a warp at a time.
 // The fused element-wise statements (AT_ENTRY) run first, at every entry of u. ALSO: they add these entries to the

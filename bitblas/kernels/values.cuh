@@ -1,5 +1,6 @@
-// Values of a matrix's entries: one value for all (iso, stride 0), an array (stride 1), or VALUES_PACKED: the value of
-// entry e is `one` + number e of a packed string with `stride` bits per number.
+// Values of a matrix's entries: iso, an array, or packed.
+// One value for all (iso, stride 0), an array (stride 1), or VALUES_PACKED: the value of entry e is `one` + number e
+// of a packed string with `stride` bits per number.
 #include "kernels/packed.cuh"
 
 #if VALUES_PACKED

@@ -1,5 +1,5 @@
-# Vectors in kernels: presence bits; values iso (stride 0) or dense (stride 1), BOOL values as a bitset. CPU twin of
-# vector.cuh.
+# Vectors in kernels: presence bits; values iso (stride 0) or dense (stride 1), BOOL values as a bitset.
+# CPU twin of vector.cuh.
 AT_ONCE = 8  # words that are passed over together where none of them has a bit
 
 

@@ -1,4 +1,5 @@
-// Vectors in kernels: presence bits, and values that are iso (stride 0) or dense (stride 1). BOOL values are a bitset.
+// Vectors in kernels: presence bits, and values that are iso (stride 0) or dense (stride 1).
+// BOOL values are a bitset.
 // Kernel arguments of a vector x come as a group: x_bits, x_val, x_iso, x_stride. A mask is the group mask,
 // mask_stride (0: one word for all positions), mask_invert (all ones: complemented). See allowed().
 template <class T> struct Stored { typedef T type; };

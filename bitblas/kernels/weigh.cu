@@ -1,5 +1,5 @@
-// Frontier work: count the entries (tiles) in the rows (tile rows) where u has an entry. The direction rule compares
-// it with the work of a pull.
+// Frontier work: count the entries (tiles) in the rows (tile rows) where u has an entry.
+// The direction rule compares it with the work of a pull.
 // ROWS: rows in a unit. A thread takes a word of u; blocks add integer sums to `total`, in any order.
 #include "kernels/vector.cuh"
 

@@ -1,5 +1,5 @@
-// Unpack packed integers (packed.cuh), or values stored as offsets from a base, into an array. PLACES: only those at
-// `places`.
+// Unpack packed integers (packed.cuh), or values stored as offsets from a base, into an array.
+// PLACES: only those at `places`.
 #include "kernels/packed.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

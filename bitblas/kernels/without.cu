@@ -1,5 +1,5 @@
-// Remove the positions of virtual nodes from a vector: t(k) = u(p), where p is the k-th position that is not in the
-// bitset `nodes`. The inverse of among.cu.
+// Remove the positions of virtual nodes from a vector: the inverse of among.cu.
+// t(k) = u(p), where p is the k-th position that is not in the bitset `nodes`.
 // start: the position p of each 64th k. DENSE 0: the vector is iso, only bits are read and written.
 #include "kernels/vector.cuh"
 

@@ -1,5 +1,5 @@
-// Push along tile rows in small rounds (kernels/rounds.cuh, kernels/listed.cuh). step.cu does the same with the whole
-// grid.
+// Push along tile rows in small rounds.
+// For kernels/rounds.cuh and kernels/listed.cuh. step.cu does the same with the whole grid.
 #include "formats/b2sr/items.cuh"
 #include "kernels/step.cuh"
 #include "formats/b2sr/mark.cuh"

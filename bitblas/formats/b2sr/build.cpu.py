@@ -1,5 +1,5 @@
-# Build tiles from CSR rows: merge the rows of each tile row by tile column. CPU twin of build.cu. A thread takes whole
-# tile rows; none is cut, so a part is a tile row.
+# Build tiles from CSR rows: merge the rows of each tile row by tile column. CPU twin of build.cu.
+# A thread takes whole tile rows; none is cut, so a part is a tile row.
 LOG_TILE = TILE.bit_length() - 1
 NONE = np.int64(1) << np.int64(50)
 

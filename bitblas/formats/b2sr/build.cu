@@ -1,5 +1,5 @@
-// Build tiles from CSR rows: merge the rows of each tile row by tile column, one lane per row. The least next tile
-// column becomes the next tile, and each row contributes its entries there.
+// Build tiles from CSR rows: merge the rows of each tile row by tile column, one lane per row.
+// The least next tile column becomes the next tile, and each row contributes its entries there.
 // FILL = 0 counts the tiles of each part of a tile row; FILL = 1 writes them from tile out[part] on.
 // SPLIT: only tiles with at least `least_near` entries (`least_far` from tile column `limit` on) are stored. The
 // entries of other tiles are counted too, near ones and then far ones after the tile counts, and written as codes

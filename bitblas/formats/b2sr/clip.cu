@@ -1,5 +1,6 @@
-// Extract a region: keep the bits of each tile in rows [row_low, row_high), columns [col_low, col_high) and diagonals
-// column - row in [diag_low, diag_high].
+// Extract a region from tiles.
+// Keeps the bits of each tile in rows [row_low, row_high), columns [col_low, col_high) and diagonals column - row in
+// [diag_low, diag_high].
 // FILL = 0 counts what remains of tile row I: tiles[I + 1], entries[I + 1]. FILL = 1, after a prefix sum of both
 // (entries starting at entries[0]), writes the tiles and the rank of the first bit of each. LANES lanes walk the tiles
 // of a tile row.

@@ -1,5 +1,5 @@
-// Tile layouts as an advance reads them: a tile row holds items, which are its tiles and then, for Split (PACKED), its
-// single entries.
+// Tile layouts as an advance reads them.
+// A tile row holds items, which are its tiles and then, for Split (PACKED), its single entries.
 // The start of the single entries is stored next to the start of the tiles: one number per part and tile row.
 #include "formats/b2sr/scatter.cuh"
 #define PER TILE  // places of a unit

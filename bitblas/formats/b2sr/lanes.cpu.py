@@ -1,5 +1,5 @@
-# Pull on 8 x 8 tiles with SIMD lanes: t = A (+).(x) u for iso A, all 64 positions of a tile at once. Used for
-# operators with lane versions; pull.cpu.py works bit by bit. Parallel bounds are multiples of 64 rows.
+# Pull on 8 x 8 tiles with SIMD lanes: t = A (+).(x) u for iso A, all 64 positions of a tile at once.
+# Used for operators with lane versions; pull.cpu.py works bit by bit. Parallel bounds are multiples of 64 rows.
 # TABLES: u_val holds the sums of tables.cpu.py; three bits of a row select one of them, in eight rows at once (method
 # of four Russians: Arlazarov, Dinic, Kronrod, Faradzev, Soviet Math. Dokl. 11, 1970). Otherwise lane 8 r + c sums
 # column c of row r over the tiles, and at the end the eight lanes of each row are summed in pairs.

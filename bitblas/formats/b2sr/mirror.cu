@@ -1,5 +1,5 @@
-// Symmetry test on tiles: per chunk of CHUNK tiles, the hash difference between entries and their mirror images
-// (kernels/scramble.cuh). A warp takes a chunk; lane r takes row r of a tile.
+// Symmetry test on tiles: per chunk of CHUNK tiles, the hash difference of entries and mirror images.
+// Hashes: kernels/scramble.cuh. A warp takes a chunk; lane r takes row r of a tile.
 #include "formats/b2sr/tile.cuh"
 #include "formats/csr/ranges.cuh"
 #include "kernels/scramble.cuh"

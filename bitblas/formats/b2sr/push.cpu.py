@@ -1,5 +1,5 @@
-# Push SpMV on tiles: t = A' (+).(x) u by the tile rows where u has entries. CPU twin of push.cu. Units are the 64-bit
-# words of t: each range reads all of u and takes the tiles over its own words.
+# Push SpMV on tiles: t = A' (+).(x) u by the tile rows where u has entries. CPU twin of push.cu.
+# Units are the 64-bit words of t: each range reads all of u and takes the tiles over its own words.
 # include: formats/b2sr/tile.cpu.py
 # include: formats/b2sr/fold.cpu.py
 # include: kernels/values.cpu.py

@@ -1,5 +1,5 @@
-# Push of one loop round on tiles, single-threaded. u has a summary (a bitset of its words that have entries), and t
-# gets one. Units are the 64-bit words of the summary.
+# Push of one loop round on tiles, single-threaded.
+# u has a summary (a bitset of its words that have entries), and t gets one. Units are the 64-bit words of the summary.
 # include: formats/b2sr/tile.cpu.py
 # include: formats/b2sr/fold.cpu.py
 # include: kernels/values.cpu.py

@@ -1,5 +1,5 @@
-// Advance on tiles, one round of a device loop: t<mask> = A' (+).(x) u for a frontier u, by tile rows
-// (kernels/step_rows.cuh).
+// Advance on tiles, one round of a device loop: t<mask> = A' (+).(x) u for a frontier u.
+// See kernels/step_rows.cuh.
 // Units are tile rows. LANES lanes share one, however long it is; a lane takes an item: a tile, or a single entry of
 // Split.
 // WORDS also pulls, for large frontiers: fewer lanes share a tile row, each with some tiles in flight, and the fused

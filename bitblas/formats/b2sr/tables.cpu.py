@@ -1,5 +1,6 @@
-# Tables for lanes.cpu.py: for each three columns of a tile, the sums over all of their subsets of the products of iso
-# A with u. Units are tile columns; missing entries of u add nothing.
+# Tables of partial sums for lanes.cpu.py.
+# For each three columns of a tile, the sums over all of their subsets of the products of iso A with u. Units are tile
+# columns; missing entries of u add nothing.
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/product.cpu.py
 # include: formats/b2sr/operators.cpu.py

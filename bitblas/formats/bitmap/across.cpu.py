@@ -1,5 +1,5 @@
-# Reduce each line of a bitmap (row or column reduction of a multivector). CPU twin of across.cu. KIND COUNT: all
-# values are `product`.
+# Reduce each line of a bitmap (row or column reduction of a multivector). CPU twin of across.cu.
+# KIND COUNT: all values are `product`.
 # include: kernels/product.cpu.py
 
 

@@ -1,5 +1,5 @@
-// Reduce each line of a bitmap (row or column reduction of a multivector) with LANES lanes. The bits of t are zero
-// before the launch.
+// Reduce each line of a bitmap (row or column reduction of a multivector) with LANES lanes.
+// The bits of t are zero before the launch.
 // KIND COUNT: all values are `product`. The order of additions depends only on the shape.
 #include "kernels/product.cuh"
 

@@ -1,5 +1,7 @@
-"""Kernel arguments of bitmaps. This folder's kernels read lines; all others get plain rows, which are built for
-them."""
+"""Kernel arguments of bitmaps.
+
+This folder's kernels read lines; all others get plain rows, which are built for them.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Cost model of bitmaps. They are built for multivector operands of products (plan/narrow.py), where they take the
-fewest bytes, or on request."""
+"""Cost model of bitmaps.
+
+They are built for multivector operands of products (plan/narrow.py), where they take the fewest bytes, or on request.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-// Assign a scalar at the positions of t: w<mask, replace> = x, word by word. A warp takes 32 words and writes the
-// values of each together.
+// Assign a scalar at the positions of t: w<mask, replace> = x, word by word.
+// A warp takes 32 words and writes the values of each together.
 // (kernels/merge.cu uses a thread per position; in a bitmap most of them would be idle.)
 #include "kernels/base.cuh"
 

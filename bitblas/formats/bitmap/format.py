@@ -1,4 +1,4 @@
-"""Bitmap: a dense matrix of presence bits for multivectors (tall-skinny matrices), in whole words per line (layout.py).
+"""Bitmap: dense presence bits for multivectors (tall-skinny matrices), in whole words per line (layout.py).
 
 With 64 columns a row is one word. A product with a sparse matrix combines words, so 64 searches cost little more than
 one. Element-wise operations, under masks too, run as on vectors: the lines are the bitset of a vector over all

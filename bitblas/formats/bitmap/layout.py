@@ -1,9 +1,11 @@
-"""Bit positions in a bitmap. A matrix has one line per position of its longer side, and a line has one bit per position
-of the shorter side: lines are the rows of a tall or square matrix and the columns of a wide one. So the frontiers of 64
-searches are one word per vertex, whether the matrix has a row or a column per search.
+"""Bit positions in a bitmap.
 
-A line takes 8, 16 or 32 bits, or as many whole 64-bit words as it needs, so that kernels never share a word between
-lines of different threads. Bits beyond the shorter side are zero.
+A matrix has one line per position of its longer side, and a line has one bit per position of the shorter side: lines
+are the rows of a tall or square matrix and the columns of a wide one. So the frontiers of 64 searches are one word per
+vertex, whether the matrix has a row or a column per search.
+
+A line takes 8, 16 or 32 bits, or as many whole 64-bit words as it needs, so kernels read whole lines and never part of
+a word of another line. Bits beyond the shorter side are zero.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-# Shared parts of the products with a bitmap (multivector). CPU twin of lines.cuh. A line of X or of the result is
-# `words` LINEs of BITS bits each. The sum of a position is stored at the number of its bit; BOOL sums are bits.
+# Shared parts of the products with a bitmap (multivector). CPU twin of lines.cuh.
+# A line of X or of the result is `words` LINEs of BITS bits each. The sum of a position is stored at the number of its
+# bit; BOOL sums are bits.
 # include: kernels/product.cpu.py
 # include: kernels/values.cpu.py
 FULL = ~np.uint64(0) >> np.uint64(64 - BITS)

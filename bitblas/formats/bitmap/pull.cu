@@ -1,5 +1,5 @@
-// Pull SpMM with a bitmap: T<mask> = A (+).(x) X by rows of A. X and T are bitmaps whose lines are the columns and the
-// rows of A.
+// Pull SpMM with a bitmap: T<mask> = A (+).(x) X by rows of A.
+// X and T are bitmaps whose lines are the columns and the rows of A.
 // A block takes BLOCK / LANES words of lines. For WORDS, LANES lanes share the entries of a row. For values, SHARE
 // lanes share a word of a line, one or two positions each, so that values are read side by side. A thread first
 // inspects each word; the group then takes words with many positions and long rows. Words with few positions get a

@@ -1,5 +1,5 @@
-// Push SpMM with a bitmap: T<mask> = A' (+).(x) X by the lines of X that have entries. X and T are bitmaps whose lines
-// are the rows and the columns of A; the bits of T are zero before.
+// Push SpMM with a bitmap: T<mask> = A' (+).(x) X by the lines of X that have entries.
+// X and T are bitmaps whose lines are the rows and the columns of A; the bits of T are zero before.
 // A thread inspects each word; a warp walks the rows of the words that have entries. WORDS only: sums of values are
 // pulled.
 #include "formats/bitmap/lines.cuh"

@@ -1,5 +1,5 @@
-# Encode CSR rows as CGR codes. CPU twin of encode.cu. Parallel bounds are multiples of 32 rows, so threads share no
-# words.
+# Encode CSR rows as CGR codes. CPU twin of encode.cu.
+# Parallel bounds are multiples of 32 rows, so threads share no words.
 # include: formats/cgr/code.cpu.py
 
 

@@ -1,5 +1,7 @@
-"""CGR: rows as intervals and gaps in variable-length bit codes, the compressed graph representation of Sha, Li and Tan
-(GPU-based graph traversal on compressed graphs, SIGMOD 2019), in the code of their program.
+"""CGR: rows as intervals and gaps in variable-length bit codes.
+
+The compressed graph representation of Sha, Li and Tan (GPU-based graph traversal on compressed graphs, SIGMOD 2019), in
+the code of their program.
 
 Four or more consecutive columns of a row form an interval: its first column and its length less 4, both as gamma codes.
 All other columns, the residuals, are one zeta_3 code each. The first of either kind is stored as its distance from the

@@ -1,6 +1,6 @@
-// Pieces of rows for a degree-binned pull (grades.py), one thread per row: the start of the first interval segment,
-// the offset in bits of the first residual segment, and the number of segments of each kind (0 if the only one has no
-// codes).
+// Pieces of rows for a degree-binned pull (grades.py), one thread per row.
+// Writes the start of the first interval segment, the offset in bits of the first residual segment, and the number of
+// segments of each kind (0 if the only one has no codes).
 #include "formats/cgr/code.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

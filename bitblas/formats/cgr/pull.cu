@@ -1,5 +1,5 @@
-// Pull SpMV on CGR rows: w<mask, accum, replace> = A (+).(x) u. LANES lanes read the segments of a row and stop at a
-// terminal value.
+// Pull SpMV on CGR rows: w<mask, accum, replace> = A (+).(x) u.
+// LANES lanes read the segments of a row and stop at a terminal value.
 // begin: heads of groups of rows; for parts of long rows (row_stride 1), marks. `longest` is in words. For presence or
 // counts, an interval is a range test on u.
 #include "kernels/pull_rows.cuh"

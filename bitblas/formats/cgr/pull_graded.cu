@@ -1,5 +1,5 @@
-// Degree-binned pull on CGR rows (formats/graded_codes.cuh). A lane reads one segment, or a whole row with at most one
-// segment of each kind.
+// Degree-binned pull on CGR rows (formats/graded_codes.cuh).
+// A lane reads one segment, or a whole row with at most one segment of each kind.
 // RANKED: `before` has the entries of a piece before each of its segments; those of a grade begin at mark[grade].
 #include "kernels/base.cuh"
 #include "formats/cgr/code.cuh"

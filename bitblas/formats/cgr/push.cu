@@ -1,5 +1,5 @@
-// Push SpMV on CGR rows: t = A' (+).(x) u along the rows where u has an entry. LANES lanes share a row, one segment
-// each.
+// Push SpMV on CGR rows: t = A' (+).(x) u along the rows where u has an entry.
+// LANES lanes share a row, one segment each.
 // SHARED: what a lane decodes is distributed over the warp: 1, intervals; 2, residuals too (task stealing of Sha, Li
 // and Tan).
 #include "kernels/push.cuh"

@@ -1,5 +1,5 @@
-// Advance on CGR rows, one round of a device loop (kernels/step_rows.cuh). LANES lanes read a row, a warp a part of a
-// long one.
+// Advance on CGR rows, one round of a device loop (kernels/step_rows.cuh).
+// LANES lanes read a row, a warp a part of a long one.
 // Rows that pull (WORDS only) are read by one lane each; what is left after some steps is read by several lanes, a few
 // rows at a time.
 #include "formats/cgr/rows.cuh"

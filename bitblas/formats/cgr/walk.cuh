@@ -1,5 +1,6 @@
-// Walk a CGR row with G lanes: each lane takes a segment, first of intervals, then of residuals. Lanes that share one
-// segment split the columns of its intervals, or decode its residuals together, each from its own nibble on.
+// Walk a CGR row with G lanes: each lane takes a segment, first of intervals, then of residuals.
+// Lanes that share one segment split the columns of its intervals, or decode its residuals together, each from its own
+// nibble on.
 #include "formats/cgr/code.cuh"
 #ifndef TAKEN
 #define TAKEN 4  // columns that a lane finds at most in a step

@@ -1,5 +1,5 @@
-# Code fragment: push the entries of u at `count` listed rows, with prefetching. `whole` selects the columns of all
-# words, or only those of the words lo .. hi of t.
+# Code fragment: push the entries of u at `count` listed rows, with prefetching.
+# `whole` selects the columns of all words, or only those of the words lo .. hi of t.
 # Rows are prefetched before they are needed, then the cells of t: when these are scattered, memory latency is most of
 # the cost of a push.
 for k in range(min(count, AHEAD)):

@@ -1,5 +1,6 @@
-// Validate CSR arrays from outside: wrong[0] = 1 if pointers do not rise from 0 to `nvals`, wrong[1] if a column is
-// outside of `ncols`, wrong[2] if columns do not ascend within a row. Valid input leaves `wrong` unchanged.
+// Validate CSR arrays from outside.
+// wrong[0] = 1 if pointers do not rise from 0 to `nvals`, wrong[1] if a column is outside of `ncols`, wrong[2] if
+// columns do not ascend within a row. Valid input leaves `wrong` unchanged.
 // One thread per entry, and one per row: in rows without an order few row starts coincide with a descent.
 #include "formats/csr/ranges.cuh"
 

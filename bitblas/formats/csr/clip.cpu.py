@@ -1,5 +1,5 @@
-# Extract a region: the part of each row inside it. CPU twin of clip.cu. Columns ascend, so the part is one run, found
-# by binary search.
+# Extract a region: the part of each row inside it. CPU twin of clip.cu.
+# Columns ascend, so the part is one run, found by binary search.
 # One pass does everything (FILL 2): each range of rows writes from the start of its own rows on, and the caller closes
 # the gaps.
 # include: formats/csr/search.cpu.py

@@ -1,5 +1,6 @@
-// Extract a region: the part of each row in rows [row_low, row_high), columns [col_low, col_high) and diagonals column
-// - row in [diag_low, diag_high]. Columns ascend, so the part is one run, found by binary search.
+// Extract a region by rows.
+// Keeps the part of each row in rows [row_low, row_high), columns [col_low, col_high) and diagonals column - row in
+// [diag_low, diag_high]. Columns ascend, so the part is one run, found by binary search.
 // FILL = 0 writes the start of each row's run, and its length to out[row + 1]. FILL = 1 copies the runs to the offsets
 // in `out`. LANES lanes share a row.
 #include "formats/csr/any_column.cuh"

@@ -1,5 +1,5 @@
-// Distribute the entries of a chunk to their rows, in any order within a row. Rows are `first` .. `first` + `some` -
-// 1.
+// Distribute the entries of a chunk to their rows, in any order within a row.
+// Rows are `first` .. `first` + `some` - 1.
 // at[row]: the next free slot; it only grows. COUNT: count only. Slots from end[row] on belong to other rows and are
 // not written.
 #include "kernels/base.cuh"

@@ -1,5 +1,7 @@
-"""Degree-binned schedule of rows for a GPU's pull when row lengths differ much (pull_graded.cu). Computed once per
-layout."""
+"""Degree-binned schedule of rows for a GPU's pull when row lengths differ much (pull_graded.cu).
+
+Computed once per layout.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-# SpGEMM on the CPU: C = A (+).(x) B row by row (Gustavson: ACM TOMS 4(3), 1978). Row i of C is the sum of the rows of
-# B that row i of A selects.
+# SpGEMM on the CPU: C = A (+).(x) B row by row (Gustavson: ACM TOMS 4(3), 1978).
+# Row i of C is the sum of the rows of B that row i of A selects.
 # A dense accumulator row takes the products. `found` has a bit for each column with a sum, and `filled` a bit for each
 # nonzero word of `found`, so columns come out in order without sorting. FILL = 0 counts the entries of each row of C;
 # FILL = 1 writes them, each range of rows from `c_begin` on.

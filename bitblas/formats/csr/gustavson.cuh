@@ -1,5 +1,4 @@
-// SpGEMM by rows, C = A (+).(x) B (Gustavson: ACM TOMS 4(3), 1978): shared parts of the kernels for short and long
-// rows.
+// SpGEMM by rows (Gustavson: ACM TOMS 4(3), 1978): shared parts of the kernels for short and long rows.
 #include "formats/csr/any_column.cuh"
 #include "formats/csr/search.cuh"
 #include "formats/csr/table.cuh"

@@ -1,5 +1,4 @@
-// Union (or, with INTERSECT, intersection) of the rows of A and B, by the results of match.cu: eWiseAdd, eWiseUnion
-// and eWiseMult on a GPU.
+// Element-wise operation on matrices on a GPU: eWiseAdd, eWiseUnion, and with INTERSECT eWiseMult. Uses match.cu.
 // The entries of A (SIDE 0), or those only in B (SIDE 1), are written to their positions in C, combined with the other
 // operand's entry if it has one. `place` and `hit` are match.cu's results for the entries of A; before[e] is the
 // number of hits among the entries before e. An entry of one operand alone is cast, or (FILLED) combined with the

@@ -1,5 +1,7 @@
-"""Hub columns: the column of each row that a pull tries first, because many rows have it and a search has likely
-reached it."""
+"""Hub columns: the column of each row that a pull tries first.
+
+Many rows have such a column, so a search has likely reached it.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-// SpGEMM for long rows of C = A (+).(x) B: a block takes one row after the other and marks its columns in a bitset, so
-// they come out in order without sorting.
+// SpGEMM for long rows of C = A (+).(x) B.
+// A block takes one row after the other and marks its columns in a bitset, so they come out in order without sorting.
 // FILL = 0 counts them: c_ptr[i + 1]. FILL = 1 writes them from c_ptr[i] on and adds each product at the rank of its
 // column. BLOCK / 32 rows of B are processed at a time, one per warp, in turns; long ones one by one. The order of
 // additions to a cell depends on the entries alone.

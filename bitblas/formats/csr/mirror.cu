@@ -1,5 +1,5 @@
-// Symmetry test on rows: per chunk of CHUNK entries, the hash difference between entries and their mirror images
-// (kernels/scramble.cuh). A warp takes a chunk.
+// Symmetry test on rows: per chunk of CHUNK entries, the hash difference of entries and mirror images.
+// Hashes: kernels/scramble.cuh. A warp takes a chunk.
 #include "formats/csr/any_column.cuh"
 #include "formats/csr/ranges.cuh"
 #include "kernels/scramble.cuh"

@@ -1,5 +1,5 @@
-# Pull SpMV by rows: w<mask, accum, replace> = A (+).(x) u. CPU twin of pull.cu. Parallel bounds are multiples of 64
-# rows, so threads share no words of t.
+# Pull SpMV by rows: w<mask, accum, replace> = A (+).(x) u. CPU twin of pull.cu.
+# Parallel bounds are multiples of 64 rows, so threads share no words of t.
 # include: kernels/values.cpu.py
 # include: kernels/ending.cpu.py
 # include: formats/csr/columns.cpu.py

@@ -1,5 +1,5 @@
-// Pull SpMV by rows: w<mask, accum, replace> = A (+).(x) u. LANES lanes share a row; rows that the mask excludes are
-// not read, and a terminal value ends a row early.
+// Pull SpMV by rows: w<mask, accum, replace> = A (+).(x) u.
+// LANES lanes share a row; rows that the mask excludes are not read, and a terminal value ends a row early.
 // A lane loads UNROLL entries before it uses the first: consecutive ones if columns are packed, interleaved ones if
 // they are plain, so that loads coalesce.
 // STAGED, for a full u and rows of very different lengths: 1, without a mask, the block reads the entries of its

@@ -1,5 +1,5 @@
-// Pull SpMV at the rows on a list: t = A (+).(x) u, for loops whose mask has few rows. loop/gpu/activate.cu prepares
-// t.
+// Pull SpMV at the rows on a list: t = A (+).(x) u, for loops whose mask has few rows.
+// loop/gpu/activate.cu prepares t.
 // A warp walks some rows as one concatenated row or, if there are few, one after the other, and then takes more: runs
 // of rows that are far apart on the list, because neighbours may all be long. PARTS warps share a segment of a long
 // row, and all segments of a row are combined in its cell. If u is full, the bits of t are already set.

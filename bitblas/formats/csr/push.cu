@@ -1,5 +1,5 @@
-// Push SpMV by rows: t = A' (+).(x) u by the entries of u. LANES lanes share a row of A; rows without an entry of u
-// are not read.
+// Push SpMV by rows: t = A' (+).(x) u by the entries of u.
+// LANES lanes share a row of A; rows without an entry of u are not read.
 #include "kernels/push.cuh"
 #include "kernels/values.cuh"
 #include "formats/csr/columns.cuh"

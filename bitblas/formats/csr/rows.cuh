@@ -1,5 +1,6 @@
-// Rows for an advance. Each layout by rows has such a header; it defines Item, Rows and FORM, the interface that the
-// kernels of an advance use.
+// Rows for an advance.
+// Each layout by rows has such a header; it defines Item, Rows and FORM, the interface that the kernels of an advance
+// use.
 #define PER 1  // places of a unit
 #include "kernels/reach.cuh"
 #include "kernels/cluster.cuh"

@@ -1,5 +1,4 @@
-"""Utility kernels of rows (all but products), for plain and packed columns, as registry/ compiles them ahead of
-time."""
+"""Utility kernels of rows (all but products), plain and packed, as registry/ compiles them ahead of time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-// SpGEMM for short rows of C = A (+).(x) B: LANES lanes share a row and keep it in a hash table in shared memory.
+// SpGEMM for short rows of C = A (+).(x) B.
+// LANES lanes share a row and keep it in a hash table in shared memory.
 // Row i of A is walked in order, and the lanes take the columns of one row of B: every entry is summed in the order of
 // k, without atomics on values. FILL = 0: c_ptr[i + 1] is an upper bound (the number of products) before and the
 // number of entries after. FILL = 1: the entries are written from c_ptr[i] on, sorted by their ranks. `rows`: the list

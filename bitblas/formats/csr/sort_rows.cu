@@ -1,5 +1,6 @@
-// Bin the rows of a product C = A B by size: lists[k * n ..] gets the rows with more than limit k - 1 and at most
-// limit k, in any order; counts[k] is their number.
+// Bin the rows of a product C = A B by size.
+// lists[k * n ..] gets the rows with more than limit k - 1 and at most limit k, in any order; counts[k] is their
+// number.
 // FILL = 0: size is the number of products; before[i] is their number in the rows before i, and c_ptr[i + 1] is set to
 // an upper bound of row i. FILL = 1: size is the number of entries, and `before` is c_ptr. A row with more than
 // `turns` times as many products (work[i] before row i) as a limit counts as larger, because its products determine

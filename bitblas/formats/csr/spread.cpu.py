@@ -1,5 +1,5 @@
-# Push of one loop round by rows, single-threaded. u has a summary (a bitset of its words that have entries), and t
-# gets one. Units are the 64-bit words of the summary.
+# Push of one loop round by rows, single-threaded.
+# u has a summary (a bitset of its words that have entries), and t gets one. Units are the 64-bit words of the summary.
 # include: kernels/values.cpu.py
 # include: kernels/push.cpu.py
 # include: formats/csr/columns.cpu.py

@@ -1,5 +1,5 @@
-// Advance on plain or packed rows, one round of a device loop (kernels/step_rows.cuh). A warp walks up to 32 rows as
-// one concatenated row, and four warps share a segment of a long one.
+// Advance on plain or packed rows, one round of a device loop (kernels/step_rows.cuh).
+// A warp walks up to 32 rows as one concatenated row, and four warps share a segment of a long one.
 // Rows that pull try the most likely column first, then each lane a few of its own; what is left of a row is searched
 // by several lanes, a long row by a warp or a block.
 #include "formats/csr/rows.cuh"

@@ -1,5 +1,5 @@
-# Element-wise operation on matrices: C<M, replace> = A (op) B, merging rows in one pass. The columns of a row ascend
-# in A, B and M.
+# Element-wise operation on matrices: C<M, replace> = A (op) B, merging rows in one pass.
+# The columns of a row ascend in A, B and M.
 # Each range of rows writes from the position that A (MODE BOTH), or A and B together, would need; it reports where its
 # rows end, and the caller closes the gaps.
 # MODE: BOTH where both have an entry; UNION where at least one has; FILLED is UNION with a default for the missing

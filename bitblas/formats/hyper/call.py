@@ -1,5 +1,7 @@
-"""Kernel arguments of hypersparse matrices. Products run on the rows inside (verbs/hyper.py). Code that needs all rows,
-such as a captured loop, gets plain ones, which are built for it."""
+"""Kernel arguments of hypersparse matrices. Products run on the rows inside (verbs/hyper.py).
+
+Code that needs all rows, such as a captured loop, gets plain ones, which are built for it.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Kernel arguments of packed rows: as in csr/call.py, with PACKED (csr/columns.cuh for walks through a row,
-csr/any_column.cuh for single entries)."""
+"""Kernel arguments of packed rows.
+
+As in csr/call.py, with PACKED (csr/columns.cuh for walks through a row, csr/any_column.cuh for single entries).
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-// Masked dot products: C<M> = A B', computed at the entries of the mask, for mask and operands in nibbles (see
-// csr/dot.cu).
+// Masked dot products: C<M> = A B', computed at the entries of the mask, all in nibbles (see csr/dot.cu).
 // A block takes a row of the mask, as many columns at a time as one step of a warp decodes. The row of A goes into a
 // hash table in shared memory, half of SLOTS at a time, in which GROUP lanes look up a row of B'. All warps decode the
 // rows of the mask and of A, so that none has to wait for another's progress.

@@ -1,5 +1,5 @@
-# Encode CSR rows as nibbles. CPU twin of encode.cu. Parallel bounds are multiples of 32 rows, so threads share no
-# words.
+# Encode CSR rows as nibbles. CPU twin of encode.cu.
+# Parallel bounds are multiples of 32 rows, so threads share no words.
 IN_WORD = 8
 # include: formats/blocks.cpu.py
 

@@ -1,5 +1,6 @@
-"""NIB: the gaps between a row's columns as variable-length codes of nibbles. The smallest layout of most graphs with
-scattered edges.
+"""NIB: the gaps between a row's columns as variable-length codes of nibbles.
+
+The smallest layout of most graphs with scattered edges.
 
 A row's first column is stored as its distance from the row's own number, in zigzag coding (2 d for d >= 0, else -2 d -
 1), each later one as its gap less 1. A value takes one nibble per 3 bits, at least one, lowest first; bit 3 of a nibble

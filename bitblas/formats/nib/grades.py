@@ -1,4 +1,6 @@
-"""Degree-binned schedule of nibble rows for a GPU's pull from a full vector (pull_graded.cu). Computed once per layout.
+"""Degree-binned schedule of nibble rows for a GPU's pull from a full vector (pull_graded.cu).
+
+Computed once per layout.
 
 A lane that decodes a row by itself does a third of the work of lanes that share one, but the lanes of a warp must then
 have equally many entries. So rows are sorted by length. Rows of more than CHUNK entries are shared by 2, 4, .. 32

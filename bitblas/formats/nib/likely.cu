@@ -1,5 +1,5 @@
-// Hub columns for pulls: of each row the column, among its first ones, whose own row has most words (`length`). A pull
-// most likely hits there if the vector was found along rows. ~0 for an empty row. LANES lanes per row.
+// Hub columns for pulls: of each row the column, among its first ones, whose own row has most words (`length`).
+// A pull most likely hits there if the vector was found along rows. ~0 for an empty row. LANES lanes per row.
 #include "formats/nib/walk.cuh"
 #define STEPS 32  // of a row: of what is longer the rest is not looked at
 

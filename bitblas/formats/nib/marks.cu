@@ -1,5 +1,5 @@
-// Marks of the segments of long rows, `part` words each except for what the first value needs. One warp per row
-// rows[h], whose first segment is number first[h].
+// Marks of the segments of long rows, `part` words each except for what the first value needs.
+// One warp per row rows[h], whose first segment is number first[h].
 // A mark has the starting nibble, the column before it, and the number of entries before it in the row. The ends of
 // segments are written too.
 #include "formats/nib/walk.cuh"

@@ -1,5 +1,5 @@
-# Symmetry test on nibble rows: per group of rows, the hash difference between entries and their mirror images. CPU
-# twin of mirror.cu.
+# Symmetry test on nibble rows: per group of rows, the hash difference between entries and their mirror images.
+# CPU twin of mirror.cu.
 # include: formats/nib/row.cpu.py
 # include: kernels/scramble.cpu.py
 

@@ -1,5 +1,5 @@
-// Symmetry test on nibble rows: per group of rows, the hash difference between entries and their mirror images
-// (kernels/scramble.cuh). A warp decodes one row after the other.
+// Symmetry test on nibble rows: per group of rows, the hash difference of entries and mirror images.
+// Hashes: kernels/scramble.cuh. A warp decodes one row after the other.
 #include "formats/nib/walk.cuh"
 #include "kernels/scramble.cuh"
 

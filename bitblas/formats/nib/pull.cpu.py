@@ -1,5 +1,5 @@
-# Pull SpMV on nibble rows: w<mask, accum, replace> = A (+).(x) u. CPU twin of pull.cu. Parallel bounds are multiples
-# of 64 rows, so threads share no words of t.
+# Pull SpMV on nibble rows: w<mask, accum, replace> = A (+).(x) u. CPU twin of pull.cu.
+# Parallel bounds are multiples of 64 rows, so threads share no words of t.
 # include: formats/nib/row.cpu.py
 # include: kernels/values.cpu.py
 # include: kernels/ending.cpu.py

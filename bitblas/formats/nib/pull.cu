@@ -1,5 +1,6 @@
-// Pull SpMV on nibble rows: w<mask, accum, replace> = A (+).(x) u. LANES lanes decode a row together and stop at a
-// terminal value. For presence only, one lane decodes AT_ONCE values at a time until it has a hit.
+// Pull SpMV on nibble rows: w<mask, accum, replace> = A (+).(x) u.
+// LANES lanes decode a row together and stop at a terminal value. For presence only, one lane decodes AT_ONCE values
+// at a time until it has a hit.
 // begin: heads of groups of rows; for segments of long rows (row_stride 1), marks, and `end` the end of each.
 // `longest` is in words, as a lane reads them.
 #include "kernels/pull_rows.cuh"

@@ -1,5 +1,6 @@
-// Walk a nibble row with one lane, value by value from a window of 16 nibbles. For pulls that end at the first hit:
-// they read few nibbles, while walk.cuh would decode whole words. A value has at most 11 nibbles.
+// Walk a nibble row with one lane, value by value from a window of 16 nibbles.
+// For pulls that end at the first hit: they read few nibbles, while walk.cuh would decode whole words. A value has at
+// most 11 nibbles.
 #include "formats/nib/row.cuh"
 #define STOPS 0x88888888u
 

@@ -1,5 +1,5 @@
-// Advance on nibble rows, one round of a device loop (kernels/step_rows.cuh). LANES lanes decode a row together, a
-// warp a segment of a long one.
+// Advance on nibble rows, one round of a device loop (kernels/step_rows.cuh).
+// LANES lanes decode a row together, a warp a segment of a long one.
 // Rows that pull (WORDS only) are read by one lane each as long as many lanes have work, then by several lanes, a few
 // rows at a time.
 #include "formats/nib/rows.cuh"

@@ -1,5 +1,5 @@
-// Single entries of a tile row in Split: one packed number each, J << 2L | r << L | c with T = 2^L (tile column, row
-// and column in the tile), ascending.
+// Single entries of a tile row in Split.
+// One packed number each, J << 2L | r << L | c with T = 2^L (tile column, row and column in the tile), ascending.
 // They are in ranges with a packed string each: near entries, in low columns, and far entries.
 #include "kernels/packed.cuh"
 

@@ -1,5 +1,5 @@
-# Pull SpMV on Split: w<mask, accum, replace> = A (+).(x) u by tile rows, tiles first, then single entries. CPU twin of
-# pull.cu. Parallel bounds are multiples of 64 rows, so threads share no words of t.
+# Pull SpMV on Split: w<mask, accum, replace> = A (+).(x) u by tile rows, tiles first, then single entries.
+# CPU twin of pull.cu. Parallel bounds are multiples of 64 rows, so threads share no words of t.
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/values.cpu.py
 # include: formats/b2sr/fold.cpu.py

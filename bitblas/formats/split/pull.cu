@@ -1,5 +1,5 @@
-// Pull SpMV on Split: w<mask, accum, replace> = A (+).(x) u by tile rows. LANES lanes share a tile row, its tiles and
-// then its single entries; the epilogue runs once, after both.
+// Pull SpMV on Split: w<mask, accum, replace> = A (+).(x) u by tile rows.
+// LANES lanes share a tile row, its tiles and then its single entries; the epilogue runs once, after both.
 // begin and end hold `parts` numbers per unit: one for its tiles, and one per range of single entries.
 #include "formats/split/rest.cuh"
 #define SHARE (KIND != WORDS ? TILE : TILE == 16 ? 4 : 1)  // lanes that share a tile: what it costs, in entries

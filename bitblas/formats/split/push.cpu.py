@@ -1,5 +1,5 @@
-# Push SpMV on Split: t = A' (+).(x) u by the tile rows where u has entries, tiles first, then single entries. CPU twin
-# of push.cu. Units are the 64-bit words of u; one thread.
+# Push SpMV on Split: t = A' (+).(x) u by the tile rows where u has entries, tiles first, then single entries.
+# CPU twin of push.cu. Units are the 64-bit words of u; one thread.
 # include: formats/b2sr/tile.cpu.py
 # include: formats/b2sr/fold.cpu.py
 # include: kernels/values.cpu.py

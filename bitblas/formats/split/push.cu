@@ -1,4 +1,5 @@
-// Push SpMV on Split: t = A' (+).(x) u by the tile rows where u has entries. A lane takes a tile, then single entries.
+// Push SpMV on Split: t = A' (+).(x) u by the tile rows where u has entries.
+// A lane takes a tile, then single entries.
 // begin and end hold `parts` numbers per unit: one for its tiles, and one per range of single entries.
 #include "formats/b2sr/scatter.cuh"
 #include "formats/split/entries.cuh"

@@ -1,4 +1,5 @@
-# Find bicliques in clusters of at most 64 rows: sets of columns that several rows share. Each becomes a virtual node.
+# Find bicliques in clusters of at most 64 rows: sets of columns that several rows share.
+# Each becomes a virtual node.
 # For each column of a cluster a word has a bit for each row that contains it. The search is greedy: start with the
 # column in most rows, add the column that most of these rows have, and so on; the best set on the way is taken. A node
 # with `users` rows and `size` columns saves (users - 1) (size - 1) - 1 entries. Its entries are removed before the

@@ -1,5 +1,8 @@
-"""Kernel arguments of virtual nodes. Products with vectors run on the graph that has them (verbs/virtual.py); kernels
-that need all rows get plain ones, which are built for them."""
+"""Kernel arguments of virtual nodes.
+
+Products with vectors run on the graph that has them (verbs/virtual.py); kernels that need all rows get plain ones,
+which are built for them.
+"""
 
 from __future__ import annotations
 

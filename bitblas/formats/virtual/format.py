@@ -1,4 +1,6 @@
-"""Virtual nodes: lists of columns that several rows share, as vertices of their own. The smallest layout of web graphs.
+"""Virtual nodes: lists of columns that several rows share, as vertices of their own.
+
+The smallest layout of web graphs.
 
 A row that has such a list references its node instead, so A = R or L V: R holds the remaining entries, L which rows use
 which node, and V the columns of each node. The three are one graph. Nodes are placed among the rows and among the

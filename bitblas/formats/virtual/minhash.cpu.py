@@ -1,5 +1,5 @@
-# Min-hash signatures of rows: the least hash of a row's columns, for each of HASHES hash functions. Two rows agree in
-# one with a probability equal to their Jaccard similarity (Broder 1997).
+# Min-hash signatures of rows: the least hash of a row's columns, for each of HASHES hash functions.
+# Two rows agree in one with a probability equal to their Jaccard similarity (Broder 1997).
 # include: kernels/mixed.cpu.py
 
 

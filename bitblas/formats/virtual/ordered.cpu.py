@@ -1,5 +1,6 @@
-# Sort entries in any order into rows: first (SORT 0) one thread writes each to the next free position of its row,
-# `to`; then the columns of each row, ptr[row] .. ptr[row + 1], are sorted (Shell 1959).
+# Sort entries in any order into rows.
+# First (SORT 0) one thread writes each to the next free position of its row, `to`; then the columns of each row,
+# ptr[row] .. ptr[row + 1], are sorted (Shell 1959).
 
 
 @njit(**KERNEL)

@@ -1,5 +1,6 @@
-# Expand virtual nodes to plain rows: row i, which is row places[i] of the graph, gets its own columns and those of
-# each node that it uses, merged list by list into out from begin[i] on.
+# Expand virtual nodes to plain rows.
+# Row i, which is row places[i] of the graph, gets its own columns and those of each node that it uses, merged list by
+# list into out from begin[i] on.
 # number: the matrix column of a column of the graph, or ~k for node k, whose row is node_rows[k]. If a row has more
 # than MOST lists, its columns are left unsorted, and `unsorted` reports it.
 
