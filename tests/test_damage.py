@@ -166,13 +166,13 @@ def test_whatever_the_head_says_is_refused_or_a_matrix(saved):
 def test_arrays_that_lie_are_refused(tmp_path):
     """Sound checksums over nonsense: `verify` looks at the contents."""
     for key, name, value, match in (
-        ("csr", "ptr", [0, 2, 1, 1, 1, 2], "do not fall"),
+        ("csr", "ptr", [0, 2, 1, 1, 1, 2], "do not decrease"),
         ("csr", "col", [4, 3], "col: expected numbers from 0 to 4"),
         ("csr", "col", [5], "col: expected numbers from 0 to 4"),
         ("csr", "col", [-1], "col: expected numbers from 0 to 4"),
         ("b2sr4", "bits", [1 << 15, 0], "at least one in each"),
-        ("b2sr4", "bits", [3, 1 << 4], "none past the last row"),
-        ("b2sr4", "bits", [3, 2], "none past the last row"),
+        ("b2sr4", "bits", [3, 1 << 4], "none beyond the last row"),
+        ("b2sr4", "bits", [3, 2], "none beyond the last row"),
     ):
         with gb.config.set(device="cpu"):
             A = gb.Matrix.from_coo([0, 0, 4], [1, 3, 4], True, nrows=5, ncols=5, **FORMS[key])
@@ -187,8 +187,8 @@ def test_splits_that_lie_are_refused(tmp_path):
     p = MATRICES["wide"]()
     with gb.config.set(device="cpu"):
         for name, at, value, match in (
-            ("starts", 4, 1 << 30, "do not fall"),
-            ("starts", 5, -1, "do not fall"),
+            ("starts", 4, 1 << 30, "do not decrease"),
+            ("starts", 5, -1, "do not decrease"),
             ("col", slice(None), 0xFFFFFFFF, "col: expected numbers"),
             ("rest", slice(0, 3), 0, "expected numbers from 0 on that ascend"),
             ("rest", slice(-9, None), 0, "expected numbers from 1024 on that ascend"),

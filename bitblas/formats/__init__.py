@@ -46,7 +46,7 @@ _CATALOG = ("FORMATS", "NAMES", "TILES", "class_of", "format_of", "forms", "size
 
 
 def __getattr__(name: str) -> Any:
-    # All forms are loaded when one is first asked for.
+    # The formats are imported on first use.
     if name not in _CATALOG:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     for each in _CATALOG:

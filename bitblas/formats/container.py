@@ -38,18 +38,18 @@ from ..exceptions import InvalidValue
 MAGIC, MARK, VERSION = b"\x93bitblas", 0x01020304, 2
 HEAD = struct.Struct("=8sIIQQQI20x")
 BLOCK = 1 << 24  # bytes under one checksum, and of one copy
-ALIGN = 64  # a line of the cache
-WORKERS = min(4, os.cpu_count() or 1)  # threads for checksums, beside the one that writes or copies
+ALIGN = 64  # cache line
+WORKERS = min(4, os.cpu_count() or 1)  # checksum threads, in addition to the one that writes or copies
 TYPES = {t.np_type.name: t.np_type for t in dtypes.ALL}
-# Pages that nobody writes to are not reserved: a file may be larger than memory.
+# Do not reserve memory for unwritten pages: a file may be larger than memory.
 NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
-PRIVATE: dict[str, int] = {"access": mmap.ACCESS_COPY}  # Windows, where a file stays as it is while it is mapped
+PRIVATE: dict[str, int] = {"access": mmap.ACCESS_COPY}  # Windows, where a mapped file cannot change
 if hasattr(mmap, "MAP_PRIVATE"):
     PRIVATE = {"flags": mmap.MAP_PRIVATE | NORESERVE, "prot": mmap.PROT_READ | mmap.PROT_WRITE}
 
 
 class Section(NamedTuple):
-    """Named arrays and facts about them. required: a reader that does not know the name must refuse the file."""
+    """Named arrays and facts about them. required: readers that do not support the section must refuse the file."""
 
     name: str
     facts: dict[str, Any]
@@ -58,7 +58,7 @@ class Section(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where an array lies in a file: its type, its length, its first byte and the number of its first block."""
+    """Position of an array in a file: its type, length, first byte, and first block number."""
 
     dtype: Any
     length: int
@@ -119,8 +119,8 @@ def write(path: str | os.PathLike[str], sections: list[Section], device: Device)
 
 
 class Container:
-    """An open file: its sections, whose arrays are Places. Raises OSError; InvalidValue, with name and reason, for what
-    is no such file, is cut off or damaged, or says what cannot be."""
+    """An open file: its sections, whose arrays are Places. Raises OSError; InvalidValue, with name and reason, for
+    files that are of another kind, truncated, damaged or inconsistent."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = os.fspath(path)
@@ -131,15 +131,15 @@ class Container:
             if len(sums) != 4 * count:
                 raise self.fault(f"expected {count} checksums, got {len(sums) / 4:g}")
             self.sums = np.frombuffer(sums, np.uint32)
-            # Private and writable: NumPy then calls arrays writable, as all others, and kernels are not compiled again
-            # for read-only ones. Nothing writes to them; if anything did, the file would stay as it is.
+            # Private and writable, so that NumPy reports the arrays as writable and kernels are not compiled again for
+            # read-only ones. Nothing writes to them; a write would not change the file.
             self.map = mmap.mmap(stream.fileno(), 0, **PRIVATE)
 
     def fault(self, what: str) -> InvalidValue:
         return InvalidValue(f"{self.name}: {what}")
 
     def _head(self, stream: Any) -> tuple[bytes, bytes]:
-        """The text and the checksums of blocks, as bytes."""
+        """The text and the block checksums, as bytes."""
         first = stream.read(HEAD.size)
         if first[: len(MAGIC)] != MAGIC:
             raise self.fault(f"expected a matrix saved by bitblas, got a file that begins with {first[:8]!r}")
@@ -161,7 +161,7 @@ class Container:
         return body[:size], body[size:]
 
     def _described(self, text: bytes, end: int) -> tuple[list[Section], int]:
-        """The sections, and how many blocks their arrays have. end: of the head."""
+        """The sections, and the number of blocks of their arrays. end: of the head."""
         sections, block = [], 0
         try:
             for about in json.loads(text)["sections"]:
@@ -189,7 +189,7 @@ class Container:
 
     def load(self, section: Section, device: Device, verify: bool) -> dict[str, Any]:
         """The arrays of a section: on the CPU mapped from the file, on a GPU copied block by block, each block checked.
-        verify: check the blocks on the CPU too, which reads them all."""
+        verify: check the blocks on the CPU too, which reads all of them."""
         found = {}
         for name, place in section.arrays.items():
             data = np.frombuffer(self.map, np.uint8, place.nbytes, place.offset if place.nbytes else 0)
@@ -204,7 +204,7 @@ class Container:
         return found
 
     def _checked(self, section: Section, name: str, place: Place, data: Any) -> Iterator[tuple[int, int]]:
-        """The blocks of an array, one after the other, their checksums found by several threads."""
+        """The blocks of an array in order; several threads compute their checksums."""
         blocks = list(_blocks(place.nbytes))
         with ThreadPoolExecutor(WORKERS) as pool:
             sums = pool.map(lambda block: zlib.crc32(data[slice(*block)].data), blocks)

@@ -9,7 +9,7 @@ from ..choice import Format
 
 
 class Tiled:
-    """`value_ptr`: ranks, as `ranks` makes them at first need."""
+    """Shared by B2SR and Split. `value_ptr`: ranks, computed by `ranks` on first use."""
 
     tile: int
     value_ptr: Any

@@ -10,7 +10,7 @@ from .choice import BitmapChoice
 
 
 class BitmapFormat(BitmapChoice, RowsFormat):
-    """What kernels by rows are compiled with."""
+    """Compiled like kernels by rows."""
 
 
 FORMATS = (BitmapFormat(),)

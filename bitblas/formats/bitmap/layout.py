@@ -17,7 +17,7 @@ WORD = 64
 
 
 class Lines(NamedTuple):
-    """`number` lines of `stride` bits, of which `width` are positions. tall: they are rows."""
+    """`number` lines of `stride` bits, of which the first `width` are positions. tall: lines are rows."""
 
     number: int
     width: int
@@ -26,7 +26,7 @@ class Lines(NamedTuple):
 
     @property
     def places(self) -> int:
-        """Bits in all, padding of lines included."""
+        """Total number of bits, including the padding of lines."""
         return self.number * self.stride
 
     @property
@@ -35,17 +35,17 @@ class Lines(NamedTuple):
         return -(-self.places // WORD) or 1
 
     def place(self, rows: Any, cols: Any) -> Any:
-        """Of the entry at a row and a column."""
+        """Position of the entry at a row and a column."""
         return rows * self.stride + cols if self.tall else cols * self.stride + rows
 
     def entry(self, places: Any) -> tuple[Any, Any]:
-        """Row and column of a place."""
+        """Row and column of a position."""
         line, position = places // self.stride, places % self.stride
         return (line, position) if self.tall else (position, line)
 
 
 def stride_of(width: int) -> int:
-    """Bits of a line of that many positions."""
+    """Bits of a line with that many positions."""
     return next((bits for bits in (8, 16, 32) if width <= bits), -(-width // WORD) * WORD)
 
 

@@ -45,7 +45,7 @@ from .grades import counts_variant, pieces_variant
 class Cgr(CgrCall, Coded):
     """Rows of intervals and residuals."""
 
-    segment: int = layout.SEGMENT  # its bits; ENDLESS: each row has one of either kind
+    segment: int = layout.SEGMENT  # bits per segment; ENDLESS: each row has one segment of each kind
 
     formats: ClassVar[tuple[Format, ...]] = FORMATS
     format = FORMATS[0]
@@ -54,13 +54,13 @@ class Cgr(CgrCall, Coded):
 
     @classmethod
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Cgr, Any]:
-        """The codes of these rows; with `order` the place of each entry's value in them. Peak memory: the result, the
+        """Encode these rows; with `order` the position of each entry's value in them. Peak memory: the result, the
         order twice, and 40 bytes per row."""
         return cls.of_segments(rows, layout.SEGMENT, order)
 
     @classmethod
     def of_segments(cls, rows: Csr, segment: int, order: bool) -> tuple[Cgr, Any]:
-        """The same with segments of so many bits."""
+        """The same with segments of that many bits."""
         heads, words = layout.encoded(rows, segment)
         ranks = rows.ptr if order else None
         form = cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks, segment)

@@ -10,7 +10,7 @@ from .choice import HyperChoice
 
 
 class HyperFormat(HyperChoice, RowsFormat):
-    """What kernels by rows are compiled with."""
+    """Compiled like kernels by rows."""
 
 
 FORMATS = (HyperFormat(),)

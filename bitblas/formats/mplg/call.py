@@ -10,7 +10,7 @@ from .choice import PackedChoice
 
 
 class PackedFormat(PackedChoice, RowsFormat):
-    """What kernels by rows of packed columns are compiled with."""
+    """Compile-time constants of kernels by rows with packed columns."""
 
 
 FORMATS = (PackedFormat(),)

@@ -38,7 +38,7 @@ class Nib(NibCall, Coded):
 
     @classmethod
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Nib, Any]:
-        """The gaps of these rows; entries keep their order. Peak memory: the result, and 40 bytes per row."""
+        """Encode these rows; entries keep their order. Peak memory: the result, and 40 bytes per row."""
         heads, words = layout.encoded(rows)
         ranks = rows.ptr if order else None
         return cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks), None
@@ -50,7 +50,7 @@ class Nib(NibCall, Coded):
         return layout.mirrored(self.device, self.nrows, self.heads, self.words)
 
     def check_codes(self) -> None:
-        """Whatever the nibbles are, values end within their row."""
+        """Nothing to check: for any nibbles, values end within their row."""
 
     @classmethod
     def samples(cls) -> Iterator[Variant]:

@@ -11,7 +11,7 @@ from .choice import VirtualChoice
 
 
 class VirtualFormat(VirtualChoice, RowsFormat):
-    """What kernels by rows are compiled with."""
+    """Compiled like kernels by rows."""
 
 
 FORMATS = (VirtualFormat(),)

@@ -36,22 +36,22 @@ from .call import FORMATS
 from .mining import Mined, mined
 from .places import Places
 
-INNER = (Nib, Cgr)  # forms that the graph may have, by their numbers in files
-# Entries that a node has to save more than, tried one after the other until bytes rise: what a node takes besides is
-# repaid by the first entry in the benchmarks' web, by 3 on indochina-2004, by 17 on facebook_combined (measured).
+INNER = (Nib, Cgr)  # layouts of the graph, by their numbers in files
+# A node must save more entries than this; values are tried in turn until the size grows. A node's own cost is repaid by
+# the first entry in the benchmarks' web graph, by 3 on indochina-2004, by 17 on facebook_combined (measured).
 LEAST = (0, 2, 4, 8, 16, 32, math.inf)
 
 
 @dataclass(eq=False)
 class Virtual(csr.Unlisted):
-    """Row i of the matrix is the i-th row of `inner` that is no node's, and so are columns."""
+    """Row i of the matrix is the i-th row of `inner` that is not a node's; columns likewise."""
 
     device: Device
     nrows: int
     ncols: int
-    inner: Any  # a form of INNER, nrows + nodes x ncols + nodes
+    inner: Any  # a layout of INNER, nrows + nodes x ncols + nodes
     rows: Places
-    cols: Places  # the same as `rows` where the matrix is square
+    cols: Places  # the same object as `rows` if the matrix is square
     nvals: int
     cache = Later()
 
@@ -66,12 +66,13 @@ class Virtual(csr.Unlisted):
 
     @classmethod
     def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Virtual, Any]:
-        """Mines: seconds for ten million entries. Peak memory: that of `mined` on the host, and of the codes."""
+        """Mines, which takes seconds for ten million entries. Peak memory: that of `mined` on the host, and of the
+        codes."""
         return cls.of(mined(rows), rows)[0], None
 
     @classmethod
     def of(cls, found: Mined, rows: csr.Csr) -> tuple[Virtual, Mined]:
-        """The form of rows in which nodes were found; and those of them that it has, for the fewest bytes."""
+        """The smallest layout of rows in which nodes were found, and the nodes that it keeps."""
         best, size = (merged(found, rows), found), math.inf
         for least in LEAST:
             kept = found.worth(least)
@@ -83,7 +84,7 @@ class Virtual(csr.Unlisted):
 
     @classmethod
     def without(cls, rows: csr.Csr) -> Virtual:
-        """The form of these rows with no nodes."""
+        """The layout of these rows without nodes."""
         return cls._of(Graph(rows, *(np.zeros(0, np.int64),) * 2), rows)
 
     @classmethod
@@ -96,7 +97,8 @@ class Virtual(csr.Unlisted):
         return cls(device, rows.nrows, rows.ncols, form, places, others, rows.nvals)
 
     def plain(self) -> csr.Csr:
-        """The same by rows, made where nobody else holds them. Peak memory: 60 bytes an entry, and 50 a place."""
+        """The same entries by rows, built unless a caller still holds them (weak reference). Peak memory: 60 bytes per
+        entry, and 50 per position."""
         found = self.cache["plain"]() if "plain" in self.cache else None
         if found is None:
             needed = 60 * self.nvals + 50 * (self.inner.nrows + self.inner.ncols)
@@ -166,13 +168,13 @@ class Virtual(csr.Unlisted):
         return cls(device, nrows, ncols, inner, rows, cols[0] if cols else rows, nvals)
 
     def check(self) -> None:
-        """Also that each entry is there once."""
+        """Also checks that each entry is represented once."""
         self.inner.check()
         self.rows.check("row_nodes")
         self.cols.check("col_nodes")
         keys = keys_of(self.inner.to_csr(False)[0], self.rows, self.cols, self.nvals)
         if not bool((keys[1:] > keys[:-1]).all()):
-            raise ValueError("nodes: expected each entry once")
+            raise ValueError("nodes: expected each entry to be represented once")
 
     @classmethod
     def samples(cls) -> Iterator[Variant]:
@@ -180,5 +182,5 @@ class Virtual(csr.Unlisted):
 
 
 def bytes_in(kind: Any, graph: csr.Csr) -> int:
-    """Bytes of a graph in one of `INNER`."""
+    """Bytes of a graph in one of the layouts of `INNER`."""
     return blocks_bytes(graph.nrows, kind.format.count(graph))
