@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-OTHERS = 1  # a call gives: the arguments have other types; nothing has run
-NO_MEMORY = 2  # there was none for a scratch array
+OTHERS = 1  # return code: the arguments have other types; nothing ran
+NO_MEMORY = 2  # return code: a scratch array could not be allocated
