@@ -3,7 +3,7 @@
 // which pushes along one item.
 #include "kernels/cluster.cuh"
 
-// Where a push begins and ends, which turns from round to round: t gets what u gives.
+// Input and output of a push; they swap from round to round.
 struct Ends {
   const u64* u_bits;
   const STORED(U_T)* u_val;
@@ -11,7 +11,7 @@ struct Ends {
   C_T* t_val;
 };
 
-// What else a push is of.
+// The other operands of a push.
 struct Operands {
   Units form;
   Values values;

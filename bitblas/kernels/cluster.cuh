@@ -9,7 +9,7 @@
 #define PEERS 1
 #endif
 
-// The number of this block in its cluster.
+// Number of this block in its cluster.
 __device__ __forceinline__ u32 rank_in_cluster() {
 #if PEERS == 1
   return 0;
@@ -36,7 +36,7 @@ template <class T> __device__ __forceinline__ T* at_peer(T* shared, u32 rank) {
 #endif
 }
 
-// All threads of the cluster call it. What they wrote before, to memory of any kind, all of them see after.
+// All threads of the cluster call it. Earlier writes to any memory are visible to all of them afterwards.
 __device__ __forceinline__ void meet_in_cluster() {
 #if PEERS == 1
   __threadfence();

@@ -18,7 +18,7 @@ compact(i64 n, i64 words, const u64* bits, const u32* counts, const STORED(U_T)*
   if (lane == 0) in_warp[warp] = sum;
   u64 before = 0;
   for (i64 c = threadIdx.x; c < blockIdx.x; c += BLOCK) before += counts[c];
-  i64 place = (i64)block_sum(before);  // its barrier is that of in_warp, too
+  i64 place = (i64)block_sum(before);  // its barrier also covers in_warp
   for (int w = 0; w < warp; ++w) place += in_warp[w];
   for (int half = 0; half < 64; ++half) {
     const u32 mine = (u32)(half & 1 ? word >> 32 : word), those = __shfl_sync(ALL_LANES, mine, half >> 1);

@@ -19,7 +19,7 @@ elementwise(i64 n, i64 size, const u64* u_bits, const STORED(U_T)* u_val, U_T u_
             const STORED(V_T)* v_val, V_T v_iso, i64 v_stride, U_T u_default, V_T v_default, const i64* rows,
             const i64* cols, const u64* mask, i64 mask_stride, u64 mask_invert, i64 replace, u64* w_bits,
             STORED(W_T)* w_val) {
-  // A warp has some half words that follow each other: their bits are asked for together, then the values.
+  // A warp has some consecutive half words: their bits are loaded together, then the values.
   const i64 first = thread_number() / 32 * (32 * AT_ONCE) + (threadIdx.x & 31);
   bool open[AT_ONCE], has_u[AT_ONCE], has_v[AT_ONCE], present[AT_ONCE];
 #pragma unroll

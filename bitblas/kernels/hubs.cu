@@ -29,7 +29,7 @@ hubs(i64 n, const i64* hub, const i64* first, const u64* part_bits, const STORED
   sums[threadIdx.x] = sum;
   somes[threadIdx.x] = some;
   int half = segments > 1 ? BLOCK / 2 : 0;
-  while (half >= segments && half > 0) half /= 2;  // threads beyond have nothing
+  while (half >= segments && half > 0) half /= 2;  // threads beyond have no segment
   for (; half; half /= 2) {
     __syncthreads();
     if (threadIdx.x < half) {

@@ -9,7 +9,7 @@ __device__ __forceinline__ u32 packed_at(const u32* string, i64 k, u32 width) {
   return __funnelshift_r(word[0], word[1], (u32)at & 31) & low_bits(width);
 }
 
-// Values as numbers above a base, modulo 2^64: floats are integers that 64 bits hold.
+// Values as offsets from a base, modulo 2^64; floats here are integers that fit 64 bits.
 template <class T> __device__ __forceinline__ T based(T base, u32 number) { return (T)(i64)((u64)(i64)base + number); }
 template <class T> __device__ __forceinline__ u32 above(T value, T base) {
   return (u32)((u64)(i64)value - (u64)(i64)base);

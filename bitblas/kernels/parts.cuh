@@ -15,7 +15,7 @@ template <class T, class Add> __device__ __forceinline__ void join_warp(bool& so
     some = some || other;
   }
 }
-// The block's part. The whole block calls it.
+// Store the block's part. Called by the whole block.
 template <class T, class Add> __device__ __forceinline__ void put_part(Parts<T>& parts, bool some, T sum, Add add) {
   join_warp(some, sum, add);
   if (WARP_LANE == 0) parts.of_warp[threadIdx.x / 32] = sum, parts.in_warp[threadIdx.x / 32] = some;
@@ -26,7 +26,7 @@ template <class T, class Add> __device__ __forceinline__ void put_part(Parts<T>&
   join_warp(some, sum, add);
   if (WARP_LANE == 0) parts.sum = sum, parts.some = some;
 }
-// After the cluster has met. The whole block calls it.
+// Combine the parts, after a cluster barrier. Called by the whole block.
 template <class T, class Add> __device__ __forceinline__ void join_parts(Parts<T>& parts, bool& some, T& sum, Add add) {
   if (threadIdx.x < 32) {
     some = false;

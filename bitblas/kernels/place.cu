@@ -12,14 +12,14 @@
 #define TWICE 0  // flags, set to 1
 #define OUTSIDE 1
 
-__device__ __forceinline__ bool exchange_bit(u64* bits, i64 i, bool on) {  // whether the bit was set before
+__device__ __forceinline__ bool exchange_bit(u64* bits, i64 i, bool on) {  // returns whether the bit was set before
   u32* half = (u32*)bits + (i >> 5);
   const u32 bit = 1u << (i & 31);
   return (on ? atomicOr(half, bit) : atomicAnd(half, ~bit)) & bit;
 }
 
 #if JOIN
-// Integers have atomics for the commonest sums, which never have to try again.
+// Integers have atomics for the most common monoids, which need no retries.
 #if ATOMIC
 __device__ __forceinline__ void sum_into(u64* t_bits, T_T* t_val, i64 i, Z_T z) {
 #if ATOMIC == 1
@@ -48,7 +48,7 @@ place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_stride, c
 #if JOIN
   bool mine = has;
   const Z_T x = has ? take(load<U_T>(u_val, u_iso, u_stride, k)) : IDENTITY;
-  // Where lanes of a warp have one index (a histogram, a giant component), one of them brings the sum of all.
+  // If lanes of a warp have the same index (a histogram, a giant component), one of them adds the sum of all.
   for (int round = 0; round < 2; ++round) {
     const u32 rest = __ballot_sync(ALL_LANES, mine);
     if (!rest) break;

@@ -8,12 +8,12 @@
 #define COUNT 1
 #define VALUES 2
 
-// Unsigned places, so that a lane may step past the end of 2^31 entries.
+// Unsigned positions, so that a lane may step past the end of 2^31 entries.
 template <class T> struct Unsigned { typedef u64 type; };
 template <> struct Unsigned<int> { typedef u32 type; };
 #define PLACE(T) typename Unsigned<T>::type
 
-// Sums with a flag for "no product yet": GraphBLAS knows no implicit zero.
+// Sums with a flag for "no product yet": GraphBLAS has no implicit zero.
 __device__ __forceinline__ void join(bool& some, Z_T& sum, bool more, Z_T z) {
   if (more) sum = some ? add(sum, z) : z;
   some = some || more;
@@ -22,7 +22,7 @@ __device__ __forceinline__ bool is_final(bool some, Z_T sum) {
   return HAS_TERMINAL == 2 ? some : HAS_TERMINAL == 1 ? some && sum == TERMINAL : false;
 }
 
-// The sum over lanes `first`, 2 * `first`, .. apart within groups of LANES: every lane of the group gets it.
+// The sum over lanes that are `first`, 2 * `first`, .. apart within groups of LANES; every lane of the group gets it.
 __device__ __forceinline__ void join_lanes(bool& some, Z_T& sum, int first) {
 #pragma unroll
   for (int d = LANES / 2; d >= 1; d >>= 1) {

@@ -10,7 +10,7 @@ __device__ __forceinline__ u64 scramble(u64 x) {
   return x ^ (x >> 31);
 }
 
-// row, column: scrambled.
+// row, column: hashed
 __device__ __forceinline__ u64 unlike_mirror(u64 row, u64 column) {
   return scramble(row * 3 + column) - scramble(column * 3 + row);
 }

@@ -17,7 +17,7 @@ template <> struct Load<bool> {
 template <class T> __device__ __forceinline__ T load(const STORED(T)* values, T iso, i64 stride, i64 i) {
   return Load<T>::at(values, iso, stride, i);
 }
-// The same of a vector that is written in place: of Boolean values others write bits beside.
+// The same for a vector that is written in place: other threads write adjacent bits of BOOL values.
 template <class T> __device__ __forceinline__ T load_in_place(const STORED(T)* values, T iso, i64 stride, i64 i) {
   return load<T>(values, iso, stride, i);
 }
@@ -25,8 +25,8 @@ template <> __device__ __forceinline__ bool load_in_place<bool>(const u64* value
   return stride ? bit_now(values, i) : iso;
 }
 
-// Bit `place` of a mask: no mask is one zero word read with stride 0 and inverted. Half words, as they are written: a
-// mask may be the presence of the output itself.
+// Bit `place` of a mask. No mask is one zero word, read with stride 0 and inverted. Half words are read, as they are
+// written: a mask may be the presence bits of the output itself.
 __device__ __forceinline__ bool allowed(const u64* mask, i64 stride, u64 invert, i64 place) {
   return ((peek((const u32*)mask + (place >> 5) * stride) ^ (u32)invert) >> (place & 31)) & 1u;
 }

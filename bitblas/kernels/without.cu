@@ -12,7 +12,7 @@ without(i64 n, i64 size, const u64* nodes, const u32* start, const u64* u_bits, 
     const i64 from = start[k >> 6];
     i64 word = from >> 6;
     u64 others = ~nodes[word] >> (from & 63) << (from & 63);
-    u32 left = k & 63;  // others to pass
+    u32 left = k & 63;  // other positions to skip
     for (u32 some; (some = __popcll(others)) <= left; others = ~nodes[++word]) left -= some;
     u32 low = 0;
 #pragma unroll
