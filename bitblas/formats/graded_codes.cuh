@@ -14,8 +14,8 @@
 // next) and sums.range(from, length). All lanes of a warp call these together.
 #include "kernels/product.cuh"
 #include "kernels/values.cuh"
-#define AHEAD (RANKED && sizeof(A_T) + sizeof(U_T) > 8 ? UNROLL / 2 : UNROLL)  // else registers would be spilled
-#define LONG 64  // columns of a range that the lanes of a warp share
+#define AHEAD (RANKED && sizeof(A_T) + sizeof(U_T) > 8 ? UNROLL / 2 : UNROLL)  // otherwise registers would be spilled
+#define LONG 64  // columns of a range from which on the lanes of a warp share it
 #if MASKED
 #define MASK() , const u64 *mask, i64 mask_stride, u64 mask_invert
 #else
@@ -29,14 +29,14 @@ struct Run {
   Lane lane;
 };
 
-// What a lane sums up.
+// The sum of a lane, and its operands.
 struct Sums {
-  const U_T *u_val, *here;  // here: of columns below `hot`
+  const U_T *u_val, *here;  // here: shared memory, for columns below `hot`
   U_T u_iso;
   i64 u_stride;
   u32 hot;
   Values values;
-  PLACE_T entry;  // the next one
+  PLACE_T entry;  // number of the next entry
   Z_T sum;
 
   __device__ __forceinline__ U_T value_at(u32 j) const {
@@ -45,14 +45,14 @@ struct Sums {
 #endif
     return load<U_T>(u_val, u_iso, u_stride, j);
   }
-  // What an entry is multiplied with, of entry + i.
+  // The matrix value of entry + i.
   __device__ __forceinline__ A_T weight(int i) const { return RANKED ? values[(i64)(entry + i)] : values.one; }
   __device__ __forceinline__ void take(A_T a, U_T x, u32 j) { sum = add(sum, mul(a, x, 0, j)); }
-  // Columns next(), `left` of them.
+  // Add columns next(), `left` of them.
   template <class Next> __device__ __forceinline__ void each(u32 left, Next next) {
     U_T x[AHEAD];
     A_T a[AHEAD];
-    u32 asked = 0, j_of[AHEAD];  // so many of x
+    u32 asked = 0, j_of[AHEAD];  // loads in flight
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) x[i] = U_T(), j_of[i] = 0, a[i] = values.one;
     if (__all_sync(ALL_LANES, left >= AHEAD)) {
@@ -74,7 +74,7 @@ struct Sums {
         entry += AHEAD;
       }
     }
-    while (__any_sync(ALL_LANES, left)) {  // some lanes have less than others
+    while (__any_sync(ALL_LANES, left)) {  // lanes have different numbers of columns
       u32 j[AHEAD];
 #pragma unroll
       for (int i = 0; i < AHEAD; ++i) j[i] = i < left ? next() : 0;
@@ -90,7 +90,8 @@ struct Sums {
     }
     take_asked(a, x, j_of, asked);
   }
-  // Columns from `from` on; of long ranges all lanes of the warp take a share, in an order that their length tells.
+  // Add `length` columns from `from` on. Long ranges are shared by all lanes of the warp, in an order that depends only
+  // on the length.
   __device__ __forceinline__ void range(u32 from, u32 length) {
     const u32 lane = threadIdx.x & 31, whole = length;
     for (u32 longs = __ballot_sync(ALL_LANES, length >= LONG); longs; longs &= longs - 1) {

@@ -4,7 +4,7 @@
 
 @njit(**FUNCTION)
 def opened(nodes, some):
-    """Bits with a zero put in at each place of `nodes`, from the lowest on."""
+    """`bits` with a zero inserted at each position of `nodes`, from the lowest on."""
     while nodes != 0:
         low = nodes & (~nodes + np.uint64(1))
         below = low - np.uint64(1)
@@ -15,7 +15,7 @@ def opened(nodes, some):
 
 @njit(**FUNCTION)
 def bits_from(bits, k):
-    """The 64 bits from bit k on; none past the words."""
+    """The 64 bits from bit k on; zeros beyond the last word."""
     word = k >> 6
     shift = np.uint64(k & 63)
     if word >= bits.size:

@@ -6,7 +6,7 @@
 
 @njit(**FUNCTION)
 def kept(had, open_bits, news, replace):
-    """The bits of w that stay as they are."""
+    """The bits of w that stay unchanged."""
     if not MERGE:
         return np.uint64(0)
     closed = np.uint64(0) if replace else had & ~open_bits
@@ -22,7 +22,7 @@ def old(w_val, w_iso, w_stride, i):
 
 @njit(**FUNCTION)
 def ended(total, had, w_val, w_iso, w_stride, i):
-    """The value of w where t has one."""
+    """The new value of w where t has an entry."""
     if MERGE and ACCUM and had:
         return accum(old(w_val, w_iso, w_stride, i), total)
     return take(total)
@@ -30,7 +30,7 @@ def ended(total, had, w_val, w_iso, w_stride, i):
 
 @njit(**FUNCTION)
 def carry(places, first, w_val, w_iso, w_stride, moved, t_val):
-    """The values that stay at first + each place; BOOL ones come as bits."""
+    """Copy the values that stay, at first + each position; returns BOOL ones as bits."""
     truths = np.uint64(0)
     while STORE and (W_BOOL or moved) and places != 0:
         place = trailing_zeros(places)

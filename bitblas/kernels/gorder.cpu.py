@@ -30,10 +30,10 @@ def linked(v, score, held, head, behind, ahead):
 
 @njit(**FUNCTION)
 def raised(v, key, held, head, behind, ahead):
-    """One more of score. The list that it is in then."""
+    """Increment the score; returns the list that the vertex is in."""
     score = at(key, v) + 1
     put(key, v, score)
-    if at(held, v) >= 0 and score > at(held, v):  # else it has its place, or is in a higher list
+    if at(held, v) >= 0 and score > at(held, v):  # otherwise it was appended already, or is in a higher list
         unlinked(v, held, head, behind, ahead)
         linked(v, score, held, head, behind, ahead)
         return score

@@ -9,7 +9,7 @@ def lacking(lo, hi, size, bits, val, nothing, filled, others):
     for word in range(lo, hi):
         has = at(bits, word)
         first = word << 6
-        if first + 64 <= size:  # SIMD's
+        if first + 64 <= size:  # whole words: vectorized
             for d in range(64):
                 x = at(val, first + d)
                 there = has >> np.uint64(d) & np.uint64(1) != 0

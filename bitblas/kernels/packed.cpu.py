@@ -17,5 +17,5 @@ def packed_at(string, k, width):
 
 @njit(**FUNCTION)
 def based(base, number):
-    """The value that is `number` above a base, as INT64, modulo 2**64: floats are integers that 64 bits hold."""
+    """base + number as INT64, modulo 2**64; floats here are integers that fit 64 bits."""
     return np.int64(base) + np.int64(number)

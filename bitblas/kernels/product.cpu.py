@@ -6,7 +6,7 @@ ONE = np.uint64(1)
 
 @njit(**FUNCTION)
 def is_final(total):
-    """Whether no further product can change a sum that has one."""
+    """Whether no further product can change a sum (terminal value)."""
     return HAS_TERMINAL == 2 or (HAS_TERMINAL == 1 and total == TERMINAL)
 
 

@@ -10,14 +10,14 @@
 UNARY, GAMMA, DELTA, ZETA = 0, 1, 2, 3
 DEGREE, REFERENCE, COUNT, BLOCK, RUNS, START, SPAN, RESIDUAL, REST, NEXT, COPIES, OTHERS = range(12)
 BACK, LEAST, K = 8, 9, 10  # in `how`
-INPUT, ROOM, FAULT = 1, 2, 3  # from FAULT on: the part that is not sound
-LARGE = 1 << 62  # what stands for a number that nobody can mean
+INPUT, ROOM, FAULT = 1, 2, 3  # from FAULT on: which part is invalid
+LARGE = 1 << 62  # replaces numbers too large to be valid
 # include: kernels/window.cpu.py
 
 
 @njit(**FUNCTION)
 def number_at(words, place, end, code, k):
-    """The number that stands there, and the bit after it."""
+    """The number at bit `place`, and the position of the bit after it."""
     place = min(place, end)
     zeros = np.int64(0)
     bits = window(words, place)
@@ -61,8 +61,8 @@ def webgraph(lo, hi, words, end, how, nodes, first, ptr, col, work, state):
         place = begin
         step = np.int64(DEGREE)
         left = other = length = passed = count = turn = last = residual = np.int64(0)
-        copies = runs = np.int64(0)  # of each, how many there are in `work`: pairs of a place, or column, and a length
-        copy = run = column = copied = spanned = np.int64(0)  # where the merge stands
+        copies = runs = np.int64(0)  # how many of each are in `work`: pairs of a position (or column) and a length
+        copy = run = column = copied = spanned = np.int64(0)  # state of the merge
         before = np.int64(-1)
         while why == 0 and step != NEXT:
             part = step
@@ -123,7 +123,7 @@ def webgraph(lo, hi, words, end, how, nodes, first, ptr, col, work, state):
                 step = np.int64(START if turn < runs else RESIDUAL)
             elif part == RESIDUAL:
                 residual = residual + value + 1 if count < 0 else row + (value >> 1 ^ -(value & 1))
-                count = np.int64(-1)  # there is one
+                count = np.int64(-1)  # there is a reference
                 left -= 1
             if step == COPIES:
                 if count & 1 == 0:
@@ -139,7 +139,7 @@ def webgraph(lo, hi, words, end, how, nodes, first, ptr, col, work, state):
             if place > end:
                 why = np.int64(INPUT)
             if why == 0 and (part == RESIDUAL or part == REST):
-                # what is copied and in intervals up to the residual, or all; then the residual
+                # merge copies and intervals up to the residual, or all of them; then the residual
                 limit = residual if part == RESIDUAL else nodes
                 merging = True
                 while merging and why == 0:

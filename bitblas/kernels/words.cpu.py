@@ -69,7 +69,7 @@ def words(lo, hi, text, ends, mark, columns, begins, lengths, keys, more_keys, r
                 continue
             if place >= end:
                 break
-            place += 1  # behind the mark
+            place += 1  # after the separator
         if fields == 0:
             put(begins, 2 * line, -1)
         elif fields != columns:

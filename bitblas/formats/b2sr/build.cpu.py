@@ -17,7 +17,7 @@ def build(lo, hi, tile_rows, nrows, ptr, col, cuts, cut_cols, limit, least_near,
             next_tile[r] = np.int64(at(col, entry[r])) >> LOG_TILE if ptr[first + r] < ptr[first + r + 1] else NONE
         tile = np.int64(out[tile_row]) if FILL else np.int64(0)
         in_near = np.int64(out[2 * tile_rows + 1]) if SPLIT and FILL else np.int64(0)
-        near = np.int64(out[tile_rows + 1 + tile_row]) if SPLIT and FILL else np.int64(0)  # the next entry of no tile
+        near = np.int64(out[tile_rows + 1 + tile_row]) if SPLIT and FILL else np.int64(0)  # the next single entry
         far = in_near + np.int64(out[2 * tile_rows + 2 + tile_row]) if SPLIT and FILL else np.int64(0)
         rank = np.int64(ptr[first]) - (near + far - in_near)
         while True:

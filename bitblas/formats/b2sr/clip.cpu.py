@@ -4,7 +4,7 @@
 
 @njit(**FUNCTION)
 def low_bits(count):
-    """ROW's lowest `count` bits, for any count."""
+    """The lowest `count` bits of ROW, for any count."""
     if count <= 0:
         return np.uint64(0)
     return ROW if count >= TILE else (np.uint64(1) << np.uint64(count)) - np.uint64(1)

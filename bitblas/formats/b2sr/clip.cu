@@ -10,10 +10,10 @@
 
 struct Region { i64 row_low, row_high, col_low, col_high, diag_low, diag_high; };
 
-// A limit relative to a tile, in 32 bits: what is further away is as good as far away.
+// A limit relative to a tile, clamped to 32 bits.
 __device__ __forceinline__ int close(i64 x) { return (int)min(max(x, -256ll), 256ll); }
 
-// Word k of the tile at (top, first), but for what lies outside.
+// Word k of the tile at (top, first), without the bits outside the region.
 __device__ __forceinline__ u64 clipped(u64 word, int k, i64 top, i64 first, const Region& in) {
   const int row_low = close(in.row_low - top), row_high = close(in.row_high - top);
   const int col_low = max(close(in.col_low - first), 0), col_high = min(close(in.col_high - first), TILE);

@@ -6,7 +6,7 @@
 # include: kernels/product.cpu.py
 from bitblas.kernels.lanes import outer_counts, plus_lanes, splat, store_lanes
 
-FLUSH = 31  # tiles of up to 8 common bits each that a lane of 8 bits can count
+FLUSH = 31  # tiles of up to 8 common bits each that an 8-bit lane can count
 
 
 @njit(**FUNCTION)

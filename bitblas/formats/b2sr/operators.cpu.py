@@ -8,7 +8,7 @@ from bitblas.kernels.lanes import (
 OPERATORS = (first_lanes, second_lanes, plus_lanes, minus_lanes, times_lanes, least_lanes, greatest_lanes)
 if KIND == VALUES:
     add_lanes, multiply_lanes = OPERATORS[ADD], OPERATORS[MUL]
-# Of a tile column there are the sums of all choices of its columns 0 to 2, 3 to 5, 6 and 7: so many numbers.
+# For each tile column the sums over all subsets of its columns 0 to 2, 3 to 5, and 6 and 7: this many numbers.
 CHOICES = 24
 
 

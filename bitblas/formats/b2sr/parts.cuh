@@ -6,14 +6,14 @@
 
 struct Part {
   i64 tile_row, begin, end;  // tile columns
-  i64 number;                // among all parts, tile row by tile row; -1: there is no such cut
+  i64 number;                // number among all cuts, tile row by tile row; -1: no such cut
 };
 
 #define LAST_COLUMN 0x7fffffffffffffffll
 
 __device__ __forceinline__ Part part_of(i64 unit, i64 tile_rows, const i64* cuts, const i64* cut_cols) {
   Part part = {unit, 0, LAST_COLUMN, -1};
-  i64 next;  // the cut that ends it
+  i64 next;  // the cut at its end
   if (unit < tile_rows) {
     next = cuts[unit];
     part.number = unit + next;

@@ -11,7 +11,7 @@ LISTED = 0
 @njit(**KERNEL)
 def push(lo, hi, longest, begin, end, row_of, row_stride, col, bits, value_ptr, a_val, a_iso, a_stride, u_bits, u_val,
          u_iso, u_stride, mask, mask_stride, mask_invert, product, counts, t_bits, t_val):  # fmt: skip
-    col_width = 0  # columns are plain
+    col_width = 0  # columns are not packed
     whole = lo == 0 and hi == t_bits.size
     w = filled(u_bits, 0, u_bits.size)
     while w < u_bits.size:

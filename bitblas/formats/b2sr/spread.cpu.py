@@ -12,7 +12,7 @@ whole = True
 @njit(**KERNEL)
 def spread(lo, hi, longest, begin, end, row_of, row_stride, col, bits, value_ptr, a_val, a_iso, a_stride, u_bits, u_val,
          u_iso, u_stride, mask, mask_stride, mask_invert, product, u_sum, t_bits, t_val, t_sum):  # fmt: skip
-    col_width = 0  # columns are plain
+    col_width = 0  # columns are not packed
     blank(0, t_sum.size, t_bits, t_sum)
     w = next_listed(u_sum, lo << 6, hi)
     while w < hi << 6:

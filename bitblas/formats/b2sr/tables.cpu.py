@@ -8,7 +8,7 @@
 
 @njit(**FUNCTION)
 def joined(sums, z, choices):
-    """The sums, with z in those whose bit is set."""
+    """The sums, with z added to those whose subset has the bit."""
     return where_lanes(mask_lanes(choices), add_lanes(sums, splat(z, 8)), sums)
 
 

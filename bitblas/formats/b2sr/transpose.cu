@@ -23,7 +23,7 @@ transpose(i64 n, const PTR_T* source, const word_t* bits, const PLACE_T* value_p
   for (int k = 0; k < LANE_ROWS; ++k) row[k] = (bits_t)tile_row_bits(bits, from, lane * LANE_ROWS + k);
 #if ORDER
   __shared__ bits_t straight[BLOCK * LANE_ROWS];
-  __shared__ u32 before[BLOCK * LANE_ROWS];  // entries of the tile in the rows before each
+  __shared__ u32 before[BLOCK * LANE_ROWS];  // entries of the tile before each row
   const int head = threadIdx.x / ROW_LANES * TILE;
   u32 mine = 0;
 #pragma unroll

@@ -12,16 +12,16 @@
 #define ROWS 0
 #define PARTS 1
 #define JOIN 2
-#define AHEAD 4  // words that a lane asks for before it uses the first
-#define AT_ONCE 3  // lines whose values it asks for; of four the registers spill
+#define AHEAD 4  // words that a lane loads before it uses the first
+#define AT_ONCE 3  // lines whose values it loads together; with four, registers spill
 #define UNITS (BLOCK / LANES)
-#define SCANNED 32  // entries of a row that one thread looks at
-#define FEW 8       // places up to which each has a thread
+#define SCANNED 32  // entries of a row that one thread inspects
+#define FEW 8       // positions up to which each gets a thread
 
 // A word of a line of T, and the entries of its row.
 struct Unit {
   i64 line, number, w, e, stop;
-  u64 places;  // where the mask allows sums
+  u64 places;  // allowed by the mask
 
   __device__ __forceinline__ Unit(i64 unit, bool inside, i64 longest, const PTR_T* begin, const PTR_T* end,
                                   const i64* row_of, i64 row_stride, i64 words, u64 last, const LINE_T* mask,
@@ -29,7 +29,7 @@ struct Unit {
     number = inside ? unit / words : 0, w = inside ? unit % words : 0;
     line = inside && row_stride ? row_of[number] : number;
     e = inside ? (i64)begin[number] : 0, stop = inside ? (i64)end[number] : 0;
-    if (stop - e > longest) stop = e;  // its segments are rows of another launch
+    if (stop - e > longest) stop = e;  // its segments are processed by another launch
     places = inside ? open_places(mask, mask_stride, mask_invert, last, words, line, w) : 0;
     if (!places) stop = e;
   }
@@ -71,7 +71,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   if (threadIdx.x == 0) left_over = taken = 0;
 #if MODE == ROWS
   __shared__ u32 listed;
-  __shared__ u16 sums[UNITS * FEW];  // the unit and the place of each sum that one thread makes
+  __shared__ u16 sums[UNITS * FEW];  // the unit and position of each sum that one thread computes
   if (threadIdx.x == 0) listed = 0;
 #endif
   __syncthreads();
@@ -151,7 +151,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
       const i64 k = e < u.stop ? (MODE == JOIN ? e : (i64)columns[e]) : 0;
       const u64 x = e < u.stop ? x_bits[k * words + u.w] & u.places : 0;
       u32 left = (u32)(__ballot_sync(ALL_LANES, x != 0) >> group & lanes);
-      while (__any_sync(ALL_LANES, left != 0)) {  // the entries that have something, AT_ONCE at a time
+      while (__any_sync(ALL_LANES, left != 0)) {  // the entries with a hit, AT_ONCE at a time
         U_T v[AT_ONCE][PER];
         u64 bits[AT_ONCE];
         i64 other[AT_ONCE];

@@ -4,7 +4,7 @@
 // the matrix's columns, else 0.
 #include "formats/cgr/part.cuh"
 
-// Reads numbers within limits.
+// Read numbers within limits.
 struct Careful {
   const u32* words;
   i64 at, end;
@@ -71,7 +71,7 @@ decode(i64 n, const i64* row_of, i64 row_stride, i64 columns, i64 segment, const
 #else
   runs = Part(words, x.at, row);
   i64 e = counts[k], j = 0, run = 0;
-  i64 in_runs = e, in_others = e + inside;  // places
+  i64 in_runs = e, in_others = e + inside;  // positions of the next entry of either kind
   bool some = runs.more(words, segment, row), other = others.more(words, segment, row);
   if (some) run = runs.interval(words, length);
   if (other) j = others.residual(words);

@@ -37,7 +37,7 @@ marks(i64 n, i64 segment, const i64* heads, const u32* words, i64 size, const i6
         const i64 below = __shfl_up_sync(ALL_LANES, upto, d);
         if (lane >= d) upto += below;
       }
-      // The first one of a part says how many entries stand before it.
+      // The first segment of a part determines how many entries precede it.
       const i64 part = mine < segments ? (area + mine * segment - x.at) / width : 0;
       if (mine < segments && begun(area, segments, segment, x.at + part * width) == mine)
         begin[MARK * (first[hub] + part) + 3 * kind + 2] = before + upto - count;

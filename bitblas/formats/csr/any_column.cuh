@@ -3,7 +3,7 @@
 #include "kernels/packed.cuh"
 
 template <int P, class C> struct AnyColumn {
-  typedef C stored;  // what the array holds
+  typedef C stored;  // element type of the array
   const C* col;
   __device__ __forceinline__ AnyColumn(const C* numbers, i64) : col(numbers) {}
   __device__ __forceinline__ C operator[](i64 e) const { return col[e]; }

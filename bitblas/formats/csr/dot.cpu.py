@@ -5,7 +5,7 @@
 # include: kernels/rows.cpu.py
 # include: kernels/product.cpu.py
 MUCH = 16
-MARKS = np.uint64 if KIND != VALUES else PTR_T  # bits, or places in A plus one
+MARKS = np.uint64 if KIND != VALUES else PTR_T  # bits, or positions in A plus one
 
 
 @njit(**KERNEL)

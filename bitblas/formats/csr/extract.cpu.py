@@ -22,7 +22,7 @@ def extract(lo, hi, rows, row_stride, ptr, col, width, val, place, place_stride,
         else:
             for e in range(begin, end):
                 j = np.int64(at(place, column(col, width, e)))
-                put(c_col, out, j)  # written over, if it is not kept
+                put(c_col, out, j)  # overwritten if it is not kept
                 if VALUED:
                     put(c_val, out, at(val, e))
                 out += np.int64(j >= 0)

@@ -13,7 +13,7 @@
 
 @njit(**FUNCTION)
 def alike(ptr, col, width, one, other):
-    """Whether two rows of B have the same columns."""
+    """Whether two rows of B have equal columns."""
     place = np.int64(at(ptr, one))
     apart = np.int64(at(ptr, other)) - place
     stop = np.int64(at(ptr, one + 1))
@@ -33,7 +33,7 @@ def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, b_ptr, b_co
     masked = zeros(words if mask_kind else 1, np.uint64)
     sums = empty(ncols if FILL and KIND == VALUES else 1, Z_T)
     count = empty(ncols if FILL and KIND == COUNT else 1, np.int64)
-    kinds = empty(b_ptr.size if ALIKE else 1, np.int64)  # of each row of B one with its columns
+    kinds = empty(b_ptr.size if ALIKE else 1, np.int64)  # for each row of B an earlier one with equal columns
     longest = np.int64(0)
     for k in range(b_ptr.size - 1 if ALIKE else 0):
         kind = longest if alike(b_ptr, b_col, b_width, longest, k) else np.int64(k)
@@ -81,7 +81,8 @@ def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, b_ptr, b_co
             if ALIKE and at(kinds, k) == known:
                 if FILL and KIND != WORDS:
                     j = column_of(B_PACKED, b_col, b_width, b)
-                    if column_of(B_PACKED, b_col, b_width, b_end - 1) - j == b_end - b - 1:  # side by side: SIMD's
+                    # Consecutive columns: vectorized.
+                    if column_of(B_PACKED, b_col, b_width, b_end - 1) - j == b_end - b - 1:
                         for q in range(b, b_end):
                             if KIND == VALUES:
                                 z = mul(at(a_val, p) if a_stride else a_iso, at(b_val, q) if b_stride else b_iso, i, k,
@@ -140,7 +141,7 @@ def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, b_ptr, b_co
                     if KIND == COUNT:
                         put(c_val, place, repeated(product, at(count, j)))
                     place += 1
-        put(c_ptr, i + 1, place)  # as it stands there already, unless the entries were not counted before
+        put(c_ptr, i + 1, place)  # already there, unless the entries were not counted before
         if mask_kind:
             for p in range(np.int64(at(m_ptr, i)), np.int64(at(m_ptr, i + 1))):
                 put(masked, column_of(M_PACKED, m_col, m_width, p) >> 6, np.uint64(0))

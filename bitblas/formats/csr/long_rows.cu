@@ -10,7 +10,7 @@
 #include "kernels/blocks.cuh"
 #define WARPS (BLOCK / 32)
 #define SUMS (FILL && KIND != WORDS)
-#define SHORT 64  // entries of a row of B that one warp takes
+#define SHORT 64  // entries of a row of B up to which one warp takes it
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32* all_ranks, i64 words,
@@ -26,7 +26,7 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
 #endif
   for (i64 w = threadIdx.x; w < words; w += BLOCK) found[w] = 0;
 #else
-  u64* found = all_found + blockIdx.x * words;  // zero, and zero again when the block is done
+  u64* found = all_found + blockIdx.x * words;  // zero before, and zero again when the block is done
 #if SUMS
   u32* ranks = all_ranks + blockIdx.x * words;
 #endif
@@ -53,7 +53,7 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
     const i64 a = a_ptr[i], a_end = a_ptr[i + 1];
     const auto mark = [&](COL_T j) {
       const u64 bit = 1ull << (j & 63);
-      // Another thread may be setting it: then it is set twice.
+      // Another thread may set it at the same time, which is harmless.
       if (!(((const volatile u64*)found)[j >> 6] & bit) && f.allows(i, j)) atomicOr(&found[j >> 6], bit);
     };
 #if SINGLE
@@ -96,12 +96,12 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
     block_sum_below(count, parts, total);
     if (threadIdx.x == 0) c_ptr[i + 1] = total;
 #elif SUMS
-    // The cell of column j, null where the mask forbids it.
+    // The cell of column j, null if the mask excludes it.
     const auto cell_of = [&](COL_T j) -> Z_T* {
       const u64 word = found[j >> 6], bit = 1ull << (j & 63);
       return word & bit ? c_val + out + ranks[j >> 6] + __popcll(word & (bit - 1)) : nullptr;
     };
-    // `any` takes the first product, which comes last.
+    // `any` keeps the first product, so it is written last.
     const auto put = [](Z_T* cell, Z_T z) {
       if (cell) *cell = HAS_TERMINAL == 2 ? z : add(*cell, z);
     };

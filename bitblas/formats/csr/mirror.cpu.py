@@ -3,12 +3,12 @@
 # that one multiplication per row replaces one per entry.
 # include: formats/csr/columns.cpu.py
 # include: kernels/scramble.cpu.py
-PIECE = 512  # entries of which numbers are made at once, whatever their rows: SIMD's
+PIECE = 512  # entries that are hashed at a time, across rows: vectorized
 
 
 @njit(**FUNCTION)
 def second_of(first):
-    """Another number that looks random."""
+    """A second, independent hash."""
     return (first ^ (first >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
 
 

@@ -7,18 +7,18 @@
 #include "formats/csr/rows.cuh"
 #include "kernels/step.cuh"
 #include "loop/gpu/patches.cuh"
-#define AT_ONCE 4  // entries of a lane that are asked for together
+#define AT_ONCE 4  // entries that a lane loads together
 #define HALVES (PATCH / 32)
 
 struct Local {
   C_T cells[PATCH];
   u32 waits[HALVES], changed[HALVES], border[HALVES];
   u16 queue[2][PATCH];
-  u32 count[3];  // on the queue, by turns: read, written, cleared
+  u32 count[3];  // lengths of the queue, in rotation: read, written, cleared
   u32 patch, odd, borders, gains;
 };
 
-// The whole block calls it: what its threads wrote before is seen before what they write after.
+// Called by the whole block: writes before it are visible to reads after it.
 __device__ __forceinline__ void fence_of_block() {
   __syncthreads();
   if (threadIdx.x == 0) __threadfence();
@@ -54,7 +54,7 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
     const u32 r = s.patch;
     if (r == all) break;
     const i64 base = (i64)r * PATCH;
-    // Whoever writes to a place from now on lists the patch again; what was written before is seen here.
+    // Later writers of these positions queue the patch again; earlier writes are visible here.
     if (threadIdx.x == 0) {
       s.borders = s.gains = 0;
       *(volatile u32*)(listed + r) = 0;
@@ -77,7 +77,7 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
     u32 reads = 0, rounds = 0;
     for (int side = 0;; side ^= 1, ++rounds) {
       const u32 writes = reads == 2 ? 0 : reads + 1, clears = writes == 2 ? 0 : writes + 1, queued = s.count[reads];
-      if (!queued || rounds == PATCH) break;  // more rounds than places: there is a negative cycle
+      if (!queued || rounds == PATCH) break;  // more rounds than positions: a negative cycle
       if (threadIdx.x == 0) s.count[clears] = 0;
       for (u32 x = threadIdx.x / LANES; x < queued; x += THREADS / LANES) {
         const u32 l = s.queue[side][x], from = (u32)(base + l);
@@ -119,7 +119,8 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
       reads = writes;
     }
 
-    // What is still on the queue waits for the next round; what leads out is listed, in the place of the queue.
+    // What is left on the queue is done in the next round. Edges that leave the patch are listed in the memory of the
+    // queue.
     for (int h = threadIdx.x; h < HALVES; h += THREADS) {
       if (s.waits[h]) {
         atomicOr(waiting + base / 32 + h, s.waits[h]);
@@ -163,7 +164,7 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
           if (!is_better(z[k], now[k]) || !improve(at[k], z[k])) continue;
           const u32 number = atomicAdd(&s.gains, 1u);
           if (number < PATCH / 2) gained[number] = to[k];
-          else {  // there is no room
+          else {  // the list is full
             __threadfence();
             atomicOr(waiting + (to[k] >> 5), 1u << (to[k] & 31));
             __threadfence();
@@ -172,7 +173,7 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
         }
       }
     }
-    // First values, then who waits, then the lists: a fence of one thread between two barriers is one of all.
+    // First values, then flags, then lists: a fence of one thread between two barriers orders all.
     fence_of_block();
     const u32 gains = s.gains < PATCH / 2 ? s.gains : PATCH / 2;
     for (u32 x = threadIdx.x; x < gains; x += THREADS) {

@@ -27,8 +27,8 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   (void)values;
   Sum x = {false, IDENTITY, 0};
 #if STAGED == 1
-  // Neighbours read neighbours, STAGE entries at a time, and products reach their rows through shared memory; BEGIN is
-  // neutral. Hubs are holes in the run; none is shorter than STAGE, so that at most one begins in a stage.
+  // Neighbouring threads read neighbouring entries, STAGE at a time, and pass products to their rows through shared
+  // memory; BEGIN is neutral. Hubs are holes in the run; none is shorter than STAGE, so at most one begins in a stage.
   __shared__ Z_T staged[STAGE];
   __shared__ place_t run[2];
   const i64 first = (i64)blockIdx.x * (BLOCK / LANES), after = first + BLOCK / LANES;
@@ -96,7 +96,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #elif KIND == WORDS && U_FULL
   x.some = e < stop;
 #else
-  constexpr int APART = SIDE_BY_SIDE ? 1 : LANES;  // entries that a lane takes at once
+  constexpr int APART = SIDE_BY_SIDE ? 1 : LANES;  // distance of the entries that a lane takes at once
   e += of.lane * (SIDE_BY_SIDE ? UNROLL : 1);
   for (Columns entries(col, width, e); e < stop; e += UNROLL * LANES, entries.skip(UNROLL * LANES)) {
     bool has[UNROLL];
@@ -109,7 +109,8 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
       const place_t next = e + i * APART;
       has[i] = next < stop;
 #if KIND == WORDS
-      if (!PACKED) j[i] = entries.at(has[i] ? next : e, 0);  // one load less to decide on: OR does not mind
+      // Avoids a load that depends on a test; OR ignores repeated entries.
+      if (!PACKED) j[i] = entries.at(has[i] ? next : e, 0);
       has[i] = true;
 #else
       if (!PACKED) j[i] = has[i] ? entries.at(next, 0) : 0;

@@ -15,7 +15,7 @@ push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   if (!bit_of(u_bits, row)) return;
   i64 e = begin[unit];
   const i64 stop = end[unit];
-  if (stop - e > longest) return;  // a hub: its segments are rows of another launch
+  if (stop - e > longest) return;  // a hub: its segments are processed by another launch
   e += threadIdx.x & (LANES - 1);
   const Values values = {a_val, a_iso, a_stride};
   for (Columns entries(col, width, e); e < stop; e += LANES, entries.skip(LANES)) {

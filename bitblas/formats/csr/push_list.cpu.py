@@ -9,8 +9,8 @@
 # include: kernels/push.cpu.py
 # include: formats/csr/search.cpu.py
 PRODUCTS, ENTRIES = 0, 1
-FEW = 48  # that are sorted by insertion
-DIGIT = 8  # bits by which more of them are sorted at once
+FEW = 48  # lists up to this length use insertion sort
+DIGIT = 8  # bits per pass of the radix sort of longer ones
 
 
 @njit(**FUNCTION)

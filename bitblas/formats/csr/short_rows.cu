@@ -32,7 +32,7 @@ short_rows(i64 n, const i64* rows, const PTR_T* a_ptr, const AColumn::stored* a_
   const bool inside = at < n;
   const i64 i = inside ? rows[at] : 0, out = FILL && inside ? c_ptr[i] : 0;
   const i64 most = inside ? c_ptr[i + 1] - out : 0;
-  int bits = 3;  // a table of at least 8 slots, and a third more than there can be entries
+  int bits = 3;  // a table of at least 8 slots, and a third more than the most entries possible
   while (bits < LOG_SLOTS && 3ll << bits < 4 * most) ++bits;
   const u32 last = (1u << bits) - 1;
   for (u32 slot = lane; slot <= last; slot += LANES) keys[slot] = NO_KEY;
@@ -86,13 +86,13 @@ short_rows(i64 n, const i64* rows, const PTR_T* a_ptr, const AColumn::stored* a_
 
 #if FILL
   (void)fresh;
-  int count = 0;  // move what was found to the front
+  int count = 0;  // move the found columns to the front
   for (u32 base = 0; __any_sync(ALL_LANES, base <= last); base += LANES) {
     const u32 slot = base + lane;
     const COL_T key = slot <= last ? keys[slot] : NO_KEY;
     const cell_t cell = KIND != WORDS && key != NO_KEY ? cells[slot] : cell_t();
     const u32 full = __ballot_sync(ALL_LANES, key != NO_KEY) & group;
-    __syncwarp();  // all have read before anybody writes
+    __syncwarp();  // all reads are done before any write
     if (key != NO_KEY) {
       const int place = count + __popc(full & ((1u << (threadIdx.x & 31)) - 1));
       keys[place] = key;

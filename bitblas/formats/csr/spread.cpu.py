@@ -6,11 +6,11 @@
 # include: formats/csr/search.cpu.py
 LISTED = 1
 MOST = 1024  # rows that are listed at a time
-AHEAD = 12  # rows between asking for what a row holds and going through it
-NEAR = 6  # the same for its places of t
+AHEAD = 12  # rows between prefetching a row and walking it
+NEAR = 6  # the same for its cells of t
 whole = True
 ready = False
-far = False  # most rounds meet places that others have just met
+far = False  # most rounds reach cells that were just touched
 
 
 @njit(**KERNEL)

@@ -25,7 +25,7 @@ marks(i64 n, const i64* heads, const u32* words, i64 part, const i64* rows, cons
     for (int k = 0; k < found.count; ++k) {
       const u32 column = found.next();
       const i64 here = word + found.from;
-      const i64 s = (here - x.at) / (8 * part);  // at most one segment begins in a value
+      const i64 s = (here - x.at) / (8 * part);  // a value contains at most one segment start
       if (s > (before - x.at) / (8 * part) && s < count) {
         i64* mark = begin + 3 * (at + s);
         mark[0] = here, mark[1] = column, mark[2] = found.entry + k + 1;

@@ -19,7 +19,7 @@ push(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
       walk = Walk<LANES, RANKED>(begin + 3 * unit, end[unit], number);
     } else {
       Extent x = row_extent(begin, words, row);
-      if (words_of(x) > longest) x.end = x.at;  // a hub: its segments are rows of another launch
+      if (words_of(x) > longest) x.end = x.at;  // a hub: its segments are processed by another launch
       walk = Walk<LANES, RANKED>(x, row, number);
     }
   }

@@ -15,7 +15,7 @@ def window(words, place, stop):
 
 @njit(**FUNCTION)
 def without_stops(x):
-    """The 3 low bits of each of sixteen nibbles, side by side."""
+    """The 3 low bits of each of sixteen nibbles, concatenated."""
     x = (x & np.uint64(0x0707070707070707)) | (x & np.uint64(0x7070707070707070)) >> np.uint64(1)
     x = (x & np.uint64(0x003F003F003F003F)) | (x & np.uint64(0x3F003F003F003F00)) >> np.uint64(2)
     x = (x & np.uint64(0x00000FFF00000FFF)) | (x & np.uint64(0x0FFF00000FFF0000)) >> np.uint64(4)
@@ -24,5 +24,5 @@ def without_stops(x):
 
 @njit(**FUNCTION)
 def unfolded(value):
-    """How far a row's first column is from the row."""
+    """The signed distance of a row's first column from the row."""
     return np.int64(value >> np.uint64(1)) ^ -np.int64(value & np.uint64(1))

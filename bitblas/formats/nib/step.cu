@@ -7,9 +7,9 @@
 #include "kernels/decoded_rows.cuh"
 #define PULL_FORM() const i64 *pull_heads, const u32 *pull_words, const u32 *pull_likely, const u64 *pull_rows, i64 pull_guesses
 #define PULL_FORM_OF() {{pull_likely, pull_rows, pull_guesses}, pull_heads, pull_words}
-#define FEW 4       // values of a row that its lane looks at at a time
-#define ALONE 12    // rows of a warp, from which on each is looked at by its own lane
-#define TOGETHER 8  // lanes that look at the others
+#define FEW 4       // values that a lane tests at a time
+#define ALONE 12    // rows per warp from which on each lane searches its own
+#define TOGETHER 8  // lanes that share each of the other rows
 
 struct Back : Likely {
   const i64* heads;
@@ -24,7 +24,7 @@ struct Back : Likely {
       if (of.has(k)) hit = bit_of(u_bits, of.at(k)) || hit;
     return hit;
   }
-  // Whether u has an entry in row j, for the lanes that want to know; the warp calls it together.
+  // Whether u has an entry in row j, for the lanes with `wanted`; called by the whole warp.
   __device__ __forceinline__ Hit look(i64 j, bool wanted, const u64* u_bits) const {
     Scan alone;
     if (wanted) alone = Scan(row_extent(heads, words, j), j, 0);

@@ -5,8 +5,8 @@
 # include: kernels/values.cpu.py
 # include: kernels/packed.cpu.py
 # include: kernels/push.cpu.py
-GROUPS = 64 // TILE  # tile rows in a word of u
-CELL_BITS = np.uint64(2 * LOG_TILE)  # that number the places of a tile
+GROUPS = 64 // TILE  # tile rows per word of u
+CELL_BITS = np.uint64(2 * LOG_TILE)  # bits of a number that select the position in a tile
 ROW_BITS = np.uint64(LOG_TILE)
 LISTED = 0
 

@@ -10,7 +10,7 @@
 
 @njit(**FUNCTION)
 def slot_of(slot, table, wrap, columns, room, j):
-    """Where column j of a cluster is, or has its place."""
+    """The slot of column j of a cluster, or a free one for it."""
     k = np.int64(np.uint64(j) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) & wrap
     s = np.int64(at(slot, table + k))
     while s != 0 and at(columns, room + s - 1) != j:
@@ -28,7 +28,7 @@ def bicliques(lo, hi, limits, begins, before, rows, ptr, col, rooms, slot, place
         members = np.int64(0)
         room = at(rooms, part)
         table = 4 * room
-        wrap = np.int64(1)  # a power of two less 1, of less than four times as many as a cluster has columns
+        wrap = np.int64(1)  # hash mask: a power of two less 1, below four times the number of columns of a cluster
         while wrap < 2 * (at(rooms, part + 1) - room):
             wrap *= 2
         wrap -= 1
@@ -52,13 +52,13 @@ def bicliques(lo, hi, limits, begins, before, rows, ptr, col, rooms, slot, place
                         put(masks, room + s - 1, np.uint64(0))
                         put(taken, room + s - 1, np.uint64(0))
                     put(masks, room + s - 1, at(masks, room + s - 1) | np.uint64(1) << np.uint64(r))
-            live = np.int64(0)  # those that two rows have, at the front of `chain`
+            live = np.int64(0)  # columns in at least two rows, at the front of `chain`
             for s in range(distinct):
                 if popcount(at(masks, room + s)) > 1:
                     put(chain, room + live, s)
                     live += 1
             while live > 1:
-                # the columns of the set come to the front of the chain, in the order in which they are found
+                # the columns of the set move to the front of the chain, in the order in which they are found
                 size = np.int64(0)
                 left = ~np.uint64(0)
                 best = np.int64(0)

@@ -27,7 +27,7 @@ def unfold(lo, hi, places, ptr, col, number, node_rows, begin, out, unsorted):
                 a = size - 1
                 size += m + 1 - begins
                 w = base + size - 1
-                while m >= begins:  # from the end, so that nothing is moved twice
+                while m >= begins:  # from the end, so that nothing moves twice
                     j = at(number, at(col, m))
                     if not many and a >= 0 and at(out, base + a) > j:
                         put(out, w, at(out, base + a))
