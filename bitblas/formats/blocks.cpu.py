@@ -16,8 +16,8 @@ def bits_at(string, start, width):
 
 @njit(**FUNCTION)
 def put_bits(string, start, bits):
-    """OR of up to 44 bits into words that are zero there. Those that get no ones are let be: the block of a group
-    without entries would begin in one that another thread may write."""
+    """OR up to 44 bits into words that are zero there. Words that get no ones are not written: the block of a group
+    without entries would begin in a word that another thread may write."""
     word = start >> np.uint64(5)
     shift = start & np.uint64(31)
     low = bits << shift

@@ -15,8 +15,8 @@ def gamma_at(words, place):
 
 @njit(**FUNCTION)
 def open_kind(words, place):
-    """Segments after the first one, where the first begins, how many codes that has, and the bit before these: two
-    gammas, of which the second one mostly stands in the bits that are there."""
+    """Number of segments after the first, start of the first, its number of codes, and the bit before these: two gamma
+    codes, the second of which is mostly in the loaded bits."""
     bits = window(words, place)
     twice = leading_zeros(bits) << np.uint64(1)
     more = np.int64(bits >> (np.uint64(63) - twice)) - 1

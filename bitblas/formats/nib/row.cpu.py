@@ -6,8 +6,8 @@ STOPS = np.uint64(0x8888888888888888)
 
 @njit(**FUNCTION)
 def window(words, place, stop):
-    """The sixteen nibbles from `place` on, fifteen from an odd one, those before `stop`; the others are zero. A value
-    ends among them."""
+    """The sixteen nibbles from `place` on (fifteen if it is odd) up to `stop`; others are zero. A value ends among
+    them."""
     found = word_at(words, place >> 1) >> np.uint64((place & 1) << 2)
     left = min(stop - place, 16)
     return found & ~np.uint64(0) >> np.uint64(64 - (left << 2))
