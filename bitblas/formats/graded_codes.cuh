@@ -12,6 +12,8 @@
 // run `number` of the grade; open(pieces, words, log_lanes); before(log_lanes), the number of entries of the piece
 // before the lane's part (RANKED); and run(pieces, words, sums), which passes the decoded columns to sums.each(left,
 // next) and sums.range(from, length). All lanes of a warp call these together.
+// Arguments: the schedule (run, piece, segments, row, PIECES()), CODES(), `first`, values a_*, the vector u_*, `hot`,
+// and the output: `reached` has the bits of t, `parts` gets the sums of segments.
 #include "kernels/product.cuh"
 #include "kernels/values.cuh"
 #define AHEAD (RANKED && sizeof(A_T) + sizeof(U_T) > 8 ? UNROLL / 2 : UNROLL)  // otherwise registers would be spilled

@@ -1,5 +1,6 @@
 // Basics included by every kernel: integer types, bitsets, memory access helpers, and sums over a group of lanes.
 // No CUDA header is included: a heavy one costs more compile time than all kernels together.
+// The first argument of every kernel, n, is its number of units of work (words, rows, tiles, entries: see its head).
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -1,4 +1,5 @@
 // Batched binary search: for each of `wanted` its lower bound in the sorted `keys`, and whether it is present.
+// places, hit: output per wanted key.
 #include "formats/csr/search.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

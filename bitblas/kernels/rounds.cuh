@@ -3,6 +3,9 @@
 // The frontier is in the blocks' shared memory, together with the start of each unit's row, which is loaded when the
 // unit is found. Each block takes a part of the work. Include after the layout's along.cuh, which defines the push
 // along a unit.
+// Arguments: limits for staying in the cluster (longest row, most entries and work); counters and states of the loop;
+// the three buffers u_*, t_*, old_* of the frontier's vector; lists; the mask; the layout and values of the matrix;
+// parameters of the fused statements.
 #include "kernels/small.cuh"
 #define ROOM ((int)(QUEUE_BYTES / (3 * sizeof(Item))))  // items of a frontier per block
 

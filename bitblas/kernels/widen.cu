@@ -1,5 +1,6 @@
 // Unpack packed integers (packed.cuh), or values stored as offsets from a base, into an array.
 // PLACES: only those at `places`.
+// base is added to each number; numbers: output.
 #include "kernels/packed.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -4,6 +4,9 @@
 // SPLIT: only tiles with at least `least_near` entries (`least_far` from tile column `limit` on) are stored. The
 // entries of other tiles are counted too, near ones and then far ones after the tile counts, and written as codes
 // (split/entries.cuh), near ones first. They follow the `in_tiles` entries of tiles.
+// Arguments: rows (ptr, col); cuts, cut_cols: parts.cuh; limit, least_near, least_far, in_tiles: SPLIT; out, counts:
+// offsets and counts per part; output tiles: tile_col, bits, value_ptr; places: with ORDER the positions of entries;
+// rest: codes of single entries.
 #include "formats/b2sr/tile.cuh"
 #include "formats/b2sr/parts.cuh"
 

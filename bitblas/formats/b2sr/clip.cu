@@ -4,6 +4,7 @@
 // FILL = 0 counts what remains of tile row I: tiles[I + 1], entries[I + 1]. FILL = 1, after a prefix sum of both
 // (entries starting at entries[0]), writes the tiles and the rank of the first bit of each. LANES lanes walk the tiles
 // of a tile row.
+// Arguments: the tiles; the region; tiles, entries: counts per tile row; left_col, left, ranks: output tiles.
 #include "formats/b2sr/tile.cuh"
 #define WORDS_IN_TILE (TILE == 4 ? 1 : TILE * TILE / 64)
 #define ROWS_IN_WORD (TILE == 4 ? 4 : 64 / TILE)

@@ -3,6 +3,8 @@
 // longer one. Each lane owns some bits (r, s) of the mask. A tile column that both rows have is passed to all lanes;
 // it adds popcount(row r of A's tile AND row s of B's tile) to each bit. One walk serves LANES * OWN bits. Common
 // columns come in ascending k, so the order of every sum is fixed.
+// Arguments: the mask's tiles (m_*) and their ranks; tiles, ranks and values of A and B; inner, the common dimension;
+// product, the value of all products (KIND COUNT); output: present and sums, per entry of the mask.
 #include "formats/b2sr/tile.cuh"
 #include "kernels/rows.cuh"
 #include "kernels/product.cuh"

@@ -1,5 +1,6 @@
 // Filter entries: clear the bits of entries that are not kept; `some` marks tiles that have any left.
 // One thread per tile.
+// keep: a flag per entry; left: output bits.
 #include "formats/b2sr/tile.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

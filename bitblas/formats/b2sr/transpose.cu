@@ -2,6 +2,7 @@
 // ORDER = 0 writes the bits. ORDER = 1 writes, for each entry of the transpose, its position in the original tiles. A
 // lane takes a row (two for T = 64). Bits move by butterfly exchanges: rows and columns whose numbers differ in one
 // bit swap.
+// value_ptr, t_value_ptr: ranks of the original tiles and of the result's (ORDER); t_bits, places: output.
 #include "formats/b2sr/tile.cuh"
 
 #if TILE == 64

@@ -1,5 +1,6 @@
 // Hub columns for pulls: of each row the column, among its first ones, whose own row has most words (`length`).
 // A pull most likely hits there if the vector was found along rows. ~0 for an empty row. One lane per row.
+// best: output.
 #define TWO_PHASES 0  // in lockstep, rows would wait for the intervals of a hub and end without an entry
 #include "formats/cgr/walk.cuh"
 #define STEPS 256  // per row; the rest of longer rows is skipped

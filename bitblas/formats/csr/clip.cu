@@ -3,6 +3,8 @@
 // [diag_low, diag_high]. Columns ascend, so the part is one run, found by binary search.
 // FILL = 0 writes the start of each row's run, and its length to out[row + 1]. FILL = 1 copies the runs to the offsets
 // in `out`. LANES lanes share a row.
+// Arguments: rows (ptr, col, width); the region; begin, out: start and length of each row's run; left, places: kept
+// columns, and with ORDER their positions.
 #include "formats/csr/any_column.cuh"
 #include "formats/csr/search.cuh"
 typedef AnyColumn<PACKED, COL_T> Column;

@@ -2,6 +2,7 @@
 // Rows are `first` .. `first` + `some` - 1.
 // at[row]: the next free slot; it only grows. COUNT: count only. Slots from end[row] on belong to other rows and are
 // not written.
+// Arguments: rows, cols: the chunk; at, end: next and last slot of each row; col: output.
 #include "kernels/base.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -2,6 +2,8 @@
 // A block takes 256 entries of the mask, across row boundaries. If several are in one row, that row of A goes into a
 // hash table in shared memory, and a warp per entry looks up the row of B'. The other entries walk the shorter row and
 // search in the longer one: GROUP lanes per entry, or the whole block if even the shorter row is long.
+// Arguments: the mask by rows (m_*); A and B by rows with their values; inner, the common dimension; product, the
+// value of all products (KIND COUNT); output: present and sums, per entry of the mask.
 #include "formats/csr/search.cuh"
 #include "formats/csr/table.cuh"
 #include "kernels/rows.cuh"

@@ -3,6 +3,7 @@
 // operand's entry if it has one. `place` and `hit` are match.cu's results for the entries of A; before[e] is the
 // number of hits among the entries before e. An entry of one operand alone is cast, or (FILLED) combined with the
 // other's default.
+// Arguments: A and B by rows with values and defaults; place, hit and before; output c_col and c_val.
 #include "formats/csr/operands.cuh"
 #include "kernels/rows.cuh"
 

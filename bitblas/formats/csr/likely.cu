@@ -1,5 +1,6 @@
 // Hub columns for pulls: of each row the column, among its first MOST, that has most entries itself.
 // A pull most likely hits there if the vector was found along rows. Square matrices only; empty rows get none.
+// best: output.
 #include "formats/csr/any_column.cuh"
 #define MOST 1024
 typedef AnyColumn<PACKED, COL_T> Column;

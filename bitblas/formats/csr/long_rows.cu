@@ -6,6 +6,9 @@
 // SINGLE: no row of B has more than one entry, so each thread takes an entry of A; threads of a warp whose products
 // are in the same column first add them up.
 // `found` and `ranks` (words of the bitset, per block) are in shared memory if SHARED_WORDS hold a row.
+// Arguments: rows, row_count and next, the list of rows and the shared counter; A and B by rows (a_*, b_*); the mask
+// by rows (m_*) and mask_kind (0 none, 1 structural, 2 complement); product, the value of all products (KIND COUNT);
+// output C by rows (c_*).
 #include "formats/csr/gustavson.cuh"
 #include "kernels/blocks.cuh"
 #define WARPS (BLOCK / 32)

@@ -3,6 +3,7 @@
 // A block does one of three things, by its number. The first `balls` grow a ball around a vertex that an evenly spaced
 // edge leaves. The next ones inspect `samples` entries, a warp each. The last ones read row pointers, in `ranges`
 // ranges of rows.
+// Output: sizes of balls; ends: per range of rows; seen: per sampled entry.
 #include "formats/csr/ball.cuh"
 #include "formats/csr/search.cuh"
 #include "kernels/scramble.cuh"

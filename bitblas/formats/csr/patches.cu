@@ -4,6 +4,8 @@
 // RENUMBERED: positions are those of rows in another order.
 // state: for each of three rounds in rotation the number of queued and of taken patches, followed by the observed
 // values (loop/gpu/patches.cuh). Sums are min or max (JOIN), so the processing order affects only the time.
+// Arguments: lists: the three worklists of patches; listed, waiting: flags per patch and per position; outermost:
+// counters of the outermost loop; vertices: row numbers (RENUMBERED); d_val: the vector of the fixpoint.
 #include "formats/csr/rows.cuh"
 #include "kernels/step.cuh"
 #include "loop/gpu/patches.cuh"

@@ -4,6 +4,8 @@
 // first. Blocks are persistent, RESIDENT per multiprocessor, and keep u for columns below `hot` in shared memory; if
 // columns are numbered by degree, most entries read it there. A lane loads the columns of a step, UNROLL entries,
 // before it reads u for the previous ones.
+// Arguments: the schedule (run, piece, segments, begin, length, row; see grades.py), the columns, values a_*, the
+// vector u_*, `hot`, and the output: `reached` has the bits of t.
 #include "kernels/product.cuh"
 #include "kernels/values.cuh"
 #include "formats/csr/columns.cuh"

@@ -6,6 +6,8 @@
 // of rows.
 // SINGLE: no row of B has more than one entry, so each lane takes an entry of A, and the first of the lanes whose
 // products are in the same column adds them up.
+// Arguments: rows, the list of rows; A and B by rows (a_*, b_*); the mask by rows (m_*) and mask_kind (0 none, 1
+// structural, 2 complement); product, the value of all products (KIND COUNT); output C by rows (c_*).
 #include "formats/csr/gustavson.cuh"
 #if KIND == COUNT
 typedef i64 cell_t;

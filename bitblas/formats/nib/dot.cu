@@ -2,6 +2,8 @@
 // A block takes a row of the mask, as many columns at a time as one step of a warp decodes. The row of A goes into a
 // hash table in shared memory, half of SLOTS at a time, in which GROUP lanes look up a row of B'. All warps decode the
 // rows of the mask and of A, so that none has to wait for another's progress.
+// Arguments: heads, words and ranks of the mask, A and B; values of A and B; inner, the common dimension; product, the
+// value of all products (KIND COUNT); output: present and sums, per entry of the mask.
 #include "formats/nib/walk.cuh"
 #include "formats/csr/table.cuh"
 #include "kernels/dots.cuh"

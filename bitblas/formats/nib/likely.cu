@@ -1,5 +1,6 @@
 // Hub columns for pulls: of each row the column, among its first ones, whose own row has most words (`length`).
 // A pull most likely hits there if the vector was found along rows. ~0 for an empty row. LANES lanes per row.
+// best: output.
 #include "formats/nib/walk.cuh"
 #define STEPS 32  // per row; the rest of longer rows is skipped
 
