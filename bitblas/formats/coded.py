@@ -35,7 +35,7 @@ class Coded:
     heads: Any  # groups + 1, INT64; the last one is the number of words
     words: Any  # uint32
     nvals: int
-    value_ptr: Any = None  # nrows + 1: the number of each row's first entry; only where values are stored
+    value_ptr: Any = None  # nrows + 1: the number of each row's first entry; only if values are stored
     cache = Later()  # schedules of kernels: hubs, parallel bounds
 
     in_word: ClassVar[int]  # units per word: nibbles or bits
@@ -145,7 +145,7 @@ class Coded:
         return made, places
 
     def transpose(self, order: bool) -> tuple[Any, Any]:
-        """The form of the transpose; order[e]: the place of its entry e in this form."""
+        """The layout of the transpose; order[e]: the position of the result's entry e in this layout."""
         return self.changed(lambda rows: rows.transpose(order), order)
 
     def clip(self, region: Region, order: bool) -> tuple[Any, Any]:

@@ -37,7 +37,7 @@ from ..exceptions import InvalidValue
 
 MAGIC, MARK, VERSION = b"\x93bitblas", 0x01020304, 2
 HEAD = struct.Struct("=8sIIQQQI20x")
-BLOCK = 1 << 24  # bytes under one checksum, and of one copy
+BLOCK = 1 << 24  # bytes per checksum, and per copy
 ALIGN = 64  # cache line
 WORKERS = min(4, os.cpu_count() or 1)  # checksum threads, in addition to the one that writes or copies
 TYPES = {t.np_type.name: t.np_type for t in dtypes.ALL}

@@ -70,7 +70,7 @@ class Structure:
         return self._symmetric
 
     def coo(self) -> tuple[Any, Any]:
-        """Rows and columns (INT64) of the entries in the order of the values."""
+        """Rows and columns (INT64) of the entries, in value order."""
         return self.primary.coo()
 
     def has(self, key: str, *, transposed: bool = False) -> bool:

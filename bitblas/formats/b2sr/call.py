@@ -13,7 +13,7 @@ from ..csr import call as rows
 from ..hubs import Hubs, hubs_of
 from .choice import TILES, TilesChoice
 
-DOT_INDICES = (*rows.DOT_INDICES, "PLACE", "BPLACE", "MPLACE")  # and ranks
+DOT_INDICES = (*rows.DOT_INDICES, "PLACE", "BPLACE", "MPLACE")  # plus ranks
 
 
 class TiledFormat(Format):

@@ -14,7 +14,7 @@ LONGEST = 32  # words that one lane reads: four segments; longer rows have a seg
 
 
 class CgrChoice(CodedChoice):
-    """Rows of intervals and residuals."""
+    """Cost model of rows of intervals and residuals."""
 
     name = folder = "cgr"
     heavy = True

@@ -104,7 +104,7 @@ class Unlisted(Rows):
 
 @dataclass(eq=False)
 class Csr(Rows):
-    """Row i holds entries ptr[i] .. ptr[i + 1]; `col` ascends within a row. Entry order: row, column."""
+    """Row i has the entries ptr[i] .. ptr[i + 1]; `col` ascends within a row. Entry order: row, column."""
 
     device: Device
     nrows: int

@@ -34,7 +34,7 @@ class Pointers:
 
 
 class GrowingRows(Pointers):
-    """Plain columns."""
+    """Builder of a CSR."""
 
     bands = False  # whether it is smaller than plain columns, so that bands pay off
 

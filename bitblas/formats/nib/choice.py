@@ -16,7 +16,7 @@ from . import grades, layout
 
 
 class NibChoice(CodedChoice):
-    """Rows of gaps."""
+    """Cost model of rows of nibble gaps."""
 
     name = folder = "nib"
     scans = True

@@ -30,7 +30,7 @@ from .grades import chunks_variant
 
 
 class Nib(NibCall, Coded):
-    """Rows of gaps."""
+    """Rows of nibble gaps."""
 
     formats: ClassVar[tuple[Format, ...]] = FORMATS
     format = FORMATS[0]
