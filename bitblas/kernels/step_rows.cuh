@@ -11,6 +11,10 @@
 // first (Back::guesses, guess, some, place). Rows without a hit there are deferred (kernels/deferred.cuh); long ones
 // go to look_by_block (BY_BLOCK).
 // For layouts that decode rows from their beginning, kernels/decoded_rows.cuh defines most of these.
+// Arguments: longest: entries per segment of long rows; threshold: work above which it pulls; condition, rounds,
+// ahead: loop control (frontier.cuh); the frontiers u, t and old, each with bits, values, list, state and segments;
+// the mask; the layout (FORM) and its values; the layout of the transpose (PULL_FORM); parameters of the fused
+// statements.
 #include "kernels/deferred.cuh"
 #if SCANS  // without a list, scan the bits of u, eight rows at a time, so that close ones go to many warps
 #define ROWS 8

@@ -5,9 +5,9 @@
 # include: formats/csr/columns.cpu.py
 AHEAD = 4  # words of rows by which u is prefetched, if it has values
 LEARNT = 1 << 15  # row count below which the branch predictor memorizes row lengths
-# BLEND: missing entries of u may be NaN, and nothing else (from its stride); from FILLS + 1 on a number, then u_iso.
+# BLEND >= FILLS: if u_stride is FILLS, missing entries of u are sentinels: NaN for FILLS, the number u_iso above.
 FILLS = 2
-EXACT = 3  # BLEND, and sums are exact: four products are combined before they are added to the sum
+EXACT = 3  # BLEND: sums are also exact, so four products are combined before they are added to the sum
 LONG = 12  # mean row length from which on a mispredicted row end costs little
 
 
