@@ -1,8 +1,8 @@
 """Stored layouts of sparse matrices, one folder per format: CSR, packed, nibble gaps, CGR, bit tiles and others.
 A layout holds structure only, no values and no arithmetic.
 
-contract.py and choice.py define the interfaces, catalog.py lists the formats. structure.py keeps the layouts of one
-matrix; convert.py converts between them. Values are stored apart: an order gives the position of each entry's value.
+contract.py defines the interfaces, catalog.py lists the formats, and structure.py keeps the layouts of one matrix.
+Values are stored apart: an order gives the position of each entry's value.
 """
 
 from __future__ import annotations

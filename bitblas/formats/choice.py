@@ -120,7 +120,7 @@ class Format:
         """The error for a method that this format does not implement; its capability flags tell callers what to use."""
         return Panic(f"{self!r} does not implement `{question}`")
 
-    # ---- choice.py: sizes and costs ----
+    # ---- sizes and costs ----
 
     def refusal(self, nrows: int, ncols: int) -> str:
         """Why the format cannot store a matrix of that shape: its limit, and the shape given. "" if it can."""
@@ -243,7 +243,7 @@ class Format:
         """Bits of a packed column for which a staged pull is specialized; 0: any width, or plain columns."""
         return 0
 
-    # ---- call.py: kernels ----
+    # ---- kernels ----
 
     def kernel(self, name: str) -> str:
         """The path of one of its kernels."""

@@ -67,7 +67,7 @@ class Form(Protocol):
     nrows: int
     ncols: int
 
-    # ---- format.py ----
+    # ---- arrays and conversions ----
 
     @property
     def format(self) -> Format: ...
@@ -160,7 +160,7 @@ class Form(Protocol):
     def adopt(self, twin: Any) -> None:
         """Take over what another build of the same layout has computed in addition, such as ranks."""
 
-    # ---- call.py: kernel arguments ----
+    # ---- kernel arguments ----
 
     def types(self, ranked: bool) -> Types:
         """The types of its index arrays, under the names that kernels use (`Format.indices`)."""
