@@ -61,7 +61,7 @@ def test_every_length_is_looked_at(saved):
     path, data, _ = saved
     for k in (0, 1, 8, 40, HEAD.size, HEAD.size + 9, len(data) // 2, len(data) - 1):
         refused(path, data[:k])
-    refused(path, data + b"\0", "cut off or damaged")
+    refused(path, data + b"\0", "truncated or damaged")
     for section in Container_of(path, data).sections:
         for place in section.arrays.values():
             refused(path, data[: place.offset], "expected .* bytes")
@@ -110,7 +110,7 @@ LIES = {
         "ptr: expected 6 numbers of int32",
     ),
     "length": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, 5), "ptr of section"),
-    "long": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, 1 << 60), "as the lengths of its arrays say"),
+    "long": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, 1 << 60), "according to the lengths of its arrays"),
     "text for a length": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, "6"), "of 'int32'"),
     "primary": (lambda t: t["sections"][1]["facts"].update(transposed=1), "a primary form that is a transpose"),
     "no form": (lambda t: t["sections"][1].update(name="y", required=False), "index out of range"),

@@ -7,9 +7,9 @@ It contains no pickle, and nothing in it is executed.
     checksums  CRC-32 of each block of 16 MiB of each array, uint32
     arrays     one after the other, each at the next multiple of 64 bytes
 
-The head is these 64 bytes, the text and the checksums. Its own checksum and all lengths are verified whenever a file is
-opened. The position of an array follows from the lengths, so arrays cannot overlap. Numbers have the byte order of the
-machine that wrote the file; machines of the other byte order refuse it.
+The header is these 64 bytes, the text and the checksums. Its own checksum and all lengths are verified whenever a file
+is opened. The position of an array follows from the lengths, so arrays cannot overlap. Numbers have the byte order of
+the machine that wrote the file; machines of the other byte order refuse it.
 
 CRC-32 is zlib's: it detects every change of up to 32 consecutive bits, at 3.4 GB/s (measured, one core). Adler-32 is no
 faster and weak on short blocks. A sum of words takes a ninth of the time but does not detect swapped words.
@@ -144,24 +144,26 @@ class Container:
         if first[: len(MAGIC)] != MAGIC:
             raise self.fault(f"expected a matrix saved by bitblas, got a file that begins with {first[:8]!r}")
         if len(first) < HEAD.size:
-            raise self.fault(f"cut off: expected {HEAD.size} bytes of head, got {len(first)}")
+            raise self.fault(f"truncated: expected a header of {HEAD.size} bytes, got {len(first)}")
         _, mark, version, length, size, count, check = HEAD.unpack(first)
         if mark != MARK:
             swapped = mark == int.from_bytes(MARK.to_bytes(4, "big"), "little")
-            got = "that of a machine of the other byte order" if swapped else "damage"
+            got = "that of a machine of the other byte order" if swapped else "a damaged header"
             raise self.fault(f"expected a file of this machine's byte order, got {got}")
         if version != VERSION:
             raise self.fault(f"expected version {VERSION} of the format, got version {version}")
         if length != self.length:
-            raise self.fault(f"expected {length} bytes, as its head says, got {self.length}: it is cut off or damaged")
+            raise self.fault(
+                f"expected {length} bytes according to its header, got {self.length}: it is truncated or damaged"
+            )
         body = stream.read(size + 4 * count) if size + 4 * count <= self.length else b""
         blank = first[: HEAD.size - 24] + bytes(4) + first[HEAD.size - 20 :]
         if zlib.crc32(body, zlib.crc32(blank)) != check:
-            raise self.fault("its head is damaged: the checksum is another")
+            raise self.fault("its header is damaged: checksum mismatch")
         return body[:size], body[size:]
 
     def _described(self, text: bytes, end: int) -> tuple[list[Section], int]:
-        """The sections, and the number of blocks of their arrays. end: of the head."""
+        """The sections, and the number of blocks of their arrays. end: of the header."""
         sections, block = [], 0
         try:
             for about in json.loads(text)["sections"]:
@@ -177,9 +179,9 @@ class Container:
                     end, block = begin + place.nbytes, block + -(-place.nbytes // BLOCK)
                 sections.append(Section(name, facts, places, required))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise self.fault(f"expected a description of arrays in its head, got {error or type(error)}") from None
+            raise self.fault(f"expected a description of arrays in its header, got {error or type(error)}") from None
         if end != self.length:
-            raise self.fault(f"expected {end} bytes, as the lengths of its arrays say, got {self.length}")
+            raise self.fault(f"expected {end} bytes according to the lengths of its arrays, got {self.length}")
         return sections, block
 
     @property
@@ -212,6 +214,6 @@ class Container:
                 if found != expected:
                     raise self.fault(
                         f"damaged: bytes {place.offset + a} to {place.offset + b} ({name} of section {section.name!r}) "
-                        "have another checksum"
+                        "do not match their checksum"
                     )
                 yield a, b

@@ -123,4 +123,4 @@ def check_codes(form: Any) -> None:
     decode(form, 2, wrong, xp.zeros(1, np.int32), None, all_of(form))
     if bool(wrong.any()):
         row = int(xp.flatnonzero(wrong)[0])
-        raise ValueError(f"words: expected intervals and columns of row {row}, within it and below {form.ncols}")
+        raise ValueError(f"words: expected row {row} to decode within its bits, to columns below {form.ncols}")

@@ -237,7 +237,7 @@ def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
     nvals, xp, device, ncols = rows.nvals, rows.device.xp, rows.device, rows.ncols
     shift = max(1, (nvals if order else rows.nrows).bit_length())
     if device.sorts_keys and shift + ncols.bit_length() > 64:
-        raise OutOfMemory(f"transpose: {nvals} entries in {ncols} columns exceed what any GPU can sort")
+        raise OutOfMemory(f"transpose: {nvals} entries in {ncols} columns exceed the 64-bit sort keys of a GPU")
     device.foresee(f"transpose of {nvals} entries", rows_bytes(ncols, rows.nrows, nvals) + 16 * nvals)
     if not device.sorts_keys:
         place_kind, kind = pointer_type(nvals), index_type(rows.nrows)

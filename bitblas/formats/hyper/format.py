@@ -54,7 +54,7 @@ class Hyper(csr.Unlisted):
         if "plain" not in self.cache:
             xp, inner = self.device.xp, self.inner
             needed = csr.rows_bytes(self.nrows, self.ncols, self.nvals) + 8 * self.nrows
-            self.device.foresee(f"matrix: pointers of {self.nrows} rows, which this operation needs,", needed)
+            self.device.foresee(f"matrix: the pointers of {self.nrows} rows that this operation needs", needed)
             ptr = xp.zeros(self.nrows + 1, csr.pointer_type(self.nvals))
             ptr[self.rows + 1] = inner.ptr[1:] - inner.ptr[:-1]
             xp.cumsum(ptr, out=ptr)

@@ -120,7 +120,7 @@ class Split(Tiled, SplitCall):
         nrows, ncols, nvals, tile, tiles, in_tiles, in_near, near_width = sound.counts(numbers, *NUMBERS)
         if tile not in TILES or not layout.fits(ncols, tile) or in_tiles + in_near > nvals:
             held = f"{in_tiles} of {nvals} entries in tiles, {in_near} near"
-            raise ValueError(f"numbers: a tile of {tile}, {ncols} columns, {held}")
+            raise ValueError(f"numbers: expected those of a Split, got a tile of {tile}, {ncols} columns, {held}")
         least, most = 2 * layout.log_of(tile), entry_width(ncols, tile)
         if not least <= near_width < most and (near_width or in_near):
             held = f"{near_width} for {in_near} entries"
