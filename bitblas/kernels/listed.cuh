@@ -126,7 +126,7 @@ struct Small : Places {
     u64 entries = 0, work = 0;
     each_listed([&](bool is, u32 p) {
       const bool has = is && bit_of(home, p);
-      bool owner = has;  // the first lane that lists its unit
+      bool owner = has;  // the first position of a unit lists it
       for (u32 other = p / PER * PER; owner && other < p; ++other) owner = !bit_of(home, other);
       append(owner, p / PER, list, state + LISTED);
       entries += has;
