@@ -113,7 +113,7 @@ def test_what_is_empty_turns_too(device, tile):
 def test_too_large_to_sort(device):
     rows = rows_of([[0, 1], [1]], 2)
     rows.ncols = 1 << 63
-    with pytest.raises(bitblas.exceptions.OutOfMemory, match="exceed what any GPU can sort"):
+    with pytest.raises(bitblas.exceptions.OutOfMemory, match="exceed the 64-bit sort keys of a GPU"):
         rows.transpose(False)
 
 

@@ -144,7 +144,7 @@ def test_convert_options(capsys, names, tmp_path):
     assert (status, "--tile: expected together with --format b2sr" in err) == (2, True)
     saved.write_bytes(saved.read_bytes()[:-1])
     status, _, err = run(capsys, "info", saved)
-    assert (status, "a.bitblas: expected" in err and "cut off" in err) == (2, True)
+    assert (status, "a.bitblas: expected" in err and "truncated" in err) == (2, True)
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])

@@ -61,7 +61,7 @@ def test_every_length_is_looked_at(saved):
     path, data, _ = saved
     for k in (0, 1, 8, 40, HEAD.size, HEAD.size + 9, len(data) // 2, len(data) - 1):
         refused(path, data[:k])
-    refused(path, data + b"\0", "cut off or damaged")
+    refused(path, data + b"\0", "truncated or damaged")
     for section in Container_of(path, data).sections:
         for place in section.arrays.values():
             refused(path, data[: place.offset], "expected .* bytes")
@@ -110,7 +110,7 @@ LIES = {
         "ptr: expected 6 numbers of int32",
     ),
     "length": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, 5), "ptr of section"),
-    "long": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, 1 << 60), "as the lengths of its arrays say"),
+    "long": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, 1 << 60), "according to the lengths of its arrays"),
     "text for a length": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, "6"), "of 'int32'"),
     "primary": (lambda t: t["sections"][1]["facts"].update(transposed=1), "a primary form that is a transpose"),
     "no form": (lambda t: t["sections"][1].update(name="y", required=False), "index out of range"),
@@ -166,13 +166,13 @@ def test_whatever_the_head_says_is_refused_or_a_matrix(saved):
 def test_arrays_that_lie_are_refused(tmp_path):
     """Sound checksums over nonsense: `verify` looks at the contents."""
     for key, name, value, match in (
-        ("csr", "ptr", [0, 2, 1, 1, 1, 2], "do not fall"),
+        ("csr", "ptr", [0, 2, 1, 1, 1, 2], "do not decrease"),
         ("csr", "col", [4, 3], "col: expected numbers from 0 to 4"),
         ("csr", "col", [5], "col: expected numbers from 0 to 4"),
         ("csr", "col", [-1], "col: expected numbers from 0 to 4"),
         ("b2sr4", "bits", [1 << 15, 0], "at least one in each"),
-        ("b2sr4", "bits", [3, 1 << 4], "none past the last row"),
-        ("b2sr4", "bits", [3, 2], "none past the last row"),
+        ("b2sr4", "bits", [3, 1 << 4], "none beyond the last row"),
+        ("b2sr4", "bits", [3, 2], "none beyond the last row"),
     ):
         with gb.config.set(device="cpu"):
             A = gb.Matrix.from_coo([0, 0, 4], [1, 3, 4], True, nrows=5, ncols=5, **FORMS[key])
@@ -187,8 +187,8 @@ def test_splits_that_lie_are_refused(tmp_path):
     p = MATRICES["wide"]()
     with gb.config.set(device="cpu"):
         for name, at, value, match in (
-            ("starts", 4, 1 << 30, "do not fall"),
-            ("starts", 5, -1, "do not fall"),
+            ("starts", 4, 1 << 30, "do not decrease"),
+            ("starts", 5, -1, "do not decrease"),
             ("col", slice(None), 0xFFFFFFFF, "col: expected numbers"),
             ("rest", slice(0, 3), 0, "expected numbers from 0 on that ascend"),
             ("rest", slice(-9, None), 0, "expected numbers from 1024 on that ascend"),

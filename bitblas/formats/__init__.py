@@ -1,7 +1,8 @@
-"""Stored forms. A form holds structure, never arithmetic; one folder = one form.
+"""Stored layouts of sparse matrices, one folder per format: CSR, packed, nibble gaps, CGR, bit tiles and others.
+A layout holds structure only, no values and no arithmetic.
 
-contract.py and choice.py say what each offers, catalog.py which there are. structure.py holds the forms of one matrix,
-convert.py makes one of another. Values never lie in a form: orders say where the value of each entry lies.
+contract.py defines the interfaces, catalog.py lists the formats, and structure.py keeps the layouts of one matrix.
+Values are stored apart: an order gives the position of each entry's value.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _CATALOG = ("FORMATS", "NAMES", "TILES", "class_of", "format_of", "forms", "size
 
 
 def __getattr__(name: str) -> Any:
-    # All forms are loaded when one is first asked for.
+    # The formats are imported on first use.
     if name not in _CATALOG:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     for each in _CATALOG:

@@ -1,4 +1,5 @@
-# The words of the rows in which a vector has an entry, added up; one thread. Units are the words of its bits.
+# Frontier work for coded rows: total words of the rows where a vector has an entry.
+# Units are the words of its bits; one thread.
 # include: formats/blocks.cpu.py
 
 

@@ -1,11 +1,11 @@
-# Where the codes of a row stand, the twin of blocks.cuh: IN_WORD units, nibbles or bits, are a word.
-WIDTH = np.uint64(63)  # of a head
+# Row positions in blocks of 32 coded rows. CPU twin of blocks.cuh. IN_WORD: units (nibbles or bits) per word.
+WIDTH = np.uint64(63)  # width in a head
 BLOCK = np.uint64(6)
 
 
 @njit(**FUNCTION)
 def bits_at(string, start, width):
-    """The number of `width` bits, below 64, that begins at bit `start` of a string."""
+    """The number of `width` bits (below 64) that begins at bit `start` of a string."""
     word = start >> np.uint64(5)
     shift = start & np.uint64(31)
     found = (np.uint64(at(string, word)) | np.uint64(at(string, word + np.uint64(1))) << np.uint64(32)) >> shift
@@ -16,8 +16,8 @@ def bits_at(string, start, width):
 
 @njit(**FUNCTION)
 def put_bits(string, start, bits):
-    """OR of up to 44 bits into words that are zero there. Those that get no ones are let be: the block of a group
-    without entries would begin in one that another thread may write."""
+    """OR up to 44 bits into words that are zero there. Words that get no ones are not written: the block of a group
+    without entries would begin in a word that another thread may write."""
     word = start >> np.uint64(5)
     shift = start & np.uint64(31)
     low = bits << shift
@@ -32,7 +32,8 @@ def put_bits(string, start, bits):
 
 @njit(**FUNCTION)
 def group_at(heads, group):
-    """Of a group the bit where its numbers begin, their width, its first unit, and for how many units there is room."""
+    """Of a group: the bit at which its numbers begin, their width, its first unit, and the number of units it has space
+    for."""
     head = np.uint64(at(heads, group))
     width = head & WIDTH
     first = (head >> BLOCK) + width
@@ -42,20 +43,20 @@ def group_at(heads, group):
 
 @njit(**FUNCTION)
 def even_end(first, room, number):
-    """Where row `number` of a group ends if all are equal: a unit."""
+    """The unit at which row `number` of a group would end if all rows were equal."""
     return np.int64(first + (room * (number + np.uint64(1)) >> np.uint64(5)))
 
 
 @njit(**FUNCTION)
 def end_in(words, start, width, first, room, number):
-    """The unit after those of row `number` of a group (group_at)."""
+    """The end (a unit) of row `number` of a group (see group_at)."""
     later = bits_at(words, start + number * width, width)
     return even_end(first, room, number) + (np.int64(later >> np.uint64(1)) ^ -np.int64(later & np.uint64(1)))
 
 
 @njit(**FUNCTION)
 def row_end(heads, words, row):
-    """The unit after those of a row."""
+    """The end (a unit) of a row."""
     start, width, first, room = group_at(heads, row >> 5)
     return end_in(words, start, width, first, room, np.uint64(row & 31))
 
@@ -69,14 +70,14 @@ def row_begin(heads, words, row):
 
 @njit(**FUNCTION)
 def begin_of(heads, ends, row):
-    """Where the units of a row begin, of which ends[row] says where they end in the group; to be written."""
+    """The first unit of a row that is to be written; ends[row] is its end within the group."""
     first = row_begin(heads, ends, row & ~np.int64(31))
     return np.uint64(first + at(ends, row - 1)) if row & 31 else np.uint64(first)
 
 
 @njit(**FUNCTION)
 def put_end(heads, ends, words, row):
-    """Writes where a row ends."""
+    """Write the end of a row."""
     number = np.uint64(row & 31)
     start, width, first, room = group_at(heads, row >> 5)
     apart = np.int64(first) + at(ends, row) - even_end(first, room, number)

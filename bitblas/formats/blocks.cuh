@@ -1,10 +1,11 @@
-// Where the codes of a row stand (blocks.py). 32 rows are a group: heads[g] is the first word of its block, and in the low
-// 6 bits the width of the 32 numbers that the block begins with; then come the units, UNITS of them in a word: nibbles, or
-// bits. A number says, in zigzag, how much later a row ends than if all rows of the group were equal.
+// Row positions in blocks of 32 coded rows (see blocks.py).
+// heads[g] holds the first word of block g, and in its low 6 bits the width of the 32 numbers at the start of the
+// block. The units follow, UNITS per word: nibbles or bits. Number r gives, in zigzag coding, how much later row r
+// ends than if all rows of the group were equally long.
 #define GROUP_ROWS 32
 #define HEAD_BITS 6
 
-// The number of `width` bits, below 64, that begins at bit `start` of a string.
+// The number of `width` bits (below 64) that begins at bit `start` of a string.
 __device__ __forceinline__ u64 bits_at(const u32* string, u32 start, u32 width) {
   const u32* word = string + (start >> 5);
   const u32 shift = start & 31;
@@ -14,7 +15,7 @@ __device__ __forceinline__ u64 bits_at(const u32* string, u32 start, u32 width) 
   return found & ((1ull << width) - 1);
 }
 
-// ORs up to 44 bits into a string.
+// OR up to 44 bits into a string.
 __device__ __forceinline__ void put_bits(u32* string, u64 start, u64 bits) {
   u32* word = string + (start >> 5);
   const u32 shift = (u32)start & 31;
@@ -24,12 +25,12 @@ __device__ __forceinline__ void put_bits(u32* string, u64 start, u64 bits) {
   if (high) atomicOr(word + 2, (u32)high);
 }
 
-// Units of a string, from `at` to below `end`.
+// Units `at` .. `end` of a string.
 struct Extent {
   i64 at, end;
 };
 
-// A group: its block, the width of its numbers, the first word of its units, and how many there are.
+// A group: its block, the width of its numbers, the first word of its units, and their number.
 template <int UNITS> struct Group {
   u64 block, first, room;
   u32 width;
@@ -41,7 +42,7 @@ template <int UNITS> struct Group {
     first = block + width;
     room = ((u64)heads[group + 1] >> HEAD_BITS) - first;
   }
-  // Where `number` rows end if all are equal.
+  // Where `number` rows would end if all rows were equal.
   __device__ __forceinline__ u64 even(u32 number) const { return room * number / (GROUP_ROWS / UNITS); }
   // Where the first `number` rows end.
   __device__ __forceinline__ u64 end(const u32* words, u32 number) const {
@@ -57,12 +58,12 @@ template <int UNITS> __device__ __forceinline__ Extent extent_of(const i64* head
   return {(i64)(first + before), (i64)(first + of.end(words, number + 1))};
 }
 
-// Where the units of a row begin, of which ends[row] says where they end in the group; to be written.
+// The first unit of a row that is to be written; ends[row] is its end within the group.
 template <int UNITS> __device__ __forceinline__ i64 begin_of(const i64* heads, const i64* ends, i64 row) {
   return (i64)Group<UNITS>(heads, row).first * UNITS + (row % GROUP_ROWS ? ends[row - 1] : 0);
 }
 
-// Writes where a row ends.
+// Write the end of a row.
 template <int UNITS> __device__ __forceinline__ void put_end(const i64* heads, const i64* ends, u32* words, i64 row) {
   const Group<UNITS> of(heads, row);
   const u32 number = (u32)row % GROUP_ROWS;

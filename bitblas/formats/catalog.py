@@ -1,4 +1,4 @@
-"""All stored forms: one line each. What is there twice, in arrays and in words, iterates over these."""
+"""The list of all stored formats, one line each. Code that needs every format iterates over this list."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .nib import call as nib
 from .split import call as split
 from .virtual import call as virtual
 
-# The class of each, in format.py of its folder, which is loaded when a matrix is first stored so.
+# Class name -> call module. The class itself, in the folder's format.py, is imported on first use.
 CLASSES: dict[str, Any] = {
     "Csr": csr,
     "Mplg": mplg,
@@ -32,11 +32,11 @@ CLASSES: dict[str, Any] = {
 }
 FORMATS: dict[str, Format] = {format.key: format for call in CLASSES.values() for format in call.FORMATS}  # by key
 _NAMES = {format.key: name for name, call in CLASSES.items() for format in call.FORMATS}
-NAMES: tuple[str, ...] = tuple(dict.fromkeys(format.name for format in FORMATS.values()))  # what `format=` may ask for
+NAMES: tuple[str, ...] = tuple(dict.fromkeys(format.name for format in FORMATS.values()))  # allowed values of `format=`
 
 
 def format_of(key: str) -> Format:
-    """The format of that key. KeyError where there is none."""
+    """The format with that key. KeyError if there is none."""
     return FORMATS[key]
 
 
@@ -46,23 +46,23 @@ def _loaded(name: str) -> type[Form]:
 
 
 def class_of(key: str) -> type[Form]:
-    """The class of the forms of that key. KeyError where there is none."""
+    """The layout class with that key. KeyError if there is none."""
     return _loaded(_NAMES[key])
 
 
 def forms() -> tuple[type[Form], ...]:
-    """The classes of all forms."""
+    """All layout classes."""
     return tuple(map(_loaded, CLASSES))
 
 
 def sizes_of(name: str) -> tuple[int, ...]:
-    """The tiles that may be asked for with that name; () where it has none."""
+    """The tile sizes of the formats with that name; () if it has none."""
     return tuple(format.tile for format in FORMATS.values() if format.name == name and format.tile is not None)
 
 
-TILES = tuple(sorted({tile for name in NAMES for tile in sizes_of(name)}))  # of any form
+TILES = tuple(sorted({tile for name in NAMES for tile in sizes_of(name)}))  # of any format
 
 
 def tiled() -> dict[str, tuple[int, ...]]:
-    """The names with tiles, and these."""
+    """Tile sizes by format name, for the names that have any."""
     return {name: sizes for name in NAMES if (sizes := sizes_of(name))}

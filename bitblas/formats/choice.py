@@ -1,7 +1,7 @@
-"""What a format decides, before there is a form of it and for every one: the other half of the contract.
+"""Interface of a format: what it can hold, predicted bytes and time, compile-time choices of its kernels.
 
-A class in <format>/choice.py says what there is to choose; one in <format>/call.py, which inherits from it, what
-kernels are compiled with. Both say only what differs from `Format`.
+The class in <format>/choice.py defines what there is to choose; its subclass in <format>/call.py defines what kernels
+are compiled with. Both override only what differs from `Format`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Constants = list[tuple[str, int]]
 
 
 class Seen(Protocol):
-    """Facts about a structure (plan/facts.py), from which a format says what a form of it would hold."""
+    """Facts about a structure (plan/facts.py), from which a format predicts the size of its layout."""
 
     @property
     def nrows(self) -> int: ...
@@ -36,7 +36,7 @@ class Seen(Protocol):
 
 
 class Listing(NamedTuple):
-    """What a form lists: tiles, the entries in them, and the entries that are listed one by one."""
+    """What a layout would store: tiles, the entries inside them, and entries listed one by one."""
 
     tiles: float
     inside: float
@@ -44,13 +44,13 @@ class Listing(NamedTuple):
 
     @property
     def items(self) -> float:
-        """What its units list: entries, or tiles, or both."""
+        """Items of its units: entries, tiles, or both."""
         return self.tiles + self.listed
 
 
 class Dot(NamedTuple):
-    """Dot products at the entries of a mask, as the kernel of a format takes them: units of work, types of the index
-    arrays, and the arrays and numbers of the mask and of both operands, but for their values."""
+    """Arguments of a format's kernel for masked dot products: number of work units, types of the index arrays, and the
+    arrays and numbers of the mask and both operands, except values."""
 
     units: int
     types: Types
@@ -60,45 +60,45 @@ class Dot(NamedTuple):
 
 
 class Format:
-    """What holds for every form of one key. What is said here is what holds unless a format says otherwise."""
+    """A format: what all layouts with one key share. The defaults here hold unless a format overrides them."""
 
-    # ---- what it is ----
-    name: ClassVar[str]  # what `format=` says
-    folder: ClassVar[str]  # of its kernels, below formats/
-    tile: int | None = None  # the edge of its tiles; None: its units are rows
-    default_tile: ClassVar[int | None] = None  # where no tile is asked for; None: the one of the fewest bytes
-    # Which facts say what it would hold: shape and entries alone (""), its "tiles", its "own" (`count`, `sample`), or
-    # what was counted for who "asked" for that form.
+    # ---- identity ----
+    name: ClassVar[str]  # the value of `format=`
+    folder: ClassVar[str]  # folder of its kernels, below formats/
+    tile: int | None = None  # side length of its tiles; None: units are rows
+    default_tile: ClassVar[int | None] = None  # tile size if none is requested; None: the smallest in bytes
+    # Facts that predict its size: shape and number of entries alone (""), "tiles", its "own" fact (`count`, `sample`),
+    # or a count that is made only on request ("asked").
     counts: ClassVar[str] = ""
-    nothing: ClassVar[Any] = None  # of its own facts, those of no entries
-    by_rows: ClassVar[bool] = False  # units are rows, entries lie row by row: one order of values for all such forms
-    ranked: ClassVar[bool] = True  # kernels find values by ranks: entries do not lie as units list them
+    nothing: ClassVar[Any] = None  # its own fact for an empty matrix
+    by_rows: ClassVar[bool] = False  # units are rows, entries in row order: such formats share one value order
+    ranked: ClassVar[bool] = True  # kernels find values by ranks, because entries are not in unit order
     packed: ClassVar[bool] = False  # column numbers of rows are packed
-    bits: ClassVar[bool] = False  # has a bit for each place; verbs run on those as on vectors (verbs/narrow.py)
-    renumbers: ClassVar[bool] = False  # lists rows and columns that have entries; verbs run on those (verbs/hyper.py)
-    composed: ClassVar[bool] = False  # stands for more than it lists; products run on that (verbs/virtual.py)
-    usual: ClassVar[bool] = True  # none of these
-    # ---- what it takes part in ----
-    timed: ClassVar[bool] = True  # in the choice for time, and in a calibration
-    handicap: float = 1.0  # what the ratio of its times to the best ones is multiplied with (plan/forms.py)
-    fused: bool = False  # pulls end their statement: each end is a kernel of its own, so the formats of programs alone
-    wide: bool = False  # the CPU has a kernel for all places of a tile at once (b2sr/lanes.cpu.py)
-    ends_units: bool = False  # the CPU's pull of presence leaves a tile row once all of its rows have a hit
-    reads_nan: ClassVar[bool] = False  # the CPU's pull takes NaN where its vector has no entry (csr/pull.cpu.py)
-    shares_pushes: ClassVar[bool] = False  # on the CPU units of its push are words of the output, not of the vector
-    spreads: ClassVar[bool] = False  # rounds of the CPU push along it (spread.cpu.py)
-    part_lanes: ClassVar[int] = 32  # that share a segment of a long unit, where units are summed
-    reads_values: ClassVar[bool] = False  # a step that pulls reads values (loop/fused/steps.py)
-    heavy: ClassVar[bool] = False  # the items of its units take many registers: tiles, and entries beside them
-    opens: ClassVar[bool] = False  # has a kernel that pulls the rows on a list (csr/pull_some.cu)
-    warms: ClassVar[bool] = True  # its graded pulls may have columns hot
-    grades_masked: ClassVar[bool] = False  # rows are graded under a mask, too
-    picks: ClassVar[bool] = False  # gives the rows that are asked for, and makes no others (coded.py: some_rows)
-    scans: ClassVar[bool] = False  # its step finds the entries of its vector where nobody has listed them
-    indices: ClassVar[tuple[str, ...]]  # names that pulls and pushes give the types of its index arrays
-    dot_indices: ClassVar[tuple[str, ...]] = ()  # names that its dot kernel gives them; none: there is no such kernel
-    # Which of its products registry/ lists, in all their kinds: "all", a "few", those that "packed" rows need; or each
-    # kind once: "thin", of "words" alone.
+    bits: ClassVar[bool] = False  # has a bit per position; operations treat it as a vector (verbs/narrow.py)
+    renumbers: ClassVar[bool] = False  # hypersparse: renumbers rows and columns (verbs/hyper.py)
+    composed: ClassVar[bool] = False  # has virtual nodes; products run on their graph (verbs/virtual.py)
+    usual: ClassVar[bool] = True  # none of bits, renumbers, composed
+    # ---- capabilities and costs ----
+    timed: ClassVar[bool] = True  # considered when choosing for time, and calibrated
+    handicap: float = 1.0  # factor on its time relative to the best (plan/forms.py)
+    fused: bool = False  # pulls include the epilogue; each is another kernel, so only for formats of programs
+    wide: bool = False  # the CPU has a SIMD kernel for whole tiles (b2sr/lanes.cpu.py)
+    ends_units: bool = False  # the CPU's presence pull stops once all rows of a tile row have a hit
+    reads_nan: ClassVar[bool] = False  # the CPU's pull accepts NaN for missing entries (csr/pull.cpu.py)
+    shares_pushes: ClassVar[bool] = False  # CPU: units of a push are words of the output, not of the vector
+    spreads: ClassVar[bool] = False  # has a push for CPU loops (spread.cpu.py)
+    part_lanes: ClassVar[int] = 32  # lanes that share a segment of a long unit in a pull of sums
+    reads_values: ClassVar[bool] = False  # an advance that pulls reads values (loop/fused/steps.py)
+    heavy: ClassVar[bool] = False  # items take many registers: tiles, and single entries
+    opens: ClassVar[bool] = False  # has a pull over a list of rows (csr/pull_some.cu)
+    warms: ClassVar[bool] = True  # degree-binned pulls may keep hot columns in shared memory
+    grades_masked: ClassVar[bool] = False  # degree-binned pulls accept a mask
+    picks: ClassVar[bool] = False  # can decode single rows (coded.py: some_rows)
+    scans: ClassVar[bool] = False  # its advance can scan the vector's bits if entries are not listed
+    indices: ClassVar[tuple[str, ...]]  # type names of its index arrays in pull and push kernels
+    dot_indices: ClassVar[tuple[str, ...]] = ()  # the same in its dot kernel; empty: it has none
+    # Which of its products registry/ compiles ahead of time: "all", a "few", those that "packed" rows need, "thin"
+    # (each kind once), or "words" (presence only).
     registered: str = "few"
 
     def __init__(self, tile: int | None = None) -> None:
@@ -106,7 +106,7 @@ class Format:
 
     @property
     def key(self) -> str:
-        """How its forms are named: "csr", "mplg", "b2sr8", "split8"."""
+        """The name of the format including its tile size: "csr", "mplg", "b2sr8", "split8"."""
         return self.name if self.tile is None else f"{self.name}{self.tile}"
 
     @property
@@ -117,37 +117,37 @@ class Format:
         return f"<format {self.key}>"
 
     def unanswered(self, question: str) -> Panic:
-        """The fault of asking what a format does not answer: what it says of itself, above, tells what it is asked."""
-        return Panic(f"{self!r} was asked for `{question}`, which it does not answer")
+        """The error for a method that this format does not implement; its capability flags tell callers what to use."""
+        return Panic(f"{self!r} does not implement `{question}`")
 
-    # ---- choice.py ----
+    # ---- sizes and costs ----
 
     def refusal(self, nrows: int, ncols: int) -> str:
-        """Why there is no such form of a matrix of that shape: what it holds, and what was given. "": there is."""
+        """Why the format cannot store a matrix of that shape: its limit, and the shape given. "" if it can."""
         return ""
 
     def knows(self, seen: Seen) -> bool:
-        """Whether facts say what a form of that structure would hold."""
+        """Whether the facts suffice to predict its size."""
         return not self.refusal(seen.nrows, seen.ncols)
 
     def count(self, rows: Csr) -> Any:
-        """Its own fact of these rows: what a form of them would hold."""
+        """Its own fact for these rows, counted exactly."""
         raise self.unanswered("count")
 
     def sample(self, of: Sample) -> Any:
-        """The same, estimated."""
+        """Its own fact, estimated from a sample."""
         raise self.unanswered("sample")
 
     def may_be_smallest(self, seen: Seen) -> bool:
-        """Whether it takes part in the choice for memory."""
+        """Whether it is considered when choosing for memory."""
         return True
 
     def may_pay(self, of: Sample) -> bool:
-        """Whether it is worth estimating, for a choice for time, what a form would hold."""
+        """Whether it may be fast enough that estimating its size is worthwhile."""
         return True
 
     def fact(self, told: Any) -> Any:
-        """Its own fact of what JSON made of it."""
+        """Its own fact, restored from JSON."""
         return told
 
     def units(self, nrows: int) -> int:
@@ -155,129 +155,130 @@ class Format:
         return -(-nrows // self.rows_per_unit)
 
     def listing(self, seen: Seen) -> Listing:
-        """What a form of that structure would list."""
+        """What a layout of that structure would store."""
         raise self.unanswered("listing")
 
     def predict_bytes(self, seen: Seen) -> int:
-        """Bytes of a form of that structure, values not counted."""
+        """Bytes of a layout of that structure, without values."""
         raise self.unanswered("predict_bytes")
 
     def scratch(self, seen: Seen) -> int:
-        """Bytes that `from_csr` takes beside the rows and the result."""
+        """Bytes that `from_csr` needs in addition to the rows and the result."""
         raise self.unanswered("scratch")
 
     def rows_key(self) -> str:
-        """The form by rows in which such a matrix is read row by row."""
+        """The format by rows in which such a matrix is read row by row."""
         return CSR
 
     def dot_key(self, shared: bool) -> str:
-        """The form in which dot products with such a matrix are taken; shared: on a device whose threads share rows."""
+        """The format in which dot products with such a matrix run; shared: on a device whose threads share rows."""
         return self.key
 
     def dot_beside(self, other: Format, nrows: int, ncols: int) -> str:
-        """The same of such a form, where the other operand has another one; the shape is that of this one."""
+        """The format of this operand in a dot product whose other operand has format `other`; the shape is this
+        operand's."""
         return self.key
 
     def dot_lanes(self, form: Any) -> int:
-        """Lanes of a GPU for each place of a mask. form: of the left operand, which may be of another format."""
+        """GPU lanes per position of the mask. form: the left operand, possibly of another format."""
         raise self.unanswered("dot_lanes")
 
     def kept_as(self, key: str) -> str:
-        """The form that is kept where the form `key` of such a matrix is asked for."""
+        """The format that is kept when `key` is requested for such a matrix."""
         return key
 
     def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
-        """Lanes of a GPU per row or tile row, of the form or (nrows: its rows) of its transpose."""
+        """GPU lanes per row or tile row of the layout, or (nrows: its rows) of its transpose."""
         raise self.unanswered("lanes")
 
     def share(self, kind: int) -> int:
-        """Lanes that go through a tile together: what it costs, in entries."""
+        """Lanes that process a tile together: its cost in entries."""
         return 1
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
-        """What of a unit one group of lanes goes through on a GPU; longer ones are cut into segments."""
+        """Items of a unit that one group of GPU lanes processes; longer units are cut into segments."""
         raise self.unanswered("longest")
 
     def segment(self) -> int:
-        """What of a long unit `part_lanes` sum: eight steps."""
+        """Items of a long unit that `part_lanes` sum: eight steps."""
         raise self.unanswered("segment")
 
     def walked(self, entries: int) -> int:
-        """Items of a row that a group of lanes walks in a step of a loop, where they would walk so many plain entries;
-        longer rows are cut into segments of that length."""
+        """Items of a row that a group of lanes walks in an advance, where it would walk that many plain entries; longer
+        rows are cut into segments of that length."""
         return entries
 
     def pull_threshold(self, form: Any) -> int:
-        """Items in the units of a frontier beyond which a step of a loop pulls."""
+        """Items in the units of a frontier above which an advance pulls."""
         raise self.unanswered("pull_threshold")
 
     def is_uneven(self, form: Any) -> bool:
-        """Whether a block of a GPU may read the entries of its rows as one run, because they are of very different
-        lengths."""
+        """Whether a GPU block may read the entries of its rows as one run, because row lengths differ much."""
         return False
 
     def active(self, form: Any, bits: Any) -> int | None:
-        """The items of the units that bits name, where that takes less than to read `ptr`; None where it does not."""
+        """Items of the units set in `bits`, if counting them is cheaper than reading `ptr`; else None."""
         return None
 
     def is_graded(self, form: Any) -> bool:
-        """Whether a GPU pulls such rows from a full vector graded by their length."""
+        """Whether a GPU uses a degree-binned pull for such rows and a full vector."""
         return False
 
     def grades(self, form: Any, part: Any = None) -> Any:
-        """Its rows graded (csr/grades.py); part: some of them, where rows are codes (graded.py)."""
+        """The degree-binned schedule of its rows (csr/grades.py); part: of some rows only, for coded rows
+        (graded.py)."""
         raise self.unanswered("grades")
 
     def graded_contents(self, form: Any, ranked: bool) -> tuple[Any, ...]:
-        """What a graded pull reads of the form, beside its grades."""
+        """Arguments of a degree-binned pull in addition to its schedule."""
         contents: tuple[Any, ...] = form.unit_contents(ranked)
         return contents
 
     def hot(self, form: Any, columns: int) -> int:
-        """For how many columns, the first ones, a block of a graded pull has the vector in shared memory, where there
-        is room for `columns`; 0: too few entries would read it there."""
+        """Number of leading columns whose vector values a block of a degree-binned pull keeps in shared memory, with
+        space for `columns`; 0: too few entries would use it."""
         raise self.unanswered("hot")
 
     def fixed_width(self, form: Any) -> int:
-        """The bits of a packed column that a staged pull is compiled for; 0: any, or plain columns."""
+        """Bits of a packed column for which a staged pull is specialized; 0: any width, or plain columns."""
         return 0
 
-    # ---- call.py ----
+    # ---- kernels ----
 
     def kernel(self, name: str) -> str:
-        """The path of a kernel for it."""
+        """The path of one of its kernels."""
         return f"formats/{self.folder}/{name}"
 
     def pull_constants(
         self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
     ) -> Constants:
-        """What a pull is compiled with. ranked: values are found by ranks. neutral: sums may begin with the identity.
-        padded: the last tile column is wider than the matrix. many_blocks: so many run at once that registers are few,
-        as all entries of the vector are there and no type is larger than 32 bits. staged, width: `is_uneven`,
+        """Compile-time constants of a pull. ranked: values are found by ranks. neutral: sums may begin with the
+        identity. padded: the last tile column is wider than the matrix. many_blocks: limit registers so that more
+        blocks run at once, possible for a full vector and types of at most 32 bits. staged, width: see `is_uneven`,
         `fixed_width`."""
         raise self.unanswered("pull_constants")
 
     def graded_constants(self, shared: int) -> Constants:
-        """What a graded pull is compiled with besides. shared: bytes of shared memory that a block takes."""
+        """Additional constants of a degree-binned pull. shared: bytes of shared memory per block."""
         raise self.unanswered("graded_constants")
 
     def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
-        """What a push, or the step of a loop, is compiled with."""
+        """Compile-time constants of a push, or of a loop's advance."""
         raise self.unanswered("push_constants")
 
     def wide_constants(self) -> Constants:
-        """What the CPU's kernel `lanes`, for all places of a tile at once, is compiled with."""
+        """Compile-time constants of the CPU's SIMD kernel `lanes` for whole tiles."""
         raise self.unanswered("wide_constants")
 
     def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
-        """What a dot product is compiled with. mask: the format of the mask's form."""
+        """Compile-time constants of a dot product. mask: the format of the mask."""
         raise self.unanswered("dot_constants")
 
     def dot_mask(self, structure: Any) -> Form:
-        """The form of a mask as its dot products take it."""
+        """The layout of a mask for its dot products."""
         form: Form = structure.form(self.key)
         return form
 
     def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
-        """Dot products of units of two such forms. ranked: which of them has values."""
+        """Arguments of the dot products of two such layouts. ranked: which of them has values."""
         raise self.unanswered("dot")

@@ -1,10 +1,10 @@
-"""Rows as codes of various lengths in blocks of 32 rows (blocks.py): what the forms are that hold nothing else.
+"""Base class of layouts that store rows as variable-length codes in blocks of 32 rows (blocks.py).
 
-A row can only be read from its beginning. What number its first entry has is not stored; `value_ptr` is made where
-values need it. Such a form changes as rows do, which are made for that.
+A row can only be read from its beginning. The number of its first entry is not stored; `value_ptr` is computed when
+values need it. Such a layout changes by decoding to rows, changing these, and encoding again.
 
-What a form says of its code: `from_csr`; `decode(fill, counts, col, place, some)`, a pass of its kernel over rows
-(picked.py); `check_codes()`, ValueError unless rows can be decoded within their words; and `hubs`.
+A subclass defines `from_csr`; `decode(fill, counts, col, place, some)`, one launch of its decoder over rows
+(picked.py); `check_codes()`, which raises ValueError unless rows can be decoded within their words; and `hubs`.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ class Coded:
     device: Device
     nrows: int
     ncols: int
-    heads: Any  # groups + 1, INT64; the last one says how many words there are
+    heads: Any  # groups + 1, INT64; the last one is the number of words
     words: Any  # uint32
     nvals: int
-    value_ptr: Any = None  # nrows + 1: the number of each row's first entry; only where values are stored
+    value_ptr: Any = None  # nrows + 1: the number of each row's first entry; only if values are stored
     cache = Later()  # schedules of kernels: hubs, parallel bounds
 
-    in_word: ClassVar[int]  # units of a word: nibbles, or bits
+    in_word: ClassVar[int]  # units per word: nibbles or bits
     format: ClassVar[Any]
     rows_per_unit = 1
     compact = True
-    in_order: ClassVar[bool] = True  # entries lie as plain rows have them
+    in_order: ClassVar[bool] = True  # entries are in CSR order
 
     @property
     def key(self) -> str:
@@ -50,7 +50,7 @@ class Coded:
 
     @property
     def units(self) -> int:
-        """What kernels count: rows."""
+        """Number of units that kernels iterate over: rows."""
         return self.nrows
 
     def bounds(self, work: int) -> Any:
@@ -58,12 +58,12 @@ class Coded:
         return self.device.ranges(self.nrows, PARALLEL_ENTRIES, work=work)
 
     def lengths(self) -> Any:
-        """The words of each row, from its first unit on. Made at every call."""
+        """Words per row, counted from its first unit on. Computed at every call."""
         return word_counts(self.device, self.nrows, self.heads, self.words, self.in_word, self.bounds(self.nrows))
 
     @property
     def ptr(self) -> Any:
-        """The words before each row: the work there. Made where nobody else holds it."""
+        """Words before each row, as a measure of work. Computed unless a caller still holds it (weak reference)."""
         found = self.cache["ptr"]() if "ptr" in self.cache else None
         if found is None:
             xp, length = self.device.xp, self.lengths()
@@ -90,7 +90,7 @@ class Coded:
         return int(self.heads.nbytes + self.words.nbytes) + ranks
 
     def ranks(self: Any) -> Any:
-        """value_ptr, made at first need."""
+        """value_ptr, computed on first use."""
         if self.value_ptr is None:
             self.value_ptr = self.pointers().astype(pointer_type(self.nvals), copy=False)
         return self.value_ptr
@@ -100,21 +100,21 @@ class Coded:
             self.value_ptr = twin.value_ptr
 
     def pointers(self: Any) -> Any:
-        """The number of each row's first entry, and of all: ValueError where these are not `nvals`."""
+        """The number of each row's first entry, and the total. ValueError if the total is not `nvals`."""
         ptr = picked.pointers(self, picked.all_of(self))
         if int(ptr[-1]) != self.nvals:
             raise ValueError(f"words: expected {self.nvals} entries, got {int(ptr[-1])}")
         return ptr
 
     def decoded(self: Any, order: bool) -> tuple[Any, Any, Any]:
-        """Row pointers, columns, and with `order` the place of each entry in this form (None: the same order)."""
+        """Row pointers, columns, and with `order` the position of each entry in this layout (None: the same order)."""
         ptr = self.pointers()
         col, place = picked.decoded(self, ptr, order, picked.all_of(self))
         return ptr, col[: self.nvals], place
 
     def some_rows(self: Any, rows: Any, order: bool) -> tuple[Csr, Any]:
-        """These rows (INT64 numbers, in any order) as plain ones, one after the other; with `order` the places of their
-        entries in this form. No others are decoded."""
+        """Decode only these rows (INT64 numbers, in any order) to plain ones, concatenated; with `order` also the
+        positions of their entries in this layout."""
         some = picked.some_of(self, rows)
         ptr = picked.pointers(self, some)
         nvals = int(ptr[-1])
@@ -124,8 +124,8 @@ class Coded:
         return made, picked.moved(self, ptr, place, rows) if order else None
 
     def to_csr(self: Any, order: bool) -> tuple[Csr, Any]:
-        """The same entries with plain columns; order[e]: the place of entry e in this form, None where it is the same.
-        Peak memory: the result, the order, and 16 bytes per row."""
+        """The same entries with plain columns; order[e]: the position of entry e in this layout, None if it is the
+        same. Peak memory: the result, the order, and 16 bytes per row."""
         needed = rows_bytes(self.nrows, self.ncols, self.nvals) + 16 * self.nrows
         self.device.foresee(f"CSR of {self.nvals} entries", needed)
         ptr, col, places = self.decoded(order)
@@ -135,8 +135,8 @@ class Coded:
         return self.to_csr(order)
 
     def changed(self: Any, change: Callable[[Csr], tuple[Csr, Any]], order: bool) -> tuple[Any, Any]:
-        """What becomes of the rows, in this form again; order[e]: the place of its entry e in this form. Peak memory:
-        that of `to_csr`, of the change, and of `from_csr`."""
+        """Decode, apply `change` to the rows, and encode again; order[e]: the position of the result's entry e in this
+        layout. Peak memory: that of `to_csr`, of the change, and of `from_csr`."""
         rows, places = self.to_csr(order)
         rows, kept = change(rows)
         made, moved = self.from_csr(rows, None, order)
@@ -145,19 +145,20 @@ class Coded:
         return made, places
 
     def transpose(self, order: bool) -> tuple[Any, Any]:
-        """The form of the transpose; order[e]: the place of its entry e in this form."""
+        """The layout of the transpose; order[e]: the position of the result's entry e in this layout."""
         return self.changed(lambda rows: rows.transpose(order), order)
 
     def clip(self, region: Region, order: bool) -> tuple[Any, Any]:
-        """The entries in a region; order[e]: the place of its entry e in this form."""
+        """The entries in a region; order[e]: the position of the result's entry e in this layout."""
         return self.changed(lambda rows: rows.clip(region, order), order)
 
     def again(self: Any, rows: Csr) -> Any:
-        """These rows as such codes."""
+        """Encode these rows in the same format."""
         return self.from_csr(rows, None, False)[0]
 
     def filter(self: Any, keep: Any) -> tuple[Any, Any]:
-        """The entries for which `keep` (bools in entry order) is true, and what takes their values from these."""
+        """The entries for which `keep` (bools in entry order) is true, and the index that selects their values from
+        this layout's."""
         rows, places = self.to_csr(True)
         kept = keep if places is None else keep[places]
         made, moved = self.from_csr(rows.filter(kept)[0], None, True)
@@ -194,18 +195,18 @@ class Coded:
         return cls(device, nrows, ncols, heads, words, nvals)
 
     def check(self: Any) -> None:
-        """Also that it is the one way in which its entries are stored, so that no code says what it does not mean."""
+        """Also checks that the encoding is canonical: decoding and encoding again must give the same words."""
         check_blocks(self.device.xp, self.heads, self.words, self.nrows, self.in_word)
         self.check_codes()
         rows = self.to_csr(False)[0]
         rows.check()
         if not self.equals(self.again(rows)):
-            raise ValueError("words: expected what rows are encoded as")
+            raise ValueError("words: expected the canonical encoding of the rows")
 
-    # ---- how kernels get it ----
+    # ---- kernel arguments ----
 
     def places(self, ranked: bool) -> Any:
-        """Ranks as kernels take them: an array also where they do not read it."""
+        """Ranks as a kernel argument: a dummy array if the kernel does not read them."""
         return self.ranks() if ranked else dummy(self.device, "int32")
 
     def types(self, ranked: bool) -> Types:

@@ -1,4 +1,4 @@
-"""What is decided alike of rows as codes of various lengths (coded.py)."""
+"""Shared cost model of coded rows (coded.py)."""
 
 from __future__ import annotations
 
@@ -7,25 +7,23 @@ from typing import Any
 from .blocks import active_words, blocks_bytes
 from .choice import Format, Listing, Seen
 
-MOST = (1 << 31) - 1  # rows and columns: a row's first value is twice as far as its column is from the row
-EARLY = (
-    8  # times as much that one lane reads of rows that end at their first hit, and are seldom gone through, as of sums
-)
-ALPHA = 16  # a frontier with more than 1/16 of all words pulls, as of all entries in csr/choice.py
+MOST = (1 << 31) - 1  # rows and columns: a row's first value is twice the distance of its column from the row
+EARLY = 8  # one lane reads 8 times as much if rows may stop at their first hit as it reads for sums
+ALPHA = 16  # a frontier with more than 1/16 of all words pulls; csr/choice.py does the same with entries
 
-GRADED_FROM = 1 << 20  # entries; of fewer a launch takes as long (estimated)
+GRADED_FROM = 1 << 20  # entries; below this a launch takes as long (estimated)
 SHORT = 24
-WALKED = 4  # times as few words as entries are walked in a step
+WALKED = 4  # entries per word that an advance walks
 
 
 class CodedChoice(Format):
-    """Rows that can only be read from their beginnings."""
+    """Cost model of layouts whose rows can only be read from their beginning."""
 
     counts, nothing = "own", 0.0
     timed = False
     picks = True
     registered = "thin"
-    grades_masked = True  # lanes that share a row take three times as long (RMAT 20, half of the rows: 567 us, and 183)
+    grades_masked = True  # lanes sharing a row take 3x as long (RMAT 20, half of the rows: 567 us, and 183)
 
     def refusal(self, nrows: int, ncols: int) -> str:
         fits = max(nrows, ncols) <= MOST
@@ -44,18 +42,18 @@ class CodedChoice(Format):
         return 40 * seen.nrows
 
     def active(self, form: Any, bits: Any) -> int | None:
-        """On the CPU: a push goes along few rows, and the words before each are those of all."""
+        """CPU only: a push reads few rows, while computing the words before each row reads all of them."""
         return active_words(form, bits) if form.device.host_memory else None
 
     def is_graded(self, form: Any) -> bool:
         return bool(form.nvals >= GRADED_FROM)
 
     def fixed_width(self, form: Any) -> int:
-        """Of values: SHORT, where none has more bits, so that each has a code of one word at most; 0: any."""
+        """Bits per value: SHORT if no value has more bits, so that each code fits into one word; 0: any."""
         return SHORT if 2 * max(form.nrows, form.ncols) <= 1 << SHORT else 0
 
     def walked(self, entries: int) -> int:
-        """Words, of which each lane completes some entries, that are pushed one after the other."""
+        """Words that are pushed one after the other; each lane completes some entries of a word."""
         return max(1, entries // WALKED)
 
     def pull_threshold(self, form: Any) -> int:

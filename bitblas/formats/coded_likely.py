@@ -1,4 +1,4 @@
-"""Where a pull along rows of codes most likely finds an entry: in a column that many rows have (csr/likely.py)."""
+"""Hub columns of coded rows: the column of each row that a pull tries first (csr/likely.py)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .csr.likely import UNEVEN, bits_of
 
 
 def likely_variant(form: Any, lanes: int) -> Variant:
-    """The kernel that finds them. form: or its class."""
+    """The kernel that finds hub columns. form: a layout or its class."""
     return Variant(form.format.kernel("likely"), (), (("LANES", lanes),))
 
 
 def likely_of(form: Any, lanes: int, *given: Any) -> Any:
-    """Of each row of a square matrix the column whose own row has most words, NO_ENTRIES where it has none, and the
-    bits of the others; None where all rows have about as many.
+    """Hub columns of a square matrix: for each row the column whose own row has most words, NO_ENTRIES for an empty
+    row; and the bits of the other rows. None if all rows have similar lengths.
 
-    given: what the kernel takes besides. Held: 4 bytes and a bit a row. Peak memory: 12.
+    given: further kernel arguments. Kept: 4 bytes and a bit per row. Peak memory: 12 bytes per row.
     """
     if "likely" not in form.cache:
         found = None
@@ -37,7 +37,7 @@ def likely_of(form: Any, lanes: int, *given: Any) -> Any:
 
 
 def guesses_of(form: Any, read: bool, lanes: int, *given: Any) -> tuple[Any, ...]:
-    """The same as steps take it, and whether there is any."""
+    """The same as arguments of an advance, and whether there are any."""
     likely = likely_of(form, lanes, *given) if read else None
     none = dummy(form.device, "uint32"), dummy(form.device, "uint64")
     return *(none if likely is None else likely), np.int64(likely is not None)

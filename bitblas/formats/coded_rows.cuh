@@ -1,14 +1,15 @@
-// Rows of codes of various lengths (coded.py) as steps of loops push along them (see formats/csr/rows.cuh): with the marks
-// of long rows, by which their parts are found (marks.cu). Before it stands what a code says of itself: a parameter that it
-// has besides (OWN_TYPE OWN), walks of G lanes through all of row x and of 32 through part m of a long one (ROW_WALK,
-// PART_WALK), and for what a lane finds in a step of them each_found(of, reached), and some_found<N>(of, take), N at a time.
-#define IN_FLIGHT 0  // registers do not suffice to do something else between what is asked for and its use
+// Advance along coded rows (coded.py), with marks that cut long rows into parts (marks.cu).
+// See formats/csr/rows.cuh for the interface.
+// Include after the definitions of a code: an additional parameter (OWN_TYPE OWN); walks of G lanes through all of row
+// x (ROW_WALK) and of 32 lanes through part m of a long row (PART_WALK); and for what a lane finds on them
+// each_found(of, reached), and some_found<N>(of, take) for N at a time.
+#define IN_FLIGHT 0  // registers do not suffice to do other work while loads are in flight
 #define FORM()                                                                                                        \
   const i64 *heads, const u32 *words, const PLACE_T *value_ptr, i64 hubs, const i64 *hub, const i64 *first_mark,      \
     const i64 *mark, OWN_TYPE OWN
 #define FORM_OF() {heads, words, value_ptr, hubs, hub, first_mark, mark, OWN}
 
-// A row: its number, and where its codes stand.
+// A row: its number, and the position of its codes.
 struct Item {
   u32 unit;
   i64 begin, end;
@@ -28,9 +29,10 @@ struct Rows {
   }
   __device__ __forceinline__ Item item_at(u32 place) const { return item(place); }
   __device__ __forceinline__ i64 work_of(const Item& x) const { return words_of({x.begin, x.end}); }
-  __device__ __forceinline__ void ask(const Item&) const {}  // one number says where the next is: for new entries alone
+  __device__ __forceinline__ void ask(const Item&) const {}  // no prefetch: an item is loaded only for new entries
 
-  // More lanes than LANES share a long row: the first 32 decode it. reached(has, j, e) for one entry of each lane, or N.
+  // A long row is shared by more than LANES lanes; the first 32 decode it. reached(has, j, e) for one entry per lane,
+  // or N.
   template <int N = 1, class F>
   __device__ __forceinline__ void along(const Item& x, int lane, int stride, F reached) const {
     const i64 number = RANKED && x.begin < x.end ? (i64)value_ptr[x.unit] : 0;
@@ -42,7 +44,7 @@ struct Rows {
     if (!decodes) walk.stop();
     go<N>(walk, lane, reached);
   }
-  // The same for segment s of row i, a long one, by a warp.
+  // The same for segment s of the long row i, by a warp.
   template <int N, class F> __device__ __forceinline__ void along_segment(i64 i, u32 s, F reached) const {
     i64 low = 0, high = hubs;  // hub[low - 1] < i <= hub[high]
     while (low < high) {

@@ -1,16 +1,18 @@
-"""A file of named arrays that can be mapped into memory: what a saved Matrix lies in. No pickle, nothing is executed.
+"""Container file format: named arrays in one file that can be memory-mapped, used for saved matrices.
+
+It contains no pickle, and nothing in it is executed.
 
     64 bytes   magic, byte order mark, version, bytes of the file and of the text, number and checksum of the next two
     text       JSON: the sections; each has a name, facts, and the name, type and length of its arrays
     checksums  CRC-32 of each block of 16 MiB of each array, uint32
     arrays     one after the other, each at the next multiple of 64 bytes
 
-The head is these 64 bytes, the text and the checksums; its own checksum is looked at whenever a file is opened, as are
-all lengths. Where an array lies follows from the lengths, so that no two can overlap. Numbers have the byte order of
-the machine that wrote them; another one refuses the file.
+The header is these 64 bytes, the text and the checksums. Its own checksum and all lengths are verified whenever a file
+is opened. The position of an array follows from the lengths, so arrays cannot overlap. Numbers have the byte order of
+the machine that wrote the file; machines of the other byte order refuse it.
 
-CRC-32 is zlib's: it finds every change of up to 32 bits in a row, at 3.4 GB/s (measured, one core; Adler-32 is no
-faster, and weak on short blocks; a sum of words takes a ninth of the time, but is blind to words that change places).
+CRC-32 is zlib's: it detects every change of up to 32 consecutive bits, at 3.4 GB/s (measured, one core). Adler-32 is no
+faster and weak on short blocks. A sum of words takes a ninth of the time but does not detect swapped words.
 """
 
 from __future__ import annotations
@@ -35,19 +37,19 @@ from ..exceptions import InvalidValue
 
 MAGIC, MARK, VERSION = b"\x93bitblas", 0x01020304, 2
 HEAD = struct.Struct("=8sIIQQQI20x")
-BLOCK = 1 << 24  # bytes under one checksum, and of one copy
-ALIGN = 64  # a line of the cache
-WORKERS = min(4, os.cpu_count() or 1)  # threads for checksums, beside the one that writes or copies
+BLOCK = 1 << 24  # bytes per checksum, and per copy
+ALIGN = 64  # cache line
+WORKERS = min(4, os.cpu_count() or 1)  # checksum threads, in addition to the one that writes or copies
 TYPES = {t.np_type.name: t.np_type for t in dtypes.ALL}
-# Pages that nobody writes to are not reserved: a file may be larger than memory.
+# Do not reserve memory for unwritten pages: a file may be larger than memory.
 NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
-PRIVATE: dict[str, int] = {"access": mmap.ACCESS_COPY}  # Windows, where a file stays as it is while it is mapped
+PRIVATE: dict[str, int] = {"access": mmap.ACCESS_COPY}  # Windows, where a mapped file cannot change
 if hasattr(mmap, "MAP_PRIVATE"):
     PRIVATE = {"flags": mmap.MAP_PRIVATE | NORESERVE, "prot": mmap.PROT_READ | mmap.PROT_WRITE}
 
 
 class Section(NamedTuple):
-    """Named arrays and facts about them. required: a reader that does not know the name must refuse the file."""
+    """Named arrays and facts about them. required: readers that do not support the section must refuse the file."""
 
     name: str
     facts: dict[str, Any]
@@ -56,7 +58,7 @@ class Section(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where an array lies in a file: its type, its length, its first byte and the number of its first block."""
+    """Position of an array in a file: its type, length, first byte, and first block number."""
 
     dtype: Any
     length: int
@@ -117,8 +119,8 @@ def write(path: str | os.PathLike[str], sections: list[Section], device: Device)
 
 
 class Container:
-    """An open file: its sections, whose arrays are Places. Raises OSError; InvalidValue, with name and reason, for what
-    is no such file, is cut off or damaged, or says what cannot be."""
+    """An open file: its sections, whose arrays are Places. Raises OSError; InvalidValue, with name and reason, for
+    files that are of another kind, truncated, damaged or inconsistent."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = os.fspath(path)
@@ -129,37 +131,39 @@ class Container:
             if len(sums) != 4 * count:
                 raise self.fault(f"expected {count} checksums, got {len(sums) / 4:g}")
             self.sums = np.frombuffer(sums, np.uint32)
-            # Private and writable: NumPy then calls arrays writable, as all others, and kernels are not compiled again
-            # for read-only ones. Nothing writes to them; if anything did, the file would stay as it is.
+            # Private and writable, so that NumPy reports the arrays as writable and kernels are not compiled again for
+            # read-only ones. Nothing writes to them; a write would not change the file.
             self.map = mmap.mmap(stream.fileno(), 0, **PRIVATE)
 
     def fault(self, what: str) -> InvalidValue:
         return InvalidValue(f"{self.name}: {what}")
 
     def _head(self, stream: Any) -> tuple[bytes, bytes]:
-        """The text and the checksums of blocks, as bytes."""
+        """The text and the block checksums, as bytes."""
         first = stream.read(HEAD.size)
         if first[: len(MAGIC)] != MAGIC:
             raise self.fault(f"expected a matrix saved by bitblas, got a file that begins with {first[:8]!r}")
         if len(first) < HEAD.size:
-            raise self.fault(f"cut off: expected {HEAD.size} bytes of head, got {len(first)}")
+            raise self.fault(f"truncated: expected a header of {HEAD.size} bytes, got {len(first)}")
         _, mark, version, length, size, count, check = HEAD.unpack(first)
         if mark != MARK:
             swapped = mark == int.from_bytes(MARK.to_bytes(4, "big"), "little")
-            got = "that of a machine of the other byte order" if swapped else "damage"
+            got = "that of a machine of the other byte order" if swapped else "a damaged header"
             raise self.fault(f"expected a file of this machine's byte order, got {got}")
         if version != VERSION:
             raise self.fault(f"expected version {VERSION} of the format, got version {version}")
         if length != self.length:
-            raise self.fault(f"expected {length} bytes, as its head says, got {self.length}: it is cut off or damaged")
+            raise self.fault(
+                f"expected {length} bytes according to its header, got {self.length}: it is truncated or damaged"
+            )
         body = stream.read(size + 4 * count) if size + 4 * count <= self.length else b""
         blank = first[: HEAD.size - 24] + bytes(4) + first[HEAD.size - 20 :]
         if zlib.crc32(body, zlib.crc32(blank)) != check:
-            raise self.fault("its head is damaged: the checksum is another")
+            raise self.fault("its header is damaged: checksum mismatch")
         return body[:size], body[size:]
 
     def _described(self, text: bytes, end: int) -> tuple[list[Section], int]:
-        """The sections, and how many blocks their arrays have. end: of the head."""
+        """The sections, and the number of blocks of their arrays. end: of the header."""
         sections, block = [], 0
         try:
             for about in json.loads(text)["sections"]:
@@ -175,9 +179,9 @@ class Container:
                     end, block = begin + place.nbytes, block + -(-place.nbytes // BLOCK)
                 sections.append(Section(name, facts, places, required))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise self.fault(f"expected a description of arrays in its head, got {error or type(error)}") from None
+            raise self.fault(f"expected a description of arrays in its header, got {error or type(error)}") from None
         if end != self.length:
-            raise self.fault(f"expected {end} bytes, as the lengths of its arrays say, got {self.length}")
+            raise self.fault(f"expected {end} bytes according to the lengths of its arrays, got {self.length}")
         return sections, block
 
     @property
@@ -187,7 +191,7 @@ class Container:
 
     def load(self, section: Section, device: Device, verify: bool) -> dict[str, Any]:
         """The arrays of a section: on the CPU mapped from the file, on a GPU copied block by block, each block checked.
-        verify: check the blocks on the CPU too, which reads them all."""
+        verify: check the blocks on the CPU too, which reads all of them."""
         found = {}
         for name, place in section.arrays.items():
             data = np.frombuffer(self.map, np.uint8, place.nbytes, place.offset if place.nbytes else 0)
@@ -202,7 +206,7 @@ class Container:
         return found
 
     def _checked(self, section: Section, name: str, place: Place, data: Any) -> Iterator[tuple[int, int]]:
-        """The blocks of an array, one after the other, their checksums found by several threads."""
+        """The blocks of an array in order; several threads compute their checksums."""
         blocks = list(_blocks(place.nbytes))
         with ThreadPoolExecutor(WORKERS) as pool:
             sums = pool.map(lambda block: zlib.crc32(data[slice(*block)].data), blocks)
@@ -210,6 +214,6 @@ class Container:
                 if found != expected:
                     raise self.fault(
                         f"damaged: bytes {place.offset + a} to {place.offset + b} ({name} of section {section.name!r}) "
-                        "have another checksum"
+                        "do not match their checksum"
                     )
                 yield a, b

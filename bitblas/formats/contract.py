@@ -1,8 +1,8 @@
-"""What every stored form offers: the contract.
+"""Interface of a stored layout: the structure of one matrix as arrays on a device.
 
-A *form* is the structure of one matrix as arrays on a device (`Form`; format.py and call.py of its folder). A *format*
-is what all forms of one key share, such as "csr" or "b2sr8": what is decided about them (`choice.Format`). A form is
-structure, never arithmetic; every form converts through CSR, and gives back every matrix exactly.
+A *layout* is one matrix's structure (`Form`; format.py and call.py in its folder). A *format* is what all layouts with
+one key share, such as "csr" or "b2sr8" (`choice.Format`). A layout holds structure, never arithmetic. Every layout
+converts through CSR and represents every matrix exactly.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from .csr.format import Csr
     from .hubs import Hubs
 
-EVERYWHERE = 1 << 62  # a limit that no index reaches
-CSR = "csr"  # the plain form, in which entries come, and through which all others convert
+EVERYWHERE = 1 << 62  # larger than any index
+CSR = "csr"  # the plain format: input arrives in it, and all others convert through it
 
 Types = tuple[tuple[str, "DataType"], ...]
 
@@ -36,14 +36,14 @@ class Region(NamedTuple):
     diag_high: int = EVERYWHERE
 
     def covers(self, rows: Any, cols: Any) -> Any:
-        """Which of these places lie in it."""
+        """Which of these positions are in the region."""
         diag = cols - rows
         keep = (rows >= self.row_low) & (rows < self.row_high) & (cols >= self.col_low) & (cols < self.col_high)
         return keep & (diag >= self.diag_low) & (diag <= self.diag_high)
 
 
 class Later:
-    """A dict that is made when an object is first asked for it: statements make many that nobody asks for any."""
+    """A dict that is created on first access: operations create many objects that never need theirs."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -55,30 +55,30 @@ class Later:
 
 
 class Form(Protocol):
-    """What every stored form offers: the structure of a matrix as arrays on one device, immutable once made.
+    """A stored layout: the structure of a matrix as arrays on one device, immutable once built.
 
-    A unit is what kernels count: a row, or the `rows_per_unit` rows of a tile row. Unit u holds ptr[u] .. ptr[u + 1] of
-    whatever `col` lists: entries, or tiles.
+    A unit is what kernels iterate over: a row, or a tile row of `rows_per_unit` rows. Unit u holds the items ptr[u] ..
+    ptr[u + 1] of `col`: entries, or tiles.
     """
 
-    formats: ClassVar[tuple[Format, ...]]  # all that forms of this class may have
-    compact: bool  # asked for because it is small: as a primary form it keeps no other form beside it
+    formats: ClassVar[tuple[Format, ...]]  # all formats of this class
+    compact: bool  # chosen for size: when primary, no other layout is cached
     device: Device
     nrows: int
     ncols: int
 
-    # ---- format.py ----
+    # ---- arrays and conversions ----
 
     @property
     def format(self) -> Format: ...
 
     @property
     def key(self) -> str:
-        """That of its format."""
+        """The key of its format."""
 
     @property
     def cache(self) -> dict[Any, Any]:
-        """What is computed once per form: schedules of kernels, facts."""
+        """What is computed once per layout: kernel schedules, facts."""
 
     @property
     def nvals(self) -> int: ...
@@ -97,90 +97,91 @@ class Form(Protocol):
 
     @property
     def work(self) -> int:
-        """What the units hold in all: entries, or tiles."""
+        """Number of items in all units: entries, or tiles."""
 
     @property
     def nbytes(self) -> int:
-        """Bytes held on the device."""
+        """Bytes used on the device."""
 
     @classmethod
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Form, Any]:
-        """The form of these rows; with `order` also order[e], the place of entry e's value in them (None: they lie in
-        the same order)."""
+        """Build the layout from rows. With `order` also order[e], the position of entry e's value in `rows` (None: the
+        same order)."""
 
     def to_csr(self, order: bool) -> tuple[Csr, Any]:
-        """The same entries row by row; with `order` also order[e], the place of entry e's value in this form."""
+        """The same entries row by row; with `order` also order[e], the position of entry e's value in this layout."""
 
     def by_rows(self, order: bool) -> tuple[Any, Any]:
-        """The same in a form by rows, this one if it is one."""
+        """The same entries in a layout by rows: this one, if it is by rows."""
 
     def transpose(self, order: bool) -> tuple[Form, Any]:
-        """The form of the transpose; with `order` also the places of its values in this form."""
+        """The layout of the transpose; with `order` also the positions of its values in this layout."""
 
     def clip(self, region: Region, order: bool) -> tuple[Form, Any]:
-        """The entries in a region, in the same form; with `order` also the places of their values in this form."""
+        """The entries in a region, in the same format; with `order` also the positions of their values in this
+        layout."""
 
     def filter(self, keep: Any) -> tuple[Form, Any]:
-        """The entries for which `keep` (bools in entry order) is true, in the same form, and what takes their values
-        from those of this form: bools that keep some, or places."""
+        """The entries for which `keep` (bools in entry order) is true, in the same format, and an index that selects
+        their values from this layout's: bools, or positions."""
 
     def equals(self, other: Any) -> bool:
-        """Whether another of the same class holds the same entries."""
+        """Whether another layout of the same class has the same entries."""
 
     def coo(self) -> tuple[Any, Any]:
-        """Rows and columns (INT64) of the entries, in this form's order of entries."""
+        """Rows and columns (INT64) of the entries, in this layout's entry order."""
 
     def ranks(self) -> Any:
-        """Where the values of each item begin, made at first need; None where entries are the items."""
+        """The rank of each item's first entry, computed on first use; None if the items are the entries."""
 
     def is_symmetric(self) -> bool:
-        """Whether it, a square one, equals its transpose, which is not made for it; with a chance of 2^-64 to be wrong
-        where it does not."""
+        """Whether a square matrix equals its transpose, which is not built for this. A false positive has probability
+        2^-64."""
 
     def arrays(self) -> dict[str, Any]:
-        """The arrays that it is made of, by name: what is counted as its bytes, and saved. Not what can be computed
-        from them, such as ranks."""
+        """The arrays that define it, by name: they count as its bytes, and are saved. Derived arrays such as ranks are
+        excluded."""
 
     def numbers(self) -> dict[str, int]:
-        """The numbers that it is made of besides, nrows, ncols and nvals among them."""
+        """The integers that define it together with the arrays; includes nrows, ncols and nvals."""
 
     @classmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Form:
-        """The form of what `numbers` and `arrays` gave, as they came from a file. ValueError where they are others, or
-        types and lengths do not fit each other; contents are not looked at."""
+        """Rebuild the layout from `numbers` and `arrays` that came from a file. ValueError if names, types or lengths
+        do not match; contents are not checked."""
 
     def check(self) -> None:
-        """ValueError unless the arrays hold a sound form: whatever reads it then stays within it."""
+        """ValueError unless the arrays are a valid layout, which kernels can read without leaving it."""
 
     @classmethod
     def samples(cls) -> Iterator[Variant]:
-        """Kernels that it is built, cut and read with, as registry/ lists them."""
+        """Kernels that build, slice and read it, for registry/ to compile ahead of time."""
 
     def adopt(self, twin: Any) -> None:
-        """Take over what another build of the same form has computed besides, such as ranks."""
+        """Take over what another build of the same layout has computed in addition, such as ranks."""
 
-    # ---- call.py: how kernels get it ----
+    # ---- kernel arguments ----
 
     def types(self, ranked: bool) -> Types:
-        """The types of its index arrays, by the names that kernels give them (`Format.indices`)."""
+        """The types of its index arrays, under the names that kernels use (`Format.indices`)."""
 
     def unit_starts(self) -> tuple[Any, int]:
-        """Where what each unit holds begins, and the last one's ends; the numbers that a unit has there."""
+        """The array of unit starts, plus the end of the last unit; and how many numbers a unit has in it."""
 
     def unit_contents(self, ranked: bool) -> tuple[Any, ...]:
-        """What the units hold. ranked: with values, which are found by ranks."""
+        """The arrays of unit contents. ranked: with values, which are found by ranks."""
 
     def pushed(self, ranked: bool, longest: int) -> tuple[Any, ...]:
-        """What a step that pushes reads of the form, but for values: where units begin, and what else it needs, of long
-        rows in segments of `longest` too."""
+        """Arguments of an advance that pushes, except values: unit starts, contents, and the long rows in segments of
+        `longest`."""
 
     def pulled(self, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
-        """What a step that pulls reads of the form by rows of the result, but for values. read: False where it never
-        pulls, and nothing is made for that."""
+        """Arguments of an advance that pulls by rows of the result, except values. read: False if it never pulls; then
+        nothing is built for it."""
 
     def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
-        """The units of more than `longest` items, in segments of `part` (`longest`, unless given); None where there
-        are none. share: `Format.share`."""
+        """The units of more than `longest` items, in segments of `part` (default: `longest`); None if there are none.
+        share: `Format.share`."""
 
     def segments(self, longest: int) -> int:
-        """Segments that the long rows of a step have; 0 where they are not cut."""
+        """Number of segments of an advance's long rows; 0 if rows are not cut."""

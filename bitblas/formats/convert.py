@@ -1,4 +1,4 @@
-"""From one form of a structure to another, and from what a file holds to a form."""
+"""Convert between the layouts of a structure, and restore a layout from the arrays of a file."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ if TYPE_CHECKING:
 
 
 def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[Form, Any]:
-    """A form of the structure (or of its transpose); with `order`, where its values lie in the primary form."""
+    """A layout of the structure (or of its transpose); with `order`, the positions of its values in the primary
+    layout."""
     if transposed:
-        source = structure.form(key)  # transposed as it lies
+        source = structure.form(key)  # transpose within the format
         if structure.symmetric and not order:
-            return source, None  # an undirected graph is its own transpose: nothing more to make or to store
+            return source, None  # an undirected graph is its own transpose
         made, places = source.transpose(order)
         base = structure.order(key) if order else None
         if structure.symmetric:
             source.adopt(made)
             made = source
         return made, places if base is None or places is None else base[places]
-    from .catalog import class_of, format_of  # all forms: nobody converts while `import bitblas` runs
+    from .catalog import class_of, format_of  # imports every format; not needed while `import bitblas` runs
 
     rows, places = structure.primary.to_csr(order)
     made, moved = class_of(key).from_csr(rows, format_of(key).tile, order)
@@ -31,7 +32,7 @@ def convert(structure: Structure, key: str, *, transposed: bool, order: bool) ->
 
 
 def restored(device: Device, key: str, numbers: dict[str, int], arrays: dict[str, Any]) -> Form:
-    """A form of what its `numbers` and `arrays` gave; ValueError, KeyError where they do not fit."""
+    """Rebuild a layout from its `numbers` and `arrays`; ValueError or KeyError if they do not match."""
     from .catalog import class_of
 
     made = class_of(key).restored(device, numbers, arrays)

@@ -1,4 +1,4 @@
-# The words of each row of codes, the twin of extents.cu.
+# Words per coded row. CPU twin of extents.cu.
 # include: formats/blocks.cpu.py
 
 

@@ -1,4 +1,4 @@
-// The words of each row of codes, from its first unit on. One thread a row.
+// Words per coded row, counted from its first unit on. One thread per row.
 #include "formats/blocks.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -1,4 +1,4 @@
-"""Rows graded by their length (csr/grades.py, nib/grades.py, cgr/grades.py): what those of codes share."""
+"""Degree binning: what the schedules of csr/grades.py, nib/grades.py and cgr/grades.py share."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from .hubs import Hubs
 
 
 class Part(NamedTuple):
-    """Some rows of a form, and where their sums go."""
+    """A subset of a layout's rows, and the positions of their sums."""
 
     name: str
-    rows: Any  # bool, of each row
-    place: Any  # INT64, of each row
-    size: int  # places
+    rows: Any  # bool per row
+    place: Any  # INT64 per row
+    size: int  # number of positions
 
 
 def inside(length: Any, part: Part | None) -> Any:
-    """The entries of each row; none of those that are left out."""
+    """Entries per row; 0 for rows outside of `part`."""
     return length if part is None else length * part.rows
 
 
 def placed(xp: Any, length: Any, row: Any, hubs: Hubs | None, part: Part | None) -> tuple[Any, Any, Hubs | None]:
-    """Where the sums of pieces go, by their rows; the bits of all places that get one; the long rows, with theirs."""
+    """Positions of the sums of pieces, from their rows; the bits of all positions that get a sum; and the hubs with
+    these positions."""
     size = len(length)
     if part is not None:
         size, row = part.size, part.place[row]
@@ -36,5 +37,5 @@ def placed(xp: Any, length: Any, row: Any, hubs: Hubs | None, part: Part | None)
 
 
 def bits_of(xp: Any, count: int) -> Any:
-    """So many bits, all set."""
+    """A bitset of that many bits, all set."""
     return xp.full(max(1, -(-count // 64)), ~np.uint64(0), np.uint64)

@@ -1,21 +1,23 @@
-// t = A (+).(x) u for a full u, rows of codes graded by their length (nib/grades.py, cgr/grades.py): a lane decodes what it
-// has one after the other, so that nothing of a value goes from lane to lane, and lanes of a warp have about as much each.
-// What is dealt out, to a warp each, are runs of 32 lanes: first segments of long rows, whose sums go to `parts`, then rows,
-// the longest first. Blocks stay, RESIDENT of them on a multiprocessor, and hold u for columns below `hot` in shared memory.
-// A lane decodes AHEAD columns while what it asked for of u is on its way, and while a warp is at one run it asks for the
-// words of the next one, and where the one after that is.
-// RANKED: entries have values of their own, those of a lane one after the other, from `first` on; first[p] is the number of the
-// first entry of piece p.
-// MASKED: rows that the mask closes are passed over, and t has no bits there.
-// Before it stands, of a form: PIECES() and CODES(), parameters for where pieces are and for the codes, Pieces and PIECES_OF,
-// what these are for Lane: ask(pieces, grade, number, p) for its part of piece p, in run `number` of the grade,
-// open(pieces, words, log_lanes), before(log_lanes), the entries of the piece before the lane's own (RANKED), and
-// run(pieces, words, sums), which gives what it has to sums.each(left, next) and sums.range(from, length); all
-// lanes of a warp call these together.
+// Degree-binned pull along coded rows: t = A (+).(x) u for a full u (nib/grades.py, cgr/grades.py).
+// Each lane decodes its part of a row by itself, so lanes exchange nothing while decoding; the lanes of a warp have
+// parts of similar length.
+// Each warp takes runs of 32 lanes: first the segments of long rows, whose sums go to `parts`, then rows, the longest
+// first. Blocks are persistent, RESIDENT per multiprocessor, and keep u for columns below `hot` in shared memory. A
+// lane decodes AHEAD columns while its loads of u are in flight. A warp prefetches the words of its next run, and the
+// position of the one after that.
+// RANKED: entries have values of their own, contiguous per lane from `first` on; first[p] is the number of the first
+// entry of piece p. MASKED: rows that the mask excludes are skipped, and t gets no bits there.
+// Include after the layout's definitions: PIECES() and CODES(), kernel parameters for the pieces and the codes; Pieces
+// and PIECES_OF, which combine them for Lane; ask(pieces, grade, number, p), which loads the lane's part of piece p in
+// run `number` of the grade; open(pieces, words, log_lanes); before(log_lanes), the number of entries of the piece
+// before the lane's part (RANKED); and run(pieces, words, sums), which passes the decoded columns to sums.each(left,
+// next) and sums.range(from, length). All lanes of a warp call these together.
+// Arguments: the schedule (run, piece, segments, row, PIECES()), CODES(), `first`, values a_*, the vector u_*, `hot`,
+// and the output: `reached` has the bits of t, `parts` gets the sums of segments.
 #include "kernels/product.cuh"
 #include "kernels/values.cuh"
-#define AHEAD (RANKED && sizeof(A_T) + sizeof(U_T) > 8 ? UNROLL / 2 : UNROLL)  // else registers would be spilled
-#define LONG 64  // columns of a range that the lanes of a warp share
+#define AHEAD (RANKED && sizeof(A_T) + sizeof(U_T) > 8 ? UNROLL / 2 : UNROLL)  // otherwise registers would be spilled
+#define LONG 64  // columns of a range from which on the lanes of a warp share it
 #if MASKED
 #define MASK() , const u64 *mask, i64 mask_stride, u64 mask_invert
 #else
@@ -29,14 +31,14 @@ struct Run {
   Lane lane;
 };
 
-// What a lane sums up.
+// The sum of a lane, and its operands.
 struct Sums {
-  const U_T *u_val, *here;  // here: of columns below `hot`
+  const U_T *u_val, *here;  // here: shared memory, for columns below `hot`
   U_T u_iso;
   i64 u_stride;
   u32 hot;
   Values values;
-  PLACE_T entry;  // the next one
+  PLACE_T entry;  // number of the next entry
   Z_T sum;
 
   __device__ __forceinline__ U_T value_at(u32 j) const {
@@ -45,14 +47,14 @@ struct Sums {
 #endif
     return load<U_T>(u_val, u_iso, u_stride, j);
   }
-  // What an entry is multiplied with, of entry + i.
+  // The matrix value of entry + i.
   __device__ __forceinline__ A_T weight(int i) const { return RANKED ? values[(i64)(entry + i)] : values.one; }
   __device__ __forceinline__ void take(A_T a, U_T x, u32 j) { sum = add(sum, mul(a, x, 0, j)); }
-  // Columns next(), `left` of them.
+  // Add columns next(), `left` of them.
   template <class Next> __device__ __forceinline__ void each(u32 left, Next next) {
     U_T x[AHEAD];
     A_T a[AHEAD];
-    u32 asked = 0, j_of[AHEAD];  // so many of x
+    u32 asked = 0, j_of[AHEAD];  // loads in flight
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) x[i] = U_T(), j_of[i] = 0, a[i] = values.one;
     if (__all_sync(ALL_LANES, left >= AHEAD)) {
@@ -74,7 +76,7 @@ struct Sums {
         entry += AHEAD;
       }
     }
-    while (__any_sync(ALL_LANES, left)) {  // some lanes have less than others
+    while (__any_sync(ALL_LANES, left)) {  // lanes have different numbers of columns
       u32 j[AHEAD];
 #pragma unroll
       for (int i = 0; i < AHEAD; ++i) j[i] = i < left ? next() : 0;
@@ -90,7 +92,8 @@ struct Sums {
     }
     take_asked(a, x, j_of, asked);
   }
-  // Columns from `from` on; of long ranges all lanes of the warp take a share, in an order that their length tells.
+  // Add `length` columns from `from` on. Long ranges are shared by all lanes of the warp, in an order that depends only
+  // on the length.
   __device__ __forceinline__ void range(u32 from, u32 length) {
     const u32 lane = threadIdx.x & 31, whole = length;
     for (u32 longs = __ballot_sync(ALL_LANES, length >= LONG); longs; longs &= longs - 1) {

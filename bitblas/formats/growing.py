@@ -1,4 +1,7 @@
-"""Forms that are made of rows that come band after band, so that the plain columns of all never lie side by side."""
+"""Incremental builders: layouts built from bands of rows.
+
+The plain columns of the whole matrix are never in memory at once.
+"""
 
 from __future__ import annotations
 
@@ -12,32 +15,31 @@ from .nib.growing import GrowingNibbles
 
 
 class Growing(Protocol):
-    """What takes rows in ascending order: of `entries` that are to come, those that fall together counted as often as
-    they come."""
+    """Builder that takes rows in ascending order. entries: the number of entries to come, duplicates included."""
 
-    bands: bool  # whether it takes less than plain columns do, so that bands pay
-    together: int  # rows that no band parts
-    guesses: bool  # whether it is known only at the end how much room it takes
+    bands: bool  # whether it is smaller than plain columns, so that bands pay off
+    together: int  # rows that must be in the same band
+    guesses: bool  # whether its final size is only known at the end
 
     def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None: ...
 
     @staticmethod
     def least_bytes(nrows: int, ncols: int, entries: int) -> int:
-        """Bytes that it takes, of which it is known at the beginning that they are not less."""
+        """A lower bound of its size in bytes, known in advance."""
 
     def expect(self, ptr: Any, col: Any, given: Any, rows: Any) -> None:
-        """Some groups of rows tell of all: pointers as `append` takes them; columns by how far they are from the row
-        itself, where that has the number that it has here; the entries that were given in each, and in each of all."""
+        """Estimate the final size from sampled groups of rows: pointers as in `append`; columns as if each row had the
+        number it has here; the number of given entries in each of these rows, and in each row of all."""
 
     def room(self, entries: int) -> Any:
-        """Where the columns of the next rows may stand until they are sorted."""
+        """Memory for the columns of the next rows until they are sorted."""
 
     def append(self, ptr: Any, col: Any, given: int) -> None:
-        """The next rows, INT64 pointers from 0 and ascending columns, which stand in what `room` gave; of so many
-        entries as were given."""
+        """Append rows: INT64 pointers from 0, ascending columns in the memory that `room` returned; given: number of
+        entries before duplicates were combined."""
 
     def finish(self) -> Any:
-        """The form of all rows that came."""
+        """The layout of all appended rows."""
 
 
 GROWING: dict[str, type[Growing]] = {CSR: GrowingRows, "mplg": GrowingPacked, "nib": GrowingNibbles}

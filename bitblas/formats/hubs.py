@@ -1,4 +1,7 @@
-"""Rows (tile rows) that are too long for one group of lanes of a GPU, cut into segments. Computed once per form."""
+"""Long rows (hubs): rows or tile rows too long for one group of GPU lanes, cut into segments.
+
+Computed once per layout.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,11 @@ import numpy as np
 
 
 class Hubs(NamedTuple):
-    """Rows (or tile rows) too long for one group of lanes, cut into segments: rows of a launch of their own."""
+    """Rows (or tile rows) too long for one group of lanes, cut into segments that are processed as rows of a separate
+    launch."""
 
     rows: Any
-    first: Any  # segments of hub h: first[h] .. first[h + 1]
+    first: Any  # hub h has the segments first[h] .. first[h + 1]
     begin: Any
     end: Any
     row_of: Any
@@ -30,8 +34,9 @@ def longest_unit(form: Any) -> int:
 
 
 def cut(xp: Any, work: Any, longest: int, part: int, limits: Callable[[Any, Any, Any, Any], Any]) -> Hubs | None:
-    """The units of more work than `longest` in segments of `part`; None where there are none. limits: where segments
-    begin and end, by hub, number in it, segments of it, and the rows of the hubs."""
+    """Cut the units with more work than `longest` into segments of `part`; None if there are none. limits: function
+    that returns the begin and end of segments, from their hub, number within it, the hub's segment count, and the rows
+    of the hubs."""
     rows = xp.flatnonzero(work > longest)
     if not len(rows):
         return None
@@ -45,8 +50,8 @@ def cut(xp: Any, work: Any, longest: int, part: int, limits: Callable[[Any, Any,
 
 
 def hubs_of(form: Any, longest: int, part: int | None = None) -> Hubs | None:
-    """The rows of a form with more than `longest` entries (or tiles), None where there are none, in segments of `part`
-    (`longest`, unless given)."""
+    """The rows of a layout with more than `longest` entries (or tiles), in segments of `part` (default: `longest`);
+    None if there are none."""
     size = part or longest
 
     def limits(rows: Any, hub: Any, number: Any, count: Any) -> tuple[Any, Any]:

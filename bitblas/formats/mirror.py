@@ -1,5 +1,8 @@
-"""Whether a matrix equals its transpose, without making that: each entry has its mirror image where numbers made of the
-places of all entries, and of their mirror images, have the same sum (kernels/scramble.cuh)."""
+"""Symmetry test without building the transpose.
+
+Every entry has its mirror image if hashes of all entries' positions and of their mirror images have the same sum
+(kernels/scramble.cuh).
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,19 @@ from semirings.dtypes import lookup_dtype
 from ..device import Device
 from ..kernels.prologue import Variant
 
-CHUNK = {"csr": 1 << 12, "b2sr": 1 << 9}  # entries, tiles: a warp's work, whose sum is one number
-PARALLEL = 1 << 16  # entries from which on the CPU shares the work
+CHUNK = {"csr": 1 << 12, "b2sr": 1 << 9}  # entries or tiles per warp, which writes one sum
+PARALLEL = 1 << 16  # entries from which on the CPU uses several threads
 
 
 def is_symmetric(
     device: Device, family: str, constants: tuple[tuple[str, int], ...], items: int, nvals: int, ptr: Any, col: Any,
     col_type: Any, units: int, *more: Any,
 ) -> bool:  # fmt: skip
-    """family: whose kernel it is, and what `items` are. units, ptr, col: as kernels take them, and the type of column
-    numbers; more: what comes after them. One pass. Peak memory: 8 bytes for each CHUNK items."""
+    """Whether a structure equals its transpose, in one pass.
+
+    family: the folder of the kernel, which determines what `items` are (entries or tiles). units, ptr, col: kernel
+    arguments; col_type: type of column numbers; more: further arguments. Peak memory: 8 bytes per CHUNK items.
+    """
     chunk = CHUNK[family]
     n = -(-items // chunk)
     sums = device.xp.zeros(max(1, n), "uint64")

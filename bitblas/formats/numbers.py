@@ -1,5 +1,4 @@
-"""Ascending lists of numbers (INT64), each once: positions of a sparse vector, rows and columns of a hypersparse
-matrix."""
+"""Sorted lists of distinct numbers (INT64): positions of a sparse vector, rows and columns of a hypersparse matrix."""
 
 from __future__ import annotations
 
@@ -9,14 +8,14 @@ import numpy as np
 
 
 def union(xp: Any, a: Any, b: Any) -> Any:
-    """The numbers in either list; one of the two itself, where it has them all because they are the same."""
+    """The union of two lists; returns one of them unchanged if both are equal or the other is empty."""
     if a is b or not len(b) or (len(a) == len(b) and bool((a == b).all())):
         return a
     return xp.union1d(a, b) if len(a) else b
 
 
 def placed(xp: Any, index: Any, wanted: Any) -> tuple[Any, Any]:
-    """For each wanted number its place in a list (some place, if it is not there), and whether it is there."""
+    """The position of each wanted number in a list (arbitrary if missing), and whether it is there."""
     if not len(index):
         return xp.zeros(len(wanted), np.int64), xp.zeros(len(wanted), bool)
     place = xp.searchsorted(index, wanted)
@@ -25,7 +24,7 @@ def placed(xp: Any, index: Any, wanted: Any) -> tuple[Any, Any]:
 
 
 def within(index: Any, region: range) -> tuple[Any, Any]:
-    """The numbers in a region by their places there, ascending; and their places in the list."""
+    """The numbers inside a range, as ascending offsets into it, and their positions in the list."""
     rank, up = index - region.start, region.step > 0
     rank = rank if up else rank[::-1]
     inside = (rank % region.step == 0) & (rank // region.step >= 0) & (rank // region.step < len(region))

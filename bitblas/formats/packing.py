@@ -1,7 +1,7 @@
-"""Arrays of non-negative integers with as many bits for each as the largest needs (kernels/packed.cuh).
+"""Bit packing: arrays of non-negative integers with as many bits as the largest needs (kernels/packed.cuh).
 
-The string of the MPLG paper: number k of `width` bits (1 to 32) occupies bits [k * width, (k + 1) * width) of 32-bit
-words, little-endian, plus one pad word so that a funnel shift may always read two.
+The string of the MPLG paper: number k of `width` bits (1 to 32) occupies bits [k * width, (k + 1) * width) of
+little-endian 32-bit words. One padding word follows, so that a funnel shift can always read two.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from semirings.dtypes import DataType, lookup_dtype
 from ..device import Device
 from ..kernels.prologue import Variant
 
-MOST_BITS = 32  # of a number
-PARALLEL_NUMBERS = 1 << 16  # below this a parallel launch on the CPU costs more than it saves (estimated)
+MOST_BITS = 32  # per number
+PARALLEL_NUMBERS = 1 << 16  # below this a parallel launch on the CPU does not pay off (estimated)
 
 
 @functools.lru_cache(256)
 def width_of(limit: int) -> int:
-    """Bits for the numbers below `limit`: max(1, bit_length(limit - 1)). ValueError above 2**32."""
+    """Bits needed for the numbers below `limit`: max(1, bit_length(limit - 1)). ValueError above 2**32."""
     width = max(1, int(limit - 1).bit_length())
     if width > MOST_BITS:
         raise ValueError(f"limit: packed numbers have at most {MOST_BITS} bits, {limit - 1} needs {width}")
@@ -30,35 +30,35 @@ def width_of(limit: int) -> int:
 
 
 def packed_words(size: int, width: int) -> int:
-    """32-bit words of `size` packed numbers, the pad word included."""
+    """32-bit words of `size` packed numbers, including the padding word."""
     return -(-size * width // 32) + 1
 
 
 def narrow_variant(number: DataType, gather: bool = False) -> Variant:
-    """The kernel that packs numbers of that type, or packed numbers at places of that type."""
+    """The kernel that packs numbers of that type; gather: numbers of a packed string, at positions of that type."""
     return Variant("kernels/narrow", (("NUMBER", number),), (("LANES", 1), ("GATHER", int(gather))))
 
 
 def widen_variant(number: DataType, places: bool = False) -> Variant:
-    """The kernel that makes an array of that type of packed numbers; places: of those at some places."""
+    """The kernel that unpacks numbers to an array of that type; places: only those at given positions."""
     return Variant("kernels/widen", (("NUMBER", number),), (("LANES", 1), ("PLACES", int(places))))
 
 
 def pack(device: Device, numbers: Any, width: int, base: np.generic | None = None) -> Any:
-    """What numbers have above `base` (None: 0), below 2**width, as a packed string: uint32 of shape
-    (packed_words(len(numbers), width),). The numbers are integers, of any type."""
+    """Pack integers of any type, after subtracting `base` (None: 0), into `width` bits each. Returns uint32 of shape
+    (packed_words(len(numbers), width),)."""
     string = device.xp.empty(packed_words(len(numbers), width), np.uint32)
     pack_into(device, numbers, width, string, base)
     return string
 
 
 def pack_into(device: Device, numbers: Any, width: int, string: Any, base: np.generic | None = None) -> None:
-    """The same into words that are there; bits beyond those of the numbers become zero."""
+    """Pack into existing words; bits beyond the last number become zero."""
     _narrow(device, numbers, width, string, numbers.dtype.type(0) if base is None else base, None)
 
 
 def gather(device: Device, source: Any, places: Any, width: int) -> Any:
-    """The numbers of a packed string at these places (INT32 or INT64), packed alike."""
+    """The numbers of a packed string at these positions (INT32 or INT64), as a packed string of the same width."""
     string = device.xp.empty(packed_words(len(places), width), np.uint32)
     _narrow(device, places, width, string, places.dtype.type(0), source)
     return string
@@ -77,14 +77,14 @@ def _narrow(device: Device, numbers: Any, width: int, string: Any, base: Any, so
 def unpack(
     device: Device, string: Any, size: int, width: int, dtype: Any, *, first: int = 0, base: np.generic | None = None
 ) -> Any:
-    """Of the first `size` numbers of a packed string those from `first` on, as an array of that type; above `base`."""
-    skipped = first // 32  # times 32 numbers, which end with a word
+    """Numbers first .. size of a packed string, plus `base`, as an array of type `dtype`."""
+    skipped = first // 32  # groups of 32 numbers, which end at a word boundary
     size, first = size - 32 * skipped, first % 32
     return _widened(device, string[skipped * width :], size, width, dtype, None, base)[first:]
 
 
 def unpack_at(device: Device, string: Any, places: Any, width: int, dtype: Any, base: np.generic | None = None) -> Any:
-    """The numbers of a packed string at these places (INT64), as an array of that type; above `base`."""
+    """The numbers of a packed string at these positions (INT64), plus `base`, as an array of type `dtype`."""
     return _widened(device, string, len(places), width, dtype, places, base)
 
 

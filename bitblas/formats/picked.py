@@ -1,4 +1,4 @@
-"""Rows of codes as plain rows (coded.py): all, or those that are asked for, without the others."""
+"""Decode coded rows (coded.py) to plain rows: all of them, or only those requested."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .csr.format import PARALLEL_ENTRIES, numbers_of
 
 
 class Some(NamedTuple):
-    """Rows that are decoded, as kernels take them."""
+    """Rows to decode, as kernel arguments."""
 
     size: int
-    rows: Any  # their numbers, INT64, read where `stride` is 1; else they are all
+    rows: Any  # row numbers, INT64, read if `stride` is 1; otherwise all rows
     stride: int
     bounds: Any  # parallel ranges on the CPU
 
@@ -29,7 +29,8 @@ def some_of(form: Any, rows: Any) -> Some:
 
 
 def pointers(form: Any, some: Some) -> Any:
-    """The number of the first entry of each of these rows, and of all. Peak memory: the result, and 8 bytes a row."""
+    """The number of the first entry of each of these rows, and the total. Peak memory: the result, and 8 bytes per
+    row."""
     xp = form.device.xp
     ptr, counts = xp.zeros(some.size + 1, np.int64), xp.zeros(max(1, some.size), np.int64)
     form.decode(0, counts, dummy(form.device, "int32"), None, some)
@@ -38,8 +39,8 @@ def pointers(form: Any, some: Some) -> Any:
 
 
 def decoded(form: Any, ptr: Any, order: bool, some: Some) -> tuple[Any, Any]:
-    """The columns of these rows, whose pointers are given, and where each entry would stand among them if they lay as
-    the form has them; None: where it stands."""
+    """The columns of these rows, whose pointers are given; and the position of each entry among them in the layout's
+    own order (None: the same order)."""
     xp, nvals = form.device.xp, int(ptr[-1])
     col = xp.empty(max(1, nvals), np.int32)
     place = xp.empty(max(1, nvals), np.int64) if order and not form.in_order else None
@@ -48,7 +49,8 @@ def decoded(form: Any, ptr: Any, order: bool, some: Some) -> tuple[Any, Any]:
 
 
 def moved(form: Any, ptr: Any, place: Any, rows: Any) -> Any:
-    """Where in the form the entries of these rows stand, of which `decoded` said where they stand among them."""
+    """The positions in the layout of the entries of these rows, from the positions among them that `decoded`
+    returned."""
     xp, nvals = form.device.xp, int(ptr[-1])
     owner = numbers_of(ptr, nvals, form.device)
     apart = form.ranks()[rows] - ptr[:-1]

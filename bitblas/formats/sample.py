@@ -1,11 +1,10 @@
-"""One look at a matrix by rows, from which the plan and formats estimate what they do not count: by one kernel, and one
-wait for what it writes.
+"""Sample a matrix to estimate tile counts, compressed sizes and search depth. One kernel, one synchronization.
 
-Some entries, evenly spaced but for chance (one of each SAMPLES-th of all), tell how full the tiles are in which they
-lie: an entry of a tile with f entries stands for 1 / f of it, so that tiles = entries * the mean of 1 / f over the
-sample. The standard deviation of that mean is at most 0.5 / sqrt(SAMPLES). (The B2SR paper, Algorithm 1, counts tiles
-in blocks of rows, which costs more for the same error.) Row pointers are all looked at. A few balls, the vertices
-within so many edges of one, tell how many levels a search has.
+Evenly spaced entries with a random offset (one per SAMPLES-th of all) estimate the fill of tiles: an entry of a tile
+with f entries represents 1 / f of it, so tiles = entries * the mean of 1 / f over the sample. The standard deviation of
+that mean is at most 0.5 / sqrt(SAMPLES). (The B2SR paper, Algorithm 1, counts tiles in blocks of rows, which costs more
+for the same error.) All row pointers are read. A few balls, the vertices within a number of edges of one vertex,
+estimate the number of levels of a search.
 """
 
 from __future__ import annotations
@@ -22,34 +21,36 @@ from semirings.dtypes import DataType
 from ..device.readback import Readback
 from ..kernels.prologue import Variant
 
-SIZES = (4, 8, 16, 32, 64)  # edges of the tiles that are told of
-SAMPLES = 1 << 11  # entries that are looked at; all, where there are no more
-BALLS, HOPS = 8, 8  # balls, and edges to those of their vertices that are farthest
-TABLE = 1 << 15  # bytes of the table of a ball's vertices: in the shared memory of every GPU, with what else it takes
-RANGES = 256  # of rows, whose pointers a block looks at
-HEAD = 32  # entries of a row that a GPU fetches with the first one: a line of 128 bytes
-# What the kernel writes: types, first bytes, numbers. Of balls the sizes; of ranges of rows how many entries are among
-# the first HEAD of their rows, and the longest row; of entries the fill of their tiles, the bits of their columns and
-# of their gaps, and whether they are in intervals.
+SIZES = (4, 8, 16, 32, 64)  # tile sizes for which the fill is estimated
+SAMPLES = 1 << 11  # sampled entries; all, if there are fewer
+BALLS, HOPS = 8, 8  # number of balls, and their radius in edges
+TABLE = 1 << 15  # bytes of the hash table of a ball's vertices; fits the shared memory of every GPU
+RANGES = 256  # ranges of rows, one block each
+HEAD = 32  # entries of a row that a GPU fetches together with the first: a line of 128 bytes
+# Output of the kernel: type, byte offset and count of each part. Balls: sizes. Ranges of rows: entries among the first
+# HEAD of their rows, and the longest row. Entries: fill of their tiles; bits of the column and of the gap, and interval
+# flags.
 PARTS = (
     (np.dtype(np.int64), 0, BALLS * (HOPS + 1)),
     (np.dtype(np.int64), 8 * BALLS * (HOPS + 1), 2 * RANGES),
     (np.dtype(np.uint16), 8 * BALLS * (HOPS + 1) + 16 * RANGES, 6 * SAMPLES),
 )
 BYTES = 8 * BALLS * (HOPS + 1) + 16 * RANGES + 12 * SAMPLES
-# Entries of 64 rows up to which a CPU goes through all of them for a sample, without a search in each row.
+# Entries of 64 rows up to which a CPU scans all of them for a sample instead of searching in each row.
 DENSE = 1 << 13
-PARALLEL = 1 << 13  # rows from which on a CPU shares the work
-_UNIT = 8  # samples of a unit of the kernel
+PARALLEL = 1 << 13  # rows from which on the CPU uses several threads
+_UNIT = 8  # samples per unit of the kernel
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sample:
-    """Some entries of a matrix, each of which stands for `each` entries. fills: for each edge of tiles (SIZES) the
-    entries of the tile in which each lies (uint16). bits: those of the number of its
-    column (uint16); 0 of column 0. gaps: those of how far it is from the one before it in its row, less 1; of the first
-    of a row, of how far it is from the diagonal, twice (uint16). runs: 1 in four or more consecutive columns of its
-    row, 2 where it is the first of them, else 0 (uint16)."""
+    """Sampled entries of a matrix, each of which represents `each` entries.
+
+    fills: for each tile size (SIZES) the number of entries in the tile of each sampled entry (uint16). bits: bit length
+    of its column; 0 for column 0 (uint16). gaps: bit length of its gap from the previous entry of its row, less 1; for
+    the first entry of a row, of twice its distance from the diagonal (uint16). runs: 1 if the entry is in four or more
+    consecutive columns of its row, 2 if it is the first of them, else 0 (uint16).
+    """
 
     fills: Any
     bits: Any
@@ -61,22 +62,22 @@ class Sample:
 
     @cached_property
     def below(self) -> list[float]:
-        """The entries in columns below 1, 2, 4, .. up to the first power of two that all are below, estimated."""
+        """Estimated entries in columns below 1, 2, 4, .. up to the first power of two above all columns."""
         found = np.bincount(self.bits, minlength=(self.ncols - 1).bit_length() + 1)
         return list((self.each * found).cumsum().tolist())
 
     @cached_property
     def share(self) -> Any:
-        """Of how many tiles of each edge each is one."""
+        """For each tile size, the number of tiles that a sampled entry represents."""
         return self.each / self.fills
 
     @cached_property
     def tiles(self) -> list[float]:
-        """The tiles of each edge."""
+        """Estimated number of tiles of each size."""
         return list(self.share.sum(axis=1).tolist())
 
     def sums(self) -> tuple[dict[int, float], dict[int, float]]:
-        """By the edge of tiles how many there are, and the standard errors: 0 where all entries were looked at."""
+        """Estimated number of tiles by tile size, and the standard errors; 0 if all entries were sampled."""
         share, found, size = self.share, np.array(self.tiles), len(self.bits)
         errors = np.zeros(len(SIZES))
         if self.each > 1:
@@ -85,8 +86,9 @@ class Sample:
 
 
 class Look(NamedTuple):
-    """What one look finds. heads: entries among the first 32 of their rows. longest: those of the longest row. balls:
-    for each ball (of a square matrix) the vertices within 0, 1, 2, .. edges; 0 where it grew too large to tell."""
+    """Result of sampling a matrix. heads: entries among the first 32 of their rows. longest: length of the longest row.
+    balls: for each ball (square matrices only) the number of vertices within 0, 1, 2, .. edges; 0 where it became too
+    large."""
 
     sample: Sample
     heads: int
@@ -103,7 +105,7 @@ def look_variant(ptr: DataType, col: DataType, packed: int) -> Variant:
 
 
 def look(rows: Any) -> Look:
-    """One look at a form by rows that has entries."""
+    """Sample a layout by rows that has entries."""
     device, nrows, nvals = rows.device, rows.nrows, rows.nvals
     balls, samples, ranges = BALLS * (nrows == rows.ncols), min(SAMPLES, nvals), min(RANGES, nrows)
     (_, ptr), (_, col) = rows.types(False)

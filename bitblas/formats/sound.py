@@ -1,4 +1,7 @@
-"""What is asked of the arrays of a form: of one that comes from outside, where ValueError says what is wrong."""
+"""Validation of layout arrays that come from outside.
+
+Each check raises ValueError with the argument, what is expected, and what was given.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ INDEX = (np.int32, np.int64)
 
 
 def expect(arrays: dict[str, Any], **wanted: tuple[Any, int]) -> list[Any]:
-    """These arrays and no others, each one-dimensional, of one of the types and of the length given."""
+    """The named arrays in order. ValueError unless exactly these are given, one-dimensional, with a permitted type and
+    the expected length."""
     if set(arrays) != set(wanted):
         raise ValueError(f"arrays: expected {', '.join(wanted)}, got {', '.join(arrays) or 'none'}")
     for name, (types, length) in wanted.items():
@@ -26,7 +30,7 @@ def expect(arrays: dict[str, Any], **wanted: tuple[Any, int]) -> list[Any]:
 
 
 def counts(numbers: dict[str, int], *wanted: str) -> list[int]:
-    """These numbers and no others, from 0 to 2**60."""
+    """The named numbers in order. ValueError unless exactly these are given, integers from 0 to 2**60."""
     if set(numbers) != set(wanted):
         raise ValueError(f"numbers: expected {', '.join(wanted)}, got {', '.join(numbers) or 'none'}")
     for name, value in numbers.items():
@@ -36,7 +40,7 @@ def counts(numbers: dict[str, int], *wanted: str) -> list[int]:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two forms of one class hold the same entries; the host waits once."""
+    """Whether two layouts of one class have the same entries. One synchronization."""
     pairs = [(x, b.arrays()[name]) for name, x in a.arrays().items()]
     if a.numbers() != b.numbers() or any(x.shape != y.shape for x, y in pairs):
         return False
@@ -44,24 +48,25 @@ def same(a: Any, b: Any) -> bool:
 
 
 def check_pointers(ptr: Any, count: int) -> None:
-    """Pointers from 0 to `count` that do not fall."""
+    """ValueError unless pointers go from 0 to `count` without decreasing."""
     if not (bool((ptr[:1] == 0).all() & (ptr[-1:] == count).all()) and bool((ptr[1:] >= ptr[:-1]).all())):
-        raise ValueError(f"ptr: expected numbers from 0 to {count} that do not fall")
+        raise ValueError(f"ptr: expected numbers from 0 to {count} that do not decrease")
 
 
 def check_rows(xp: Any, ptr: Any, col: Any, count: int, limit: int) -> None:
-    """Pointers from 0 to `count` that do not fall; `col` ascends between them, from 0 to below `limit`."""
+    """ValueError unless pointers go from 0 to `count` without decreasing, and `col` ascends between them, from 0 to
+    below `limit`."""
     check_pointers(ptr, count)
     check_columns(xp, ptr, lambda low, high: col[low:high], [0, count], limit)
 
 
 def check_columns(xp: Any, ptr: Any, columns: Callable[[int, int], Any], limits: list[int], limit: int) -> None:
-    """Columns ascend between sound pointers, from 0 to below `limit`; `columns` gives those of entries low .. high, and
-    is asked from each of `limits` to the next."""
+    """ValueError unless columns ascend within each row, from 0 to below `limit`. `columns` returns those of entries low
+    .. high, and is called for each interval of `limits`. Pointers must have been checked."""
     first = xp.zeros(limits[-1] + 1, bool)
-    first[ptr] = True  # the first of a row comes after nothing
+    first[ptr] = True  # the first entry of a row has no predecessor
     for low, high in itertools.pairwise(limits):
-        low = max(0, low - 1)  # with the one before
+        low = max(0, low - 1)  # include the previous entry
         some = columns(low, high)
         if not len(some):
             continue

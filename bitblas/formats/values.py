@@ -1,7 +1,7 @@
-"""The values of a matrix in as many bits as they need: frame of reference, value = base + number.
+"""Frame-of-reference compression of matrix values: value = base + a packed number of few bits.
 
-Any values that are integers of a range below 2**32 can be packed so, floats too: -0.0, fractions, infinities and NaN
-are none. (Zukowski et al., Super-Scalar RAM-CPU Cache Compression, ICDE 2006; the string is that of packing.py.)
+Any values that are integers within a range below 2**32 can be packed, floats too, except -0.0, fractions, infinities
+and NaN. (Zukowski et al., Super-Scalar RAM-CPU Cache Compression, ICDE 2006; the packed string is that of packing.py.)
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from semirings.dtypes import BOOL, DataType
 from ..device import Device
 from . import packing
 
-EXACT = 1 << 53  # floats of larger magnitude are left alone: up to here FP64 holds every integer
-CHUNK = 1 << 22  # floats that are looked at together: what that takes stays small beside them
+EXACT = 1 << 53  # largest magnitude of packed floats: up to here FP64 represents every integer
+CHUNK = 1 << 22  # floats that are tested at a time, to bound the temporary memory
 
 
 @dataclass(frozen=True, eq=False)
 class PackedValues:
-    """Value k is `base` and number k of the packed `string`, `width` bits (1 to 32) each. Immutable."""
+    """Value k is `base` + number k of the packed `string`, `width` bits (1 to 32) each. Immutable."""
 
     device: Device
     dtype: DataType
@@ -43,18 +43,19 @@ class PackedValues:
         return packing.unpack(self.device, self.string, high, self.width, numpy, first=low, base=self.base)
 
     def taken(self, places: Any) -> PackedValues:
-        """The values at these places (integers, or bools that keep some), packed alike. Peak memory: the result."""
+        """The values at these positions (integers, or bools), packed with the same base and width. Peak memory: the
+        result."""
         if places.dtype == bool:
             places = self.device.xp.flatnonzero(places)
         string = packing.gather(self.device, self.string, places, self.width)
         return PackedValues(self.device, self.dtype, self.base, self.width, len(places), string)
 
     def again(self, values: Any) -> PackedValues:
-        """Other values that lie between the same limits, packed alike."""
+        """Other values within the same limits, packed with the same base and width."""
         return packed(self.device, self.dtype, values, self.base, self.width)
 
     def check(self) -> None:
-        """ValueError where a value is beyond the type: no array could have held it."""
+        """ValueError if a value exceeds its type, which no array of that type could produce."""
         numbers = packing.unpack(self.device, self.string, self.count, self.width, np.uint32)
         most = int(self.base) + (int(numbers.max()) if self.count else 0)
         if most > (EXACT if self.dtype.kind == "f" else int(self.dtype.highest)):
@@ -62,14 +63,14 @@ class PackedValues:
 
 
 def packed(device: Device, dtype: DataType, values: Any, base: np.generic, width: int) -> PackedValues:
-    """An array of values whose numbers above `base` have at most `width` bits. Peak memory: the result."""
+    """Pack an array of values whose differences from `base` have at most `width` bits. Peak memory: the result."""
     device.foresee(f"packed values of {len(values)} entries", 4 * packing.packed_words(len(values), width))
     string = packing.pack(device, values, width, base)
     return PackedValues(device, dtype, base, width, len(values), string)
 
 
 def base_of(dtype: DataType, base: Any, width: Any) -> np.generic:
-    """A base as the type has it. ValueError unless base and width (from a file) are integers of their ranges."""
+    """`base` converted to the type. ValueError unless base and width (from a file) are integers within their ranges."""
     low, high = (-EXACT, EXACT) if dtype.kind == "f" else (int(dtype.lowest), int(dtype.highest))
     if type(width) is not int or not 1 <= width <= packing.MOST_BITS:
         raise ValueError(f"values: expected 1 to {packing.MOST_BITS} bits, got {width!r}")
@@ -82,7 +83,7 @@ def base_of(dtype: DataType, base: Any, width: Any) -> np.generic:
 
 
 def fit(device: Device, dtype: DataType, values: Any) -> tuple[np.generic, int] | str:
-    """The least of a non-empty array of values and the bits of what the others have above it; or why there are none."""
+    """The base and width for packing a non-empty array of values, or the reason why it cannot be packed."""
     if dtype is BOOL:
         return np.False_, 1
     if dtype.kind == "c":
@@ -99,12 +100,12 @@ def fit(device: Device, dtype: DataType, values: Any) -> tuple[np.generic, int] 
 
 
 def is_whole(x: float) -> bool:
-    """Whether a number of the host can be packed, if it is near enough to the others."""
+    """Whether a Python number is an integer value that can be packed, range aside."""
     return isinstance(x, int) or (x.is_integer() and abs(x) <= EXACT and (x != 0 or math.copysign(1, x) > 0))
 
 
 def _fault(device: Device, values: Any) -> str:
-    """Which of these floats is no integer that can be packed; "" where all are."""
+    """The first of these floats that cannot be packed as an integer, as text; "" if all can."""
     xp = device.xp
     wrong = ~((values == xp.trunc(values)) & (xp.abs(values) <= EXACT)) | ((values == 0) & xp.signbit(values))
     return f"{device.to_host(values[wrong][:1])[0]}" if bool(wrong.any()) else ""

@@ -1,8 +1,9 @@
-// Pushes along items in small rounds (rounds.cuh, listed.cuh). What stands before says of a form what its Units and Items
-// are; what stands after says how they are pushed along (struct Along).
+// Operands of a push along the items of a layout, for small rounds inside one cluster (rounds.cuh, listed.cuh).
+// Include after the layout's header, which defines Units and Item. The including header then defines struct Along,
+// which pushes along one item.
 #include "kernels/cluster.cuh"
 
-// Where a push begins and ends, which turns from round to round: t gets what u gives.
+// Input and output of a push; they swap from round to round.
 struct Ends {
   const u64* u_bits;
   const STORED(U_T)* u_val;
@@ -10,7 +11,7 @@ struct Ends {
   C_T* t_val;
 };
 
-// What else a push is of.
+// The other operands of a push.
 struct Operands {
   Units form;
   Values values;

@@ -1,10 +1,9 @@
-// Pushes along rows in small rounds (rounds.cuh, listed.cuh): what the header of a form by rows, which stands before, says
-// of its items is all that differs (formats/csr/rows.cuh).
+// Push along matrix rows in small rounds inside one cluster (rounds.cuh, listed.cuh).
+// Include after the row header of the layout (for example formats/csr/rows.cuh), which defines Item and Rows.
 typedef Rows Units;
 #include "kernels/along.cuh"
 
-// The `stride` lanes that share a row call it together, all of a warp do. meanwhile(): what is done while the first loads are
-// on their way.
+// All lanes of a warp call it; `stride` lanes share a row. meanwhile(): work to do while the first loads are in flight.
 struct Along : Operands, Ends {
   template <class Put, class Meanwhile>
   __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Put put, Meanwhile meanwhile) const {
@@ -14,7 +13,7 @@ struct Along : Operands, Ends {
       bool fresh = false;
 #if PLACES
       u64 added = 0;
-      // What does not depend on j is asked for together with it.
+      // Loads that do not depend on j are issued together with it.
       Z_T z = Z_T(BEGIN);
       if (KIND != WORDS && has) z = mul(values.at(e), load<U_T>(u_val, u_iso, u_stride, x.unit), j, x.unit);
       if (waiting) meanwhile();
@@ -44,7 +43,7 @@ struct Along : Operands, Ends {
     });
     if (waiting) meanwhile();
   }
-  // entry(i) for the entries of u that an item has, each by one of the lanes.
+  // entry(i) for the entries of u in an item, each by one of the lanes.
   template <class Entry>
   __device__ __forceinline__ void entries(const Item& x, int lane, Entry entry) const {
     if (lane == 0) entry((i64)x.unit);

@@ -1,10 +1,10 @@
-# t(p) = u(k) where place p is the k-th that is none of `nodes`, the twin of among.cu: bits word by word.
+# Insert gaps into a vector at the positions of virtual nodes: CPU twin of among.cu. Bits are copied word by word.
 # include: kernels/vector.cpu.py
 
 
 @njit(**FUNCTION)
 def opened(nodes, some):
-    """Bits with a zero put in at each place of `nodes`, from the lowest on."""
+    """`bits` with a zero inserted at each position of `nodes`, from the lowest on."""
     while nodes != 0:
         low = nodes & (~nodes + np.uint64(1))
         below = low - np.uint64(1)
@@ -15,7 +15,7 @@ def opened(nodes, some):
 
 @njit(**FUNCTION)
 def bits_from(bits, k):
-    """The 64 bits from bit k on; none past the words."""
+    """The 64 bits from bit k on; zeros beyond the last word."""
     word = k >> 6
     shift = np.uint64(k & 63)
     if word >= bits.size:

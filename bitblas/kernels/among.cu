@@ -1,5 +1,7 @@
-// t(p) = u(k) where place p is the k-th that is none of `nodes`; at a node's place there is no entry. before: the nodes
-// before each word. DENSE 0: iso, bits alone are read.
+// Insert gaps into a vector at the positions of virtual nodes.
+// t(p) = u(k), where p is the k-th position that is not in the bitset `nodes`. Positions in `nodes` get no entry.
+// before: number of nodes before each 64-bit word. u_*: input vector; t_*: output. DENSE 0: the vector is iso, only
+// bits are read and written.
 #include "kernels/vector.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -1,5 +1,6 @@
-// What every kernel stands on: integer names, bitsets, and sums over a group of lanes. No CUDA header is included:
-// a heavy one costs more compile time than all kernels together.
+// Basics included by every kernel: integer types, bitsets, memory access helpers, and sums over a group of lanes.
+// No CUDA header is included: a heavy one costs more compile time than all kernels together.
+// The first argument of every kernel, n, is its number of units of work (words, rows, tiles, entries: see its head).
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -9,8 +10,8 @@ typedef long long i64;
 #define BLOCK 256
 #define ALL_LANES 0xffffffffu
 
-// The begin of a kernel that may be launched while the one before it still runs (device/launch.py): it waits here until that
-// one is done and all that it wrote is seen. The next one may come as far as this from now on.
+// Call first in a kernel that may be launched while the previous one still runs (device/launch.py): waits until that
+// one is complete and its writes are visible. From here on the next kernel may start in the same way.
 __device__ __forceinline__ void await_previous() {
 #if !defined(__CUDA_EMU__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
@@ -24,7 +25,7 @@ __device__ __forceinline__ bool bit_of(const u64* bits, i64 i) {
   return (((const u32*)bits)[i >> 5] >> (i & 31)) & 1u;
 }
 
-// A value that nobody reads again: the first to leave the caches.
+// Load a value that is not read again (streaming load, evicted first).
 #ifdef __CUDA_EMU__
 template <class T> __device__ __forceinline__ T load_once(const T* p) { return *p; }
 #else
@@ -32,8 +33,8 @@ template <class T> __device__ __forceinline__ T load_once(const T* p) { return _
 template <> __device__ __forceinline__ bool load_once(const bool* p) { return *p; }
 #endif
 
-// Loads x where `wanted`, into the register that has it: what is not loaded, and what is, waits for nobody. Compilers would
-// load into another one, and wait there to copy it.
+// Load x if `wanted`, into the same register, so that neither case waits. Compilers would load into another register
+// and wait there to copy it.
 __device__ __forceinline__ void load_if(u32& x, const u32* p, bool wanted) {
 #ifdef __CUDA_EMU__
   if (wanted) x = *p;
@@ -42,7 +43,7 @@ __device__ __forceinline__ void load_if(u32& x, const u32* p, bool wanted) {
 #endif
 }
 
-// The same of two words side by side.
+// The same for two adjacent words.
 __device__ __forceinline__ void load_pair_if(u32& x, u32& y, const u32* p, bool wanted) {  // p: a multiple of 8 bytes
 #ifdef __CUDA_EMU__
   if (wanted) x = p[0], y = p[1];
@@ -52,9 +53,9 @@ __device__ __forceinline__ void load_pair_if(u32& x, u32& y, const u32* p, bool 
 #endif
 }
 
-// Memory that threads change while others read it, on purpose: who reads is right with what it held before, too (a bit of
-// its own in a word of many, a bit that is only ever set), and who writes brings what the others bring, or changes what is
-// nobody else's. To a GPU one access like any other; the race detector of the emulator is told.
+// Intentional races: memory that some threads change while others read it. Readers are correct with the old value too
+// (a bit of their own in a shared word, or a bit that is only ever set); writers all write the same, or only change
+// what is theirs. On a GPU this is a plain access; the emulator's race detector is informed.
 #ifdef __CUDA_EMU__
 template <class T> __device__ __forceinline__ T peek(const T* p) { return __ldcg(p); }
 template <class T> __device__ __forceinline__ void poke(T* p, T x) { __atomic_store(p, &x, __ATOMIC_RELAXED); }
@@ -64,18 +65,18 @@ template <class T> __device__ __forceinline__ void poke(T* p, T x) { *p = x; }
 #endif
 __device__ __forceinline__ bool bit_now(const u64* bits, i64 i) { return (peek((const u32*)bits + (i >> 5)) >> (i & 31)) & 1u; }
 
-// Said by a warp that has voted on what its lanes read, where some of them write over it: the answer takes all that was
-// read, so a GPU needs no instruction for it.
+// Marks a vote whose inputs some lanes overwrite afterwards. The vote itself orders the reads, so a GPU needs no
+// instruction.
 __device__ __forceinline__ void after_vote() {
 #ifdef __CUDA_EMU__
   __syncwarp();
 #endif
 }
 
-// A value that another block has just written.
+// Load a value that another block has just written.
 template <class T> __device__ __forceinline__ T load_fresh(const T* p) { return *(const volatile T*)p; }
 
-// The place of the highest bit of x, which has one, counted from the left. __clz takes an instruction more, for x = 0.
+// Position of the highest set bit of nonzero x, counted from the left. __clz takes one more instruction, for x = 0.
 __device__ __forceinline__ u32 left_bit(u32 x) {
 #ifdef __CUDA_EMU__
   return __clz(x);
@@ -86,7 +87,8 @@ __device__ __forceinline__ u32 left_bit(u32 x) {
 #endif
 }
 
-// The bytes of a and b (numbers 0 to 3, and 4 to 7) that the digits of `pick` name. __byte_perm masks these first.
+// The bytes of a and b (numbers 0 to 3, and 4 to 7) selected by the digits of `pick`. __byte_perm would mask the digits
+// first.
 __device__ __forceinline__ u32 picked_bytes(u32 a, u32 b, u32 pick) {
 #ifdef __CUDA_EMU__
   return __byte_perm(a, b, pick);
@@ -97,8 +99,8 @@ __device__ __forceinline__ u32 picked_bytes(u32 a, u32 b, u32 pick) {
 #endif
 }
 
-// Keeps what a loop needs in every round in a register: the compiler would rather compute it anew. `pinned` holds the
-// front of the compiler back, `held` its assembler too, to which a shuffle (all lanes call it) is an unknown number.
+// Keep a loop invariant in a register where the compiler would recompute it. `pinned` blocks the compiler's front end;
+// `held` also blocks its assembler, to which a shuffle (called by all lanes) is an unknown value.
 __device__ __forceinline__ u32 pinned(u32 x) {
 #ifndef __CUDA_EMU__
   asm volatile("" : "+r"(x));
@@ -118,7 +120,7 @@ template <int G> __device__ __forceinline__ u32 group_mask() {
   return G == 32 ? ALL_LANES : ((1u << (G & 31)) - 1u) << ((threadIdx.x & 31) & ~(G - 1));
 }
 
-// x of lane `lane ^ d`; values of 1 and 2 bytes travel as int.
+// x of lane `lane ^ d`; values of 1 and 2 bytes are shuffled as int.
 template <class T> struct Travel { typedef T type; };
 template <> struct Travel<bool> { typedef int type; };
 template <> struct Travel<signed char> { typedef int type; };

@@ -1,4 +1,4 @@
-# w<mask, replace> = t on bitsets alone, in place, the twin of bits.cu.
+# Masked assignment on presence bits: w<mask, replace> = t in place. CPU twin of bits.cu.
 
 
 @njit(**KERNEL)

@@ -1,4 +1,4 @@
-// An empty vector to push into: no bit is set, and every cell holds what a sum begins with.
+// Clear a vector before a push: no bit is set, and every cell holds the initial value of a sum.
 #include "kernels/vector.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4) blank(i64 n, i64 size, u64* bits, C_T* cells) {

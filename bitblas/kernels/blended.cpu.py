@@ -1,4 +1,5 @@
-# z is added where u has entry j; what u lacks adds what is neutral, so that nothing has to be foreseen.
+# Code fragment: add the product z to `total` if u has entry j.
+# Without an entry the neutral value is added, which avoids a branch that the processor would have to predict.
 if U_FULL:
     total = add(total, z)
 else:

@@ -1,6 +1,6 @@
-"""What kernels of the CPU and those who call them agree on."""
+"""Constants shared by CPU kernels and their callers."""
 
 from __future__ import annotations
 
-OTHERS = 1  # a call gives: the arguments have other types; nothing has run
-NO_MEMORY = 2  # there was none for a scratch array
+OTHERS = 1  # return code: the arguments have other types; nothing ran
+NO_MEMORY = 2  # return code: a scratch array could not be allocated

@@ -1,5 +1,6 @@
-// A thread-block cluster: blocks that run at the same time, meet at a barrier and read each other's shared memory. GPUs
-// before compute capability 9.0 have none: there it is one block. A kernel for it is launched with CLUSTER blocks.
+// Thread-block clusters: blocks that run at the same time, meet at a barrier and read each other's shared memory.
+// GPUs before compute capability 9.0 have no clusters; there a cluster is one block. Launch such a kernel with CLUSTER
+// blocks.
 #if CLUSTER > 1 && (defined(__CUDA_EMU__) || __CUDA_ARCH__ >= 900)
 #define IN_CLUSTER __cluster_dims__(CLUSTER, 1, 1)
 #define PEERS CLUSTER
@@ -8,7 +9,7 @@
 #define PEERS 1
 #endif
 
-// The number of this block in its cluster.
+// Number of this block in its cluster.
 __device__ __forceinline__ u32 rank_in_cluster() {
 #if PEERS == 1
   return 0;
@@ -35,7 +36,7 @@ template <class T> __device__ __forceinline__ T* at_peer(T* shared, u32 rank) {
 #endif
 }
 
-// All threads of the cluster call it. What they wrote before, to memory of any kind, all of them see after.
+// All threads of the cluster call it. Earlier writes to any memory are visible to all of them afterwards.
 __device__ __forceinline__ void meet_in_cluster() {
 #if PEERS == 1
   __threadfence();

@@ -1,5 +1,6 @@
-// The entries of a vector as lists of indices and values, ascending: one block per chunk of CHUNK words, whose entries
-// come after those of all chunks before (`counts`, see count.cu). A warp has 32 words and writes them half by half.
+// Compact a vector's entries into ascending lists of indices and values (stream compaction).
+// One block handles a chunk of CHUNK words. `counts` (count.cu) gives the position of the chunk's first entry. A warp
+// takes 32 words and writes them half by half.
 #include "kernels/blocks.cuh"
 #include "kernels/vector.cuh"
 
@@ -17,7 +18,7 @@ compact(i64 n, i64 words, const u64* bits, const u32* counts, const STORED(U_T)*
   if (lane == 0) in_warp[warp] = sum;
   u64 before = 0;
   for (i64 c = threadIdx.x; c < blockIdx.x; c += BLOCK) before += counts[c];
-  i64 place = (i64)block_sum(before);  // its barrier is that of in_warp, too
+  i64 place = (i64)block_sum(before);  // its barrier also covers in_warp
   for (int w = 0; w < warp; ++w) place += in_warp[w];
   for (int half = 0; half < 64; ++half) {
     const u32 mine = (u32)(half & 1 ? word >> 32 : word), those = __shfl_sync(ALL_LANES, mine, half >> 1);

@@ -1,4 +1,4 @@
-# counts[c] = the set bits in chunk c of CHUNK words, the twin of count.cu.
+# Count set bits: counts[c] = number of set bits in chunk c of CHUNK words. CPU twin of count.cu.
 
 
 @njit(**KERNEL)

@@ -1,5 +1,6 @@
-// counts[c] = the set bits in chunk c of CHUNK words, one block each: the number of entries, and where those of a chunk
-// begin in a list of all.
+// Count set bits: counts[c] = number of set bits in chunk c of CHUNK words, one block per chunk.
+// The sums give the number of entries of a vector and the offset of each chunk in a compacted list.
+// words: number of 64-bit words of `bits`.
 #include "kernels/blocks.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4) count(i64 n, i64 words, const u64* bits, u32* counts) {

@@ -1,10 +1,14 @@
-// Steps along rows that are decoded from their beginning (kernels/step_rows.cuh): LANES lanes share a row, so many rows at a
-// time as a warp has such groups; some warps decode a segment of a long one, and each takes its share of what is in it. Of a form's step.cu: Back, with
-// look(j, wanted, u_bits), whether u has an entry in row j, for the lanes that want to know; it is a Likely.
+// Advance along rows that must be decoded from their beginning (variable-length codes), for kernels/step_rows.cuh.
+// LANES lanes share a row, so a warp decodes 32 / LANES rows at a time. Some warps decode a segment of a long row
+// instead and share its columns among their lanes.
+// The layout's step.cu defines Back (a Likely) with look(j, wanted, u_bits): whether u has an entry in row j, for the
+// lanes with `wanted`.
 #ifndef STEP_BLOCKS
-#define STEP_BLOCKS (__CUDA_ARCH__ >= 900 ? 4 : 3)  // of a multiprocessor; compute capability 8 would spill registers
+// Blocks per multiprocessor; compute capability 8 would spill registers.
+#define STEP_BLOCKS (__CUDA_ARCH__ >= 900 ? 4 : 3)
 #endif
-#define LOG_PARTS 3  // warps that share a segment, at most: to decode takes less than to take what is found
+// Log2 of the warps that share a segment, at most: decoding is cheaper than processing the columns found.
+#define LOG_PARTS 3
 #define EARLY 0
 #define LAST 32  // RMAT 22, H200: from a vertex of middling degree CGR 2275 -> 1039 us, NIB 1167 -> 888
 enum { AT_ONCE = 2 };
@@ -23,7 +27,7 @@ template <class Take> __device__ __forceinline__ void walk_rows(const Rows& rows
     const int owner = own ? __ffs(own) - 1 : 0;
     const u32 i = __shfl_sync(ALL_LANES, mine.unit, owner);
     Item row = {};
-    if (own) row = rows.item(i);  // once more: it is near, and registers are few
+    if (own) row = rows.item(i);  // loaded again: it is in the cache, and registers are scarce
     int owners[AT_ONCE];
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) owners[k] = owner;
@@ -32,7 +36,7 @@ template <class Take> __device__ __forceinline__ void walk_rows(const Rows& rows
   }
 }
 
-// As many as there are warps for.
+// As many as there are warps.
 __device__ __forceinline__ u32 log_parts_of(u64 segments, i64 warps) {
   u32 log = LOG_PARTS;
   while (log && segments << log > (u64)warps) --log;
@@ -47,8 +51,8 @@ __device__ __forceinline__ void walk_segment(const Rows& rows, u32 i, u32 s, u32
   });
 }
 
-// Which of the lanes that `wait` have rows that hit: G lanes look at a row, some rows at a time. start(owner): a walk
-// through the row of that lane; hits(walk, lane): a step of it, whether this lane has hit.
+// Which of the lanes in `wait` have rows with a hit: G lanes search a row, some rows at a time. start(owner) begins a
+// walk through the row of that lane; hits(walk, lane) advances it and returns whether this lane has a hit.
 template <int G, class Start, class Hits> __device__ __forceinline__ bool look_together(bool wait, Start start, Hits hits) {
   const int lane = WARP_LANE & (G - 1);
   bool hit = false;
@@ -72,16 +76,16 @@ template <int G, class Start, class Hits> __device__ __forceinline__ bool look_t
   return hit;
 }
 
-// Where the next row that pulls lies is not asked for ahead: it would take registers that there are not. The column where it
-// most likely finds an entry is (likely.py), and says whether it has any; rows that have none there wait to be decoded.
+// The position of the next pulling row is not prefetched, for lack of registers. Its hub column (likely.py) is, which
+// also shows whether the row has entries. Rows without a hit there are deferred until they are decoded.
 #define BY_BLOCK 0
 #define NO_ENTRIES ~0u
 typedef bool back_row_t;
 typedef u32 guess_t;
 struct Likely {
   const u32* likely;
-  const u64* filled;  // bits of the rows that have entries
-  i64 guesses;        // 0: neither is known
+  const u64* filled;  // bits of the nonempty rows
+  i64 guesses;        // 0: hub columns and `filled` are not available
   __device__ __forceinline__ u32 guess(i64 j) const { return guesses ? likely[j] : 0; }
   __device__ __forceinline__ u32 some_of(i64 h) const { return guesses ? ((const u32*)filled)[h] : ~0u; }
   __device__ __forceinline__ bool some(bool, u32 guess) const { return guess != NO_ENTRIES; }

@@ -1,21 +1,21 @@
-// Rows that pull. Those in which a pull has not found an entry at the first look are gathered by each warp until there are
-// enough for all its lanes, and the block goes together through those that are long (BY_BLOCK). Of a form that says what a row
-// is (back_row_t), and walks through 32 of them at a time.
-#define APART 4         // rows of a warp, up to which they are far from each other
-#define MOST_ROWS 512   // of a warp at a time
-#define SLOTS 64        // of a warp: it takes 32 rows as soon as it has them
-#define LONGEST 1024    // entries of a row, from which on a block looks at it
-#define LONG_SLOTS 32   // rows that wait for that; further ones are looked at by their warp
+// Defer pulling rows that had no hit at their first guess, so that all lanes of a warp stay busy.
+// Each warp collects such rows until it has enough for all of its lanes. Long rows are processed by the whole block
+// (BY_BLOCK). The layout defines the row type (back_row_t) and walks 32 rows at a time.
+#define APART 4         // with at most this many rows per warp, the rows are spread far apart
+#define MOST_ROWS 512   // rows of a warp at a time
+#define SLOTS 64        // deferred rows of a warp; it processes 32 as soon as it has them
+#define LONGEST 1024    // entries of a row from which on the whole block searches it
+#define LONG_SLOTS 32   // long rows that a block can queue; a warp searches further ones itself
 
-// Rows of a warp at a time, of so many: a power of two, that every warp has some.
+// Rows that a warp takes at a time: a power of two such that every warp gets some.
 __device__ __forceinline__ u32 rows_at_once(i64 rows, u32 warps) {
   u32 share = 1;
   while (share < MOST_ROWS && rows > (i64)warps * share) share *= 2;
   return share;
 }
 
-// Bits of rows of a warp that follow each other from `first` on, one a lane, the last row in the first lane: no more than a
-// half word has.
+// Set bits of a warp's consecutive rows from `first` on, one per lane, the last row in lane 0. They are within one half
+// word.
 __device__ __forceinline__ void set_bits(u64* bits, u32 first, u32 rows, bool has) {
   const u32 word = __brev(__ballot_sync(ALL_LANES, has)) >> (32 - rows) << (first & 31);
   if (WARP_LANE == 0 && word) atomicOr((u32*)bits + (first >> 5), word);
@@ -25,15 +25,15 @@ struct Deferred {
   struct {
     back_row_t row[SLOTS];
     u32 number[SLOTS];
-    u16 list[MOST_ROWS];         // of the rows that it has now those that are wanted
-    u32 found[MOST_ROWS / 32];  // bits of those that have found an entry at the first look
+    u16 list[MOST_ROWS];         // the wanted ones among its current rows
+    u32 found[MOST_ROWS / 32];  // bits of the rows whose first guess hit
   } of_warp[BLOCK / 32];
 #if BY_BLOCK
   back_row_t row[LONG_SLOTS];
   u32 number[LONG_SLOTS], count;
 #endif
 
-  // The whole warp calls it: how many rows of it wait then.
+  // Called by the whole warp. Returns the number of its deferred rows afterwards.
   __device__ __forceinline__ u32 put(bool add, const back_row_t& x, u32 number_of, u32 waiting) {
     auto& own = of_warp[threadIdx.x / 32];
     const u32 who = __ballot_sync(ALL_LANES, add), at = waiting + __popc(who & ((1u << WARP_LANE) - 1u));
@@ -41,7 +41,7 @@ struct Deferred {
     __syncwarp();
     return waiting + __popc(who);
   }
-  // The last 32 of those that wait, or all, one a lane; those that are long wait for the block.
+  // Take the last 32 deferred rows, or all, one per lane; long ones are queued for the block.
   __device__ __forceinline__ back_row_t take(u32& waiting, u32& number_of) {
     const auto& own = of_warp[threadIdx.x / 32];
     const u32 few = waiting < 32 ? waiting : 32;

@@ -1,4 +1,4 @@
-// Values by position as a plain array (BOOL: bools), `fill` where there is no entry.
+// Expand a vector to a plain dense array, with `fill` where there is no entry. BOOL values become one byte each.
 #include "kernels/vector.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

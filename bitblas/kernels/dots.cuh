@@ -1,4 +1,4 @@
-// A dot product at an entry of a mask: what lanes have of its sum, joined and written.
+// Finish a dot product at an entry of the mask: reduce the partial sums of the lanes and write the result.
 #include "kernels/product.cuh"
 
 struct Sum {
@@ -7,7 +7,7 @@ struct Sum {
   i64 count;
 };
 
-// The sum over groups of G lanes: all of them get it.
+// The sum over groups of G lanes; all lanes get it.
 template <int G> __device__ __forceinline__ void gather(Sum& t) {
 #pragma unroll
   for (int d = G / 2; d; d >>= 1) {

@@ -1,4 +1,4 @@
-# w<mask, replace> = f(u, v) position by position, the twin of elementwise.cu.
+# Element-wise operation on vectors: w<mask, replace> = f(u, v). CPU twin of elementwise.cu.
 # include: kernels/vector.cpu.py
 LEFT, BOTH, UNION, FILLED = 0, 1, 2, 3
 
@@ -19,8 +19,8 @@ def load_v(values, iso, stride, i):
 
 @njit(**FUNCTION)
 def is_dense(u_bits, v_bits, mask, mask_stride, mask_invert, w):
-    """Whether all 64 positions of a word have entries: a loop without a look at bits, which the compiler makes SIMD
-    of."""
+    """Whether all 64 positions of a word have entries: then a loop without bit tests runs, which the compiler
+    vectorizes."""
     if W_BOOL or U_BOOL or V_BOOL or PLACES:
         return False
     vb = at(v_bits, w) if MODE != LEFT else ~np.uint64(0)
@@ -29,7 +29,7 @@ def is_dense(u_bits, v_bits, mask, mask_stride, mask_invert, w):
 
 @njit(**FUNCTION)
 def has_none(u_bits, v_bits, w):
-    """Whether as many words from w on have nothing to compute."""
+    """Whether the AT_ONCE words from w on have nothing to compute."""
     found = np.uint64(0)
     for k in range(w, w + AT_ONCE):
         ub = at(u_bits, k)

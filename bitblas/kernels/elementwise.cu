@@ -1,7 +1,11 @@
-// w<mask, replace> = f(u, v) position by position: apply, select, element-wise add, mult and union in one source.
-// MODE: LEFT where u has an entry; BOTH where both have; UNION where either has (the other's value alone is kept);
-// FILLED as UNION with defaults for what is missing. KEEP: the entries of u for which f is true, with u's values.
-// PLACES: position p stands for the entry (rows[p], cols[p]) of a matrix. W_ISO: bits alone are written.
+// Element-wise operation on vectors: w<mask, replace> = f(u, v).
+// One source for apply, select, eWiseAdd, eWiseMult and eWiseUnion.
+// MODE: LEFT where u has an entry; BOTH where both have one; UNION where at least one has (a single value is copied);
+// FILLED is UNION with a default for the missing operand. KEEP (select): keep the entries of u for which f is true,
+// with u's values.
+// PLACES: position p is the matrix entry (rows[p], cols[p]), which f receives as its indices. W_ISO: only bits are
+// written.
+// Arguments: operands u_*, v_* with u_default, v_default; rows, cols; the mask; output w_*.
 #include "kernels/vector.cuh"
 #include "kernels/merge.cuh"
 #define LEFT 0
@@ -15,7 +19,7 @@ elementwise(i64 n, i64 size, const u64* u_bits, const STORED(U_T)* u_val, U_T u_
             const STORED(V_T)* v_val, V_T v_iso, i64 v_stride, U_T u_default, V_T v_default, const i64* rows,
             const i64* cols, const u64* mask, i64 mask_stride, u64 mask_invert, i64 replace, u64* w_bits,
             STORED(W_T)* w_val) {
-  // A warp has some half words that follow each other: their bits are asked for together, then the values.
+  // A warp has some consecutive half words: their bits are loaded together, then the values.
   const i64 first = thread_number() / 32 * (32 * AT_ONCE) + (threadIdx.x & 31);
   bool open[AT_ONCE], has_u[AT_ONCE], has_v[AT_ONCE], present[AT_ONCE];
 #pragma unroll

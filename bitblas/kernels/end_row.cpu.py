@@ -1,4 +1,4 @@
-# The end of the statement for a row whose sum is there: statements of a kernel, after ending.cpu.py.
+# Code fragment: epilogue of one row whose sum is complete (mask, accumulator, store). Follows ending.cpu.py.
 if KIND != VALUES or BLEND:
     some = count > 0
 if some:

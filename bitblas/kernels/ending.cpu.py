@@ -1,11 +1,12 @@
-# The end of w<mask, accum, replace> = t in the kernel that computes t, the twin of ending.cuh: where t has nothing to
-# say, w stays; its old bits and values are read at w_*, and copied where the result lies elsewhere (moved).
+# Epilogue of w<mask, accum, replace> = t inside the kernel that computes t. CPU twin of ending.cuh.
+# Where t has no entry, w keeps its own: its old bits and values are read from w_*, and copied if the result is stored
+# in other arrays (`moved`).
 # include: kernels/product.cpu.py
 
 
 @njit(**FUNCTION)
 def kept(had, open_bits, news, replace):
-    """The bits of w that stay as they are."""
+    """The bits of w that stay unchanged."""
     if not MERGE:
         return np.uint64(0)
     closed = np.uint64(0) if replace else had & ~open_bits
@@ -21,7 +22,7 @@ def old(w_val, w_iso, w_stride, i):
 
 @njit(**FUNCTION)
 def ended(total, had, w_val, w_iso, w_stride, i):
-    """The value of w where t has one."""
+    """The new value of w where t has an entry."""
     if MERGE and ACCUM and had:
         return accum(old(w_val, w_iso, w_stride, i), total)
     return take(total)
@@ -29,7 +30,7 @@ def ended(total, had, w_val, w_iso, w_stride, i):
 
 @njit(**FUNCTION)
 def carry(places, first, w_val, w_iso, w_stride, moved, t_val):
-    """The values that stay at first + each place; BOOL ones come as bits."""
+    """Copy the values that stay, at first + each position; returns BOOL ones as bits."""
     truths = np.uint64(0)
     while STORE and (W_BOOL or moved) and places != 0:
         place = trailing_zeros(places)

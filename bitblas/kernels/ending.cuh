@@ -1,12 +1,12 @@
-// What a product does with its sums: the end of a statement, and how presence is written.
+// Epilogue of a product kernel: apply mask, accumulator and `replace` to a row's sum, then write bits and values.
 #include "kernels/product.cuh"
-#define PRESENCE (KIND == WORDS && !STORE)  // bits alone: no values are summed, and none are written
+#define PRESENCE (KIND == WORDS && !STORE)  // bits only: no values are summed or written
 
-// The end of the statement w<mask, accum, replace> = t in the kernel that computes t (C API 2.1, section 2.3.4).
-// MERGE 0: the result is t alone. MERGE 1: where t has nothing to say, w stays: its old bits and values are read at
-// w_*, and copied where the result lies elsewhere (moved). STORE: values are written, not presence alone.
+// Epilogue of w<mask, accum, replace> = t in the kernel that computes t (C API 2.1, section 2.3.4). MERGE 0: the result
+// is t alone. MERGE 1: where t has no entry, w keeps its own: its old bits and values are read from w_*, and copied if
+// the result is in other arrays (moved). STORE: values are written too, not only presence.
 struct Ending {
-  bool present, value;  // value: what a bitset of values holds
+  bool present, value;  // value: the bit, if values are a bitset
 };
 __device__ __forceinline__ Ending finish(i64 row, bool open, bool some, Z_T sum, const u64* w_bits,
                                          const STORED(W_T)* w_val, W_T w_iso, i64 w_stride, i64 moved, i64 replace,
@@ -16,7 +16,7 @@ __device__ __forceinline__ Ending finish(i64 row, bool open, bool some, Z_T sum,
 #if STORE
   if (!end.present) return end;
 #if MERGE
-  if (!news && !W_BOOL && !moved) return end;  // it lies where it lay
+  if (!news && !W_BOOL && !moved) return end;  // the value is already in place
   W_T w = take(sum);
   if (!news || (ACCUM && had)) {
     const W_T old = load_in_place<W_T>(w_val, w_iso, w_stride, row);
@@ -34,12 +34,12 @@ __device__ __forceinline__ Ending finish(i64 row, bool open, bool some, Z_T sum,
   return end;
 }
 
-// BITS bits for unit `unit` of the bitset t; the first lane of every group of LANES brings them. Every thread of the
-// grid comes here: what is written are whole bytes of a warp's or a block's units, and all bytes of the words that hold
-// n units if the launch has a group for each bit of them (`pull_blocks`).
+// Write BITS bits for unit `unit` of the bitset t, provided by the first lane of every group of LANES. All threads of
+// the grid call it. It writes whole bytes of a warp's or block's units, and all bytes of the words that hold n units if
+// the launch has a group for each of their bits (`pull_blocks`).
 template <int BITS> __device__ __forceinline__ void write_bits(u64* t_bits, i64 n, i64 unit, u64 value) {
   const bool first = (threadIdx.x & (LANES - 1)) == 0;
-  const bool inside = unit < ((n + 64 / BITS - 1) & -(64 / BITS));  // of the words
+  const bool inside = unit < ((n + 64 / BITS - 1) & -(64 / BITS));  // within the words
   if (BITS == 64) {
     if (first && inside) poke(t_bits + unit, value);
   } else if (BITS == 32) {
@@ -49,7 +49,7 @@ template <int BITS> __device__ __forceinline__ void write_bits(u64* t_bits, i64 
   } else if (BITS == 8) {
     if (first && inside) poke((u8*)t_bits + unit, (u8)value);
   } else {
-    constexpr int wide = 32 / LANES * BITS;  // bits that a warp brings
+    constexpr int wide = 32 / LANES * BITS;  // bits written per warp
     u32 part = first ? (u32)value << ((threadIdx.x & 31) / LANES * BITS) : 0u;
 #pragma unroll
     for (int d = 16; d; d >>= 1) part |= __shfl_xor_sync(ALL_LANES, part, d);
@@ -61,7 +61,7 @@ template <int BITS> __device__ __forceinline__ void write_bits(u64* t_bits, i64 
         else poke((u8*)t_bits + at, (u8)part);
       }
     } else {
-      constexpr int warps = wide < 8 ? 8 / wide : 1, bytes = BLOCK / 32 / warps;  // that make a byte; bytes of a block
+      constexpr int warps = wide < 8 ? 8 / wide : 1, bytes = BLOCK / 32 / warps;  // warps per byte; bytes per block
       __shared__ u8 parts[BLOCK / 32];
       __syncthreads();
       if ((threadIdx.x & 31) == 0) parts[threadIdx.x / 32] = (u8)part;

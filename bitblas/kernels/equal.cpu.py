@@ -1,4 +1,4 @@
-# differ[0] = 1 if two vectors of one type are not the same, the twin of equal.cu.
+# Compare two vectors of one type: differ[0] = 1 if they differ. CPU twin of equal.cu.
 # include: kernels/vector.cpu.py
 
 

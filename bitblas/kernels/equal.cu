@@ -1,4 +1,4 @@
-// differ[0] = 1 if two vectors of one type have not the same entries with equal values; else it is left as it is.
+// Compare two vectors of one type: set differ[0] = 1 if their entries or values differ, otherwise leave it unchanged.
 #include "kernels/vector.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -1,5 +1,5 @@
-# For each of `wanted` its place in the sorted `keys`, the twin of find.cu. `wanted` ascends, so that a search goes on
-# where the last one ended, in steps that double.
+# Batched binary search of `wanted` in sorted `keys`.
+# CPU twin of find.cu. `wanted` ascends, so each search continues from the last result with doubling steps (galloping).
 # include: formats/csr/search.cpu.py
 
 

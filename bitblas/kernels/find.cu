@@ -1,4 +1,5 @@
-// For each of `wanted` its place in the sorted `keys` (the first that is not below it), and whether it is there.
+// Batched binary search: for each of `wanted` its lower bound in the sorted `keys`, and whether it is present.
+// places, hit: output per wanted key.
 #include "formats/csr/search.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -1,4 +1,4 @@
-# t[s] = the values of segment s joined from left to right, the twin of fold.cu.
+# Segmented reduction: t[s] = the values of segment s combined from left to right. CPU twin of fold.cu.
 
 
 @njit(**KERNEL)

@@ -1,4 +1,6 @@
-// t[s] = the values of segment s joined from left to right: duplicates of an input, groups of equal keys.
+// Segmented reduction: t[s] = the values of segment s combined from left to right.
+// Used for duplicate input entries and groups of equal keys.
+// ptr: segment boundaries; values: input; sums: output.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4) fold(i64 n, const i64* ptr, const A_T* values, Z_T* sums) {
   const i64 s = thread_number();
   if (s >= n) return;

@@ -1,15 +1,16 @@
-// What a step by rows does with the entries that it finds (kernels/step_rows.cuh, which says what stands before it).
+// Collect the entries that an advance along rows finds: append them to the next frontier and add up its work.
+// Used by kernels/step_rows.cuh, which lists the required definitions.
 struct Out {
   u64* bits;
   C_T* val;
   u32* list;
   u64* state;
   u32* segments;
-  Rows rows;  // that will be pushed along next
+  Rows rows;  // rows that the next advance pushes along
   i64 longest;
 };
 
-// Where in `bits` the one stands that has `number` others below it.
+// Position of the set bit that has `number` set bits below it.
 __device__ __forceinline__ u32 place_of_bit(u32 bits, u32 number) {
   u32 place = 0;
 #pragma unroll
@@ -21,7 +22,7 @@ __device__ __forceinline__ u32 place_of_bit(u32 bits, u32 number) {
   return place;
 }
 
-// A row that will be pushed along next (WEIGHS), of those who `fresh`: what a push along it takes.
+// Add up the work of pushing along newly found rows (`fresh`), if WEIGHS.
 __device__ __forceinline__ void weigh(Stage& stage, const Out& t, bool fresh, i64 j, i64 length, u32& entries, u64& work) {
   entries += fresh;
   if (!WEIGHS || !fresh) return;
@@ -29,7 +30,7 @@ __device__ __forceinline__ void weigh(Stage& stage, const Out& t, bool fresh, i6
   if (length > t.longest) put_segments(stage, (u32)j, (u32)((length + t.longest - 1) / t.longest), t.segments, t.state);
 }
 
-// The whole warp calls it: entries j are new in t for those who `fresh`. known: what is there of their rows.
+// Called by the whole warp: entries j are new in t for lanes with `fresh`. known: their rows were loaded already.
 __device__ __forceinline__ void found(Stage& stage, const Out& t, const bool* fresh, const number_t* j, Item* row, bool known,
                                       u32& entries, u64& work) {
 #pragma unroll

@@ -1,16 +1,17 @@
-// Frontiers: the entries of a vector as programs on the device hand them from one round to the next. Beside the bits a
-// list of the units (rows, tile rows) that have entries, in no order, and a state of 8 numbers.
-#define ENTRIES 0  // entries that the product gave
+// Frontiers: the active entries that one round of a device loop hands to the next.
+// In addition to its bits a frontier has an unordered list of the units (rows, tile rows) that have entries, and a
+// state of 8 numbers.
+#define ENTRIES 0  // entries of the product
 #define LISTED 1   // units in the list
-#define DENSE 2    // not 0: there is no list, every unit is looked at
+#define DENSE 2    // nonzero: there is no list, every unit is visited
 #define WORK 3     // entries of the matrix in the rows of these entries
 #define SEGMENTS 4 // segments of long rows among them
 #define REMAINING 5 // entries that remained when the round ended
 
 #define WARP_LANE (threadIdx.x & 31)
 
-// Whether a round is run, known when all these numbers are there: compilers would ask for them behind the branch, one more
-// trip to the L2 cache later. They never are all ones.
+// Whether a round runs, evaluated when all these numbers are loaded: compilers would load them after the branch, one
+// more trip to the L2 cache later. The numbers are never all ones.
 template <class... T> __device__ __forceinline__ bool runs_with(bool runs, T... numbers) {
   u64 all = ~0ull;
   const u64 each[] = {sizeof(T) == 4 ? (u64)numbers << 32 | numbers : (u64)numbers...};
@@ -19,14 +20,14 @@ template <class... T> __device__ __forceinline__ bool runs_with(bool runs, T... 
   return runs & (all != ~0ull);
 }
 
-// Rounds: [0] those before this run of the body, [1] the limit, [2] those done, [3] not 0: somebody wants it to stop,
-// [4] those that a cluster did (rounds.cuh), after which buffers stand where they stood before, [5] not 0: an index vector
-// led nowhere (loop/gpu/indexed.cuh), [6] the index.
+// Round counters: [0] rounds before this run of the body, [1] the limit, [2] rounds done, [3] nonzero: stop requested,
+// [4] rounds done by a cluster (rounds.cuh), after which buffers are in their original roles, [5] nonzero: an index
+// vector was out of range (loop/gpu/indexed.cuh), [6] that index.
 __device__ __forceinline__ bool may_run(const u64* condition, const i64* rounds, i64 ahead) {
-  return (*condition != 0) & (rounds[0] + ahead < rounds[1]);  // no short cut: both are asked for at once
+  return (*condition != 0) & (rounds[0] + ahead < rounds[1]);  // no short circuit: both loads are issued at once
 }
 
-// The whole warp calls it: those who `add` put their unit on the list.
+// Called by the whole warp: lanes with `add` append their unit to the list.
 __device__ __forceinline__ void append(bool add, u32 unit, u32* list, u64* count) {
   const u32 who = __ballot_sync(ALL_LANES, add);
   if (!who) return;
@@ -37,14 +38,14 @@ __device__ __forceinline__ void append(bool add, u32 unit, u32* list, u64* count
   if (add) list[first + __popc(who & ((1u << WARP_LANE) - 1u))] = unit;
 }
 
-// The sum of x over the warp is added to *to.
+// Add the sum of x over the warp to *to.
 __device__ __forceinline__ void add_of_warp(u64* to, u64 x) {
 #pragma unroll
   for (int d = 16; d; d >>= 1) x += __shfl_xor_sync(ALL_LANES, x, d);
   if (WARP_LANE == 0 && x) atomicAdd(to, x);
 }
 
-// The same over the block, which calls it together: thousands of warps that add to one number would take turns.
+// The same over the block, which calls it together: thousands of warps adding to one address would serialize.
 __device__ __forceinline__ void add_of_block(u64* to, u64 x) {
   __shared__ u64 sum;
   if (threadIdx.x == 0) sum = 0;
@@ -54,16 +55,16 @@ __device__ __forceinline__ void add_of_block(u64* to, u64 x) {
   if (threadIdx.x == 0 && sum) atomicAdd(to, sum);
 }
 
-// What a block finds for the next frontier is gathered in shared memory, so that it adds to the counters once: hundreds
-// of additions to one address would take turns.
+// A block stages its part of the next frontier in shared memory and adds to the counters once: hundreds of additions to
+// one address would serialize.
 #define STAGE 2048
-#define LONG_ROWS 256  // rows that are cut
+#define LONG_ROWS 256  // long rows, which are cut
 struct Stage {
   u32 units[STAGE];
   struct {
     u32 unit, count, first;
   } longs[LONG_ROWS];
-  u32 count, room;  // units, and how many of them stand here if there are more than STAGE
+  u32 count, room;  // units, and how many are staged if there are more than STAGE
   u32 long_count, parts;  // segments of the long rows
   u64 first, first_part, entries, work;
 };
@@ -76,7 +77,7 @@ __device__ __forceinline__ void open_stage(Stage& stage) {  // the whole block
   __syncthreads();
 }
 
-// A row is cut into `count` segments. Called seldom, from many places.
+// Cut a row into `count` segments. Called rarely, from many places.
 __device__ __noinline__ void put_segments(Stage& stage, u32 unit, u32 count, u32* segments, u64* state) {
   const u32 at = atomicAdd(&stage.long_count, 1u);
   if (at < LONG_ROWS) {
@@ -87,7 +88,7 @@ __device__ __noinline__ void put_segments(Stage& stage, u32 unit, u32 count, u32
   for (u32 s = 0; s < count; ++s) segments[2 * (first + s)] = unit, segments[2 * (first + s) + 1] = s;
 }
 
-// The whole warp calls it: as append, by way of the stage; N units a lane.
+// Called by the whole warp: append via the stage, N units per lane.
 template <int N, class U>
 __device__ __forceinline__ void put_on(Stage& stage, const bool* add, const U* unit, u32* list, u64* count) {
   u32 who[N], all = 0;
@@ -98,7 +99,7 @@ __device__ __forceinline__ void put_on(Stage& stage, const bool* add, const U* u
   if (WARP_LANE == 0) at = atomicAdd(&stage.count, all);
   at = __shfl_sync(ALL_LANES, at, 0);
   const bool fits = at + all <= STAGE;
-  if (!fits && at < STAGE && WARP_LANE == 0) stage.room = at;  // of those that found it too small one began inside
+  if (!fits && at < STAGE && WARP_LANE == 0) stage.room = at;  // of the groups that did not fit, one began inside
 #pragma unroll
   for (int k = 0; k < N; ++k) {
     if (fits && add[k]) stage.units[at + __popc(who[k] & ((1u << WARP_LANE) - 1u))] = (u32)unit[k];
@@ -112,7 +113,7 @@ __device__ __forceinline__ void put_on(Stage& stage, bool add, u32 unit, u32* li
   put_on<1>(stage, &add, &unit, list, count);
 }
 
-// The block calls it. segments: where those of long rows go.
+// Called by the block. segments: output list of the segments of long rows.
 __device__ __forceinline__ void close_stage(Stage& stage, u64 entries, u64 work, u32* list, u32* segments, u64* state) {
   add_of_warp(&stage.entries, entries);
   add_of_warp(&stage.work, work);
@@ -138,8 +139,8 @@ __device__ __forceinline__ void close_stage(Stage& stage, u64 entries, u64 work,
 __device__ __forceinline__ void set_bit(u64* bits, i64 p) { atomicOr((u32*)bits + (p >> 5), 1u << (p & 31)); }
 __device__ __forceinline__ void clear_bit(u64* bits, i64 p) { atomicAnd((u32*)bits + (p >> 5), ~(1u << (p & 31))); }
 
-// A value that is asked for here, at the same time as what is asked for beside it, though it is looked at later: the
-// front of the compiler would move the load to where it is used, behind the wait for the others.
+// Force a load to be issued here, together with its neighbours, although its value is used later: the compiler's front
+// end would move it to its use, after the wait for the others.
 template <class T> __device__ __forceinline__ void asked(const T& x) {
 #ifndef __CUDA_EMU__
   if (sizeof(T) == 8) asm volatile("" ::"l"((u64)x));

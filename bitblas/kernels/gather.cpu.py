@@ -1,4 +1,4 @@
-# t(k) = u(where[k]), the twin of gather.cu.
+# Gather: t(k) = u(where[k]). CPU twin of gather.cu.
 # include: kernels/vector.cpu.py
 
 

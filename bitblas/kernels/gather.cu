@@ -1,4 +1,5 @@
-// t(k) = u(at[k]): extraction by index. FULL: u has an entry everywhere; DENSE 0: iso, bits alone are read.
+// Gather: t(k) = u(where[k]), extraction by index. FULL: u has an entry everywhere.
+// DENSE 0: u is iso, only bits are read.
 #include "kernels/vector.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -1,8 +1,8 @@
-# One vertex after the other: the one that has most in common with the WINDOW that stand before it. `key` is that score,
-# edges to them and neighbours in common with them; of a neighbour of more than `widest` nobody asks what it has in
-# common. A unit heap: scores change by one, so vertices of each score are a list of their own (`head`, by score), whose
-# links are `behind` and `ahead` (-1: none). A score that falls moves its vertex only when it is looked at (`held`, the
-# list that it is in, is never too low). The lists hold what was moved last first.
+# Gorder vertex ordering: repeatedly append the vertex that has most in common with the last WINDOW vertices.
+# `key` is that score: edges to them, plus neighbours shared with them. Neighbours with more than `widest` entries are
+# not expanded. The priority queue is a unit heap: scores change by one, so each score has its own linked list (`head`
+# by score, links `behind` and `ahead`, -1: none). Decreases are lazy: a vertex moves when it is next inspected, so its
+# recorded list (`held`) is never too low. Each list starts with the vertex that moved last.
 
 
 @njit(**FUNCTION)
@@ -30,10 +30,10 @@ def linked(v, score, held, head, behind, ahead):
 
 @njit(**FUNCTION)
 def raised(v, key, held, head, behind, ahead):
-    """One more of score. The list that it is in then."""
+    """Increment the score; returns the list that the vertex is in."""
     score = at(key, v) + 1
     put(key, v, score)
-    if at(held, v) >= 0 and score > at(held, v):  # else it has its place, or is in a higher list
+    if at(held, v) >= 0 and score > at(held, v):  # otherwise it was appended already, or is in a higher list
         unlinked(v, held, head, behind, ahead)
         linked(v, score, held, head, behind, ahead)
         return score

@@ -1,7 +1,8 @@
-// The rows too long for one group of lanes: their segments were summed as rows of their own (`part`); one block joins
-// the segments of each of them, threads strided, then a tree, so that the order of the additions is fixed, and ends the
-// statement there: the launch before has left these rows of w as they were.
-// ROWS: rows in a unit (1 for CSR, T for a tile row); unit h covers rows hub[h] * ROWS .. + ROWS - 1.
+// Combine the partial sums of long rows (hubs) and apply the epilogue.
+// Rows too long for one group of lanes are cut into segments, whose sums the launch before wrote as rows of `part`.
+// One block reduces the segments of a hub: threads strided, then a tree, so the order of additions is fixed. The
+// launch before leaves these rows of w unchanged.
+// ROWS: rows in a unit (1 for CSR, T for a tile row); unit h covers rows hub[h] * ROWS .. hub[h] * ROWS + ROWS - 1.
 #include "kernels/ending.cuh"
 
 __device__ __forceinline__ void put_bit(u64* bits, i64 i, bool value) {  // other blocks write to the same word
@@ -28,7 +29,7 @@ hubs(i64 n, const i64* hub, const i64* first, const u64* part_bits, const STORED
   sums[threadIdx.x] = sum;
   somes[threadIdx.x] = some;
   int half = segments > 1 ? BLOCK / 2 : 0;
-  while (half >= segments && half > 0) half /= 2;  // threads beyond have nothing
+  while (half >= segments && half > 0) half /= 2;  // threads beyond have no segment
   for (; half; half /= 2) {
     __syncthreads();
     if (threadIdx.x < half) {

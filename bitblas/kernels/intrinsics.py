@@ -1,7 +1,7 @@
-"""Single machine instructions that Numba has no name for, used by the CPU kernels.
+"""Machine instructions that Numba has no name for, used by the CPU kernels.
 
-`at` and `put` exist because Numba adds a wrap-around test to every signed index, which costs 2 to 3 times in these
-loops; `empty` and `zeros` because Numba's own arrays need its run-time library. Every kernel text begins with
+`at` and `put` exist because Numba adds a wrap-around test to every signed index, which costs a factor of 2 to 3 in
+these loops; `empty` and `zeros` because Numba's own arrays need its run-time library. Every kernel text begins with
 `from bitblas.kernels.intrinsics import *`.
 """
 
@@ -55,7 +55,7 @@ def put(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 @intrinsic
 def word_at(typing: Any, array: Any, byte: Any) -> Any:
-    """The 64 bits that begin at a byte of an array, the first byte the lowest; it need not be aligned."""
+    """The 64 bits that begin at a byte of an array, first byte lowest; no alignment required."""
 
     def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
         data = b.bitcast(arrayobj.make_array(sig.args[0])(ctx, b, args[0]).data, cgutils.voidptr_t)
@@ -87,7 +87,7 @@ def _prefetch(write: int) -> Any:
     return op
 
 
-# They tell the processor that array[index] will be read and written soon, or read; it need not be there.
+# Prefetch array[index] for reading and writing, or for reading. The index may be out of bounds.
 prefetch, prefetch_read = _prefetch(1), _prefetch(0)
 
 
@@ -108,14 +108,15 @@ def _bits(name: str, *flags: int) -> Any:
 
 
 popcount = _bits("ctpop")  # number of set bits, in the type of its argument
-trailing_zeros = _bits("cttz", 1)  # place of the lowest set bit; undefined for 0
+trailing_zeros = _bits("cttz", 1)  # position of the lowest set bit; undefined for 0
 leading_zeros = _bits("ctlz", 0)  # zeros above the highest set bit
 
 
 @intrinsic
 def chosen(typing: Any, bit: Any, x: Any, y: Any) -> Any:
-    """x where the lowest bit is set, else y, both of one type, numbers or bool: by masks, where a branch that nobody
-    foresees would cost more than the work. Of floats LLVM makes a branch again, so they are taken as integers."""
+    """x if the lowest bit of `bit` is set, else y, both of one type, numbers or bool. Uses masks, because a
+    mispredicted branch would cost more than the work. Floats are treated as integers, because LLVM would make a branch
+    again."""
 
     def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
         kind, mask = args[1].type, b.trunc(args[0], ir.IntType(1))
@@ -130,8 +131,8 @@ def chosen(typing: Any, bit: Any, x: Any, y: Any) -> Any:
 
 @intrinsic
 def opaque(typing: Any, x: Any) -> Any:
-    """An integer of which LLVM does not know that it is x. A loop that steps by it stays as it is written: rows are too
-    short for loops of vectors, and to gather what they name takes longer than to load it one by one."""
+    """Returns x, hiding its value from LLVM. A loop with such a step is not vectorized: rows are too short for vector
+    loops, and gathers are slower than single loads."""
 
     def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
         kind = args[0].type
@@ -160,13 +161,14 @@ def _scratch(zeroed: bool) -> Any:
 
 
 def _allocate(zeroed: bool, ctx: Any, b: Any, sig: Any, args: Any) -> Any:
-    """Of the C library, noted in the frame of the entry (compiler.py), which begins with what the kernel raises."""
+    """malloc or calloc, recorded in the frame of the entry function (compiler.py), which begins with the kernel's
+    exception."""
     word, place = ir.IntType(64), ir.IntType(8).as_pointer()
     number = b.module.scratch = getattr(b.module, "scratch", 0) + 1
     function = lambda name, *kinds: cgutils.get_or_insert_function(b.module, ir.FunctionType(*kinds), name)
     frame = b.bitcast(ctx.call_conv._get_excinfo_argument(b.function), place.as_pointer())
     noted = b.gep(frame, [ir.Constant(word, number)])
-    b.call(function("free", ir.VoidType(), [place]), [b.load(noted)])  # the one before, in a loop
+    b.call(function("free", ir.VoidType(), [place]), [b.load(noted)])  # the previous one, if in a loop
     size = ctx.cast(b, args[0], sig.args[0], types.int64)
     width = ir.Constant(word, ctx.get_abi_sizeof(ctx.get_data_type(sig.return_type.dtype)))
     some = b.select(b.icmp_signed(">", size, ir.Constant(word, 0)), size, ir.Constant(word, 1))
@@ -185,7 +187,7 @@ def _allocate(zeroed: bool, ctx: Any, b: Any, sig: Any, args: Any) -> Any:
     return array._getvalue()
 
 
-empty, zeros = _scratch(False), _scratch(True)  # (size, dtype): an array that lives until the kernel ends
+empty, zeros = _scratch(False), _scratch(True)  # (size, dtype): an array that is freed when the kernel ends
 
 __all__ = [
     "at",

@@ -1,5 +1,7 @@
-"""What a product adds up, by number, as kernels are told (product.cuh): presence alone (WORDS), how many products there
-are, all of one value (COUNT), or their values."""
+"""Kinds of products, as kernels number them.
+
+See product.cuh: presence only (WORDS), the number of products if all have one value (COUNT), or values (VALUES).
+"""
 
 from __future__ import annotations
 

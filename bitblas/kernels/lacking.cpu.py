@@ -1,4 +1,5 @@
-# A vector with `nothing` in the place of what it lacks, and how many of its entries are that, or NaN.
+# Fill a vector's missing positions with the sentinel `nothing`.
+# Also count its entries that equal the sentinel or are NaN.
 # include: kernels/vector.cpu.py
 
 
@@ -8,7 +9,7 @@ def lacking(lo, hi, size, bits, val, nothing, filled, others):
     for word in range(lo, hi):
         has = at(bits, word)
         first = word << 6
-        if first + 64 <= size:  # SIMD's
+        if first + 64 <= size:  # whole words: vectorized
             for d in range(64):
                 x = at(val, first + d)
                 there = has >> np.uint64(d) & np.uint64(1) != 0

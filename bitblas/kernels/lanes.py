@@ -1,7 +1,9 @@
-"""SIMD lanes as values of Numba: <count x element> of LLVM, which maps them to what the processor has (AVX-512, AVX2,
-SSE, NEON). For the CPU kernels that sum eight rows of a tile at once.
+"""SIMD lanes as Numba values.
 
-The lane functions by the expressions of the catalogue that they compute are named in LANE_FUNCTIONS.
+They are <count x element> vectors of LLVM, which maps them to the processor's instructions (AVX-512, AVX2, SSE, NEON).
+Used by the CPU kernels that sum eight rows of a tile at once.
+
+LANE_FUNCTIONS maps operator expressions of the catalogue to the lane functions that compute them.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ INDEX = ir.IntType(32)
 
 
 class Lanes(types.Type):
-    """`count` values of one scalar type; of booleans: a mask."""
+    """`count` values of one scalar type; for booleans a mask."""
 
     def __init__(self, dtype: Any, count: int) -> None:
         self.dtype, self.count = dtype, count
@@ -67,14 +69,14 @@ def splat(typing: Any, x: Any, count: Any) -> Any:
 
 @intrinsic
 def mask_lanes(typing: Any, word: Any) -> Any:
-    """The bits of an unsigned integer as a mask, the lowest first."""
+    """The bits of an unsigned integer as a mask, lowest first."""
     lanes = Lanes(types.boolean, word.bitwidth)
     return lanes(word), lambda ctx, b, sig, args: b.bitcast(args[0], _vector(lanes))
 
 
 @intrinsic
 def load_lanes(typing: Any, array: Any, index: Any, word: Any) -> Any:
-    """array[index + k] for the set bits k of `word` (uint8: eight lanes), 0 in the other lanes; touches no others."""
+    """Masked load: array[index + k] for the set bits k of `word` (uint8: eight lanes), 0 in other lanes."""
     lanes = Lanes(array.dtype, word.bitwidth)
 
     def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
@@ -113,7 +115,7 @@ def lane(typing: Any, lanes: Any, k: Any) -> Any:
 
 @intrinsic(prefer_literal=True)
 def row_places(typing: Any, array: Any, word: Any, shift: Any) -> Any:
-    """Three bits of each byte of a uint64, from bit `shift` on, as eight lanes as wide as what the array holds."""
+    """Three bits of each byte of a uint64, from bit `shift` on, as eight lanes of the array's element width."""
     lanes, low = Lanes(types.Integer.from_bitwidth(array.dtype.bitwidth), 8), shift.literal_value
 
     def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
@@ -126,8 +128,8 @@ def row_places(typing: Any, array: Any, word: Any, shift: Any) -> Any:
 
 @intrinsic
 def picked_lanes(typing: Any, array: Any, index: Any, places: Any) -> Any:
-    """array[index + places[k]] for each lane k, places below 8: LLVM makes one permutation of it, of numbers of four
-    bytes from AVX2 and of eight from AVX-512 on; elsewhere eight loads."""
+    """array[index + places[k]] for each lane k, places below 8. LLVM makes one permutation of it, for numbers of four
+    bytes from AVX2 on and of eight from AVX-512 on; elsewhere eight loads."""
     lanes = Lanes(array.dtype, 8)
 
     def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
@@ -145,7 +147,7 @@ def picked_lanes(typing: Any, array: Any, index: Any, places: Any) -> Any:
 
 @intrinsic(prefer_literal=True)
 def repeat_lanes(typing: Any, x: Any, times: Any) -> Any:
-    """All lanes, one `times` after the other."""
+    """All lanes of `times` copies, concatenated."""
     lanes = Lanes(x.dtype, x.count * times.literal_value)
 
     def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
@@ -168,7 +170,7 @@ even_lanes, odd_lanes = _every_second(0), _every_second(1)
 
 @intrinsic
 def where_lanes(typing: Any, mask: Any, x: Any, y: Any) -> Any:
-    """Lane by lane x where the mask is set, else y."""
+    """Blend: in each lane x if the mask is set, else y."""
     return x(mask, x, y), lambda ctx, b, sig, args: b.select(*args)
 
 
@@ -187,7 +189,7 @@ def row_counts(typing: Any, word: Any) -> Any:
 
 @intrinsic
 def outer_counts(typing: Any, x: Any, y: Any) -> Any:
-    """Lane 8 r + s: the number of bits that byte r of x and byte s of y (uint64) have in common, UINT8."""
+    """Lane 8 r + s: popcount of byte r of x AND byte s of y (both uint64), UINT8."""
     lanes = Lanes(types.uint8, 64)
 
     def code(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
@@ -202,7 +204,7 @@ def outer_counts(typing: Any, x: Any, y: Any) -> Any:
 
 
 def _binary(signed: Code, unsigned: Code, real: Code) -> Any:
-    """A lane function from its code for signed integers, unsigned ones and floats."""
+    """A lane function from its LLVM code for signed integers, unsigned integers and floats."""
 
     @intrinsic
     def op(typing: Any, x: Any, y: Any) -> Any:
@@ -217,7 +219,7 @@ def _arithmetic(integer: Code, real: Code) -> Any:
 
 
 def _chosen(symbol: str) -> Any:
-    """x where x < y (x > y) or y is NaN, else y: fmin and fmax, for which a NaN loses against a number."""
+    """x if x < y (x > y) or y is NaN, else y: fmin and fmax, which return the number if one operand is NaN."""
     return _binary(
         lambda b, x, y: b.select(b.icmp_signed(symbol, x, y), x, y),
         lambda b, x, y: b.select(b.icmp_unsigned(symbol, x, y), x, y),

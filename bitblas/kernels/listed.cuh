@@ -1,14 +1,17 @@
-// Small rounds of a body with passes: one cluster keeps a list of all places where any of the body's sparse vectors has an
-// entry (`on` marks them), and its passes look at these alone; the others would stay as they are. The step pushes along the
-// entries of its vector, which the pass before it puts on a list of their own. What a step finds joins the places; the
-// pass before it drops those where nothing is left. A form says how its units are pushed along: its along.cuh.
+// Small rounds of a loop body with element-wise kernels, run by one cluster on a worklist.
+// The worklist holds every position at which one of the body's sparse vectors has an entry (`on` marks them).
+// Element-wise kernels visit only these positions; all others would not change. The advance pushes along its vector's
+// entries, which the kernel before it lists separately. New positions that the advance reaches join the worklist; the
+// kernel before it drops those that became empty.
+// The layout's along.cuh defines how its units are pushed along.
 #include "kernels/places.cuh"
 #include "kernels/parts.cuh"
 
 struct Small : Places {
-  // ---- begin, end, and between two rounds ----
+  // ---- begin, end, and between rounds ----
 
-  // any(h): half word h of the places where any sparse vector has an entry. False: it is not the cluster's turn.
+  // any(h): half word h of the positions where any sparse vector has an entry. Returns false if the cluster does not
+  // take over.
   template <class Any> __device__ __forceinline__ bool begin(Any any) {
     if (*condition == 0 || first >= limit || first < from) return false;
     if (threadIdx.x == 0) {
@@ -26,7 +29,7 @@ struct Small : Places {
     for (int r = 0; r < PEERS; ++r) total += *at_peer(&q.remaining[1], r);
     const u64 dense = state[DENSE], listed = state[LISTED], old_dense = old_state[DENSE], old_listed = old_state[LISTED];
     meet_in_cluster();
-    if (total > most / 2) return false;  // a half of what it may grow to, so that it does not come and go
+    if (total > most / 2) return false;  // half of its limit, as hysteresis
     if (threadIdx.x == 0) q.remaining[1] = 0;
     for (i64 h = me; h - WARP_LANE < halves; h += step) {
       u32 some = 0;
@@ -38,7 +41,7 @@ struct Small : Places {
       for (; __any_sync(ALL_LANES, some != 0); some &= some - 1) put_place(some != 0, (u32)(h * 32 + __ffs(some) - 1), 0);
     }
 #if CELLS_BEGIN
-    // Of the grid's frontiers all cells that products may have been joined in are known by their lists.
+    // In frontiers of the grid, their lists contain all cells that products may have been combined in.
     for (i64 p = me; (dense || old_dense) && p < size; p += step) {
       if (dense && !bit_of(b.bits, p)) b.val[p] = C_T(BEGIN);
       if (old_dense) b.old_val[p] = C_T(BEGIN);
@@ -54,7 +57,7 @@ struct Small : Places {
     return true;
   }
 
-  // The items of the step where no pass has made them before it.
+  // Collect the items of the advance if no element-wise kernel before it did.
   __device__ __forceinline__ void choose(const u64* u_bits) {
     gather(&q.listed[turn], ROOM, &q.spilled[turn]);
     const u32 total = q.before[PEERS] + q.outside;
@@ -68,7 +71,7 @@ struct Small : Places {
     meet_in_cluster();
   }
 
-  // Whether lists are short enough for one more round.
+  // Whether the lists are short enough for another round.
   __device__ __forceinline__ bool goes_on() {
     if (threadIdx.x < 32) {
       u32 work = 0, leave = 0, remaining = 0;
@@ -90,12 +93,13 @@ struct Small : Places {
     parity ^= 1;
     if (me == 0 && *(volatile i64*)(rounds + 3)) poke(&q.leave[parity], 1u);  // all see it at the end of the round
     const bool goes = q.before[PEERS] + q.outside <= most && q.all_work <= most_work && !q.all_leave && first + done < limit;
-    // The step adds to the list that others may still be counting, and counts its items where this list was counted.
+    // The advance appends to the list that other blocks may still be counting, and its item counts replace those of
+    // this list.
     if (STEP_FIRST) meet_in_cluster();
     return goes;
   }
 
-  // f(is, p) for the places of this block, and for its share of those in global memory, by whole warps.
+  // f(is, p) for the positions of this block and its share of those in global memory, by whole warps.
   template <class F> __device__ __forceinline__ void each_listed(F f) const {
     const u32 count = q.before[rank + 1] - q.before[rank], outside = q.outside;
     for (u32 k = threadIdx.x; k - WARP_LANE < count; k += THREADS) f(k < count, k < count ? q.places[turn][k] : 0u);
@@ -103,7 +107,8 @@ struct Small : Places {
       f(k < outside, k < outside ? spill_of(turn)[k] : 0u);
   }
 
-  // Back to the grid: the vector of the step into its first buffer, with its list. remains: what the loop goes on by.
+  // Hand over to the grid: move the advance's vector into its first buffer, with its list. remains: the count that
+  // decides whether the loop continues.
   __device__ __forceinline__ void end(bool counted, u64 remains) {
     each_listed([&](bool is, u32 p) {
       if (is) clear_bit(on, p);
@@ -121,7 +126,7 @@ struct Small : Places {
     u64 entries = 0, work = 0;
     each_listed([&](bool is, u32 p) {
       const bool has = is && bit_of(home, p);
-      bool owner = has;  // the first of its unit lists that
+      bool owner = has;  // the first position of a unit lists it
       for (u32 other = p / PER * PER; owner && other < p; ++other) owner = !bit_of(home, other);
       append(owner, p / PER, list, state + LISTED);
       entries += has;
@@ -157,9 +162,9 @@ struct Small : Places {
     if (CELLS_BEGIN) b.old_val[p] = C_T(BEGIN);
   }
 
-  // A pass: at(p, keep, chosen) at every place; `begins`: goes_on has just gathered them; `after`: it is the first one
-  // after the step; `builds`: it makes the lists anew, of the places where it says `keep`, and of the step's items where
-  // it says `chosen`.
+  // An element-wise kernel: at(p, keep, chosen) at every position. `begins`: goes_on has just gathered the positions.
+  // `after`: it is the first one after the advance. `builds`: it rebuilds the lists, of the positions for which it sets
+  // `keep`, and of the advance's items for which it sets `chosen`.
   template <bool begins, bool after, bool builds, class At> __device__ __forceinline__ void visit(At at) {
     if (!begins) gather(&q.listed[turn], ROOM, &q.spilled[turn]);
     const u32 total = q.before[PEERS] + q.outside;
@@ -169,7 +174,7 @@ struct Small : Places {
       bool keep = false, chosen = false;
       Item x = {};
       if (is) {
-        // Asked for before anything is looked at: each costs a trip to the L2 cache.
+        // Loaded before anything is used: each load costs a trip to the L2 cache.
         const bool old = after && was_old(p);
         if (builds) x = form.item_at(p), form.ask(x);
         at((i64)p, keep, chosen);
@@ -186,7 +191,7 @@ struct Small : Places {
   struct Put {
     Small& small;
     u32& fresh;
-    // Those of the places from `base` on (those of `bits`) that were not on the list and are now.
+    // Those of the positions from `base` on (selected by `bits`) that were not on the list before and are now.
     __device__ __forceinline__ u64 add(i64 base, u64 bits) const {
 #if PER == 64
       typedef u64 word;
@@ -195,7 +200,7 @@ struct Small : Places {
 #endif
       word* const at = (word*)small.on + base / (8 * sizeof(word));
       const int shift = (int)(base & (8 * sizeof(word) - 1));
-      if (PER > 1 && !(bits & ~(u64)(peek(at) >> shift))) return 0;  // a row's entries come here but once
+      if (PER > 1 && !(bits & ~(u64)(peek(at) >> shift))) return 0;  // an entry of a row gets here only once
       return bits & ~(u64)(atomicOr(at, (word)bits << shift) >> shift);
     }
     __device__ __forceinline__ void operator()(u64 added, i64 base, u32 found) const {
@@ -205,7 +210,7 @@ struct Small : Places {
     }
   };
 
-  // The step. entry(i): the statements that go along.
+  // The advance. entry(i): the fused statements.
   template <class Entry>
   __device__ __forceinline__ void push(const Operands& of, const u64* u_bits, const STORED(U_T)* u_val, bool counts,
                                        Entry entry) {
@@ -249,7 +254,7 @@ struct Small : Places {
   }
 };
 
-// The kernel of every form: what its along.cuh says of units, items and pushes is all that differs.
+// The kernel of every layout; its along.cuh defines units, items and pushes.
 extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
 listed(i64 n, i64 size, i64 longest, i64 from, u64 most, u64 most_work, u64* condition, i64* rounds, u64* state,
        u64* old_state, u64* t_bits, u64* next_bits, u64* old_bits, C_T* t_val, C_T* next_val, C_T* old_val,

@@ -1,4 +1,4 @@
-# w<mask, accum, replace> = t, the twin of merge.cu.
+# Write a result: w<mask, accum, replace> = t. CPU twin of merge.cu.
 # include: kernels/vector.cpu.py
 
 
@@ -37,7 +37,7 @@ def merge(lo, hi, size, w_bits, old_val, old_iso, old_stride, t_bits, t_val, t_i
             bit = np.uint64(1) << place
             rest = drop_lowest(rest)
             p = (word << 6) + np.int64(place)
-            if news & bit == 0:  # it had the one value
+            if news & bit == 0:  # it had the iso value
                 if not W_BOOL:
                     put(w_val, p, old_iso)
                 continue

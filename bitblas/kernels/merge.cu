@@ -1,6 +1,7 @@
-// w<mask, accum, replace> = t: the last step of every GraphBLAS statement (C API 2.1, section 2.3.4). Bits change in
-// place; values too, unless w had one value for all entries (old_iso) and now gets an array.
-// STORE 0: all entries keep one value, and bits alone change.
+// Write a result: w<mask, accum, replace> = t, the last step of every GraphBLAS operation (C API 2.1, section 2.3.4).
+// Bits change in place. So do values, unless w was iso (old_iso) and now gets an array. STORE 0: the iso value stays,
+// only bits change.
+// Arguments: old values of w (old_val, old_iso, old_stride); result t_*; the mask; `replace`; output w_bits and w_val.
 #include "kernels/vector.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -1,6 +1,6 @@
-// One position p of w<mask, replace> = t, the end of a GraphBLAS statement (C API 2.1, section 2.3.4). Called by all lanes
-// of a warp, which have the 32 positions of half a word.
-// FRESH: w held nothing, and is not read. W_ISO: its one value stays, bits alone are written.
+// Mask rule for one position p of w<mask, replace> = t (GraphBLAS C API 2.1, section 2.3.4).
+// All lanes of a warp call it, for the 32 positions of half a word.
+// FRESH: w was empty and is not read. W_ISO: w keeps its one value, only bits are written.
 __device__ __forceinline__ void merge_position(bool inside, bool open, bool has_t, T_T t, i64 p, bool write,
                                                bool replace, u64* w_bits, STORED(W_T)* w_val) {
   const bool has_w = !FRESH && inside && bit_of(w_bits, p);

@@ -1,4 +1,4 @@
-# A word whose bits depend on all bits of another.
+# Hash function for 64-bit words (multiply and xor-shift): every bit of the key affects the result.
 
 
 @njit(**FUNCTION)

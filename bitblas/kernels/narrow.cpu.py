@@ -1,4 +1,4 @@
-# Numbers packed to `width` bits each, the twin of narrow.cu.
+# Bit packing: store numbers in `width` bits each. CPU twin of narrow.cu.
 # include: kernels/packed.cpu.py
 
 

@@ -1,5 +1,7 @@
-// Numbers packed to `width` bits each (packed.cuh): the 32 bits of word w are gathered from the numbers that touch it.
-// They are what `numbers` have above `base`; GATHER: those at the places `numbers` of another string of that width.
+// Bit packing: store numbers in `width` bits each (layout: packed.cuh).
+// Each thread builds one 32-bit word from the numbers that overlap it.
+// The packed number is `numbers[k]` - `base`. GATHER: `numbers` are positions in another packed string of the same
+// width.
 #include "kernels/packed.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -1,4 +1,4 @@
-# The next row of a pull, and nothing summed: statements of a kernel.
+# Code fragment: take the next row of a pull from `rest` and initialize its sum.
 bit = trailing_zeros(rest)
 rest = drop_lowest(rest)
 row = (word << 6) + np.int64(bit)

@@ -1,7 +1,7 @@
-# A number for each word that words.cpu.py has found, by a table of those that were there before: numbers ascend as
-# names come. The table has three words a slot, the key of a name, and 2 * (its number + 1), plus 1 where the key is a
-# hash; 0 where there is none. `names` holds the names, a line feed behind each, which begin at `starts`; `found` is how
-# many, and how many bytes they take. First a smaller table moves in, if there was one.
+# Number vertex names in order of first appearance, by a hash table over the keys that words.cpu.py found.
+# A table slot is three words: the two words of the key, and 2 * (number + 1), plus 1 if the key is a hash; 0 for an
+# empty slot. `names` stores the names, each followed by a line feed, starting at `starts`. `found` is the number of
+# names and their bytes. A smaller table from before, if any, is moved in first.
 # include: kernels/mixed.cpu.py
 
 

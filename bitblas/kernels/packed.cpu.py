@@ -1,4 +1,5 @@
-# Numbers of `width` bits (1 to 32) in a little-endian string of 32-bit words, the twin of packed.cuh.
+# Packed integers: read numbers of `width` bits (1 to 32) from a little-endian string of 32-bit words.
+# CPU twin of packed.cuh.
 
 
 @njit(**FUNCTION)
@@ -16,5 +17,5 @@ def packed_at(string, k, width):
 
 @njit(**FUNCTION)
 def based(base, number):
-    """The value that is `number` above a base, as INT64, modulo 2**64: floats are integers that 64 bits hold."""
+    """base + number as INT64, modulo 2**64; floats here are integers that fit 64 bits."""
     return np.int64(base) + np.int64(number)

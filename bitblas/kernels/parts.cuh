@@ -1,4 +1,5 @@
-// Sums of entries over a cluster, in parts of blocks. Only of those that are the same in any order.
+// Reductions over a cluster: each block reduces its part, then the parts are combined.
+// For monoids whose result does not depend on the order.
 #include "kernels/small.cuh"
 
 template <class T> struct Parts {
@@ -14,7 +15,7 @@ template <class T, class Add> __device__ __forceinline__ void join_warp(bool& so
     some = some || other;
   }
 }
-// The block's part. The whole block calls it.
+// Store the block's part. Called by the whole block.
 template <class T, class Add> __device__ __forceinline__ void put_part(Parts<T>& parts, bool some, T sum, Add add) {
   join_warp(some, sum, add);
   if (WARP_LANE == 0) parts.of_warp[threadIdx.x / 32] = sum, parts.in_warp[threadIdx.x / 32] = some;
@@ -25,7 +26,7 @@ template <class T, class Add> __device__ __forceinline__ void put_part(Parts<T>&
   join_warp(some, sum, add);
   if (WARP_LANE == 0) parts.sum = sum, parts.some = some;
 }
-// After the cluster has met. The whole block calls it.
+// Combine the parts, after a cluster barrier. Called by the whole block.
 template <class T, class Add> __device__ __forceinline__ void join_parts(Parts<T>& parts, bool& some, T& sum, Add add) {
   if (threadIdx.x < 32) {
     some = false;

@@ -1,4 +1,4 @@
-# t(where[k]) = u(k) for each entry of u, the twin of place.cu.
+# Scatter: t(where[k]) = u(k) for each entry of u. CPU twin of place.cu.
 # include: kernels/vector.cpu.py
 TWICE, OUTSIDE = 0, 1
 

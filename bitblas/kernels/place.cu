@@ -1,6 +1,10 @@
-// t(where[k]) = u(k) for each entry of u: building, assignment by index. Indices are in any order.
-// JOIN 0: an index that comes twice is told in `flags`; 1: a monoid's sum, whatever the order, into cells that hold its
-// identity. CLEAR: t has entries before, and loses those where u has none. MARKS 0: both have an entry everywhere.
+// Scatter: t(where[k]) = u(k) for each entry of u.
+// Used to build vectors and to assign by index; indices may be in any order.
+// JOIN 0: a duplicate index is reported in `flags`. JOIN 1: duplicates are combined by a monoid in any order, in cells
+// that hold its identity. CLEAR: t has entries already and loses those where u has none. MARKS 0: both vectors are
+// full.
+// Arguments: where, the target indices; u_*, the input vector; t_*, the output; flags[TWICE], flags[OUTSIDE], set to 1
+// for bad indices.
 #include "kernels/vector.cuh"
 #if JOIN
 #include "kernels/push.cuh"
@@ -8,14 +12,14 @@
 #define TWICE 0  // flags, set to 1
 #define OUTSIDE 1
 
-__device__ __forceinline__ bool exchange_bit(u64* bits, i64 i, bool on) {  // whether the bit was set before
+__device__ __forceinline__ bool exchange_bit(u64* bits, i64 i, bool on) {  // returns whether the bit was set before
   u32* half = (u32*)bits + (i >> 5);
   const u32 bit = 1u << (i & 31);
   return (on ? atomicOr(half, bit) : atomicAnd(half, ~bit)) & bit;
 }
 
 #if JOIN
-// Integers have atomics for the commonest sums, which never have to try again.
+// Integers have atomics for the most common monoids, which need no retries.
 #if ATOMIC
 __device__ __forceinline__ void sum_into(u64* t_bits, T_T* t_val, i64 i, Z_T z) {
 #if ATOMIC == 1
@@ -44,7 +48,7 @@ place(i64 n, i64 size, const i64* where, const u64* u_bits, i64 u_bits_stride, c
 #if JOIN
   bool mine = has;
   const Z_T x = has ? take(load<U_T>(u_val, u_iso, u_stride, k)) : IDENTITY;
-  // Where lanes of a warp have one index (a histogram, a giant component), one of them brings the sum of all.
+  // If lanes of a warp have the same index (a histogram, a giant component), one of them adds the sum of all.
   for (int round = 0; round < 2; ++round) {
     const u32 rest = __ballot_sync(ALL_LANES, mine);
     if (!rest) break;

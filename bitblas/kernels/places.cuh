@@ -1,17 +1,17 @@
-// The lists of a cluster that runs small rounds of a body with passes (listed.cuh): places, and items of the step, each
-// block with a part of them in its shared memory, and in global memory what found no room there.
+// Worklists of a cluster for small rounds (listed.cuh): positions, and items of the advance.
+// Each block holds its part in shared memory; what does not fit is spilled to global memory.
 #include "kernels/small.cuh"
-#define ROOM ((int)(QUEUE_BYTES / 2 / 8))  // places of a list that a block holds: a half is for two of them
+#define ROOM ((int)(QUEUE_BYTES / 2 / 8))  // positions of a list per block: half of the memory is for two lists
 #define ITEM_ROOM ((int)(QUEUE_BYTES / 2 / sizeof(Item)))
-#define LONGS 64  // rows that a block walks as a whole
+#define LONGS 64  // rows that the whole block walks
 
 struct Lists {
   u32 places[2][ROOM];
   Item items[ITEM_ROOM];
-  // What this block has; of two, one is used and one made.
+  // Lists of this block; of each pair, one is current and one is being built.
   u32 listed[2], itemed[2], work[2], remaining[2], leave[2];
-  u32 spilled[2], items_spilled[2];  // of block 0: what found no room, in global memory
-  // The list that is gone through: what stands in the blocks before, and in global memory.
+  u32 spilled[2], items_spilled[2];  // in block 0: counts of what was spilled to global memory
+  // The current list: counts before each block's part, and in global memory.
   u32 before[PEERS + 1], outside;
   u32 all_work, all_leave, all_remaining;
   u32 longs[LONGS], long_count;
@@ -20,8 +20,8 @@ struct Lists {
 struct Places {
   Lists& q;
   const Units& form;
-  Buffers b;  // of the vector that the step writes
-  i64 size, longest, from;  // from: how many rounds the grid runs before
+  Buffers b;  // of the vector that the advance writes
+  i64 size, longest, from;  // from: rounds that the grid runs before
   u64 most, most_work;
   u64* condition;
   i64* rounds;
@@ -34,7 +34,7 @@ struct Places {
   u64* home;
   C_T* home_val;
   u32 rank, me;
-  int turn, parity;  // the lists that are used; which number of entries that remain is counted now
+  int turn, parity;  // current lists; which counter of remaining entries is in use
   i64 first, limit, done;
 
   __device__ __forceinline__ void start() {
@@ -48,7 +48,7 @@ struct Places {
 
   __device__ __forceinline__ u32* spill_of(int list) const { return list ? other_spill : spill; }
 
-  // The whole block calls it, before it goes through a list.
+  // Called by the whole block before it reads a list.
   __device__ __forceinline__ void gather(u32* counts, u32 room, u32* spilled) {
     if (threadIdx.x < 32) scan(counts, room, spilled);
     __syncthreads();
@@ -83,7 +83,7 @@ struct Places {
     return *at_peer(&q.items[k - q.before[owner]], owner);
   }
 
-  // Whole warps call these: those who `add` put something on a list. Its number on the list of the block.
+  // Called by whole warps: lanes with `add` append to a list. Returns the position on the block's list.
   __device__ __forceinline__ u32 number(bool add, u32* count) {
     const u32 who = __ballot_sync(ALL_LANES, add);
     if (!who) return 0;

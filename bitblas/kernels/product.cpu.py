@@ -1,4 +1,4 @@
-# What the products of every format share, the twin of product.cuh.
+# Shared parts of all product kernels. CPU twin of product.cuh.
 # include: kernels/vector.cpu.py
 WORDS, COUNT, VALUES = 0, 1, 2
 ONE = np.uint64(1)
@@ -6,7 +6,7 @@ ONE = np.uint64(1)
 
 @njit(**FUNCTION)
 def is_final(total):
-    """Whether no further product can change a sum that has one."""
+    """Whether no further product can change a sum (terminal value)."""
     return HAS_TERMINAL == 2 or (HAS_TERMINAL == 1 and total == TERMINAL)
 
 

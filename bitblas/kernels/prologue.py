@@ -1,6 +1,6 @@
-"""What a kernel variant fixes at compile time, as plain data, and its text in CUDA C++ and in Python.
+"""Kernel variants: the types, constants and functions of a compiled kernel, as text in CUDA C++ and Python.
 
-A kernel source (a .cu file and its twin .py) is written once against names; a Variant gives those names a meaning:
+A kernel source (a .cu file and its CPU twin .cpu.py) is written once against names. A Variant defines these names:
 types (`A` becomes `A_T`), integer constants, values, and small functions made from operator expressions.
 """
 
@@ -19,8 +19,8 @@ from semirings.expressions import Expression, rename, resolve
 
 
 class Function(NamedTuple):
-    """`name(args) -> result`: each `let` (name, type, argument) casts an argument, or what one before it
-    has cast; then the expression is evaluated."""
+    """`name(args) -> result`: each `let` (name, type, argument) casts an argument, or the result of an earlier cast;
+    then the expression is evaluated."""
 
     name: str
     result: DataType
@@ -34,7 +34,7 @@ class Function(NamedTuple):
         return {**dict(self.args), **{n: t for n, t, _ in self.let}}
 
     def text(self) -> str:
-        """The expression, for the type of its operands."""
+        """The expression, resolved for the type of its operands."""
         names = self.names
         return resolve(self.expr, next((names[n] for n in ("x", "y", "t") if n in names), self.result))
 
@@ -45,7 +45,7 @@ class Function(NamedTuple):
 
     @property
     def types(self) -> tuple[DataType, ...]:
-        """All types that it mentions."""
+        """All types that occur in it."""
         return (self.result, *self.names.values())
 
     def cpp(self) -> str:
@@ -75,19 +75,19 @@ class Function(NamedTuple):
 
 @dataclass(frozen=True)
 class Variant:
-    """One compiled kernel: the source and everything that is fixed before compilation. Hashable and printable."""
+    """One compiled kernel: its source and everything that is fixed before compilation. Hashable and printable."""
 
     kernel: str  # path without suffix below the package: "formats/b2sr/pull"
     types: tuple[tuple[str, DataType], ...] = ()
     constants: tuple[tuple[str, int], ...] = ()
     values: tuple[tuple[str, DataType, str], ...] = ()  # name, type, value as hexadecimal bits
     functions: tuple[Function, ...] = ()
-    label: str = ""  # what a person reads: the semiring, the operator
-    text: str = ""  # CUDA C++ that was generated for it: macros that the source is written against
-    script: str = ""  # Python that was generated for it: the kernel itself, where there is no source
+    label: str = ""  # for people: the semiring, the operator
+    text: str = ""  # generated CUDA C++: macros that the source uses
+    script: str = ""  # generated Python: the kernel itself, if it has no source file
 
     def __hash__(self) -> int:
-        """Kept: kernels are looked up by their variant at every call, and this walks all its functions."""
+        """Cached: kernels are looked up by their variant at every call, and hashing visits all functions."""
         return self._hash
 
     @cached_property
@@ -107,7 +107,7 @@ class Variant:
         return f"{self.kernel} {self.label} {' '.join(parts)}".replace("  ", " ")
 
     def is_complex(self) -> bool:
-        """Whether anything in it is a complex number."""
+        """Whether it uses complex numbers anywhere."""
         named = [t for _, t in self.types] + [t for f in self.functions for t in f.types]
         return any(t.kind == "c" for t in named) or re.search(r"\bfc(32|64)\b", self.text) is not None
 
@@ -135,7 +135,7 @@ def value(name: str, dtype: DataType, x: Any) -> tuple[str, DataType, str]:
 
 
 def words_of(t: DataType, bits: str, width: int = 8) -> list[str]:
-    """The bits of a value in words of at most `width` bytes, the lowest first."""
+    """The bits of a value in words of at most `width` bytes, lowest first."""
     raw = int(bits, 16).to_bytes(t.nbytes, "little")
     return [hex(int.from_bytes(raw[k : k + width], "little")) for k in range(0, t.nbytes, width)]
 
@@ -158,7 +158,7 @@ def py_cast(to: DataType, source: DataType, name: str) -> str:
         return f"{name} != 0"
     if source.kind == "c" and to.kind in "iuf":
         return py_cast(to, FP32 if source is FC32 else FP64, f"{name}.real")
-    if source is BOOL and to.kind == "c":  # Numba knows no such cast
+    if source is BOOL and to.kind == "c":  # Numba lacks this cast
         return f"{np_name}({name} + 0)"
     if source.kind == "f" and to.kind in "iu":
         low, high = int(to.lowest), int(to.highest)
@@ -175,14 +175,14 @@ def lets(op: Any, t: DataType, *operands: tuple[str, DataType, str]) -> tuple[tu
     for name, source, argument in operands:
         *before, compute = op.casts(t)
         for k in before:
-            if unify(source, k) is not k:  # else every value of the operand is one of k
+            if unify(source, k) is not k:  # otherwise k holds every value of the operand
                 found.append((f"{name}_cast", k, argument))
                 argument = f"{name}_cast"
         found.append((name, compute, argument))
     return tuple(found)
 
 
-# ---- the functions that the operators of the algebra become ---------------------------------------------------------
+# ---- functions from operators ---------------------------------------------------------------------------------------
 
 
 def product(op: Any, t: DataType, a: DataType, u: DataType, *, flip: bool) -> Function:
@@ -207,7 +207,7 @@ def product_of_entries(op: Any, t: DataType, a: DataType, b: DataType) -> Functi
 
 
 class Doubling(Expression):
-    """The sum of k equal values of any monoid, by its own `add`, which stands before it."""
+    """The sum of k equal values of any monoid, by repeated doubling with its `add`, which must be defined before."""
 
     def definition_python(self, types: Mapping[str, DataType]) -> str:
         return (
@@ -235,13 +235,14 @@ def sum_of(monoid: Any, z: DataType) -> tuple[tuple[Function, ...], tuple[tuple[
     repeated = Function("repeated", z, (("x", z), ("k", INT64)), let, text)
     terminal = monoid.terminal(z)
     values = (value("IDENTITY", z, monoid.identity(z)), value("TERMINAL", z, 0 if terminal is None else terminal))
-    # A sum of numbers seldom meets the end of its range, and asking costs up to three times the addition (measured).
+    # A numeric sum seldom reaches its terminal value, and the test costs up to three times the addition (measured).
     worthwhile = terminal is not None and (z is BOOL or monoid.name == "any")
     return (add, repeated), values, (0 if not worthwhile else 2 if monoid.name == "any" else 1)
 
 
 def is_neutral(monoid: Any, z: DataType) -> bool:
-    """Whether identity + x is x for every x, NaN included (but for the sign of zero), so that a sum may begin there."""
-    if z.kind == "c":  # 1 x is not x where that is infinite
+    """Whether identity + x is x for every x, NaN included (except the sign of zero), so that a sum may begin with
+    it."""
+    if z.kind == "c":  # complex 1 * x is not x if x is infinite
         return monoid.name == "plus"
     return monoid.name != "any" and not (z.kind == "f" and monoid.name in ("min", "max"))

@@ -1,10 +1,10 @@
-// What a pull by rows does before and after it reads a row: between how a form is walked through and what a statement
-// does with a sum (ending.cuh).
+// Prologue and epilogue of a pull by rows: what happens before and after a row is read.
+// The layout defines how a row is walked, ending.cuh the epilogue.
 #include "kernels/ending.cuh"
 #include "kernels/values.cuh"
 
-// A row as its LANES lanes have it. A hub: its segments are rows of another launch. Presence alone is looked for in the
-// hub's beginning at once, and its segments only set the bit, while it is missing.
+// A row as its LANES lanes see it. A hub's segments are rows of another launch. For presence only, the hub's beginning
+// is searched at once, and its segments set the bit if it is still missing.
 struct Row {
   i64 n, unit, row;
   int lane;
@@ -18,14 +18,14 @@ struct Row {
   }
 };
 
-// What a lane has of a row's sum.
+// A lane's part of a row's sum.
 struct Sum {
   bool some;
   Z_T sum;
   i64 count;
 
-  // Entries of the row that a lane has found at once: N columns, and for each whether it is one; value(k) is the value of
-  // one. What they need is asked for before the first is used.
+  // Add entries of the row that a lane has found together: N columns, a flag for each, and value(k). All operands are
+  // loaded before the first is used.
   template <int N, class J, class V>
   __device__ __forceinline__ void take(bool (&has)[N], const J (&j)[N], V value, A_T a_iso, i64 row, const u64* u_bits,
                                        const STORED(U_T)* u_val, U_T u_iso, i64 u_stride) {
@@ -51,7 +51,7 @@ struct Sum {
       if (has[k] && !is_final(some, sum)) join(some, sum, true, mul(a[k], x[k], row, j[k]));
 #endif
   }
-  // Whether nothing more can change it.
+  // Whether the sum is final (terminal value).
   __device__ __forceinline__ bool done() const { return KIND == WORDS ? some : KIND == VALUES && is_final(some, sum); }
 };
 

@@ -1,11 +1,12 @@
-# What the pushes of every form share: products joined to t one after the other, in the order of the entries of u. A sum
-# then has the order of a pull by rows, which has none to begin with either, so that both give the same bits.
+# Shared parts of all push kernels. Products are combined into t in the order of the entries of u.
+# This gives the same bits as a pull by rows, which also starts from no value.
 # include: kernels/product.cpu.py
 
 
 @njit(**FUNCTION)
 def joined(had, old, z):
-    """The sum at a place of t that has the sum `old`, or none: nobody foresees which."""
+    """The new sum at a position of t, whether it had a sum `old` or none, without a branch that would be
+    mispredicted."""
     if BLEND:
         return add(chosen(np.uint64(had), take(old), BEGIN), z)
     return add(take(old), z) if had else z
@@ -13,7 +14,7 @@ def joined(had, old, z):
 
 @njit(**FUNCTION)
 def close_counts(lo, hi, t_bits, t_val, counts, product):
-    """The sums of as many equal products as were counted at each place of these words of t."""
+    """Replace the counts in these words of t by the sums of that many equal products."""
     word = filled(t_bits, lo, hi)
     while word < hi:
         rest = at(t_bits, word)
@@ -26,13 +27,13 @@ def close_counts(lo, hi, t_bits, t_val, counts, product):
 
 @njit(**FUNCTION)
 def note(summary, word, bits):
-    """The summary of a vector: of the words that hold these bits too."""
+    """Add the words that contain these bits to a vector's summary."""
     put(summary, word >> 6, at(summary, word >> 6) | np.uint64(bits != 0) << np.uint64(word & 63))
 
 
 @njit(**FUNCTION)
 def blank(lo, hi, bits, summary):
-    """Takes the entries away that these words of a vector's summary list."""
+    """Remove the entries in these words, as listed by a vector's summary."""
     for k in range(lo, hi):
         some = at(summary, k)
         put(summary, k, np.uint64(0))

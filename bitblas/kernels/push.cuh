@@ -1,9 +1,9 @@
-// Scattering products into t, whose bits are zero and whose cells hold the monoid's identity before. Only monoids whose
-// sums do not depend on the order come here: floating-point addition is never done by atomics.
-// A cell is 4 or 8 bytes, so that it can be compared and swapped.
+// Scatter products into t by atomics. Before the launch, t's bits are zero and its cells hold the monoid's identity.
+// Used only for monoids whose sums do not depend on the order: floating-point addition never uses atomics. A cell is 4
+// or 8 bytes, as compare-and-swap requires.
 #include "kernels/product.cuh"
 
-__device__ __forceinline__ bool mark(u64* bits, i64 j) {  // true for the one that set the bit
+__device__ __forceinline__ bool mark(u64* bits, i64 j) {  // true for the thread that set the bit
   const u32 bit = 1u << (j & 31);
   return !(atomicOr((u32*)bits + (j >> 5), bit) & bit);
 }
@@ -26,8 +26,8 @@ template <class T> __device__ __forceinline__ void join_cell(T* at, Z_T z) {
   }
 }
 
-__device__ __forceinline__ bool scatter(u64* t_bits, C_T* t_val, i64 j, Z_T z) {  // true for the first at j
-#if HAS_TERMINAL == 2  // any: the first one stays
+__device__ __forceinline__ bool scatter(u64* t_bits, C_T* t_val, i64 j, Z_T z) {  // true for the first product at j
+#if HAS_TERMINAL == 2  // any: keep the first
   if (bit_now(t_bits, j) || !mark(t_bits, j)) return false;
   t_val[j] = C_T(z);
   return true;

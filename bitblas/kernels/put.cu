@@ -1,5 +1,5 @@
-// Single writes, in place: item k is (index, whether an entry stays there, the bits of its value in whole
-// words); indices differ.
+// Scattered single writes in place. Indices are distinct.
+// Item k is (index, whether the entry is present afterwards, the bits of its value in whole words).
 #include "kernels/vector.cuh"
 
 __device__ __forceinline__ void write_bit(u64* bits, i64 i, bool on) {

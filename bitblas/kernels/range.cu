@@ -1,4 +1,4 @@
-// Whether indices lie in -dim .. dim - 1: flags[0] is set if one is negative, flags[1] if one is outside.
+// Range check of indices: flags[0] is set if one is negative, flags[1] if one is outside of -dim .. dim - 1.
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4) range(i64 n, i64 dim, const i64* indices, u32* flags) {
   const i64 k = thread_number();

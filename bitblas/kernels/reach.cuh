@@ -1,8 +1,10 @@
-// A push along entries of rows: how one of them reaches its column; and what a pull finds.
+// Push along the entries of a row: combine one product with its output position, and report whether it is new.
+// Also the result type of a pulled row (Hit).
 #include "kernels/step.cuh"
 #include "kernels/values.cuh"
 
-// Entry j of t gets the product z; true for the one that made it, who calls mark_it(): whether it was the first to set the bit.
+// Entry j of t gets the product z. Returns true for the thread that created the entry; mark_it() returns whether it was
+// the first to set the bit.
 template <class Mark>
 __device__ __forceinline__ bool reach(const u64* t_bits, C_T* t_val, i64 j, Z_T z, Mark mark_it) {
   if (KIND == WORDS) return !bit_now(t_bits, j) && mark_it();
@@ -14,8 +16,8 @@ __device__ __forceinline__ bool reach(const u64* t_bits, C_T* t_val, i64 j, Z_T 
   return true;
 #endif
 }
-// The same of entry e of the matrix and entry i of u, where entry j was not there when it was asked for, unless products
-// are joined.
+// The same for entry e of the matrix and entry i of u, if entry j was missing when it was loaded, or if products are
+// combined.
 __device__ __forceinline__ bool reach_anew(u64* t_bits, C_T* t_val, i64 j, i64 e, i64 i, const Values& a,
                                            const STORED(U_T)* u_val, U_T u_iso, i64 u_stride) {
 #if CELLS_BEGIN
@@ -28,7 +30,7 @@ __device__ __forceinline__ bool reach_anew(u64* t_bits, C_T* t_val, i64 j, i64 e
   return true;
 }
 
-// What a row that pulls has found: an entry of u, and which of its own led there (of KIND VALUES).
+// What a pulling row has found: an entry of u, and the matrix entry that led there (KIND VALUES).
 struct Hit {
   bool some;
   i64 from, place;

@@ -1,6 +1,9 @@
-// z[s] = the products of segment s joined from left to right, of values of user-defined types: operands are numbers of
-// values, which are read from the table of their type, and a result is written as the packed value. The text of the
-// variant has product, join, X_at, Z_write and their kin (verbs/records.py). Without FOLD a segment is one product.
+// Segmented products of user-defined types: z[s] = the products of segment s combined from left to right.
+// Operands are indices into the table of their type's values; the result is written as the packed value. The variant's
+// text defines product, join, X_at, Z_write and related functions (verbs/records.py). Without FOLD a segment is one
+// product.
+// rows, cols: positions of a product. x, x_at, x_step, x_table: operand numbers, their index, stride and table of
+// values; y_* likewise; t_*: the third operand.
 extern "C" __global__ void __launch_bounds__(BLOCK)
 records(i64 n, const i64* ptr, const i64* rows, const i64* cols, const X_N* x, const i64* x_at, i64 x_step,
         const X_W* x_table, const Y_N* y, const i64* y_at, i64 y_step, const Y_W* y_table, const T_N* t, i64 t_step,

@@ -1,4 +1,4 @@
-# The sum of a vector's entries, the twin of reduce.cu: one sum per chunk of `per` words.
+# Reduce a vector: one partial sum per chunk of `per` words. CPU twin of reduce.cu.
 # include: kernels/vector.cpu.py
 
 
@@ -13,7 +13,7 @@ def value_at(values, iso, stride, p):
 
 @njit(**FUNCTION)
 def word_sum(values, first):
-    """The sum of 64 values, in eight sums that do not wait for each other."""
+    """The sum of 64 values, by eight independent sums."""
     a, b = take(at(values, first)), take(at(values, first + 1))
     c, d = take(at(values, first + 2)), take(at(values, first + 3))
     e, f = take(at(values, first + 4)), take(at(values, first + 5))
@@ -29,7 +29,7 @@ def word_sum(values, first):
 
 @njit(**FUNCTION)
 def same_sum(x):
-    """Of 64 times that value: eight sums that are alike."""
+    """The sum of 64 equal values, as eight equal sums."""
     total = x
     for _ in range(1, 8):
         total = add(total, x)
@@ -38,7 +38,7 @@ def same_sum(x):
     return total
 
 
-@njit(**SLP)  # to add eight sums one by one takes longer than to read what they are of
+@njit(**SLP)  # adding eight sums one by one would take longer than reading their operands
 def reduce(lo, hi, per, size, u_bits, u_val, u_iso, u_stride, sum_present, sums):
     same = IDENTITY if FLAGS or U_BOOL or u_stride else same_sum(take(u_iso))
     for chunk in range(lo, hi):

@@ -1,6 +1,6 @@
-// The sum of a vector's entries: one block per chunk of `per` words, threads strided, then a tree. The order of the
-// additions depends on the size alone, so that the same input gives the same bits.
-// FLAGS: presence is an array of bytes.
+// Reduce a vector: one block per chunk of `per` words, threads strided, then a tree.
+// The order of additions depends only on the size, so the same input gives the same bits.
+// FLAGS: presence is an array of bytes instead of bits.
 #include "kernels/vector.cuh"
 #define AHEAD 4  // values that a thread loads before it adds any
 #if FLAGS

@@ -1,11 +1,15 @@
-// Rounds of a program while its frontier is small: many of them in one launch, by one cluster, where a round of the grid
-// costs a launch and the chains of loads are longer. The frontier stands in the shared memory of the blocks, with where
-// the row of each unit begins, which was asked for when the unit was found; every block takes a part of the whole.
-// A form says how its units are pushed along: its along.cuh, which stands before.
+// Small rounds of a loop: one cluster runs many rounds in one launch while the frontier is small.
+// A round of the whole grid would cost a launch and longer chains of loads.
+// The frontier is in the blocks' shared memory, together with the start of each unit's row, which is loaded when the
+// unit is found. Each block takes a part of the work. Include after the layout's along.cuh, which defines the push
+// along a unit.
+// Arguments: limits for staying in the cluster (longest row, most entries and work); counters and states of the loop;
+// the three buffers u_*, t_*, old_* of the frontier's vector; lists; the mask; the layout and values of the matrix;
+// parameters of the fused statements.
 #include "kernels/small.cuh"
-#define ROOM ((int)(QUEUE_BYTES / (3 * sizeof(Item))))  // items of a frontier that a block holds
+#define ROOM ((int)(QUEUE_BYTES / (3 * sizeof(Item))))  // items of a frontier per block
 
-// The statements that go along, at entry i of the frontier, in round `begin + ahead`.
+// The fused statements at entry i of the frontier, in round `begin + ahead`.
 #define ENTRY_OF_ROUND                                            \
   [&](i64 i, const Buffers& b, i64 begin, i64 ahead) {            \
     const i64 rounds[] = {begin};                                 \
@@ -14,7 +18,7 @@
   }
 
 #ifndef KEEPS
-#define KEEPS true  // whether a block may keep what it found
+#define KEEPS true  // whether a block may keep the items it found
 #endif
 
 struct Tally {
@@ -23,14 +27,14 @@ struct Tally {
 };
 
 struct Queues {
-  Item items[3][ROOM];  // the frontier, the next one, the one before
-  Tally tally[2];       // of the frontier and of the next one: what this block has
-  Tally all;            // of the frontier: what the cluster has
-  u32 before[PEERS + 1];  // items of the frontier in the blocks before
-  u32 spilled;  // of block 0: items of the next frontier that found no room, in global memory
+  Item items[3][ROOM];  // the frontier, the next one, and the previous one
+  Tally tally[2];       // counts of this block for the frontier and the next one
+  Tally all;            // counts of the whole cluster for the frontier
+  u32 before[PEERS + 1];  // items of the frontier in earlier blocks
+  u32 spilled;  // in block 0: items of the next frontier that were spilled to global memory
 };
 
-// The whole block calls it: what all blocks have of the frontier, and the counters of the next one at zero.
+// Called by the whole block: gather the counts of all blocks, and clear the counters of the next frontier.
 __device__ __forceinline__ void sum_up(Queues& q, int turn) {
   if (threadIdx.x < 32) {
     Tally x = {};
@@ -55,7 +59,7 @@ __device__ __forceinline__ void sum_up(Queues& q, int turn) {
   __syncthreads();
 }
 
-// The whole warp calls it: those who `add` put their item on the next frontier.
+// Called by the whole warp: lanes with `add` append their item to the next frontier.
 __device__ __forceinline__ void put_item(Queues& q, int turn, Item* next, bool add, const Item& item, u32* spill) {
   const u32 who = __ballot_sync(ALL_LANES, add);
   if (!who) return;
@@ -72,7 +76,7 @@ __device__ __forceinline__ void put_item(Queues& q, int turn, Item* next, bool a
   }
 }
 
-// The frontier as a block hands it over: its own items, and its share of those in global memory.
+// Iterate over a block's own items and its share of those in global memory.
 struct Handed {
   const Item* items;
   u32 count, before;
@@ -84,8 +88,9 @@ struct Handed {
   }
 };
 
-// All rounds, but those before `from`: until the frontier is empty or too large, a row is too long, or the limit is reached; then the frontier goes
-// back into the first buffer and into `list`, as the grid's kernels expect it at the begin of the body.
+// Run all rounds after the first `from`, until the frontier is empty or too large, a row is too long, or the limit is
+// reached. Then move the frontier into the first buffer and into `list`, as the grid's kernels expect at the start of
+// the body.
 template <class Entry>
 __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 size, i64 longest, i64 from, u64 most, u64 most_work,
                                            i64* rounds, u64* state, u64* old_state, u32* list, u32* spill,
@@ -95,7 +100,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 si
   const i64 first = rounds[0], limit = rounds[1];
   const u64 old_listed = old_state[LISTED], old_dense = old_state[DENSE];
   if (most > (u64)PEERS * ROOM) most = PEERS * ROOM;
-  // A half of what it may grow to, so that it does not come and go.
+  // Half of its limit, as hysteresis.
   if (!listed || cut || listed > most / 2 || work > most_work / 2 || first >= limit || first < from) return;
   __shared__ Queues q;
   const u32 rank = rank_in_cluster();
@@ -117,7 +122,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 si
     }
     const u64 me = (u64)rank * THREADS + threadIdx.x, all = (u64)PEERS * THREADS;
     clear_frontier(old_dense, old_list, (i64)old_listed, size, b.old_bits, b.old_val, (i64)me, (i64)all);
-    // A list and dense: cells beside the entries hold anything, as the vector brought them.
+    // The frontier is dense: cells without an entry hold arbitrary values.
     for (u64 p = me; CELLS_BEGIN && dense && p < (u64)size; p += all)
       if (!bit_of(b.bits, p)) b.val[p] = C_T(BEGIN);
   }
@@ -141,7 +146,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 si
     for (u32 k = threadIdx.x; k < past; k += THREADS) clear_unit(old[k].unit, size, b.old_bits, b.old_val);
     u32 found = 0;
     const Along along = {of, {b.bits, (const STORED(U_T)*)b.val, b.next_bits, b.next_val}};
-    // A block keeps what it found, unless all would be done sooner if they shared.
+    // A block keeps what it found, unless sharing would finish sooner.
     const u32 at_once = GROUPS * WARPS;
     const bool keeps = KEEPS && (q.all.most + at_once - 1) / at_once <= (total + PEERS * at_once - 1) / (PEERS * at_once);
     const u32 all = keeps ? count : total;
@@ -176,7 +181,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 si
     turn ^= 1;
   }
 
-  // Back to the grid. What spilled belongs to the frontier; block 0 may not have gone before it was read.
+  // Hand over to the grid. Spilled items belong to the frontier; block 0 must not exit before they were read.
   const u32 inside = q.all.count, spilled = *at_peer(&q.spilled, 0);
   const u32 me = rank * THREADS + threadIdx.x;
   const Item* const here = q.items[now];
@@ -214,7 +219,7 @@ __device__ __forceinline__ void run_rounds(const Operands& of, Buffers b, i64 si
   if (b.bits != home) handed.each(form, [&](const Item& x, u32) { clear_unit(x.unit, size, b.bits, b.val); });
 }
 
-// The kernel of every form: what its along.cuh says of units, items and pushes is all that differs.
+// The kernel of every layout; its along.cuh defines units, items and pushes.
 extern "C" __global__ void IN_CLUSTER __launch_bounds__(THREADS, 1)
 rounds(i64 n, i64 size, i64 longest, i64 from, u64 most, u64 most_work, i64* rounds, u64* state, u64* old_state,
        u64* u_bits, u64* t_bits, u64* old_bits, C_T* u_val, C_T* t_val, C_T* old_val, u32* list, u32* spill,

@@ -1,4 +1,4 @@
-# Which row an entry stands in, the twin of rows.cuh.
+# Find the row of an entry in the row pointers. CPU twin of rows.cuh.
 
 
 @njit(**FUNCTION)

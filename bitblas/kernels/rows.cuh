@@ -1,6 +1,7 @@
-// Which row (or tile row) an entry stands in: the last one that begins at or before it, found in the row pointers.
+// Find the row (or tile row) of an entry by binary search in the row pointers: the last one that begins at or before
+// it.
 
-// From row `low` on, which begins at or before the entry; rows near `low` are found in few steps.
+// Search from row `low` on, which begins at or before the entry; nearby rows are found in few steps.
 template <class P> __device__ __forceinline__ i64 row_from(const P* ptr, i64 low, i64 rows, i64 entry) {
   i64 step = 1;
   while (low + step < rows && (i64)ptr[low + step] <= entry) low += step, step <<= 1;
@@ -13,7 +14,7 @@ template <class P> __device__ __forceinline__ i64 row_from(const P* ptr, i64 low
   return low;
 }
 
-// The same for a whole warp that asks for one entry: 32 places are looked at together.
+// The same for a whole warp that searches for one entry: 32 positions are compared at a time.
 template <class P> __device__ __forceinline__ i64 row_of_warp(const P* ptr, i64 rows, i64 entry) {
   i64 low = 0, high = rows;
   while (high - low > 1) {

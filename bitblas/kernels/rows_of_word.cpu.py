@@ -1,4 +1,4 @@
-# The rows of a word that a pull goes through, those that the mask allows (`rest`): statements of a kernel.
+# Code fragment: select the rows of a 64-row word that a pull visits, those that the mask allows (`rest`).
 open_bits = rest
 had = at(w_bits, word) if MERGE else np.uint64(0)
 rows = np.uint64(0)

@@ -1,4 +1,4 @@
-# Numbers that look random, and how much an entry differs from its mirror image, the twin of scramble.cuh.
+# Hashes of indices for the symmetry test. CPU twin of scramble.cuh.
 
 
 @njit(**FUNCTION)

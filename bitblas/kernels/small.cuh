@@ -1,14 +1,14 @@
-// What small rounds inside one cluster share (rounds.cuh, listed.cuh).
+// Shared parts of small rounds inside one cluster (rounds.cuh, listed.cuh).
 #include "kernels/step.cuh"
 #include "kernels/cluster.cuh"
 #define GROUPS (32 / LANES)
 #define WARPS (THREADS / 32)
 
-// Where a warp begins that takes `share` of what there is, then those that are as many further as all warps take: dealt out
-// to the blocks in turn, so that little work too goes to all of them.
+// First item of a warp that takes `share` items at a time; its next ones follow at the stride of all warps. Blocks take
+// turns, so that even little work is spread over all of them.
 __device__ __forceinline__ u32 first_of_warp(u32 rank, u32 share) { return (threadIdx.x / 32 * PEERS + rank) * share; }
 
-// Where the three buffers of the frontier's vector lie: it is read, written and cleared.
+// The three buffers of the frontier's vector: one is read, one written, one cleared.
 struct Buffers {
   u64 *bits, *next_bits, *old_bits;
   C_T *val, *next_val, *old_val;

@@ -1,21 +1,21 @@
-// What the steps of every format share: products of a frontier by pushing, which give a frontier.
+// Shared parts of an advance in every layout: products of a frontier by pushing, whose result is a frontier.
 #include "kernels/push.cuh"
 #include "kernels/frontier.cuh"
 
-// Bit j of a mask; ALSO: the entries of u count as set, because AT_ENTRY sets them while others read.
+// Bit j of a mask. ALSO: the entries of u count as set, because AT_ENTRY sets them while others read.
 #define open(j) \
   (((((mask_stride ? peek((const u32*)mask + ((j) >> 5)) : 0u) | (ALSO ? peek((const u32*)u_bits + ((j) >> 5)) : 0u)) ^             \
      (u32)mask_invert) >>                                                                                            \
     ((j) & 31)) & 1u)
 
-// Bits and cells of the frontier that is no longer needed are cleared: t of the round after begins with none.
+// Bits and cells of the old frontier are cleared, because the next round's t must start empty.
 #if KIND == VALUES && HAS_TERMINAL != 2
-#define CELLS_BEGIN 1  // products are joined to what the cell holds
+#define CELLS_BEGIN 1  // products are combined with the value in the cell
 #else
 #define CELLS_BEGIN 0
 #endif
 
-// JOIN: the atomic that joins at once, plus, min, max (1, 2, 3), where the hardware has one; 0: by comparing and swapping.
+// JOIN: the hardware atomic for the monoid: plus, min, max (1, 2, 3); 0: compare and swap.
 template <int SIZE> struct Signed;
 template <> struct Signed<4> { typedef int type; };
 template <> struct Signed<8> { typedef i64 type; };
@@ -29,7 +29,7 @@ template <class T> __device__ __forceinline__ T cell_at(const T* at) {
 
 typedef typename Cell<sizeof(C_T)>::type cell_t;
 
-// z is joined to a cell that held `seen` when it was asked for; what it held.
+// Combine z with a cell that held `seen` when it was loaded; returns the old value.
 __device__ __forceinline__ cell_t join_to(C_T* at, Z_T z, C_T seen) {
   union { C_T value; cell_t raw; } old, next;
   old.value = seen;
@@ -46,8 +46,8 @@ __device__ __forceinline__ cell_t join_to(C_T* at, Z_T z, C_T seen) {
   old.value = atomicMin(at, C_T(z));
   return old.raw;
 #else
-  // Floats without a sign are ordered as integers are, those with one the other way round, and NaN, with which the cell
-  // begins, comes after all.
+  // Floats with a positive sign are ordered like integers, negative ones in reverse, and NaN, the initial value of a
+  // cell, is above all.
   if (z == z) {
     typedef typename Signed<sizeof(C_T)>::type signed_t;
     next.value = C_T(z);
@@ -68,7 +68,7 @@ __device__ __forceinline__ cell_t join_to(C_T* at, Z_T z, C_T seen) {
 #endif
 }
 
-// Whether that was the beginning. One of those for whom it is true has to set the bit.
+// Whether a cell held its initial value. A thread for which this is true must set the bit.
 __device__ __forceinline__ bool is_beginning(cell_t raw) {
   union { C_T value; cell_t raw; } begin;
   begin.value = C_T(BEGIN);
@@ -76,7 +76,7 @@ __device__ __forceinline__ bool is_beginning(cell_t raw) {
 }
 __device__ __forceinline__ bool join_anew(C_T* at, Z_T z, C_T seen) { return is_beginning(join_to(at, z, seen)); }
 #endif
-// Half words of bits that a unit has.
+// f for the half words of a unit's bits.
 template <class F> __device__ __forceinline__ void each_half(u32 unit, F f) {
   for (int h = 0; h < (PER == 64 ? 2 : 1); ++h) f((i64)unit * PER / 32 + h);
 }
@@ -89,7 +89,7 @@ __device__ __forceinline__ void clear_unit(u32 unit, i64 size, u64* bits, C_T* v
   if (CELLS_BEGIN) each_place(unit, size, [&](i64 p) { val[p] = C_T(BEGIN); });
 }
 
-// All that a frontier has, by its list or all of it, thread `me` of `all`.
+// Clear all of a frontier, by its list or densely, as thread `me` of `all`.
 __device__ __forceinline__ void clear_frontier(bool dense, const u32* list, i64 listed, i64 size, u64* bits, C_T* val, i64 me,
                                                i64 all) {
   if (!dense) {
@@ -100,8 +100,8 @@ __device__ __forceinline__ void clear_frontier(bool dense, const u32* list, i64 
   for (i64 p = me; CELLS_BEGIN && p < size; p += all) val[p] = C_T(BEGIN);
 }
 
-// f(p) for every entry of a bitset of `size` bits, by thread `me` of `all`, a multiple of 32: some words are asked for
-// before the first is looked at.
+// f(p) for every entry of a bitset of `size` bits, as thread `me` of `all` (a multiple of 32). Several words are loaded
+// before the first is used.
 #define WORDS_AT_ONCE 4
 template <class F> __device__ __forceinline__ void each_entry(const u64* bits, i64 size, i64 me, i64 all, F f) {
   for (i64 p = me; p < size; p += WORDS_AT_ONCE * all) {

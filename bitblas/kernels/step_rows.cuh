@@ -1,16 +1,22 @@
-// The step of forms by rows: t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device; t, whose bits
-// were cleared, becomes a frontier. Few entries push: up to 32 rows a warp, long rows are cut. Many pull (PULLS): rows of
-// the transpose that the mask allows look for one entry of u, 32 rows of a warp at a time.
-// Before, the statements that were fused (AT_ENTRY) run at every entry of u; ALSO: they put these into the mask's vector.
-// SCANS: nobody has listed the entries of u, and no row is long.
-// `old` is the frontier of the round before, which is cleared for the round after.
-// Before it stand the form's rows.cuh and what its step.cu says: how a warp walks along rows (walk_rows, walk_segment, by
-// AT_ONCE entries a lane), how many share a segment (log_parts_of), and the rows that pull (Back, PULL_FORM, PULL_FORM_OF, back_row,
-// back_look; is_same, back_length). Where a row most likely has an entry is looked at first (Back::guesses, guess, some,
-// place), and rows that have none there wait (kernels/deferred.cuh), long ones for look_by_block (BY_BLOCK).
-// Of forms that are decoded from the beginning of a row kernels/decoded_rows.cuh says most of it.
+// Advance by rows, one round of a device loop: t<mask> = A' (+).(x) u for a frontier u.
+// The bits of t were cleared before; t becomes a frontier.
+// Small frontiers push: a warp takes up to 32 rows, and long rows are cut into segments. Large ones pull (PULLS): the
+// rows of the transpose that the mask allows search for one entry of u, 32 rows of a warp at a time.
+// The fused element-wise statements (AT_ENTRY) run first, at every entry of u. ALSO: they add these entries to the
+// mask's vector. SCANS: the entries of u are not listed, and no row is long. `old` is the frontier of the previous
+// round; it is cleared for the next round.
+// Include after the layout's rows.cuh and the definitions of its step.cu: how a warp walks rows (walk_rows,
+// walk_segment, AT_ONCE entries per lane), how many warps share a segment (log_parts_of), and the rows that pull
+// (Back, PULL_FORM, PULL_FORM_OF, back_row, back_look; is_same, back_length). A pull tries the most likely column
+// first (Back::guesses, guess, some, place). Rows without a hit there are deferred (kernels/deferred.cuh); long ones
+// go to look_by_block (BY_BLOCK).
+// For layouts that decode rows from their beginning, kernels/decoded_rows.cuh defines most of these.
+// Arguments: longest: entries per segment of long rows; threshold: work above which it pulls; condition, rounds,
+// ahead: loop control (frontier.cuh); the frontiers u, t and old, each with bits, values, list, state and segments;
+// the mask; the layout (FORM) and its values; the layout of the transpose (PULL_FORM); parameters of the fused
+// statements.
 #include "kernels/deferred.cuh"
-#if SCANS  // there is no list of u: its bits are looked at, eight rows at a time, so that close ones go to many warps
+#if SCANS  // without a list, scan the bits of u, eight rows at a time, so that close ones go to many warps
 #define ROWS 8
 typedef u8 rows_t;
 #else
@@ -20,15 +26,15 @@ typedef u32 rows_t;
 #include "kernels/found.cuh"
 
 #ifndef EARLY
-#define EARLY 1  // registers suffice to ask for rows before they are known to be there, or new
+#define EARLY 1  // registers suffice to load rows before they are known to exist, or to be new
 #endif
-// A frontier of more than one of so many vertices pulls, however short their rows are, under a mask: it is among the last of
-// a search, and few vertices are not found yet. 0: none does.
+// Under a mask, a frontier of more than one in this many vertices pulls, however short their rows are: it is one of the
+// last of a search, and few vertices are left. 0: never.
 #ifndef LAST
 #define LAST 0
 #endif
 #ifndef STEP_BLOCKS
-#define STEP_BLOCKS 4  // of a multiprocessor: 64 registers a thread
+#define STEP_BLOCKS 4  // blocks per multiprocessor: 64 registers per thread
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK, STEP_BLOCKS)
@@ -38,14 +44,14 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
      const u32* old_list, const u64* old_state, const u64* mask, i64 mask_stride, u64 mask_invert, FORM(),
      const value_t* a_val, A_T a_iso, i64 a_stride, PULL_FORM() PARAMETERS) {
   await_previous();
-  // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
+  // All numbers are loaded before the first is used: each costs a trip to the L2 cache.
   const i64 begun[] = {rounds[0]};
   const u64 no_list = u_state[DENSE], no_old_list = old_state[DENSE], u_listed = u_state[LISTED], u_work = u_state[WORK];
   const u64 segments = u_state[SEGMENTS], old_listed = old_state[LISTED];
-  const u64 u_entries = LAST ? u_state[ENTRIES] : ~0ull;  // which runs_with passes over
-  // Warps that follow each other are of different blocks: many stage what few of them find.
+  const u64 u_entries = LAST ? u_state[ENTRIES] : ~0ull;  // ignored by runs_with
+  // Consecutive warps are in different blocks, so that many blocks share the staging.
   const u32 warp = blockIdx.x + gridDim.x * (threadIdx.x / 32), warps = gridDim.x * (BLOCK / 32);
-  // The row of a warp, should there be no more on the list than there are warps.
+  // Prefetch the row of a warp, in case the list is not longer than the number of warps.
   const u32 own = !EARLY || SCANS || warp >= n ? 0 : u_list[warp];
   const bool runs = may_run(condition, rounds, ahead);
   if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, segments, old_listed, u_entries, own)) return;
@@ -55,22 +61,22 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   const Rows A = FORM_OF();
   const Out t = {t_bits, t_val, t_list, t_state, t_segments, A, longest};
   [[maybe_unused]] const Values values = {a_val, a_iso, a_stride};
-  u32 entries = 0;  // of this thread
+  u32 entries = 0;  // found by this thread
   u64 work = 0;
   __shared__ Stage stage;
   open_stage(stage);
 
-  // From the last thread on: while frontiers are small, others than those who push.
+  // From the last thread on: small frontiers push with the first ones.
   clear_frontier(old_dense, old_list, (i64)old_listed, size, old_bits, old_val, warps * 32 - 1 - thread_number(), warps * 32);
 
-  // Where there are fewer entries than lanes, rows are asked for before they are known to be new: it is one trip less.
+  // With fewer entries than lanes, rows are loaded before they are known to be new, which saves one trip.
   const bool early = EARLY && WEIGHS && !SCANS && u_work <= (u64)warps * 32;
-  // Entries of rows, some of each lane, all asked for before the first is looked at.
-  u32 i = 0;  // the row of this lane
+  // Entries of rows, some per lane, all loaded before the first is used.
+  u32 i = 0;  // row of this lane
   const auto push = [&](const bool* has, const number_t* j, const entry_t* e, const int* owner) {
     bool fresh[AT_ONCE];
     Item row[AT_ONCE];
-    u32 masked[AT_ONCE], also[AT_ONCE];  // what `open` looks at
+    u32 masked[AT_ONCE], also[AT_ONCE];  // words that `open` reads
 #if !CELLS_BEGIN
     u32 there[AT_ONCE];
 #endif
@@ -104,7 +110,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       row[k] = {};
       if (early && has[k]) row[k] = A.item((u32)j[k]), A.ask(row[k]);
     }
-    // What one load or atomic operation answers is looked at when all are on their way.
+    // Results of loads and atomics are used only when all are in flight.
 #pragma unroll
     for (int k = 0; k < AT_ONCE; ++k) fresh[k] = has[k] & ((((masked[k] | also[k]) ^ (u32)mask_invert) >> (j[k] & 31)) & 1);
 #if KIND == VALUES
@@ -133,9 +139,9 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
     found(stage, t, fresh, j, row, early, entries, work);
   };
 
-  // The entries of u, one a lane: so many of the list that all warps have some, or those of 32 units of bits that a warp
-  // looks at, far from each other, as if these were one.
-  const u32 listed = (u32)u_listed;  // rows have 32 bits on lists
+  // Entries of u, one per lane: as many of the list as give every warp some, or those of 32 units of bits, which are
+  // far apart but treated as contiguous.
+  const u32 listed = (u32)u_listed;  // row numbers on lists have 32 bits
   u32 share = (listed + warps - 1) / warps;
   if (share > 32) share = 32;
   const u32 units = dense ? (u32)((size + ROWS - 1) / ROWS) : listed ? (listed + share - 1) / share : 0;
@@ -148,7 +154,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       const u32 x = done + WARP_LANE;
       bool mine = x < total;
       if (dense) {
-        int owner = 0;  // the last lane that has at most x entries before its own
+        int owner = 0;  // last lane with at most x entries before its own
 #pragma unroll
         for (int d = 16; d; d >>= 1)
           if (__shfl_sync(ALL_LANES, before, owner + d) <= x) owner += d;
@@ -160,7 +166,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       }
       Item row = {};
       if (mine && !pull) row = A.item(i), A.ask(row);
-      if (!dense) mine = mine && bit_of(u_bits, i);  // statements since may have taken it away
+      if (!dense) mine = mine && bit_of(u_bits, i);  // later statements may have removed it
       if (!mine) row = {};
       if (mine) {
         const i64* const rounds = begun;
@@ -168,7 +174,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
         AT_ENTRY((i64)i)
       }
       if (pull) continue;
-      if (A.work_of(row) > longest) row = {};  // in segments
+      if (A.work_of(row) > longest) row = {};  // processed as segments
       walk_rows(A, row, push);
     }
   }
@@ -183,9 +189,9 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   if (pull) {
     const Back back = PULL_FORM_OF();
     const bool same = is_same(back, A);
-    // Of few rows all that is known is asked for at once; where they are very few, those that follow each other go to different
-    // warps, as long ones often do. Of many (wide) half words of bits, far from each other, say first which are wanted and
-    // have entries, and these are listed.
+    // With few rows, everything known about them is loaded at once; with very few, consecutive ones go to different
+    // warps, because long rows are often adjacent. With many (wide), half words of bits, far apart, first determine
+    // which rows are wanted and nonempty, and these are listed.
     const u32 share = rows_at_once(size, warps);
     const bool apart = share <= APART, wide = share > 32;
     __shared__ Deferred deferred;
@@ -193,12 +199,12 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
     if (WARP_LANE < MOST_ROWS / 32) own_rows.found[WARP_LANE] = 0;
     u32 first = warp * (wide || apart ? 1 : share);
     const u32 end = (u32)(wide ? (size + 31) / 32 : size);
-    u32 waiting = 0, left = 0;  // rows of this warp that wait; of those that it has now, which are looked at from the last on
-    // Where row `code` of those of a warp lies; of half words the number and the bit.
-    const auto at = [&](u32 code) -> u32 {  // rows have 32 bits on lists
+    u32 waiting = 0, left = 0;  // deferred rows of this warp; rows of the current batch, processed from the last on
+    // Row of `code` within the warp's batch: for half words, number and bit.
+    const auto at = [&](u32 code) -> u32 {  // row numbers on lists have 32 bits
       return wide ? 32 * (first + (code >> 5) * warps) + (code & 31) : first + (apart ? warps : 1) * code;
     };
-    // That of this lane where so many are left.
+    // The row of this lane, if that many are left.
     const auto code_of = [&](u32 left) -> u32 {
       const u32 x = WARP_LANE < left ? left - 1 - WARP_LANE : 0;
       return wide ? own_rows.list[x] : x;
@@ -262,7 +268,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
         waiting = deferred.put(some && !met, now.row, j, waiting);
         const Hit hit = {met, (i64)now.guess, KIND == VALUES && met && a_stride ? back.place(now.row, now.guess) : 0};
         if (wide && met) atomicOr(own_rows.found + (code >> 5), 1u << (code & 31));
-        if (apart && met) set_bit(t_bits, j);  // t had no bits
+        if (apart && met) set_bit(t_bits, j);  // the bits of t are zero before
         if (!wide && !apart) set_bits(t_bits, first, share, met);
         close(hit, j, now.row);
         now = then;
@@ -289,7 +295,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
     for (u32 k = 0; k < deferred.count && k < LONG_SLOTS; ++k) {
       const back_row_t row = deferred.row[k];
       Hit hit = back.look_by_block(row, u_bits);
-      hit.some = hit.some && mark(t_bits, deferred.number[k]);  // one of those who have found one
+      hit.some = hit.some && mark(t_bits, deferred.number[k]);  // one of the lanes that have a hit
       close(hit, deferred.number[k], row);
     }
 #endif

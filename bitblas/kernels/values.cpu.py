@@ -1,4 +1,4 @@
-# The values of a matrix, the twin of values.cuh.
+# Values of a matrix's entries. CPU twin of values.cuh.
 # include: kernels/packed.cpu.py
 
 

@@ -1,9 +1,10 @@
-// The values of a matrix: one for all entries (stride 0), an array of them (stride 1), or VALUES_PACKED: that of entry
-// e is `one` and number e of a string of numbers of `stride` bits more.
+// Values of a matrix's entries: iso, an array, or packed.
+// One value for all (iso, stride 0), an array (stride 1), or VALUES_PACKED: the value of entry e is `one` + number e
+// of a packed string with `stride` bits per number.
 #include "kernels/packed.cuh"
 
 #if VALUES_PACKED
-typedef u32 value_t;  // what the array holds
+typedef u32 value_t;  // element type of the array
 #else
 typedef A_T value_t;
 #endif
@@ -13,7 +14,7 @@ struct Values {
   A_T one;
   i64 stride;
 
-  // Of entry e, where there is more than one value.
+  // Value of entry e, if there is more than one value.
   __device__ __forceinline__ A_T operator[](i64 e) const {
 #if VALUES_PACKED
     return based(one, packed_at(array, e, (u32)stride));
@@ -22,7 +23,7 @@ struct Values {
 #endif
   }
   __device__ __forceinline__ A_T at(i64 e) const { return VALUES_PACKED || stride ? (*this)[e] : one; }
-  // The same of a value that is not read again; the words of packed ones are, by the entries beside it.
+  // The same for a value that is not read again; packed words are read again, for neighbouring entries.
   __device__ __forceinline__ A_T once(i64 e) const {
 #if VALUES_PACKED
     return (*this)[e];

@@ -1,10 +1,11 @@
-# Vectors in kernels, the twin of vector.cuh: presence bits; values iso (stride 0) or dense (stride 1), BOOL a bitset.
-AT_ONCE = 8  # words that are passed over together where none of them has a bit
+# Vectors in kernels: presence bits; values iso (stride 0) or dense (stride 1), BOOL values as a bitset.
+# CPU twin of vector.cuh.
+AT_ONCE = 8  # words that are tested together for being empty
 
 
 @njit(**FUNCTION)
 def any_of(bits, w):
-    """The bits of as many words from w on, joined."""
+    """OR of the AT_ONCE words from w on."""
     found = np.uint64(0)
     for k in range(AT_ONCE):
         found |= at(bits, w + k)
@@ -13,7 +14,7 @@ def any_of(bits, w):
 
 @njit(**FUNCTION)
 def filled(bits, w, hi):
-    """The first word from w on that has a bit; hi where none has."""
+    """The first nonzero word from w on; hi if there is none."""
     if w < hi and at(bits, w) == 0:
         while w + AT_ONCE <= hi and any_of(bits, w) == 0:
             w += AT_ONCE
@@ -24,7 +25,8 @@ def filled(bits, w, hi):
 
 @njit(**FUNCTION)
 def next_listed(summary, w, hi):
-    """The first word from w on that a vector's summary lists, in its words before hi; 64 hi where it lists none."""
+    """The first word from w on that a vector's summary lists, in the summary's words before hi; 64 hi if there is
+    none."""
     group = w >> 6
     past = np.uint64(w & 63)
     some = at(summary, group) >> past << past if group < hi else np.uint64(0)
@@ -41,11 +43,11 @@ def bit_of(bits, i):
 
 @njit(**FUNCTION)
 def is_mostly_full(bits):
-    """Whether three of four positions have entries, by some words of their bits."""
+    """Whether three of four positions have entries, estimated from some words."""
     step = max(1, bits.size >> 4)
     words = np.int64(0)
     found = np.int64(0)
-    for w in range(0, bits.size - 1, step):  # the last word may end early
+    for w in range(0, bits.size - 1, step):  # the last word may be partial
         found += np.int64(popcount(at(bits, w)))
         words += 1
     return found > words * 48

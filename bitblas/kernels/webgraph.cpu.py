@@ -1,22 +1,23 @@
-# Rows of a graph in the code of Boldi and Vigna, from big-endian words, one row after the other. Of a row follow the
-# number of its columns, how many rows before it is the one that it copies from, how many blocks of that one it copies
-# and leaves in turn, and their lengths, how many intervals, their starts and lengths, and what is left, its residuals.
-# `how` has the code of each of these, then how far back a reference may go, the least length of an interval, and the k
-# of zeta codes. Row r stands at `ptr` r + that many, whose rows are there already. `state`: the bit where the next row
-# begins, the rows that are done, why it ended, and how many columns the next row has. `end` is the bit behind the last:
-# there stand only ones, so that every code comes to an end there. `work` has room for the copies and the intervals of a
-# row, twice as much as col.
+# Decode a graph in the WebGraph format (BVGraph, Boldi and Vigna) from big-endian words, row by row.
+# A row consists of: its number of columns; the reference (how many rows back is the row that it copies from); the
+# number of copy blocks, and their lengths, alternately copied and skipped; the number of intervals, their starts and
+# lengths; and the remaining columns (residuals).
+# `how` holds the code of each of these, then the largest reference distance, the least interval length, and the k of
+# zeta codes. Row r begins at ptr[r + that distance], after the earlier rows that it may copy from. `state`: the bit at
+# which the next row begins, rows decoded, the reason for stopping, and the number of columns of the next row. `end` is
+# the bit after the last; all bits from there on are ones, so that every code terminates. `work` has space for the
+# copies and intervals of a row, twice the size of col.
 UNARY, GAMMA, DELTA, ZETA = 0, 1, 2, 3
 DEGREE, REFERENCE, COUNT, BLOCK, RUNS, START, SPAN, RESIDUAL, REST, NEXT, COPIES, OTHERS = range(12)
 BACK, LEAST, K = 8, 9, 10  # in `how`
-INPUT, ROOM, FAULT = 1, 2, 3  # from FAULT on: the part that is not sound
-LARGE = 1 << 62  # what stands for a number that nobody can mean
+INPUT, ROOM, FAULT = 1, 2, 3  # from FAULT on: which part is invalid
+LARGE = 1 << 62  # replaces numbers too large to be valid
 # include: kernels/window.cpu.py
 
 
 @njit(**FUNCTION)
 def number_at(words, place, end, code, k):
-    """The number that stands there, and the bit after it."""
+    """The number at bit `place`, and the position of the bit after it."""
     place = min(place, end)
     zeros = np.int64(0)
     bits = window(words, place)
@@ -60,8 +61,8 @@ def webgraph(lo, hi, words, end, how, nodes, first, ptr, col, work, state):
         place = begin
         step = np.int64(DEGREE)
         left = other = length = passed = count = turn = last = residual = np.int64(0)
-        copies = runs = np.int64(0)  # of each, how many there are in `work`: pairs of a place, or column, and a length
-        copy = run = column = copied = spanned = np.int64(0)  # where the merge stands
+        copies = runs = np.int64(0)  # how many of each are in `work`: pairs of a position (or column) and a length
+        copy = run = column = copied = spanned = np.int64(0)  # state of the merge
         before = np.int64(-1)
         while why == 0 and step != NEXT:
             part = step
@@ -122,7 +123,7 @@ def webgraph(lo, hi, words, end, how, nodes, first, ptr, col, work, state):
                 step = np.int64(START if turn < runs else RESIDUAL)
             elif part == RESIDUAL:
                 residual = residual + value + 1 if count < 0 else row + (value >> 1 ^ -(value & 1))
-                count = np.int64(-1)  # there is one
+                count = np.int64(-1)  # there is a reference
                 left -= 1
             if step == COPIES:
                 if count & 1 == 0:
@@ -138,7 +139,7 @@ def webgraph(lo, hi, words, end, how, nodes, first, ptr, col, work, state):
             if place > end:
                 why = np.int64(INPUT)
             if why == 0 and (part == RESIDUAL or part == REST):
-                # what is copied and in intervals up to the residual, or all; then the residual
+                # merge copies and intervals up to the residual, or all of them; then the residual
                 limit = residual if part == RESIDUAL else nodes
                 merging = True
                 while merging and why == 0:

@@ -1,5 +1,5 @@
-# How many entries (tiles) the rows (tile rows) of a form hold in which u has an entry, the twin of weigh.cu. Units are
-# the words of u; one thread.
+# Frontier work: count the entries (tiles) in the rows (tile rows) where u has an entry. CPU twin of weigh.cu.
+# Units are the words of u; one thread.
 ONE = np.uint64(1)
 
 

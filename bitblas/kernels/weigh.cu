@@ -1,5 +1,7 @@
-// How many entries (tiles) the rows (tile rows) of a form hold in which u has an entry: ROWS rows in a unit. A thread
-// takes a word of u; blocks add their sums of whole numbers to `total`, in any order.
+// Frontier work: count the entries (tiles) in the rows (tile rows) where u has an entry.
+// The direction rule compares it with the work of a pull.
+// ROWS: rows in a unit. A thread takes a word of u; blocks add integer sums to `total`, in any order.
+// ptr: start of each row (tile row), in entries (tiles).
 #include "kernels/vector.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -1,4 +1,4 @@
-# Packed numbers, or values that are such numbers above a base, as an array, the twin of widen.cu.
+# Unpack packed integers, or values stored as offsets from a base, into an array. CPU twin of widen.cu.
 # include: kernels/packed.cpu.py
 
 

@@ -1,5 +1,6 @@
-// Packed numbers (packed.cuh), or values that are such numbers above a base, as an array; PLACES: those at `places`, not
-// all of them.
+// Unpack packed integers (packed.cuh), or values stored as offsets from a base, into an array.
+// PLACES: only those at `places`.
+// base is added to each number; numbers: output.
 #include "kernels/packed.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -1,4 +1,4 @@
-# Words of 32 bits, most significant first, as a string of bits.
+# Read bits from a string of 32-bit words, most significant bit first.
 
 
 @njit(**FUNCTION)

@@ -1,10 +1,10 @@
-# t(k) = u(p) where place p is the k-th that is none of `nodes`, the twin of without.cu: bits word by word.
+# Remove the positions of virtual nodes from a vector. CPU twin of without.cu. Bits are copied word by word.
 # include: kernels/vector.cpu.py
 
 
 @njit(**FUNCTION)
 def closed(nodes, some):
-    """Bits without those at the places of `nodes`, from the highest on."""
+    """`bits` without those at the positions of `nodes`, from the highest on."""
     while nodes != 0:
         place = np.uint64(63) - np.uint64(leading_zeros(nodes))
         below = (np.uint64(1) << place) - np.uint64(1)
@@ -20,9 +20,9 @@ def without(lo, hi, size, nodes, start, u_bits, u_val, t_bits, t_val):
         many = min(64, size - first)
         some = np.uint64(0)
         true = np.uint64(0)
-        k = np.int64(0)  # places that have come
+        k = np.int64(0)  # positions written
         p = np.int64(at(start, word)) if many > 0 else np.int64(0)
-        while k < many:  # the rest of a word of u
+        while k < many:  # the remaining bits of a word of u
             shift = np.uint64(p & 63)
             here = at(nodes, p >> 6) >> shift
             found = at(u_bits, p >> 6) >> shift

@@ -1,5 +1,6 @@
-// t(k) = u(p) where place p is the k-th that is none of `nodes`. start: the place of each 64th. DENSE 0: iso, bits
-// alone are read.
+// Remove the positions of virtual nodes from a vector: the inverse of among.cu.
+// t(k) = u(p), where p is the k-th position that is not in the bitset `nodes`.
+// start: the position p of each 64th k. DENSE 0: the vector is iso, only bits are read and written.
 #include "kernels/vector.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
@@ -11,7 +12,7 @@ without(i64 n, i64 size, const u64* nodes, const u32* start, const u64* u_bits, 
     const i64 from = start[k >> 6];
     i64 word = from >> 6;
     u64 others = ~nodes[word] >> (from & 63) << (from & 63);
-    u32 left = k & 63;  // others to pass
+    u32 left = k & 63;  // other positions to skip
     for (u32 some; (some = __popcll(others)) <= left; others = ~nodes[++word]) left -= some;
     u32 low = 0;
 #pragma unroll

@@ -1,10 +1,10 @@
-# The fields of lines: of each its first two, where they begin in the text, how long they are, and a key. Units are
-# lines, which end at `ends`. mark: the character between fields, 0 for blanks; columns: how many there must be. A third
-# field is copied into `rest`. begins is -1 on a blank line; `wrong` says of a line that somebody else must look at it:
-# another number of fields, an empty one, a quote, a control character.
+# Split text lines into fields, and hash the first two (vertex names): position in the text, length and key of each.
+# Units are lines, which end at `ends`. mark: the separator, 0 for blanks; columns: the expected number of fields. A
+# third field is copied into `rest`. begins is -1 on a blank line. `wrong` marks lines that need the slow path: another
+# number of fields, an empty field, a quote, or a control character.
 #
-# The key of a name are two words: up to 16 bytes as they are, so that, where none is 0, equal keys are equal names; of
-# a longer one, and one with a byte 0, they are a hash, and its length is negative.
+# A key is two words. Names of up to 16 bytes without a zero byte are stored as they are, so that equal keys are equal
+# names. Of other names the key is a hash, and the length is negative.
 # include: kernels/mixed.cpu.py
 
 
@@ -69,7 +69,7 @@ def words(lo, hi, text, ends, mark, columns, begins, lengths, keys, more_keys, r
                 continue
             if place >= end:
                 break
-            place += 1  # behind the mark
+            place += 1  # after the separator
         if fields == 0:
             put(begins, 2 * line, -1)
         elif fields != columns:

@@ -1,4 +1,5 @@
-// Small rounds along tile rows (see kernels/rounds.cuh, kernels/listed.cuh, and step.cu for the same by the grid).
+// Push along tile rows in small rounds.
+// For kernels/rounds.cuh and kernels/listed.cuh. step.cu does the same with the whole grid.
 #include "formats/b2sr/items.cuh"
 #include "kernels/step.cuh"
 #include "formats/b2sr/mark.cuh"
@@ -6,13 +7,13 @@
 #if TILE == 64
 typedef u64 tile_t;
 #else
-typedef u32 tile_t;  // the bits of a tile row, in as few registers as they take
+typedef u32 tile_t;  // the bits of a tile row, in the fewest registers
 #endif
 
-// Whether registers suffice to do something else between what is asked for and its use.
+// Whether registers suffice to do other work while loads are in flight.
 #define IN_FLIGHT (KIND == WORDS && !PACKED && TILE < 64)
 
-// A tile row and its items, in numbers as narrow as the pointers.
+// A tile row and its items, in integers as narrow as the pointers.
 struct Item {
   u32 unit;
   PTR_T count, tile, tiles;
@@ -32,7 +33,8 @@ struct TileRows {
 #endif
   }
 #if PLACES
-  __device__ __forceinline__ Item item_at(u32 place) const {  // of one place: its tile row, by the name of the place
+  // The item of one position is its tile row, identified by that position.
+  __device__ __forceinline__ Item item_at(u32 place) const {
     Item x = item(place / TILE);
     x.unit = place;
     return x;
@@ -51,8 +53,9 @@ struct TileRows {
 typedef TileRows Units;
 #include "kernels/along.cuh"
 
-// Pushes along tile rows, an item a lane. The `stride` lanes that share one call it together, all of a warp do. PLACES:
-// an item is one entry of u, else all those of its tile row. meanwhile(): what is done while the first loads are on their way.
+// Push along tile rows, one item per lane. All lanes of a warp call it; `stride` lanes share a tile row. PLACES: an
+// item is one entry of u, otherwise all entries of its tile row. meanwhile(): work to do while the first loads are in
+// flight.
 struct Along : Operands, Ends {
   template <class Put, class Meanwhile>
   __device__ __forceinline__ void operator()(const Item& x, int lane, int stride, Put put, Meanwhile meanwhile) const {
@@ -115,7 +118,7 @@ struct Along : Operands, Ends {
       item += stride;
     } while (__any_sync(ALL_LANES, item < items.count));
   }
-  // entry(i) for the entries of u that an item has, each by one of the lanes.
+  // entry(i) for the entries of u in an item, each by one of the lanes.
   template <class Entry>
   __device__ __forceinline__ void entries(const Item& x, int lane, Entry entry) const {
 #if PLACES

@@ -1,5 +1,5 @@
-# Tiles from CSR rows, the twin of build.cu: the rows of a tile row merge by tile column. A thread has many tile rows,
-# so none is cut: a part is a tile row.
+# Build tiles from CSR rows: merge the rows of each tile row by tile column. CPU twin of build.cu.
+# A thread takes whole tile rows; none is cut, so a part is a tile row.
 LOG_TILE = TILE.bit_length() - 1
 NONE = np.int64(1) << np.int64(50)
 
@@ -17,7 +17,7 @@ def build(lo, hi, tile_rows, nrows, ptr, col, cuts, cut_cols, limit, least_near,
             next_tile[r] = np.int64(at(col, entry[r])) >> LOG_TILE if ptr[first + r] < ptr[first + r + 1] else NONE
         tile = np.int64(out[tile_row]) if FILL else np.int64(0)
         in_near = np.int64(out[2 * tile_rows + 1]) if SPLIT and FILL else np.int64(0)
-        near = np.int64(out[tile_rows + 1 + tile_row]) if SPLIT and FILL else np.int64(0)  # the next entry of no tile
+        near = np.int64(out[tile_rows + 1 + tile_row]) if SPLIT and FILL else np.int64(0)  # the next single entry
         far = in_near + np.int64(out[2 * tile_rows + 2 + tile_row]) if SPLIT and FILL else np.int64(0)
         rank = np.int64(ptr[first]) - (near + far - in_near)
         while True:

@@ -1,9 +1,12 @@
-// Tiles from CSR rows. One lane per row; the rows of a tile row merge by tile column: the least next tile column is the
-// next tile, and every row takes its entries there. FILL = 0 counts the tiles of each part of a tile row, FILL = 1
-// writes them from tile out[part] on.
-// SPLIT: only what holds `least_near` entries becomes a tile, or `least_far` from tile column `limit` on. The entries of
-// the others are counted too, near and then far ones past the counts of tiles, and written as codes (split/entries.cuh),
-// all near ones before all far ones; they come after the `in_tiles` entries of tiles.
+// Build tiles from CSR rows: merge the rows of each tile row by tile column, one lane per row.
+// The least next tile column becomes the next tile, and each row contributes its entries there.
+// FILL = 0 counts the tiles of each part of a tile row; FILL = 1 writes them from tile out[part] on.
+// SPLIT: only tiles with at least `least_near` entries (`least_far` from tile column `limit` on) are stored. The
+// entries of other tiles are counted too, near ones and then far ones after the tile counts, and written as codes
+// (split/entries.cuh), near ones first. They follow the `in_tiles` entries of tiles.
+// Arguments: rows (ptr, col); cuts, cut_cols: parts.cuh; limit, least_near, least_far, in_tiles: SPLIT; out, counts:
+// offsets and counts per part; output tiles: tile_col, bits, value_ptr; places: with ORDER the positions of entries;
+// rest: codes of single entries.
 #include "formats/b2sr/tile.cuh"
 #include "formats/b2sr/parts.cuh"
 

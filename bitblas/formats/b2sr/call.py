@@ -1,4 +1,4 @@
-"""How kernels get tiles."""
+"""Kernel arguments of bit tiles."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ..csr import call as rows
 from ..hubs import Hubs, hubs_of
 from .choice import TILES, TilesChoice
 
-DOT_INDICES = (*rows.DOT_INDICES, "PLACE", "BPLACE", "MPLACE")  # and ranks
+DOT_INDICES = (*rows.DOT_INDICES, "PLACE", "BPLACE", "MPLACE")  # plus ranks
 
 
 class TiledFormat(Format):
-    """What kernels on tiles are compiled with; those of formats/split read packed tile columns, and a rest."""
+    """Compile-time constants of kernels on tiles. For Split these read packed tile columns and single entries."""
 
     packs: int  # whether tile columns are packed
 
@@ -33,7 +33,7 @@ class TiledFormat(Format):
 
 
 class TilesFormat(TiledFormat, TilesChoice):
-    """Tiles alone."""
+    """Bit tiles without single entries."""
 
     packs = 0
     indices = ("PTR", "COL", "PLACE")
@@ -59,10 +59,10 @@ BY_TILE = {format.tile: format for format in FORMATS}
 
 
 class TiledCall:
-    """What kernels take of tiles, with a rest or without."""
+    """Kernel arguments shared by B2SR and Split."""
 
     def places(self: Any, ranked: bool) -> Any:
-        """Ranks as kernels take them: an array also where they do not read it."""
+        """Ranks as a kernel argument: a dummy array if the kernel does not read them."""
         return self.ranks() if ranked else dummy(self.device, "int32")
 
     def segments(self, longest: int) -> int:
@@ -73,7 +73,7 @@ class TiledCall:
 
 
 class TilesCall(TiledCall):
-    """What kernels take of tiles alone."""
+    """Kernel arguments of B2SR."""
 
     def types(self: Any, ranked: bool) -> Types:
         if ("types", ranked) not in self.cache:

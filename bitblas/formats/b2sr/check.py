@@ -1,4 +1,4 @@
-"""Whether arrays from outside hold sound tiles."""
+"""Validate the arrays of bit tiles that come from outside."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from .. import sound
 
 
 def check_tiles(form: Any, counts: Any) -> None:
-    """ValueError unless tile columns ascend and lie in the matrix, and bits do. counts: the entries of each tile."""
+    """ValueError unless tile columns ascend and are inside the matrix, and bits are too. counts: number of entries per
+    tile."""
     tiles, tile_cols, xp = form.tiles, -(-form.ncols // form.tile), form.device.xp
     sound.check_rows(xp, form.ptr, form.col, tiles, tile_cols)
     if int(counts[:tiles].sum()) != form.nvals or (tiles and not int(counts[:tiles].min())):
@@ -20,11 +21,11 @@ def check_tiles(form: Any, counts: Any) -> None:
     right = words[form.col[:tiles] == tile_cols - 1]
     for some, limit, by_row in ((below, form.nrows, True), (right, form.ncols, False)):
         if bool((some & xp.asarray(_beyond(form.tile, limit, by_row, some.dtype))).any()):
-            raise ValueError("bits: expected none past the last row and column")
+            raise ValueError("bits: expected none beyond the last row and column")
 
 
 def _beyond(tile: int, limit: int, by_row: bool, word: Any) -> np.ndarray:
-    """The bits of the last tile that lie past the last of `limit` rows, or columns."""
+    """The bits of the last tile beyond the last of `limit` rows or columns."""
     past = np.arange(tile) > (limit - 1) % tile
     flags = np.broadcast_to(past[:, None] if by_row else past, (tile, tile))
     return np.packbits(flags, bitorder="little").view(word)

@@ -1,4 +1,4 @@
-"""What is decided of tiles of bits."""
+"""Cost model and kernel choice of bit tiles (B2SR)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..lanes import power_of_two
 
 TILES = (4, 8, 16, 32, 64)
 DEFAULT_TILE = 8  # smallest in bytes on meshes; one 64-bit word, no shuffles on the GPU (measured)
-# A frontier with over 1/4 of all tiles pulls, because a tile row counts with all its tiles where one row is active (a
-# search in a 27-point stencil: 1.23, 1.32, 1.67 ms with 4, 8, 16; in a Delaunay mesh: the same with each); a Split's
-# entries of the rest count alike (not measured).
+# A frontier with over 1/4 of all tiles pulls, because one active row counts all tiles of its tile row (a search in a
+# 27-point stencil: 1.23, 1.32, 1.67 ms with 4, 8, 16; in a Delaunay mesh: the same with each). The single entries of a
+# Split count like tiles (not measured).
 ALPHA = 4
-UNCUT = 1 << 13  # items that a group of lanes goes through in less time than a pull takes (estimated)
+UNCUT = 1 << 13  # items that a group of lanes reads in less time than a pull takes (estimated)
 
 
 def tiles_bytes(nrows: int, ncols: int, tiles: int, tile: int) -> int:
@@ -29,7 +29,7 @@ def tiles_bytes(nrows: int, ncols: int, tiles: int, tile: int) -> int:
 
 
 def words_per_tile(tile: int) -> int:
-    """Array elements per tile: uint16 for T = 4, uint64 else."""
+    """Array elements per tile: one uint16 for T = 4, otherwise uint64."""
     return max(1, tile * tile // 64)
 
 
@@ -38,25 +38,25 @@ def word_type(tile: int) -> Any:
 
 
 class TiledChoice(Format):
-    """What tiles decide, with a rest of single entries (formats/split) or without."""
+    """Cost model shared by B2SR and Split."""
 
     tile: int
 
     def __init__(self, tile: int) -> None:
         super().__init__(tile)
-        self.fused = tile == DEFAULT_TILE  # the tile that programs use
+        self.fused = tile == DEFAULT_TILE  # the tile size that programs use
 
     def share(self, kind: int) -> int:
         return max(1, self.tile**2 // 64) if kind == WORDS else self.tile
 
     def pull_threshold(self, form: Any) -> int:
-        """Long rows are cut into segments, long tile rows are not: a frontier that has one of these pulls."""
+        """Long rows are cut into segments but long tile rows are not: a frontier that contains one pulls."""
         longest = longest_unit(form)
         return int(min(form.work // ALPHA, longest - 1 if longest > UNCUT else form.work))
 
 
 class TilesChoice(TiledChoice):
-    """Tiles alone."""
+    """Bit tiles without single entries."""
 
     name = folder = "b2sr"
     default_tile, counts, spreads, shares_pushes, heavy = DEFAULT_TILE, "tiles", True, True, True
@@ -66,7 +66,7 @@ class TilesChoice(TiledChoice):
         self.wide = self.fused
         self.ends_units = words_per_tile(tile) == 1
         self.registered = "all" if self.fused else "few"
-        # By as much predictions err; pulls on other tiles end their statement with a pass more.
+        # The error of predictions; for other tile sizes a pull's epilogue is an additional kernel.
         self.handicap = 1.05 if self.fused else 1.2
 
     def knows(self, seen: Seen) -> bool:
@@ -82,9 +82,9 @@ class TilesChoice(TiledChoice):
         return 24 * self.units(seen.nrows)
 
     def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
-        """A third of the words that a tile row has, so that each lane has two or three loads in flight; never fewer
-        than a tile needs. Measured on an H200: of 1, 2, 4, .. lanes, tiles of 8 were fastest with 2 on a Delaunay mesh
-        (8.7 tiles a tile row), 1 on a grid (5), 4 on a 27-point stencil (13)."""
+        """A third of the words of a tile row, so that each lane has two or three loads in flight; never fewer than a
+        tile needs. Measured on an H200: of 1, 2, 4, .. lanes, tiles of 8 were fastest with 2 on a Delaunay mesh (8.7
+        tiles per tile row), 1 on a grid (5), 4 on a 27-point stencil (13)."""
         tile, per_row = self.tile, form.tiles / max(1, self.units(nrows))
         if push:
             return power_of_two(per_row / 2, 2, 32)

@@ -1,10 +1,10 @@
-# The bits of each tile that lie in a region, counted or written: the twin of clip.cu.
+# Extract a region: count or write the bits of each tile inside it. CPU twin of clip.cu.
 # include: formats/b2sr/tile.cpu.py
 
 
 @njit(**FUNCTION)
 def low_bits(count):
-    """ROW's lowest `count` bits, for any count."""
+    """The lowest `count` bits of ROW, for any count."""
     if count <= 0:
         return np.uint64(0)
     return ROW if count >= TILE else (np.uint64(1) << np.uint64(count)) - np.uint64(1)

@@ -1,17 +1,20 @@
-// The bits of each tile that lie in a region: rows [row_low, row_high), columns [col_low, col_high), and diagonals
-// column - row in [diag_low, diag_high]. FILL = 0 counts what is left of tile row I: tiles[I + 1], entries[I + 1].
-// FILL = 1, when both are summed up (entries from entries[0] on), writes the tiles, and the rank of the first bit of
-// each. LANES lanes walk the tiles of a tile row.
+// Extract a region from tiles.
+// Keeps the bits of each tile in rows [row_low, row_high), columns [col_low, col_high) and diagonals column - row in
+// [diag_low, diag_high].
+// FILL = 0 counts what remains of tile row I: tiles[I + 1], entries[I + 1]. FILL = 1, after a prefix sum of both
+// (entries starting at entries[0]), writes the tiles and the rank of the first bit of each. LANES lanes walk the tiles
+// of a tile row.
+// Arguments: the tiles; the region; tiles, entries: counts per tile row; left_col, left, ranks: output tiles.
 #include "formats/b2sr/tile.cuh"
 #define WORDS_IN_TILE (TILE == 4 ? 1 : TILE * TILE / 64)
 #define ROWS_IN_WORD (TILE == 4 ? 4 : 64 / TILE)
 
 struct Region { i64 row_low, row_high, col_low, col_high, diag_low, diag_high; };
 
-// A limit relative to a tile, in 32 bits: what is further away is as good as far away.
+// A limit relative to a tile, clamped to 32 bits.
 __device__ __forceinline__ int close(i64 x) { return (int)min(max(x, -256ll), 256ll); }
 
-// Word k of the tile at (top, first), but for what lies outside.
+// Word k of the tile at (top, first), without the bits outside the region.
 __device__ __forceinline__ u64 clipped(u64 word, int k, i64 top, i64 first, const Region& in) {
   const int row_low = close(in.row_low - top), row_high = close(in.row_high - top);
   const int col_low = max(close(in.col_low - first), 0), col_high = min(close(in.col_high - first), TILE);

@@ -1,4 +1,4 @@
-# The end of a statement for a tile row, the twin of close.cuh: statements of a kernel, after walk.cpu.py.
+# Code fragment: epilogue of a tile row. CPU twin of close.cuh; follows walk.cpu.py.
 if KIND == COUNT:
     for r in range(TILE):
         if at(count, r) > 0:

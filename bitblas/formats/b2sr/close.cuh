@@ -1,11 +1,11 @@
-// The end of a statement for a tile row: mask, accumulator and `replace`, once, after all its parts (kernels/ending.cuh).
+// Epilogue of a tile row: mask, accumulator and `replace`, applied once after all of its parts (kernels/ending.cuh).
 #include "formats/b2sr/walk.cuh"
 
 struct Output {
   i64 n, unit;
   int lane;
-  bool inside, hub;  // hub: its segments are units of another launch, and its rows stay as they are
-  rows_t open;       // the rows that the mask allows; of a hub none
+  bool inside, hub;  // hub: its segments are processed by another launch, and its rows stay unchanged
+  rows_t open;       // the rows that the mask allows; none for a hub
   const u64* w_bits;
   const STORED(W_T)* w_val;
   W_T w_iso;
@@ -20,13 +20,14 @@ struct Output {
 };
 
 #if KIND == WORDS
-__device__ __forceinline__ void or_bits(u64* bits, i64 tile_row, u64 value) {  // T bits of a word that others share
+// T bits of a word that other threads also write.
+__device__ __forceinline__ void or_bits(u64* bits, i64 tile_row, u64 value) {
   const i64 place = tile_row * TILE;
   if (TILE == 64) atomicOr(bits + (place >> 6), value);
   else atomicOr((u32*)bits + (place >> 5), (u32)value << (place & 31));
 }
 
-// segment: of presence alone, only sets the bits that are missing.
+// segment: presence only; sets missing bits and clears none.
 __device__ __forceinline__ void end_words(const Output& to, i64 tile_row, rows_t rows, bool segment, Z_T product) {
 #if PRESENCE
   rows_t news = rows & to.open;
@@ -59,7 +60,7 @@ __device__ __forceinline__ void end_words(const Output& to, i64 tile_row, rows_t
 #endif
 }
 #else
-// Bit r of the result: whether the lane that has row r says yes. Bit k of `yes`: for its row k.
+// Bit r of the result: the vote of the lane that has row r. Bit k of `yes` is for its k-th row.
 __device__ __forceinline__ u64 rows_where(u32 yes, int lane) {
 #if LANE_ROWS == 1
   return __ballot_sync(ALL_LANES, yes) >> (threadIdx.x & 31 & ~(LANES - 1)) & ROW_MASK;

@@ -1,4 +1,4 @@
-// Where tiles stand: plain tile columns, or (PACKED) packed numbers.
+// Read tile columns: plain, or packed (PACKED).
 #include "formats/b2sr/tile.cuh"
 
 #if PACKED

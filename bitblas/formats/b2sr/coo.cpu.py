@@ -1,4 +1,4 @@
-# The row and column of every entry, in the order of the tiles' bits, the twin of coo.cu.
+# List the row and column of every entry in tile order. CPU twin of coo.cu.
 # include: formats/b2sr/tile.cpu.py
 
 

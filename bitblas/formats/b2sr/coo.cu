@@ -1,4 +1,5 @@
-// The row and column of every entry, in the order of the tiles' bits: lane r takes row r of a tile.
+// List the row and column of every entry, in the order of the tiles' bits: lane r takes row r of a tile.
+// rows, cols: output.
 #include "formats/b2sr/tile.cuh"
 #include "formats/csr/ranges.cuh"
 

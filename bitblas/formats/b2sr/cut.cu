@@ -1,5 +1,6 @@
-// Where long tile rows are cut: cut j of the k in a tile row is the least tile column with at least j / (k + 1) of its
-// entries before it, found by bisection; every lane keeps the bounds of its rows.
+// Cut long tile rows into parts of about equally many entries.
+// Cut j of the k in a tile row is the least tile column with at least j / (k + 1) of its entries before it. Found by
+// bisection; each lane keeps the bounds of its rows.
 #include "formats/b2sr/tile.cuh"
 #include "formats/b2sr/parts.cuh"
 

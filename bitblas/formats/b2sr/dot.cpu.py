@@ -1,5 +1,5 @@
-# c = the dot products of rows of A and rows of B' at the bits of a mask, the twin of dot.cu: two tile rows merge, and
-# every common tile column serves all bits of the mask tile.
+# Masked dot products on tiles: C<M> = A B', computed at the bits of the mask. CPU twin of dot.cu.
+# Two tile rows are merged; each common tile column serves all bits of the mask tile.
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/rows.cpu.py
 # include: kernels/product.cpu.py

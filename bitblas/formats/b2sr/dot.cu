@@ -1,14 +1,16 @@
-// c = the dot products of rows of A and rows of B (B' by rows) at the bits of a mask, tile by tile: LANES lanes share a
-// mask tile (I, J), walk the shorter of tile rows I of A and J of B, and search in the longer one. Each lane owns some
-// bits (r, s) of the mask; a tile column that both rows have is handed round, and adds popcount(row r of A's tile AND
-// row s of B's tile) to each. One walk serves LANES * OWN bits; common columns come by ascending k, so that the order
-// of every sum is fixed.
+// Masked dot products on tiles: C<M> = A B', computed at the bits of the mask, for A and B by rows.
+// LANES lanes share a mask tile (I, J), walk the shorter of tile row I of A and tile row J of B, and search in the
+// longer one. Each lane owns some bits (r, s) of the mask. A tile column that both rows have is passed to all lanes;
+// it adds popcount(row r of A's tile AND row s of B's tile) to each bit. One walk serves LANES * OWN bits. Common
+// columns come in ascending k, so the order of every sum is fixed.
+// Arguments: the mask's tiles (m_*) and their ranks; tiles, ranks and values of A and B; inner, the common dimension;
+// product, the value of all products (KIND COUNT); output: present and sums, per entry of the mask.
 #include "formats/b2sr/tile.cuh"
 #include "kernels/rows.cuh"
 #include "kernels/product.cuh"
 #define OWN 4
 
-// The place of a tile: in 32 bits, which are cheaper, where both pointers are.
+// Position of a tile: 32 bits, which are cheaper, if both pointers are.
 template <bool narrow> struct Place { typedef i64 type; };
 template <> struct Place<true> { typedef u32 type; };
 typedef Place<sizeof(PTR_T) + sizeof(BPTR_T) == 8>::type at_t;
@@ -26,7 +28,7 @@ __device__ __forceinline__ int bits_in(const word_t* bits, i64 tile) {
   return count;
 }
 
-// The place r * TILE + c of a tile's bit number `rank`.
+// The position r * TILE + c of a tile's bit number `rank`.
 __device__ __forceinline__ int place_of(const word_t* bits, i64 tile, int rank) {
   int w = 0;
   u64 word = bits[tile * TILE_WORDS];
@@ -36,7 +38,7 @@ __device__ __forceinline__ int place_of(const word_t* bits, i64 tile, int rank) 
   }
   int place = 64 * w;
 #pragma unroll
-  for (int width = 32; width; width >>= 1) {  // halve: is it among the lower ones?
+  for (int width = 32; width; width >>= 1) {  // bisection: is it among the lower ones?
     const int count = __popcll(word & ((1ull << width) - 1));
     if (rank < count) continue;
     rank -= count;
@@ -46,7 +48,7 @@ __device__ __forceinline__ int place_of(const word_t* bits, i64 tile, int rank) 
   return place;
 }
 
-// Row r of a tile that was loaded as `word` (of up to 64 places), or else lies in `bits`.
+// Row r of a tile that was loaded as `word` (up to 64 positions), or is in `bits`.
 __device__ __forceinline__ u64 row_bits(u64 word, const word_t* bits, i64 tile, int r) {
 #if TILE <= 8
   (void)bits, (void)tile;
@@ -86,7 +88,7 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MCOL_T* m_col, const word_t* m
       place[o] = bit < bits ? place_of(m_bits, tile, bit) : -1;
       some[o] = false, sum[o] = IDENTITY, count[o] = 0;
     }
-    bool open = first < bits;  // the group still looks for something
+    bool open = first < bits;  // the group still has bits to compute
     at_t low = by_a ? b : a;
     for (at_t p = start + lane; __any_sync(ALL_LANES, open && p - lane < stop); p += LANES) {
       bool hit = false;

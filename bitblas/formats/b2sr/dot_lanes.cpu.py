@@ -1,12 +1,12 @@
-# c = the numbers of products at the bits of a mask, by 8 x 8 tiles: what dot.cpu.py counts bit by bit. Lane 8 r + s of
-# `counts` is place (r, s) of the mask's tile; every tile of the row of B' adds to all of them at once, with the tile of
-# A in its tile column, or with nothing.
+# Masked dot products that count, on 8 x 8 tiles with SIMD lanes; dot.cpu.py does the same bit by bit.
+# Lane 8 r + s of `counts` is position (r, s) of the mask tile. Each tile of the row of B' is added to all lanes at
+# once, combined with the tile of A in its tile column, or with zeros.
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/rows.cpu.py
 # include: kernels/product.cpu.py
 from bitblas.kernels.lanes import outer_counts, plus_lanes, splat, store_lanes
 
-FLUSH = 31  # tiles of up to 8 common bits each that a lane of 8 bits can count
+FLUSH = 31  # tiles of up to 8 common bits each that an 8-bit lane can count
 
 
 @njit(**FUNCTION)

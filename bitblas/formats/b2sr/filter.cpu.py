@@ -1,4 +1,4 @@
-# The bits of each tile whose entries are kept, the twin of filter.cu.
+# Filter entries: clear the bits of entries that are not kept. CPU twin of filter.cu.
 # include: formats/b2sr/tile.cpu.py
 
 

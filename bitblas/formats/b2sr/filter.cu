@@ -1,4 +1,6 @@
-// The bits of each tile whose entries are kept; `some` says which tiles have any left. One thread a tile.
+// Filter entries: clear the bits of entries that are not kept; `some` marks tiles that have any left.
+// One thread per tile.
+// keep: a flag per entry; left: output bits.
 #include "formats/b2sr/tile.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -1,8 +1,8 @@
-# Spreading T bits over the rows of a word, and folding each row of a word to one bit.
+# Spread T bits over the rows of a word, and fold each row of a word to one bit.
 SPREAD = np.uint64({4: 0x1111, 8: 0x0101010101010101, 16: 0x0001000100010001, 32: 0x100000001, 64: 1}[TILE])
 WORD_ROWS = 4 if TILE == 4 else 64 // TILE
 SHIFT = np.uint64(TILE & 63)
-# Tiles before the first look at whether all rows are done, and between two: looking costs more than it saves on meshes.
+# Tiles before the first test whether all rows are done, and between tests: on meshes the test costs more than it saves.
 FIRST_LOOK, PATIENCE = 8, 32
 
 
@@ -23,8 +23,8 @@ def fold_rows(word):
 
 @njit(**FUNCTION)
 def rows_of_tile(active):
-    """The places of a word of a tile that are in these rows of it."""
-    if TILE == 8:  # bit r to byte r, carried into the top bit there, then down again
+    """The positions of a tile word that are in these rows."""
+    if TILE == 8:  # move bit r to byte r, fill the byte by a carry into its top bit and back
         few = (active * np.uint64(0x0101010101010101)) & np.uint64(0x8040201008040201)
         top = (few + np.uint64(0x7F7F7F7F7F7F7F7F)) & np.uint64(0x8080808080808080)
         return (top << ONE) - (top >> np.uint64(7))
@@ -36,7 +36,7 @@ def rows_of_tile(active):
 
 @njit(**FUNCTION)
 def columns_of(word):
-    """Bit c of the result: whether column c of the word's rows has a bit."""
+    """Bit c of the result: whether column c of the word has a bit."""
     columns = word
     for half in range(6 - LOG_TILE):
         columns |= columns >> np.uint64(32 >> half)

@@ -1,7 +1,7 @@
 """B2SR: the non-empty T x T tiles of a matrix as bits, tile rows as in CSR (Chen et al., Bit-GraphBLAS, section III).
 
-A tile is T*T bits, row-major: the bit of (r, c) is bit r*T + c of a little-endian bit string. T = 4 is one uint16,
-T = 8 one uint64, T = 16, 32, 64 are 4, 16, 64 uint64. Padding bits past nrows and ncols are zero. Entry order: tile
+A tile has T*T bits, row-major: (r, c) is bit r*T + c of a little-endian bit string. For T = 4 it is one uint16, for T =
+8 one uint64, for T = 16, 32, 64 it is 4, 16, 64 uint64. Padding bits beyond nrows and ncols are zero. Entry order: tile
 row, tile, bit. With a value array, the rank of a bit is value_ptr[tile] + the number of lower bits of its tile.
 """
 
@@ -29,14 +29,15 @@ from .choice import TILES, tiles_bytes, word_type, words_per_tile
 from .merging import Merge, cuts_of
 from .tiled import Tiled
 
-# Tiles of a tile row, from which on it is cut to be read row by row on a GPU: one may hold half of a graph (measured on
-# an H200, on RMAT 20 and on 17 million entries of which one row holds half: 256 is up to 30 % slower, 1024 100 %).
+# Tiles of a tile row from which on a GPU cuts it when converting to rows, because one may hold half of a graph
+# (measured on an H200, on RMAT 20 and on 17 million entries of which one row holds half: 256 is up to 30 % slower, 1024
+# 100 %).
 LONG_TILES = 64
 
 
 @dataclass(eq=False)
 class B2sr(Tiled, TilesCall):
-    """Tile row I holds tiles ptr[I] .. ptr[I + 1]; tile t stands in tile column col[t]."""
+    """Tile row I has the tiles ptr[I] .. ptr[I + 1]; tile t is in tile column col[t]."""
 
     device: Device
     nrows: int
@@ -47,7 +48,7 @@ class B2sr(Tiled, TilesCall):
     bits: Any  # tiles * words_per_tile
     tiles: int
     nvals: int
-    value_ptr: Any = None  # tiles: rank of the first bit of each; only where values are stored in this order
+    value_ptr: Any = None  # tiles: rank of the first bit of each; only if values are stored in this order
     cache = Later()  # schedules of kernels: hubs, parallel bounds
 
     formats: ClassVar[tuple[Format, ...]] = FORMATS
@@ -59,7 +60,7 @@ class B2sr(Tiled, TilesCall):
 
     @property
     def units(self) -> int:
-        """What kernels count: tile rows."""
+        """Number of units that kernels iterate over: tile rows."""
         return self.tile_rows
 
     @property
@@ -76,7 +77,7 @@ class B2sr(Tiled, TilesCall):
         return int(self.ptr.nbytes + self.col.nbytes + self.bits.nbytes) + ranks
 
     def coo(self) -> tuple[Any, Any]:
-        """Rows and columns (INT64) of the entries in the order of the tiles' bits."""
+        """Rows and columns (INT64) of the entries, in bit order of the tiles."""
         xp, ranks = self.device.xp, self.ranks()
         rows, cols = xp.empty(max(1, self.nvals), np.int64), xp.empty(max(1, self.nvals), np.int64)
         kernel = self.device.kernel(_variant("coo", self.tile, self.ptr, self.col, ranks))
@@ -84,7 +85,7 @@ class B2sr(Tiled, TilesCall):
         return rows[: self.nvals], cols[: self.nvals]
 
     def _bounds(self) -> Any:
-        """Parallel ranges of tile rows on the CPU, for passes over the structure."""
+        """Parallel ranges of tile rows on the CPU, for structural kernels."""
         if not self.device.splits(self.nvals, PARALLEL_ENTRIES):
             return None
         if "passes" not in self.cache:
@@ -104,8 +105,8 @@ class B2sr(Tiled, TilesCall):
         return self.to_csr(order)
 
     def to_csr(self, order: bool) -> tuple[Csr, Any]:
-        """The same entries row by row; order[e]: the place of entry e in this form. Peak memory: the result, the order
-        where asked for, and 24 bytes per row."""
+        """The same entries row by row; order[e]: the position of entry e in this layout. Peak memory: the result, the
+        order if requested, and 24 bytes per row."""
         xp, device = self.device.xp, self.device
         needed = rows_bytes(self.nrows, self.ncols, self.nvals) + order * 4 * self.nvals
         device.foresee(f"CSR of {self.nvals} entries", needed)
@@ -120,7 +121,7 @@ class B2sr(Tiled, TilesCall):
             out = counts
             if fill:
                 out = xp.cumsum(counts)
-                out -= counts  # the entries before each row of each part
+                out -= counts  # entries before each row of each part
             variant = _variant("unbuild", self.tile, self.ptr, col, places, self.col, FILL=fill, ORDER=ordered)
             device.kernel(variant)(
                 self.tile_rows + most, self.tile_rows, self.nrows, self.ptr, self.col, self.bits, ranks, cuts, out,
@@ -130,8 +131,9 @@ class B2sr(Tiled, TilesCall):
         return rows, places[: self.nvals] if order else None
 
     def transpose(self, order: bool) -> tuple[B2sr, Any]:
-        """The tiles of the transpose; order[e]: the place of its entry e in this form. The tiles are the entries of a
-        CSR, which is transposed; then each tile is. Peak memory: the result, the order, and what that takes."""
+        """The tiles of the transpose; order[e]: the position of the result's entry e in this layout. The tiles are
+        transposed as the entries of a CSR, then the bits of each tile. Peak memory: the result, the order, and that of
+        the CSR transpose."""
         xp, device = self.device.xp, self.device
         device.foresee(f"transpose of {self.tiles} tiles", self.nbytes + order * 4 * self.nvals)
         tile_cols = -(-self.ncols // self.tile)
@@ -178,7 +180,7 @@ class B2sr(Tiled, TilesCall):
         return samples.samples()
 
     def filter(self, keep: Any) -> tuple[B2sr, Any]:
-        """The entries for which `keep` (bools in entry order) is true, and that; tiles that become empty go."""
+        """The entries for which `keep` (bools in entry order) is true, and `keep`; empty tiles are dropped."""
         xp, device = self.device.xp, self.device
         bits, some = xp.empty_like(self.bits), xp.zeros(max(1, self.tiles), np.uint8)
         flags = keep.view(np.uint8) if len(keep) else xp.zeros(1, np.uint8)
@@ -188,7 +190,7 @@ class B2sr(Tiled, TilesCall):
         return self._without_empty(bits, some, int(keep.sum())), keep
 
     def clip(self, region: Region, order: bool) -> tuple[B2sr, Any]:
-        """The entries in a region; order[e]: the place of its entry e in this form."""
+        """The entries in a region; order[e]: the position of the result's entry e in this layout."""
         if order:
             keep = region.covers(*self.coo())
             return self.filter(keep)[0], self.device.xp.flatnonzero(keep)
@@ -214,7 +216,7 @@ class B2sr(Tiled, TilesCall):
         return B2sr(device, self.nrows, self.ncols, self.tile, ptr, out[0], out[1], tiles, nvals, out[2]), None
 
     def _without_empty(self, bits: Any, count: Any, nvals: int) -> B2sr:
-        """The same tiles with other bits; those whose count is 0 go."""
+        """The same tiles with other bits, without those whose count is 0."""
         xp = self.device.xp
         full = xp.flatnonzero(count[: self.tiles])
         tiles = len(full)
@@ -229,7 +231,7 @@ class B2sr(Tiled, TilesCall):
         return B2sr(self.device, self.nrows, self.ncols, self.tile, ptr, col, left, tiles, nvals)
 
     def ranks(self) -> Any:
-        """value_ptr, made at first need: the running sum of the tiles' population counts."""
+        """value_ptr, computed on first use: the prefix sum of the tiles' population counts."""
         if self.value_ptr is None:
             xp, per_tile = self.device.xp, self._counts()
             self.value_ptr = (xp.cumsum(per_tile) - per_tile).astype(pointer_type(self.nvals))
@@ -243,10 +245,10 @@ class B2sr(Tiled, TilesCall):
 
 
 def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
-    """Tiles from rows: each tile row merges its T rows by tile column, once to count and once to fill.
+    """Build tiles from rows: the T rows of each tile row are merged by tile column, once to count and once to fill.
 
-    order[e]: the place of entry e of the B2SR in `csr`. Peak memory: the result, the order where asked for, and
-    24 bytes per tile row, on a GPU 24 more per T * merging.LONG entries.
+    order[e]: the position of the B2SR's entry e in `csr`. Peak memory: the result, the order if requested, and 24 bytes
+    per tile row, on a GPU 24 more per T * merging.LONG entries.
     """
     xp, merge = csr.device.xp, Merge(csr, tile, word_type(tile))
     out = merge.count()
@@ -268,7 +270,7 @@ def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
 def _variant(
     kernel: str, tile: int, ptr: Any = None, col: Any = None, places: Any = None, tile_col: Any = None, **constants: int
 ) -> Variant:
-    """The structural kernels depend on the tile size and the index types alone."""
+    """A structural kernel: it depends only on the tile size and the index types."""
     given = (("PTR", ptr), ("COL", col), ("PLACE", places), ("TILE_COL", tile_col))
     return _made(kernel, tile, tuple((n, a.dtype) for n, a in given if a is not None), tuple(constants.items()))
 

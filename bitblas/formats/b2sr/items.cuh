@@ -1,7 +1,8 @@
-// A form of tiles as steps go through it: a tile row holds items, its tiles and then, of a Split (PACKED), the entries of
-// its rest. Where the rest begins stands beside where the tiles do: as many numbers a tile row as there are parts.
+// Tile layouts as an advance reads them.
+// A tile row holds items, which are its tiles and then, for Split (PACKED), its single entries.
+// The start of the single entries is stored next to the start of the tiles: one number per part and tile row.
 #include "formats/b2sr/scatter.cuh"
-#define PER TILE  // places of a unit
+#define PER TILE  // positions per unit
 #define ROW_MASK (TILE == 64 ? ~0ull : (1ull << (TILE & 63)) - 1)
 
 #if PACKED
@@ -18,7 +19,7 @@
 #define FORM_OF(of) {of##ptr, of##col, of##bits, of##value_ptr}
 #endif
 
-// The T bits of a tile column that a mask leaves open. ALSO: the entries of u count as set, as in kernels/step.cuh.
+// The T bits of a tile column that the mask allows. ALSO: the entries of u count as set, as in kernels/step.cuh.
 struct Open {
   const u64* mask;
   i64 stride;
@@ -29,7 +30,7 @@ struct Open {
   }
 };
 
-// The items of a tile row: how many, and which tiles. Of a Split also which entries of each range of the rest.
+// The items of a tile row: their number, and the tiles. For Split also the entries of each range of single entries.
 struct Items {
   i64 count, tile, tiles;
 #if PACKED
@@ -84,7 +85,7 @@ struct Form {
     return reached(bits, of.tile + item, active);
   }
 #else
-  // put(k, z) for each product of the active rows of an item with u, at the columns k of its tile column j that are open.
+  // put(k, z) for each product of an item's active rows with u, at the allowed columns k of tile column j.
   template <class Put>
   __device__ __forceinline__ void products(const Items& of, i64 item, i64 tile_row, u64 active, const Open& open,
                                            const Values& values, A_T a_iso, const STORED(U_T)* u_val, U_T u_iso,

@@ -1,7 +1,7 @@
-# t = A (+).(x) u by rows of 8 x 8 tiles, all 64 places of a tile at once in SIMD lanes: what pull.cpu.py does bit by
-# bit, for iso A and the operators that lanes have. Parallel bounds are multiples of 64 rows.
-# TABLES: u_val holds what tables.cpu.py makes of u; three bits of a row pick a sum there, in eight rows at once (the
-# method of four Russians: Arlazarov, Dinic, Kronrod, Faradzev, Soviet Math. Dokl. 11, 1970). Else lane 8 r + c sums
+# Pull on 8 x 8 tiles with SIMD lanes: t = A (+).(x) u for iso A, all 64 positions of a tile at once.
+# Used for operators with lane versions; pull.cpu.py works bit by bit. Parallel bounds are multiples of 64 rows.
+# TABLES: u_val holds the sums of tables.cpu.py; three bits of a row select one of them, in eight rows at once (method
+# of four Russians: Arlazarov, Dinic, Kronrod, Faradzev, Soviet Math. Dokl. 11, 1970). Otherwise lane 8 r + c sums
 # column c of row r over the tiles, and at the end the eight lanes of each row are summed in pairs.
 # include: formats/b2sr/tile.cpu.py
 # include: formats/b2sr/fold.cpu.py

@@ -1,3 +1,4 @@
-// Small rounds of a body of passes and one step, along tile rows. The text of the passes is generated (see loop/fused/listed.py).
+// Small rounds of a loop body with element-wise kernels and one advance, along tile rows.
+// loop/fused/listed.py generates the text of the element-wise kernels.
 #include "formats/b2sr/along.cuh"
 #include "kernels/listed.cuh"

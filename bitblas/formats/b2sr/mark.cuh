@@ -1,6 +1,6 @@
-// How a step of tile rows marks what it reaches in the vector that it writes.
+// Mark the positions that an advance along tile rows reaches in its output vector.
 
-// Sets bits of tile column j: the ones that were not set before, and whether none of the T was.
+// Set bits of tile column j. Returns those that were not set before, and whether none of the T was.
 __device__ __forceinline__ u64 mark_tile(u64* bits, i64 j, u64 hit, bool& first) {
 #if TILE == 64
   const u64 before = atomicOr(bits + j, hit);
@@ -13,7 +13,8 @@ __device__ __forceinline__ u64 mark_tile(u64* bits, i64 j, u64 hit, bool& first)
 }
 
 #if KIND != WORDS
-// Joins a product to entry `at`, in tile column j: `fresh` takes up its bit if it is new, `first` whether it was the first.
+// Combine a product with entry `at`, in tile column j. `fresh` gets its bit if it is new; `first` whether it is the
+// first of the tile column.
 __device__ __forceinline__ void put_in_tile(u64* bits, C_T* val, i64 j, i64 at, Z_T z, u64& fresh, bool& first) {
   bool opened = false;
   u64 new_bit = 0;

@@ -1,4 +1,4 @@
-"""From rows to tiles: the rows of a tile row merge by tile column, in a pass that counts and a pass that fills."""
+"""Build tiles from rows: merge the rows of each tile row by tile column, in a counting pass and a filling pass."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ...kernels.prologue import Variant
 from ..csr.format import PARALLEL_ENTRIES, Csr, index_type, pointer_type
 from .choice import word_type
 
-# Entries per row of a tile row, from which on it is cut on a GPU: one row may hold half of a graph (measured on an
+# Mean entries per row from which on a GPU cuts a tile row, because one row may hold half of a graph (measured on an
 # H200, on RMAT 20 and on 17 million entries of which one row holds half: 16 to 64 are within 10 %, 128 is 20 % slower).
 LONG = 32
 
 
 class TileRule(NamedTuple):
-    """Entries that a tile must hold, in tile columns below a limit and in those from it on; those of other tiles are
-    listed, near and far ones apart (formats/split)."""
+    """Minimum entries of a stored tile: `near` below tile column `limit`, `far` from it on. Entries of other tiles are
+    listed one by one, near and far ones separately (formats/split)."""
 
     limit: int
     near: int
@@ -29,9 +29,9 @@ class TileRule(NamedTuple):
 
 
 def cuts_of(device: Device, rows: int, items: int, long: int, starts: Callable[[], Any]) -> tuple[int, Any]:
-    """How often tile rows with several times `long` of the items are cut, for threads that share them: the most that
-    it may be (the device alone knows more), and the cuts before each tile row and in all, INT64. starts: where each
-    begins, and the end."""
+    """Cuts of the tile rows with at least `long` items, on devices whose threads share tile rows: an upper bound of
+    their number (the exact one is only on the device), and the cuts before each tile row and in total, INT64. starts:
+    function that returns the start of each tile row, and the end."""
     if not device.shares_rows:
         return 0, device.xp.zeros(1, np.int64)
     most, cuts = items // long, device.xp.zeros(rows + 1, np.int64)
@@ -42,13 +42,13 @@ def cuts_of(device: Device, rows: int, items: int, long: int, starts: Callable[[
 
 
 class Merge:
-    """Both passes over the rows of a CSR that merge them to tiles; long tile rows are cut into parts on a GPU."""
+    """Merge the rows of a CSR to tiles, by a counting and a filling pass; a GPU cuts long tile rows into parts."""
 
     def __init__(self, csr: Csr, tile: int, word: Any) -> None:
         """word: the NumPy type of the tiles' bits."""
         xp, device = csr.device.xp, csr.device
         self.csr, self.tile, self.tile_rows = csr, tile, -(-csr.nrows // tile)
-        self.tile_col = index_type(-(-csr.ncols // tile))  # which may be narrower than columns are
+        self.tile_col = index_type(-(-csr.ncols // tile))  # may be narrower than the type of columns
         self.none, self.no_bits = xp.zeros(1, pointer_type(csr.nvals)), xp.zeros(1, word)
         self.no_codes = xp.zeros(1, np.uint32)
         self.cut_cols = xp.zeros(1, np.int64)
@@ -63,13 +63,13 @@ class Merge:
             cut(most, self.tile_rows, csr.nrows, tile_cols, csr.ptr, csr.col, self.cuts, self.cut_cols)
 
     def _limits(self) -> Any:
-        """The entries before each tile row, and in all."""
+        """The entries before each tile row, and in total."""
         ptr, xp = self.csr.ptr, self.csr.device.xp
         return ptr[:: self.tile] if self.csr.nrows % self.tile == 0 else xp.append(ptr[:: self.tile], ptr[-1:])
 
     def count(self, rule: TileRule | None = None) -> Any:
-        """The tiles before each part, and in all; with a rule also the near entries of no tile, and the far ones. Shape
-        (1 or 3, units + 1)."""
+        """The tiles before each part, and in total; with a rule also the near and far single entries. Shape (1 or 3,
+        units + 1)."""
         xp, kinds = self.csr.device.xp, 3 if rule else 1
         counts = xp.zeros(kinds * max(1, self.units), np.int64)
         out = xp.zeros((kinds, self.units + 1), np.int64)
@@ -83,8 +83,8 @@ class Merge:
         self, order: bool, out: Any, col: Any, bits: Any, ranks: Any, places: Any, rule: TileRule | None = None,
         codes: Any = None, in_tiles: int = 0,
     ) -> None:  # fmt: skip
-        """Write the tiles of each part from where `out` says, and the codes (uint32) of the entries of no tile, all
-        near ones and then the far ones; their places come after those of the `in_tiles` entries of tiles."""
+        """Write the tiles of each part from the offsets in `out` on, and the codes (uint32) of single entries, near
+        ones first; their positions follow those of the `in_tiles` entries of tiles."""
         codes = self.no_codes if codes is None else codes
         self._run(1, int(order), rule, in_tiles, out, self.cuts, col, bits, ranks, places, codes)
 
@@ -100,7 +100,7 @@ class Merge:
         csr.device.kernel(variant)(self.units, *rows, in_tiles, out.reshape(-1), counts, *written, bounds=self.bounds)
 
     def tile_rows_of(self, out: Any) -> Any:
-        """What is counted (a row of `count`) before each tile row, and in all: before its first part."""
+        """The counts (a row of `count`) before each tile row, which are those before its first part, and in total."""
         uncut = self.units == self.tile_rows
         return out if uncut else out[self.cuts + self.csr.device.xp.arange(self.tile_rows + 1)]
 

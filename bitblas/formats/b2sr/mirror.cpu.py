@@ -1,4 +1,5 @@
-# Of each chunk of CHUNK tiles, how much their entries differ from their mirror images, the twin of mirror.cu.
+# Symmetry test on tiles: per chunk of CHUNK tiles, the hash difference between entries and their mirror images.
+# CPU twin of mirror.cu.
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/scramble.cpu.py
 

@@ -1,5 +1,5 @@
-// Of each chunk of CHUNK tiles, how much their entries differ from their mirror images (kernels/scramble.cuh): a warp
-// goes through them, lane r of a tile takes row r.
+// Symmetry test on tiles: per chunk of CHUNK tiles, the hash difference of entries and mirror images.
+// Hashes: kernels/scramble.cuh. A warp takes a chunk; lane r takes row r of a tile.
 #include "formats/b2sr/tile.cuh"
 #include "formats/csr/ranges.cuh"
 #include "kernels/scramble.cuh"

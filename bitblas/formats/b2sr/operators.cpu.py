@@ -1,4 +1,4 @@
-# What the kernels for all places of a tile at once compute with: the sum and the product of SIMD lanes.
+# Sum and product on SIMD lanes, for the kernels that compute all positions of a tile at once.
 from bitblas.kernels.lanes import (
     even_lanes, first_lanes, greatest_lanes, lane, least_lanes, load_lanes, mask_lanes, minus_lanes, odd_lanes,
     picked_lanes, plus_lanes, repeat_lanes, row_counts, row_places, second_lanes, splat, store_lanes, times_lanes,
@@ -8,7 +8,7 @@ from bitblas.kernels.lanes import (
 OPERATORS = (first_lanes, second_lanes, plus_lanes, minus_lanes, times_lanes, least_lanes, greatest_lanes)
 if KIND == VALUES:
     add_lanes, multiply_lanes = OPERATORS[ADD], OPERATORS[MUL]
-# Of a tile column there are the sums of all choices of its columns 0 to 2, 3 to 5, 6 and 7: so many numbers.
+# For each tile column the sums over all subsets of its columns 0 to 2, 3 to 5, and 6 and 7: this many numbers.
 CHOICES = 24
 
 

@@ -1,19 +1,19 @@
-// Tile rows with many entries are cut into parts, each a run of tile columns, so that several groups of lanes work on
-// one. cuts[I]: the cuts in the tile rows before I; cut x begins a part at tile column cut_cols[x]. Unit I < tile_rows
-// is the first part of tile row I, unit tile_rows + x the part that cut x begins.
+// Parts of long tile rows: runs of tile columns, so that several groups of lanes share a tile row.
+// cuts[I]: number of cuts in the tile rows before I. Cut x begins a part at tile column cut_cols[x]. Unit I <
+// tile_rows is the first part of tile row I; unit tile_rows + x is the part that cut x begins.
 #include "formats/csr/ranges.cuh"
 #include "formats/csr/search.cuh"
 
 struct Part {
   i64 tile_row, begin, end;  // tile columns
-  i64 number;                // among all parts, tile row by tile row; -1: there is no such cut
+  i64 number;                // number among all cuts, tile row by tile row; -1: no such cut
 };
 
 #define LAST_COLUMN 0x7fffffffffffffffll
 
 __device__ __forceinline__ Part part_of(i64 unit, i64 tile_rows, const i64* cuts, const i64* cut_cols) {
   Part part = {unit, 0, LAST_COLUMN, -1};
-  i64 next;  // the cut that ends it
+  i64 next;  // the cut at its end
   if (unit < tile_rows) {
     next = cuts[unit];
     part.number = unit + next;

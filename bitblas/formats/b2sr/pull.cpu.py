@@ -1,5 +1,5 @@
-# w<mask, accum, replace> = A (+).(x) u by tile rows, the twin of pull.cu. Parallel bounds are multiples of 64 rows: no
-# words of t are shared.
+# Pull SpMV on tiles: w<mask, accum, replace> = A (+).(x) u by tile rows. CPU twin of pull.cu.
+# Parallel bounds are multiples of 64 rows, so threads share no words of t.
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/values.cpu.py
 # include: formats/b2sr/fold.cpu.py
@@ -13,7 +13,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, bits, value_ptr, 
     acc = empty(TILE_WORDS, np.uint64)
     count = empty(TILE, np.int64)
     total = empty(TILE, Z_T)
-    col_width = 0  # columns are plain
+    col_width = 0  # columns are not packed
     for tile_row in range(lo, hi):
         open_rows = (tile_bits(mask, tile_row * mask_stride) ^ mask_invert) & ROW
         first = np.int64(at(begin, tile_row))

@@ -1,8 +1,8 @@
-// w<mask, accum, replace> = A (+).(x) u by tile rows: LANES lanes share a tile row.
+// Pull SpMV on tiles: w<mask, accum, replace> = A (+).(x) u by tile rows. LANES lanes share a tile row.
 #include "formats/b2sr/close.cuh"
 
-// Blocks at once on a multiprocessor: loads, and instructions of other warps, are what a warp waits for (plus_second, a
-// grid: 47 us with 8, 57 with 6).
+// Blocks per multiprocessor. A warp waits for its loads and for instructions of other warps (plus_second, a grid: 47 us
+// with 8, 57 with 6).
 #define RESIDENT (TILE > 8 || (KIND != WORDS && sizeof(U_T) > 4) ? 4 : KIND != WORDS && TILE == 4 ? 6 : 8)
 
 extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT)
@@ -15,8 +15,8 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   const int lane = threadIdx.x & (LANES - 1);
   const bool inside = unit < n;
   const i64 tile_row = row_stride && inside ? row_of[unit] : unit;
-  // A hub: its segments are units of another launch. Presence alone is looked for in the hub's beginning at once, and
-  // its segments only set the bits that are missing.
+  // A hub: its segments are processed by another launch. For presence only, the hub's beginning is searched here, and
+  // its segments set missing bits.
   const bool segment = PRESENCE && row_stride;
   bool hub = false;
   rows_t open = 0;  // the rows that the mask allows

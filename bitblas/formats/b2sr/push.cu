@@ -1,4 +1,4 @@
-// t = A' (+).(x) u by tile rows that u touches: a lane takes a tile.
+// Push SpMV on tiles: t = A' (+).(x) u by the tile rows where u has entries. A lane takes a tile.
 #include "formats/b2sr/scatter.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
@@ -13,7 +13,7 @@ push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   if (!active) return;
   i64 tile = begin[unit];
   const i64 stop = end[unit];
-  if (stop - tile > longest) return;  // a hub: its segments are rows of another launch
+  if (stop - tile > longest) return;  // a hub: its segments are processed by another launch
   for (tile += threadIdx.x & (LANES - 1); tile < stop; tile += LANES) {
     scatter_tile(tile, tile_row, active, col, bits, value_ptr, {a_val, a_iso, a_stride}, a_iso, u_val, u_iso, u_stride,
                  mask, mask_stride, mask_invert, t_bits, t_val);

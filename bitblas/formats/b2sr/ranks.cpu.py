@@ -1,4 +1,4 @@
-# The number of bits of each tile, the twin of ranks.cu.
+# Count the bits of each tile. CPU twin of ranks.cu.
 # include: formats/b2sr/tile.cpu.py
 
 

@@ -1,4 +1,5 @@
-// The number of bits of each tile.
+// Count the bits of each tile. Their prefix sums are the ranks by which values are found.
+// counts: output.
 #include "formats/b2sr/tile.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4) ranks(i64 n, const word_t* bits, i64* counts) {

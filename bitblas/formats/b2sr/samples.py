@@ -1,4 +1,4 @@
-"""The kernels of this folder that are no products, as registry/ lists them."""
+"""Utility kernels of bit tiles (all but products), as registry/ compiles them ahead of time."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ BOTH = (*PLACES, ("TILE_COL", INT32))
 
 
 def builds(tile: int, parts: int, *passes: tuple[int, int]) -> Iterator[Variant]:
-    """Rows merged to tiles; parts 1: those that pay alone (formats/split)."""
+    """Kernels that build tiles from rows; parts 1: only tiles that save space (formats/split)."""
     for fill, order in passes:
         shape = (("TILE", tile), ("LANES", min(tile, 32)), ("FILL", fill), ("ORDER", order), ("SPLIT", parts))
         yield Variant("formats/b2sr/build", BOTH, shape)
 
 
 def samples() -> Iterator[Variant]:
-    """For tiles of every size."""
+    """The same for all tile sizes."""
     for tile in TILES:
         lanes = ("LANES", min(tile, 32))
         yield from builds(tile, 0, (0, 0), (1, 0), (1, 1))
@@ -35,12 +35,13 @@ def samples() -> Iterator[Variant]:
         yield Variant("formats/b2sr/mirror", TYPES, (("TILE", tile), ("CHUNK", CHUNK["b2sr"]), ("LANES", 32)))
         yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
         yield Variant("formats/b2sr/filter", PLACES[2:], (("TILE", tile), ("LANES", 1)))
-        for fill, place in ((0, INT64), (1, INT32)):  # the first pass writes no places, but gets its sums for them
+        # The first pass writes no positions, and gets its sums as that argument.
+        for fill, place in ((0, INT64), (1, INT32)):
             yield Variant("formats/b2sr/clip", (*TYPES, ("PLACE", place)), (("TILE", tile), lanes, ("FILL", fill)))
 
 
 def parts_samples(tiles: tuple[int, ...]) -> Iterator[Variant]:
-    """Of tiles with a rest: those of the usual size, and of the others the last pass."""
+    """Kernels that build a Split: all for the default tile size, only the last pass for others."""
     for tile in tiles:
         passes = ((0, 0), (1, 0), (1, 1)) if tile == DEFAULT_TILE else ((1, 1),)
         yield from builds(tile, 1, *passes)

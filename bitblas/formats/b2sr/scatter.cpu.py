@@ -1,6 +1,7 @@
-# The tiles first .. stop of a tile row in a push, the twin of scatter.cuh: statements of a kernel that has these,
-# tile_row, `active`, the rows where u has entries, and the arrays of the form, of u, of the mask and of t. What is
-# pushed of a word of a tile are its bits in active rows and open columns, gone through as they lie: by rows.
+# Code fragment: push the tiles first .. stop of a tile row. CPU twin of scatter.cuh.
+# The kernel around it defines first and stop, tile_row, `active` (the rows where u has entries), and the arrays of the
+# layout, of u, of the mask and of t. Of each tile word the bits in active rows and open columns are pushed, in storage
+# order: by rows.
 for tile in range(first, stop):
     tile_col = np.int64(packed_at(col, tile, col_width) if PACKED else at(col, tile))
     left = tile_col << LOG_TILE

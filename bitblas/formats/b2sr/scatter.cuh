@@ -1,4 +1,4 @@
-// A tile in a push: WORDS ORs its active rows into the T bits of its tile column; VALUES scatters their products.
+// Push one tile: WORDS ORs its active rows into the T bits of its tile column; VALUES scatters their products.
 #include "kernels/values.cuh"
 #include "formats/b2sr/columns.cuh"
 #include "kernels/push.cuh"
@@ -20,14 +20,14 @@ __device__ __forceinline__ u64 reached(const word_t* bits, i64 tile, u64 active)
 }
 
 #if KIND != WORDS
-// put(j, z) for each product of the active rows of a tile with u, at the columns j that `open` has; `left` is its first.
+// put(j, z) for each product of a tile's active rows with u, at the columns j in `open`; `left` is its first column.
 template <class Put>
 __device__ __forceinline__ void products_of_tile(i64 tile, i64 tile_row, i64 left, u64 active, u64 open,
                                                  const word_t* bits, const PLACE_T* value_ptr, const Values& values,
                                                  A_T a_iso, const STORED(U_T)* u_val, U_T u_iso, i64 u_stride,
                                                  Put put) {
   i64 rank = RANKED ? (i64)value_ptr[tile] : 0;
-  int ranked = 0;  // rows of the tile whose bits `rank` counts
+  int ranked = 0;  // rows of the tile whose bits are included in `rank`
   for (u64 rows = open ? active : 0ull; rows; rows &= rows - 1) {
     const int r = __ffsll(rows) - 1;
     if (RANKED)

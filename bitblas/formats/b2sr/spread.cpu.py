@@ -1,5 +1,5 @@
-# The push of a loop's round, on one thread: u has a summary, the words where it has entries, and t gets one. Units are
-# the 64-bit words of the summary.
+# Push of one loop round on tiles, single-threaded.
+# u has a summary (a bitset of its words that have entries), and t gets one. Units are the 64-bit words of the summary.
 # include: formats/b2sr/tile.cpu.py
 # include: formats/b2sr/fold.cpu.py
 # include: kernels/values.cpu.py
@@ -12,7 +12,7 @@ whole = True
 @njit(**KERNEL)
 def spread(lo, hi, longest, begin, end, row_of, row_stride, col, bits, value_ptr, a_val, a_iso, a_stride, u_bits, u_val,
          u_iso, u_stride, mask, mask_stride, mask_invert, product, u_sum, t_bits, t_val, t_sum):  # fmt: skip
-    col_width = 0  # columns are plain
+    col_width = 0  # columns are not packed
     blank(0, t_sum.size, t_bits, t_sum)
     w = next_listed(u_sum, lo << 6, hi)
     while w < hi << 6:

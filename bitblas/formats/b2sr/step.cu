@@ -1,16 +1,18 @@
-// t<mask> = A' (+).(x) u for a frontier u, one round of a program on the device, by tile rows: see
-// kernels/step_rows.cuh. Units are tile rows; LANES lanes share one, however long it is, and a lane takes an item: a tile, or an entry of a Split's rest.
-// The pull is for WORDS. It is of many: fewer lanes share a tile row, each with some tiles in flight, and the statements run
-// at entries that are looked for in the bits of u.
+// Advance on tiles, one round of a device loop: t<mask> = A' (+).(x) u for a frontier u.
+// See kernels/step_rows.cuh.
+// Units are tile rows. LANES lanes share one, however long it is; a lane takes an item: a tile, or a single entry of
+// Split.
+// WORDS also pulls, for large frontiers: fewer lanes share a tile row, each with some tiles in flight, and the fused
+// statements run at the entries found in the bits of u.
 #include "formats/b2sr/items.cuh"
 #include "kernels/step.cuh"
 #include "formats/b2sr/mark.cuh"
 #define GROUPS (32 / LANES)
-// A rest is walked along by all.
+// All lanes walk the single entries.
 #define PULL_LANES (PACKED || LANES <= 8 ? LANES : LANES / 8)
 #define PULL_GROUPS (32 / PULL_LANES)
 #define TILES_AT_ONCE (TILE == 64 ? 1 : 3)
-#define BESIDE (KIND == WORDS && !PACKED)  // how long a tile row is is asked for beside its bits
+#define BESIDE (KIND == WORDS && !PACKED)  // the length of a tile row is loaded together with its bits
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rounds, i64 ahead, const u64* u_bits,
@@ -20,14 +22,14 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
      const value_t* a_val, A_T a_iso, i64 a_stride, FORM(pull_) PARAMETERS) {
   await_previous();
   (void)longest, (void)u_segments, (void)t_segments;
-  // All numbers are asked for at once, before the first is looked at: each costs a trip to the L2 cache.
+  // All numbers are loaded before the first is used: each costs a trip to the L2 cache.
   const i64 begun[] = {rounds[0]};
   const u64 no_list = u_state[DENSE], no_old_list = old_state[DENSE];
   const u64 u_listed = u_state[LISTED], u_work = u_state[WORK], old_listed = old_state[LISTED];
-  // The tile row of a group, should there be no more on the list than there are groups.
+  // Prefetch the tile row of a group, in case the list is not longer than the number of groups.
   const i64 warp = thread_number() / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   const i64 ours = warp * GROUPS + WARP_LANE / LANES;
-  const u32 own = !PACKED && ours < n ? u_list[ours] : 0;  // a Split has no register left for it
+  const u32 own = !PACKED && ours < n ? u_list[ours] : 0;  // Split has no register left for it
   const bool runs = may_run(condition, rounds, ahead);
   if (!runs_with(runs, no_list, no_old_list, u_listed, u_work, old_listed, own)) return;
   const bool dense = no_list != 0, old_dense = no_old_list != 0;
@@ -42,7 +44,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
   __shared__ Stage stage;
   open_stage(stage);
 
-  // From the last thread on: while frontiers are small, others than those who push.
+  // From the last thread on: small frontiers push with the first ones.
   clear_frontier(old_dense, old_list, (i64)old_listed, size, old_bits, old_val, warps * 32 - 1 - thread_number(), warps * 32);
 
   const auto at_entry = [&](i64 i) {
@@ -67,7 +69,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       u64 fresh = 0;
       bool first = false;
 #if BESIDE
-      PTR_T begin = 0, end = 0;  // of tile row j
+      PTR_T begin = 0, end = 0;  // range of tile row j
 #endif
       if (item < items.count) {
 #if KIND == WORDS
@@ -103,11 +105,11 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
       const i64 j = k + WARP_LANE / PULL_LANES;
       const u64 wanted = j < n ? open[j] : 0ull;
       Items items = {};
-      if (j < n) items = back.items(j);  // with what is wanted: it is one trip less
+      if (j < n) items = back.items(j);  // loaded together with the mask, which saves one trip
       i64 tile = items.tile, stop = wanted ? tile + items.tiles : tile;
       u64 hit = 0;
       for (tile += lane; __any_sync(ALL_LANES, tile < stop); tile += TILES_AT_ONCE * PULL_LANES) {
-        u64 u[TILES_AT_ONCE], word[TILES_AT_ONCE];  // the first one of each
+        u64 u[TILES_AT_ONCE], word[TILES_AT_ONCE];  // the first of each
 #pragma unroll
         for (int a = 0; a < TILES_AT_ONCE; ++a) {
           const i64 at = tile + a * PULL_LANES;
@@ -141,7 +143,7 @@ step(i64 n, i64 size, i64 longest, u64 threshold, const u64* condition, i64* rou
 #if TILE == 64
       if (lane == 0 && j < n) t_bits[j] = word;
 #elif TILE == 4
-      // Two tile rows share a byte, so the groups of a warp join theirs; t was cleared before.
+      // Two tile rows share a byte, so the groups of a warp combine theirs; t was cleared before.
       if (word) atomicOr((u32*)t_bits + (j * TILE >> 5), (u32)word << (j * TILE & 31));
 #else
       if (lane == 0 && j < n) ((row_t*)t_bits)[j] = (row_t)word;

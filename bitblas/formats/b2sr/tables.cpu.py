@@ -1,5 +1,6 @@
-# For lanes.cpu.py: the sums of all choices of three columns of a tile, of the products of iso A and what u has there.
-# Units are the tile columns; what u lacks adds nothing.
+# Tables of partial sums for lanes.cpu.py.
+# For each three columns of a tile, the sums over all of their subsets of the products of iso A with u. Units are tile
+# columns; missing entries of u add nothing.
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/product.cpu.py
 # include: formats/b2sr/operators.cpu.py
@@ -7,7 +8,7 @@
 
 @njit(**FUNCTION)
 def joined(sums, z, choices):
-    """The sums, with z in those whose bit is set."""
+    """The sums, with z added to those whose subset has the bit."""
     return where_lanes(mask_lanes(choices), add_lanes(sums, splat(z, 8)), sums)
 
 

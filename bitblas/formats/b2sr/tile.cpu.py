@@ -1,4 +1,4 @@
-# A T x T tile of bits, row-major, the twin of tile.cuh. A row or T bits of a bitset come as uint64.
+# A T x T tile of bits, row-major. CPU twin of tile.cuh. A row, or T bits of a bitset, is a uint64.
 LOG_TILE = TILE.bit_length() - 1
 TILE_WORDS = max(1, TILE * TILE // 64)  # array elements per tile
 ROW = np.uint64((1 << TILE) - 1)

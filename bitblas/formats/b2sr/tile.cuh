@@ -30,7 +30,7 @@ __device__ __forceinline__ u64 tile_row_bits(const word_t* bits, i64 tile, int r
 #endif
 }
 
-// T bits of a bitset, aligned to T: the entries that one tile column, or tile row, covers.
+// T bits of a bitset, aligned to T: the entries covered by one tile column, or tile row.
 __device__ __forceinline__ u64 tile_bits(const u64* bits, i64 tile) {
 #if TILE == 4
   return (((const u8*)bits)[tile >> 1] >> (4 * (tile & 1))) & 15u;
@@ -39,7 +39,7 @@ __device__ __forceinline__ u64 tile_bits(const u64* bits, i64 tile) {
 #endif
 }
 
-// The same of a bitset in which others set bits meanwhile.
+// The same for a bitset in which other threads set bits at the same time.
 __device__ __forceinline__ u64 tile_bits_now(const u64* bits, i64 tile) {
 #if TILE == 4
   return (peek((const u8*)bits + (tile >> 1)) >> (4 * (tile & 1))) & 15u;
@@ -58,8 +58,8 @@ __device__ __forceinline__ u64 tile_bits_now(const u64* bits, i64 tile) {
 #define TILE_WORDS (TILE * TILE / 64)
 #endif
 
-// Bit r of the result: whether row r of the word has a bit. The carry of an addition gathers each row in its top bit;
-// 32-bit arithmetic throughout, because the instructions, not the bytes, bound the kernels.
+// Bit r of the result: whether row r of the word has a bit. The carry of an addition collects each row in its top bit;
+// 32-bit arithmetic throughout, because instructions, not bytes, bound the kernels.
 __device__ __forceinline__ u32 tops(u32 half, u32 low) { return (half | ((half & low) + low)) & ~low; }
 __device__ __forceinline__ u32 fold_rows(u64 word) {
   const u32 lo = (u32)word;

@@ -1,4 +1,4 @@
-"""What forms of tiles are, with a rest of single entries (formats/split) or without."""
+"""Base class of tile layouts: bit tiles alone (B2SR), or with single entries (Split)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..choice import Format
 
 
 class Tiled:
-    """`value_ptr`: ranks, as `ranks` makes them at first need."""
+    """Shared by B2SR and Split. `value_ptr`: ranks, computed by `ranks` on first use."""
 
     tile: int
     value_ptr: Any

@@ -1,10 +1,10 @@
-# The tiles of the transpose, the twin of transpose.cu.
+# Transpose the bits of tiles. CPU twin of transpose.cu.
 # include: formats/b2sr/tile.cpu.py
 
 
 @njit(**KERNEL)
 def transpose(lo, hi, source, bits, value_ptr, t_value_ptr, t_bits, places):
-    next_place = empty(TILE, np.int64)  # ORDER: where the next entry of each row of the transpose goes
+    next_place = empty(TILE, np.int64)  # ORDER: next position of an entry for each row of the transpose
     for tile in range(lo, hi):
         first = np.int64(at(source, tile))
         if ORDER:

@@ -1,6 +1,8 @@
-// The tiles of the transpose: tile k of it is the transpose of tile source[k]. ORDER = 0 writes their bits, ORDER = 1
-// the place that each entry of the transpose has in the tiles that it comes from. A row (two for T = 64) a lane; bits
-// move by butterflies: rows and columns whose numbers differ in one bit change places.
+// Transpose the bits of tiles: tile k of the result is the transpose of tile source[k].
+// ORDER = 0 writes the bits. ORDER = 1 writes, for each entry of the transpose, its position in the original tiles. A
+// lane takes a row (two for T = 64). Bits move by butterfly exchanges: rows and columns whose numbers differ in one
+// bit swap.
+// value_ptr, t_value_ptr: ranks of the original tiles and of the result's (ORDER); t_bits, places: output.
 #include "formats/b2sr/tile.cuh"
 
 #if TILE == 64
@@ -22,7 +24,7 @@ transpose(i64 n, const PTR_T* source, const word_t* bits, const PLACE_T* value_p
   for (int k = 0; k < LANE_ROWS; ++k) row[k] = (bits_t)tile_row_bits(bits, from, lane * LANE_ROWS + k);
 #if ORDER
   __shared__ bits_t straight[BLOCK * LANE_ROWS];
-  __shared__ u32 before[BLOCK * LANE_ROWS];  // entries of the tile in the rows before each
+  __shared__ u32 before[BLOCK * LANE_ROWS];  // entries of the tile before each row
   const int head = threadIdx.x / ROW_LANES * TILE;
   u32 mine = 0;
 #pragma unroll

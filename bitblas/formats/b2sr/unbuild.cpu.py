@@ -1,4 +1,4 @@
-# Rows from tiles, the twin of unbuild.cu; no tile row is cut.
+# Convert tiles to CSR rows. CPU twin of unbuild.cu; no tile row is cut.
 # include: formats/b2sr/tile.cpu.py
 
 

@@ -1,7 +1,7 @@
-// Rows from tiles: lane r walks the tiles of a part of a tile row and takes row r of each. FILL = 0 counts the entries
-// of each row in each part, row by row; FILL = 1 writes their columns from where `out`, the running sum of the counts,
-// says (and with ORDER the ranks that they have in the tiles), and where each row begins.
-// cuts[I]: the cuts in the tile rows before I; they cut a tile row into parts of equally many tiles.
+// Convert tiles to CSR rows: lane r walks the tiles of a part of a tile row and takes row r of each.
+// FILL = 0 counts the entries of each row in each part, row by row. FILL = 1 writes their columns at the offsets in
+// `out`, the prefix sum of the counts, with ORDER also their ranks in the tiles, and the start of each row.
+// cuts[I]: number of cuts in the tile rows before I; they cut a tile row into parts of equally many tiles.
 #include "formats/b2sr/tile.cuh"
 #include "formats/csr/ranges.cuh"
 

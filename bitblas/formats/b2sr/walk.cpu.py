@@ -1,6 +1,7 @@
-# The tiles first .. stop of a tile row, the twin of walk.cuh: statements of a kernel that has these and tile_row,
-# open_rows, the arrays of the form and of u, and acc, count and total for the sums. They set `rows`, those that have a
-# product (COUNT: none); once each open row has one, the others may not be looked for.
+# Code fragment: pull along the tiles first .. stop of a tile row. CPU twin of walk.cuh.
+# The kernel around it defines first and stop, tile_row, open_rows, the arrays of the layout and of u, and the
+# accumulators acc, count and total. The fragment sets `rows`, the rows that have a product (COUNT: none). Once each
+# open row has one, the remaining tiles may be skipped.
 rows = np.uint64(0)
 if KIND == WORDS:
     if TILE_WORDS == 1:
@@ -13,7 +14,7 @@ if KIND == WORDS:
             first = until
             until = min(first + PATIENCE, stop)
             rows = fold_rows(word)
-            if rows & open_rows == open_rows:  # every row has its hit: the rest changes nothing
+            if rows & open_rows == open_rows:  # every row has its hit: the remaining tiles change nothing
                 break
     else:
         for k in range(TILE_WORDS):
@@ -31,7 +32,7 @@ else:
         put(count, r, np.int64(0))
         put(total, r, BEGIN if NEUTRAL else IDENTITY)
     for tile in range(first, stop):
-        if HAS_TERMINAL == 2 and rows & open_rows == open_rows:  # every row has its product: any one will do
+        if HAS_TERMINAL == 2 and rows & open_rows == open_rows:  # any: every row has its product
             break
         tile_col = np.int64(packed_at(col, tile, col_width) if PACKED else at(col, tile))
         left = tile_col << LOG_TILE
@@ -58,7 +59,7 @@ else:
                         else:
                             a = a_iso
                         z = mul(a, load_u(u_val, u_iso, u_stride, j), (tile_row << LOG_TILE) + r, j)
-                        if NEUTRAL:  # identity + z is z to the bit: no need to ask whether z is the first
+                        if NEUTRAL:  # identity + z equals z to the bit: no test for the first product
                             put(total, r, add(at(total, r), z))
                         else:
                             put(total, r, z if rows >> np.uint64(r) & ONE == 0 else add(at(total, r), z))

@@ -1,5 +1,6 @@
-// The tiles of a tile row, gone through by LANES lanes. WORDS works on whole words of tiles: spread the T bits of u over
-// the rows of a word, AND, OR over the tiles, fold each row to a bit. COUNT and VALUES give each lane a row.
+// Pull along the tiles of a tile row with LANES lanes.
+// WORDS works on whole tile words: spread the T bits of u over the rows of a word, AND, OR over the tiles, fold each
+// row to a bit. COUNT and VALUES give each lane a row.
 #include "kernels/values.cuh"
 #include "formats/b2sr/columns.cuh"
 #include "kernels/ending.cuh"
@@ -9,9 +10,9 @@ typedef PLACE(PTR_T) place_t;
 #define WORD_LANES (TILE_WORDS < 32 ? TILE_WORDS : 32)  // lanes that share a tile
 #define UNROLL (TILE < 16 ? 3 : TILE == 16 ? 2 : 1)      // tiles that a lane loads at once (measured for T = 8)
 #define LANE_WORDS (TILE_WORDS / WORD_LANES)            // words of a tile per lane: 2 for T = 64
-#define BATCH (64 / TILE)  // tiles whose bits in one row make a word
+#define BATCH (64 / TILE)  // tiles whose bits in one row fill a word
 #define GATHERS (KIND == VALUES && TILE <= 32 && !RANKED && HAS_TERMINAL != 2)
-#define AHEAD (HAS_TERMINAL == 2 ? 1 : 2)  // products that a lane loads at once where it does not gather
+#define AHEAD (HAS_TERMINAL == 2 ? 1 : 2)  // products that a lane loads at once if it does not gather rows
 #if TILE == 64
 typedef u64 rows_t;  // rows of a tile row, one bit each
 #else
@@ -30,7 +31,7 @@ __device__ __forceinline__ u64 or_lanes(u64 x, int from, int to) {
 // The rows that have a hit, one bit each; all lanes of the group get them.
 __device__ __forceinline__ rows_t hit_rows(place_t tile, place_t stop, int lane, const TileColumns& col,
                                            const word_t* bits, const u64* u_bits) {
-  // UNROLL tiles of a lane are loaded before the first is used; where they run out, the last one is ORed in again.
+  // UNROLL tiles of a lane are loaded before the first is used; at the end the last one is repeated, which OR ignores.
   u64 acc[LANE_WORDS];
 #pragma unroll
   for (int k = 0; k < LANE_WORDS; ++k) acc[k] = 0;
@@ -62,7 +63,7 @@ __device__ __forceinline__ rows_t hit_rows(place_t tile, place_t stop, int lane,
   return rows;
 }
 #else
-// The sums of the rows that a lane has.
+// The sums of a lane's rows.
 struct Sums {
   bool some[LANE_ROWS];
   Z_T sum[LANE_ROWS];
@@ -70,18 +71,18 @@ struct Sums {
 };
 
 #if GATHERS
-// STEP tiles at a time, whose 32 columns are the bits of a word. A lane brings LOADS pieces of PIECE entries of u into
-// shared memory: of tile `lane % STEP` of the word, and of the one ROW_LANES further.
+// STEP tiles at a time, whose 32 columns are the bits of a word. A lane loads LOADS pieces of PIECE entries of u into
+// shared memory: those of tile `lane % STEP` of the word, and of the one ROW_LANES further.
 #define STEP (32 / TILE)
 #define LOADS (STEP > ROW_LANES ? STEP / ROW_LANES : 1)
 #define PIECE (32 / (ROW_LANES * LOADS))
 #define ALL_THERE ((1u << PIECE) - 1)
-#define SPAN (32 + 8)  // entries of u for a row, and room that keeps groups of lanes in different banks
+#define SPAN (32 + 8)  // entries of u per row, plus padding that puts groups of lanes in different banks
 struct alignas(PIECE * sizeof(U_T) < 16 ? PIECE * sizeof(U_T) : 16) Piece { U_T x[PIECE]; };
 
-// What a lane reads of the tiles of a word. T = 8: four rows of a tile, else its own row of each tile.
+// What a lane reads of a word's tiles. T = 8: four rows of one tile, otherwise its own row of each tile.
 struct Word {
-  u32 there[LOADS];  // the columns that there are
+  u32 there[LOADS];  // the columns with entries
   col_t J[LOADS];
   u32 part[TILE == 8 ? 1 : STEP];
 
@@ -102,10 +103,10 @@ struct Word {
 #endif
   }
 
-  // The bits of the lane's row, of the columns where u has entries.
+  // The bits of the lane's row in columns where u has entries.
   __device__ __forceinline__ u32 row(u32 pick, u32 pick_next) const {
 #if TILE == 8
-    // Four lanes transpose theirs: byte k of lane r becomes byte r of lane k.
+    // Four lanes transpose their words: byte k of lane r becomes byte r of lane k.
     const u32 four = U_FULL ? part[0] : part[0] & there[0] * 0x01010101u;
     const u32 two = picked_bytes(four, shuffle_xor(ALL_LANES, four, 2), pick);
     return picked_bytes(two, shuffle_xor(ALL_LANES, two, 1), pick_next);
@@ -120,7 +121,7 @@ struct Word {
 };
 #endif
 
-// row: the lane's first.
+// row: the lane's first row.
 __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, int lane, i64 row,
                                           const TileColumns& col, const word_t* bits, const PLACE_T* value_ptr,
                                           const Values& values, A_T a_iso, const u64* u_bits, const STORED(U_T)* u_val,
@@ -150,8 +151,8 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
     }
   }
 #elif GATHERS
-  // The lanes bring the entries of u that a word of tiles covers into shared memory, and each the bits of its row into a
-  // word; then it walks these with u at hand. No load waits for a bit to be found. BEGIN is neutral.
+  // The lanes load the entries of u that a word of tiles covers into shared memory, and each collects the bits of its
+  // row in a word; then it walks these. No load depends on finding a bit. BEGIN is neutral.
   alignas(16) __shared__ char near[BLOCK / ROW_LANES * SPAN * sizeof(U_T)];
   const int mate = row_lane % STEP, first = row_lane / STEP * PIECE;
   const u32 group = threadIdx.x / ROW_LANES * SPAN;
@@ -175,7 +176,7 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
       const u32 exist = word.there[k] >> first & ALL_THERE;
 #if !U_BOOL
       if (straight && (!PADDED || exist == ALL_THERE)) {
-        if (U_FULL || word.there[k]) piece[k] = *(const Piece*)(from + left);  // where there is no tile, of the first
+        if (U_FULL || word.there[k]) piece[k] = *(const Piece*)(from + left);  // if there is no tile, repeat the first
         continue;
       }
 #endif
@@ -188,7 +189,8 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) *(Piece*)(near + put + k * ROW_LANES * TILE * sizeof(U_T)) = piece[k];
     __syncwarp();
-    word.read(tile + LANES / ROW_LANES * STEP, stop, row_lane, col, bits, halves);  // of the next round, while this walks
+    // Of the next iteration, while this one is walked.
+    word.read(tile + LANES / ROW_LANES * STEP, stop, row_lane, col, bits, halves);
     for (u32 rest = __brev(mine); rest;) {  // from the left, the top bit
       const u32 c = left_bit(rest);
       rest &= 0x7fffffffu >> c;
@@ -199,7 +201,8 @@ __device__ __forceinline__ void sum_tiles(Sums& of, place_t tile, place_t stop, 
   }
   of.some[0] = some != 0;
 #else
-  // A lane gathers its row of BATCH tiles into one word, so that no load waits for another, and walks the word's bits.
+  // A lane collects its row of BATCH tiles in one word, so that loads do not depend on each other, and walks the word's
+  // bits.
   for (tile += lane / ROW_LANES * BATCH; tile < stop; tile += LANES / ROW_LANES * BATCH) {
     u64 u = U_FULL ? ~0ull : 0ull, mine[LANE_ROWS];
 #pragma unroll

@@ -1,5 +1,5 @@
-# What the entries of u in word w push along their tile rows: statements of a kernel, where `word_left` is that word,
-# and `whole` says whether tiles over all words are taken, or those over the words lo .. hi of t alone.
+# Code fragment: push the entries of u in word w along their tile rows.
+# `word_left` is that word; `whole` selects tiles over all words, or only those over the words lo .. hi of t.
 while word_left != 0:
     tile_row = ((w << 6) + np.int64(trailing_zeros(word_left))) >> LOG_TILE
     active = tile_bits(u_bits, tile_row)

@@ -1,4 +1,5 @@
-# The sum of each line of a bitmap, the twin of across.cu. KIND COUNT: all values are `product`.
+# Reduce each line of a bitmap (row or column reduction of a multivector). CPU twin of across.cu.
+# KIND COUNT: all values are `product`.
 # include: kernels/product.cpu.py
 
 

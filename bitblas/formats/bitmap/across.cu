@@ -1,5 +1,6 @@
-// The sum of each line of a bitmap, by LANES lanes; t has no bits before. KIND COUNT: all values are `product`. The
-// order of the additions depends on the shape alone.
+// Reduce each line of a bitmap (row or column reduction of a multivector) with LANES lanes.
+// The bits of t are zero before the launch.
+// KIND COUNT: all values are `product`. The order of additions depends only on the shape.
 #include "kernels/product.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

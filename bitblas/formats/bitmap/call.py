@@ -1,4 +1,7 @@
-"""How kernels get bitmaps: those of this folder their lines, all others plain rows, which are made for them."""
+"""Kernel arguments of bitmaps.
+
+This folder's kernels read lines; all others get plain rows, which are built for them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from .choice import BitmapChoice
 
 
 class BitmapFormat(BitmapChoice, RowsFormat):
-    """What kernels by rows are compiled with."""
+    """Compiled like kernels by rows."""
 
 
 FORMATS = (BitmapFormat(),)

@@ -1,5 +1,7 @@
-"""What is decided of bitmaps: made for narrow operands of products (plan/narrow.py), where they take the fewest bytes,
-or asked for."""
+"""Cost model of bitmaps.
+
+They are built for multivector operands of products (plan/narrow.py), where they take the fewest bytes, or on request.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,12 @@ from ..choice import Seen
 from ..csr.choice import RowsChoice, rows_bytes
 from .layout import lines_of, places_of
 
-MOST = 1 << 40  # places: bits, not bytes
-SMALL = 1 << 12  # places up to which it may be chosen for memory: rows that are made for who reads those are kept
+MOST = 1 << 40  # positions: bits, not bytes
+SMALL = 1 << 12  # positions up to which it may be chosen for memory, because rows built for other kernels are kept
 
 
 class BitmapChoice(RowsChoice):
-    """A bit for each place."""
+    """A bit for each position."""
 
     name = "bitmap"
     timed = fused = opens = False
@@ -20,7 +22,7 @@ class BitmapChoice(RowsChoice):
 
     def refusal(self, nrows: int, ncols: int) -> str:
         fits = places_of(nrows, ncols) <= MOST
-        return "" if fits else f"holds up to {MOST} places, got {nrows} x {ncols}; 'csr' holds more"
+        return "" if fits else f"holds up to {MOST} positions, got {nrows} x {ncols}; 'csr' holds more"
 
     def may_be_smallest(self, seen: Seen) -> bool:
         return places_of(seen.nrows, seen.ncols) <= SMALL
@@ -32,5 +34,5 @@ class BitmapChoice(RowsChoice):
         return 24 * seen.nvals
 
     def rows_bytes(self, nrows: int, ncols: int, nvals: int) -> int:
-        """Of the plain rows that are made for whoever reads it by rows, with what finds their entries."""
+        """Bytes of the plain rows built for kernels that read rows, and of finding their entries."""
         return rows_bytes(nrows, ncols, nvals) + 16 * nvals + places_of(nrows, ncols)

@@ -1,4 +1,4 @@
-# w<mask, replace> = x at the places of t, the twin of fill.cu.
+# Assign a scalar at the positions of t: w<mask, replace> = x. CPU twin of fill.cu.
 
 
 @njit(**KERNEL)

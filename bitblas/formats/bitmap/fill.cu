@@ -1,5 +1,6 @@
-// w<mask, replace> = x at the places of t, word by word: a warp takes 32 words and writes the values of each together.
-// (kernels/merge.cu has a thread for each place: of a bitmap most have nothing to do.)
+// Assign a scalar at the positions of t: w<mask, replace> = x, word by word.
+// A warp takes 32 words and writes the values of each together.
+// (kernels/merge.cu uses a thread per position; in a bitmap most of them would be idle.)
 #include "kernels/base.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -1,10 +1,10 @@
-"""Bitmap: a bit for each place of a narrow matrix, in whole words for each of its lines (layout.py).
+"""Bitmap: dense presence bits for multivectors (tall-skinny matrices), in whole words per line (layout.py).
 
-With 64 columns a row is one word: products with a sparse matrix join words (64 searches at the price of little more
-than one), and what goes entry by entry, under masks too, is what vectors do with their presence bits: a bitmap of lines
-is the bitset of a vector of all places, and its values lie in an array of as many (verbs/narrow.py).
+With 64 columns a row is one word. A product with a sparse matrix combines words, so 64 searches cost little more than
+one. Element-wise operations, under masks too, run as on vectors: the lines are the bitset of a vector over all
+positions, and the values are an array over the same positions (verbs/narrow.py).
 
-Entry order: row, column, as in CSR. Whoever reads rows gets plain ones, which are made at first need and kept.
+Entry order: row, column, as in CSR. Kernels that read rows get plain ones, which are built on first use and kept.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ MARK = Variant("formats/bitmap/mark", (), (("LANES", 1),))
 
 @dataclass(eq=False)
 class Bitmap(csr.Unlisted):
-    """The bit of row i, column j of a tall matrix is bit i * stride + j."""
+    """In a tall matrix, the bit of row i, column j is bit i * stride + j."""
 
     device: Device
     nrows: int
     ncols: int
     bits: Any  # uint64
-    count: int | None = None  # its entries, where they are known
+    count: int | None = None  # number of entries, if known
     cache = Later()
 
     formats: ClassVar[tuple[Format, ...]] = FORMATS
@@ -57,8 +57,7 @@ class Bitmap(csr.Unlisted):
         return int(self.bits.nbytes)
 
     def places(self) -> Any:
-        """The place of each entry (INT64), in the order of entries. Peak memory: a byte for each place, and 16 for each
-        entry."""
+        """The position of each entry (INT64), in entry order. Peak memory: a byte per position, and 16 per entry."""
         xp, lines = self.device.xp, self.lines
         places = xp.flatnonzero(xp.unpackbits(self.bits.view(np.uint8), bitorder="little")).astype(np.int64, copy=False)
         if lines.tall:
@@ -69,7 +68,7 @@ class Bitmap(csr.Unlisted):
         return lines.place(keys // self.ncols, keys % self.ncols)
 
     def plain(self) -> csr.Csr:
-        """The same by rows, made at first need."""
+        """The same entries by rows, built on first use."""
         if "plain" not in self.cache:
             needed = self.format.rows_bytes(self.nrows, self.ncols, self.count or 0)
             self.device.foresee(f"rows of a bitmap of {self.nrows} x {self.ncols}", needed)
@@ -90,12 +89,12 @@ class Bitmap(csr.Unlisted):
 
     @classmethod
     def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Bitmap, Any]:
-        """Peak memory: the result, and 24 bytes for each entry."""
+        """Peak memory: the result, and 24 bytes per entry."""
         return cls.of(rows.device, rows.nrows, rows.ncols, lines_of(rows.nrows, rows.ncols).place(*rows.coo())), None
 
     @classmethod
     def of(cls, device: Device, nrows: int, ncols: int, places: Any) -> Bitmap:
-        """The form of entries at these places, each of them once."""
+        """A bitmap with entries at these distinct positions."""
         words = lines_of(nrows, ncols).words
         device.foresee(f"bitmap of {nrows} x {ncols}", 8 * words)
         bits = device.xp.zeros(words, np.uint64)
@@ -126,7 +125,7 @@ class Bitmap(csr.Unlisted):
         xp, lines = self.device.xp, self.lines
         places = xp.flatnonzero(xp.unpackbits(self.bits.view(np.uint8), bitorder="little"))
         if len(places) != self.count:
-            raise ValueError(f"bits: expected {self.count} that are set, got {len(places)}")
+            raise ValueError(f"bits: expected {self.count} set bits, got {len(places)}")
         if len(places) and not (int(places[-1]) < lines.places and int((places % lines.stride).max()) < lines.width):
             raise ValueError("bits: expected none beyond the matrix")
 

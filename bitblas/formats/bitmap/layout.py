@@ -1,9 +1,11 @@
-"""Where the bit of an entry stands. A matrix has as many lines as its longer side has positions, and a line a bit for
-each position of the shorter one: rows of a tall matrix (and of a square one), columns of a wide one. So the frontiers
-of 64 searches are one word a vertex, whether the matrix has a row or a column for each search.
+"""Bit positions in a bitmap.
 
-A line takes 8, 16 or 32 bits, or as many whole words of 64 as it needs: kernels read lines, and never a part of a word
-that belongs to another one. Bits beyond the shorter side are zero.
+A matrix has one line per position of its longer side, and a line has one bit per position of the shorter side: lines
+are the rows of a tall or square matrix and the columns of a wide one. So the frontiers of 64 searches are one word per
+vertex, whether the matrix has a row or a column per search.
+
+A line takes 8, 16 or 32 bits, or as many whole 64-bit words as it needs, so kernels read whole lines and never part of
+a word of another line. Bits beyond the shorter side are zero.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ WORD = 64
 
 
 class Lines(NamedTuple):
-    """`number` lines of `stride` bits, of which `width` are positions. tall: they are rows."""
+    """`number` lines of `stride` bits, of which the first `width` are positions. tall: lines are rows."""
 
     number: int
     width: int
@@ -24,7 +26,7 @@ class Lines(NamedTuple):
 
     @property
     def places(self) -> int:
-        """Bits in all, padding of lines included."""
+        """Total number of bits, including the padding of lines."""
         return self.number * self.stride
 
     @property
@@ -33,17 +35,17 @@ class Lines(NamedTuple):
         return -(-self.places // WORD) or 1
 
     def place(self, rows: Any, cols: Any) -> Any:
-        """Of the entry at a row and a column."""
+        """Position of the entry at a row and a column."""
         return rows * self.stride + cols if self.tall else cols * self.stride + rows
 
     def entry(self, places: Any) -> tuple[Any, Any]:
-        """Row and column of a place."""
+        """Row and column of a position."""
         line, position = places // self.stride, places % self.stride
         return (line, position) if self.tall else (position, line)
 
 
 def stride_of(width: int) -> int:
-    """Bits of a line of that many positions."""
+    """Bits of a line with that many positions."""
     return next((bits for bits in (8, 16, 32) if width <= bits), -(-width // WORD) * WORD)
 
 

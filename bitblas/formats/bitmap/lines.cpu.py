@@ -1,5 +1,6 @@
-# What products with a bitmap share. A line of X, or of the result, is `words` LINEs of BITS bits each; sums of places
-# lie at the number of their bit, those of BOOL as bits.
+# Shared parts of the products with a bitmap (multivector). CPU twin of lines.cuh.
+# A line of X or of the result is `words` LINEs of BITS bits each. The sum of a position is stored at the number of its
+# bit; BOOL sums are bits.
 # include: kernels/product.cpu.py
 # include: kernels/values.cpu.py
 FULL = ~np.uint64(0) >> np.uint64(64 - BITS)
@@ -7,14 +8,14 @@ FULL = ~np.uint64(0) >> np.uint64(64 - BITS)
 
 @njit(**FUNCTION)
 def open_places(mask, stride, invert, last, words, line, w):
-    """The places of a word of a line where a mask allows sums; `last`: those that the last word of a line has."""
+    """The positions of a word of a line that the mask allows; `last`: the valid positions of a line's last word."""
     allowed = (np.uint64(at(mask, (line * words + w) * stride)) ^ invert) & FULL
     return allowed & last if w == words - 1 else allowed
 
 
 @njit(**FUNCTION)
 def add_line(a, x, found, true, from_, to, line, other, w, x_val, x_iso, x_stride, t_val):
-    """The products of a value and the places `x` of a word, joined to the sums of `found`; gives BOOL sums."""
+    """Combine the products of a value and the positions `x` of a word with the sums in `found`; returns BOOL sums."""
     rest = x & ~found if HAS_TERMINAL == 2 else x
     if not Z_BOOL and not U_BOOL and rest == FULL and (found == FULL or found == np.uint64(0)):
         for b in range(BITS):

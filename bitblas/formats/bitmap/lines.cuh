@@ -1,5 +1,6 @@
-// What products with a bitmap share. A line of X, or of the result, is `words` LINEs of BITS bits each; sums of places
-// lie at the number of their bit, those of BOOL as bits.
+// Shared parts of the products with a bitmap (multivector).
+// A line of X or of the result is `words` LINEs of BITS bits each. The sum of a position is stored at the number of
+// its bit; BOOL sums are bits.
 #include "kernels/product.cuh"
 #include "kernels/values.cuh"
 #include "formats/csr/any_column.cuh"
@@ -12,14 +13,14 @@ typedef Z_T sums_t;
 typedef AnyColumn<PACKED, COL_T> Columns;
 typedef Columns::stored column_t;
 
-// The places of a word of a line where a mask allows sums; `last`: those that the last word of a line has.
+// The positions of a word of a line that the mask allows; `last`: the valid positions of a line's last word.
 __device__ __forceinline__ u64 open_places(const LINE_T* mask, i64 stride, u64 invert, u64 last, i64 words, i64 line,
                                            i64 w) {
   const u64 open = ((u64)mask[(line * words + w) * stride] ^ invert) & FULL;
   return w == words - 1 ? open & last : open;
 }
 
-// Places that are joined to those of a word that other threads write to.
+// Add positions to those of a word that other threads also write.
 __device__ __forceinline__ void or_places(LINE_T* bits, i64 at, u64 places) {
   const i64 first = at * BITS;
   u32* half = (u32*)bits + (first >> 5);

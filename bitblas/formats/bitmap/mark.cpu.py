@@ -1,4 +1,4 @@
-# The bits at these places are set, the twin of mark.cu: one thread.
+# Set the bits at a list of distinct positions. CPU twin of mark.cu; one thread.
 
 
 @njit(**KERNEL)

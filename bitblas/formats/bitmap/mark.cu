@@ -1,4 +1,4 @@
-// The bits at these places, which no two entries share, are set.
+// Set the bits at a list of distinct positions.
 #include "kernels/base.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

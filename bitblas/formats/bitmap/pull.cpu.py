@@ -1,5 +1,6 @@
-# T<mask> = A (+).(x) X by rows of A, the twin of pull.cu: X and T are bitmaps, whose lines are the columns and the rows
-# of A. A sum has the order of its row's entries. MODE JOIN: runs of lines of X, and A is not read.
+# Pull SpMM with a bitmap: T<mask> = A (+).(x) X by rows of A. CPU twin of pull.cu.
+# X and T are bitmaps whose lines are the columns and the rows of A. A sum is taken in the order of its row's entries.
+# MODE JOIN reduces runs of lines of X and does not read A.
 # include: formats/bitmap/lines.cpu.py
 # include: formats/csr/columns.cpu.py
 ROWS, PARTS, JOIN = 0, 1, 2

@@ -1,25 +1,27 @@
-// T<mask> = A (+).(x) X by rows of A: X and T are bitmaps, whose lines are the columns and the rows of A. A block takes
-// BLOCK / LANES words of lines. Of WORDS LANES lanes share the entries of a row. Of values SHARE lanes share a word of a
-// line, a place or two each, so that values are read side by side: a thread looks at each word first, and they take those
-// of many places, or of long rows. Of few places each has a thread: in searches from many sources a word has one or two,
-// for which lanes that share it would wait (betweenness of 64 sources on an H200, ms: a mesh of 27 neighbours 73, so 66; a
-// Delaunay mesh of 2^20 126, 113). A sum has the order of its row's entries.
-// MODE: ROWS, lines of T; PARTS, segments of long rows, whose sums are lines of a bitmap of their own (WORDS: joined to
-// T); JOIN, runs of lines of X, as where parts are joined, and A is not read.
+// Pull SpMM with a bitmap: T<mask> = A (+).(x) X by rows of A.
+// X and T are bitmaps whose lines are the columns and the rows of A.
+// A block takes BLOCK / LANES words of lines. For WORDS, LANES lanes share the entries of a row. For values, SHARE
+// lanes share a word of a line, one or two positions each, so that values are read side by side. A thread first
+// inspects each word; the group then takes words with many positions and long rows. Words with few positions get a
+// thread per position: in searches from many sources a word has one or two, and the lanes that share it would idle
+// (betweenness of 64 sources on an H200: 73 ms with shared words, 66 with a thread per position on a mesh of 27
+// neighbours; 126 and 113 on a Delaunay mesh of 2^20). A sum is taken in the order of its row's entries.
+// MODE: ROWS, lines of T; PARTS, segments of long rows, whose sums are lines of a bitmap of their own (WORDS: joined
+// to T); JOIN, reduce runs of lines of X, for example to combine parts; A is not read.
 #include "formats/bitmap/lines.cuh"
 #define ROWS 0
 #define PARTS 1
 #define JOIN 2
-#define AHEAD 4  // words that a lane asks for before it uses the first
-#define AT_ONCE 3  // lines whose values it asks for; of four the registers spill
+#define AHEAD 4  // words that a lane loads before it uses the first
+#define AT_ONCE 3  // lines whose values it loads together; with four, registers spill
 #define UNITS (BLOCK / LANES)
-#define SCANNED 32  // entries of a row that one thread looks at
-#define FEW 8       // places up to which each has a thread
+#define SCANNED 32  // entries of a row that one thread inspects
+#define FEW 8       // positions up to which each gets a thread
 
 // A word of a line of T, and the entries of its row.
 struct Unit {
   i64 line, number, w, e, stop;
-  u64 places;  // where the mask allows sums
+  u64 places;  // allowed by the mask
 
   __device__ __forceinline__ Unit(i64 unit, bool inside, i64 longest, const PTR_T* begin, const PTR_T* end,
                                   const i64* row_of, i64 row_stride, i64 words, u64 last, const LINE_T* mask,
@@ -27,7 +29,7 @@ struct Unit {
     number = inside ? unit / words : 0, w = inside ? unit % words : 0;
     line = inside && row_stride ? row_of[number] : number;
     e = inside ? (i64)begin[number] : 0, stop = inside ? (i64)end[number] : 0;
-    if (stop - e > longest) stop = e;  // its segments are rows of another launch
+    if (stop - e > longest) stop = e;  // its segments are processed by another launch
     places = inside ? open_places(mask, mask_stride, mask_invert, last, words, line, w) : 0;
     if (!places) stop = e;
   }
@@ -69,7 +71,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   if (threadIdx.x == 0) left_over = taken = 0;
 #if MODE == ROWS
   __shared__ u32 listed;
-  __shared__ u16 sums[UNITS * FEW];  // the unit and the place of each sum that one thread makes
+  __shared__ u16 sums[UNITS * FEW];  // the unit and position of each sum that one thread computes
   if (threadIdx.x == 0) listed = 0;
 #endif
   __syncthreads();
@@ -149,7 +151,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
       const i64 k = e < u.stop ? (MODE == JOIN ? e : (i64)columns[e]) : 0;
       const u64 x = e < u.stop ? x_bits[k * words + u.w] & u.places : 0;
       u32 left = (u32)(__ballot_sync(ALL_LANES, x != 0) >> group & lanes);
-      while (__any_sync(ALL_LANES, left != 0)) {  // the entries that have something, AT_ONCE at a time
+      while (__any_sync(ALL_LANES, left != 0)) {  // the entries with a hit, AT_ONCE at a time
         U_T v[AT_ONCE][PER];
         u64 bits[AT_ONCE];
         i64 other[AT_ONCE];

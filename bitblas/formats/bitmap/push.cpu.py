@@ -1,6 +1,7 @@
-# T<mask> = A' (+).(x) X by the lines of X that have entries, the twin of push.cu: X and T are bitmaps, whose lines are
-# the rows and the columns of A; T has no bits before. One thread: a sum has the order that a pull gives it. Here X is
-# read by words of 64 bits, which are several short lines: most of them have nothing.
+# Push SpMM with a bitmap: T<mask> = A' (+).(x) X by the lines of X that have entries. CPU twin of push.cu.
+# X and T are bitmaps whose lines are the rows and the columns of A; the bits of T are zero before. One thread, so a
+# sum has the same order as in a pull. X is read in 64-bit words, which hold several short lines, because most lines
+# are empty.
 # include: formats/bitmap/lines.cpu.py
 # include: formats/csr/columns.cpu.py
 

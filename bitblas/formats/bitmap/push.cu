@@ -1,8 +1,9 @@
-// T<mask> = A' (+).(x) X by the lines of X that have entries: X and T are bitmaps, whose lines are the rows and the
-// columns of A; T has no bits before. A thread looks at each word, and a warp goes along the rows of those that have any.
-// Of WORDS alone: sums of values are pulled.
+// Push SpMM with a bitmap: T<mask> = A' (+).(x) X by the lines of X that have entries.
+// X and T are bitmaps whose lines are the rows and the columns of A; the bits of T are zero before.
+// A thread inspects each word; a warp walks the rows of the words that have entries. WORDS only: sums of values are
+// pulled.
 #include "formats/bitmap/lines.cuh"
-#define AHEAD 4  // entries that a lane asks for before it uses the first
+#define AHEAD 4  // entries that a lane loads before it uses the first
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_stride, const column_t* col,
@@ -16,7 +17,7 @@ push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   const u64 some = inside ? x_bits[(row_stride ? row_of[number] : number) * words + mine] : 0;
   const i64 from = some ? (i64)begin[number] : 0;
   i64 until = some ? (i64)end[number] : 0;
-  if (until - from > longest) until = from;  // a hub: its segments are rows of another launch
+  if (until - from > longest) until = from;  // a hub: its segments are processed by another launch
   const Columns columns(col, width);
   for (u32 todo = __ballot_sync(ALL_LANES, from < until); todo; todo &= todo - 1) {
     const int owner = __ffs(todo) - 1;

@@ -1,4 +1,4 @@
-"""How kernels get intervals and gaps in bits: heads of groups of rows, and one string of words."""
+"""Kernel arguments of CGR: heads of groups of rows, and one string of words."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..hubs import Hubs, cut
 from .choice import CgrChoice
 from .grades import graded_constants
 
-MARK = 6  # numbers that say where a part of a long row is: marks.cu
-# What lanes of a push share out among all of a warp: nothing, (1) columns of intervals, (2) residuals too.
+MARK = 6  # numbers per mark, the start of a part of a long row: marks.cu
+# What lanes of a push distribute over their warp: nothing, (1) columns of intervals, (2) residuals too.
 SHARED = 1
 
 
@@ -24,7 +24,7 @@ def marks_variant() -> Variant:
 
 
 class CgrFormat(CgrChoice):
-    """What kernels on such codes are compiled with."""
+    """Compile-time constants of kernels on CGR rows."""
 
     indices = ("PLACE",)
 
@@ -44,13 +44,13 @@ FORMATS = (CgrFormat(),)
 
 
 class CgrCall:
-    """What kernels take of such codes."""
+    """Kernel arguments of CGR rows."""
 
     def unit_contents(self: Any, ranked: bool) -> tuple[Any, ...]:
         return self.words, self.segment, self.places(ranked)
 
     def pushed(self: Any, ranked: bool, longest: int) -> tuple[Any, ...]:
-        """Also the marks of the parts of `longest` words that its long rows have."""
+        """Includes the marks of the parts of `longest` words of its long rows."""
         given = self.heads, self.words, self.places(ranked)
         found = self.hubs(longest)
         if found is None:
@@ -59,11 +59,11 @@ class CgrCall:
         return *given, len(found.rows), found.rows, found.first, found.begin, self.segment
 
     def pulled(self: Any, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
-        """Also where rows most likely have an entry."""
+        """Includes the hub columns."""
         return self.heads, self.words, self.segment, *guesses_of(self, read, 1, self.segment)
 
     def hubs(self: Any, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
-        """Rows of more than `longest` words. begin: a mark of each part, which has the segments that begin in it."""
+        """Rows of more than `longest` words. begin: a mark per part, which has the segments that begin in it."""
         size, device, xp = part or longest, self.device, self.device.xp
         if ("hubs", longest, size) not in self.cache:
 

@@ -1,4 +1,4 @@
-"""What is decided of intervals and gaps in bits."""
+"""Cost model and kernel choice of CGR."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ..contract import CSR
 from ..sample import Sample
 from . import grades, layout
 
-LONGEST = 32  # words that one lane reads: four segments; the lanes of a warp have a segment each of longer rows
+LONGEST = 32  # words that one lane reads: four segments; longer rows have a segment per lane of a warp
 
 
 class CgrChoice(CodedChoice):
-    """Rows of intervals and residuals."""
+    """Cost model of rows of intervals and residuals."""
 
     name = folder = "cgr"
     heavy = True
     warms = False  # a block of 1024 threads has few registers (RMAT 20 by degree, H200: 300 us, and 265 without)
-    part_lanes = 8  # rows that are a little too long for one lane have no more segments
+    part_lanes = 8  # rows a little too long for one lane have no more segments than this
 
     def count(self, rows: Any) -> float:
         return layout.counted(rows)
@@ -28,11 +28,11 @@ class CgrChoice(CodedChoice):
         return layout.sampled(of)
 
     def dot_key(self, shared: bool) -> str:
-        """There is no such kernel; rows are made for the statement."""
+        """There is no such kernel; rows are built for the operation."""
         return CSR
 
     def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
-        """A row of up to a segment of each kind is read by one."""
+        """One lane reads a row of up to one segment of each kind."""
         return 1
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
@@ -49,4 +49,4 @@ class CgrChoice(CodedChoice):
         return words, segment, entries.mark, entries.before, entries.first
 
     def segment(self) -> int:
-        return 8 * self.part_lanes  # words: a segment each
+        return 8 * self.part_lanes  # words: one segment per lane

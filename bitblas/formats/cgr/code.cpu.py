@@ -1,4 +1,4 @@
-# The codes of CGR, the twin of code.cuh.
+# Gamma and zeta codes of CGR. CPU twin of code.cuh.
 IN_WORD = 32
 LEAST = 4
 # include: formats/blocks.cpu.py
@@ -7,7 +7,7 @@ LEAST = 4
 
 @njit(**FUNCTION)
 def gamma_at(words, place):
-    """The number that stands there, and the bit after it."""
+    """The gamma-coded number at bit `place`, and the position of the bit after it."""
     bits = window(words, place)
     twice = leading_zeros(bits) << np.uint64(1)
     return np.int64(bits >> (np.uint64(63) - twice)) - 1, place + np.int64(twice) + 1
@@ -15,8 +15,8 @@ def gamma_at(words, place):
 
 @njit(**FUNCTION)
 def open_kind(words, place):
-    """Segments after the first one, where the first begins, how many codes that has, and the bit before these: two
-    gammas, of which the second one mostly stands in the bits that are there."""
+    """Number of segments after the first, start of the first, its number of codes, and the bit before these: two gamma
+    codes, the second of which is mostly in the loaded bits."""
     bits = window(words, place)
     twice = leading_zeros(bits) << np.uint64(1)
     more = np.int64(bits >> (np.uint64(63) - twice)) - 1
@@ -30,7 +30,7 @@ def open_kind(words, place):
 
 @njit(**FUNCTION)
 def zeta_at(words, place):
-    """The same in zeta_3."""
+    """The same for zeta_3."""
     bits = window(words, place)
     more = leading_zeros(bits) + np.uint64(1)
     return np.int64(bits << more >> (np.uint64(64) - np.uint64(3) * more)) - 1, place + 4 * np.int64(more)
@@ -38,5 +38,5 @@ def zeta_at(words, place):
 
 @njit(**FUNCTION)
 def unfolded(value):
-    """How far the first value of a segment is from the row."""
+    """The signed distance of a segment's first value from the row."""
     return value >> 1 ^ -(value & 1)

@@ -1,5 +1,7 @@
-// Of pieces that several lanes share (grades.py) the entries before each segment, before[mark[grade]] and on, and those of all
-// its segments, total[p]: where values stand that differ. A warp a piece.
+// Count entries per segment of the pieces that several lanes share (grades.py), to locate values that differ.
+// One warp per piece.
+// before[mark[grade] ..]: the entries of a piece before each of its segments. total[p]: the entries of all segments of
+// piece p.
 #include "kernels/base.cuh"
 #include "formats/cgr/code.cuh"
 

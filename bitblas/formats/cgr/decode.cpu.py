@@ -1,10 +1,10 @@
-# Codes become rows, the twin of decode.cu.
+# Decode CGR codes to CSR rows. CPU twin of decode.cu.
 # include: formats/cgr/part.cpu.py
 
 
 @njit(**FUNCTION)
 def careful(words, place, end, zeta):
-    """A number that is read within limits, and the bit after it: -1 where there is none."""
+    """Read a number within limits, and the position of the bit after it: -1 if there is none."""
     if place < 0 or place >= end:
         return np.int64(0), np.int64(-1)
     bits = window(words, place)
@@ -19,7 +19,7 @@ def careful(words, place, end, zeta):
 
 @njit(**FUNCTION)
 def check_part(words, place, end, segment, row, columns, runs):
-    """The bit after the intervals of a row, or after its other columns; -1 where they are not sound."""
+    """The bit after the intervals of a row, or after its residuals; -1 if they are invalid."""
     more, area = careful(words, place, end, False)
     if area < 0 or (more > 0 and more > (end - area) // segment):
         return np.int64(-1)

@@ -1,9 +1,10 @@
-// Codes become rows, a thread a row: all, or (row_stride 1) those that row_of lists. FILL 0: counts[k] is how many entries
-// row number k has. FILL 1: their columns, from counts[k] on; ORDER: and where each would stand with intervals first. FILL 2:
-// counts[k] is 1 where what is there cannot be decoded within the row and its columns, else 0.
+// Decode CGR codes to CSR rows, one thread per row: all rows, or (row_stride 1) those listed in row_of.
+// FILL 0: counts[k] = number of entries of the k-th row. FILL 1: write their columns from counts[k] on, and with ORDER
+// the position of each if intervals came first. FILL 2: counts[k] = 1 if the row cannot be decoded within its bits and
+// the matrix's columns, else 0.
 #include "formats/cgr/part.cuh"
 
-// Reads numbers within limits.
+// Read numbers within limits.
 struct Careful {
   const u32* words;
   i64 at, end;
@@ -70,7 +71,7 @@ decode(i64 n, const i64* row_of, i64 row_stride, i64 columns, i64 segment, const
 #else
   runs = Part(words, x.at, row);
   i64 e = counts[k], j = 0, run = 0;
-  i64 in_runs = e, in_others = e + inside;  // places
+  i64 in_runs = e, in_others = e + inside;  // positions of the next entry of either kind
   bool some = runs.more(words, segment, row), other = others.more(words, segment, row);
   if (some) run = runs.interval(words, length);
   if (other) j = others.residual(words);

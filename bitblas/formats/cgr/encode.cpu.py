@@ -1,4 +1,5 @@
-# Rows become codes, the twin of encode.cu. Parallel bounds are multiples of 32 rows: no words are shared.
+# Encode CSR rows as CGR codes. CPU twin of encode.cu.
+# Parallel bounds are multiples of 32 rows, so threads share no words.
 # include: formats/cgr/code.cpu.py
 
 
@@ -39,7 +40,7 @@ def put_zeta(words, place, x):
 
 @njit(**FUNCTION)
 def seek(col, e, stop, runs):
-    """The next interval from entry e on (runs), or the next other column, and where the consecutive columns end."""
+    """The next interval from entry e on (runs), or the next residual, and the end of the consecutive columns."""
     end = e
     while e < stop:
         end = e + 1
@@ -78,7 +79,7 @@ def last_of(col, e, end, runs):
 
 @njit(**FUNCTION)
 def segments_of(col, row, begin, stop, runs, segment):
-    """Segments, and bits in all: one that is not filled joins the one before."""
+    """Segments, and bits in total: a segment that is not filled joins the one before."""
     e, end = seek(col, begin, stop, runs)
     segments = np.int64(0)
     count = np.int64(0)
@@ -110,7 +111,7 @@ def segments_of(col, row, begin, stop, runs, segment):
 
 @njit(**FUNCTION)
 def put_items(col, row, begin, stop, runs, segment, words, place):
-    """Writes them, and gives the bit after them."""
+    """Write them; returns the bit after them."""
     segments, _ = segments_of(col, row, begin, stop, runs, segment)
     place = put_gamma(words, place, segments - 1)
     area = place

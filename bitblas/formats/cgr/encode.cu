@@ -1,8 +1,10 @@
-// Rows become codes (format.py), a thread a row. FILL 0: sizes[row] is how many bits. FILL 1: they are written, and where
-// each row ends; ends[row]: the same from the beginning of its group of rows on. Words are zero before; rows share them.
-// segment: bits of a segment, or more than any row has. Rows of more than `longest` entries are those of a list, row_of:
-// LISTED: of each a lane reads the intervals, and one of another warp the other columns, as a warp whose lanes go different
-// ways takes the time of all; parts: bits and segments of both, which FILL 0 finds.
+// Encode CSR rows as CGR codes (format.py), one thread per row.
+// FILL 0: sizes[row] = its number of bits. FILL 1: write the bits, and where each row ends; ends[row] is the same,
+// counted from the start of its group of rows. Words are zero before, because rows share them.
+// segment: bits of a segment, or more than any row has. Rows of more than `longest` entries are encoded by a separate
+// launch over the list row_of (LISTED): one lane encodes the intervals of a row and a lane of another warp its
+// residuals, because a warp whose lanes diverge takes the time of all branches. parts: bits and segments of both,
+// which FILL 0 computes.
 #include "formats/cgr/code.cuh"
 
 __device__ __forceinline__ int gamma_size(u32 x) { return 2 * (31 - __clz((int)(x + 1))) + 1; }
@@ -24,13 +26,13 @@ __device__ __forceinline__ void put_zeta(u32* words, i64& at, u32 x) {
   put_code(words, at, 1ull << (size / 4 * 3) | ((u64)x + 1), size);
 }
 
-// The intervals of a row (`runs`), or its other columns, one after the other.
+// The intervals of a row (`runs`), or its residuals, one after the other.
 struct Items {
   const int* col;
   i64 row, e, stop;
   bool runs;
-  i64 end;   // of the consecutive columns among which entry e is
-  int last;  // the column before
+  i64 end;   // end of the run of consecutive columns around entry e
+  int last;  // the previous column
 
   __device__ Items(const int* columns, i64 of, i64 begin, i64 stop, bool runs)
       : col(columns), row(of), e(begin), stop(stop), runs(runs), end(begin), last(0) {
@@ -66,10 +68,11 @@ struct Items {
   }
 };
 
-// Segments, and bits in all: one that is not filled joins the one before.
+// Segments, and bits in total: a segment that is not filled joins the one before.
 __device__ u32 segments_of(Items items, i64 segment, i64& bits) {
   u32 segments = 0, count = 0, full = 0;
-  i64 size = 0, joined = 0, before = 0;  // of the last segment: as one of its own, as part of the one before; and that one
+  // Bits of the last segment: on its own, as part of the previous one; and of the previous one.
+  i64 size = 0, joined = 0, before = 0;
   for (; items.some(); items.next()) {
     i64 more = items.size(count == 0);
     if (gamma_size(count + 1) + size + more > segment) {

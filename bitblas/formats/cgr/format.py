@@ -1,20 +1,22 @@
-"""CGR, the compressed graph representation of Sha, Li and Tan (GPU-based graph traversal on compressed graphs, SIGMOD
-2019), in the code of their program: intervals of consecutive columns, and what is left as gaps, in bits.
+"""CGR: rows as intervals and gaps in variable-length bit codes.
 
-Four or more consecutive columns of a row are an interval: its first column and its length less 4, both as gammas. All
-other columns, the residuals, are one zeta_3 each. The first of either is stored as how far it is from the row, in
-zigzag (2 d for d >= 0, else -2 d - 1), a further one as its gap to the one before (of an interval, to its last column)
-less 1.
+The compressed graph representation of Sha, Li and Tan (GPU-based graph traversal on compressed graphs, SIGMOD 2019), in
+the code of their program.
+
+Four or more consecutive columns of a row form an interval: its first column and its length less 4, both as gamma codes.
+All other columns, the residuals, are one zeta_3 code each. The first of either kind is stored as its distance from the
+row's own number, in zigzag coding (2 d for d >= 0, else -2 d - 1). Later ones are stored as the gap from the previous
+one (for an interval, from its last column) less 1.
 
 A row is its intervals, then its residuals, both in segments of 256 bits: the number of segments less 1, and for each
-how many codes it has (gammas), these codes, and zeros to the next segment. Every segment begins anew from the row, so a
-lane of a GPU reads one without the others. What would be left over at the end belongs to the last segment, which is
-longer for it, and has no zeros after it.
+segment the number of its codes (gamma), the codes, and zeros up to the next segment. Each segment restarts from the
+row's number, so a GPU lane can read one without the others. A remainder at the end belongs to the last segment, which
+is then longer and has no zeros after it.
 
-Two things differ from the authors' files. Rows stand in blocks of 32 (formats/blocks.py), where a file has 64 bits for
-each row. And a row without entries has no bits.
+Two things differ from the authors' files: rows are in blocks of 32 (formats/blocks.py), where a file has 64 bits per
+row, and a row without entries has no bits.
 
-Entry order: row; those of intervals, then residuals.
+Entry order: row; the entries of intervals, then residuals.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ from .grades import counts_variant, pieces_variant
 class Cgr(CgrCall, Coded):
     """Rows of intervals and residuals."""
 
-    segment: int = layout.SEGMENT  # its bits; ENDLESS: each row has one of either kind
+    segment: int = layout.SEGMENT  # bits per segment; ENDLESS: each row has one segment of each kind
 
     formats: ClassVar[tuple[Format, ...]] = FORMATS
     format = FORMATS[0]
@@ -52,13 +54,13 @@ class Cgr(CgrCall, Coded):
 
     @classmethod
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Cgr, Any]:
-        """The codes of these rows; with `order` the place of each entry's value in them. Peak memory: the result, the
+        """Encode these rows; with `order` the position of each entry's value in them. Peak memory: the result, the
         order twice, and 40 bytes per row."""
         return cls.of_segments(rows, layout.SEGMENT, order)
 
     @classmethod
     def of_segments(cls, rows: Csr, segment: int, order: bool) -> tuple[Cgr, Any]:
-        """The same with segments of so many bits."""
+        """The same with segments of that many bits."""
         heads, words = layout.encoded(rows, segment)
         ranks = rows.ptr if order else None
         form = cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks, segment)

@@ -1,7 +1,7 @@
-"""Rows of codes graded by their length, for a GPU's pull from a full vector (pull_graded.cu). Once per form.
+"""Degree-binned schedule of CGR rows for a GPU's pull from a full vector (pull_graded.cu). Computed once per layout.
 
-A lane reads one segment, or all of a row that has no more than one of each kind. Other rows are shared by as many
-lanes as they have segments, a power of two; those of more than 32 are cut.
+A lane reads one segment, or a whole row with at most one segment of each kind. Other rows are shared by as many lanes
+as they have segments, rounded up to a power of two; rows of more than 32 segments are cut.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from ..choice import Constants
 from ..graded import Part, bits_of, inside, placed
 from ..hubs import Hubs, cut
 
-GRADES = 6  # 32 lanes a piece, 16, .. 1
-MOST = 32  # segments of a piece
-UNROLL = 4  # columns that a lane decodes while it waits for others
-RESIDENT = 4  # blocks of a multiprocessor, where none has a part of the vector
+GRADES = 6  # pieces of 32, 16, .. 1 lanes
+MOST = 32  # segments per piece, at most
+UNROLL = 4  # columns that a lane decodes while loads are in flight
+RESIDENT = 4  # blocks per multiprocessor, if none keeps vector values in shared memory
 
 
 class Grades(NamedTuple):
-    """Pieces, the longest first: grade g has those that 2^(5 - g) lanes share, pieces piece[g] .. piece[g + 1] and, of
-    these, runs run[g] .. run[g + 1]. Parts of long rows come before all rows of grade 0."""
+    """Pieces, the longest first: grade g has those shared by 2^(5 - g) lanes, pieces piece[g] .. piece[g + 1], grouped
+    into runs run[g] .. run[g + 1]. Parts of long rows come before the rows of grade 0."""
 
     runs: int
     run: Any  # uint32
     piece: Any
     segments: int  # parts of long rows
-    begin: Any  # the bit where its row's first segment of intervals is
-    shape: Any  # uint32, of shared pieces: bits to the residuals, segments of intervals, segments here, and before
-    near: Any  # uint32, of a piece: the row from which its first columns are told
-    row: Any  # uint32: the place of its sum
-    reached: Any  # uint64, the bits of all rows that have entries
+    begin: Any  # the bit at which the row's first segment of intervals begins
+    shape: Any  # uint32, of shared pieces: bits to the residuals, interval segments, segments in it, and before it
+    near: Any  # uint32, per piece: the row relative to which its first columns are coded
+    row: Any  # uint32, per piece: the position of its sum
+    reached: Any  # uint64, bits of the rows that have entries
     hubs: Hubs | None  # the long rows
-    ones: Any  # uint64, the bits of all parts
+    ones: Any  # uint64, one bit per part, all set
 
     def arguments(self) -> tuple[Any, ...]:
         return self.run, self.piece, self.segments, self.row, self.begin, self.shape, self.near
@@ -50,15 +50,15 @@ def counts_variant() -> Variant:
 
 
 def graded_constants(shared: int) -> Constants:
-    """What the pull is compiled with. shared: bytes of shared memory for values of the vector; a block that holds so
-    much has a multiprocessor for itself."""
+    """Compile-time constants. shared: bytes of shared memory for vector values; a block that uses them occupies a
+    multiprocessor alone."""
     blocks = [("THREADS", 1024), ("RESIDENT", 1)] if shared else [("THREADS", 256), ("RESIDENT", RESIDENT)]
     return [("UNROLL", UNROLL), ("LANES", 32), *blocks, ("SHARED_BYTES", shared)]
 
 
 def grades_of(form: Any, part: Part | None = None) -> Grades:
-    """The grades of a form, or of some of its rows. Held: 12 bytes a row that has entries, and 16 more where several
-    lanes share it. Peak memory: 60 bytes a row more."""
+    """The schedule of a layout, or of some of its rows. Kept: 12 bytes per nonempty row, and 16 more if several lanes
+    share it. Peak memory: 60 bytes per row more."""
     key = ("grades", None if part is None else part.name)
     if key not in form.cache:
         form.cache[key] = _grades(form, part)
@@ -98,8 +98,8 @@ def _grades(form: Any, part: Part | None) -> Grades:
 
 
 class Entries(NamedTuple):
-    """Where values are that differ: for each grade its first number in `before`, which has the entries of a piece
-    before each of its segments; and the number of the first entry of each piece."""
+    """Positions of values that differ: for each grade the start of its numbers in `before`, which has the entries of a
+    piece before each of its segments; and the number of the first entry of each piece."""
 
     mark: Any  # uint32
     before: Any  # uint32
@@ -107,7 +107,8 @@ class Entries(NamedTuple):
 
 
 def entries_of(form: Any) -> Entries:
-    """Held: 4 bytes a row that has entries (8 of forms of many), and 4 for each segment of rows that lanes share."""
+    """Kept: 4 bytes per nonempty row (8 for layouts of 2^31 entries and more), and 4 per segment of rows that lanes
+    share."""
     if "graded entries" not in form.cache:
         form.cache["graded entries"] = _entries(form)
     found: Entries = form.cache["graded entries"]

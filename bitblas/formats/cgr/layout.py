@@ -1,4 +1,4 @@
-"""How rows become intervals and gaps in bits, and these rows."""
+"""Encode rows as CGR codes, and decode them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..csr.format import PARALLEL_ENTRIES, Csr
 from ..picked import Some, all_of
 from ..sample import Sample
 
-IN_WORD = 32  # bits of a word
-SEGMENT = 256  # bits of a segment: as the authors chose them
+IN_WORD = 32  # bits per word
+SEGMENT = 256  # bits per segment, the authors' choice
 ENDLESS = 1 << 40  # more bits than a row has: rows have one segment of each kind
-LEAST = 4  # columns of an interval: code.cuh, and code.cpu.py
-LONGEST = 256  # entries of a row that is encoded beside others by one warp of a GPU
+LEAST = 4  # least columns of an interval; also in code.cuh and code.cpu.py
+LONGEST = 256  # entries up to which one GPU lane encodes a whole row
 
 
 def encode_variant(ptr: DataType, fill: int, listed: int) -> Variant:
@@ -32,14 +32,14 @@ def decode_variant(fill: int, order: int) -> Variant:
 
 
 def bounds_of(rows: Csr) -> Any:
-    """Parallel ranges of rows on the CPU, in whole groups, whose words no two ranges share."""
+    """Parallel ranges of rows on the CPU, in whole groups, so that no two ranges share words."""
     if not rows.device.splits(rows.nvals, PARALLEL_ENTRIES):
         return None
     return ranges.balanced(rows.ptr, rows.device.parts, GROUP)
 
 
 class Encoder:
-    """Rows, of which the long ones are listed for a GPU."""
+    """Encodes rows; for a GPU the long ones are listed separately."""
 
     def __init__(self, rows: Csr, segment: int) -> None:
         xp = rows.device.xp
@@ -66,7 +66,7 @@ class Encoder:
         return sizes[: rows.nrows]
 
     def fill(self, heads: Any, ends: Any, words: Any) -> None:
-        """The codes, after their sizes have been found, into words that are zero there."""
+        """Write the codes into zeroed words, after `sizes` was called."""
         none = self.rows.device.xp.zeros(1, np.int64)
         self.run(1, none, heads, ends if len(ends) else none, words)
 
@@ -78,18 +78,18 @@ def counted(rows: Csr) -> float:
 
 
 def gamma_bits(x: Any) -> Any:
-    """Bits of the code of a number, or of the mean of some."""
+    """Bits of the gamma code of a number, or of a mean."""
     return 2 * np.floor(np.log2(x + 1.0)) + 1
 
 
 def sampled(of: Sample) -> float:
-    """The same of a sample of entries, estimated for all: of those in intervals by how long these are in the mean."""
+    """The same, estimated from a sample of entries; for those in intervals from the mean interval length."""
     gaps, size = of.gaps.astype(np.int64), len(of.gaps)
     inside, begins = of.runs > 0, of.runs > 1
     others, starts = gaps[~inside], gaps[begins]
     rows = max(1.0, min(of.nrows, of.each * size))
-    each = of.each / rows  # of a row, what one of the sample stands for
-    # A number of b bits is 2^(b - 1) and more; with 1 more few of them have another bit.
+    each = of.each / rows  # entries per row that a sample represents
+    # A number of b bits is at least 2^(b - 1); adding 1 seldom changes the bit length.
     bits = 4.0 * (np.maximum(0, others - 1) // 3 + 1).sum() + (2.0 * np.maximum(0, starts - 1) + 1).sum()
     bits += len(starts) * gamma_bits(max(0.0, inside.sum() / max(1, len(starts)) - LEAST))
     heads = rows * (2 + gamma_bits(each * len(starts)) + gamma_bits(each * len(others)))
@@ -109,7 +109,7 @@ def encoded(rows: Csr, segment: int) -> tuple[Any, Any]:
 
 
 def decode(form: Any, fill: int, counts: Any, col: Any, place: Any, some: Some) -> None:
-    """One pass of decode.cu over rows of a form."""
+    """One launch of decode.cu over rows of a layout."""
     given = some.rows if place is None else place
     run = form.device.kernel(decode_variant(fill, int(place is not None)))
     what = form.ncols, form.segment, form.heads, form.words, counts, col, given
@@ -123,4 +123,4 @@ def check_codes(form: Any) -> None:
     decode(form, 2, wrong, xp.zeros(1, np.int32), None, all_of(form))
     if bool(wrong.any()):
         row = int(xp.flatnonzero(wrong)[0])
-        raise ValueError(f"words: expected intervals and columns of row {row}, within it and below {form.ncols}")
+        raise ValueError(f"words: expected row {row} to decode within its bits, to columns below {form.ncols}")

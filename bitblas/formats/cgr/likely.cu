@@ -1,8 +1,9 @@
-// Of each row the column whose own row has most words (`length`), among the first ones: where a pull most likely finds an
-// entry of a vector that was found along rows. ~0 for a row without entries. A lane a row.
-#define TWO_PHASES 0  // rows in step would wait for the intervals of a hub, and end without an entry
+// Hub columns for pulls: of each row the column, among its first ones, whose own row has most words (`length`).
+// A pull most likely hits there if the vector was found along rows. ~0 for an empty row. One lane per row.
+// best: output.
+#define TWO_PHASES 0  // in lockstep, rows would wait for the intervals of a hub and end without an entry
 #include "formats/cgr/walk.cuh"
-#define STEPS 256  // of a row: of what is longer the rest is not looked at
+#define STEPS 256  // per row; the rest of longer rows is skipped
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 likely(i64 n, const i64* heads, const u32* words, i64 segment, const i64* length, u32* best) {

@@ -1,6 +1,6 @@
-// Where the parts of long rows are, each with the segments that begin in `size` words of it: of intervals and of residuals
-// where the first one begins, how many there are, and the entries of the row before them. One warp a row, rows[h], whose
-// first part is number first[h].
+// Marks of the parts of long rows, `size` words each. One warp per row rows[h], whose first part is number first[h].
+// A mark has, for the intervals and then for the residuals that begin in the part: the start of the first segment, the
+// number of segments, and the entries of the row before them.
 #include "formats/cgr/walk.cuh"
 
 // Segments of an area that begin before bit `limit`.
@@ -37,7 +37,7 @@ marks(i64 n, i64 segment, const i64* heads, const u32* words, i64 size, const i6
         const i64 below = __shfl_up_sync(ALL_LANES, upto, d);
         if (lane >= d) upto += below;
       }
-      // The first one of a part says how many entries stand before it.
+      // The first segment of a part determines how many entries precede it.
       const i64 part = mine < segments ? (area + mine * segment - x.at) / width : 0;
       if (mine < segments && begun(area, segments, segment, x.at + part * width) == mine)
         begin[MARK * (first[hub] + part) + 3 * kind + 2] = before + upto - count;

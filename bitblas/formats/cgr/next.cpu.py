@@ -1,5 +1,5 @@
-# The next interval of a segment (`runs`) or its next other column, columns `start` to `j`: statements of a kernel.
-# ahead: the `spare` bits from `place` on; a code of zeta_3 has up to 44.
+# Code fragment: decode the next interval of a segment (`runs`) or its next residual: columns `start` to `j`.
+# ahead: the `spare` bits from `place` on; a zeta_3 code has up to 44 bits.
 left -= 1
 length = np.int64(1)
 if runs:

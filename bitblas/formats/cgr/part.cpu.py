@@ -1,6 +1,6 @@
-# The intervals of a row, or its other columns, one segment after the other: the twin of part.cuh. A part is the next
-# bit, what it still holds, the last column, whether none was read of the segment; how many segments there are, the
-# number of this one, and where the first one begins.
+# Read the intervals of a row, or its residuals, segment by segment. CPU twin of part.cuh.
+# The state of a part: the next bit, the codes left in the segment, the last column, whether the segment's first code
+# is still unread, the number of segments, the number of the current one, and the start of the first.
 # include: formats/cgr/code.cpu.py
 
 
@@ -13,7 +13,7 @@ def open_part(words, place, row):
 
 @njit(**FUNCTION)
 def go_on(words, segment, part, row, place, column):
-    """After a value, which ended before bit `place` with that column."""
+    """State after a value that ended before bit `place` with that column."""
     _, left, _, _, segments, number, area = part
     if left > 1 or number + 1 >= segments:
         return place, left - 1, column, False, segments, number, area
@@ -23,7 +23,7 @@ def go_on(words, segment, part, row, place, column):
 
 @njit(**FUNCTION)
 def residual(words, segment, part, row):
-    """The part after its next column, and that."""
+    """State after the next column, and that column."""
     place, _, column, first, _, _, _ = part
     value, place = zeta_at(words, place)
     column += unfolded(value) if first else value + 1
@@ -32,7 +32,7 @@ def residual(words, segment, part, row):
 
 @njit(**FUNCTION)
 def interval(words, segment, part, row):
-    """The part after its next interval, the first column of that, and how many it has."""
+    """State after the next interval, its first column, and its length."""
     place, _, column, first, _, _, _ = part
     value, place = gamma_at(words, place)
     length, place = gamma_at(words, place)

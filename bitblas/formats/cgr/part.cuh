@@ -1,10 +1,10 @@
-// The intervals of a row, or its other columns, as one lane reads them: one segment after the other.
+// Read the intervals of a row, or its residuals, segment by segment in one lane.
 #include "formats/cgr/code.cuh"
 
 struct Part {
-  i64 at, area;  // the next bit, and where the first segment begins
-  u32 segments, number, left;  // in all, which one this is, and what it holds still
-  i64 column;                  // the last one
+  i64 at, area;  // the next bit, and the start of the first segment
+  u32 segments, number, left;  // number of segments, the current one, and the codes left in it
+  i64 column;                  // the last column
 
   __device__ __forceinline__ Part(const u32* words, i64 begin, i64 row) : at(begin), number(0), column(row) {
     segments = gamma_at(words, at) + 1;
@@ -20,7 +20,7 @@ struct Part {
     }
     return left != 0;
   }
-  // The next column, or the first one of an interval, which has `length`.
+  // The next column, or the first of an interval of `length` columns.
   __device__ __forceinline__ i64 residual(const u32* words) {
     u32 used = 0;
     const u32 value = zeta_in(window(words, at), used);

@@ -1,5 +1,6 @@
-// What a graded pull (grades.py) has to know of rows, a thread a row: where the first segment of intervals begins, how many
-// bits later the first one of residuals, and how many there are of each: none where there is one without codes.
+// Pieces of rows for a degree-binned pull (grades.py), one thread per row.
+// Writes the start of the first interval segment, the offset in bits of the first residual segment, and the number of
+// segments of each kind (0 if the only one has no codes).
 #include "formats/cgr/code.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -1,5 +1,5 @@
-# w<mask, accum, replace> = A (+).(x) u row by row, the twin of pull.cu. Parallel bounds are multiples of 64 rows:
-# words of t are not shared.
+# Pull SpMV on CGR rows: w<mask, accum, replace> = A (+).(x) u. CPU twin of pull.cu.
+# Parallel bounds are multiples of 64 rows, so threads share no words of t.
 # include: formats/cgr/code.cpu.py
 # include: formats/cgr/range.cpu.py
 # include: kernels/values.cpu.py
@@ -33,7 +33,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, segment, value_
                     ahead = np.uint64(0)
                     j = np.int64(row)
                     first = True
-                    length = np.int64(0)  # columns of an interval that are still to come
+                    length = np.int64(0)  # columns left in the interval
                     while going and left + length > 0:
                         if length > 0:
                             j += 1
@@ -53,7 +53,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, words, segment, value_
                             going = KIND != WORDS or count == 0
                             length = np.int64(0)
                         else:
-                            if BLEND:  # what u lacks adds what is neutral
+                            if BLEND:  # missing entries of u add the neutral value
                                 z = mul(value_at(a_val, a_iso, a_stride, e), load_u(u_val, u_iso, u_stride, j), row, j)
                                 # include: kernels/blended.cpu.py
                             elif U_FULL or bit_of(u_bits, j):

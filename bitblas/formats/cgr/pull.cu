@@ -1,13 +1,14 @@
-// w<mask, accum, replace> = A (+).(x) u row by row: LANES lanes read the segments of a row, and end it at a terminal value.
-// begin: heads of groups of rows; of parts of long rows (row_stride 1) marks. `longest` counts words. Where presence or a
-// count is asked for, an interval is a range of u.
+// Pull SpMV on CGR rows: w<mask, accum, replace> = A (+).(x) u.
+// LANES lanes read the segments of a row and stop at a terminal value.
+// begin: heads of groups of rows; for parts of long rows (row_stride 1), marks. `longest` is in words. For presence or
+// counts, an interval is a range test on u.
 #include "kernels/pull_rows.cuh"
 #include "formats/cgr/range.cuh"
 #include "formats/cgr/walk.cuh"
 
 #if KIND == VALUES
-// What the intervals of lanes add to their sums: of long ones all lanes of the warp sum a share, in an order that follows
-// from the length alone.
+// Add the intervals of lanes to their sums. Long ones are shared by all lanes of the warp, in an order that depends
+// only on the length.
 #define LONG 64
 __device__ __forceinline__ void take_ranges(const Found& found, Sum& x, const Values& values, A_T a_iso, i64 row,
                                             const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso, i64 u_stride) {
@@ -59,7 +60,7 @@ pull(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
       walk = Lanes(words, begin + MARK * of.unit, segment, of.row, number, of.lane);
     } else {
       Extent x = row_extent(begin, words, of.row);
-      // Presence is looked for in its segments; those that hold it see to themselves.
+      // Presence is searched in the segments of a hub; they set the bit themselves.
       if (words_of(x) > longest) of.hub = !PRESENCE, x.end = x.at;
       walk = Lanes(words, x, segment, of.row, number, of.lane);
     }
@@ -68,7 +69,7 @@ pull(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
   (void)values;
   Sum x = {false, IDENTITY, 0};
 #if KIND == WORDS && U_FULL
-  if (of.open) {  // a part of a row is of one that has entries
+  if (of.open) {  // a part belongs to a nonempty row
     const Extent all = row_stride ? Extent{0, 1} : row_extent(begin, words, of.row);
     x.some = all.at < all.end;
   }

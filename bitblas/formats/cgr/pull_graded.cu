@@ -1,6 +1,6 @@
-// Sums of rows of intervals and residuals graded by their length: formats/graded_codes.cuh. A lane reads one segment, or all
-// of a row that has no more than one of each kind. RANKED: before has the entries of a piece before each of its segments,
-// those of a grade from mark[grade] on.
+// Degree-binned pull on CGR rows (formats/graded_codes.cuh).
+// A lane reads one segment, or a whole row with at most one segment of each kind.
+// RANKED: `before` has the entries of a piece before each of its segments; those of a grade begin at mark[grade].
 #include "kernels/base.cuh"
 #include "formats/cgr/code.cuh"
 #define PIECES() const i64 *begin, const u32 *shape, const u32* near
@@ -16,8 +16,9 @@ struct Pieces {
 
 struct Lane {
   i64 at;
-  u32 row, later, runs, here, base;  // Grades.shape
-  u32 w0, w1, w2, word, shift;       // of residuals the words from the one on in which they are, and the bit of w0
+  u32 row, later, runs, here, base;  // from Grades.shape
+  // The three current words of residuals and the index of the first; shift: bit in w0.
+  u32 w0, w1, w2, word, shift;
   u32 entries;  // of the piece, before this lane's
   bool mine, alone, in_runs;
 
@@ -55,12 +56,12 @@ struct Lane {
     const u32* const from = words + (at >> 5);
     shift = (u32)at & 31;
     word = 0, w0 = from[0], w1 = from[1], w2 = from[2];
-    const u32 value = left ? zeta_in(window(words, at), none) : 0;  // as all others it would be a gap from
+    const u32 value = left ? zeta_in(window(words, at), none) : 0;  // later values are coded as gaps
     column += unfolded(value) - value - 1;
     sums.each(left, [&] {
       refill(from);
       const u32 bits = __funnelshift_l(w1, w0, shift), h = (u32)__clz((int)bits);
-      u32 gap = bits << (h + 1) >> (29 - 3 * h), used = 4 * (h + 1);  // and 1
+      u32 gap = bits << (h + 1) >> (29 - 3 * h), used = 4 * (h + 1);  // the gap plus 1
       if (!WIDTH && h > 7) {  // a code of more than 32 bits
         used = 0, gap = zeta_in((u64)bits << 32 | __funnelshift_l(w2, w1, shift), used) + 1;
         shift += 32, used -= 32;

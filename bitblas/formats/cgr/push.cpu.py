@@ -1,4 +1,5 @@
-# t = A' (+).(x) u by the entries of u, the twin of push.cu. Units are the 64-bit words of u; one thread.
+# Push SpMV on CGR rows: t = A' (+).(x) u by the entries of u. CPU twin of push.cu.
+# Units are the 64-bit words of u; one thread.
 # include: formats/cgr/code.cpu.py
 # include: formats/cgr/range.cpu.py
 # include: kernels/values.cpu.py

@@ -1,11 +1,13 @@
-// t = A' (+).(x) u: pushes along the rows in which u has an entry, LANES lanes a row, a segment each. SHARED: what lanes
-// of a warp find is shared out among all of them, 1 intervals, 2 residuals too (the task stealing of Sha, Li and Tan).
+// Push SpMV on CGR rows: t = A' (+).(x) u along the rows where u has an entry.
+// LANES lanes share a row, one segment each.
+// SHARED: what a lane decodes is distributed over the warp: 1, intervals; 2, residuals too (task stealing of Sha, Li
+// and Tan).
 #include "kernels/push.cuh"
 #include "kernels/values.cuh"
 #include "formats/cgr/range.cuh"
 #include "formats/cgr/walk.cuh"
 
-// f(has, owner, k) for number k of what lane `owner` of the warp has, `length` of them: one a lane at a time.
+// f(has, owner, k) for item k of lane `owner` of the warp, which has `length` items; one per lane at a time.
 template <class F> __device__ __forceinline__ void shared_out(u32 length, F f) {
   const u32 lane = threadIdx.x & 31;
   u32 upto = length;
@@ -43,7 +45,7 @@ push(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
       walk = Lanes(words, begin + MARK * unit, segment, row, number, lane);
     } else {
       Extent x = row_extent(begin, words, row);
-      if (words_of(x) > longest) x.end = x.at;  // a hub: its parts are rows of another launch
+      if (words_of(x) > longest) x.end = x.at;  // a hub: its parts are processed by another launch
       walk = Lanes(words, x, segment, row, number, lane);
     }
   }

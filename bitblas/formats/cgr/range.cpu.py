@@ -1,7 +1,7 @@
-# What a bitset has in a range of places, the twin of range.cuh.
+# Read a range of positions from a bitset. CPU twin of range.cuh.
 @njit(**FUNCTION)
 def range_in(word, low, high):
-    """The bits of a word of a bitset that are in a range of places."""
+    """The bits of a bitset's word within a range of positions."""
     bits = ~np.uint64(0)
     if word == low >> 6:
         bits &= ~np.uint64(0) << np.uint64(low & 63)

@@ -1,8 +1,8 @@
-// Rows of intervals and residuals as steps of loops push along them (formats/coded_rows.cuh).
-#define PER 1  // places of a unit
+// CGR rows for an advance (formats/coded_rows.cuh).
+#define PER 1  // positions per unit
 #include "kernels/reach.cuh"
 #include "formats/cgr/range.cuh"
-#define TAKEN 2  // what is done with a column takes more than to find it
+#define TAKEN 2  // processing a column costs more than finding it
 #include "formats/cgr/walk.cuh"
 #define OWN_TYPE i64
 #define OWN segment
@@ -20,7 +20,7 @@ template <class F> __device__ __forceinline__ void each_found(Found& of, F reach
     of.has[TAKEN - 1] = false;
   }
 }
-// All of them at once.
+// All of them together.
 template <int N, class F> __device__ __forceinline__ void some_found(Found& of, F take) {
   static_assert(N == TAKEN, "a step asks for as many as a lane finds");
   i64 e[N];

@@ -1,15 +1,16 @@
-// A round of a program by rows of intervals and residuals: kernels/step_rows.cuh. LANES lanes read a row, a warp a part of
-// a long one. Rows that pull (for WORDS) are read by a lane each; what is left after some steps by
-// several lanes, some rows at a time.
+// Advance on CGR rows, one round of a device loop (kernels/step_rows.cuh).
+// LANES lanes read a row, a warp a part of a long one.
+// Rows that pull (WORDS only) are read by one lane each; what is left after some steps is read by several lanes, a few
+// rows at a time.
 #include "formats/cgr/rows.cuh"
-#define STEP_BLOCKS 3  // of a multiprocessor: with four, registers would be spilled
+#define STEP_BLOCKS 3  // blocks per multiprocessor: with four, registers would be spilled
 #include "kernels/decoded_rows.cuh"
 #define PULL_FORM()                                                                                                   \
   const i64 *pull_heads, const u32 *pull_words, i64 pull_segment, const u32 *pull_likely, const u64 *pull_rows,        \
       i64 pull_guesses
 #define PULL_FORM_OF() {{pull_likely, pull_rows, pull_guesses}, pull_heads, pull_words, pull_segment}
-#define ALONE 8     // steps that a lane goes alone
-#define TOGETHER 8  // lanes that go on
+#define ALONE 8     // steps that each lane walks its own row
+#define TOGETHER 8  // lanes that share a row afterwards
 
 struct Back : Likely {
   const i64* heads;
@@ -25,7 +26,7 @@ struct Back : Likely {
       if (of.has[k]) hit = bit_of(u_bits, of.at[k]) || hit;
     return hit;
   }
-  // Whether u has an entry in row j, for the lanes that want to know; the warp calls it together.
+  // Whether u has an entry in row j, for the lanes with `wanted`; called by the whole warp.
   __device__ __forceinline__ Hit look(i64 j, bool wanted, const u64* u_bits) const {
     Extent x = {0, 0};
     if (wanted) x = row_extent(heads, words, j);

@@ -1,16 +1,16 @@
-// A walk through a row of codes by G lanes: a lane takes a segment, first of intervals, then of residuals. Where there is
-// one segment for several lanes, they share the columns of its intervals, or decode its residuals together, each from its
-// own nibble on.
+// Walk a CGR row with G lanes: each lane takes a segment, first of intervals, then of residuals.
+// Lanes that share one segment split the columns of its intervals, or decode its residuals together, each from its own
+// nibble on.
 #include "formats/cgr/code.cuh"
 #ifndef TAKEN
-#define TAKEN 4  // columns that a lane finds at most in a step
+#define TAKEN 4  // columns that a lane finds in a step, at most
 #endif
-#define MARK 6   // numbers that say where a part of a long row is: marks.cu
+#define MARK 6   // numbers per mark, the start of a part of a long row: marks.cu
 #ifndef TWO_PHASES
-#define TWO_PHASES 1  // no lane of a warp reads residuals while another reads intervals
+#define TWO_PHASES 1  // lanes of a warp do not read residuals while others read intervals
 #endif
 
-// What a lane finds in a step: columns, or (RANGES) all of an interval. entry: the number of the first among the entries of
+// Columns that a lane finds in a step, or (RANGES) a whole interval. entry: number of the first among the entries of
 // the matrix.
 struct Found {
   bool has[TAKEN];
@@ -23,10 +23,10 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
   i64 at, area;
   const i64* mark;   // of a part of a row
   i64 number;        // of the row's first entry
-  u32 entry, base;   // in the row the lane's next one, and (G > 1) the one after those that its group has taken
+  u32 entry, base;   // within the row: the lane's next entry, and (G > 1) the end of those that its group has taken
   u32 row, column;
-  u32 segment, segments, next;  // segment: 0 where there is one alone
-  u32 left, run;  // codes of the segment, and columns of the interval
+  u32 segment, segments, next;  // segment: 0 if there is only one
+  u32 left, run;  // codes left in the segment, and columns left in the interval
   u32 first : 1, runs : 1, together : 1, done : 1;
 
   __device__ __forceinline__ Walk()
@@ -51,7 +51,7 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
   __device__ __forceinline__ bool more() const { return !done; }
   __device__ __forceinline__ void stop() { done = true, left = run = 0; }
 
-  // All lanes of the warp call it together.
+  // Called by all lanes of the warp.
   __device__ __forceinline__ void step(const u32* words, int lane, Found& to) {
     refill(words, lane);
 #pragma unroll
@@ -108,7 +108,7 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
   __device__ __forceinline__ void count(u32 some) {
     if (NUMBERED) entry += some;
   }
-  // The lane's next segment.
+  // Begin the lane's next segment.
   __device__ __forceinline__ void begin(const u32* words) {
     at = area + (i64)next * segment;
     left = gamma_at(words, at);
@@ -118,7 +118,7 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
   __device__ __forceinline__ void refill(const u32* words, int lane) {
     if (G == 1) {
       if (!done && !left && !run && next < segments) begin(words);
-      const bool idle = done || (!left && !run);  // a segment without codes is the only one
+      const bool idle = done || (!left && !run);  // only a single segment may have no codes
       const bool wait = TWO_PHASES && __any_sync(ALL_LANES, runs && !idle);
       if (done || !idle || wait) return;
       if (runs) residuals(words, at, lane);
@@ -128,7 +128,7 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
       return;
     }
     const u32 mine = group_mask<G>();
-    for (int turn = 0; turn < 2; ++turn) {  // after the intervals their residuals at once
+    for (int turn = 0; turn < 2; ++turn) {  // after the intervals, continue with the residuals
       const bool idle = !(__ballot_sync(ALL_LANES, !done && (left || run)) & mine);
       const u32 begun = next - lane;  // of the group's segments
       const bool batch = idle && !done && begun < segments;
@@ -147,14 +147,14 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
         if (batch) entry = base + upto - some, base += all;
       }
       const bool turns = idle && !done && !batch;
-      // The lane that had the last segment of intervals stands where the residuals begin.
+      // The lane that had the last segment of intervals is at the start of the residuals.
       const i64 after = __shfl_sync(ALL_LANES, at, (segments - 1) & (G - 1), G);
       if (!__any_sync(ALL_LANES, turns)) break;
       if (turns && runs) residuals(words, after, lane);
       else if (turns) done = true;
     }
   }
-  // The columns of the intervals of the segment that has begun.
+  // The columns of the intervals in the segment that has begun.
   __device__ __forceinline__ u32 columns_of(const u32* words) const {
     i64 place = at;
     u32 found = 0;
@@ -175,14 +175,14 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
     }
     join(words, lane);
   }
-  // One segment is everybody's.
+  // All lanes share one segment.
   __device__ __forceinline__ void join(const u32* words, int lane) {
     if (G == 1 || segments != 1) return;
     at = area, left = gamma_at(words, at);
     column = row, first = true, next = G + lane, together = true;
   }
-  // A long interval of one lane is all lanes' of its group: whether there was one. Long is what a step of the group has at
-  // least half of: a lane alone would take G / 2 steps for it.
+  // Share a lane's long interval among its group; returns whether there was one. Long means at least half of a step of
+  // the group: a lane alone would take G / 2 steps.
   __device__ __forceinline__ bool lead(int lane, bool own, Found& to) {
     const u32 wide = TAKEN * G, longs = __ballot_sync(ALL_LANES, own && run >= wide / 2) & group_mask<G>();
     const int leader = longs ? (__ffs(longs) - 1) & (G - 1) : 0;
@@ -198,15 +198,15 @@ template <int G, bool NUMBERED, bool RANGES> struct Walk {
     }
     return true;
   }
-  // All lanes of a group have the same place. A code begins at the first nibble, and at each that one ends at: what lanes
-  // reach is found by going as far as they have gone (pos = pos[pos]).
+  // All lanes of a group are at the same bit. A code begins at the first nibble and at the end of each code; the
+  // reachable starts are found by pointer jumping (pos = pos[pos]).
   __device__ __forceinline__ void decode_together(const u32* words, int lane, Found& to) {
     const bool mine = together && !runs && left;
     u32 value = 0, to_lane = G, used = 0;
     if (mine) {
       const u64 bits = window(words, at + 4 * lane);
       const int zeros = __clzll((i64)bits);
-      if (zeros <= 10) value = zeta_in(bits, used), to_lane = lane + zeros + 1;  // else no code begins there
+      if (zeros <= 10) value = zeta_in(bits, used), to_lane = lane + zeros + 1;  // otherwise no code begins there
     }
     u32 reached = 1u << lane;
     const u32 after = to_lane;

@@ -1,6 +1,7 @@
-# What the entries of u at `count` listed rows push along these: statements of a kernel, where `whole` says whether
-# columns of all words are taken, or those of the words lo .. hi of t alone. Rows are asked for before they are needed,
-# and then the places of t: where those lie far apart, the way to memory is most of what a push takes.
+# Code fragment: push the entries of u at `count` listed rows, with prefetching.
+# `whole` selects the columns of all words, or only those of the words lo .. hi of t.
+# Rows are prefetched before they are needed, then the cells of t: when these are scattered, memory latency is most of
+# the cost of a push.
 for k in range(min(count, AHEAD)):
     prefetch_column(col, width, np.int64(at(begin, at(rows, k))))
 for k in range(count):

@@ -1,9 +1,9 @@
-// The column of any entry by its number, where a kernel is not on a walk through a row: plain numbers, C each, or (P)
-// packed ones of `width` bits. Operands may differ in that.
+// Read the column of any entry by its number, outside of a walk through a row.
+// Plain numbers of type C, or packed ones of `width` bits (P). The two operands of a kernel may differ in that.
 #include "kernels/packed.cuh"
 
 template <int P, class C> struct AnyColumn {
-  typedef C stored;  // what the array holds
+  typedef C stored;  // element type of the array
   const C* col;
   __device__ __forceinline__ AnyColumn(const C* numbers, i64) : col(numbers) {}
   __device__ __forceinline__ C operator[](i64 e) const { return col[e]; }

@@ -1,4 +1,4 @@
-// Breadth-first search from one vertex by one block, as far as its vertices fit a table in shared memory.
+// Breadth-first search from one vertex by one block, as long as its vertices fit a hash table in shared memory.
 #include "formats/csr/any_column.cuh"
 #include "formats/csr/ranges.cuh"
 #include "formats/csr/table.cuh"
@@ -6,13 +6,13 @@
 typedef AnyColumn<PACKED, COL_T> Column;
 
 #define MOST (SLOTS / 4 * 3)  // vertices of a ball
-#define CLIP 65535            // beyond MOST
+#define CLIP 65535            // reported if a ball has more than MOST
 
-// sizes[h]: the vertices within h edges of `from`, for h up to HOPS; left alone where more than MOST could be found
-// (within one edge there are as many as the row of `from` says, if no edge leads back to it).
+// sizes[h]: number of vertices within h edges of `from`, for h up to HOPS; unchanged if more than MOST could be found
+// (within one edge it follows from the row length of `from`, unless an edge is a loop).
 __device__ __forceinline__ void grow_ball(const PTR_T* ptr, const Column& column, i64 from, i64* sizes) {
   __shared__ COL_T vertices[SLOTS];
-  __shared__ u16 queue[MOST];  // their slots, in the order in which they were found
+  __shared__ u16 queue[MOST];  // their slots, in discovery order
   __shared__ i64 begin[BLOCK];
   __shared__ u32 below[BLOCK], parts[BLOCK / 32], found;
   for (u32 slot = threadIdx.x; slot < SLOTS; slot += BLOCK) vertices[slot] = NO_KEY;
@@ -23,7 +23,7 @@ __device__ __forceinline__ void grow_ball(const PTR_T* ptr, const Column& column
     sizes[0] = 1;
   }
   __syncthreads();
-  u32 first = 0, last = 1, total;  // the vertices whose edges are next, by their places in the queue
+  u32 first = 0, last = 1, total;  // range of the queue whose edges are next
   for (int hop = 1; hop <= HOPS; ++hop) {
     u32 edges = 0;
     for (u32 q = first + threadIdx.x; q < last; q += BLOCK) {
@@ -35,7 +35,7 @@ __device__ __forceinline__ void grow_ball(const PTR_T* ptr, const Column& column
       if (hop == 1 && threadIdx.x == 0) sizes[1] = 1 + (i64)ptr[from + 1] - (i64)ptr[from];
       return;
     }
-    for (u32 some = first; some < last; some += BLOCK) {  // threads share the edges of BLOCK vertices
+    for (u32 some = first; some < last; some += BLOCK) {  // the threads share the edges of BLOCK vertices
       const u32 q = some + threadIdx.x;
       const i64 start = q < last ? (i64)ptr[vertices[queue[q]]] : 0;
       const i64 end = q < last ? (i64)ptr[vertices[queue[q]] + 1] : 0;
@@ -52,6 +52,6 @@ __device__ __forceinline__ void grow_ball(const PTR_T* ptr, const Column& column
     first = last;
     last = found;
     if (threadIdx.x == 0) sizes[hop] = last;
-    __syncthreads();  // who reads `found` is done before it grows
+    __syncthreads();  // reads of `found` are done before it grows
   }
 }

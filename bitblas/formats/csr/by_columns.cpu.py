@@ -1,5 +1,5 @@
-# Entries in any order, by columns: the rows of each column in the order in which they came, and (ORDER) which entry
-# each is. `ptr` comes as zeros and becomes where columns begin, and the end. One range of entries: all of them.
+# Counting sort of entries by column: the rows of each column in input order, and with ORDER the number of each entry.
+# `ptr` is zero before and becomes the column pointers. One range of entries: all of them.
 # include: formats/csr/ends.cpu.py
 
 

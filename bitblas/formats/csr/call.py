@@ -1,4 +1,4 @@
-"""How kernels get forms by rows: the kernels of this folder read plain and packed columns."""
+"""Kernel arguments of layouts by rows, with plain or packed columns."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from .choice import DOT_TABLE, MIN_BLOCKS, STAGE, UNROLL, RowsChoice, index_type
 from .grades import graded_constants
 from .likely import likely_of
 
-# The types of a dot kernel's index arrays: of A, of B' (which may hold more entries), of the mask.
+# Types of a dot kernel's index arrays: of A, of B' (which may have more entries), of the mask.
 DOT_INDICES = ("PTR", "COL", "BPTR", "MPTR", "MCOL")
-PIECE = 1 << 22  # entries whose packed columns are unpacked together: 16 to 32 MB, and few launches (not measured)
+PIECE = 1 << 22  # packed columns that are unpacked at a time: 16 to 32 MB, and few launches (not measured)
 
 
 def pieces(rows: Any) -> list[int]:
-    """Limits of entries that are looked at together, 0 and the end among them: all plain columns, packed ones in pieces
-    of PIECE."""
+    """Limits of the entries that are processed at a time, from 0 to the end: all plain columns at once, packed ones in
+    pieces of PIECE."""
     nvals = rows.nvals
     return [*range(0, nvals, PIECE), nvals] if nvals and rows.format.packed else [0, nvals]
 
 
 def column_types(rows: Any) -> Types:
-    """The types of row pointers and of column numbers, plain or as they are unpacked."""
+    """The types of row pointers and of (unpacked) column numbers."""
     return ("PTR", lookup_dtype(rows.ptr.dtype)), ("COL", lookup_dtype(index_type(rows.ncols)))
 
 
@@ -40,7 +40,7 @@ def _dot_types(*kinds: Any) -> Types:
 
 
 class RowsFormat(RowsChoice):
-    """What kernels by rows are compiled with."""
+    """Compile-time constants of kernels by rows."""
 
     indices = ("PTR", "COL")
     dot_indices = DOT_INDICES
@@ -58,12 +58,12 @@ class RowsFormat(RowsChoice):
         return self._columns()
 
     def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
-        # A block takes 256 entries: one a thread, LANES, though GROUP lanes then share its work.
+        # A block takes 256 entries, one per thread (LANES), although GROUP lanes then share the work of an entry.
         shape = [("LANES", 1), ("GROUP", lanes), ("COL_64", int(dict(types)["COL"] is INT64)), *DOT_TABLE]
         return [*shape, *self._columns(), ("M_PACKED", int(mask.packed))]
 
     def _columns(self, width: int = 0) -> Constants:
-        """What columns.cuh asks for. width: bits of packed columns where the kernel is for them alone."""
+        """Constants of columns.cuh. width: bits of packed columns if the kernel is specialized for them."""
         return [("PACKED", int(self.packed)), ("WIDTH", width)]
 
     def dot_mask(self, structure: Any) -> Form:
@@ -80,7 +80,7 @@ FORMATS = (RowsFormat(),)
 
 
 class RowsCall:
-    """What kernels take of a form by rows."""
+    """Kernel arguments of layouts by rows."""
 
     def types(self: Any, ranked: bool) -> Types:
         if "types" not in self.cache:

@@ -1,6 +1,7 @@
-// Whether pointers and columns that somebody gives are rows: wrong[0] = 1 where pointers do not go from 0 to `nvals` without
-// falling, wrong[1] where a column is none of `ncols`, wrong[2] where one does not ascend in its row; what is right is left
-// as it is. A thread an entry, and a row: of rows without an order few begin where a column falls.
+// Validate CSR arrays from outside.
+// wrong[0] = 1 if pointers do not rise from 0 to `nvals`, wrong[1] if a column is outside of `ncols`, wrong[2] if
+// columns do not ascend within a row. Valid input leaves `wrong` unchanged.
+// One thread per entry, and one per row: in rows without an order few row starts coincide with a descent.
 #include "formats/csr/ranges.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

@@ -1,5 +1,7 @@
-# The part of each row that lies in a region, the twin of clip.cu: columns ascend, so it is one run, found by search.
-# One pass does all (FILL 2): each range of rows begins to write where its rows begin, and the caller closes the gaps.
+# Extract a region: the part of each row inside it. CPU twin of clip.cu.
+# Columns ascend, so the part is one run, found by binary search.
+# One pass does everything (FILL 2): each range of rows writes from the start of its own rows on, and the caller closes
+# the gaps.
 # include: formats/csr/search.cpu.py
 
 

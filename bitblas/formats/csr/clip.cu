@@ -1,6 +1,10 @@
-// The part of each row that lies in a region: rows [row_low, row_high), columns [col_low, col_high), and diagonals
-// column - row in [diag_low, diag_high]. Columns ascend, so it is one run, found by search. FILL = 0 writes where the
-// run of each row begins, and its length to out[row + 1]; FILL = 1 copies the runs to where `out` says. LANES a row.
+// Extract a region by rows.
+// Keeps the part of each row in rows [row_low, row_high), columns [col_low, col_high) and diagonals column - row in
+// [diag_low, diag_high]. Columns ascend, so the part is one run, found by binary search.
+// FILL = 0 writes the start of each row's run, and its length to out[row + 1]. FILL = 1 copies the runs to the offsets
+// in `out`. LANES lanes share a row.
+// Arguments: rows (ptr, col, width); the region; begin, out: start and length of each row's run; left, places: kept
+// columns, and with ORDER their positions.
 #include "formats/csr/any_column.cuh"
 #include "formats/csr/search.cuh"
 typedef AnyColumn<PACKED, COL_T> Column;

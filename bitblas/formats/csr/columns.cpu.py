@@ -1,10 +1,10 @@
-# How a kernel by rows reads column numbers, the twin of columns.cuh and any_column.cuh.
+# Read column numbers of rows, plain or packed. CPU twin of columns.cuh and any_column.cuh.
 # include: kernels/packed.cpu.py
 
 
 @njit(**FUNCTION)
 def column_of(packed, col, width, e):
-    """The column of entry e, of plain ones or of packed ones of `width` bits."""
+    """The column of entry e, plain or packed with `width` bits."""
     if packed:
         return np.int64(packed_at(col, e, width))
     return np.int64(at(col, e))
@@ -12,7 +12,7 @@ def column_of(packed, col, width, e):
 
 @njit(**FUNCTION)
 def column(col, width, e):
-    """The same where PACKED says it for all operands: a constant, of which Numba compiles one side alone."""
+    """The same if PACKED applies to all operands: a constant, so Numba compiles only one branch."""
     if PACKED:
         return np.int64(packed_at(col, e, width))
     return np.int64(at(col, e))
@@ -20,5 +20,5 @@ def column(col, width, e):
 
 @njit(**FUNCTION)
 def prefetch_column(col, width, e):
-    """Asks for the column of entry e, which is read soon."""
+    """Prefetch the column of entry e."""
     prefetch(col, np.int64((np.uint64(e) * np.uint64(width)) >> np.uint64(5)) if PACKED else e)

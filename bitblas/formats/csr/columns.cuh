@@ -1,22 +1,23 @@
-// How a kernel by rows reads column numbers: plain ones, COL_T each, or PACKED ones of `width` bits (packed.cuh), as in
-// the listings of the MPLG paper (Azami and Burtscher): where a walk begins, its first bit is found by a multiplication
-// of 64 bits; from there on all bits are counted from a word nearby, in 32-bit numbers.
+// Read column numbers of rows, plain or packed.
+// Plain ones are of type COL_T, PACKED ones have `width` bits (packed.cuh), as in the listings of the MPLG paper
+// (Azami and Burtscher). A walk finds its first bit by one 64-bit multiplication; from there on, bit positions are
+// 32-bit offsets from a nearby word.
 #include "kernels/packed.cuh"
 
 #if PACKED
-typedef u32 column_t;  // what the array holds
+typedef u32 column_t;  // element type of the array
 #define SIDE_BY_SIDE 1
-#define BITS(width) (WIDTH ? (u32)WIDTH : (u32)(width))  // WIDTH: fixed when it was compiled; 0: any
+#define BITS(width) (WIDTH ? (u32)WIDTH : (u32)(width))  // WIDTH: fixed at compile time; 0: any
 
-// Entry e and those after it, of a lane that walks through a row. What a column costs in the inner loops for sm_90, in
-// instructions more than a plain column, loads counted: `read` 6 (25 for four of them, which share one `skip`); `once`
-// with n a multiple of 32, in staged pulls, 10, or 4 where WIDTH is fixed; `at` and `skip` together, in pushes, 11.
+// Entry e and the following ones, for a lane that walks a row. Cost of a column in inner loops for sm_90, in
+// instructions more than a plain column, loads included: `read` 6 (25 for four, which share one `skip`); `once` with n
+// a multiple of 32, in staged pulls, 10, or 4 if WIDTH is fixed; `at` and `skip` together, in pushes, 11.
 struct Columns {
   const u32* words;
-  u32 first, width;  // entry e begins at that bit of words[0]: below 32
+  u32 first, width;  // entry e begins at bit `first` of words[0]: below 32
   __device__ __forceinline__ Columns(const u32* string, i64 bits, u64 e)
       : words(string + (e * BITS(bits) >> 5)), first((u32)e * BITS(bits) & 31), width(BITS(bits)) {}
-  // The word where entry e + n begins; n * width is below 2^32.
+  // The word in which entry e + n begins; n * width is below 2^32.
   __device__ __forceinline__ const u32* word(u32 n) const {
     return n % 32 == 0 ? words + n / 32 * width : words + ((first + n * width) >> 5);
   }
@@ -28,8 +29,8 @@ struct Columns {
   __device__ __forceinline__ COL_T once(i64, u32 n) const {
     return cut(load_once(word(n)), load_once(word(n) + 1), n);
   }
-  // N columns side by side share their words: N + 1 loads at most, not 2 N. `count` of them are there, and one at least;
-  // the others become the first one.
+  // N adjacent columns share their words: at most N + 1 loads, not 2 N. Only `count` of them exist (at least one); the
+  // others repeat the first.
   template <int N> __device__ __forceinline__ void read(COL_T* column, u32 count) const {
     u32 w[N + 1];
     const u32 end = first + (count < N ? count : N) * width;

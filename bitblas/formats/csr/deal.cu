@@ -1,5 +1,8 @@
-// Entries of a chunk, each into its row, in any order: of rows from `first` on, of which there are `some`. at[row]: the
-// next free place, which only grows; COUNT: no more than that. Places from end[row] on are others', and are not taken.
+// Distribute the entries of a chunk to their rows, in any order within a row.
+// Rows are `first` .. `first` + `some` - 1.
+// at[row]: the next free slot; it only grows. COUNT: count only. Slots from end[row] on belong to other rows and are
+// not written.
+// Arguments: rows, cols: the chunk; at, end: next and last slot of each row; col: output.
 #include "kernels/base.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

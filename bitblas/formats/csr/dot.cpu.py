@@ -1,11 +1,11 @@
-# c = the dot products of rows of A and rows of B' at the entries of a mask, the twin of dot.cu. The row of A is marked
-# once for all entries of its row of the mask, and the row of B' looks for marks; where it is much longer, the entries
-# of A are searched for in it. Both ways the products come by ascending k.
+# Masked dot products: C<M> = A B', computed at the entries of the mask. CPU twin of dot.cu.
+# The row of A is marked once for all entries of its row of the mask, and the row of B' looks up the marks; if the row
+# of B' is much longer, the entries of A are searched for in it. Both ways take the products in ascending k.
 # include: formats/csr/search.cpu.py
 # include: kernels/rows.cpu.py
 # include: kernels/product.cpu.py
 MUCH = 16
-MARKS = np.uint64 if KIND != VALUES else PTR_T  # bits, or places in A plus one
+MARKS = np.uint64 if KIND != VALUES else PTR_T  # bits, or positions in A plus one
 
 
 @njit(**KERNEL)

@@ -1,7 +1,9 @@
-// c = the dot products of rows of A and rows of B (B' by rows) at the entries of a mask. A block takes 256 entries of
-// the mask, whatever rows they are in. Where several stand in one row, that row of A goes into a table in shared memory
-// and a warp per entry looks the row of B' up in it; the others walk the shorter row and search in the longer one, GROUP
-// lanes an entry, or the whole block where even the shorter row is long.
+// Masked dot products: C<M> = A B', computed at the entries of the mask, for A and B by rows.
+// A block takes 256 entries of the mask, across row boundaries. If several are in one row, that row of A goes into a
+// hash table in shared memory, and a warp per entry looks up the row of B'. The other entries walk the shorter row and
+// search in the longer one: GROUP lanes per entry, or the whole block if even the shorter row is long.
+// Arguments: the mask by rows (m_*); A and B by rows with their values; inner, the common dimension; product, the
+// value of all products (KIND COUNT); output: present and sums, per entry of the mask.
 #include "formats/csr/search.cuh"
 #include "formats/csr/table.cuh"
 #include "kernels/rows.cuh"
@@ -13,7 +15,7 @@ typedef AnyColumn<PACKED, COL_T> Far;
 typedef AnyColumn<M_PACKED, MCOL_T> MaskColumn;
 
 struct Rows {
-  i64 width;  // of the columns of both
+  i64 width;  // of the columns of both operands
   const PTR_T* a_ptr; const column_t* a_col; const A_T* a_val; A_T a_iso; i64 a_stride;
   const BPTR_T* b_ptr; const column_t* b_col; const B_T* b_val; B_T b_iso; i64 b_stride;
   __device__ __forceinline__ Z_T product(i64 x, i64 y, i64 i, i64 k, i64 j) const {
@@ -21,7 +23,8 @@ struct Rows {
   }
 };
 
-// One lane's share of an entry: from `lane` on every `lanes`-th place of the shorter row, searched for in the longer.
+// One lane's share of an entry: every `lanes`-th position of the shorter row, from `lane` on, is searched for in the
+// longer.
 __device__ __forceinline__ void search(const Rows& m, i64 i, i64 j, int lane, int lanes, Sum& t) {
   const i64 a = m.a_ptr[i], a_end = m.a_ptr[i + 1], b = m.b_ptr[j], b_end = m.b_ptr[j + 1];
   const bool by_a = a_end - a <= b_end - b;
@@ -30,7 +33,7 @@ __device__ __forceinline__ void search(const Rows& m, i64 i, i64 j, int lane, in
   i64 low = by_a ? b : a, p = (by_a ? a : b) + lane;
   for (Columns near(by_a ? m.a_col : m.b_col, m.width, p); p < stop; p += lanes, near.skip(lanes)) {
     const COL_T k = near.at(p, 0);
-    low = lower_bound(far, low, far_end, k);  // from `low` on: the near row ascends
+    low = lower_bound(far, low, far_end, k);  // from `low` on, because the near row ascends
     if (low == far_end) break;
     if (far[low] != k) continue;
     if (KIND == VALUES) {
@@ -49,9 +52,9 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MaskColumn::stored* m_col, i64
     const B_T* b_val, B_T b_iso, i64 b_stride, i64 inner, Z_T product, u8* present, Z_T* sums) {
   (void)inner;
   __shared__ COL_T keys[SLOTS];
-  __shared__ u16 places[KIND == VALUES ? SLOTS : 1];  // of the key in its row of A
+  __shared__ u16 places[KIND == VALUES ? SLOTS : 1];  // position of the key in its row of A
   __shared__ i64 row_at[BLOCK];
-  __shared__ u8 elsewhere[BLOCK];  // entries that do not search by GROUP lanes
+  __shared__ u8 elsewhere[BLOCK];  // entries that are not searched by GROUP lanes
   __shared__ u16 tables[BLOCK], longs[BLOCK];
   __shared__ int table_count, long_count;
   const Rows m = {width, a_ptr, a_col, a_val, a_iso, a_stride, b_ptr, b_col, b_val, b_iso, b_stride};
@@ -89,7 +92,7 @@ dot(i64 n, const MPTR_T* m_ptr, i64 m_rows, const MaskColumn::stored* m_col, i64
     const i64 i = row_at[tables[s]], a = a_ptr[i];
     const int size = (int)((i64)a_ptr[i + 1] - a);
     const int end = (int)min((i64)m_ptr[i + 1] - first, (i64)entries);
-    int shift = 23;  // 512 slots, or four for a key where there is room
+    int shift = 23;  // 512 slots, or four per key if they fit
     while (32 - shift < LOG_SLOTS && 4 * size > 1 << (32 - shift)) --shift;
     const u32 last = (1u << (32 - shift)) - 1;
     __syncthreads();

@@ -1,10 +1,10 @@
-# Counts become places.
+# Prefix sum in place: counts become offsets.
 
 
 @njit(**FUNCTION)
 def sum_up(counts, n):
-    """Counts of n rows become where each ends, and the number of all. Entries that are then put at their places from
-    the last one on make of it where each row begins."""
+    """Prefix sum of the counts of n rows: the end of each row, and the total. Writing entries from the last one on,
+    with decrements, turns the ends into starts."""
     end = np.int64(0)
     for k in range(n + 1):
         end += np.int64(at(counts, k))

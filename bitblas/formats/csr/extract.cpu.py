@@ -1,6 +1,7 @@
-# A[I, J] row by row, in one pass, or what of A lies outside: of a row that `rows` names (FLAGGED: that it marks; else
-# row I[r], or row r) the entries to whose columns `place` gives a number, which ascend; of other rows all. Each range
-# of rows begins to write where `c_begin` says, with room for all that is read; the caller closes the gaps.
+# Extract A[I, J], or the entries of A outside of it, row by row in one pass.
+# Of a row in `rows` (FLAGGED: a row that `rows` flags; otherwise row I[r], or row r) the kernel keeps the entries
+# whose columns have a number in `place`; these numbers ascend. Of other rows it keeps all entries. Each range of rows
+# writes from `c_begin` on, with space for everything that it reads; the caller closes the gaps.
 # include: formats/csr/columns.cpu.py
 
 
@@ -21,7 +22,7 @@ def extract(lo, hi, rows, row_stride, ptr, col, width, val, place, place_stride,
         else:
             for e in range(begin, end):
                 j = np.int64(at(place, column(col, width, e)))
-                put(c_col, out, j)  # written over, if it is not kept
+                put(c_col, out, j)  # overwritten if it is not kept
                 if VALUED:
                     put(c_val, out, at(val, e))
                 out += np.int64(j >= 0)

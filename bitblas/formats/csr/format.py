@@ -1,4 +1,4 @@
-"""CSR: row pointers and sorted column numbers. The plain form, and the one through which the others convert."""
+"""CSR: row pointers and sorted column numbers. The plain layout, through which all others convert."""
 
 from __future__ import annotations
 
@@ -28,20 +28,21 @@ from .choice import rows_bytes as rows_bytes
 from .entries import numbers_of as numbers_of
 from .entries import pointers_of as pointers_of
 
-# Entries whose mirror images are looked for before all are hashed, and of how many: hashing takes 1 ns for each.
+# Entries whose mirror images are searched for before all are hashed, and the size from which on this is done: hashing
+# takes 1 ns per entry.
 LOOKED_UP, LOOKED_UP_OF = 32, 1 << 17
 
 
 class Rows(RowsCall):
-    """What forms by rows are, however they hold columns: row i has entries ptr[i] .. ptr[i + 1], their columns ascend.
-    Another than Csr changes as that does, and is made of it."""
+    """Base class of layouts by rows, with any storage of columns: row i has the entries ptr[i] .. ptr[i + 1], with
+    ascending columns. Subclasses other than Csr change by way of a Csr."""
 
     rows_per_unit = 1  # a row is a unit
     compact = False
 
     @property
     def units(self: Any) -> int:
-        """What kernels count: rows."""
+        """Number of units that kernels iterate over: rows."""
         return int(self.nrows)
 
     @property
@@ -52,21 +53,23 @@ class Rows(RowsCall):
         return self, None
 
     def clip(self: Any, region: Region, order: bool) -> tuple[Any, Any]:
-        """The entries in a region; order[e]: the place of its entry e in this form. Peak memory: see `clipped`."""
+        """The entries in a region; order[e]: the position of the result's entry e in this layout. Peak memory: see
+        `clipped`."""
         rows, places = clipped(self, region, order)
         return self.from_csr(rows, None, False)[0], places
 
     def filter(self: Any, keep: Any) -> tuple[Any, Any]:
-        """The entries for which `keep` (bools in entry order) is true, and that. Peak memory: see `picked`."""
+        """The entries for which `keep` (bools in entry order) is true, and `keep`. Peak memory: see `picked`."""
         return self.from_csr(picked(self, keep), None, False)[0], keep
 
     def transpose(self: Any, order: bool) -> tuple[Any, Any]:
-        """The transpose; order[e]: the place of its entry e in this form. Peak memory: see `transposed`."""
+        """The transpose; order[e]: the position of the result's entry e in this layout. Peak memory: see
+        `transposed`."""
         rows, places = transposed(self, order)
         return self.from_csr(rows, None, False)[0], places
 
     def is_symmetric(self) -> bool:
-        """Whether the structure is its own transpose: see `mirrored`."""
+        """Whether the structure equals its transpose: see `mirrored`."""
         return mirrored(self)
 
     def equals(self, other: Any) -> bool:
@@ -79,11 +82,12 @@ class Rows(RowsCall):
         return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
 
     def adopt(self, twin: Any) -> None:
-        """There is nothing that another build could know besides."""
+        """Nothing: another build computes nothing in addition."""
 
 
 class Unlisted(Rows):
-    """Those that lie otherwise: whoever reads rows gets plain ones, which `plain` makes at first need."""
+    """Base class of layouts that do not store rows: kernels that read rows get plain ones, which `plain` builds on
+    first use."""
 
     width = 0  # bits of a packed column number: columns are plain
 
@@ -100,13 +104,13 @@ class Unlisted(Rows):
 
 @dataclass(eq=False)
 class Csr(Rows):
-    """Row i holds entries ptr[i] .. ptr[i + 1]; `col` ascends within a row. Entry order: row, column."""
+    """Row i has the entries ptr[i] .. ptr[i + 1]; `col` ascends within a row. Entry order: row, column."""
 
     device: Device
     nrows: int
     ncols: int
     ptr: Any  # nrows + 1
-    col: Any  # nvals (at least 1 element, so that every array has an address)
+    col: Any  # nvals (at least 1 element, so that the array has an address)
     nvals: int
     cache = Later()  # schedules of kernels: hubs, parallel bounds
 
@@ -152,7 +156,7 @@ class Csr(Rows):
 
 
 def from_arrays(device: Device, nrows: int, ncols: int, ptr: Any, col: Any) -> Csr:
-    """A Csr of arrays that are already right, in the index types that fit; `col` keeps at least one element."""
+    """A Csr from valid arrays, converted to the index types that fit; `col` keeps at least one element."""
     nvals = len(col)
     col = col.astype(index_type(ncols), copy=False)
     if nvals == 0:
@@ -160,27 +164,27 @@ def from_arrays(device: Device, nrows: int, ncols: int, ptr: Any, col: Any) -> C
     return Csr(device, nrows, ncols, ptr.astype(pointer_type(nvals), copy=False), col, nvals)
 
 
-# ---- what packed rows (formats/mplg) share: the same kernels read both ----------------------------------------------
+# ---- shared with packed rows (formats/mplg): the same kernels read both ---------------------------------------------
 
 
 def close_gaps(starts: Any, bounds: Any, ptr: Any, arrays: tuple[Any, ...]) -> None:
-    """Moves what ranges of rows (by their `bounds`) have written from their `starts` on to where it belongs. ptr: where
-    each row ends, so far with the gaps."""
+    """Move what ranges of rows (given by `bounds`) wrote from `starts` on to contiguous positions. ptr: the end of each
+    row, including the gaps before the call."""
     if not isinstance(bounds, ranges.Chunks):
-        joined = threads.limited(np.arange(len(bounds)))  # ranges are, where few threads may share them
+        joined = threads.limited(np.arange(len(bounds)))  # ranges may be joined if there are few threads
         starts, bounds = starts[joined], bounds[joined]
     done = 0
     for low, high, start in zip(bounds[:-1].tolist(), bounds[1:].tolist(), starts.tolist(), strict=False):
         size = int(ptr[high]) - start if high > low else 0
         if start != done:
-            for array in arrays:  # not by slices: of those that overlap NumPy makes a copy first
+            for array in arrays:  # not by slices, because NumPy copies overlapping ones first
                 at, wide = array.ctypes.data, array.itemsize
                 ctypes.memmove(at + wide * done, at + wide * start, wide * size)
             ptr[low + 1 : high + 1] -= start - done
         done += size
 
 
-FIND, FILL, ALL = range(3)  # clip.cu: what a pass does; the CPU does all in one
+FIND, FILL, ALL = range(3)  # passes of clip.cu; the CPU does everything in one
 
 
 @functools.cache
@@ -190,8 +194,8 @@ def _clip(device: Device, types: Any, packed: bool, what: int, order: bool, lane
 
 
 def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
-    """The entries of a CSR or an MPLG in a region; order[e]: the place of entry e there. Peak memory: the result, the
-    order where asked for, and a place per row; on the CPU as if all entries were in it."""
+    """The entries of a CSR or an MPLG in a region; order[e]: the position of entry e there. Peak memory: the result,
+    the order if requested, and an offset per row; on the CPU as if all entries were in the region."""
     xp, device, nrows = rows.device.xp, rows.device, rows.nrows
     kind, place_kind, nvals = index_type(rows.ncols), pointer_type(rows.nvals), rows.nvals
     types = (*rows.types(False), ("PLACE", lookup_dtype(place_kind)))
@@ -225,15 +229,15 @@ def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
 
 
 def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
-    """The CSR of the transpose of a CSR or an MPLG; order[e]: the place there of its entry e.
+    """The CSR of the transpose of a CSR or an MPLG; order[e]: the position there of the result's entry e.
 
-    On a GPU the entries are sorted by column and row. Peak memory there: the result, 16 bytes per entry, and 16 per
-    column. On the CPU they are counted: the result.
+    A GPU sorts the entries by column and row. Peak memory: the result, 16 bytes per entry, and 16 per column. The CPU
+    uses a counting sort. Peak memory: the result.
     """
     nvals, xp, device, ncols = rows.nvals, rows.device.xp, rows.device, rows.ncols
     shift = max(1, (nvals if order else rows.nrows).bit_length())
     if device.sorts_keys and shift + ncols.bit_length() > 64:
-        raise OutOfMemory(f"transpose: {nvals} entries in {ncols} columns exceed what any GPU can sort")
+        raise OutOfMemory(f"transpose: {nvals} entries in {ncols} columns exceed the 64-bit sort keys of a GPU")
     device.foresee(f"transpose of {nvals} entries", rows_bytes(ncols, rows.nrows, nvals) + 16 * nvals)
     if not device.sorts_keys:
         place_kind, kind = pointer_type(nvals), index_type(rows.nrows)
@@ -268,7 +272,7 @@ def mirrored(rows: Any) -> bool:
 
 
 def _lacks_one(rows: Any) -> bool:
-    """Whether an entry of a few has no mirror image: directed graphs are known by that, on the CPU."""
+    """Whether one of a few sampled entries has no mirror image. On the CPU this detects directed graphs cheaply."""
     places = np.arange(LOOKED_UP) * rows.nvals // LOOKED_UP
     found = np.searchsorted(rows.ptr, places, side="right") - 1
     for i, j in zip(found.tolist(), rows.columns_at(places).tolist()):
@@ -281,7 +285,7 @@ def _lacks_one(rows: Any) -> bool:
 
 def picked(rows: Any, keep: Any) -> Csr:
     """The entries of a CSR or an MPLG for which `keep` (bools in entry order) is true. Peak memory: the result, 4 bytes
-    per entry (8 from almost 2**31 on), and what a piece takes."""
+    per entry (8 from almost 2**31 on), and that of one piece."""
     xp, device, nvals = rows.device.xp, rows.device, rows.nvals
     before = xp.zeros(nvals + 1, pointer_type(nvals))  # entries kept before each entry
     xp.cumsum(keep, out=before[1:])

@@ -1,4 +1,7 @@
-"""Rows graded by their length, for a GPU's pull of rows of very different lengths (pull_graded.cu). Once per form."""
+"""Degree-binned schedule of rows for a GPU's pull when row lengths differ much (pull_graded.cu).
+
+Computed once per layout.
+"""
 
 from __future__ import annotations
 
@@ -9,48 +12,48 @@ import numpy as np
 from ..choice import Constants
 from ..hubs import Hubs, hubs_of
 
-LOG_LONGEST = 11  # of a piece, 2048 entries: longer rows are cut
-LOG_LEAST = 2  # of the shortest grade: up to 4 entries
-LOG_RUN = 10  # entries of a run, which a warp takes at a time, unless one row has more
+LOG_LONGEST = 11  # log2 of the longest piece, 2048 entries: longer rows are cut
+LOG_LEAST = 2  # log2 of the shortest bin: up to 4 entries
+LOG_RUN = 10  # log2 of the entries of a run, which a warp takes at a time unless one row has more
 GRADES = LOG_LONGEST - LOG_LEAST + 1
 UNLISTED = 255
 
 
 class Grades(NamedTuple):
-    """Pieces by grade, the longest first: grade g has rows of up to 2^(LOG_LONGEST - g) entries, pieces piece[g] ..
-    piece[g + 1] and, of these, runs run[g] .. run[g + 1]. Segments of long rows come before all rows of grade 0."""
+    """Pieces by bin (grade), the longest first: grade g has rows of up to 2^(LOG_LONGEST - g) entries, pieces piece[g]
+    .. piece[g + 1], grouped into runs run[g] .. run[g + 1]. Segments of long rows come before the rows of grade 0."""
 
     runs: int
     run: Any  # uint32
     piece: Any
     segments: int
-    begin: Any  # as ptr
+    begin: Any  # type of ptr
     length: Any  # uint16
     row: Any  # uint32: the row of a piece, or the number of a segment
-    reached: Any  # uint64, the bits of all rows that have entries
+    reached: Any  # uint64, bits of the rows that have entries
     hubs: Hubs | None  # the long rows
-    ones: Any  # uint64, the bits of all segments
+    ones: Any  # uint64, one bit per segment, all set
 
     def arguments(self) -> tuple[Any, ...]:
         return self.run, self.piece, self.segments, self.begin, self.length, self.row
 
 
 def graded_constants(shared: int) -> Constants:
-    """What the pull is compiled with. shared: bytes of shared memory for values of the vector; a block that holds so
-    much has a multiprocessor for itself."""
+    """Compile-time constants. shared: bytes of shared memory for vector values; a block that uses them occupies a
+    multiprocessor alone."""
     logs = [("LOG_LONGEST", LOG_LONGEST), ("LOG_LANE", LOG_LEAST), ("LOG_RUN", LOG_RUN), ("LANES", 32)]
     blocks = [("THREADS", 1024), ("RESIDENT", 1)] if shared else [("THREADS", 256), ("RESIDENT", 4)]
     return [*logs, *blocks, ("SHARED_BYTES", shared)]
 
 
 def rows_of_run(grade: int) -> int:
-    """How many rows, or segments, a warp takes at a time."""
+    """Number of rows, or segments, that a warp takes at a time."""
     return 1 << min(5, max(0, LOG_RUN - LOG_LONGEST + grade))
 
 
 def grades_of(form: Any) -> Grades:
-    """The grades of a form by rows of less than 2^32 rows. Held: 10 bytes a row that has entries, 14 with pointers of
-    64 bits. Peak memory: 20 bytes a row more."""
+    """The schedule of a layout by rows with less than 2^32 rows. Kept: 10 bytes per nonempty row, 14 with 64-bit
+    pointers. Peak memory: 20 bytes per row more."""
     if "grades" not in form.cache:
         form.cache["grades"] = _grades(form)
     found: Grades = form.cache["grades"]
@@ -61,7 +64,7 @@ def _grades(form: Any) -> Grades:
     xp, ptr, longest = form.device.xp, form.ptr, 1 << LOG_LONGEST
     length, hubs = ptr[1:] - ptr[:-1], hubs_of(form, longest)
     tops = xp.asarray([1 << log for log in range(LOG_LEAST, LOG_LONGEST)], dtype=length.dtype)
-    grade = GRADES - 1 - xp.searchsorted(tops, length)  # of up to 4, up to 8, .. entries
+    grade = GRADES - 1 - xp.searchsorted(tops, length)  # up to 4, up to 8, .. entries
     grade = xp.where((length > 0) & (length <= longest), grade, UNLISTED).astype(np.uint8)
     counts = form.device.to_host(xp.bincount(grade, minlength=UNLISTED + 1))[:GRADES].astype(np.int64)
     row = xp.argsort(grade, kind="stable")[: int(counts.sum())]

@@ -1,4 +1,4 @@
-"""Rows that come band after band, and what becomes of them: plain columns, where they stand."""
+"""Incremental CSR builder: append bands of rows; columns are stored at their final position."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from .format import Csr, from_arrays
 
 
 class Pointers:
-    """What forms by rows have in common: row pointers, which are there from the beginning."""
+    """Shared by builders of layouts by rows: the array of row pointers, allocated at the start."""
 
-    together = 32  # rows that no band parts
-    guesses = False  # whether it is known only at the end how much room it takes
+    together = 32  # rows that must be in the same band
+    guesses = False  # whether its final size is only known at the end
 
     def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:
-        """entries: that are to come, those that fall together counted as often as they come."""
+        """entries: number of entries to come, duplicates included."""
         self.device, self.nrows, self.ncols, self.entries = device, nrows, ncols, entries
-        self.rows = self.nvals = 0  # those that came
+        self.rows = self.nvals = 0  # appended so far
         self.ptr = device.xp.zeros(nrows + 1, pointer_type(entries))
 
     def expect(self, ptr: Any, col: Any, given: Any, rows: Any) -> None:
-        """It is known how much room it takes."""
+        """Nothing: the size is known in advance."""
 
     def _point(self, ptr: Any, entries: int) -> None:
         rows = len(ptr) - 1
@@ -34,9 +34,9 @@ class Pointers:
 
 
 class GrowingRows(Pointers):
-    """Plain columns."""
+    """Builder of a CSR."""
 
-    bands = False  # whether it takes less than plain columns do, so that bands pay
+    bands = False  # whether it is smaller than plain columns, so that bands pay off
 
     def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:
         super().__init__(device, nrows, ncols, entries)
@@ -44,27 +44,27 @@ class GrowingRows(Pointers):
 
     @staticmethod
     def least_bytes(nrows: int, ncols: int, entries: int) -> int:
-        """Bytes that it takes, of which it is known at the beginning that they are not less."""
+        """A lower bound of its size in bytes, known in advance."""
         return rows_bytes(nrows, ncols, entries)
 
     def room(self, entries: int) -> Any:
-        """Where the columns of the next rows may stand until they are sorted."""
+        """Memory for the columns of the next rows until they are sorted."""
         return self.col[self.nvals : self.nvals + entries]
 
     def append(self, ptr: Any, col: Any, given: int) -> None:
-        """The next rows, INT64 pointers from 0 and ascending columns, in memory that `room` gave; of so many entries
-        as were given."""
+        """Append rows: INT64 pointers from 0, ascending columns in the memory that `room` returned; given: number of
+        entries before duplicates were combined."""
         self._point(ptr, len(col))
 
     def finish(self) -> Csr:
-        """The form of all rows that came."""
+        """The layout of all appended rows."""
         col = self.col if self.nvals == self.entries else self.col[: self.nvals].copy()
         del self.col
         return from_arrays(self.device, self.nrows, self.ncols, self._pointers(), col)
 
 
 def trimmed(device: Device, array: Any, size: int) -> Any:
-    """The beginning of an array: alone, where what is left would be more than a sixteenth and there is room for it."""
+    """The beginning of an array, copied if this frees more than a sixteenth and there is memory for the copy."""
     wasted = (len(array) - size) * array.itemsize
     small = 16 * wasted <= array.nbytes and wasted > 0
     if wasted == 0 or small or device.missing(size * array.itemsize):

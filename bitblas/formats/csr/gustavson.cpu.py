@@ -1,18 +1,19 @@
-# C = A (+).(x) B row by row (Gustavson: ACM TOMS 4(3), 1978): row i of C is the sum of the rows of B that row i of A
-# names. A dense row of sums takes the products; `found` has a bit for each column that has one, and `filled` a bit for
-# each word of it that is not zero, so that the columns come out in order without sorting. FILL = 0 counts the entries
-# of each row of C, FILL = 1 writes them one after the other, each range of rows from where `c_begin` says.
-# mask_kind: 0 none, 1 only there, 2 everywhere but there. ALIKE, without a mask: rows of B with the same columns are
-# looked for before; after one of them a row of C has a sum in each of these, and nothing is asked.
-# Nothing is added up where a row of A has one entry, or where those of B have one at most, in columns that ascend
-# (`ascends`): the products are the entries of C, in order.
+# SpGEMM on the CPU: C = A (+).(x) B row by row (Gustavson: ACM TOMS 4(3), 1978).
+# Row i of C is the sum of the rows of B that row i of A selects.
+# A dense accumulator row takes the products. `found` has a bit for each column with a sum, and `filled` a bit for each
+# nonzero word of `found`, so columns come out in order without sorting. FILL = 0 counts the entries of each row of C;
+# FILL = 1 writes them, each range of rows from `c_begin` on.
+# mask_kind: 0 none, 1 structural mask, 2 its complement. ALIKE (no mask): rows of B with equal columns are detected
+# before; after the first of them, a row of C has a sum in each of these columns and needs no tests.
+# Nothing is accumulated if a row of A has one entry, or if its rows of B have at most one each, in ascending columns
+# (`ascends`): then the products are the entries of C, in order.
 # include: formats/csr/columns.cpu.py
 # include: kernels/product.cpu.py
 
 
 @njit(**FUNCTION)
 def alike(ptr, col, width, one, other):
-    """Whether two rows of B have the same columns."""
+    """Whether two rows of B have equal columns."""
     place = np.int64(at(ptr, one))
     apart = np.int64(at(ptr, other)) - place
     stop = np.int64(at(ptr, one + 1))
@@ -32,7 +33,7 @@ def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, b_ptr, b_co
     masked = zeros(words if mask_kind else 1, np.uint64)
     sums = empty(ncols if FILL and KIND == VALUES else 1, Z_T)
     count = empty(ncols if FILL and KIND == COUNT else 1, np.int64)
-    kinds = empty(b_ptr.size if ALIKE else 1, np.int64)  # of each row of B one with its columns
+    kinds = empty(b_ptr.size if ALIKE else 1, np.int64)  # for each row of B an earlier one with equal columns
     longest = np.int64(0)
     for k in range(b_ptr.size - 1 if ALIKE else 0):
         kind = longest if alike(b_ptr, b_col, b_width, longest, k) else np.int64(k)
@@ -80,7 +81,8 @@ def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, b_ptr, b_co
             if ALIKE and at(kinds, k) == known:
                 if FILL and KIND != WORDS:
                     j = column_of(B_PACKED, b_col, b_width, b)
-                    if column_of(B_PACKED, b_col, b_width, b_end - 1) - j == b_end - b - 1:  # side by side: SIMD's
+                    # Consecutive columns: vectorized.
+                    if column_of(B_PACKED, b_col, b_width, b_end - 1) - j == b_end - b - 1:
                         for q in range(b, b_end):
                             if KIND == VALUES:
                                 z = mul(at(a_val, p) if a_stride else a_iso, at(b_val, q) if b_stride else b_iso, i, k,
@@ -139,7 +141,7 @@ def gustavson(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, b_ptr, b_co
                     if KIND == COUNT:
                         put(c_val, place, repeated(product, at(count, j)))
                     place += 1
-        put(c_ptr, i + 1, place)  # as it stands there already, unless the entries were not counted before
+        put(c_ptr, i + 1, place)  # already there, unless the entries were not counted before
         if mask_kind:
             for p in range(np.int64(at(m_ptr, i)), np.int64(at(m_ptr, i + 1))):
                 put(masked, column_of(M_PACKED, m_col, m_width, p) >> 6, np.uint64(0))

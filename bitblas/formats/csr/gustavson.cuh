@@ -1,4 +1,4 @@
-// Row by row products C = A (+).(x) B (Gustavson: ACM TOMS 4(3), 1978): what the kernels for short and long rows share.
+// SpGEMM by rows (Gustavson: ACM TOMS 4(3), 1978): shared parts of the kernels for short and long rows.
 #include "formats/csr/any_column.cuh"
 #include "formats/csr/search.cuh"
 #include "formats/csr/table.cuh"
@@ -10,15 +10,15 @@ typedef AnyColumn<M_PACKED, COL_T> MColumn;
 struct Factors {
   const PTR_T* a_ptr; AColumn a_col; const A_T* a_val; A_T a_iso; i64 a_stride;
   const BPTR_T* b_ptr; BColumn b_col; const B_T* b_val; B_T b_iso; i64 b_stride;
-  const MPTR_T* m_ptr; MColumn m_col; i64 mask_kind;  // 0: none; 1: only there; 2: everywhere but there
+  const MPTR_T* m_ptr; MColumn m_col; i64 mask_kind;  // 0: none; 1: structural mask; 2: its complement
   Z_T value;
 
-  // The product of entries p of A and q of B, at (i, k) and (k, j); KIND COUNT: the value that all products have.
+  // The product of entry p of A at (i, k) and entry q of B at (k, j). KIND COUNT: the value of all products.
   __device__ __forceinline__ Z_T product(i64 p, i64 q, i64 i, i64 k, i64 j) const {
     return KIND == VALUES ? mul(a_stride ? a_val[p] : a_iso, b_stride ? b_val[q] : b_iso, i, k, j) : value;
   }
 
-  // Whether the mask lets C(i, j) be.
+  // Whether the mask allows C(i, j).
   __device__ __forceinline__ bool allows(i64 i, COL_T j) const {
     if (mask_kind == 0) return true;
     const i64 end = m_ptr[i + 1], at = lower_bound(m_col, m_ptr[i], end, j);
@@ -26,7 +26,7 @@ struct Factors {
   }
 
 #if SINGLE
-  // What entry p of row i of A meets in a B that has at most one entry a row: entry q, at (k, j), unless it is not there.
+  // The partner of entry p of row i of A in a B with at most one entry per row: entry q at (k, j), if it exists.
   struct Partner { i64 k, q; COL_T j; bool there; };
   __device__ __forceinline__ Partner partner(i64 p, i64 a_end, i64 i) const {
     const i64 k = p < a_end ? (i64)a_col[p] : 0, q = p < a_end ? (i64)b_ptr[k] : 0;
@@ -38,7 +38,7 @@ struct Factors {
 };
 
 #if SINGLE
-// Those lanes of the group whose partners are in the same column as this one's; none if it has no partner.
+// The lanes of the group whose partners are in the same column as this lane's; none if it has no partner.
 __device__ __forceinline__ u32 peers_of(const Factors::Partner& x, u32 group) {
 #if COL_64
   const u32 equal = __match_any_sync(ALL_LANES, (u64)x.j);
@@ -48,7 +48,7 @@ __device__ __forceinline__ u32 peers_of(const Factors::Partner& x, u32 group) {
   return __ballot_sync(ALL_LANES, x.there) & (x.there ? equal & group : 0);
 }
 
-// sum + what the lanes in `others` have, in their order. All lanes of the warp call it.
+// sum + the values of the lanes in `others`, in their order. All lanes of the warp call it.
 __device__ __forceinline__ Z_T plus_those(Z_T sum, Z_T mine, u32 others) {
   for (; __any_sync(ALL_LANES, others != 0); others &= others - 1) {
     const Z_T theirs = shuffle_from<32>(mine, others ? __ffs(others) - 1 : 0);

@@ -1,13 +1,13 @@
-# Row pointers and plain columns of entries that come by row and column, none twice: wrong[0] = 1 where these do not, or
-# one lies outside of the matrix, and the rest means nothing then. Units are entries; no two ranges have some of the
-# same row. `ends` comes as zeros and gets where each row ends, of rows with entries alone.
-BLOCK = 1024  # entries that are looked at, and then, while they are near, counted
+# Build row pointers and columns from entries that are already sorted by row and column without duplicates.
+# wrong[0] = 1 if they are not, or if one is outside of the matrix; the other output is then undefined. Units are
+# entries; no two ranges share a row. `ends` is zero before and gets the end of each row that has entries.
+BLOCK = 1024  # entries that are tested, and then counted while they are in cache
 
 
 @njit(**KERNEL)
 def in_order(lo, hi, nrows, ncols, rows, cols, ends, col, wrong):
     k = np.int64(lo)
-    if k == 0 and k < hi:  # comes after nothing
+    if k == 0 and k < hi:  # the first entry has no predecessor
         i = np.int64(at(rows, 0))
         j = np.int64(at(cols, 0))
         if i < 0 or i >= nrows or j < 0 or j >= ncols:
@@ -19,7 +19,7 @@ def in_order(lo, hi, nrows, ncols, rows, cols, ends, col, wrong):
     while k < hi:
         stop = min(hi, k + BLOCK)
         fault = False
-        beyond = np.int64(0)  # below zero where a column is none
+        beyond = np.int64(0)  # negative if a column is out of range
         for e in range(k, stop):
             i = np.int64(at(rows, e))
             j = np.int64(at(cols, e))
@@ -27,7 +27,7 @@ def in_order(lo, hi, nrows, ncols, rows, cols, ends, col, wrong):
             fault |= (i < before) | ((i == before) & (j <= np.int64(at(cols, e - 1))))
             beyond |= j | (ncols - 1 - j)
             put(col, e, j)
-        # Rows ascend: the least and the largest say it of all.
+        # Rows ascend, so testing the least and the largest suffices.
         if fault or beyond < 0 or np.int64(at(rows, k)) < 0 or np.int64(at(rows, stop - 1)) >= nrows:
             put(wrong, 0, 1)
             return

@@ -1,7 +1,9 @@
-// The union (or, INTERSECT, the intersection) of the rows of A and B: the entries of A (SIDE 0) or those of B alone
-// (SIDE 1) go where they belong in C, joined with what stands there in the other. `place` and `hit` are what match.cu
-// says of A's entries, and before[e] the number of hits among those below e. An entry of one operand alone is cast, or,
-// FILLED, joined with the default of the other.
+// Element-wise operation on matrices on a GPU: eWiseAdd, eWiseUnion, and with INTERSECT eWiseMult. Uses match.cu.
+// The entries of A (SIDE 0), or those only in B (SIDE 1), are written to their positions in C, combined with the other
+// operand's entry if it has one. `place` and `hit` are match.cu's results for the entries of A; before[e] is the
+// number of hits among the entries before e. An entry of one operand alone is cast, or (FILLED) combined with the
+// other's default.
+// Arguments: A and B by rows with values and defaults; place, hit and before; output c_col and c_val.
 #include "formats/csr/operands.cuh"
 #include "kernels/rows.cuh"
 

@@ -1,5 +1,6 @@
-// The keys that sort entries into the order of the transpose: column, then row; with ORDER the number of the entry stands
-// for its row, which gives the same order. One thread an entry.
+// Sort keys for a transpose: column, then row.
+// With ORDER the number of the entry replaces the row, which gives the same order. One thread per entry.
+// shift: bits of the row, or of the entry number; key: output.
 #include "formats/csr/any_column.cuh"
 #include "formats/csr/ranges.cuh"
 typedef AnyColumn<PACKED, COL_T> Column;

@@ -1,5 +1,6 @@
-// Of each row the column that has most entries itself, among its first MOST: where a pull most likely finds an entry of a
-// vector that was found along rows. Of a square matrix; rows without entries get none.
+// Hub columns for pulls: of each row the column, among its first MOST, that has most entries itself.
+// A pull most likely hits there if the vector was found along rows. Square matrices only; empty rows get none.
+// best: output.
 #include "formats/csr/any_column.cuh"
 #define MOST 1024
 typedef AnyColumn<PACKED, COL_T> Column;

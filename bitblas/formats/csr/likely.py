@@ -1,4 +1,7 @@
-"""Where a pull most likely finds an entry of a vector that was found along rows: in a column that many rows have."""
+"""Hub columns: the column of each row that a pull tries first.
+
+Many rows have such a column, so a search has likely reached it.
+"""
 
 from __future__ import annotations
 
@@ -11,25 +14,25 @@ from ..contract import Types
 from ..hubs import longest_unit
 from ..lanes import power_of_two
 
-# Times the mean that the longest row has, from which on one column tells more than the first one of a row does.
+# Ratio of the longest row to the mean from which on hub columns are better guesses than the first column of a row.
 UNEVEN = 4
 
 
 def likely_variant(types: Types, packed: bool, lanes: int) -> Variant:
-    """The kernel that finds them."""
+    """The kernel that finds hub columns."""
     return Variant("formats/csr/likely", types, (("PACKED", int(packed)), ("LANES", lanes)))
 
 
 def bits_of(xp: Any, flags: Any) -> Any:
-    """Flags as bits, in whole words."""
+    """Pack flags into whole words of bits."""
     padded = xp.zeros(-(-len(flags) // 64) * 64, bool)
     padded[: len(flags)] = flags
     return xp.packbits(padded, bitorder="little").view(np.uint64)
 
 
 def likely_of(form: Any, types: Types) -> Any:
-    """Of each row of a square matrix the column that has most entries itself, and the bits of the rows that have any;
-    None where all have about as many."""
+    """Hub columns of a square matrix: for each row the column that has most entries itself; and the bits of the
+    nonempty rows. None if all rows have similar lengths."""
     if "likely" not in form.cache:
         found = None
         if form.nrows == form.ncols and longest_unit(form) * form.nrows > UNEVEN * form.nvals:

@@ -1,4 +1,5 @@
-// Small rounds of a body of passes and one step, along rows. The text of the passes is generated (see loop/fused/listed.py).
+// Small rounds of a loop body with element-wise kernels and one advance, along rows.
+// loop/fused/listed.py generates the text of the element-wise kernels.
 #include "formats/csr/rows.cuh"
 #include "kernels/along_rows.cuh"
 #include "kernels/listed.cuh"

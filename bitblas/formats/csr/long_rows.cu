@@ -1,15 +1,19 @@
-// Rows of C = A (+).(x) B with many entries: a block takes one row after the other and marks its columns in a bitset,
-// so that they come out in order without sorting. FILL = 0 counts them: c_ptr[i + 1]. FILL = 1 writes them from c_ptr[i]
-// on and adds each product where the rank of its column says. BLOCK / 32 rows of B at a time, one a warp, in turns;
-// long ones one by one: whoever adds to a cell does so in an order that the entries alone decide.
-// SINGLE: where no row of B has more than one entry, each thread takes an entry of A; those of a warp with products in the
-// same column add them up first.
-// `found` and `ranks` (words of the bitset, for each block) lie in shared memory where SHARED_WORDS hold a row.
+// SpGEMM for long rows of C = A (+).(x) B.
+// A block takes one row after the other and marks its columns in a bitset, so they come out in order without sorting.
+// FILL = 0 counts them: c_ptr[i + 1]. FILL = 1 writes them from c_ptr[i] on and adds each product at the rank of its
+// column. BLOCK / 32 rows of B are processed at a time, one per warp, in turns; long ones one by one. The order of
+// additions to a cell depends on the entries alone.
+// SINGLE: no row of B has more than one entry, so each thread takes an entry of A; threads of a warp whose products
+// are in the same column first add them up.
+// `found` and `ranks` (words of the bitset, per block) are in shared memory if SHARED_WORDS hold a row.
+// Arguments: rows, row_count and next, the list of rows and the shared counter; A and B by rows (a_*, b_*); the mask
+// by rows (m_*) and mask_kind (0 none, 1 structural, 2 complement); product, the value of all products (KIND COUNT);
+// output C by rows (c_*).
 #include "formats/csr/gustavson.cuh"
 #include "kernels/blocks.cuh"
 #define WARPS (BLOCK / 32)
 #define SUMS (FILL && KIND != WORDS)
-#define SHORT 64  // entries of a row of B that one warp takes
+#define SHORT 64  // entries of a row of B up to which one warp takes it
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32* all_ranks, i64 words,
@@ -25,7 +29,7 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
 #endif
   for (i64 w = threadIdx.x; w < words; w += BLOCK) found[w] = 0;
 #else
-  u64* found = all_found + blockIdx.x * words;  // zero, and zero again when the block is done
+  u64* found = all_found + blockIdx.x * words;  // zero before, and zero again when the block is done
 #if SUMS
   u32* ranks = all_ranks + blockIdx.x * words;
 #endif
@@ -52,7 +56,7 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
     const i64 a = a_ptr[i], a_end = a_ptr[i + 1];
     const auto mark = [&](COL_T j) {
       const u64 bit = 1ull << (j & 63);
-      // Another thread may be setting it: then it is set twice.
+      // Another thread may set it at the same time, which is harmless.
       if (!(((const volatile u64*)found)[j >> 6] & bit) && f.allows(i, j)) atomicOr(&found[j >> 6], bit);
     };
 #if SINGLE
@@ -95,12 +99,12 @@ long_rows(i64 n, const i64* rows, i64 row_count, u64* next, u64* all_found, u32*
     block_sum_below(count, parts, total);
     if (threadIdx.x == 0) c_ptr[i + 1] = total;
 #elif SUMS
-    // The cell of column j, null where the mask forbids it.
+    // The cell of column j, null if the mask excludes it.
     const auto cell_of = [&](COL_T j) -> Z_T* {
       const u64 word = found[j >> 6], bit = 1ull << (j & 63);
       return word & bit ? c_val + out + ranks[j >> 6] + __popcll(word & (bit - 1)) : nullptr;
     };
-    // `any` takes the first product, which comes last.
+    // `any` keeps the first product, so it is written last.
     const auto put = [](Z_T* cell, Z_T z) {
       if (cell) *cell = HAS_TERMINAL == 2 ? z : add(*cell, z);
     };

@@ -1,11 +1,11 @@
-# One look at a matrix by rows, the twin of look.cu and ball.cuh.
+# Sample a matrix by rows. CPU twin of look.cu and ball.cuh.
 # include: formats/csr/search.cpu.py
 # include: kernels/scramble.cpu.py
 
 
 @njit(**FUNCTION)
 def put_vertex(vertices, vertex):
-    """Whether it is new to the table, which holds numbers from 1 on."""
+    """Insert into the hash table, which holds numbers from 1 on; returns whether it is new."""
     slot = np.int64(scramble(vertex) & np.uint64(SLOTS - 1))
     while at(vertices, slot) != 0 and at(vertices, slot) != vertex + 1:
         slot = (slot + 1) & (SLOTS - 1)
@@ -55,7 +55,7 @@ def look(lo, hi, rows, nvals, ptr, col, width, balls, samples, ranges, sizes, en
         low = here & ~np.int64(63)
         top = row & ~np.int64(63)
         if np.int64(at(ptr, min(top + 64, rows))) - np.int64(at(ptr, top)) <= DENSE:
-            for kind in range(5):  # the entries of a tile's rows lie one after the other: a plain count is quicker
+            for kind in range(5):  # a tile's rows are contiguous: counting is faster than searching
                 top = row >> kind + 2 << kind + 2
                 stop = np.int64(at(ptr, min(top + (4 << kind), rows)))
                 total = np.int64(0)
@@ -63,7 +63,7 @@ def look(lo, hi, rows, nvals, ptr, col, width, balls, samples, ranges, sizes, en
                     total += np.int64((column(col, width, e) ^ here) < 4 << kind)
                 put(seen, 6 * k + kind, total)
         else:
-            counts = np.int64(0)  # of entries that share a tile of 4, of 8 but not of 4, ..: 12 bits each
+            counts = np.int64(0)  # 12 bits each: entries that share a tile of 4, of 8 but not of 4, ..
             for r in range(top, min(top + 64, rows)):
                 stop = np.int64(at(ptr, r + 1))
                 for e in range(lower_bound(PACKED, col, width, np.int64(at(ptr, r)), stop, low), stop):
@@ -88,7 +88,7 @@ def look(lo, hi, rows, nvals, ptr, col, width, balls, samples, ranges, sizes, en
         gap = np.int64(0)
         while apart >> gap != 0:
             gap += 1
-        lowest = place  # of the consecutive columns around it, as far as four need them
+        lowest = place  # start of the run of consecutive columns around it, as far as four need
         while (
             lowest > np.int64(at(ptr, row))
             and place - lowest < 3

@@ -1,19 +1,22 @@
-// One look at a matrix by rows (formats/sample.py): each block does one of three things, by its number. The first `balls`
-// grow a ball around a vertex that an evenly spaced edge leaves; the next ones look at `samples` entries, a warp each;
-// the last ones at row pointers, in `ranges` ranges of rows.
+// Sample a matrix by rows to estimate its structure (formats/sample.py): tile fill, gaps, row lengths, and search
+// depth.
+// A block does one of three things, by its number. The first `balls` grow a ball around a vertex that an evenly spaced
+// edge leaves. The next ones inspect `samples` entries, a warp each. The last ones read row pointers, in `ranges`
+// ranges of rows.
+// Output: sizes of balls; ends: per range of rows; seen: per sampled entry.
 #include "formats/csr/ball.cuh"
 #include "formats/csr/search.cuh"
 #include "kernels/scramble.cuh"
 
-// Of an entry that stands for as many others: how many entries there are in the tile of 4, 8, 16, 32, 64 in which it
-// lies, the bits of its column's number, and, in 6 bits from bit 8 on, those of how far it is from the entry before it in its row, less 1; of the
-// first one of a row, of how far it is from the diagonal, twice (formats/nib); above them 1 where it is among four
-// consecutive columns, 2 where it is the first of them (formats/cgr).
+// Sample one entry: number of entries in its tile of size 4, 8, 16, 32, 64; bit length of its column; in 6 bits from
+// bit 8 on, bit length of its gap from the previous entry of its row, less 1 (for the first of a row: of twice its
+// distance from the diagonal; formats/nib); above them 1 if it is among four consecutive columns, 2 if it is the first
+// of them (formats/cgr).
 __device__ __forceinline__ void look_around(const PTR_T* ptr, const Column& column, i64 rows, i64 row, i64 e,
                                             u16* seen) {
   const i64 col = column[e], low = col & ~63LL, end = (row | 63) + 1 < rows ? (row | 63) + 1 : rows;
   const int lane = threadIdx.x & 31;
-  u64 counts = 0;  // of entries that share a tile of 4, of 8 but not of 4, ..: 12 bits each
+  u64 counts = 0;  // 12 bits each: entries that share a tile of 4, of 8 but not of 4, ..
   for (i64 r = (row & ~63LL) + lane; r < end; r += 32) {
     const i64 stop = ptr[r + 1];
     for (i64 e = lower_bound(column, ptr[r], stop, low); e < stop; ++e) {
@@ -35,7 +38,7 @@ __device__ __forceinline__ void look_around(const PTR_T* ptr, const Column& colu
     const bool first = e == (i64)ptr[row];
     const i64 apart = col - (first ? row : (i64)column[e - 1] + 1);
     const int gap = 64 - __clzll(first ? apart < 0 ? -2 * apart - 1 : 2 * apart : apart);
-    i64 low_end = e, high_end = e + 1;  // of the consecutive columns around it, as far as four need them
+    i64 low_end = e, high_end = e + 1;  // run of consecutive columns around it, as far as four need
     while (low_end > (i64)ptr[row] && e - low_end < 3 && (i64)column[low_end - 1] == col - (e - low_end) - 1) --low_end;
     while (high_end < (i64)ptr[row + 1] && high_end - e < 4 && (i64)column[high_end] == col + (high_end - e)) ++high_end;
     const int run = high_end - low_end < 4 ? 0 : low_end == e ? 2 : 1;
@@ -58,7 +61,7 @@ look(i64 n, i64 rows, i64 nvals, const PTR_T* ptr, const Column::stored* col, i6
   if (unit < sampling) {
     const i64 k = unit * (BLOCK / 32) + threadIdx.x / 32;
     if (k >= samples) return;
-    const i64 first = k * nvals / samples, next = (k + 1) * nvals / samples;  // one of these, by chance
+    const i64 first = k * nvals / samples, next = (k + 1) * nvals / samples;  // one of these, chosen by hash
     const i64 e = first + (i64)(scramble((u64)k) % (u64)(next - first));
     look_around(ptr, column, rows, range_of(ptr, rows, e), e, seen + 6 * k);
     return;

@@ -1,5 +1,5 @@
-// For each entry of A where it would stand in B: the first entry of the same row of B whose column is not below; and
-// whether that column is there.
+// Find each entry of A in B: the lower bound of its column in the same row of B, and whether B has that entry.
+// Arguments: A and B by rows; output per entry of A: place and hit.
 #include "formats/csr/operands.cuh"
 #include "kernels/rows.cuh"
 

@@ -1,13 +1,14 @@
-# Of each chunk of CHUNK entries, how much they differ from their mirror images, as mirror.cu has it, by other numbers:
-# an entry (i, j) is first(i) second(j) - second(i) first(j), so that of a row sums are multiplied, not entries.
+# Symmetry test on rows: per chunk of CHUNK entries, the hash difference between entries and their mirror images.
+# Same purpose as mirror.cu, with other hashes: entry (i, j) contributes first(i) second(j) - second(i) first(j), so
+# that one multiplication per row replaces one per entry.
 # include: formats/csr/columns.cpu.py
 # include: kernels/scramble.cpu.py
-PIECE = 512  # entries of which numbers are made at once, whatever their rows: SIMD's
+PIECE = 512  # entries that are hashed at a time, across rows: vectorized
 
 
 @njit(**FUNCTION)
 def second_of(first):
-    """Another number that looks random."""
+    """A second, independent hash."""
     return (first ^ (first >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
 
 

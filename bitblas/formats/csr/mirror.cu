@@ -1,5 +1,5 @@
-// Of each chunk of CHUNK entries, how much they differ from their mirror images (kernels/scramble.cuh): a warp goes
-// through them side by side.
+// Symmetry test on rows: per chunk of CHUNK entries, the hash difference of entries and mirror images.
+// Hashes: kernels/scramble.cuh. A warp takes a chunk.
 #include "formats/csr/any_column.cuh"
 #include "formats/csr/ranges.cuh"
 #include "kernels/scramble.cuh"

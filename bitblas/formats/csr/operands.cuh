@@ -1,4 +1,4 @@
-// Two operands by rows, each of plain or of packed columns.
+// Two operands by rows, each with plain or packed columns.
 #include "formats/csr/any_column.cuh"
 #include "formats/csr/search.cuh"
 typedef AnyColumn<A_PACKED, COL_T> AColumn;

@@ -1,23 +1,26 @@
-// A round of a fixpoint by patches: PATCH consecutive places (loop/gpu/patches.py). A block takes a patch that waits,
-// brings what it holds into shared memory, and pushes along the entries inside it until nothing there changes any more;
-// then along those that lead out, and the patches that gain wait for the next round. RENUMBERED: places are those of rows in another order.
-// state: of each of three rounds that take turns how many patches wait, and how many were taken; then what was seen
-// (loop/gpu/patches.cuh). Sums are min or max (JOIN), so that what the order of all this changes is the time.
+// One round of a fixpoint by patches of PATCH consecutive positions (loop/gpu/patches.py).
+// A block takes a patch from the worklist, loads it into shared memory, and pushes along the edges inside it until
+// nothing changes; then it pushes along the edges that leave it. Patches that change are queued for the next round.
+// RENUMBERED: positions are those of rows in another order.
+// state: for each of three rounds in rotation the number of queued and of taken patches, followed by the observed
+// values (loop/gpu/patches.cuh). Sums are min or max (JOIN), so the processing order affects only the time.
+// Arguments: lists: the three worklists of patches; listed, waiting: flags per patch and per position; outermost:
+// counters of the outermost loop; vertices: row numbers (RENUMBERED); d_val: the vector of the fixpoint.
 #include "formats/csr/rows.cuh"
 #include "kernels/step.cuh"
 #include "loop/gpu/patches.cuh"
-#define AT_ONCE 4  // entries of a lane that are asked for together
+#define AT_ONCE 4  // entries that a lane loads together
 #define HALVES (PATCH / 32)
 
 struct Local {
   C_T cells[PATCH];
   u32 waits[HALVES], changed[HALVES], border[HALVES];
   u16 queue[2][PATCH];
-  u32 count[3];  // on the queue, by turns: read, written, cleared
+  u32 count[3];  // lengths of the queue, in rotation: read, written, cleared
   u32 patch, odd, borders, gains;
 };
 
-// The whole block calls it: what its threads wrote before is seen before what they write after.
+// Called by the whole block: writes before it are visible to reads after it.
 __device__ __forceinline__ void fence_of_block() {
   __syncthreads();
   if (threadIdx.x == 0) __threadfence();
@@ -53,7 +56,7 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
     const u32 r = s.patch;
     if (r == all) break;
     const i64 base = (i64)r * PATCH;
-    // Whoever writes to a place from now on lists the patch again; what was written before is seen here.
+    // Later writers of these positions queue the patch again; earlier writes are visible here.
     if (threadIdx.x == 0) {
       s.borders = s.gains = 0;
       *(volatile u32*)(listed + r) = 0;
@@ -76,7 +79,7 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
     u32 reads = 0, rounds = 0;
     for (int side = 0;; side ^= 1, ++rounds) {
       const u32 writes = reads == 2 ? 0 : reads + 1, clears = writes == 2 ? 0 : writes + 1, queued = s.count[reads];
-      if (!queued || rounds == PATCH) break;  // more rounds than places: there is a negative cycle
+      if (!queued || rounds == PATCH) break;  // more rounds than positions: a negative cycle
       if (threadIdx.x == 0) s.count[clears] = 0;
       for (u32 x = threadIdx.x / LANES; x < queued; x += THREADS / LANES) {
         const u32 l = s.queue[side][x], from = (u32)(base + l);
@@ -118,7 +121,8 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
       reads = writes;
     }
 
-    // What is still on the queue waits for the next round; what leads out is listed, in the place of the queue.
+    // What is left on the queue is done in the next round. Edges that leave the patch are listed in the memory of the
+    // queue.
     for (int h = threadIdx.x; h < HALVES; h += THREADS) {
       if (s.waits[h]) {
         atomicOr(waiting + base / 32 + h, s.waits[h]);
@@ -162,7 +166,7 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
           if (!is_better(z[k], now[k]) || !improve(at[k], z[k])) continue;
           const u32 number = atomicAdd(&s.gains, 1u);
           if (number < PATCH / 2) gained[number] = to[k];
-          else {  // there is no room
+          else {  // the list is full
             __threadfence();
             atomicOr(waiting + (to[k] >> 5), 1u << (to[k] & 31));
             __threadfence();
@@ -171,7 +175,7 @@ patches(i64 n, i64 size, u32 turn, u32* state, u32* lists, u32* listed, u32* wai
         }
       }
     }
-    // First values, then who waits, then the lists: a fence of one thread between two barriers is one of all.
+    // First values, then flags, then lists: a fence of one thread between two barriers orders all.
     fence_of_block();
     const u32 gains = s.gains < PATCH / 2 ? s.gains : PATCH / 2;
     for (u32 x = threadIdx.x; x < gains; x += THREADS) {

@@ -1,13 +1,14 @@
-# w<mask, accum, replace> = A (+).(x) u row by row, the twin of pull.cu. Parallel bounds are multiples of 64 rows:
-# words of t are not shared.
+# Pull SpMV by rows: w<mask, accum, replace> = A (+).(x) u. CPU twin of pull.cu.
+# Parallel bounds are multiples of 64 rows, so threads share no words of t.
 # include: kernels/values.cpu.py
 # include: kernels/ending.cpu.py
 # include: formats/csr/columns.cpu.py
-AHEAD = 4  # words of rows before these that u is asked for, where it has values
-LEARNT = 1 << 15  # rows up to which a processor learns by heart how long each is
-FILLS = 2  # BLEND: what u lacks may be NaN, and nothing else, as its stride says; from 3 on a number, u_iso then
-EXACT = 3  # BLEND: and sums are exact, so that four products are joined before the sum waits for them
-LONG = 12  # entries of a row, in the mean, from which on one that it does not foresee costs little
+AHEAD = 4  # words of rows by which u is prefetched, if it has values
+LEARNT = 1 << 15  # row count below which the branch predictor memorizes row lengths
+# BLEND >= FILLS: if u_stride is FILLS, missing entries of u are sentinels: NaN for FILLS, the number u_iso above.
+FILLS = 2
+EXACT = 3  # BLEND: sums are also exact, so four products are combined before they are added to the sum
+LONG = 12  # mean row length from which on a mispredicted row end costs little
 
 
 @njit(**KERNEL)
@@ -24,7 +25,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
             for d in range(8):  # columns are often near the row
                 prefetch_read(u_val, ((word + AHEAD) << 6) + 8 * d)
         # include: kernels/rows_of_word.cpu.py
-        if U_FULL and KIND == COUNT and STORE and not MERGE and not W_BOOL and rest == ~np.uint64(0):  # SIMD's
+        if U_FULL and KIND == COUNT and STORE and not MERGE and not W_BOOL and rest == ~np.uint64(0):  # vectorized
             for d in range(64):
                 row = (word << 6) + d
                 count = np.int64(at(end, row)) - np.int64(at(begin, row))
@@ -46,8 +47,9 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                 put(t_val, row, take(total))
             rest = np.uint64(0)
         looks = 0
-        if KIND == WORDS and not U_FULL and not STORE and mostly and rest == ~np.uint64(0):  # the first one is enough
-            lacking = np.uint64(0)  # in most rows
+        # Mostly full: test the first entry of each row.
+        if KIND == WORDS and not U_FULL and not STORE and mostly and rest == ~np.uint64(0):
+            lacking = np.uint64(0)  # rows without a hit there
             for d in range(64):
                 row = (word << 6) + d
                 e = np.int64(at(begin, row))
@@ -57,7 +59,8 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                 rows |= hit << np.uint64(d)
                 lacking |= (hit ^ any_entry) << np.uint64(d)
             rest = lacking
-        elif KIND == WORDS and not U_FULL and not STORE and last >= 0 and not mostly:  # one of four is
+        # Otherwise: test one of four entries.
+        elif KIND == WORDS and not U_FULL and not STORE and last >= 0 and not mostly:
             looks = 4
             lacking = np.uint64(0)
             while rest != 0:
@@ -79,10 +82,10 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
             stop = np.int64(at(end, row))
             if U_FULL and (KIND == WORDS or BLEND):
                 count = np.int64(stop > e)
-            elif KIND == WORDS:  # entries by four, without a branch between them
+            elif KIND == WORDS:  # entries by four, without branches between them
                 hit = np.uint64(0)
                 e += looks
-                if mostly and e < stop:  # the first one is enough nearly always
+                if mostly and e < stop:  # mostly full: the first one nearly always hits
                     j = column(col, width, e)
                     hit = at(u_bits, j >> 6) >> np.uint64(j & 63)
                     e += 1
@@ -91,7 +94,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                         j = column(col, width, e + d)
                         hit |= at(u_bits, j >> 6) >> np.uint64(j & 63)
                     e += 4
-                while e < stop and hit & ONE == 0:  # the last one again where they run out: OR does not mind
+                while e < stop and hit & ONE == 0:  # at the end the last one is repeated, which OR ignores
                     for d in range(4):
                         j = column(col, width, min(e + d, stop - 1))
                         hit |= at(u_bits, j >> 6) >> np.uint64(j & 63)
@@ -118,10 +121,11 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                         total = add(total, chosen(hit, z, BEGIN))
                     e = stop
                 p = np.int64(at(begin, row))
-                while p < stop and count == 0:  # whether there is a sum, the first entries say
+                while p < stop and count == 0:  # find the first entry, which decides whether there is a sum
                     count += np.int64(bit_of(u_bits, column(col, width, p)))
                     p += 1
-            while BLEND and stop - e >= 4:  # what u lacks adds what is neutral, so that nothing has to be foreseen
+            # Missing entries of u add the neutral value, which avoids unpredictable branches.
+            while BLEND and stop - e >= 4:
                 before = total
                 total = BEGIN if BLEND == EXACT else total
                 for d in range(4):
@@ -130,7 +134,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                     # include: kernels/blended.cpu.py
                 total = add(before, total) if BLEND == EXACT else total
                 e = opaque(e + 4)
-            if BLEND and e < stop:  # nor how many are left: beyond the end it is the last one, which does not count
+            if BLEND and e < stop:  # the remaining ones too: beyond the end the last one is repeated with weight 0
                 for d in range(3):
                     p = min(e + d, stop - 1)
                     j = column(col, width, p)
@@ -143,7 +147,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
                 e = stop
             if KIND == COUNT and U_FULL:
                 count = stop - e
-            while KIND == COUNT and not U_FULL and e < stop:  # nobody foresees which entries u has
+            while KIND == COUNT and not U_FULL and e < stop:  # which entries u has is unpredictable
                 j = column(col, width, e)
                 count += np.int64(at(u_bits, j >> 6) >> np.uint64(j & 63) & ONE)
                 e = opaque(e + 1)

@@ -1,7 +1,9 @@
-// w<mask, accum, replace> = A (+).(x) u row by row: LANES lanes share a row, a masked-out row is not read, a terminal
-// value ends it. A lane loads UNROLL entries before it uses the first: packed ones side by side, plain ones so that the
-// lanes read side by side. STAGED: u is full, and rows are of very different lengths. 1: without a mask the block reads the
-// entries of its rows, which lie side by side, as one run; 2: under a mask a warp reads those of its open rows as one.
+// Pull SpMV by rows: w<mask, accum, replace> = A (+).(x) u.
+// LANES lanes share a row; rows that the mask excludes are not read, and a terminal value ends a row early.
+// A lane loads UNROLL entries before it uses the first: consecutive ones if columns are packed, interleaved ones if
+// they are plain, so that loads coalesce.
+// STAGED, for a full u and rows of very different lengths: 1, without a mask, the block reads the entries of its
+// consecutive rows as one run; 2, under a mask, a warp reads those of its open rows as one.
 #include "kernels/pull_rows.cuh"
 #include "formats/csr/columns.cuh"
 #include "kernels/joined.cuh"
@@ -25,8 +27,8 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   (void)values;
   Sum x = {false, IDENTITY, 0};
 #if STAGED == 1
-  // Neighbours read neighbours, STAGE entries at a time, and products reach their rows through shared memory; BEGIN is
-  // neutral. Hubs are holes in the run; none is shorter than STAGE, so that at most one begins in a stage.
+  // Neighbouring threads read neighbouring entries, STAGE at a time, and pass products to their rows through shared
+  // memory; BEGIN is neutral. Hubs are holes in the run; none is shorter than STAGE, so at most one begins in a stage.
   __shared__ Z_T staged[STAGE];
   __shared__ place_t run[2];
   const i64 first = (i64)blockIdx.x * (BLOCK / LANES), after = first + BLOCK / LANES;
@@ -94,7 +96,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
 #elif KIND == WORDS && U_FULL
   x.some = e < stop;
 #else
-  constexpr int APART = SIDE_BY_SIDE ? 1 : LANES;  // entries that a lane takes at once
+  constexpr int APART = SIDE_BY_SIDE ? 1 : LANES;  // distance of the entries that a lane takes at once
   e += of.lane * (SIDE_BY_SIDE ? UNROLL : 1);
   for (Columns entries(col, width, e); e < stop; e += UNROLL * LANES, entries.skip(UNROLL * LANES)) {
     bool has[UNROLL];
@@ -107,7 +109,8 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
       const place_t next = e + i * APART;
       has[i] = next < stop;
 #if KIND == WORDS
-      if (!PACKED) j[i] = entries.at(has[i] ? next : e, 0);  // one load less to decide on: OR does not mind
+      // Avoids a load that depends on a test; OR ignores repeated entries.
+      if (!PACKED) j[i] = entries.at(has[i] ? next : e, 0);
       has[i] = true;
 #else
       if (!PACKED) j[i] = has[i] ? entries.at(next, 0) : 0;

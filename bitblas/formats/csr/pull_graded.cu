@@ -1,8 +1,11 @@
-// t = A (+).(x) u for a full u, rows graded by their length (grades.py): as many lanes share a row as it has use for, and
-// neighbours have rows of about the same length. What is dealt out, to a warp each, are runs of `pieces`: first the
-// segments of long rows, whose sums go to `parts`, then rows, the longest first. Blocks stay, RESIDENT of them on a
-// multiprocessor, and hold u for columns below `hot` in shared memory: where columns are numbered by degree, most
-// entries read it there. A lane asks for the columns of a step, UNROLL entries, before it reads u for those ahead of them.
+// Degree-binned pull SpMV: t = A (+).(x) u for a full u, rows sorted by length (grades.py).
+// Each row gets as many lanes as it can use, and neighbouring lanes have rows of similar length.
+// Each warp takes runs of `pieces`: first the segments of long rows, whose sums go to `parts`, then rows, the longest
+// first. Blocks are persistent, RESIDENT per multiprocessor, and keep u for columns below `hot` in shared memory; if
+// columns are numbered by degree, most entries read it there. A lane loads the columns of a step, UNROLL entries,
+// before it reads u for the previous ones.
+// Arguments: the schedule (run, piece, segments, begin, length, row; see grades.py), the columns, values a_*, the
+// vector u_*, `hot`, and the output: `reached` has the bits of t.
 #include "kernels/product.cuh"
 #include "kernels/values.cuh"
 #include "formats/csr/columns.cuh"
@@ -10,7 +13,7 @@
 typedef PLACE(PTR_T) place_t;
 
 struct Run {
-  int log_lanes;  // that share a row
+  int log_lanes;  // log2 of the lanes that share a row
   u32 first, rows, length, row;
   PTR_T begin;
 };
@@ -31,13 +34,13 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* 
   for (i64 w = (i64)blockIdx.x * THREADS + threadIdx.x; w < (size + 63) / 64; w += (i64)gridDim.x * THREADS)
     t_bits[w] = reached[w];
   const Values values = {a_val, a_iso, a_stride};
-  // What a run is, and the pieces of it that this lane keeps for all.
+  // A run, and its pieces that this lane keeps for the group.
   u32 grade = 0;
   const auto ask_run = [&](u32 k) {
     Run x = {};
     if (k >= (u32)n) return x;
     while (k >= run[grade + 1]) ++grade;
-    // Rows of this grade have at most 2^log entries; a run has 2^LOG_RUN of them, or 32 rows.
+    // Rows of this grade have at most 2^log entries; a run has 2^LOG_RUN entries, or 32 rows.
     const int log = LOG_LONGEST - grade, few = LOG_RUN - log, wide = log - LOG_LANE;
     const u32 rows = few < 0 ? 1 : few < 5 ? 1 << few : 32;
     x.log_lanes = wide < 0 ? 0 : wide < 5 ? wide : 5;
@@ -53,7 +56,7 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* 
 #endif
   if (k >= (u32)n) return;
 
-  // The rows that the warp is at, from `done` on: one for each group of lanes.
+  // The current rows of the warp, from `done` on, one per group of lanes.
   u32 done = 0, to;
   place_t e, stop;
   const auto open_rows = [&] {
@@ -63,7 +66,7 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* 
     to = __shfl_sync(ALL_LANES, of.row, r);
     if (r >= of.rows) to = ~0u;
   };
-  COL_T j_next[UNROLL];  // below 0: there is none
+  COL_T j_next[UNROLL];  // negative: none
   A_T a_next[UNROLL];
   const auto ask_columns = [&] {
     const Columns entries(col, width, e);
@@ -87,7 +90,8 @@ pull_graded(i64 n, const u32* run, const u32* piece, i64 segments, const PTR_T* 
     const u32 at = to;
     const bool part = of.first + done < segments;
     e += UNROLL << log_lanes;
-    const bool ends = log_lanes < 5 || e - lane >= stop;  // rows of fewer lanes take one step; the whole warp agrees
+    // Rows of fewer than 32 lanes take one step; uniform over the warp.
+    const bool ends = log_lanes < 5 || e - lane >= stop;
     if (ends) {
       done += 32 >> log_lanes;
       if (done >= of.rows) {

@@ -1,15 +1,16 @@
-// t = A (+).(x) u at the rows on a list (loop/gpu/activate.cu, which has prepared t): for masks of few rows in loops. A warp
-// walks along some rows as if they were one, or, of few, along one after the other, and takes others when it is done: runs
-// of rows that lie far apart on the list, where neighbours may all be long. PARTS warps share a segment of a long row, whose cell all
-// its segments are joined to. Where u is full t has its bits already.
+// Pull SpMV at the rows on a list: t = A (+).(x) u, for loops whose mask has few rows.
+// loop/gpu/activate.cu prepares t.
+// A warp walks some rows as one concatenated row or, if there are few, one after the other, and then takes more: runs
+// of rows that are far apart on the list, because neighbours may all be long. PARTS warps share a segment of a long
+// row, and all segments of a row are combined in its cell. If u is full, the bits of t are already set.
 #include "formats/csr/rows.cuh"
 #include "kernels/joined.cuh"
-#define PARTS 4  // of a segment: a warp takes one
-#define TAKEN 6  // of the state: groups of rows that warps have taken
-#define RUN 8    // rows that stand together on the list
-#define FEW 4    // rows of a warp, up to which it walks along each by itself
+#define PARTS 4  // warps per segment
+#define TAKEN 6  // index in the state: groups of rows taken by warps
+#define RUN 8    // consecutive rows of the list that are taken together
+#define FEW 4    // rows of a warp up to which it walks them one by one
 
-// What a lane has of a sum.
+// The sum of a lane.
 struct Partial {
   bool some;
   Z_T sum;
@@ -23,7 +24,7 @@ struct Operand {
   U_T iso;
   i64 stride;
 
-  // The products of entries e of rows i; `has` becomes false where u has no entry.
+  // The products of entries e of rows i; `has` is cleared where u has no entry.
   __device__ __forceinline__ void products(bool* has, const PTR_T* e, const u32* i, Z_T* z) const {
     COL_T j[AT_ONCE];
     A_T a[AT_ONCE];
@@ -76,21 +77,21 @@ pull_some(i64 n, i64 longest, const u64* condition, const i64* rounds, i64 ahead
   Z_T* const here = staged[threadIdx.x / 32];
   bool* const there = marked[threadIdx.x / 32];
 
-  // So many rows that all warps have some.
+  // Rows per warp, such that every warp has some.
   u32 share = (listed + warps - 1) / warps;
   if (share > RUN) share = share < 32 ? (share + RUN - 1) / RUN * RUN : 32;
   const u32 run = share < RUN ? share : RUN;
   const u32 groups = share ? (listed + share - 1) / share : 0;
   u32 next = 0;
   for (u32 group = warp; group < groups; group = next) {
-    next = groups;  // asked for before it is needed
+    next = groups;  // prefetched
     if (groups > warps && WARP_LANE == 0) next = warps + (u32)atomicAdd(state + TAKEN, 1ull);
     const u64 at = (u64)(WARP_LANE / run) * run * groups + (u64)group * run + WARP_LANE % run;
     const bool mine = WARP_LANE < share && at < listed;
     const u32 i = mine ? list[at] : 0;
     Item row = {};
     if (mine) row = A.item(i);
-    if (A.work_of(row) > longest) row = {};  // in segments
+    if (A.work_of(row) > longest) row = {};  // processed as segments
     Partial x = {false, Z_T(BEGIN)};
     if (share <= FEW) {
       for (u32 k = 0; k < share; ++k) {

@@ -1,16 +1,17 @@
-# t = A' (+).(x) u by the entries of u, the twin of push.cu. Units are the 64-bit words of t: each range goes through
-# all of u and takes the columns of its own words, so that sums have one order however many threads share them.
+# Push SpMV by rows: t = A' (+).(x) u by the entries of u. CPU twin of push.cu.
+# Units are the 64-bit words of t: each range reads all of u and takes the columns of its own words, so the order of
+# sums does not depend on the number of threads.
 # include: kernels/values.cpu.py
 # include: kernels/push.cpu.py
 # include: formats/csr/columns.cpu.py
 # include: formats/csr/search.cpu.py
 LISTED = 0
 MOST = 1024  # rows that are listed at a time
-AHEAD = 12  # rows between asking for what a row holds and going through it
-NEAR = 6  # the same for its places of t, and how many of them
-CACHED = 1 << 14  # places of t that a core has at hand
-MANY = 64  # products for a word of t from which on t begins with what adds nothing
-SPARSE = 16  # rows for one with an entry, from which on these are far apart
+AHEAD = 12  # rows between prefetching a row and walking it
+NEAR = 6  # the same for its cells of t, and how many of these are prefetched
+CACHED = 1 << 14  # cells of t that fit the cache of a core
+MANY = 64  # products per word of t from which on t is first filled with the neutral value
+SPARSE = 16  # rows per nonempty row from which on rows are far apart
 
 
 @njit(**KERNEL)
@@ -35,7 +36,7 @@ def push(lo, hi, longest, begin, end, row_of, row_stride, col, width, a_val, a_i
             w = filled(u_bits, w + 1, u_bits.size)
         far = hi - lo > CACHED >> 6 and at(rows, count - 1) - at(rows, 0) > SPARSE * count
         # include: formats/csr/ahead.cpu.py
-    if ready and mask_stride != 0:  # no product was asked whether the mask wants it
+    if ready and mask_stride != 0:  # the mask was not tested for each product
         for k in range(lo, hi):
             put(t_bits, k, at(t_bits, k) & (at(mask, k) ^ mask_invert))
     if KIND == COUNT:

@@ -1,4 +1,5 @@
-// t = A' (+).(x) u by the entries of u: LANES lanes share a row of A, rows that u lacks are not read.
+// Push SpMV by rows: t = A' (+).(x) u by the entries of u.
+// LANES lanes share a row of A; rows without an entry of u are not read.
 #include "kernels/push.cuh"
 #include "kernels/values.cuh"
 #include "formats/csr/columns.cuh"
@@ -14,7 +15,7 @@ push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   if (!bit_of(u_bits, row)) return;
   i64 e = begin[unit];
   const i64 stop = end[unit];
-  if (stop - e > longest) return;  // a hub: its segments are rows of another launch
+  if (stop - e > longest) return;  // a hub: its segments are processed by another launch
   e += threadIdx.x & (LANES - 1);
   const Values values = {a_val, a_iso, a_stride};
   for (Columns entries(col, width, e); e < stop; e += LANES, entries.skip(LANES)) {

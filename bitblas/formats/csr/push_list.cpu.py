@@ -1,14 +1,16 @@
-# t = A' (+).(x) u where u lists its entries: a list again, without a look at any other position. Units are the entries
-# of u; one thread, one range. FILL 0, said at run time, finds their rows (`places`, -1: there is none) and counts the
-# products; 1 sorts these by column, joins those of one column in the order of the entries of u, and keeps what the mask
-# allows. Of a hypersparse matrix, row k is the one numbered rows[k] (listed_rows of them, -1: it is row k); columns
-# likewise. mask_kind: 0 none, 1 a list of so many positions, 2 a bitset (as INT64).
+# SpMSpV on the CPU: t = A' (+).(x) u for a u stored as a list. The result is a list too; no other position is read.
+# Units are the entries of u; one thread, one range.
+# FILL 0 (a runtime argument) finds the rows of these entries (`places`, -1: none) and counts the products. FILL 1
+# sorts the products by column, combines those of a column in the order of the entries of u, and keeps what the mask
+# allows.
+# In a hypersparse matrix row k has the number rows[k] (listed_rows of them; -1: it is row k), and columns likewise.
+# mask_kind: 0 none, 1 a list of that many positions, 2 a bitset (as INT64).
 # include: kernels/values.cpu.py
 # include: kernels/push.cpu.py
 # include: formats/csr/search.cpu.py
 PRODUCTS, ENTRIES = 0, 1
-FEW = 48  # that are sorted by insertion
-DIGIT = 8  # bits by which more of them are sorted at once
+FEW = 48  # lists up to this length use insertion sort
+DIGIT = 8  # bits per pass of the radix sort of longer ones
 
 
 @njit(**FUNCTION)

@@ -1,14 +1,15 @@
-// Rows as steps of loops push along them. What the kernels of steps know of a form by rows is what such a header says:
-// Item, Rows and FORM.
-#define PER 1  // places of a unit
+// Rows for an advance.
+// Each layout by rows has such a header; it defines Item, Rows and FORM, the interface that the kernels of an advance
+// use.
+#define PER 1  // positions per unit
 #include "kernels/reach.cuh"
 #include "kernels/cluster.cuh"
 #include "formats/csr/columns.cuh"
-#define IN_FLIGHT 1  // registers suffice to do something else between what is asked for and its use
+#define IN_FLIGHT 1  // registers suffice to do other work while loads are in flight
 #define FORM() const PTR_T *ptr, const column_t *col, i64 width
 #define FORM_OF() {ptr, col, width}
 
-// A row: its number, and where its entries stand.
+// A row: its number, and the range of its entries.
 struct Item {
   u32 unit;
   PTR_T begin, end;
@@ -21,15 +22,15 @@ struct Rows {
   __device__ __forceinline__ Item item(u32 i) const { return {i, ptr[i], ptr[i + 1]}; }
   __device__ __forceinline__ Item item_at(u32 place) const { return item(place); }
   __device__ __forceinline__ i64 work_of(const Item& x) const { return (i64)x.end - x.begin; }
-  // Asks for what an item is made of, at the same time as for what is asked for beside it.
+  // Load what an item consists of, at the same time as neighbouring loads.
   __device__ __forceinline__ void ask(const Item& x) const { asked(x.begin), asked(x.end); }
 
   // reached(has, j, e) for the entries of a row, each by one of the `stride` lanes that share it. All lanes of a warp
-  // call it together, and `reached` too: `has` is false for those who lack one.
+  // call both together; `has` is false for lanes without an entry.
   template <class F> __device__ __forceinline__ void along(const Item& x, int lane, int stride, F reached) const {
     go(x.begin, x.end, lane, stride, reached);
   }
-  // The same for segment s of row i, a long one, by a warp.
+  // The same for segment s of the long row i, by a warp.
   template <class F> __device__ __forceinline__ void along_segment(i64 i, u32 s, i64 longest, F reached) const {
     const i64 begin = ptr[i] + s * longest, end = ptr[i + 1];
     go(begin, begin + longest < end ? begin + longest : end, threadIdx.x & 31, 32, reached);

@@ -1,4 +1,4 @@
-"""The kernels of this folder that are no products, as registry/ lists them: for plain and for packed columns."""
+"""Utility kernels of rows (all but products), plain and packed, as registry/ compiles them ahead of time."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ PLACES = (*TYPES, ("PLACE", INT32))
 
 
 def keys(packed: int) -> Iterator[Variant]:
-    """Those that sort the transpose."""
+    """Kernels that sort the transpose."""
     for order in (0, 1):
         yield Variant("formats/csr/keys", TYPES, (("PACKED", packed), ("ORDER", order)))
 
 
 def deal_variant(col: DataType, count: int) -> Variant:
-    """The kernel that puts entries into their rows, or counts those of each."""
+    """The kernel that distributes entries to their rows, or counts them."""
     return Variant("formats/csr/deal", (("COL", col),), (("COUNT", count),))
 
 
 def mirrors(packed: int) -> Iterator[Variant]:
-    """The one that looks for mirror images."""
+    """The symmetry test."""
     yield Variant("formats/csr/mirror", TYPES, (("PACKED", packed), ("CHUNK", CHUNK["csr"]), ("LANES", 32)))
 
 
 def looks(packed: int) -> Iterator[Variant]:
-    """The one that the plan sees a matrix by."""
+    """The kernel that samples a matrix for the planner."""
     yield look_variant(INT32, INT32, packed)
 
 
 def clips(packed: int, *passes: tuple[int, int]) -> Iterator[Variant]:
-    """Those that cut a region out: of plain columns all, of packed ones those with an order."""
+    """Kernels that extract a region: all for plain columns, only those with an order for packed ones."""
     for fill, order in passes:
         for lanes in (1, CLIP_LANES) if fill else (1,):
             constants = (("PACKED", packed), ("LANES", lanes), ("FILL", fill), ("ORDER", order))
@@ -46,7 +46,7 @@ def clips(packed: int, *passes: tuple[int, int]) -> Iterator[Variant]:
 
 
 def samples() -> Iterator[Variant]:
-    """Of plain rows."""
+    """Kernels of plain rows."""
     yield from keys(0)
     yield from mirrors(0)
     yield from looks(0)
@@ -60,7 +60,7 @@ def samples() -> Iterator[Variant]:
 
 
 def packed_samples() -> Iterator[Variant]:
-    """Of packed rows."""
+    """Kernels of packed rows."""
     yield from keys(1)
     yield from mirrors(1)
     yield from looks(1)

@@ -1,10 +1,10 @@
-# Binary search in a row, the twin of search.cuh.
+# Binary search in a row. CPU twin of search.cuh.
 # include: formats/csr/columns.cpu.py
 
 
 @njit(**FUNCTION)
 def lower_bound(packed, col, width, low, high, k):
-    """The first place from `low` to `high` whose column is not below k."""
+    """The first position from `low` to `high` whose column is not below k."""
     while low < high:
         middle = (low + high) >> 1
         if column_of(packed, col, width, middle) < k:
@@ -16,7 +16,7 @@ def lower_bound(packed, col, width, low, high, k):
 
 @njit(**FUNCTION)
 def ahead(packed, col, width, low, high, k):
-    """The same, quick where that place is near `low`."""
+    """The same; fast if that position is near `low` (galloping)."""
     step = np.int64(1)
     while low < high and column_of(packed, col, width, low) < k:
         low += 1

@@ -1,5 +1,5 @@
-// Binary search in a row of columns that `col` gives by their number.
-// The first place from `low` to `high` whose column is not below k.
+// Binary search in a row whose columns `col` returns by their number.
+// Returns the first position from `low` to `high` whose column is not below k.
 template <class C> __device__ __forceinline__ i64 lower_bound(const C& col, i64 low, i64 high, i64 k) {
   while (low < high) {
     const i64 middle = (low + high) >> 1;

@@ -1,9 +1,13 @@
-// Rows of C = A (+).(x) B with few entries: LANES lanes share a row and keep it in a hash table in shared memory. Row i
-// of A is walked in order, the lanes take the columns of one row of B: every entry is summed in the order of k, without
-// atomics on values. FILL = 0: c_ptr[i + 1] says how many products row i has at most, and then how many entries.
-// FILL = 1: the entries are written, sorted by their ranks, from c_ptr[i] on. `rows`: which rows.
-// SINGLE: where no row of B has more than one entry, each lane takes an entry of A, and the first lane of those whose
+// SpGEMM for short rows of C = A (+).(x) B.
+// LANES lanes share a row and keep it in a hash table in shared memory.
+// Row i of A is walked in order, and the lanes take the columns of one row of B: every entry is summed in the order of
+// k, without atomics on values. FILL = 0: c_ptr[i + 1] is an upper bound (the number of products) before and the
+// number of entries after. FILL = 1: the entries are written from c_ptr[i] on, sorted by their ranks. `rows`: the list
+// of rows.
+// SINGLE: no row of B has more than one entry, so each lane takes an entry of A, and the first of the lanes whose
 // products are in the same column adds them up.
+// Arguments: rows, the list of rows; A and B by rows (a_*, b_*); the mask by rows (m_*) and mask_kind (0 none, 1
+// structural, 2 complement); product, the value of all products (KIND COUNT); output C by rows (c_*).
 #include "formats/csr/gustavson.cuh"
 #if KIND == COUNT
 typedef i64 cell_t;
@@ -30,7 +34,7 @@ short_rows(i64 n, const i64* rows, const PTR_T* a_ptr, const AColumn::stored* a_
   const bool inside = at < n;
   const i64 i = inside ? rows[at] : 0, out = FILL && inside ? c_ptr[i] : 0;
   const i64 most = inside ? c_ptr[i + 1] - out : 0;
-  int bits = 3;  // a table of at least 8 slots, and a third more than there can be entries
+  int bits = 3;  // a table of at least 8 slots, and a third more than the most entries possible
   while (bits < LOG_SLOTS && 3ll << bits < 4 * most) ++bits;
   const u32 last = (1u << bits) - 1;
   for (u32 slot = lane; slot <= last; slot += LANES) keys[slot] = NO_KEY;
@@ -84,13 +88,13 @@ short_rows(i64 n, const i64* rows, const PTR_T* a_ptr, const AColumn::stored* a_
 
 #if FILL
   (void)fresh;
-  int count = 0;  // move what was found to the front
+  int count = 0;  // move the found columns to the front
   for (u32 base = 0; __any_sync(ALL_LANES, base <= last); base += LANES) {
     const u32 slot = base + lane;
     const COL_T key = slot <= last ? keys[slot] : NO_KEY;
     const cell_t cell = KIND != WORDS && key != NO_KEY ? cells[slot] : cell_t();
     const u32 full = __ballot_sync(ALL_LANES, key != NO_KEY) & group;
-    __syncwarp();  // all have read before anybody writes
+    __syncwarp();  // all reads are done before any write
     if (key != NO_KEY) {
       const int place = count + __popc(full & ((1u << (threadIdx.x & 31)) - 1));
       keys[place] = key;

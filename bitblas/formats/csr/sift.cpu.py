@@ -1,9 +1,9 @@
-# The entries (i, j) of A for which f(value, row, column, thunk) is true, row by row, in one pass. Each range of rows
-# begins to write where A has its entries; it says where its rows end, and the caller closes the gaps.
-# RUN: of each row those that are kept are its first or its last ones, found by search.
+# Select: keep the entries (i, j) of A for which f(value, row, column, thunk) is true, row by row in one pass.
+# Each range of rows writes from the start of its rows in A on and reports where its rows end; the caller closes the
+# gaps. RUN: the kept entries of each row are its first or its last ones, found by binary search.
 # include: formats/csr/columns.cpu.py
 HEAD, TAIL = 1, 2
-FEW = 16  # entries of a row of which each is asked
+FEW = 16  # entries of a row up to which each is tested
 
 
 @njit(**KERNEL)
@@ -15,7 +15,7 @@ def sift(lo, hi, ptr, col, width, val, iso, step, thunk, c_ptr, c_col, c_val):
         if RUN and end - begin > FEW:
             low = begin
             left = end - begin
-            while left > 0:  # no branch asks, which nobody could foresee
+            while left > 0:  # without a branch, which would be unpredictable
                 half = left >> 1
                 x = at(val, low + half) if step else iso
                 above = np.int64((f(x, thunk, i, column(col, width, low + half)) != 0) == (RUN == HEAD))
@@ -33,7 +33,7 @@ def sift(lo, hi, ptr, col, width, val, iso, step, thunk, c_ptr, c_col, c_val):
         for e in range(begin, end):
             j = column(col, width, e)
             x = at(val, e) if step else iso
-            put(c_col, place, j)  # written over, if it is not kept
+            put(c_col, place, j)  # overwritten if it is not kept
             if VALUED:
                 put(c_val, place, x)
             place += np.int64(f(x, thunk, i, j))

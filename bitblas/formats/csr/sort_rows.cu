@@ -1,8 +1,10 @@
-// Sorts the rows of a product C = A B by how much they hold: lists[k * n ...] are the rows that hold more than limit
-// k - 1 and at most limit k, in any order, and counts[k] says how many there are. FILL = 0: by their products, of which
-// there are before[i] before row i, and c_ptr[i + 1] is set to the most that row i can hold. FILL = 1: by their
-// entries: before is c_ptr; but a row with more than `turns` times as many products (work[i] before row i) as a limit
-// counts as one that holds more: it takes lanes by its products.
+// Bin the rows of a product C = A B by size.
+// lists[k * n ..] gets the rows with more than limit k - 1 and at most limit k, in any order; counts[k] is their
+// number.
+// FILL = 0: size is the number of products; before[i] is their number in the rows before i, and c_ptr[i + 1] is set to
+// an upper bound of row i. FILL = 1: size is the number of entries, and `before` is c_ptr. A row with more than
+// `turns` times as many products (work[i] before row i) as a limit counts as larger, because its products determine
+// how many lanes it needs.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 sort_rows(i64 n, const i64* before, const i64* work, i64 turns, i64 ncols, i64 limit_0, i64 limit_1, i64 limit_2,
           i64* c_ptr, i64* lists, u64* counts) {

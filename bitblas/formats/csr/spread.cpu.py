@@ -1,16 +1,16 @@
-# The push of a loop's round, on one thread: u has a summary, the words where it has entries, and t gets one. Units are
-# the 64-bit words of the summary.
+# Push of one loop round by rows, single-threaded.
+# u has a summary (a bitset of its words that have entries), and t gets one. Units are the 64-bit words of the summary.
 # include: kernels/values.cpu.py
 # include: kernels/push.cpu.py
 # include: formats/csr/columns.cpu.py
 # include: formats/csr/search.cpu.py
 LISTED = 1
 MOST = 1024  # rows that are listed at a time
-AHEAD = 12  # rows between asking for what a row holds and going through it
-NEAR = 6  # the same for its places of t
+AHEAD = 12  # rows between prefetching a row and walking it
+NEAR = 6  # the same for its cells of t
 whole = True
 ready = False
-far = False  # most rounds meet places that others have just met
+far = False  # most rounds reach cells that were just touched
 
 
 @njit(**KERNEL)

@@ -1,29 +1,30 @@
-// A round of a program by rows that are entered anywhere: kernels/step_rows.cuh. A warp walks along up to 32 rows as if they
-// were one, and four warps share a segment of a long one. Rows that pull: where an entry most likely is, then each lane at a few
-// of its own, several lanes at what is left of a row, or all at that of a long one, or the block.
+// Advance on plain or packed rows, one round of a device loop (kernels/step_rows.cuh).
+// A warp walks up to 32 rows as one concatenated row, and four warps share a segment of a long one.
+// Rows that pull try the most likely column first, then each lane a few of its own; what is left of a row is searched
+// by several lanes, a long row by a warp or a block.
 #include "formats/csr/rows.cuh"
 #include "formats/csr/any_column.cuh"
 #include "formats/csr/search.cuh"
 #include "kernels/joined.cuh"
-// Where rows are of very different lengths: RMAT 22, H200, device time of a search 265 -> 229 us.
+// For rows of very different lengths: RMAT 22, H200, device time of a search 265 -> 229 us.
 #define LAST (pull_guesses ? 16 : 0)
-#define FEW 4      // entries of a row that its lane looks at at a time
-#define ALONE 12   // rows of a warp, from which on each is looked at by its own lane
-#define LOG_PARTS 2  // of a segment: a warp takes one
-#define MANY 256   // entries of a row, from which on a warp looks at them,
-#define LEFT 8     // and where no more rows of a warp are left,
-#define FEWER 32   // so many
-#define TOGETHER 8 // lanes that look at the others
+#define FEW 4      // entries that a lane tests at a time
+#define ALONE 12   // rows per warp from which on each lane searches its own
+#define LOG_PARTS 2  // log2 of the warps per segment
+#define MANY 256   // entries of a row from which on a warp searches it,
+#define LEFT 8     // or, once a warp has at most this many rows left,
+#define FEWER 32   // from this many on
+#define TOGETHER 8 // lanes that share each of the other rows
 #define PULL_FORM() \
   const PTR_T *pull_ptr, const column_t *pull_col, const COL_T *pull_likely, const u64 *pull_rows, i64 pull_guesses, \
       const value_t *pull_val
 #define PULL_FORM_OF() {pull_ptr, pull_col, width, pull_val, pull_likely, pull_rows, pull_guesses}
 #define BY_BLOCK 1
-typedef COL_T guess_t;   // the column where a row most likely finds an entry
-typedef PTR_T entry_t;   // where an entry stands
-typedef COL_T number_t;  // of a row
+typedef COL_T guess_t;   // the hub column of a row
+typedef PTR_T entry_t;   // index of an entry
+typedef COL_T number_t;  // number of a row
 
-// take(has, j, e, owner): entries e of rows, AT_ONCE of each lane, in columns j; owner: the lane whose row it is.
+// take(has, j, e, owner): entries e of rows, AT_ONCE per lane, in columns j; owner: the lane that owns the row.
 template <class Take> struct WithColumns {
   const Rows& rows;
   Take& take;
@@ -57,18 +58,18 @@ struct Back {
   const column_t* col;
   i64 width;
   const value_t* val;
-  const COL_T* likely;  // of each row the column that most rows have (likely.cu)
-  const u64* filled;    // bits of the rows that have entries
-  i64 guesses;          // 0: neither is known
+  const COL_T* likely;  // hub column of each row (likely.cu)
+  const u64* filled;    // bits of the nonempty rows
+  i64 guesses;          // 0: `likely` and `filled` are not available
 
   __device__ __forceinline__ COL_T guess(i64 j) const { return guesses ? likely[j] : COL_T(0); }
   __device__ __forceinline__ u32 some_of(i64 h) const { return guesses ? ((const u32*)filled)[h] : ~0u; }
   __device__ __forceinline__ bool some(const back_row_t& x, COL_T) const { return x.begin < x.end; }
-  // Where column j stands in a row.
+  // Position of column j in a row.
   __device__ __forceinline__ i64 place(const back_row_t& x, i64 j) const {
     return lower_bound(AnyColumn<PACKED, COL_T>(col, width), (i64)x.begin, (i64)x.end, j);
   }
-  // Whether u has an entry in a row; the warp calls it together.
+  // Whether u has an entry in a row; called by the whole warp.
   __device__ __forceinline__ Hit look(const back_row_t& x, const u64* u_bits) const {
     __shared__ PTR_T rest_begin[BLOCK / 32][32], rest_end[BLOCK / 32][32];
     if (!__any_sync(ALL_LANES, x.begin < x.end)) return {false, 0, 0};
@@ -76,7 +77,7 @@ struct Back {
     const i64 stop = x.end;
     bool hit = false, left = e < stop;
     i64 from = 0, found = 0;
-    // Each lane by itself, as long as many of them have something to look at: other rows cost no time then.
+    // Each lane by itself, as long as many lanes have entries left to test: then other rows cost no additional time.
 #pragma unroll 1
     do {
       COL_T first[FEW];
@@ -95,7 +96,7 @@ struct Back {
       e += FEW;
       left = left && !hit && e < stop;
     } while (__popc(__ballot_sync(ALL_LANES, left)) >= ALONE);
-    // What is left: a long row by the warp, all others by groups of lanes, each taking the next one when it is done.
+    // The rest: a long row by the warp, the others by groups of lanes, each taking the next row when it is done.
     const int many = __popc(__ballot_sync(ALL_LANES, left)) <= LEFT ? FEWER : MANY;
     const bool is_long = left && stop - e > many;
     if (!__any_sync(ALL_LANES, left)) return {hit, from, found};
@@ -149,7 +150,7 @@ struct Back {
     }
     return {hit, from, found};
   }
-  // The same of one long row; the block calls it together, and some of its threads may have found one.
+  // The same for one long row, by the whole block; some of its threads may have a hit already.
   __device__ __forceinline__ Hit look_by_block(const back_row_t& x, const u64* u_bits) const {
     Hit hit = {false, 0, 0};
     for (i64 first = x.begin;; first += FEW * BLOCK) {
@@ -173,7 +174,7 @@ __device__ __forceinline__ back_row_t back_row(const Back& back, i64 j) { return
 __device__ __forceinline__ Hit back_look(const Back& back, const back_row_t& x, i64, const u64* u_bits) {
   return back.look(x, u_bits);
 }
-// Whether the rows that pull are those that will be pushed along, and how long one is.
+// Whether the rows that pull are those that the next advance pushes along, and the length of one.
 __device__ __forceinline__ bool is_same(const Back& back, const Rows& rows) { return back.ptr == rows.ptr; }
 __device__ __forceinline__ i64 back_length(const back_row_t& x) { return (i64)x.end - x.begin; }
 

@@ -1,9 +1,9 @@
-// A set of column numbers in shared memory: open addressing with linear probing.
+// Hash set of column numbers in shared memory: open addressing with linear probing.
 #define NO_KEY ((COL_T)-1)
 
 __device__ __forceinline__ u32 slot_of(COL_T key, int shift) { return (u32)key * 2654435761u >> shift; }
 
-// Where the key is, or was put; -1 - slot if it was put there now. Not for a full table.
+// Find or insert a key: its slot, or -1 - slot if it is new. The table must not be full.
 __device__ __forceinline__ int insert(COL_T* keys, u32 last, int shift, COL_T key) {
   for (u32 slot = slot_of(key, shift);; slot = (slot + 1) & last) {
 #if COL_64
@@ -16,7 +16,7 @@ __device__ __forceinline__ int insert(COL_T* keys, u32 last, int shift, COL_T ke
   }
 }
 
-// Where the key is, -1 if it is not there. Not for a full table.
+// Find a key: its slot, or -1. The table must not be full.
 __device__ __forceinline__ int lookup(const COL_T* keys, u32 last, int shift, COL_T key) {
   for (u32 slot = slot_of(key, shift);; slot = (slot + 1) & last) {
     const COL_T found = keys[slot];

@@ -1,5 +1,6 @@
-# The rows of the transpose: entries are counted by column, then put at their places, the last row first, so that those
-# of a column stay in the order of rows. t_ptr comes as zeros. One range of rows: all of them.
+# Transpose rows by counting sort.
+# Entries are counted by column, then written to their positions, the last row first, so that those of a column stay in
+# row order. t_ptr is zero before. One range of rows: all of them.
 # include: formats/csr/columns.cpu.py
 # include: formats/csr/ends.cpu.py
 

@@ -1,12 +1,14 @@
-# C<M, replace> = A (op) B row by row, in one pass: the columns of a row ascend, in A, B and M. Each range of rows
-# begins to write where A (MODE BOTH), or A and B together, would have it; it says where its rows end, and the caller
-# closes the gaps. MODE: BOTH where both have an entry; UNION where either has; FILLED as UNION with defaults for what
-# is missing; ONLY where B has one. What M forbids keeps the entry of A, unless it is replaced; MASKED 2: M is the
-# pattern of B. FLAGS: of B only what `b_flags` says.
+# Element-wise operation on matrices: C<M, replace> = A (op) B, merging rows in one pass.
+# The columns of a row ascend in A, B and M.
+# Each range of rows writes from the position that A (MODE BOTH), or A and B together, would need; it reports where its
+# rows end, and the caller closes the gaps.
+# MODE: BOTH where both have an entry; UNION where at least one has; FILLED is UNION with a default for the missing
+# operand; ONLY where B has one. Positions that M excludes keep the entry of A unless `replace` is set. MASKED 2: M is
+# the pattern of B. FLAGS: of B only the entries flagged in `b_flags` count.
 # include: formats/csr/search.cpu.py
 BOTH, UNION, FILLED, ONLY = 0, 1, 2, 3
-FEW = 8  # places of a mask's row that are looked at one by one, and four for each entry of the rows
-FAR = np.int64(1) << 62  # beyond every column
+FEW = 8  # mask entries of a row that are walked one by one, plus four per entry of the operands
+FAR = np.int64(1) << 62  # larger than any column
 
 
 @njit(**FUNCTION)
@@ -53,10 +55,10 @@ def weave(lo, hi, a_ptr, a_col, a_width, a_val, a_iso, a_stride, a_default, b_pt
         j = column_of(A_PACKED, a_col, a_width, p) if p < p_end else FAR
         k = column_of(B_PACKED, b_col, b_width, q) if q < q_end else FAR
         if MODE == ONLY and MASKED == 1 and m_flip == 0 and m_end - m <= FEW + 4 * (p_end - p + q_end - q):
-            for e in range(m, m_end):  # from one place of the mask to the next: half the branches of what follows
+            for e in range(m, m_end):  # step through the mask's entries: half the branches of what follows
                 at_m = column_of(M_PACKED, m_col, m_width, e)
                 while j < at_m:
-                    put(c_col, place, j)  # written over, if it is not kept
+                    put(c_col, place, j)  # overwritten if it is not kept
                     if VALUED:
                         put(c_val, place, only_a(at(a_val, p) if a_stride else a_iso))
                     place += 1 - replace

@@ -1,4 +1,4 @@
-# The entries of u in word w, listed: statements of a kernel, where `active` is that word, and `count` rows are listed.
+# Code fragment: list the entries of u in word w. `active` is that word; `count` is the number of listed rows.
 while active != 0:
     row = (w << 6) + np.int64(trailing_zeros(active))
     active = drop_lowest(active)

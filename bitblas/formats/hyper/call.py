@@ -1,5 +1,7 @@
-"""How kernels get hypersparse matrices: products run on the rows within (verbs/hyper.py); who asks for all rows, such
-as a loop that is captured, gets plain ones, which are made for it."""
+"""Kernel arguments of hypersparse matrices. Products run on the rows inside (verbs/hyper.py).
+
+Code that needs all rows, such as a captured loop, gets plain ones, which are built for it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from .choice import HyperChoice
 
 
 class HyperFormat(HyperChoice, RowsFormat):
-    """What kernels by rows are compiled with."""
+    """Compiled like kernels by rows."""
 
 
 FORMATS = (HyperFormat(),)

@@ -1,30 +1,31 @@
-"""What is decided of hypersparse matrices: made for what has few rows or columns with entries, or asked for."""
+"""Cost model of hypersparse matrices. They are used if few rows or columns have entries, or on request."""
 
 from __future__ import annotations
 
 from ..choice import Seen
 from ..csr.choice import RowsChoice, rows_bytes
 
-# Rows or columns below which nobody gets one unasked: 16 MB of row pointers, and vectors that hold bits in any case.
+# Rows or columns below which it is built only on request: 16 MB of row pointers, and vectors store a bit per position
+# anyway.
 FLOOR = 1 << 22
-SHARE = 16  # of them, for each entry: what an entry takes in the lists, in row pointers (SuiteSparse's hyper_switch)
+SHARE = 16  # rows or columns per entry: an entry's cost in the lists, in row pointers (SuiteSparse's hyper_switch)
 
 
 def is_hyper(nrows: int, ncols: int, nvals: int) -> bool:
-    """Whether rows and columns without entries are too many to have a pointer, or a bit, each."""
+    """Whether empty rows and columns are too many to store a pointer, or a bit, for each."""
     most = max(nrows, ncols)
     return most >= FLOOR and nvals * SHARE < most
 
 
 class HyperChoice(RowsChoice):
-    """Rows and columns that have entries, listed; and plain rows of as many."""
+    """Lists of the rows and columns that have entries, and plain rows of that many."""
 
     name = "hyper"
     timed = fused = opens = False
     renumbers, usual, registered = True, False, "few"
 
     def may_be_smallest(self, seen: Seen) -> bool:
-        """It is made by its shape alone (`pays`)."""
+        """The shape alone decides whether it is used (`is_hyper`)."""
         return False
 
     def predict_bytes(self, seen: Seen) -> int:

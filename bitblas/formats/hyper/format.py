@@ -1,9 +1,9 @@
-"""Hypersparse: the rows and columns that have entries are listed, and numbered anew in a small CSR of their entries.
+"""Hypersparse: lists of the rows and columns that have entries, and a small CSR in which these are renumbered.
 
-So ten entries of a matrix of 2^60 rows and columns take some 300 bytes, every kernel runs on the small matrix as it is,
-and results get their own numbers back from the lists. (SuiteSparse's hypersparse form lists rows alone: its columns
-stay as wide as the matrix, and so would the vectors that the kernels read.) Lists ascend, so that entries lie in the
-order of CSR; every row and column in them has an entry, so that equal matrices hold equal arrays.
+Ten entries of a 2^60 x 2^60 matrix take about 300 bytes. Every kernel runs on the small matrix unchanged, and the lists
+translate results back to the original numbers. (SuiteSparse's hypersparse format lists rows only: its columns stay as
+wide as the matrix, and so would the vectors that kernels read.) Lists ascend, so entries are in CSR order. Every listed
+row and column has an entry, so equal matrices have equal arrays.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class Hyper(csr.Unlisted):
         return int(self.rows.nbytes + self.cols.nbytes) + self.inner.nbytes
 
     def plain(self) -> csr.Csr:
-        """All rows, for whoever needs them; OutOfMemory where there is no room for their pointers."""
+        """All rows, for kernels that need them; OutOfMemory if their pointers do not fit."""
         if "plain" not in self.cache:
             xp, inner = self.device.xp, self.inner
             needed = csr.rows_bytes(self.nrows, self.ncols, self.nvals) + 8 * self.nrows
-            self.device.foresee(f"matrix: pointers of {self.nrows} rows, which this operation needs,", needed)
+            self.device.foresee(f"matrix: the pointers of {self.nrows} rows that this operation needs", needed)
             ptr = xp.zeros(self.nrows + 1, csr.pointer_type(self.nvals))
             ptr[self.rows + 1] = inner.ptr[1:] - inner.ptr[:-1]
             xp.cumsum(ptr, out=ptr)
@@ -121,7 +121,7 @@ class Hyper(csr.Unlisted):
             if len(some) and not (ascends and 0 <= int(some[0]) and int(some[-1]) < limit):
                 raise ValueError(f"{name}: expected numbers from 0 to {limit - 1} that ascend")
         if widened(self.inner, self.rows, self.cols, self.nrows, self.ncols).numbers() != self.numbers():
-            raise ValueError("rows, cols: expected those that have entries")
+            raise ValueError("rows, cols: expected only rows and columns that have entries")
 
     @classmethod
     def samples(cls) -> Iterator[Variant]:
@@ -129,7 +129,8 @@ class Hyper(csr.Unlisted):
 
 
 def widened(inner: csr.Csr, rows: Any, cols: Any, nrows: int, ncols: int) -> Hyper:
-    """The form of entries whose rows and columns stand in these lists; those without any are dropped from them."""
+    """The hypersparse layout of `inner`, whose rows and columns have the numbers in these lists; those without entries
+    are dropped."""
     device, xp = inner.device, inner.device.xp
     some, used = inner.ptr[1:] > inner.ptr[:-1], xp.zeros(len(cols), bool)
     used[inner.columns()] = True
@@ -142,15 +143,16 @@ def widened(inner: csr.Csr, rows: Any, cols: Any, nrows: int, ncols: int) -> Hyp
 
 
 def empty(device: Device, nrows: int, ncols: int) -> Hyper:
-    """The form of no entries."""
+    """The layout without entries."""
     none = device.xp.zeros(0, np.int64)
     inner = csr.from_arrays(device, 0, 0, device.xp.zeros(1, np.int32), device.xp.zeros(0, np.int32))
     return Hyper(device, nrows, ncols, none, none, inner)
 
 
 def narrowed(form: Hyper, rows: Any, cols: Any) -> tuple[csr.Csr, Any]:
-    """The entries in these rows and columns (ascending lists, which may lack some of the form's and have others), by
-    their places there; and bools that keep their values (None: all). The opposite of `widened`."""
+    """The entries in these rows and columns (ascending lists, which may lack some of the layout's and have others),
+    renumbered by their positions in the lists; and bools that select their values (None: all). The inverse of
+    `widened`."""
     xp, device, inner = form.device.xp, form.device, form.inner
     if rows is form.rows and cols is form.cols:
         return inner, None

@@ -1,5 +1,7 @@
-"""How kernels get packed rows: as csr/call.py says, with PACKED (csr/columns.cuh: on a walk through a row;
-csr/any_column.cuh: of any entry)."""
+"""Kernel arguments of packed rows.
+
+As in csr/call.py, with PACKED (csr/columns.cuh for walks through a row, csr/any_column.cuh for single entries).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from .choice import PackedChoice
 
 
 class PackedFormat(PackedChoice, RowsFormat):
-    """What kernels by rows of packed columns are compiled with."""
+    """Compile-time constants of kernels by rows with packed columns."""
 
 
 FORMATS = (PackedFormat(),)

@@ -1,4 +1,4 @@
-"""What is decided of packed rows, where it is not what is decided of plain ones."""
+"""Cost model of packed rows, where it differs from that of plain ones."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ..choice import Format, Seen
 from ..contract import CSR
 from ..csr.choice import RowsChoice, pointer_type
 
-# Entries from which on a staged pull is compiled for the width of its packed columns, once for each width, in half a
-# second: packing costs it 4 instructions for an entry then, else 10 (counted in its SASS, not measured).
+# Entries from which on a staged pull is specialized for the width of its packed columns; each width takes half a second
+# to compile. Unpacking then costs 4 instructions per entry instead of 10 (counted in its SASS, not measured).
 FIXED_FROM = 1 << 20
 
 
@@ -20,14 +20,14 @@ def packed_bytes(nrows: int, ncols: int, nvals: int) -> int:
 
 
 class PackedChoice(RowsChoice):
-    """Rows of packed columns."""
+    """Rows with packed columns."""
 
     name = "mplg"
     packed, fused, registered = True, False, "packed"
-    handicap = 1.1  # by as much predictions err, and what they do not know decodes columns
+    handicap = 1.1  # error of predictions; code that cannot read packed columns decodes them
 
     def refusal(self, nrows: int, ncols: int) -> str:
-        """Columns, and those of the transpose too, have 32 bits."""
+        """Columns have at most 32 bits, also those of the transpose."""
         fits = max(nrows, ncols) <= 1 << packing.MOST_BITS
         return "" if fits else f"holds up to 2**{packing.MOST_BITS} rows and columns, got {nrows} x {ncols}"
 
@@ -35,8 +35,8 @@ class PackedChoice(RowsChoice):
         return packed_bytes(seen.nrows, seen.ncols, seen.nvals)
 
     def kept_as(self, key: str) -> str:
-        """Plain rows, which would need up to 32 times the memory, are made for a statement and dropped. Entries lie in
-        the same order in both."""
+        """Plain rows, which would need up to 32 times the memory, are built for an operation and dropped. Entries are
+        in the same order in both."""
         return self.key if key == CSR else key
 
     def dot_beside(self, other: Format, nrows: int, ncols: int) -> str:

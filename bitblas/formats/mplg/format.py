@@ -1,7 +1,7 @@
-"""MPLG: CSR whose column numbers are packed to the bits that they need. The smallest form of scattered entries.
+"""MPLG: CSR with bit-packed column numbers. The smallest layout of scattered entries.
 
-Azami and Burtscher, Compressed In-memory Graphs for Accelerating GPU-based Analytics, section IV. Row pointers
-stay plain, so that every row is reached at once; kernels are those of CSR, which read packed columns too (call.py).
+Azami and Burtscher, Compressed In-memory Graphs for Accelerating GPU-based Analytics, section IV. Row pointers stay
+plain, so every row is reached directly. The kernels are those of CSR, which also read packed columns (call.py).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .call import FORMATS
 
 @dataclass(eq=False)
 class Mplg(csr.Rows):
-    """Row i holds entries ptr[i] .. ptr[i + 1]; number k of the packed string `col` is entry k's column. Entry order:
+    """Row i has the entries ptr[i] .. ptr[i + 1]; number k of the packed string `col` is entry k's column. Entry order:
     row, column."""
 
     device: Device
@@ -61,7 +61,7 @@ class Mplg(csr.Rows):
         sound.check_columns(self.device.xp, self.ptr, self.columns, pieces(self), self.ncols)
 
     def columns(self, low: int = 0, high: int | None = None) -> Any:
-        """The columns of entries low .. high, in the type that CSR has for them."""
+        """The columns of entries low .. high, in the type that a CSR would use."""
         high = self.nvals if high is None else high
         return packing.unpack(self.device, self.col, high, self.width, csr.index_type(self.ncols), first=low)
 
@@ -78,7 +78,7 @@ class Mplg(csr.Rows):
         return from_csr(rows, order)
 
     def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
-        """The same entries with plain columns; they lie in the same order. Peak memory: the plain columns."""
+        """The same entries with plain columns, in the same order. Peak memory: the plain columns."""
         needed = self.nvals * csr.index_type(self.ncols).itemsize
         self.device.foresee(f"plain columns of {self.nvals} entries", needed)
         return csr.from_arrays(self.device, self.nrows, self.ncols, self.ptr, self.columns()), None
@@ -89,7 +89,7 @@ class Mplg(csr.Rows):
 
 
 def from_csr(rows: csr.Csr, order: bool) -> tuple[Mplg, Any]:
-    """The packed form of a CSR, which shares its row pointers; the entries keep their order. ValueError for more than
+    """Pack the columns of a CSR and share its row pointers; the entries keep their order. ValueError for more than
     2**32 columns. Peak memory: the result."""
     width = packing.width_of(rows.ncols)
     words = packing.packed_words(rows.nvals, width)

@@ -1,4 +1,4 @@
-"""Rows that come band after band: their columns are packed where they will stand."""
+"""Incremental MPLG builder: append bands of rows; their columns are packed at their final position."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..csr.growing import Pointers, trimmed
 from .choice import packed_bytes
 from .format import Mplg
 
-WORD = 32  # numbers that end with a word, whatever their width is
+WORD = 32  # this many numbers end at a word boundary, whatever their width
 
 
 class GrowingPacked(Pointers):
-    """Packed columns. The last numbers of a band that end within a word wait for the next band."""
+    """Builder of packed columns. The last numbers of a band that end within a word are kept for the next band."""
 
     bands = True
 
@@ -27,18 +27,19 @@ class GrowingPacked(Pointers):
 
     @staticmethod
     def least_bytes(nrows: int, ncols: int, entries: int) -> int:
-        """Bytes that it takes, of which it is known at the beginning that they are not less."""
+        """A lower bound of its size in bytes, known in advance."""
         return packed_bytes(nrows, ncols, entries)
 
     def room(self, entries: int) -> Any:
-        """Where the columns of the next rows may stand until they are sorted."""
+        """Memory for the columns of the next rows until they are sorted."""
         return self.device.xp.empty(entries, self.waiting.dtype)
 
     def append(self, ptr: Any, col: Any, given: int) -> None:
-        """The next rows, INT64 pointers from 0 and ascending columns; of so many entries as were given."""
+        """Append rows: INT64 pointers from 0 and ascending columns; given: number of entries before duplicates were
+        combined."""
         xp, packed = self.device.xp, self.nvals - len(self.waiting)
         self._point(ptr, len(col))
-        first = xp.concatenate((self.waiting, col[: WORD - len(self.waiting)]))  # the numbers that fill up words
+        first = xp.concatenate((self.waiting, col[: WORD - len(self.waiting)]))  # fill up the unfinished words
         if len(first) == WORD:
             col = col[WORD - len(self.waiting) :]
             self._pack(first, packed)
@@ -52,7 +53,7 @@ class GrowingPacked(Pointers):
         packing.pack_into(self.device, numbers, self.width, self.string[begin:end])
 
     def finish(self) -> Mplg:
-        """The form of all rows that came."""
+        """The layout of all appended rows."""
         at = self.nvals // WORD * self.width
         string = trimmed(self.device, self.string, packing.packed_words(self.nvals, self.width))
         packing.pack_into(self.device, self.waiting, self.width, string[at:])

@@ -1,4 +1,4 @@
-"""How kernels get gaps in nibbles: heads of groups of rows, and one string of words."""
+"""Kernel arguments of nibble rows: heads of groups of rows, and one string of words."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .grades import graded_constants
 from .layout import lanes_for
 
 DOT_INDICES = "COL", "MPTR", "APLACE", "BPLACE"
-DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12))  # of the row of A: half of them are filled at a time
-MARK = 3  # numbers that say where a segment of a long row begins: marks.cu
+DOT_TABLE = (("SLOTS", 4096), ("LOG_SLOTS", 12))  # hash table of the row of A: half of it is filled at a time
+MARK = 3  # numbers per mark, the start of a segment of a long row: marks.cu
 
 
 def marks_variant() -> Variant:
@@ -28,7 +28,7 @@ def marks_variant() -> Variant:
 
 
 class NibFormat(NibChoice):
-    """What kernels on nibbles are compiled with."""
+    """Compile-time constants of kernels on nibble rows."""
 
     indices = ("PLACE",)
     dot_indices = DOT_INDICES
@@ -45,7 +45,7 @@ class NibFormat(NibChoice):
         return graded_constants(shared)
 
     def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
-        # A block takes a row of the mask, and GROUP lanes an entry of it.
+        # A block takes a row of the mask, GROUP lanes one of its entries.
         return [("LANES", 256), ("GROUP", lanes), ("COL_64", 0), *DOT_TABLE]
 
     def dot_mask(self, structure: Any) -> Form:
@@ -63,10 +63,10 @@ FORMATS = (NibFormat(),)
 
 
 class NibCall:
-    """What kernels take of nibbles."""
+    """Kernel arguments of nibble rows."""
 
     def pushed(self: Any, ranked: bool, longest: int) -> tuple[Any, ...]:
-        """Also the marks of the segments of `longest` words that its long rows have."""
+        """Includes the marks of the segments of `longest` words of its long rows."""
         found = self.hubs(longest)
         if found is None:
             none = dummy(self.device, "int64")
@@ -75,11 +75,11 @@ class NibCall:
         return self.heads, self.words, self.places(ranked), *marks
 
     def pulled(self: Any, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
-        """Also where rows most likely have an entry."""
+        """Includes the hub columns."""
         return self.heads, self.words, *guesses_of(self, read, lanes_for(len(self.words), self.nrows))
 
     def hubs(self: Any, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
-        """Rows of more than `longest` words. begin: a mark of each segment."""
+        """Rows of more than `longest` words. begin: a mark per segment."""
         size, device, xp = part or longest, self.device, self.device.xp
         if ("hubs", longest, size) not in self.cache:
 

@@ -1,4 +1,4 @@
-"""What is decided of gaps in nibbles."""
+"""Cost model and kernel choice of nibble rows (NIB)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import grades, layout
 
 
 class NibChoice(CodedChoice):
-    """Rows of gaps."""
+    """Cost model of rows of nibble gaps."""
 
     name = folder = "nib"
     scans = True
@@ -28,19 +28,19 @@ class NibChoice(CodedChoice):
         return layout.sampled(of)
 
     def dot_key(self, shared: bool) -> str:
-        """A CPU has no such kernel; rows are made for the statement."""
+        """The CPU has no such kernel; rows are built for the operation."""
         return self.key if shared else CSR
 
     def dot_beside(self, other: Format, nrows: int, ncols: int) -> str:
-        """Plain rows of the other are not encoded for a statement; these are decoded."""
+        """Plain rows of the other operand are not encoded for one operation; these are decoded instead."""
         return self.key if other.key == self.key else CSR
 
     def dot_lanes(self, form: Any) -> int:
-        """One for each word of a row."""
+        """One lane per word of a row."""
         return power_of_two(form.work / max(1, form.nrows), 4, 32)
 
     def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
-        """So many that each has some words of a row; one where a row ends at its first hit."""
+        """So many that each has some words of a row; one if a row stops at its first hit."""
         if kind == WORDS and not push:
             return 1
         return power_of_two(len(form.words) / max(1, nrows) / (1 if push else 2), 1, 32)
@@ -61,7 +61,7 @@ class NibChoice(CodedChoice):
         return (form.words, grades.entries_of(form)) if ranked else super().graded_contents(form, False)
 
     def hot(self, form: Any, columns: int) -> int:
-        """The first ones, where most entries of long rows are in them: in an order by degree."""
+        """The first columns, if most entries of long rows are in them, as in an order by degree."""
         if ("hot", columns) not in form.cache:
             pays = grades.near_share(form, columns) >= rows.HOT_SHARE
             form.cache["hot", columns] = min(columns, form.ncols) if pays else 0

@@ -1,6 +1,7 @@
-// Where the lanes of a graded pull begin (grades.py), one warp a row: the nibble, and the column before it; of a row's
-// first value, the column from which it would be a gap. A row of ptr[row + 1] - ptr[row] entries is pieces place[row] and
-// on (~0: none), which stand at sorted[..] among all, grade after grade.
+// Starts of the lanes of a degree-binned pull (grades.py), one warp per row: the nibble, and the column before it.
+// Of a row's first value it is the column relative to which the value would be a gap.
+// A row of ptr[row + 1] - ptr[row] entries consists of the pieces from place[row] on (~0: none), which are at
+// sorted[..] among all pieces, grade after grade.
 #include "formats/nib/walk.cuh"
 #include "formats/nib/graded.cuh"
 

@@ -1,4 +1,4 @@
-# Nibbles become rows, the twin of decode.cu.
+# Decode nibble rows to CSR rows. CPU twin of decode.cu.
 # include: formats/nib/row.cpu.py
 
 
@@ -9,7 +9,7 @@ def decode(lo, hi, row_of, row_stride, heads, words, counts, col):
         row = k
         if row_stride != 0:
             row = np.int64(at(row_of, k))
-        if row_stride != 0 or k == lo or row & 31 == 0:  # else a row begins where the one before it ends
+        if row_stride != 0 or k == lo or row & 31 == 0:  # otherwise a row begins at the end of the previous one
             place = row_begin(heads, words, row)
         stop = row_end(heads, words, row)
         if not FILL:

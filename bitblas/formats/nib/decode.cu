@@ -1,5 +1,5 @@
-// Nibbles become rows, LANES lanes a row: all, or (row_stride 1) those that row_of lists. FILL 0: counts[k] is how many
-// entries row number k has. FILL 1: their columns, from counts[k] on.
+// Decode nibble rows to CSR rows, LANES lanes per row: all rows, or (row_stride 1) those listed in row_of.
+// FILL 0: counts[k] = number of entries of the k-th row. FILL 1: write their columns from counts[k] on.
 #include "formats/nib/walk.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

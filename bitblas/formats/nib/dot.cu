@@ -1,11 +1,13 @@
-// c = the dot products of rows of A and rows of B (B' by rows) at the entries of a mask, all in nibbles (see
-// csr/dot.cu). A block takes a row of the mask, as many columns at a time as a step of a warp decodes. The row of A goes
-// into a table in shared memory, half of SLOTS at a time, in which GROUP lanes look a row of B' up. All warps decode the
-// rows of the mask and of A, so that none waits to hear of another how far it came.
+// Masked dot products: C<M> = A B', computed at the entries of the mask, all in nibbles (see csr/dot.cu).
+// A block takes a row of the mask, as many columns at a time as one step of a warp decodes. The row of A goes into a
+// hash table in shared memory, half of SLOTS at a time, in which GROUP lanes look up a row of B'. All warps decode the
+// rows of the mask and of A, so that none has to wait for another's progress.
+// Arguments: heads, words and ranks of the mask, A and B; values of A and B; inner, the common dimension; product, the
+// value of all products (KIND COUNT); output: present and sums, per entry of the mask.
 #include "formats/nib/walk.cuh"
 #include "formats/csr/table.cuh"
 #include "kernels/dots.cuh"
-#define AT_ONCE (32 * COMPLETED)  // values of a step of a warp
+#define AT_ONCE (32 * COMPLETED)  // values per step of a warp
 
 struct Product {
   const A_T* a_val;
@@ -21,10 +23,11 @@ struct Product {
 
 struct Table {
   COL_T* keys;
-  u32* places;  // of a key among the entries of its row of A
+  u32* places;  // position of a key among the entries of its row of A
   u32 last;
   int shift;
-  // As much of the row as there is room for, from where the walk is; of what a lane completes each warp puts one in.
+  // Insert as much of the row as fits, from the walk's position on; of the columns that a lane completes, each warp
+  // inserts one.
   __device__ __forceinline__ void fill(Walk<32, true>& walk, const u32* words) const {
     for (int filled = 0; walk.more() && filled + AT_ONCE <= SLOTS / 2; filled += AT_ONCE) {
       Found found;
@@ -53,14 +56,14 @@ dot(i64 n, const i64* m_heads, const u32* m_words, const MPTR_T* m_ptr, const i6
   const Extent at = row_extent(m_heads, m_words, row), a = row_extent(a_heads, a_words, row);
   const int lane = threadIdx.x & (GROUP - 1);
   const Sum none = {false, IDENTITY, 0};
-  // A row has at most as many entries as nibbles: 512 slots, or two for each of them, where there is room.
+  // A row has at most as many entries as nibbles: 512 slots, or two per nibble if they fit.
   int shift = 23;
   while (32 - shift < LOG_SLOTS && 2 * (a.end - a.at) > 1ll << (32 - shift)) --shift;
   const Table table = {keys, places, (1u << (32 - shift)) - 1, shift};
   const Product times = {a_val, a_iso, a_stride, b_val, b_iso, b_stride};
   const i64 a_first = KIND == VALUES && a_stride ? (i64)a_place[row] : 0;
   Walk<32, true> mask(at, row, m_ptr[row]), mine;
-  for (bool whole = false; mask.more();) {  // whole: the row of A is in the table
+  for (bool whole = false; mask.more();) {  // whole: the entire row of A is in the table
     const i64 first = mask.entry;
     Found found;
     mask.step(m_words, threadIdx.x & 31, found);

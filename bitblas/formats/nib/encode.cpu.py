@@ -1,4 +1,5 @@
-# Rows become nibbles, the twin of encode.cu. Parallel bounds are multiples of 32 rows: no words are shared.
+# Encode CSR rows as nibbles. CPU twin of encode.cu.
+# Parallel bounds are multiples of 32 rows, so threads share no words.
 IN_WORD = 8
 # include: formats/blocks.cpu.py
 

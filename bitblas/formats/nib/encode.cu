@@ -1,6 +1,7 @@
-// Rows become nibbles (format.py), LANES lanes a row. FILL 0: sizes[row] is how many. FILL 1: they are written, and where
-// each row ends; ends[row]: the same from the beginning of its group of rows on. Words are zero before; rows share them.
-// first: the number of the first row.
+// Encode CSR rows as nibbles (format.py), LANES lanes per row.
+// FILL 0: sizes[row] = its number of nibbles. FILL 1: write them, and where each row ends; ends[row] is the same,
+// counted from the start of its group of rows. Words are zero before, because rows share them. first: the number of
+// the first row.
 #include "formats/nib/row.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)

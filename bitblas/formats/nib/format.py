@@ -1,11 +1,13 @@
-"""NIB: the gaps between the columns of a row, in nibbles. The smallest form of most graphs whose edges are scattered.
+"""NIB: the gaps between a row's columns as variable-length codes of nibbles.
 
-A row's first column is stored as how far it is from the row, in zigzag (2 d for d >= 0, else -2 d - 1), each further
-one as its gap less 1. A value takes as many nibbles as it has threes of bits, one at least, the lowest first; bit 3 of
-a nibble says that the value ends there. So a GPU's lanes each take a word of eight nibbles, and know without guessing
-what ends in it (walk.cuh).
+The smallest layout of most graphs with scattered edges.
 
-Rows stand in blocks of 32 (formats/blocks.py). Entry order: row, column, as in CSR.
+A row's first column is stored as its distance from the row's own number, in zigzag coding (2 d for d >= 0, else -2 d -
+1), each later one as its gap less 1. A value takes one nibble per 3 bits, at least one, lowest first; bit 3 of a nibble
+marks the end of the value. GPU lanes therefore each take a word of eight nibbles and find the values that end in it
+without guessing (walk.cuh).
+
+Rows are in blocks of 32 (formats/blocks.py). Entry order: row, column, as in CSR.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from .grades import chunks_variant
 
 
 class Nib(NibCall, Coded):
-    """Rows of gaps."""
+    """Rows of nibble gaps."""
 
     formats: ClassVar[tuple[Format, ...]] = FORMATS
     format = FORMATS[0]
@@ -36,7 +38,7 @@ class Nib(NibCall, Coded):
 
     @classmethod
     def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Nib, Any]:
-        """The gaps of these rows; entries keep their order. Peak memory: the result, and 40 bytes per row."""
+        """Encode these rows; entries keep their order. Peak memory: the result, and 40 bytes per row."""
         heads, words = layout.encoded(rows)
         ranks = rows.ptr if order else None
         return cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks), None
@@ -48,7 +50,7 @@ class Nib(NibCall, Coded):
         return layout.mirrored(self.device, self.nrows, self.heads, self.words)
 
     def check_codes(self) -> None:
-        """Whatever the nibbles are, values end within their row."""
+        """Nothing to check: for any nibbles, values end within their row."""
 
     @classmethod
     def samples(cls) -> Iterator[Variant]:

@@ -1,8 +1,10 @@
-"""Rows of nibbles graded by their length, for a GPU's pull from a full vector (pull_graded.cu). Once per form.
+"""Degree-binned schedule of nibble rows for a GPU's pull from a full vector (pull_graded.cu).
 
-A lane that decodes a row by itself does a third of the work of lanes that share one, but lanes of a warp have to have
-as many entries each. So rows are sorted by their entries, those of more than CHUNK are shared by 2, 4, .. 32 lanes,
-each from a mark on, and those of more than 32 CHUNK are cut into segments.
+Computed once per layout.
+
+A lane that decodes a row by itself does a third of the work of lanes that share one, but the lanes of a warp must then
+have equally many entries. So rows are sorted by length. Rows of more than CHUNK entries are shared by 2, 4, .. 32
+lanes, each starting at a mark; rows of more than 32 CHUNK entries are cut into segments.
 """
 
 from __future__ import annotations
@@ -16,17 +18,17 @@ from ..choice import Constants
 from ..graded import Part, bits_of, inside, placed
 from ..hubs import Hubs, cut
 
-LOG_CHUNK = 6  # of a lane, 64 entries at most
-GRADES = 6  # 32 lanes a piece, 16, .. 1
-UNROLL = 4  # entries that a lane decodes while it waits for others
-RESIDENT = 4  # blocks of a multiprocessor, where none has a part of the vector
+LOG_CHUNK = 6  # log2 of the entries per lane: at most 64
+GRADES = 6  # pieces of 32, 16, .. 1 lanes
+UNROLL = 4  # entries that a lane decodes while loads are in flight
+RESIDENT = 4  # blocks per multiprocessor, if none keeps vector values in shared memory
 MOST_NIBBLES = 1 << 32  # marks have 32 bits
-NOT_HERE = np.uint32(0xFFFFFFFF)  # the piece of a row that is left out
+NOT_HERE = np.uint32(0xFFFFFFFF)  # the piece of an excluded row
 
 
 class Grades(NamedTuple):
-    """Pieces, the longest first: grade g has those that 2^(5 - g) lanes share, pieces piece[g] .. piece[g + 1] and, of
-    these, runs run[g] .. run[g + 1], whose lanes begin at marks from mark[g] on. Segments of long rows come before all
+    """Pieces, the longest first: grade g has those shared by 2^(5 - g) lanes, pieces piece[g] .. piece[g + 1], grouped
+    into runs run[g] .. run[g + 1]; the marks of their lanes begin at mark[g]. Segments of long rows come before the
     rows of grade 0."""
 
     runs: int
@@ -35,13 +37,13 @@ class Grades(NamedTuple):
     mark: Any
     segments: int
     begin: Any  # uint32, a nibble
-    column: Any  # uint32, the one before
-    length: Any  # uint16, of a piece
-    last: int  # pair of words
-    row: Any  # uint32, of a piece: the place of its sum
-    reached: Any  # uint64, the bits of all rows that have entries
+    column: Any  # uint32, the column before it
+    length: Any  # uint16, per piece
+    last: int  # the last pair of words
+    row: Any  # uint32, per piece: the position of its sum
+    reached: Any  # uint64, bits of the rows that have entries
     hubs: Hubs | None  # the long rows
-    ones: Any  # uint64, the bits of all segments
+    ones: Any  # uint64, one bit per segment, all set
 
     def arguments(self) -> tuple[Any, ...]:
         return self.run, self.piece, self.segments, self.row, self.mark, self.begin, self.column, self.length, self.last
@@ -52,15 +54,15 @@ def chunks_variant() -> Variant:
 
 
 def graded_constants(shared: int) -> Constants:
-    """What the pull is compiled with. shared: bytes of shared memory for values of the vector; a block that holds so
-    much has a multiprocessor for itself."""
+    """Compile-time constants. shared: bytes of shared memory for vector values; a block that uses them occupies a
+    multiprocessor alone."""
     blocks = [("THREADS", 1024), ("RESIDENT", 1)] if shared else [("THREADS", 256), ("RESIDENT", RESIDENT)]
     return [("LOG_CHUNK", LOG_CHUNK), ("UNROLL", UNROLL), ("LANES", 32), *blocks, ("SHARED_BYTES", shared)]
 
 
 def grades_of(form: Any, part: Part | None = None) -> Grades:
-    """The grades of a form of less than 2^32 nibbles, or of some of its rows. Held: 14 bytes a row that has entries,
-    and 8 more for each CHUNK entries of long ones. Peak memory: 24 bytes a row more."""
+    """The schedule of a layout of less than 2^32 nibbles, or of some of its rows. Kept: 14 bytes per nonempty row, and
+    8 more per CHUNK entries of long ones. Peak memory: 24 bytes per row more."""
     key = ("grades", None if part is None else part.name)
     if key not in form.cache:
         form.cache[key] = _grades(form, part)
@@ -82,11 +84,11 @@ def _grades(form: Any, part: Part | None) -> Grades:
     place[row] = xp.arange(segments, len(size), dtype=np.uint32)
     row = row if hubs is None else xp.concatenate([hubs.row_of, row])
     key = (longest - size).astype(np.uint16)
-    key[:segments] = 0  # all come first, so that their numbers tell them from rows
+    key[:segments] = 0  # segments come first, so that their numbers distinguish them from rows
     order = xp.argsort(key, kind="stable")
     sorted_at = xp.empty(max(1, len(order)), np.uint32)
     sorted_at[order] = xp.arange(len(order), dtype=np.uint32)
-    # Of the rows that one lane takes, that two share, ..; the others are 32 lanes a piece.
+    # Limits of the rows that one lane takes, that two share, ..; other pieces have 32 lanes.
     limits = xp.asarray([longest - (1 << LOG_CHUNK + log) for log in reversed(range(GRADES - 1))], dtype=key.dtype)
     upto = device.to_host(xp.searchsorted(key[order], limits)).tolist()
     piece = np.array([0, *upto, len(order)])
@@ -118,8 +120,8 @@ def _grades(form: Any, part: Part | None) -> Grades:
 
 
 def entries_of(form: Any) -> Any:
-    """The number of the first entry of each piece, for values that differ. Held: 4 bytes a row that has entries, 8 of
-    forms of many."""
+    """The number of the first entry of each piece, to find values that differ. Kept: 4 bytes per nonempty row, 8 for
+    layouts of 2^31 entries and more."""
     if "graded entries" not in form.cache:
         found, xp = grades_of(form), form.device.xp
         first = form.ranks()[found.row]
@@ -132,8 +134,8 @@ def entries_of(form: Any) -> Any:
 
 
 def near_share(form: Any, columns: int) -> float:
-    """The share of entries in the first columns, as the marks of shared rows have it, of which each has as many; 0
-    where these have few of all."""
+    """The estimated share of entries in the first columns, from the marks of shared rows, which are evenly spaced; 0 if
+    these rows have few of all entries."""
     found = grades_of(form)
     shared = form.device.to_host(found.mark)[GRADES - 1]
     if shared << LOG_CHUNK < form.nvals // 2:

@@ -1,4 +1,4 @@
-"""Rows that come band after band: each band is encoded where it will stand."""
+"""Incremental NIB builder: append bands of rows; each band is encoded at its final position."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ..csr.growing import trimmed
 from . import layout
 from .format import Nib
 
-MORE = 1.03  # times the words that are expected are taken, so that they seldom have to be moved
-MARGIN = 1.1  # the same where the first rows alone tell
-SLICE = 1 << 16  # rows that are looked at together
-CLASSES = 64  # of rows, by the bits of how many entries they have
+MORE = 1.03  # factor on the expected number of words, so that reallocation is rare
+MARGIN = 1.1  # the same if the expectation is based on the first rows
+SLICE = 1 << 16  # rows processed at a time
+CLASSES = 64  # classes of rows, by the bit length of their number of entries
 
 
 def most_words(nrows: int, ncols: int, entries: int) -> float:
-    """Words that rows take at most: those of even gaps, by Jensen's inequality, as a gap g takes no more nibbles than
-    1 + log8 g; a row's first column is up to twice as far. Heads of blocks have up to 40 bits."""
+    """An upper bound of the words that rows take: that of even gaps, by Jensen's inequality, because a gap g takes at
+    most 1 + log8 g nibbles; a row's first column is up to twice as far. Heads of blocks have up to 40 bits."""
     if not entries:
         return 0.0
     gap = max(1.0, nrows * ncols / entries)
@@ -32,7 +32,8 @@ def most_words(nrows: int, ncols: int, entries: int) -> float:
 
 
 def even_nibbles(device: Device, rows: Any, ncols: int) -> np.ndarray:
-    """Nibbles of rows of so many entries each, if these stood evenly, in all rows of 1, 2 to 3, 4 to 7, .. entries."""
+    """Nibbles of rows with these numbers of entries if gaps were even, in total for all rows of 1, 2 to 3, 4 to 7, ..
+    entries."""
     found = np.zeros(CLASSES)
     for k in range(0, len(rows), SLICE):
         found += device.to_host(_by_class(device.xp, rows[k : k + SLICE], None, ncols))
@@ -48,28 +49,28 @@ def _by_class(xp: Any, rows: Any, nibbles: Any, ncols: int) -> Any:
 
 
 class GrowingNibbles:
-    """Gaps in nibbles. How many words all rows will take is expected from those that came."""
+    """Builder of nibble rows. The total number of words is extrapolated from the rows so far."""
 
     bands = guesses = True
     together = blocks.GROUP
 
     def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:
-        """entries: that are to come, those that fall together counted as often as they come."""
+        """entries: number of entries to come, duplicates included."""
         self.device, self.nrows, self.ncols, self.entries = device, nrows, ncols, entries
         self.rows = self.nvals = self.given = self.used = 0
-        self.most = 0.0  # words that the rows that came could have taken
-        self.expected = 0.0  # that all will take, by a sample; 0: none was taken
+        self.most = 0.0  # upper bound of the words of the appended rows
+        self.expected = 0.0  # words of all rows, estimated from a sample; 0: no sample
         self.heads = device.xp.zeros(blocks.groups_of(nrows) + 1, np.int64)
         self.words = device.xp.zeros(blocks.PAD, np.uint32)
 
     @staticmethod
     def least_bytes(nrows: int, ncols: int, entries: int) -> int:
-        """Bytes that it takes, of which it is known at the beginning that they are not less."""
+        """A lower bound of its size in bytes, known in advance."""
         return blocks.blocks_bytes(nrows, entries / layout.IN_WORD)
 
     def expect(self, ptr: Any, col: Any, given: Any, rows: Any) -> None:
-        """Some groups of rows tell of all: pointers as `append` takes them; columns by how far they are from the row
-        itself, where that has the number that it has here; the entries that were given in each, and in each of all."""
+        """Estimate the final size from sampled groups of rows: pointers as in `append`; columns as if each row had the
+        number it has here; the number of given entries in each of these rows, and in each row of all."""
         some = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
         sizes = layout.sizes_of(some)
         words = float(self.device.to_host(blocks.blocks_of(self.device, some.nrows, sizes, layout.IN_WORD)[2])[0])
@@ -81,12 +82,12 @@ class GrowingNibbles:
         self.expected = nibbles / layout.IN_WORD + heads * blocks.groups_of(self.nrows)
 
     def room(self, entries: int) -> Any:
-        """Where the columns of the next rows may stand until they are sorted."""
+        """Memory for the columns of the next rows until they are sorted."""
         return self.device.xp.empty(max(1, entries), index_type(self.ncols))
 
     def append(self, ptr: Any, col: Any, given: int) -> None:
-        """The next rows, all groups of them whole but the last one: INT64 pointers from 0 and ascending columns, of so
-        many entries as were given. Raises OutOfMemory where what is expected of all rows does not fit."""
+        """Append whole groups of rows (the last may be partial): INT64 pointers from 0 and ascending columns; given:
+        number of entries before duplicates were combined. OutOfMemory if the expected size of all rows does not fit."""
         rows = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
         sizes = layout.sizes_of(rows, self.rows)
         heads, ends, total = blocks.blocks_of(self.device, rows.nrows, sizes, layout.IN_WORD)
@@ -100,7 +101,7 @@ class GrowingNibbles:
         self.rows, self.nvals, self.used = self.rows + rows.nrows, self.nvals + rows.nvals, self.used + count
 
     def _make_room(self, used: int, rows: int) -> None:
-        """Room for so many words, and for those expected after the next rows."""
+        """Allocate that many words, and those expected for the rows after the next ones."""
         if used + blocks.PAD <= len(self.words):
             return
         left = self.nrows - self.rows - rows
@@ -108,12 +109,12 @@ class GrowingNibbles:
         by_rows = used + share * most_words(left, self.ncols, self.entries - self.given)
         expected = self.expected * MORE if used < self.expected else by_rows * (MARGIN if left else 1.0)
         size = max(used, math.ceil(expected)) + blocks.PAD
-        self.device.foresee(f"nib of {self.entries} entries, as {self.given or 'some'} of them tell", 4 * size)
+        self.device.foresee(f"nib of {self.entries} entries, estimated from {self.given or 'some'} of them", 4 * size)
         words = self.device.xp.zeros(size, np.uint32)
         words[: self.used] = self.words[: self.used]
         self.words = words
 
     def finish(self) -> Nib:
-        """The form of all rows that came."""
+        """The layout of all appended rows."""
         words = trimmed(self.device, self.words, self.used + blocks.PAD)
         return Nib(self.device, self.nrows, self.ncols, self.heads, words, self.nvals)

@@ -1,4 +1,4 @@
-"""How rows become nibbles, and nibbles rows."""
+"""Encode rows as nibbles, and decode them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..lanes import power_of_two
 from ..picked import Some
 from ..sample import Sample
 
-IN_WORD = 8  # nibbles of a word
+IN_WORD = 8  # nibbles per word
 
 MIRROR = Variant("formats/nib/mirror", (), (("LANES", 32),))
 
@@ -30,19 +30,19 @@ def decode_variant(fill: int, lanes: int) -> Variant:
 
 
 def bounds_of(rows: Csr) -> Any:
-    """Parallel ranges of rows on the CPU, in whole groups, whose words no two ranges share."""
+    """Parallel ranges of rows on the CPU, in whole groups, so that no two ranges share words."""
     if not rows.device.splits(rows.nvals, PARALLEL_ENTRIES):
         return None
     return ranges.balanced(rows.ptr, rows.device.parts, GROUP)
 
 
 def lanes_for(items: int, rows: int) -> int:
-    """Lanes of a GPU for a row of so many entries, or words, in the mean, each of which takes some."""
+    """GPU lanes for a row with that mean number of entries, or words, so that each lane takes some."""
     return power_of_two(items / max(1, rows) / 2, 1, 32)
 
 
 def sizes_of(rows: Csr, first: int = 0) -> Any:
-    """The nibbles that each row takes. first: the number of the first one. Peak memory: 8 bytes per row."""
+    """The nibbles that each row takes. first: the number of the first row. Peak memory: 8 bytes per row."""
     sizes, none = rows.device.xp.zeros(max(1, rows.nrows), np.int64), rows.device.xp.zeros(1, np.int64)
     _encode(rows, 0, first, sizes, none, none, rows.device.xp.zeros(1, np.uint32))
     return sizes[: rows.nrows]
@@ -60,7 +60,7 @@ def counted(rows: Csr) -> float:
 
 
 def sampled(of: Sample) -> float:
-    """The same of a sample of entries, estimated for all."""
+    """The same, estimated from a sample of entries."""
     nibbles = of.each * float(np.maximum(1, -(-of.gaps.astype(np.int64) // 3)).sum())
     return mean_words(of.nrows, nibbles, IN_WORD)
 
@@ -77,21 +77,21 @@ def encoded(rows: Csr) -> tuple[Any, Any]:
 
 
 def fill(rows: Csr, heads: Any, ends: Any, words: Any, first: int = 0) -> None:
-    """The nibbles of these rows into words that are zero there, where their heads say. first: the number of the first
+    """Write the nibbles of these rows into zeroed words at the positions in their heads. first: the number of the first
     row, which begins a group."""
     xp = rows.device.xp
     _encode(rows, 1, first, xp.zeros(1, np.int64), heads, ends if len(ends) else xp.zeros(1, np.int64), words)
 
 
 def decode(form: Any, fill: int, counts: Any, col: Any, some: Some) -> None:
-    """One pass of decode.cu over rows of a form."""
+    """One launch of decode.cu over rows of a layout."""
     run = form.device.kernel(decode_variant(fill, lanes_for(len(form.words), form.nrows)))
     run(some.size, some.rows, some.stride, form.heads, form.words, counts, col, bounds=some.bounds)
 
 
 def mirrored(device: Device, nrows: int, heads: Any, words: Any) -> bool:
-    """Whether the rows equal the columns: by numbers made of all places, in one pass (formats/mirror.py). Peak memory:
-    8 bytes for each 32 rows."""
+    """Whether the matrix is symmetric, by hashes of all positions, in one pass (formats/mirror.py). Peak memory: 8
+    bytes per 32 rows."""
     groups = groups_of(nrows)
     sums = device.xp.zeros(max(1, groups), np.uint64)
     bounds = device.ranges(groups, PARALLEL_ENTRIES, work=len(words), parts=device.threads)

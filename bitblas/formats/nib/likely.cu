@@ -1,7 +1,8 @@
-// Of each row the column whose own row has most words (`length`), among the first ones: where a pull most likely finds an
-// entry of a vector that was found along rows. ~0 for a row without entries. LANES lanes a row.
+// Hub columns for pulls: of each row the column, among its first ones, whose own row has most words (`length`).
+// A pull most likely hits there if the vector was found along rows. ~0 for an empty row. LANES lanes per row.
+// best: output.
 #include "formats/nib/walk.cuh"
-#define STEPS 32  // of a row: of what is longer the rest is not looked at
+#define STEPS 32  // per row; the rest of longer rows is skipped
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 likely(i64 n, const i64* heads, const u32* words, const i64* length, u32* best) {

@@ -1,5 +1,5 @@
-// Small rounds of a body of passes and one step, along rows in nibbles. The text of the passes is generated (see
-// loop/fused/listed.py).
+// Small rounds of a loop body with element-wise kernels and one advance, along nibble rows.
+// loop/fused/listed.py generates the text of the element-wise kernels.
 #include "formats/nib/rows.cuh"
 #include "kernels/along_rows.cuh"
 #include "kernels/listed.cuh"

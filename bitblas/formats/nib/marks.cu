@@ -1,6 +1,7 @@
-// Where the segments of long rows begin, each of `part` words but for what its first value needs: a nibble, the column
-// before it, and the entries before it in the row; and where segments end. One warp a row, rows[h], whose first segment
-// is number first[h].
+// Marks of the segments of long rows, `part` words each except for what the first value needs.
+// One warp per row rows[h], whose first segment is number first[h].
+// A mark has the starting nibble, the column before it, and the number of entries before it in the row. The ends of
+// segments are written too.
 #include "formats/nib/walk.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
@@ -24,7 +25,7 @@ marks(i64 n, const i64* heads, const u32* words, i64 part, const i64* rows, cons
     for (int k = 0; k < found.count; ++k) {
       const u32 column = found.next();
       const i64 here = word + found.from;
-      const i64 s = (here - x.at) / (8 * part);  // at most one segment begins in a value
+      const i64 s = (here - x.at) / (8 * part);  // a value contains at most one segment start
       if (s > (before - x.at) / (8 * part) && s < count) {
         i64* mark = begin + 3 * (at + s);
         mark[0] = here, mark[1] = column, mark[2] = found.entry + k + 1;

@@ -1,4 +1,5 @@
-# Of each group of rows, how much its entries differ from their mirror images, the twin of mirror.cu.
+# Symmetry test on nibble rows: per group of rows, the hash difference between entries and their mirror images.
+# CPU twin of mirror.cu.
 # include: formats/nib/row.cpu.py
 # include: kernels/scramble.cpu.py
 

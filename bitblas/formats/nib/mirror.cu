@@ -1,5 +1,5 @@
-// Of each group of rows, how much its entries differ from their mirror images (kernels/scramble.cuh): a warp decodes one
-// row after the other.
+// Symmetry test on nibble rows: per group of rows, the hash difference of entries and mirror images.
+// Hashes: kernels/scramble.cuh. A warp decodes one row after the other.
 #include "formats/nib/walk.cuh"
 #include "kernels/scramble.cuh"
 

@@ -1,4 +1,4 @@
-# The next column j of a row, whose `ends` say that there is one: statements of a kernel, after window.cpu.py.
+# Code fragment: decode the next column j of a row, if `ends` reports one. Follows window.cpu.py.
 last = trailing_zeros(ends) >> np.uint64(2)
 ends = drop_lowest(ends)
 upto = last * np.uint64(3) + np.uint64(3)

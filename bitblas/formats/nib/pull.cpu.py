@@ -1,5 +1,5 @@
-# w<mask, accum, replace> = A (+).(x) u row by row, the twin of pull.cu. Parallel bounds are multiples of 64 rows:
-# words of t are not shared.
+# Pull SpMV on nibble rows: w<mask, accum, replace> = A (+).(x) u. CPU twin of pull.cu.
+# Parallel bounds are multiples of 64 rows, so threads share no words of t.
 # include: formats/nib/row.cpu.py
 # include: kernels/values.cpu.py
 # include: kernels/ending.cpu.py
@@ -7,13 +7,13 @@
 
 @njit(**FUNCTION)
 def bits_up_to(stop):
-    """Of values, as bit `stop` of a window ends one of them."""
+    """Value bits (3 per nibble) up to bit `stop` of a window, at which a value ends."""
     return stop - (stop >> np.uint64(2))
 
 
 @njit(**FUNCTION)
 def read_on(words, place, limit):
-    """A window from `place` on: where values end in it, the bits of the values, and where the next one begins."""
+    """A window from `place` on: the ends of values in it, their bits, and the start of the next window."""
     nibbles = window(words, place, limit)
     ends = nibbles & STOPS
     return ends, without_stops(nibbles), place + 16 - np.int64(leading_zeros(ends | ONE) >> np.uint64(2))
@@ -21,7 +21,8 @@ def read_on(words, place, limit):
 
 @njit(**FUNCTION)
 def read_first(words, place, limit, row):
-    """The same of a row, which may be empty, and the column from which its first value counts as all others do."""
+    """The same for the start of a row, which may be empty, and the column relative to which its first value is a
+    gap."""
     ends = np.uint64(0)
     threes = np.uint64(0)
     j = row
@@ -36,15 +37,15 @@ def read_first(words, place, limit, row):
 def pull(lo, hi, longest, begin, end, row_of, row_stride, words, value_ptr, a_val, a_iso, a_stride, u_bits, u_val,
          u_iso, u_stride, mask, mask_stride, mask_invert, product, w_bits, w_val, w_iso, w_stride, moved, replace,
          t_bits, t_val):  # fmt: skip
-    # A window is read before the columns of the one before it are used: nobody foresees where these end, and what comes
-    # after a wrong guess would wait for the window. Of row `ready` the first one is there.
+    # A window is loaded before the columns of the previous one are used: their ends are unpredictable, and code after a
+    # misprediction would wait for the load. The first window of row `ready` is loaded.
     ready = np.int64(-1)
-    limit = np.int64(0)  # of the row whose window was read last
-    following = np.int64(0)  # where its next window begins
+    limit = np.int64(0)  # of the row whose window was loaded last
+    following = np.int64(0)  # start of its next window
     next_ends = np.uint64(0)
     next_threes = np.uint64(0)
     next_j = np.int64(0)
-    start = np.uint64(0)  # of the group of that row: group_at
+    start = np.uint64(0)  # of the row's group: group_at
     width = np.uint64(0)
     first = np.uint64(0)
     room = np.uint64(0)

@@ -1,7 +1,8 @@
-// w<mask, accum, replace> = A (+).(x) u row by row: LANES lanes decode a row together, and end it at a terminal value. For
-// presence alone one lane takes AT_ONCE values at a time, until it has found one.
-// begin: heads of groups of rows; of segments of long rows (row_stride 1) marks, and `end` where each ends. `longest`
-// counts words, as a lane reads them.
+// Pull SpMV on nibble rows: w<mask, accum, replace> = A (+).(x) u.
+// LANES lanes decode a row together and stop at a terminal value. For presence only, one lane decodes AT_ONCE values
+// at a time until it has a hit.
+// begin: heads of groups of rows; for segments of long rows (row_stride 1), marks, and `end` the end of each.
+// `longest` is in words, as a lane reads them.
 #include "kernels/pull_rows.cuh"
 #include "formats/nib/walk.cuh"
 #define AT_ONCE 4

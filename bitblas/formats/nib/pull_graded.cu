@@ -1,4 +1,4 @@
-// Sums of rows of nibbles graded by their length: formats/graded_codes.cuh. Lanes that share a row have a mark each.
+// Degree-binned pull on nibble rows (formats/graded_codes.cuh). Lanes that share a row have a mark each.
 #include "formats/nib/walk.cuh"
 #include "formats/nib/graded.cuh"
 #define PIECES() const u32 *mark, const u32 *begin, const u32 *column, const u16 *length, i64 last
@@ -8,13 +8,13 @@
 struct Pieces {
   const u32 *mark, *begin, *column;
   const u16* length;
-  u32 last;  // pair of words
+  u32 last;  // the last pair of words
 };
 
 struct Lane {
-  u32 column, place, length, left;  // place: the nibble where it begins, then the bit of w0
-  u32 w0, w1, word;  // the words from the one on in which it is, and the number of the first
-  u32 r0, r1;        // the pair of words that the next one is of
+  u32 column, place, length, left;  // place: the first nibble, then the bit in w0
+  u32 w0, w1, word;  // the two current words, and the index of the first
+  u32 r0, r1;        // the next pair of words
 
   __device__ __forceinline__ void ask(const Pieces& of, u32 grade, u32 number, u32 p) {
     const u32 at = of.mark[grade] + 32 * number + (threadIdx.x & 31);

@@ -1,4 +1,4 @@
-// t = A' (+).(x) u: pushes along the rows in which u has an entry, LANES lanes a row, which decode it together.
+// Push SpMV on nibble rows: t = A' (+).(x) u along the rows where u has an entry. LANES lanes decode a row together.
 #include "kernels/push.cuh"
 #include "kernels/values.cuh"
 #include "formats/nib/walk.cuh"
@@ -19,7 +19,7 @@ push(i64 n, i64 longest, const i64* begin, const i64* end, const i64* row_of, i6
       walk = Walk<LANES, RANKED>(begin + 3 * unit, end[unit], number);
     } else {
       Extent x = row_extent(begin, words, row);
-      if (words_of(x) > longest) x.end = x.at;  // a hub: its segments are rows of another launch
+      if (words_of(x) > longest) x.end = x.at;  // a hub: its segments are processed by another launch
       walk = Walk<LANES, RANKED>(x, row, number);
     }
   }

@@ -1,4 +1,4 @@
-# The values in the nibbles of a row, the twin of row.cuh and walk.cuh.
+# Decode the values in a row's nibbles. CPU twin of row.cuh and walk.cuh.
 IN_WORD = 8
 STOPS = np.uint64(0x8888888888888888)
 # include: formats/blocks.cpu.py
@@ -6,8 +6,8 @@ STOPS = np.uint64(0x8888888888888888)
 
 @njit(**FUNCTION)
 def window(words, place, stop):
-    """The sixteen nibbles from `place` on, fifteen from an odd one, those before `stop`; the others are zero. A value
-    ends among them."""
+    """The sixteen nibbles from `place` on (fifteen if it is odd) up to `stop`; others are zero. A value ends among
+    them."""
     found = word_at(words, place >> 1) >> np.uint64((place & 1) << 2)
     left = min(stop - place, 16)
     return found & ~np.uint64(0) >> np.uint64(64 - (left << 2))
@@ -15,7 +15,7 @@ def window(words, place, stop):
 
 @njit(**FUNCTION)
 def without_stops(x):
-    """The 3 low bits of each of sixteen nibbles, side by side."""
+    """The 3 low bits of each of sixteen nibbles, concatenated."""
     x = (x & np.uint64(0x0707070707070707)) | (x & np.uint64(0x7070707070707070)) >> np.uint64(1)
     x = (x & np.uint64(0x003F003F003F003F)) | (x & np.uint64(0x3F003F003F003F00)) >> np.uint64(2)
     x = (x & np.uint64(0x00000FFF00000FFF)) | (x & np.uint64(0x0FFF00000FFF0000)) >> np.uint64(4)
@@ -24,5 +24,5 @@ def without_stops(x):
 
 @njit(**FUNCTION)
 def unfolded(value):
-    """How far a row's first column is from the row."""
+    """The signed distance of a row's first column from the row."""
     return np.int64(value >> np.uint64(1)) ^ -np.int64(value & np.uint64(1))

@@ -1,4 +1,4 @@
-// The nibbles of a row.
+// Read the nibbles of a row.
 #include "formats/blocks.cuh"
 
 __device__ __forceinline__ Extent row_extent(const i64* heads, const u32* words, i64 row) {

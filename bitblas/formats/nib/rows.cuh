@@ -1,5 +1,5 @@
-// Rows of nibbles as steps of loops push along them (formats/coded_rows.cuh).
-#define PER 1  // places of a unit
+// Nibble rows for an advance (formats/coded_rows.cuh).
+#define PER 1  // positions per unit
 #include "kernels/reach.cuh"
 #include "formats/nib/walk.cuh"
 #define OWN_TYPE const i64*

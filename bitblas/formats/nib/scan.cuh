@@ -1,9 +1,10 @@
-// A walk through the nibbles of a row by one lane, a value after the other out of a window of 16: what ends at its first hit
-// reads few of them, and would decode whole words for it (walk.cuh). A value has at most 11 nibbles.
+// Walk a nibble row with one lane, value by value from a window of 16 nibbles.
+// For pulls that end at the first hit: they read few nibbles, while walk.cuh would decode whole words. A value has at
+// most 11 nibbles.
 #include "formats/nib/row.cuh"
 #define STOPS 0x88888888u
 
-// The 3 low bits of each of eight nibbles, side by side.
+// The 3 low bits of each of eight nibbles, concatenated.
 __device__ __forceinline__ u32 without_stops(u32 w) {
   w = (w & 0x07070707u) | (w & 0x70707070u) >> 1;
   w = (w & 0x003f003fu) | (w & 0x3f003f00u) >> 2;
@@ -12,13 +13,13 @@ __device__ __forceinline__ u32 without_stops(u32 w) {
 
 struct Scan {
   i64 at;      // the next nibble
-  u32 left;    // nibbles
-  u32 column;  // the one before; of the first value the row
-  bool first;  // no value has been read
-  u64 window;  // from `at` on; zeros where none have been asked for
+  u32 left;    // nibbles left
+  u32 column;  // the previous column; before the first value the row
+  bool first;  // no value has been read yet
+  u64 window;  // from `at` on; zeros if nothing was loaded
 
   __device__ __forceinline__ Scan() : at(0), left(0), column(0), first(false), window(0) {}
-  // As a Walk, which numbers entries besides: from the beginning of row `row`; from a mark on.
+  // As a Walk, which also numbers entries: from the beginning of row `row`, or from a mark on.
   __device__ __forceinline__ Scan(const Extent& x, i64 row, i64)
       : at(x.at), left((u32)(x.end - x.at)), column((u32)row), first(true), window(0) {}
   __device__ __forceinline__ Scan(const i64* mark, i64 stop, i64)
@@ -26,7 +27,7 @@ struct Scan {
 
   __device__ __forceinline__ bool more() const { return left != 0; }
 
-  // The next column, while there is more.
+  // The next column, as long as there are more.
   __device__ __forceinline__ u32 next(const u32* words) {
     const u64 stops = (u64)STOPS << 32 | STOPS;
     if (!(window & stops)) {
@@ -39,7 +40,7 @@ struct Scan {
     u32 value = without_stops((u32)mine);
     if (mine >> 32) value |= without_stops((u32)(mine >> 32)) << 24;
     window >>= bits;
-    at += bits >> 2, left -= min((u32)bits >> 2, left);  // what is left may end within a value
+    at += bits >> 2, left -= min((u32)bits >> 2, left);  // the remaining nibbles may end within a value
     column += first ? (value >> 1) ^ (0u - (value & 1)) : value + 1;
     first = false;
     return column;

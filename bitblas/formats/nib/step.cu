@@ -1,14 +1,15 @@
-// A round of a program by rows in nibbles: kernels/step_rows.cuh. LANES lanes decode a row together, a warp a segment of a
-// long one. Rows that pull (for WORDS) are read by a lane each, as long as many have something to look at, then by several lanes,
-// some rows at a time.
+// Advance on nibble rows, one round of a device loop (kernels/step_rows.cuh).
+// LANES lanes decode a row together, a warp a segment of a long one.
+// Rows that pull (WORDS only) are read by one lane each as long as many lanes have work, then by several lanes, a few
+// rows at a time.
 #include "formats/nib/rows.cuh"
 #define STEP_BLOCKS (__CUDA_ARCH__ >= 900 && KIND != WORDS ? 4 : 3)  // with four, registers would be spilled
 #include "kernels/decoded_rows.cuh"
 #define PULL_FORM() const i64 *pull_heads, const u32 *pull_words, const u32 *pull_likely, const u64 *pull_rows, i64 pull_guesses
 #define PULL_FORM_OF() {{pull_likely, pull_rows, pull_guesses}, pull_heads, pull_words}
-#define FEW 4       // values of a row that its lane looks at at a time
-#define ALONE 12    // rows of a warp, from which on each is looked at by its own lane
-#define TOGETHER 8  // lanes that look at the others
+#define FEW 4       // values that a lane tests at a time
+#define ALONE 12    // rows per warp from which on each lane searches its own
+#define TOGETHER 8  // lanes that share each of the other rows
 
 struct Back : Likely {
   const i64* heads;
@@ -23,7 +24,7 @@ struct Back : Likely {
       if (of.has(k)) hit = bit_of(u_bits, of.at(k)) || hit;
     return hit;
   }
-  // Whether u has an entry in row j, for the lanes that want to know; the warp calls it together.
+  // Whether u has an entry in row j, for the lanes with `wanted`; called by the whole warp.
   __device__ __forceinline__ Hit look(i64 j, bool wanted, const u64* u_bits) const {
     Scan alone;
     if (wanted) alone = Scan(row_extent(heads, words, j), j, 0);

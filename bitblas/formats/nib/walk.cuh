@@ -1,24 +1,25 @@
-// A walk through the nibbles of a row, by G lanes side by side: each takes a word of eight, and what it completes. No
-// lane guesses where a value begins: it ends at a nibble with bit 3, and what a word leaves open goes to the next lane.
+// Walk a nibble row with G lanes side by side: each takes a word of eight nibbles and the values that end in it.
+// Values end at a nibble with bit 3, so lanes need no guess; the unfinished value at the end of a word is passed to
+// the next lane.
 #include "formats/nib/scan.cuh"
-#define COMPLETED 8  // values that a lane completes at most in a step
+#define COMPLETED 8  // values that a lane completes in a step, at most
 
-// What a lane completes in a step: one column after the other (`count`, `next`), or, for unrolled loops, by the nibbles
-// where values end (`has`, `at`, `number`), which costs half of it. A loop does one or the other.
+// Values that a lane completes in a step: one column after the other (`count`, `next`), or, in unrolled loops, by the
+// nibbles at which values end (`has`, `at`, `number`), which costs half as much. A loop uses one of the two ways.
 struct Found {
   int count;
-  u32 bits, stops;  // of the word, what is not read yet
-  u32 from;         // nibbles of it that are read
-  u32 column;       // the last one; at first so that the first value, too, is what the word has of it
-  u32 open;         // nibbles of the first value in words before
-  i64 entry;        // the number of the first one among the entries of the matrix
-  u32 base, ahead[COMPLETED];  // the column that ends at each nibble
+  u32 bits, stops;  // unread bits of the word, and ends of values
+  u32 from;         // nibbles of the word read so far
+  u32 column;       // the last column; initially such that the first value can be taken from the word alone
+  u32 open;         // nibbles of the first value in earlier words
+  i64 entry;        // number of the first value among the entries of the matrix
+  u32 base, ahead[COMPLETED];  // the column at each nibble that ends one
 
   __device__ __forceinline__ bool has(int k) const { return stops >> (4 * k + 3) & 1; }
   __device__ __forceinline__ u32 at(int k) const { return base + ahead[k]; }
   __device__ __forceinline__ i64 number(int k) const { return entry + __popc(stops & ((1u << 4 * k) - 1)); }
 
-  // The next one: at most `count` times.
+  // The next one; call at most `count` times.
   __device__ __forceinline__ u32 next() {
     const u32 end = (__ffs(stops) + 3) >> 2, size = 3 * (end - from);
     column += (bits & ((1u << size) - 1)) + 1;
@@ -29,20 +30,21 @@ struct Found {
 
 template <int G, bool NUMBERED> struct Walk {
   i64 at, entry;  // of the group: the next nibble, and the number of the next entry
-  u32 left;       // nibbles
-  u32 column;          // the one before; of the first value the row
-  bool first;          // no value has been read
-  u32 tail, tails;     // what is open of a value, and its nibbles
+  u32 left;       // nibbles left
+  u32 column;          // the previous column; before the first value the row
+  bool first;          // no value has been read yet
+  u32 tail, tails;     // an unfinished value, and its nibbles
 
   __device__ __forceinline__ Walk() : at(0), entry(0), left(0), column(0), first(false), tail(0), tails(0) {}
   // From the beginning of row `row`, whose entries are numbered from `number` on.
   __device__ __forceinline__ Walk(const Extent& x, i64 row, i64 number)
       : at(x.at), entry(number), left((u32)(x.end - x.at)), column((u32)row), first(true), tail(0), tails(0) {}
-  // From a mark on: a nibble, the column before and the entries before it in its row (0: it is the row's beginning).
+  // From a mark on: a nibble, the column before it and the number of entries before it in its row (0: start of the
+  // row).
   __device__ __forceinline__ Walk(const i64* mark, i64 stop, i64 number)
       : at(mark[0]), entry(number + mark[2]), left((u32)(stop - mark[0])), column((u32)mark[1]), first(mark[2] == 0),
         tail(0), tails(0) {}
-  // From where lane `owner` stands, which went alone; G lanes go on together.
+  // From the position of lane `owner`, which walked alone; now G lanes continue together.
   __device__ __forceinline__ Walk(const Scan& alone, int owner)
       : at(__shfl_sync(ALL_LANES, alone.at, owner)), entry(0), left(__shfl_sync(ALL_LANES, alone.left, owner)),
         column(__shfl_sync(ALL_LANES, alone.column, owner)), first(__shfl_sync(ALL_LANES, (int)alone.first, owner)),
@@ -51,10 +53,10 @@ template <int G, bool NUMBERED> struct Walk {
   __device__ __forceinline__ bool more() const { return left != 0; }
   __device__ __forceinline__ void stop() { left = 0; }
 
-  // The lanes of the warp call it together.
+  // Called by all lanes of the warp together.
   __device__ __forceinline__ void step(const u32* words, int lane, Found& to) {
     const i64 mine = at + 8 * lane;
-    u32 w = 0, size = 0;  // nibbles
+    u32 w = 0, size = 0;  // nibbles in the word
     if (8 * lane < left) {
       size = left - 8 * lane < 8 ? left - 8 * lane : 8;
       const u32* word = words + (mine >> 3);
@@ -66,7 +68,7 @@ template <int G, bool NUMBERED> struct Walk {
     u32 rest = closed < 8 ? bits >> 3 * closed : 0, rests = size - closed;
     u32 head = tail, heads = tails;
     if (G > 1) {
-      // A value has at most 11 nibbles: a word without an end lies between two that have one.
+      // A value has at most 11 nibbles: a word without an end is between two that have one.
       if (__any_sync(ALL_LANES, !stops && size)) {
         const u32 below = __shfl_up_sync(ALL_LANES, lane || stops ? rest : tail | rest << 3 * tails, 1, G);
         const u32 belows = __shfl_up_sync(ALL_LANES, lane || stops ? rests : tails + rests, 1, G);
@@ -91,7 +93,7 @@ template <int G, bool NUMBERED> struct Walk {
     } else {
       first = first && !stops;
     }
-    // What the first value is more than the word has of it; of a row's first value, than it counts as all others do.
+    // The part of the first value outside of this word; for a row's first value, the offset that makes it a gap.
     u32 more = 0, turned = 0;
     if (stops) {
       const u32 part = bits & ((1u << 3 * ((__ffs(stops) + 3) >> 2)) - 1), value = part << 3 * heads | head;

@@ -1,5 +1,5 @@
-# The nibbles of a row from `place` on, as many as are read at once: statements of a kernel. first: none was read; j is
-# then moved so that the row's first value counts as all others do.
+# Code fragment: load the nibbles of a row from `place` on, as many as one read gives.
+# first: none was read; j is then shifted so that the row's first value is decoded like the others.
 nibbles = window(words, place, stop)
 ends = nibbles & STOPS
 threes = without_stops(nibbles)

@@ -1,4 +1,4 @@
-"""How kernels get tiles with a rest."""
+"""Kernel arguments of Split: bit tiles and single entries."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .layout import TILES, column_width, entry_width
 
 
 class SplitFormat(TiledFormat, SplitChoice):
-    """What kernels on tiles with a rest are compiled with."""
+    """Compile-time constants of kernels on tiles with single entries."""
 
     packs = 1
     indices = ("PTR", "PLACE")
 
     def kernel(self, name: str) -> str:
-        """The step of a loop is that of tiles, which reads a rest where PACKED."""
+        """An advance uses the tile kernel, which also reads single entries if PACKED."""
         return "formats/b2sr/step" if name == "step" else super().kernel(name)
 
 
@@ -31,7 +31,7 @@ BY_TILE = {format.tile: format for format in FORMATS}
 
 
 class SplitCall(TiledCall):
-    """What kernels take of tiles with a rest."""
+    """Kernel arguments of tiles with single entries."""
 
     def types(self: Any, ranked: bool) -> Types:
         if ("types", ranked) not in self.cache:
@@ -53,8 +53,8 @@ class SplitCall(TiledCall):
         return self.unit_starts()[0], *self.unit_contents(ranked)
 
     def hubs(self: Any, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
-        """A tile costs as much as `share` entries of the rest; a segment of a tile row takes as large a part of its
-        tiles as of each range of the rest. begin, end: as many numbers each as `starts` has."""
+        """A tile costs as much as `share` single entries; a segment of a tile row takes the same fraction of its tiles
+        and of each range of single entries. begin, end: as many numbers per unit as `starts` has."""
         key, size = ("hubs", longest, part or longest, share), part or longest
         if key not in self.cache:
             starts = self.starts.reshape(-1, self.parts)

@@ -1,4 +1,4 @@
-"""Whether arrays from outside hold a sound Split."""
+"""Validate the arrays of a Split that come from outside."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from .. import sound
 
 
 def check_split(form: Any) -> None:
-    """ValueError unless the tiles are sound, and the numbers of each range of the rest ascend in each tile row, lie in
-    the matrix and in their range, and stand for no entry twice."""
+    """ValueError unless the tiles are valid, and the numbers of each range of single entries ascend in each tile row,
+    are inside the matrix and their range, and repeat no entry."""
     form.tile_part().check()
     xp = form.device.xp
     for part in form.ranges():
@@ -21,7 +21,7 @@ def check_split(form: Any) -> None:
         codes = form.codes(part)
         after = xp.ones(part.size + 1, bool)
         xp.greater(codes[1:], codes[:-1], out=after[1:-1])
-        after[part.ends] = True  # the first of a tile row comes after nothing
+        after[part.ends] = True  # the first number of a tile row has no predecessor
         if part.size and (not bool(after.all()) or int(codes.min()) < part.least):
             raise ValueError(f"rest: expected numbers from {part.least} on that ascend in each tile row")
-    form.to_csr(False)[0].check()  # no entry stands in both parts
+    form.to_csr(False)[0].check()  # no entry is in both parts

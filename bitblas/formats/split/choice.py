@@ -1,4 +1,4 @@
-"""What is decided of tiles with a rest of single entries; what goes where is in layout.py."""
+"""Cost model of Split (bit tiles and single entries). layout.py decides which entries go into tiles."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ..sample import Sample
 from . import layout
 from .counting import count_parts, paying, sampled_parts
 
-FEWEST, MOST = 0.1, 0.6  # shares of the entries in tiles that pay, between which a Split is weighed for time
+FEWEST, MOST = 0.1, 0.6  # shares of entries in dense tiles between which a Split is considered when choosing for time
 
 
 class SplitChoice(TiledChoice):
-    """Tiles that pay for themselves, and a rest."""
+    """Dense tiles and single entries."""
 
     name = folder = "split"
     counts, nothing, heavy = "own", layout.Parts(0.0, 0.0), True
-    handicap = 1.1  # by as much predictions err; what they do not know makes rows of it for each statement
+    handicap = 1.1  # error of predictions; code that cannot read a Split converts it to rows for each operation
 
     def __init__(self, tile: int) -> None:
         super().__init__(tile)
@@ -40,8 +40,8 @@ class SplitChoice(TiledChoice):
         return count_parts(rows, self.tile)
 
     def may_pay(self, of: Sample) -> bool:
-        """Where tiles pay for some of the entries, and not for so many that they might as well have all. (Of 62 graphs
-        in three orders those for which it is chosen for time have 0.15 to 0.46 of them there.)"""
+        """If dense tiles hold some of the entries, but not so many that all might as well be in tiles. (Of 62 graphs in
+        three orders, those for which it is chosen for time have 0.15 to 0.46 of their entries there.)"""
         return FEWEST <= paying(of, self.tile) <= MOST
 
     def sample(self, of: Sample) -> layout.Parts:
@@ -61,7 +61,7 @@ class SplitChoice(TiledChoice):
         return 100 * self.units(seen.nrows) + seen.nvals + 4 * round(self.listing(seen).items)
 
     def dot_key(self, shared: bool) -> str:
-        """There is no such kernel; rows are made for the statement."""
+        """There is no such kernel; rows are built for the operation."""
         return CSR
 
     def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
@@ -74,7 +74,7 @@ class SplitChoice(TiledChoice):
         return power_of_two((form.tiles * share + form.in_rest) / units / 3, fewest, 32)
 
     def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
-        """Entries of the rest, and of tiles as many as each costs."""
+        """In single entries; a tile counts as many as it costs."""
         return limits.MAX_ITERATIONS * (1 if push else 3 if kind == WORDS else 8) * lanes
 
     def segment(self) -> int:

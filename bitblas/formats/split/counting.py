@@ -1,4 +1,4 @@
-"""The parts of the Split of some rows, counted or estimated."""
+"""Sizes of the parts of a Split, counted or estimated."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .layout import Parts, best_parts, log_of, rule_of
 
 
 def columns_below(csr: Csr) -> list[int]:
-    """The entries in columns below 1, 2, 4, .. up to the first power of two that all are below; counted once. Peak
-    memory: a byte per entry."""
+    """Entries in columns below 1, 2, 4, .. up to the first power of two above all columns; counted once. Peak memory: a
+    byte per entry."""
     if "columns below" not in csr.cache:
         limits, col = [1 << k for k in range((csr.ncols - 1).bit_length() + 1)], csr.col[: csr.nvals]
         found = csr.device.to_host(csr.device.xp.stack([(col < limit).sum() for limit in limits]))
@@ -25,7 +25,7 @@ def columns_below(csr: Csr) -> list[int]:
 
 
 def counted(csr: Csr, tile: int) -> tuple[Parts, Merge, Any]:
-    """The parts of the Split of these rows, and what counted them."""
+    """The parts of the Split of these rows, and the Merge and counts that were computed for it."""
     merge, counts = Merge(csr, tile, word_type(tile)), {}
 
     def count(near_width: int) -> Parts:
@@ -43,12 +43,12 @@ def count_parts(csr: Csr, tile: int) -> Parts:
 
 
 def paying(of: Sample, tile: int) -> float:
-    """The share of the entries that lie in tiles that pay, where no entry is near."""
+    """The share of the entries in tiles that save space, without near entries."""
     return float(np.count_nonzero(of.fills[SIZES.index(tile)] >= rule_of(of.ncols, tile, 0).far) / len(of.bits))
 
 
 def sampled_parts(of: Sample, tile: int) -> Parts:
-    """The same of a sample of entries, estimated for all."""
+    """The parts of a Split, estimated from a sample of entries."""
     size = SIZES.index(tile)
     fill, tiles, whole = of.fills[size], of.share[size], of.tiles[size]
 

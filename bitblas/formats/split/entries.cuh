@@ -1,6 +1,6 @@
-// The rest of a tile row: entries outside of its tiles, one packed number each, J << 2L | r << L | c with T = 2^L: tile
-// column, row and column in it, which ascend. They lie in ranges with a string each: near ones, in low columns, and far
-// ones.
+// Single entries of a tile row in Split.
+// One packed number each, J << 2L | r << L | c with T = 2^L (tile column, row and column in the tile), ascending.
+// They are in ranges with a packed string each: near entries, in low columns, and far entries.
 #include "kernels/packed.cuh"
 
 #if TILE > 16
@@ -10,7 +10,7 @@
 __device__ __forceinline__ int row_in_tile(u32 code) { return code >> LOG_TILE & (TILE - 1); }
 __device__ __forceinline__ u32 column_of(u32 code) { return code >> 2 * LOG_TILE << LOG_TILE | (code & (TILE - 1)); }
 
-// Entry e and those after it: from there on bits are counted in 32-bit numbers.
+// Entry e and the following ones; bit positions are 32-bit offsets from there.
 struct Walk {
   const u32* word;
   u32 bit, width;
@@ -27,7 +27,7 @@ struct Walk {
   }
 };
 
-// Part 0 of a tile row are its tiles, the last one its far entries; where there are three, its near ones stand between.
+// Part 0 of a tile row is its tiles, the last part its far entries; if there are three, the near ones are between them.
 struct Rest {
   const u32 *near, *far;
   u32 near_width, far_width;

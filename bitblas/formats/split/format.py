@@ -1,15 +1,15 @@
-"""Split: the tiles that pay for themselves as bits, all other entries as packed numbers by tile row.
+"""Split: dense tiles as bits, all other entries as packed numbers by tile row.
 
-What goes where, and how many bits a number has, is decided in layout.py: tiles that pay, near entries (of low columns,
+layout.py decides which entries go where and the bits per number: tiles that save space, near entries (low columns,
 short numbers), far entries. Numbers are packed to the bits that the largest needs (kernels/packed.cuh): tile columns in
-one string, the rest in two, near entries first, the far ones from a new word on.
+one string, single entries in two, near entries first, the far ones from a new word on.
 
-Where the parts of tile row I start stands side by side in `starts`, so that a kernel finds them, and their ends, in 16
-to 24 consecutive bytes.
+The starts of all parts of tile row I are next to each other in `starts`, so that a kernel finds them, and their ends,
+in 16 to 24 consecutive bytes.
 
 Entry order: first the entries of all tiles (tile row, tile, bit), then the near ones, then the far ones (tile row,
-number: the order that they would have in tiles). So number k of the rest has the rank `in_tiles` + k, and only tiles
-need a `value_ptr`.
+number: the order that they would have in tiles). Single entry k has the rank `in_tiles` + k, so only tiles need a
+`value_ptr`.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ NUMBERS = ("nrows", "ncols", "nvals", "tile", "tiles", "in_tiles", "in_near", "n
 
 
 class Range(NamedTuple):
-    """Entries of the rest: their packed string, how many they are, the bits of each, how many stand before each tile
-    row and in all, and the least number that they may have."""
+    """A range of single entries: their packed string, number and width; how many precede each tile row, and their
+    total; and the least permitted number."""
 
     string: Any
     size: int
@@ -54,8 +54,8 @@ class Range(NamedTuple):
 
 @dataclass(eq=False)
 class Split(Tiled, SplitCall):
-    """Tile row I holds tiles starts[P * I] .. starts[P * (I + 1)] and, of the P - 1 ranges of the rest, range p from
-    starts[P * I + p] to starts[P * (I + 1) + p]: near entries, if there are any, and far ones."""
+    """Tile row I has the tiles starts[P * I] .. starts[P * (I + 1)] and, of the P - 1 ranges of single entries, in
+    range p those from starts[P * I + p] to starts[P * (I + 1) + p]: near entries, if there are any, and far ones."""
 
     device: Device
     nrows: int
@@ -63,14 +63,14 @@ class Split(Tiled, SplitCall):
     tile: int
     starts: Any  # P * (tile rows + 1), P = 2 or 3
     col: Any  # packed tile columns
-    bits: Any  # tiles * words_per_tile (of one tile at least)
+    bits: Any  # tiles * words_per_tile (at least one tile)
     rest: Any  # packed entries
     tiles: int
     in_tiles: int  # entries in tiles
     in_near: int
-    near_width: int  # bits of a near entry; 0: there are none, P = 2
+    near_width: int  # bits per near entry; 0: there are none, P = 2
     nvals: int
-    value_ptr: Any = None  # tiles: rank of the first bit of each; only where values are stored in this order
+    value_ptr: Any = None  # tiles: rank of the first bit of each; only if values are stored in this order
     cache = Later()  # schedules of kernels: hubs, parallel bounds
 
     formats: ClassVar[tuple[Format, ...]] = FORMATS
@@ -82,17 +82,17 @@ class Split(Tiled, SplitCall):
 
     @property
     def parts(self) -> int:
-        """P: the numbers of a tile row in `starts`."""
+        """P: numbers per tile row in `starts`."""
         return 3 if self.near_width else 2
 
     @property
     def units(self) -> int:
-        """What kernels count: tile rows."""
+        """Number of units that kernels iterate over: tile rows."""
         return len(self.starts) // self.parts - 1
 
     @property
     def ptr(self) -> Any:
-        """Tiles and entries of the rest before each tile row, together: the work there. Made at every call."""
+        """Tiles and single entries before each tile row, as a measure of work. Computed at every call."""
         return self.starts.reshape(-1, self.parts).sum(axis=1, dtype=pointer_type(self.work))
 
     @property
@@ -101,7 +101,7 @@ class Split(Tiled, SplitCall):
 
     @property
     def in_rest(self) -> int:
-        """Entries of the rest."""
+        """Number of single entries."""
         return self.nvals - self.in_tiles
 
     @property
@@ -120,7 +120,7 @@ class Split(Tiled, SplitCall):
         nrows, ncols, nvals, tile, tiles, in_tiles, in_near, near_width = sound.counts(numbers, *NUMBERS)
         if tile not in TILES or not layout.fits(ncols, tile) or in_tiles + in_near > nvals:
             held = f"{in_tiles} of {nvals} entries in tiles, {in_near} near"
-            raise ValueError(f"numbers: a tile of {tile}, {ncols} columns, {held}")
+            raise ValueError(f"numbers: expected those of a Split, got a tile of {tile}, {ncols} columns, {held}")
         least, most = 2 * layout.log_of(tile), entry_width(ncols, tile)
         if not least <= near_width < most and (near_width or in_near):
             held = f"{near_width} for {in_near} entries"
@@ -140,12 +140,12 @@ class Split(Tiled, SplitCall):
         check_split(self)
 
     def range_words(self) -> tuple[Any, Any]:
-        """The strings of near and of far entries."""
+        """The strings of near and far entries."""
         near = near_words(self.in_near, self.near_width)
         return self.rest[: near + 1], self.rest[near:]
 
     def ranges(self) -> Iterator[Range]:
-        """The ranges of the rest."""
+        """The ranges of single entries."""
         xp, of = self.device.xp, self.starts.reshape(-1, self.parts)
         near, far = self.range_words()
         if self.near_width:
@@ -155,7 +155,7 @@ class Split(Tiled, SplitCall):
         yield Range(far, in_far, width, xp.ascontiguousarray(of[:, -1]), least)
 
     def codes(self, part: Range) -> Any:
-        """The numbers of a range of the rest, uint32."""
+        """The numbers of a range of single entries, uint32."""
         return unpack(self.device, part.string, part.size, part.width, np.uint32)
 
     def tile_part(self) -> B2sr:
@@ -168,7 +168,7 @@ class Split(Tiled, SplitCall):
         return B2sr(*shape, ptr, col, self.bits, self.tiles, self.in_tiles, self.value_ptr)
 
     def ranks(self) -> Any:
-        """value_ptr, made at first need."""
+        """value_ptr, computed on first use."""
         if self.value_ptr is None:
             self.value_ptr = self.tile_part().ranks()
         return self.value_ptr
@@ -178,7 +178,7 @@ class Split(Tiled, SplitCall):
         return samples.parts_samples(TILES)
 
     def coo(self) -> tuple[Any, Any]:
-        """Rows and columns (INT64) of the entries: those of the tiles, then those of the rest."""
+        """Rows and columns (INT64) of the entries: those in tiles, then single ones."""
         xp = self.device.xp
         rows, cols = xp.empty(self.nvals, np.int64), xp.empty(self.nvals, np.int64)
         at = self.in_tiles
@@ -188,7 +188,7 @@ class Split(Tiled, SplitCall):
         return rows, cols
 
     def write_rest(self, rows: Any, cols: Any) -> None:
-        """Rows and columns (INT64) of the entries of the rest, written there."""
+        """Write the rows and columns (INT64) of single entries to these arrays."""
         at, tile, log = 0, self.tile, layout.log_of(self.tile)
         for part in self.ranges():
             if not part.size:
@@ -213,28 +213,29 @@ class Split(Tiled, SplitCall):
         return self.to_csr(order)
 
     def to_csr(self, order: bool) -> tuple[Csr, Any]:
-        """The same entries row by row; order[e]: the place of entry e in this form: see rows.py."""
+        """The same entries row by row; order[e]: the position of entry e in this layout. See rows.py."""
         return rows_of(self, order)
 
     def _through_rows(self, change: Any, order: bool) -> tuple[Split, Any]:
-        """What `change` makes of the rows (a Csr, and with `order` the places of its entries in them) as a Split."""
+        """Apply `change` to the rows (a Csr, and with `order` the positions of its entries in them) and build a Split
+        again."""
         rows, first = self.to_csr(order)
         changed, second = change(rows, first)
         made, third = from_csr(changed, self.tile, order)
         return made, first[second[third]] if order else None
 
     def transpose(self, order: bool) -> tuple[Split, Any]:
-        """The form of the transpose; order[e]: the place of its entry e in this form. Peak memory: that of `to_csr`,
-        of a CSR's transpose, and of `from_csr`."""
+        """The layout of the transpose; order[e]: the position of the result's entry e in this layout. Peak memory: that
+        of `to_csr`, of a CSR's transpose, and of `from_csr`."""
         return self._through_rows(lambda rows, _: rows.transpose(order), order)
 
     def clip(self, region: Region, order: bool) -> tuple[Split, Any]:
-        """The entries in a region; order[e]: the place of its entry e in this form."""
+        """The entries in a region; order[e]: the position of the result's entry e in this layout."""
         return self._through_rows(lambda rows, _: rows.clip(region, order), order)
 
     def filter(self, keep: Any) -> tuple[Split, Any]:
-        """The entries for which `keep` (bools in entry order) is true; order[e]: the place of its entry e in this form.
-        A tile that does not pay any more joins the rest."""
+        """The entries for which `keep` (bools in entry order) is true; order[e]: the position of the result's entry e
+        in this layout. Tiles that no longer save space become single entries."""
 
         def drop(rows: Csr, places: Any) -> tuple[Csr, Any]:
             kept, flags = rows.filter(keep[places])
@@ -247,13 +248,12 @@ class Split(Tiled, SplitCall):
 
 
 def from_csr(csr: Csr, tile: int, order: bool) -> tuple[Split, Any]:
-    """Each tile row merges its T rows by tile column, to count, for up to three limits of near columns, and to fill: a
-    tile, or entries of the rest.
+    """Build a Split: the T rows of each tile row are merged by tile column, first to count (for up to three limits of
+    near columns), then to fill tiles or single entries.
 
-    order[e]: the place of entry e of the Split in `csr`. Peak memory: the result, the order where asked for, 4 bytes
-    per tile and per entry of the rest, which are packed afterwards, 1 byte per entry, and 100 bytes per tile row, on a
-    GPU 100 more per T * merging.LONG entries. Raises ValueError for more columns than 32 bits can number
-    (`entry_width`).
+    order[e]: the position of the Split's entry e in `csr`. Peak memory: the result, the order if requested, 4 bytes per
+    tile and per single entry, which are packed afterwards, 1 byte per entry, and 100 bytes per tile row, on a GPU 100
+    more per T * merging.LONG entries. Raises ValueError for more columns than 32 bits can number (`entry_width`).
     """
     xp, device, width = csr.device.xp, csr.device, entry_width(csr.ncols, tile)
     parts, merge, out = counted(csr, tile)

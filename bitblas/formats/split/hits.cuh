@@ -1,4 +1,4 @@
-// A range of the rest of a tile row in a pull. A lane walks its entries with steps of LANES.
+// Pull along one range of the single entries of a tile row. A lane walks its entries with stride LANES.
 #include "kernels/product.cuh"
 #include "formats/split/entries.cuh"
 #define REST_AHEAD 4  // entries that a lane loads before it uses the first
@@ -12,7 +12,7 @@ struct Range {
   u32 width;
   place_t begin, end;
   i64 rank;
-  // Of a part of a unit the first `most` entries, or fewer; with none, `starts` and `ends` are not read.
+  // The first `most` entries of a unit's part, or fewer; with none, `starts` and `ends` are not read.
   __device__ __forceinline__ Range(const Rest& rest, int part, const PTR_T* starts, const PTR_T* ends, place_t most)
       : string(rest.string(part)), width(rest.width(part)), begin(0), end(0), rank(rest.first_rank(part)) {
     if (!most) return;
@@ -22,7 +22,7 @@ struct Range {
 };
 
 #if KIND == WORDS
-// The rows that have a hit here or in `rows`. Ends where every open row has one.
+// The rows that have a hit here or in `rows`. Stops when every open row has one.
 __device__ __forceinline__ u32 hit_rest(u32 rows, u32 open, const Range& of, int lane, const u64* u_bits) {
   place_t e = of.begin, stop = open & ~rows ? of.end : e;
   Walk walk(of.string, of.width, (i64)e + lane);
@@ -31,7 +31,8 @@ __device__ __forceinline__ u32 hit_rest(u32 rows, u32 open, const Range& of, int
     if (e < stop) {
       u32 code[REST_AHEAD];
 #pragma unroll
-      for (int i = 0; i < REST_AHEAD; ++i) code[i] = walk.at(e + i * LANES < stop ? i * LANES : 0);  // or the first again
+      // Beyond the end, repeat the first.
+      for (int i = 0; i < REST_AHEAD; ++i) code[i] = walk.at(e + i * LANES < stop ? i * LANES : 0);
 #pragma unroll
       for (int i = 0; i < REST_AHEAD; ++i)
         found |= (u32)(U_FULL || bit_of(u_bits, column_of(code[i]))) << row_in_tile(code[i]);

@@ -1,11 +1,11 @@
-# w<mask, accum, replace> = A (+).(x) u by tile rows, their tiles and then their rest, the twin of pull.cu. Parallel
-# bounds are multiples of 64 rows: no words of t are shared.
+# Pull SpMV on Split: w<mask, accum, replace> = A (+).(x) u by tile rows, tiles first, then single entries.
+# CPU twin of pull.cu. Parallel bounds are multiples of 64 rows, so threads share no words of t.
 # include: formats/b2sr/tile.cpu.py
 # include: kernels/values.cpu.py
 # include: formats/b2sr/fold.cpu.py
 # include: kernels/packed.cpu.py
 # include: kernels/ending.cpu.py
-CELL_BITS = np.uint64(2 * LOG_TILE)  # that number the places of a tile
+CELL_BITS = np.uint64(2 * LOG_TILE)  # bits of a number that select the position in a tile
 ROW_BITS = np.uint64(LOG_TILE)
 
 
@@ -28,7 +28,7 @@ def pull(lo, hi, longest, begin, end, row_of, row_stride, col, col_width, bits, 
             codes, code_width = (far, far_width) if is_far else (near, near_width)
             first_rank = in_tiles + in_near if is_far else in_tiles
             while e < stop:
-                if (KIND == WORDS or HAS_TERMINAL == 2) and rows & open_rows == open_rows:  # nothing changes any more
+                if (KIND == WORDS or HAS_TERMINAL == 2) and rows & open_rows == open_rows:  # the result is final
                     break
                 code = packed_at(codes, e, code_width)
                 place = code >> ROW_BITS & np.uint64(TILE - 1)

@@ -1,8 +1,8 @@
-// w<mask, accum, replace> = A (+).(x) u by tile rows: LANES lanes share a tile row, its tiles and then its rest; the
-// statement ends once, after both. begin and end hold `parts` numbers a unit: of tiles, and of entries of each range of
-// the rest.
+// Pull SpMV on Split: w<mask, accum, replace> = A (+).(x) u by tile rows.
+// LANES lanes share a tile row, its tiles and then its single entries; the epilogue runs once, after both.
+// begin and end hold `parts` numbers per unit: one for its tiles, and one per range of single entries.
 #include "formats/split/rest.cuh"
-#define SHARE (KIND != WORDS ? TILE : TILE == 16 ? 4 : 1)  // lanes that share a tile: what it costs, in entries
+#define SHARE (KIND != WORDS ? TILE : TILE == 16 ? 4 : 1)  // lanes that share a tile, its cost in entries
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of, i64 row_stride, const u32* col,
@@ -15,8 +15,8 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   const int lane = threadIdx.x & (LANES - 1);
   const bool inside = unit < n;
   const i64 tile_row = row_stride && inside ? row_of[unit] : unit;
-  // A hub: its segments are units of another launch. Presence alone is looked for in the hub's beginning at once, and
-  // its segments only set the bits that are missing.
+  // A hub: its segments are processed by another launch. For presence only, the hub's beginning is searched here, and
+  // its segments set missing bits.
   const bool segment = PRESENCE && row_stride;
   bool hub = false;
   rows_t open = 0;  // the rows that the mask allows
@@ -25,7 +25,7 @@ pull(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   const Rest rest = {near, far, (u32)near_width, (u32)far_width, in_tiles, in_near, (int)parts};
   const PTR_T* starts = begin + parts * unit;
   const PTR_T* ends = end + parts * unit;
-  place_t tile = 0, stop = 0, most = 0;  // most: entries of each range
+  place_t tile = 0, stop = 0, most = 0;  // most: entries per range
   if (open) {
     tile = (place_t)starts[0], stop = (place_t)ends[0], most = EVERY;
     i64 work = (i64)(stop - tile) * SHARE;

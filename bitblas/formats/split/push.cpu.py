@@ -1,12 +1,12 @@
-# t = A' (+).(x) u by the tile rows that u touches, their tiles and then their rest, the twin of push.cu. Units are the
-# 64-bit words of u; one thread.
+# Push SpMV on Split: t = A' (+).(x) u by the tile rows where u has entries, tiles first, then single entries.
+# CPU twin of push.cu. Units are the 64-bit words of u; one thread.
 # include: formats/b2sr/tile.cpu.py
 # include: formats/b2sr/fold.cpu.py
 # include: kernels/values.cpu.py
 # include: kernels/packed.cpu.py
 # include: kernels/push.cpu.py
-GROUPS = 64 // TILE  # tile rows in a word of u
-CELL_BITS = np.uint64(2 * LOG_TILE)  # that number the places of a tile
+GROUPS = 64 // TILE  # tile rows per word of u
+CELL_BITS = np.uint64(2 * LOG_TILE)  # bits of a number that select the position in a tile
 ROW_BITS = np.uint64(LOG_TILE)
 LISTED = 0
 

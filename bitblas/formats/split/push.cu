@@ -1,5 +1,6 @@
-// t = A' (+).(x) u by tile rows that u touches: a lane takes a tile, then entries of the rest. begin and end hold `parts`
-// numbers a unit: of tiles, and of entries of each range of the rest.
+// Push SpMV on Split: t = A' (+).(x) u by the tile rows where u has entries.
+// A lane takes a tile, then single entries.
+// begin and end hold `parts` numbers per unit: one for its tiles, and one per range of single entries.
 #include "formats/b2sr/scatter.cuh"
 #include "formats/split/entries.cuh"
 
@@ -20,7 +21,7 @@ push(i64 n, i64 longest, const PTR_T* begin, const PTR_T* end, const i64* row_of
   const PTR_T* ends = end + parts * unit;
   i64 work = 0;
   for (int part = 0; part < parts; ++part) work += (i64)ends[part] - (i64)starts[part];
-  if (!row_stride && work > longest) return;  // a hub: its segments are rows of another launch
+  if (!row_stride && work > longest) return;  // a hub: its segments are processed by another launch
   const TileColumns columns = {col, (u32)col_width};
   const Values values = {a_val, a_iso, a_stride};
   const int lane = threadIdx.x & (LANES - 1);

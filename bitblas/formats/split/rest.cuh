@@ -1,9 +1,9 @@
-// The sums of the rest of a tile row in a pull.
+// Sums over the single entries of a tile row in a pull.
 #include "formats/b2sr/close.cuh"
 #include "formats/split/hits.cuh"
 
 #if KIND != WORDS
-// T lanes take an entry each; then the lane of each row takes the products of its row from them, in their order.
+// T lanes take an entry each; then the lane of each row collects its row's products from them, in order.
 __device__ __forceinline__ void sum_rest(Sums& of, u64 open, const Range& range, int lane, i64 top, const Values& values,
                                          A_T a_iso, const u64* u_bits, const STORED(U_T)* u_val, U_T u_iso,
                                          i64 u_stride) {
@@ -51,7 +51,7 @@ __device__ __forceinline__ void sum_rest(Sums& of, u64 open, const Range& range,
     }
 #if HAS_TERMINAL && KIND == VALUES
     const bool done = is_final(of.some[0], of.sum[0]) || !(open >> mine & 1);
-    if ((__ballot_sync(ALL_LANES, done) & mates) == mates) stop = 0;  // nothing changes any more
+    if ((__ballot_sync(ALL_LANES, done) & mates) == mates) stop = 0;  // the result is final
 #endif
   }
 }

@@ -1,4 +1,4 @@
-"""The entries of a Split, row by row."""
+"""List the entries of a Split row by row."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def rows_of(split: Split, order: bool) -> tuple[Csr, Any]:
-    """Plain rows; order[e]: the place of entry e in the Split. Entries are sorted; peak memory: the result, 48 bytes an
-    entry, and 8 a row."""
+    """Plain rows; order[e]: the position of entry e in the Split. The entries are sorted. Peak memory: the result, 48
+    bytes per entry, and 8 per row."""
     device, nrows, ncols = split.device, split.nrows, split.ncols
     needed = rows_bytes(nrows, ncols, split.nvals) + 48 * split.nvals + 8 * nrows
     device.foresee(f"CSR of {split.nvals} entries", needed)
@@ -29,7 +29,7 @@ def rows_of(split: Split, order: bool) -> tuple[Csr, Any]:
 
 
 def _merged(split: Split, order: bool) -> tuple[Csr, Any]:
-    """The same on the CPU: the rows of the tiles are sorted, and NumPy's stable sort goes along what is."""
+    """The same on the CPU: the rows of tiles are already sorted, and NumPy's stable sort exploits sorted runs."""
     tiles, first = split.tile_part().to_csr(order)
     at, keys = split.in_tiles, np.empty(split.nvals, np.int64)
     rows, cols = tiles.coo()

@@ -1,15 +1,16 @@
-# Columns that rows of one cluster, at most 64, have in common: of each column of a cluster a word says which rows have
-# it. To the column that most rows have one adds the column that most of these have, and so on; of the sets on that way
-# the best is taken: `users` rows without `size` columns each, for a virtual node that they use and that has the
-# columns: (users - 1) (size - 1) - 1 entries less. What was taken is no longer there for the next one. A column from
-# which nothing is saved begins no other set, nor is part of one. One cluster after the other: `counts` is how many
-# nodes, uses and columns of nodes there are, of each part of the clusters. Columns of a cluster are found by their
-# hashes in `slot`, which is 0 before and after.
+# Find bicliques in clusters of at most 64 rows: sets of columns that several rows share.
+# Each becomes a virtual node.
+# For each column of a cluster a word has a bit for each row that contains it. The search is greedy: start with the
+# column in most rows, add the column that most of these rows have, and so on; the best set on the way is taken. A node
+# with `users` rows and `size` columns saves (users - 1) (size - 1) - 1 entries. Its entries are removed before the
+# next search. A column that saves nothing neither starts a set nor joins one.
+# Clusters are processed one after the other. `counts`: the number of nodes, of uses, and of node columns, for each
+# part of the clusters. Columns of a cluster are found by hash in `slot`, which is 0 before and after.
 
 
 @njit(**FUNCTION)
 def slot_of(slot, table, wrap, columns, room, j):
-    """Where column j of a cluster is, or has its place."""
+    """The slot of column j of a cluster, or a free one for it."""
     k = np.int64(np.uint64(j) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) & wrap
     s = np.int64(at(slot, table + k))
     while s != 0 and at(columns, room + s - 1) != j:
@@ -27,7 +28,7 @@ def bicliques(lo, hi, limits, begins, before, rows, ptr, col, rooms, slot, place
         members = np.int64(0)
         room = at(rooms, part)
         table = 4 * room
-        wrap = np.int64(1)  # a power of two less 1, of less than four times as many as a cluster has columns
+        wrap = np.int64(1)  # hash mask: a power of two less 1, below four times the number of columns of a cluster
         while wrap < 2 * (at(rooms, part + 1) - room):
             wrap *= 2
         wrap -= 1
@@ -51,13 +52,13 @@ def bicliques(lo, hi, limits, begins, before, rows, ptr, col, rooms, slot, place
                         put(masks, room + s - 1, np.uint64(0))
                         put(taken, room + s - 1, np.uint64(0))
                     put(masks, room + s - 1, at(masks, room + s - 1) | np.uint64(1) << np.uint64(r))
-            live = np.int64(0)  # those that two rows have, at the front of `chain`
+            live = np.int64(0)  # columns in at least two rows, at the front of `chain`
             for s in range(distinct):
                 if popcount(at(masks, room + s)) > 1:
                     put(chain, room + live, s)
                     live += 1
             while live > 1:
-                # the columns of the set come to the front of the chain, in the order in which they are found
+                # the columns of the set move to the front of the chain, in the order in which they are found
                 size = np.int64(0)
                 left = ~np.uint64(0)
                 best = np.int64(0)

@@ -1,4 +1,4 @@
-"""From rows to the graph with virtual nodes, and back."""
+"""Build the graph with virtual nodes from rows, and expand it back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..csr.format import PARALLEL_ENTRIES, Csr, from_arrays, index_type, numbers
 from .mining import Mined
 from .places import Places
 
-UNFOLD = Variant("formats/virtual/unfold", (), (("MOST", 64),))  # lists of a row that are merged one by one
+UNFOLD = Variant("formats/virtual/unfold", (), (("MOST", 64),))  # lists per row that are merged one by one
 
 
 def ordered_variant(sort: int) -> Variant:
@@ -21,7 +21,7 @@ def ordered_variant(sort: int) -> Variant:
 
 
 class Graph(NamedTuple):
-    """Rows in which nodes stand among the rows and among the columns; and their places there, on the host."""
+    """Rows with nodes among the rows and columns, and the positions of nodes there, on the host."""
 
     rows: Csr
     row_nodes: np.ndarray
@@ -29,8 +29,8 @@ class Graph(NamedTuple):
 
 
 def merged(found: Mined, of: Csr) -> Graph:
-    """The graph of rows in which nodes were found, where these are. A node stands before the row in the middle of its
-    users, and before that column: so most gaps stay as short as they were."""
+    """The graph of mined rows. A node is placed before the row in the middle of its users, and before that column, so
+    most gaps stay as short as they were."""
     nrows, ncols, many = of.nrows, of.ncols, np.arange(found.nodes)
     before = found.middle, np.minimum(found.middle, ncols)
     row_nodes, col_nodes = (middle + many for middle in before)
@@ -47,7 +47,7 @@ def merged(found: Mined, of: Csr) -> Graph:
 
 
 def rows_in_order(nrows: int, ncols: int, row: np.ndarray, col: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pointers and columns of entries in any order, none of them twice, on the host."""
+    """Pointers and columns of distinct entries in any order, on the host."""
     host = devices.get("cpu")
     ptr = np.append(0, np.cumsum(np.bincount(row, minlength=nrows)))
     found = np.empty(len(row), index_type(ncols))
@@ -58,22 +58,22 @@ def rows_in_order(nrows: int, ncols: int, row: np.ndarray, col: np.ndarray) -> t
 
 
 def keys_of(inner: Csr, rows: Places, cols: Places, nvals: int) -> Any:
-    """The entries that the graph stands for, as ascending row * ncols + column: those between rows and columns, and
-    for each use of a node its columns. ValueError unless they are `nvals`."""
+    """The matrix entries that the graph represents, as ascending row * ncols + column: those between rows and columns,
+    and for each use of a node the node's columns. ValueError unless there are `nvals`."""
     xp, device = inner.device.xp, inner.device
     row = numbers_of(inner.ptr, inner.nvals, device)
     col = inner.columns().astype(np.int64)
     (of_node, row_number), (to_node, col_number) = rows.numbers(), cols.numbers()
     is_use, is_member = to_node[col], of_node[row]
     if bool((is_use & is_member).any()):
-        raise ValueError("nodes: expected none that uses another")
+        raise ValueError("nodes: expected no node that uses another")
     left = ~(is_use | is_member)
     user, node = row_number[row[is_use]], col_number[col[is_use]]
     member = col_number[col[is_member]]
     first = pointers_of(row_number[row[is_member]], rows.nodes, device)
     many = first[1:] - first[:-1]
     if bool((many == 0).any()) or not bool(_used(xp, node, rows.nodes).all()):
-        raise ValueError("nodes: expected columns and a use of each")
+        raise ValueError("nodes: expected each node to have columns and a use")
     length = many[node]
     ptr = xp.zeros(len(node) + 1, np.int64)
     xp.cumsum(length, out=ptr[1:])
@@ -88,7 +88,7 @@ def keys_of(inner: Csr, rows: Places, cols: Places, nvals: int) -> Any:
 
 
 def unfolded(inner: Csr, rows: Places, cols: Places, nrows: int, ncols: int, nvals: int) -> Csr:
-    """The rows that the graph stands for, as `keys_of` finds their entries; on the CPU row by row."""
+    """The rows that the graph represents, from the entries of `keys_of`; on the CPU row by row."""
     device, xp = inner.device, inner.device.xp
     if not device.host_memory:
         return rows_of(device, keys_of(inner, rows, cols, nvals), nrows, ncols)
@@ -98,7 +98,7 @@ def unfolded(inner: Csr, rows: Places, cols: Places, nrows: int, ncols: int, nva
     named = np.flatnonzero(to_node[inner.columns()])
     sizes = many[inner.ptr[1:]] - many[inner.ptr[:-1]]
     if bool((sizes[node_rows] < length[node_rows]).any()):
-        raise ValueError("nodes: expected none that uses another")
+        raise ValueError("nodes: expected no node that uses another")
     user = np.searchsorted(inner.ptr, named, side="right") - 1
     sizes += np.bincount(user, length[node_rows[number[inner.columns()[named]]]], len(sizes)).astype(np.int64)
     ptr = np.append(0, np.cumsum(sizes[~of_node]))
@@ -115,14 +115,14 @@ def unfolded(inner: Csr, rows: Places, cols: Places, nrows: int, ncols: int, nva
 
 
 def _used(xp: Any, node: Any, nodes: int) -> Any:
-    """Which nodes are named."""
+    """Which nodes are used."""
     found = xp.zeros(nodes, bool)
     found[node] = True
     return found
 
 
 def rows_of(device: Device, keys: Any, nrows: int, ncols: int) -> Csr:
-    """Rows of ascending keys."""
+    """Rows from ascending keys."""
     row = keys // max(1, ncols)
     ptr = pointers_of(row, nrows, device)
     col = (keys - row * ncols).astype(index_type(ncols))

@@ -1,5 +1,8 @@
-"""How kernels get virtual nodes: products with vectors run on the graph that has them (verbs/virtual.py); who asks for
-all rows gets plain ones, which are made for it."""
+"""Kernel arguments of virtual nodes.
+
+Products with vectors run on the graph that has them (verbs/virtual.py); kernels that need all rows get plain ones,
+which are built for them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from .choice import VirtualChoice
 
 
 class VirtualFormat(VirtualChoice, RowsFormat):
-    """What kernels by rows are compiled with."""
+    """Compiled like kernels by rows."""
 
 
 FORMATS = (VirtualFormat(),)

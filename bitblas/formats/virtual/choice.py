@@ -1,4 +1,4 @@
-"""What is decided of virtual nodes: made for who asks for them; for memory, where they have been mined before."""
+"""Cost model of virtual nodes. They are built on request, or to save memory if they have been mined before."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from ..choice import Seen
 from ..contract import CSR
 from ..csr.choice import RowsChoice
 
-MOST = 1 << 30  # rows and columns: as many nodes fit beside them
+MOST = 1 << 30  # rows and columns, so that as many nodes fit in addition
 
 
 class VirtualChoice(RowsChoice):
-    """Rows that share lists of columns. Mining takes longer than any look at a matrix may: what such a form would hold
-    is known where somebody has had it mined (`A.profile(virtual_nodes=True)`)."""
+    """Rows that share lists of columns. Mining takes too long to run during planning, so the size of the layout is
+    known only after it was mined on request (`A.profile(virtual_nodes=True)`)."""
 
     name = "virtual"
     counts, nothing = "asked", 0.0
@@ -29,12 +29,12 @@ class VirtualChoice(RowsChoice):
         return int(seen.own_of[self.key])
 
     def scratch(self, seen: Seen) -> int:
-        """On a GPU that of the codes: mining runs on the host, and says itself what it takes."""
+        """On a GPU that of the codes: mining runs on the host and predicts its own memory."""
         return 40 * (seen.nrows + seen.nvals)
 
     def rows_key(self) -> str:
         return CSR
 
     def dot_key(self, shared: bool) -> str:
-        """There is no such kernel; rows are made for the statement."""
+        """There is no such kernel; rows are built for the operation."""
         return CSR

@@ -1,13 +1,15 @@
-"""Virtual nodes: lists of columns that several rows share, as vertices of their own. The smallest form of webs.
+"""Virtual nodes: lists of columns that several rows share, as vertices of their own.
 
-The rows that have such a list name its node in the place of the list; so A = R or L V, where R is what is left, L says
-which rows use which node, and V has the columns of each node. The three are one graph: nodes stand among the rows and
-among the columns, near those that use them, and what a row names of R and of L is one row of it, in one of `INNER`, the
-form of fewest bytes. mining.py finds nodes. Each entry of A is one of R, or of exactly one use of a node, so that
-products are right whatever their sum is (verbs/virtual.py).
+The smallest layout of web graphs.
 
-Entry order: row, column, as in CSR. Whoever reads rows gets plain ones, made for it. Transposes have the same nodes;
-what is selected has none, as nobody who selects waits for mining.
+A row that has such a list references its node instead, so A = R or L V: R holds the remaining entries, L which rows use
+which node, and V the columns of each node. The three are one graph. Nodes are placed among the rows and among the
+columns, near those that use them; a row's entries of R and of L are one row of the graph, which is stored in one of
+`INNER`, the layout of fewest bytes. mining.py finds nodes. Each entry of A is in R, or belongs to exactly one use of a
+node, so products are correct for every monoid (verbs/virtual.py).
+
+Entry order: row, column, as in CSR. Kernels that read rows get plain ones, built for them. Transposes have the same
+nodes; a selection has none, because mining would take longer than selecting.
 """
 
 from __future__ import annotations
@@ -34,22 +36,22 @@ from .call import FORMATS
 from .mining import Mined, mined
 from .places import Places
 
-INNER = (Nib, Cgr)  # forms that the graph may have, by their numbers in files
-# Entries that a node has to save more than, tried one after the other until bytes rise: what a node takes besides is
-# repaid by the first entry in the benchmarks' web, by 3 on indochina-2004, by 17 on facebook_combined (measured).
+INNER = (Nib, Cgr)  # layouts of the graph, by their numbers in files
+# A node must save more entries than this; values are tried in turn until the size grows. A node's own cost is repaid by
+# the first entry in the benchmarks' web graph, by 3 on indochina-2004, by 17 on facebook_combined (measured).
 LEAST = (0, 2, 4, 8, 16, 32, math.inf)
 
 
 @dataclass(eq=False)
 class Virtual(csr.Unlisted):
-    """Row i of the matrix is the i-th row of `inner` that is no node's, and so are columns."""
+    """Row i of the matrix is the i-th row of `inner` that is not a node's; columns likewise."""
 
     device: Device
     nrows: int
     ncols: int
-    inner: Any  # a form of INNER, nrows + nodes x ncols + nodes
+    inner: Any  # a layout of INNER, nrows + nodes x ncols + nodes
     rows: Places
-    cols: Places  # the same as `rows` where the matrix is square
+    cols: Places  # the same object as `rows` if the matrix is square
     nvals: int
     cache = Later()
 
@@ -64,12 +66,13 @@ class Virtual(csr.Unlisted):
 
     @classmethod
     def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Virtual, Any]:
-        """Mines: seconds for ten million entries. Peak memory: that of `mined` on the host, and of the codes."""
+        """Mines, which takes seconds for ten million entries. Peak memory: that of `mined` on the host, and of the
+        codes."""
         return cls.of(mined(rows), rows)[0], None
 
     @classmethod
     def of(cls, found: Mined, rows: csr.Csr) -> tuple[Virtual, Mined]:
-        """The form of rows in which nodes were found; and those of them that it has, for the fewest bytes."""
+        """The smallest layout of rows in which nodes were found, and the nodes that it keeps."""
         best, size = (merged(found, rows), found), math.inf
         for least in LEAST:
             kept = found.worth(least)
@@ -81,7 +84,7 @@ class Virtual(csr.Unlisted):
 
     @classmethod
     def without(cls, rows: csr.Csr) -> Virtual:
-        """The form of these rows with no nodes."""
+        """The layout of these rows without nodes."""
         return cls._of(Graph(rows, *(np.zeros(0, np.int64),) * 2), rows)
 
     @classmethod
@@ -94,7 +97,8 @@ class Virtual(csr.Unlisted):
         return cls(device, rows.nrows, rows.ncols, form, places, others, rows.nvals)
 
     def plain(self) -> csr.Csr:
-        """The same by rows, made where nobody else holds them. Peak memory: 60 bytes an entry, and 50 a place."""
+        """The same entries by rows, built unless a caller still holds them (weak reference). Peak memory: 60 bytes per
+        entry, and 50 per position."""
         found = self.cache["plain"]() if "plain" in self.cache else None
         if found is None:
             needed = 60 * self.nvals + 50 * (self.inner.nrows + self.inner.ncols)
@@ -164,13 +168,13 @@ class Virtual(csr.Unlisted):
         return cls(device, nrows, ncols, inner, rows, cols[0] if cols else rows, nvals)
 
     def check(self) -> None:
-        """Also that each entry is there once."""
+        """Also checks that each entry is represented once."""
         self.inner.check()
         self.rows.check("row_nodes")
         self.cols.check("col_nodes")
         keys = keys_of(self.inner.to_csr(False)[0], self.rows, self.cols, self.nvals)
         if not bool((keys[1:] > keys[:-1]).all()):
-            raise ValueError("nodes: expected each entry once")
+            raise ValueError("nodes: expected each entry to be represented once")
 
     @classmethod
     def samples(cls) -> Iterator[Variant]:
@@ -178,5 +182,5 @@ class Virtual(csr.Unlisted):
 
 
 def bytes_in(kind: Any, graph: csr.Csr) -> int:
-    """Bytes of a graph in one of `INNER`."""
+    """Bytes of a graph in one of the layouts of `INNER`."""
     return blocks_bytes(graph.nrows, kind.format.count(graph))

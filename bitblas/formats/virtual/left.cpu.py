@@ -1,4 +1,4 @@
-# The entries of each row that no node has (not `gone`), counted and (FILL) gathered at `left`.
+# Remaining entries of each row after mining (those not `gone`): counted and, with FILL, gathered in `left`.
 
 
 @njit(**KERNEL)

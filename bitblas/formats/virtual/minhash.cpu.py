@@ -1,5 +1,5 @@
-# A signature of each row: the least hash of its columns, for HASHES of them. Two rows agree in one with the chance of a
-# column of either to be one of both (Broder 1997).
+# Min-hash signatures of rows: the least hash of a row's columns, for each of HASHES hash functions.
+# Two rows agree in one with a probability equal to their Jaccard similarity (Broder 1997).
 # include: kernels/mixed.cpu.py
 
 

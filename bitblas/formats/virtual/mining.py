@@ -1,8 +1,9 @@
-"""Virtual nodes, mined: A = R or L V. Where several rows have the same columns, a virtual node has these (a row of V),
-the rows have the node (entries of L), and R has what is left; each entry of A is in R or stands for one pair of L and
-V, never for two, so that sums over R and over L V are those over A. Rows of similar columns are found by min-hashes:
-sorted by signature, those with equal beginnings are a cluster, whose bicliques bicliques.cpu.py takes. It runs on the
-host.
+"""Mine virtual nodes: factor A = R or L V, where rows that share columns reference a node instead.
+
+A node has the shared columns (a row of V), the rows have the node (entries of L), and R has what is left. Each entry of
+A is in R or belongs to exactly one pair of L and V, so sums over R and over L V are those over A. Similar rows are
+found by min-hashes: rows are sorted by signature, and those with equal prefixes form a cluster, whose bicliques
+bicliques.cpu.py extracts. Runs on the host.
 
 Buehrer, Chellapilla: A scalable pattern mining approach to web graph compression with communities. WSDM 2008.
 """
@@ -18,10 +19,10 @@ from ... import device as devices
 from ...kernels.prologue import Variant
 from ..csr.format import Csr
 
-HASHES = 8  # of a signature
-MOST = 64  # rows of a cluster: bits of a word
-PASSES = 4  # with other hashes each; of a web of 15 M links ten leave 3.83 M entries where four leave 3.84 M
-GAIN = 200  # a pass that takes fewer than one of so many entries is the last one
+HASHES = 8  # per signature
+MOST = 64  # rows per cluster: the bits of a word
+PASSES = 4  # each with other hashes; on a web graph of 15 M links, ten leave 3.83 M entries and four 3.84 M
+GAIN = 200  # a pass that removes fewer than one in GAIN entries is the last
 MINHASH, BICLIQUES = Variant("formats/virtual/minhash", (), (("HASHES", HASHES),)), Variant("formats/virtual/bicliques")
 
 
@@ -31,15 +32,15 @@ def left_variant(fill: int) -> Variant:
 
 @dataclass(frozen=True, eq=False)
 class Mined:
-    """What is left of the rows, as pointers and columns, in any order; and the nodes, numbered as the middles of their
-    users ascend. All INT64, on the host."""
+    """Result of mining: the remaining entries of the rows, as pointers and unsorted columns; and the nodes, numbered by
+    the ascending middle row of their users. All INT64, on the host."""
 
     ptr: np.ndarray
     col: np.ndarray
-    middle: np.ndarray  # of each node: the row in the middle of its users
-    node: np.ndarray  # a use: this node, by this row
+    middle: np.ndarray  # per node: the row in the middle of its users
+    node: np.ndarray  # uses: node[k] is used by row user[k]
     user: np.ndarray
-    node_at: np.ndarray  # a column of a node: this node has this column
+    node_at: np.ndarray  # columns of nodes: node node_at[k] has the column member[k]
     member: np.ndarray
 
     @property
@@ -48,11 +49,11 @@ class Mined:
 
     @property
     def entries(self) -> tuple[int, int, int]:
-        """Those of R, L and V."""
+        """Number of entries of R, L and V."""
         return len(self.col), len(self.user), len(self.member)
 
     def worth(self, least: float) -> Mined:
-        """The same with those nodes alone that save more entries than that: who used another has its columns again."""
+        """Keep only nodes that save more than `least` entries; users of the others get the columns back."""
         users, columns = (np.bincount(x, minlength=self.nodes) for x in (self.node, self.node_at))
         kept = (users - 1) * (columns - 1) - 1 > least
         if kept.all():
@@ -76,13 +77,13 @@ class Mined:
 
 
 def foresee(nrows: int, ncols: int, nvals: int) -> None:
-    """OutOfMemory where the host has no room to mine such a matrix."""
+    """OutOfMemory if the host has too little memory to mine such a matrix."""
     devices.get("cpu").foresee("virtual nodes", 90 * nvals + 30 * (nrows + ncols))
 
 
 def mined(rows: Csr) -> Mined:
-    """Of rows on any device. Peak memory: 90 bytes an entry, 30 a row and column, of the host; OutOfMemory where these
-    are not there."""
+    """Mine virtual nodes of rows on any device. Peak memory on the host: 90 bytes per entry, 30 per row and column;
+    OutOfMemory if there is less."""
     foresee(rows.nrows, rows.ncols, rows.nvals)
     ptr, col = (rows.device.to_host(part) for part in (rows.ptr, rows.col[: rows.nvals]))
     found, total = [], 0
@@ -100,7 +101,8 @@ def mined(rows: Csr) -> Mined:
 def one_pass(
     ptr: np.ndarray, col: np.ndarray, seed: int, total: int
 ) -> tuple[np.ndarray, np.ndarray, int, tuple[np.ndarray, ...]]:
-    """What is left, pointers and columns; the nodes there are then; of the new ones (node, user) and (node, column)."""
+    """One pass of mining: the remaining pointers and columns; the total number of nodes; and for the new nodes the
+    pairs (node, user) and (node, column)."""
     host, n, size = devices.get("cpu"), len(ptr) - 1, len(col)
     bounds = host.ranges(n, 1 << 12)
     signature = np.empty(n * HASHES, np.uint32)
@@ -109,8 +111,8 @@ def one_pass(
     some = np.flatnonzero(degree > 1)
     order, begins = clusters(signature.reshape(n, HASHES)[some])
     rows = some[order]
-    # Entries before each cluster: its nodes have at most half as many uses, and columns. A part has clusters of its
-    # own, and finds the same nodes whoever runs it.
+    # Entries before each cluster: its nodes have at most half as many uses, and columns. Each part has its own
+    # clusters, so the nodes do not depend on the number of threads.
     before = np.append(0, np.cumsum(degree[rows], dtype=np.int64))[begins]
     parts = host.parts if host.splits(int(before[-1]), 1 << 14) else 1
     limits = np.append(np.searchsorted(before, np.linspace(0, before[-1], parts + 1)[:-1]), len(begins) - 1)
@@ -141,10 +143,11 @@ def one_pass(
 
 
 def clusters(signature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows by cluster, and where each begins, of two rows at least: those that agree in their first hash; of more than
-    MOST those that agree in two, and so on; of what agrees in all, MOST at a time."""
+    """Rows by cluster, and the start of each cluster of at least two rows. Rows are clustered by their first hash;
+    clusters of more than MOST rows are split by the second, and so on; rows that agree in all hashes are split into
+    groups of MOST."""
     rows = len(signature)
-    # One word each: the first hash, and the row. The last row comes first: real graphs take 0.1 to 0.4 % less so.
+    # One word per row: the first hash, and the row, descending, which saves 0.1 to 0.4 % on real graphs.
     number = np.arange(rows - 1, -1, -1, dtype=np.uint64)
     keys = np.sort(signature[:, 0].astype(np.uint64) << np.uint64(32) | number)
     order, first = rows - 1 - (keys & np.uint64(0xFFFFFFFF)).astype(np.int64), keys >> np.uint64(32)
@@ -160,11 +163,11 @@ def clusters(signature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def agreeing(signature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """An order of rows, and where their clusters begin in it, by as many hashes as it takes."""
+    """An order of rows and the starts of their clusters in it, splitting by as many hashes as necessary."""
     rows, hashes = signature.shape
     order = np.lexsort(signature.T[::-1])
     ordered = signature[order]
-    fresh = np.ones((rows, hashes), bool)  # where a run begins, of those that agree in so many
+    fresh = np.ones((rows, hashes), bool)  # starts of runs of rows that agree in the first hashes
     np.logical_or.accumulate(ordered[1:] != ordered[:-1], axis=1, out=fresh[1:])
     begins, settled = np.zeros(rows, bool), np.zeros(rows, bool)
     for level in range(hashes):
@@ -179,7 +182,7 @@ def agreeing(signature: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def numbers_of(total: int, node: np.ndarray, user: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The number of each node, as the middles of their users ascend; and these middles, by number."""
+    """Number nodes by the ascending middle row of their users; also returns these middles, by number."""
     low, high = np.full(total, np.iinfo(np.int64).max), np.zeros(total, np.int64)
     np.minimum.at(low, node, user)
     np.maximum.at(high, node, user)

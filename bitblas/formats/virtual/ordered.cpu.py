@@ -1,5 +1,6 @@
-# Entries in any order become rows: first (SORT 0) each is put where its row goes on, `to`, by one thread; then the
-# columns of every row are put in order, from ptr[row] to ptr[row + 1], by steps that get shorter (Shell 1959).
+# Sort entries in any order into rows.
+# First (SORT 0) one thread writes each to the next free position of its row, `to`; then the columns of each row,
+# ptr[row] .. ptr[row + 1], are sorted (Shell 1959).
 
 
 @njit(**KERNEL)

@@ -1,4 +1,4 @@
-"""The places of virtual nodes among those of the rows, or the columns, of a matrix, which keep their order."""
+"""Positions of virtual nodes among the rows or columns of a matrix, which keep their order."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ..graded import Part
 
 @dataclass(eq=False)
 class Places:
-    """Bit p is set where place p is that of a node."""
+    """Positions of nodes: bit p is set if position p is a node's."""
 
     device: Device
-    size: int  # places: those of nodes and of others
+    size: int  # positions: of nodes and others
     nodes: int
-    bits: Any  # uint64, one at least
+    bits: Any  # uint64, at least one word
     cache = Later()
 
     @classmethod
     def of(cls, device: Device, nodes: np.ndarray, size: int) -> Places:
-        """Of these places (ascending, of the host) of `size`."""
+        """Nodes at these positions (ascending, on the host) of `size`."""
         bits = np.zeros(-(-size // 64) or 1, np.uint64)
         np.bitwise_or.at(bits, nodes >> 6, np.uint64(1) << (nodes & 63).astype(np.uint64))
         return cls(device, size, len(nodes), device.asarray(bits))
@@ -34,7 +34,7 @@ class Places:
         return self.size - self.nodes
 
     def turned(self) -> Places:
-        """The same with nodes for the others, made at first need."""
+        """The complement, with nodes and others exchanged; computed on first use."""
         if "turned" not in self.cache:
             flags = 1 - self.flags()
             flags[self.size :] = 0
@@ -44,11 +44,11 @@ class Places:
         return found
 
     def flags(self) -> Any:
-        """Whether a node stands there, for each place of the words."""
+        """Whether a node is at each position of the words."""
         return self.device.xp.unpackbits(self.bits.view(np.uint8), bitorder="little")
 
     def before(self) -> Any:
-        """The nodes before each word, UINT32, made at first need."""
+        """Number of nodes before each word, UINT32, computed on first use."""
         if "before" not in self.cache:
             xp = self.device.xp
             found = xp.zeros(len(self.bits), np.uint32)
@@ -57,7 +57,7 @@ class Places:
         return self.cache["before"]
 
     def at(self) -> Any:
-        """The place of each 64th that is no node's, UINT32, made at first need."""
+        """The position of every 64th non-node, UINT32, computed on first use."""
         if "at" not in self.cache:
             xp = self.device.xp
             found = xp.flatnonzero(self.flags()[: self.size] == 0)[::64].astype(np.uint32)
@@ -65,16 +65,18 @@ class Places:
         return self.cache["at"]
 
     def numbers(self) -> tuple[Any, Any]:
-        """For each place whether it is a node's, and its number among those alike (INT64). Made at every call."""
+        """For each position whether it is a node's, and its number among nodes or among others (INT64). Computed at
+        every call."""
         xp, is_node = self.device.xp, self.flags()[: self.size].astype(bool)
         node = xp.cumsum(is_node, dtype=np.int64) - is_node
         return is_node, xp.where(is_node, node, xp.arange(self.size) - node)
 
     def check(self, name: str) -> None:
-        """ValueError unless as many bits are set as there are nodes, and none past the places."""
+        """ValueError unless the number of set bits equals the number of nodes, and no bit beyond the last position is
+        set."""
         flags = self.flags()
         if int(flags.sum()) != self.nodes or bool(flags[self.size :].any()):
-            raise ValueError(f"{name}: expected {self.nodes} bits of {self.size} places, and none after them")
+            raise ValueError(f"{name}: expected {self.nodes} set bits within {self.size} positions")
 
 
 def of_nodes(rows: Places, cols: Places) -> Part:
@@ -87,6 +89,6 @@ def of_nodes(rows: Places, cols: Places) -> Part:
 
 
 def of_others(rows: Places) -> Part:
-    """The other rows, whose sums go where these are in the matrix."""
+    """The other rows, whose sums go to their positions in the matrix."""
     is_node, number = rows.numbers()
     return Part("others", ~is_node, number, rows.others)

@@ -1,6 +1,8 @@
-# Rows of a graph with nodes: for row i, which is row places[i] of the graph, the columns that it has itself, and those
-# of each node that it names, merged list by list into out from begin[i] on. number: of a column of the graph, or ~k of
-# node k, whose row is node_rows[k]. Of more than MOST lists columns are left as they come, and `unsorted` says so.
+# Expand virtual nodes to plain rows.
+# Row i, which is row places[i] of the graph, gets its own columns and those of each node that it uses, merged list by
+# list into out from begin[i] on.
+# number: the matrix column of a column of the graph, or ~k for node k, whose row is node_rows[k]. If a row has more
+# than MOST lists, its columns are left unsorted, and `unsorted` reports it.
 
 
 @njit(**KERNEL)
@@ -25,7 +27,7 @@ def unfold(lo, hi, places, ptr, col, number, node_rows, begin, out, unsorted):
                 a = size - 1
                 size += m + 1 - begins
                 w = base + size - 1
-                while m >= begins:  # from the end, so that nothing is moved twice
+                while m >= begins:  # from the end, so that nothing moves twice
                     j = at(number, at(col, m))
                     if not many and a >= 0 and at(out, base + a) > j:
                         put(out, w, at(out, base + a))
