@@ -1,6 +1,6 @@
-"""How a wheel is built: by setuptools, with object files of the CPU's kernels (bitblas/registry/ahead.py).
+"""Build a wheel with setuptools, including object files of the CPU kernels (bitblas/registry/ahead.py).
 
-BITBLAS_OBJECTS=0 leaves them out: kernels are then compiled at their first use, as from a source tree.
+BITBLAS_OBJECTS=0 leaves them out: kernels are then compiled at first use, as from a source tree.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""bitblas: GraphBLAS on bits, for NVIDIA GPUs, from Python. Names and call style are python-graphblas'."""
+"""bitblas: GraphBLAS on bits, for NVIDIA GPUs and CPUs. Names and call style are those of python-graphblas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""python-graphblas' `gb.viz`: small matrices as pictures of graphs and of patterns; `bitblas.plots` has large ones."""
+"""python-graphblas' `gb.viz`: draw small matrices as graphs and as patterns; `bitblas.plots` draws large ones."""
 
 from __future__ import annotations
 

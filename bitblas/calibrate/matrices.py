@@ -1,6 +1,6 @@
-"""The matrices that a calibration measures: small ones of the kinds that people have, from fixed seeds.
+"""Sample matrices for calibration: small ones of typical kinds, from fixed seeds.
 
-Each function gives rows and columns of a square pattern of about `n` rows; entries may come twice.
+Each function returns rows and columns of a square pattern of about `n` rows; duplicate entries may occur.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Measures what products and searches cost in each stored form on a device, and fits the constants of the plan to them.
+"""Time products and searches in each stored form on a device, and fit the constants of the cost model.
 
-The matrices of matrices.py are timed in each form, warm; the constants of a form and verb are the non-negative
-ones that minimise squared errors, in which twice the time weighs as much as half of it. (Lawson and Hanson: Solving
-least squares problems. 1974, chapter 23.) Forms of many times the bytes of CSR, which nobody is given, are left out.
+Each form is timed warm on the matrices of matrices.py. The constants of a form and verb are the non-negative least
+squares solution (Lawson and Hanson: Solving least squares problems. 1974, chapter 23), weighted so that an estimate of
+twice the time counts as much as one of half the time. Forms of many times the bytes of CSR, which the plan never
+chooses, are left out.
 """
 
 from __future__ import annotations

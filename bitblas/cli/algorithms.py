@@ -1,4 +1,4 @@
-"""A command that runs an algorithm: what it reads, calls and says of its answer. `commands.py` lists them."""
+"""Run one algorithm as a command: read the graph, call the algorithm, write and summarize the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands that run algorithms, in one table, by the folders of `bitblas.algorithms` that these stand in."""
+"""The table of algorithm commands, grouped by the folders of `bitblas.algorithms`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bitblas compare` and `bitblas demo`: the same programs on bitblas and on SuiteSparse:GraphBLAS."""
+"""`bitblas compare` and `bitblas demo`: run the same programs on bitblas and on SuiteSparse:GraphBLAS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bitblas completion bash`: what a shell runs to complete commands, options and their values."""
+"""`bitblas completion bash`: shell completion of commands, options and their values."""
 
 from __future__ import annotations
 

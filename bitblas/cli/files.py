@@ -1,4 +1,4 @@
-"""The commands about files: what one holds, the same in another format, a picture of it."""
+"""Commands about files: `info`, `calibrate`, `convert` and `spy`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bitblas make rmat 20`: the generators of `bitblas.algorithms.generators`, each with its own arguments."""
+"""`bitblas make rmat 20`: generate a graph with the functions of `bitblas.algorithms.generators`."""
 
 from __future__ import annotations
 

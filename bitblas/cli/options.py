@@ -1,4 +1,4 @@
-"""Options of the commands that run algorithms: those that several have, and how their values are read."""
+"""Options that several algorithm commands share, and parsers of their values."""
 
 from __future__ import annotations
 

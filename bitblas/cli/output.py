@@ -1,4 +1,4 @@
-"""Where answers go: files by their suffix, or standard output, and then words about them to standard error."""
+"""Write results: to files by suffix or to stdout; the summary then goes to stderr."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`bitblas several graph.mtx "bfs --source 3" pagerank`: several algorithms, the file read once."""
+"""`bitblas several graph.mtx "bfs --source 3" pagerank`: run several algorithms on one file, read once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands read: a file of any kind, as the options say."""
+"""Input of the commands: input options, and loading of a file of any format."""
 
 from __future__ import annotations
 

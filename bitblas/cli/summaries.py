@@ -1,4 +1,4 @@
-"""What is said of the answer of a command: a few words, with numbers."""
+"""One-line summaries of results: a few numbers for each command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of an answer on a terminal: a table, in colours unless NO_COLOR is set. In pipes it is plain words."""
+"""Format a summary as a colored table on a terminal (no colors if NO_COLOR is set); pipes get plain words."""
 
 from __future__ import annotations
 

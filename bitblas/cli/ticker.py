@@ -1,4 +1,4 @@
-"""A line on the terminal while a command works for long: how many rounds, and for how many seconds."""
+"""A progress line on the terminal while a command runs: rounds and seconds."""
 
 from __future__ import annotations
 

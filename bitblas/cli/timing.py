@@ -1,4 +1,4 @@
-"""How long a command took, and how much of that it spent compiling kernels."""
+"""Measure the run time of a command and how much of it compiled kernels."""
 
 from __future__ import annotations
 

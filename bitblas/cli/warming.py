@@ -1,4 +1,4 @@
-"""`bitblas warm`: kernels of the CPU compiled before they are needed."""
+"""`bitblas warm`: compile CPU kernels ahead of their first use."""
 
 from __future__ import annotations
 

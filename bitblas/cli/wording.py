@@ -1,6 +1,6 @@
-"""Messages of the library in the words of the command line: the arguments of Python that they name become options.
+"""Translate library messages for the command line: Python arguments become options.
 
-The library names its arguments (`labels=True`); what the command line prints of it passes through `worded`.
+The library names its arguments (`labels=True`); every message that the command line prints passes through `worded`.
 """
 
 from __future__ import annotations

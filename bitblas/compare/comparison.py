@@ -1,7 +1,7 @@
-"""bitblas against SuiteSparse:GraphBLAS: the same programs on the same graph, answers, times and bytes.
+"""Run the same programs on bitblas and SuiteSparse:GraphBLAS, and compare results, times and bytes.
 
-Both run the program text of `bitblas.algorithms`, SuiteSparse through python-graphblas. What SuiteSparse can do with
-programs tuned for it (LAGraph's, in C) is another question.
+Both run the program text of `bitblas.algorithms`, SuiteSparse through python-graphblas. Programs tuned for SuiteSparse
+(LAGraph's, in C) are not measured.
 """
 
 from __future__ import annotations

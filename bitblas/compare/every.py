@@ -1,7 +1,7 @@
-"""Every algorithm as a program to compare, with arguments of a size that a graph of a million edges allows.
+"""The remaining algorithms as programs to compare, with arguments that suit a graph of a million edges.
 
-What `programs.py` lists stands there under the names of the command line, and is not repeated. Of answers of which
-several are right the programs give what all have in common: how many, or how good.
+Programs that `programs.py` lists under their command-line names are not repeated. If several results are correct, the
+programs return what all of them have in common: a count or a quality.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is compared: each algorithm with the form of the graph that it reads, its call, and a line about its answer."""
+"""The compared programs: the graph that each algorithm reads, its call, and a summary of its result."""
 
 from __future__ import annotations
 

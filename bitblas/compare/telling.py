@@ -1,4 +1,4 @@
-"""What a comparison says: a table with units, how many times faster and smaller in words, and what it comes to."""
+"""Format a comparison: a table with units, speed and size ratios in words, and a conclusion."""
 
 from __future__ import annotations
 

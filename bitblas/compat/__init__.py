@@ -1,6 +1,6 @@
-"""Run programs that say `import graphblas` on bitblas: `bitblas.compat.install()`, before they are imported.
+"""Run programs that `import graphblas` on bitblas: call `bitblas.compat.install()` before importing them.
 
-It puts bitblas into `sys.modules` under python-graphblas' name, with those of its internals that programs import
+It registers bitblas in `sys.modules` under the name of python-graphblas, with the internal modules that programs import
 (`graphblas.core.operator`, `.matrix`, `.utils`, ...). A program that needs more raises ImportError or AttributeError.
 """
 

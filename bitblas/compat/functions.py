@@ -1,4 +1,4 @@
-"""Functions inside python-graphblas that programs import: what an object is, and which operator a name means."""
+"""Internal functions of python-graphblas that programs import: type tests and operator look-up."""
 
 from __future__ import annotations
 

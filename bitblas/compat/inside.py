@@ -1,8 +1,7 @@
-"""The modules inside python-graphblas that programs import, `graphblas.core` and those below it, as tables of what
-bitblas has for them.
+"""Internal modules of python-graphblas that programs import: `graphblas.core` and its submodules, as tables of names.
 
-python-graphblas' modules import each other's classes, so that programs find `Vector` in `graphblas.core.matrix` too.
-Here those of objects share one table, and those of operators another one.
+python-graphblas' modules import each other's classes, so programs find `Vector` in `graphblas.core.matrix` too. Here
+the modules of objects share one table, and those of operators another one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an algorithm says of vertices, by their names."""
+"""`Values`: per-vertex results of an algorithm, as a mapping from vertex names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people give to a method of a Graph, as the program on its Matrix takes it: names of vertices become numbers."""
+"""Convert arguments of Graph methods for the underlying program: vertex names become numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The edges of a Graph: as a table, in both directions, counted at each vertex."""
+"""Edges of a Graph: export as tables, symmetrize, and count degrees."""
 
 from __future__ import annotations
 

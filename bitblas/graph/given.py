@@ -1,4 +1,4 @@
-"""Checks of user input for a Graph: rows of edges as columns, names of vertices, and errors for other objects."""
+"""Validate user input for a Graph: edge rows, vertex names, options, and errors for unsupported objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Graph`: a square Matrix, whether its edges have a direction, the names of its vertices, attributes of its edges."""
+"""The class `Graph`: a square Matrix, edge direction, vertex names, and edge attributes."""
 
 from __future__ import annotations
 

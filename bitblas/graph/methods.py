@@ -1,5 +1,7 @@
-"""How a program on a Matrix becomes a method of a Graph: names to numbers on the way in, numbers to names on the way
-out. Programs are asked for their parameters; what these cannot say, the tables here do."""
+"""Turn programs on a Matrix into methods of Graph: names become numbers in arguments, and numbers names in results.
+
+Parameters are taken from the signatures of the programs; the tables here state what a signature cannot.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""What type checkers and editors read of the algorithms, as functions and as methods of Graph: python -m
-bitblas.graph.stubs writes the two files. Signatures are those of the programs; what they give is read from the line
-"Returns .." of their docstrings."""
+"""Generate the .pyi type stubs of the algorithms, as functions and as methods of Graph.
+
+`python -m bitblas.graph.stubs` writes the two files. Signatures are those of the programs; return types are read from
+the line "Returns .." of their docstrings.
+"""
 
 from __future__ import annotations
 

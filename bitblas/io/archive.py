@@ -1,4 +1,4 @@
-"""Archives of arrays, as numpy.savez writes them: what they would take is known before anything is unpacked."""
+"""Read .npz archives safely: check the declared size of every array before unpacking it."""
 
 from __future__ import annotations
 

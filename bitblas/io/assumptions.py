@@ -1,6 +1,6 @@
-"""Directed edges, vertices numbered from 0: what readers assume of edges, and the warning where that looks wrong.
+"""Edge direction and vertex numbering: the readers' defaults, and warnings when they look wrong.
 
-Every reader makes its Graph by `graph_of` or `graph_of_matrix`, so that all of them follow one rule.
+Every reader makes its Graph through `graph_of` or `graph_of_matrix`, so all of them follow one rule.
 """
 
 from __future__ import annotations

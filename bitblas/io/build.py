@@ -1,4 +1,4 @@
-"""From the arrays that a reader made to a Matrix, and from a Matrix to the arrays that a writer takes."""
+"""Build a Matrix from the arrays of a reader, and extract the arrays of a Matrix for a writer."""
 
 from __future__ import annotations
 

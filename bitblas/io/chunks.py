@@ -1,4 +1,4 @@
-"""Files whose entries do not fit beside the matrix: read twice, block by block, into `Matrix.from_chunks`."""
+"""Chunked reading of files larger than memory: two passes, block by block, into `Matrix.from_chunks`."""
 
 from __future__ import annotations
 

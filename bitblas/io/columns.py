@@ -1,4 +1,4 @@
-"""Some columns of a table in a text: its lines become those of an edge list, two or three fields each."""
+"""Select columns of a delimited text table and rewrite its lines as those of an edge list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edge lists: one edge a line, two vertices and perhaps a weight; vertices are numbers, or names of any kind."""
+"""Read and write edge lists: one edge per line, two vertices (numbers or names) and an optional weight."""
 
 from __future__ import annotations
 

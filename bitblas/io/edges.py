@@ -1,6 +1,6 @@
-"""The lines of an edge list as arrays: every fault is one InvalidValue with file, line, expected and got.
+"""Parse the lines of an edge list into arrays; a fault raises InvalidValue with file, line, expected and got.
 
-Blocks of numbers are read as a whole. Only where that fails are lines looked at one by one, to name the one at fault.
+Blocks of numbers are parsed as a whole. Lines are parsed one by one only if that fails, to name the faulty line.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files: named in every fault, unpacked by what they hold, read in pieces, replaced whole or not at all."""
+"""Files: open, decompress, read in blocks, and replace atomically; every error names the file."""
 
 from __future__ import annotations
 

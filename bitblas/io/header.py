@@ -1,8 +1,8 @@
-"""The first line of an edge list: whether it names the columns, and what divides its fields if nothing does.
+"""Detect the header line of an edge list, and suggest a delimiter if the fields do not split.
 
-It names the columns if its ends cannot be vertices like those below it, which are numbers, or are words that tables use
-(and no other line has them). Otherwise it is an edge like the others, and refused if it is none; a warning tells of two
-words that no other line has.
+A first line names the columns if its first two fields cannot be vertices like those below, which are numbers, or if
+they are usual column names that occur in no other line. Any other first line is an edge, and is refused if it is not a
+valid one. A warning reports a first line of two words that occur in no other line.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Weights of parallel edges joined: sums and products of small integers are INT64, and none of them wraps."""
+"""Combine the weights of duplicate edges: sums and products of small integers are INT64 and never wrap."""
 
 from __future__ import annotations
 

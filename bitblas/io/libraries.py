@@ -1,7 +1,7 @@
-"""Matrices from other libraries and back: scipy.sparse, python-graphblas, NetworkX.
+"""Convert matrices from and to scipy.sparse, python-graphblas and NetworkX.
 
-Each is imported by the functions that need it. NumPy arrays go through ``Matrix.from_coo``, ``from_dense``, ``to_coo``
-and ``to_dense``.
+Each library is imported by the functions that need it. NumPy arrays are converted by ``Matrix.from_coo``,
+``from_dense``, ``to_coo`` and ``to_dense``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Matrix Market files in and out (Boisvert, Pozo, Remington: The Matrix Market Exchange Formats, NISTIR 5935)."""
+"""Read and write Matrix Market files.
+
+Boisvert, Pozo, Remington: The Matrix Market Exchange Formats, NISTIR 5935.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The entries of a small Matrix Market file, without SciPy, whose import takes longer than that."""
+"""Parse small Matrix Market files without SciPy, whose import takes longer than the parsing."""
 
 from __future__ import annotations
 

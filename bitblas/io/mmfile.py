@@ -1,6 +1,6 @@
-"""The Matrix Market format, as arrays: every fault of a file is one InvalidValue with its name and line.
+"""Parse Matrix Market files into arrays; every fault raises one InvalidValue with the file and the line.
 
-SciPy parses the numbers, in parallel; the bytes pass through a `Scan` on their way to it.
+SciPy parses the numbers in parallel; a `Scan` checks the bytes first.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
-"""Names and their numbers, in the order in which they come: of few a dictionary, of the words of a long text a table
-that kernels fill (kernels/words.cpu.py, numbered.cpu.py)."""
+"""Number vertex names in order of first appearance.
+
+A few names are numbered by a dictionary, the words of a long text by a hash table that kernels fill
+(kernels/words.cpu.py, numbered.cpu.py).
+"""
 
 from __future__ import annotations
 

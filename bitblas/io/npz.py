@@ -1,6 +1,6 @@
-"""SciPy's .npz files of sparse matrices, in and out: what scipy.sparse.save_npz writes and load_npz reads.
+"""Read and write SciPy's .npz files of sparse matrices (scipy.sparse.save_npz, load_npz).
 
-They are read without SciPy, which trusts what a file says of itself.
+They are read without SciPy, which does not check the sizes that a file declares.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables of edges in Parquet files, by pyarrow."""
+"""Read and write edge tables in Parquet files, through pyarrow."""
 
 from __future__ import annotations
 

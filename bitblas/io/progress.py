@@ -1,4 +1,4 @@
-"""A line on the terminal while a large file is read."""
+"""A progress line on stderr while a large file is read."""
 
 from __future__ import annotations
 

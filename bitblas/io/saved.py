@@ -1,8 +1,9 @@
-"""Graphs in files of bitblas' own: a Matrix as `Matrix.save` writes it, and a section "graph" of what a Graph has more.
+"""Save and load graphs in bitblas' own file format: a Matrix, vertex labels, and edge direction.
 
-Facts of that section: "directed" (true, false or null: as the matrix is), "labels" ("text", "integers" or null: none).
-Arrays: of texts "text", their UTF-8 one after the other, and "ends", where each ends; of integers "numbers". The
-section says that a reader may leave it out: one that does not know it gives the matrix.
+The Matrix is stored as `Matrix.save` stores it. A section "graph" adds what only a Graph has. Its facts: "directed"
+(true, false, or null: as the matrix is) and "labels" ("text", "integers", or null: none). Its arrays: for text labels
+"text", the concatenated UTF-8, and "ends", the end of each label; for integer labels "numbers". The section is marked
+optional: a reader that does not support it returns the Matrix.
 """
 
 from __future__ import annotations

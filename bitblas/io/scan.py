@@ -1,9 +1,9 @@
-"""What numbers in a text may look like, checked in one pass of vector operations, and their reader.
+"""Validate the syntax of numbers in a text in one vectorized pass, and parse them with SciPy.
 
-SciPy reads numbers fast and rounds them right, but what follows a number it drops: it takes ``1.5`` for the integer 1,
-``3-4`` for 3 and ``1.0D+02`` for 1.0. So every text goes through a `Scan` first: a byte has a class, and a pair of
-neighbours is allowed or not. That leaves what lies further apart, as in ``1.2.3``; for that the pairs are looked at
-again without digits and signs.
+SciPy parses numbers fast and rounds them correctly, but drops what follows a number: it reads ``1.5`` as the integer 1,
+``3-4`` as 3 and ``1.0D+02`` as 1.0. So a `Scan` checks every text first: each byte has a class, and each pair of
+neighbouring classes is allowed or not. Faults that span more than two bytes, as in ``1.2.3``, remain; a second check of
+the pairs without digits and signs finds them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cytoscape's simple interaction format (.sif): a vertex, a relation, and the vertices to which it leads."""
+"""Read Cytoscape's simple interaction format (.sif): a vertex, a relation, and its target vertices per line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs from files and into files of any kind, by the suffix of the name."""
+"""Read and write graphs in any supported file format, chosen by the file suffix."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Columns of tables (pandas, polars, Arrow, NumPy, lists) as arrays and as numbered names.
+"""Convert table columns (pandas, polars, Arrow, NumPy, lists) to arrays, and vertex names to numbers.
 
-A column is read exactly, or it is refused with its name, the row, and what to do. Integers never pass through floats.
-A missing value (None, NaN, NaT, pandas.NA, a null of Arrow or polars) is refused. Names of vertices are numbered by the
-library of the table; categories and dictionaries are numbered by their codes, without a look at each row's text.
+A column is read exactly or refused, with its name, the row, and a hint. Integers never pass through floats. A missing
+value (None, NaN, NaT, pandas.NA, a null of Arrow or polars) is refused. The library of the table numbers the names of
+vertices; categories and dictionaries are numbered by their codes, without reading the text of each row.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Tables of edges in and out: pandas, polars, Arrow; and igraph's graphs.
+"""Convert edge tables from and to pandas, polars and Arrow, and graphs from and to igraph.
 
-A table has a row for each edge and columns with names: its two ends, and a value. The libraries are imported by the
-functions that make their objects; what comes in is read by what the three have in common, a column as a NumPy array,
-which costs no copy of numbers that lie in one piece and of which none is missing.
+A table has one row per edge and named columns: the two ends and a value. The libraries are imported by the functions
+that create their objects. Input is read through what the three libraries share, a column as a NumPy array; this copies
+nothing if the numbers are contiguous and none is missing.
 """
 
 from __future__ import annotations

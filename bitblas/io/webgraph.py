@@ -1,6 +1,8 @@
-"""Graphs of WebGraph, as crawls are published: BASE.graph, in the code of Boldi and Vigna, and BASE.properties, which
-says how it was made. They are read from the front, so that offsets are not needed, and by a kernel of our own
-(kernels/webgraph.cpu.py): the package `webgraph` wants an index besides, which only its Rust tools make.
+"""Read WebGraph files, the format of published web crawls: BASE.graph and BASE.properties.
+
+BASE.graph holds compressed adjacency lists, BASE.properties the parameters of the compression. The rows are decoded
+sequentially, so that no offsets are needed, by a kernel of bitblas (kernels/webgraph.cpu.py); the package `webgraph`
+also requires an index, which only its Rust tools create.
 
 Boldi, Vigna: The WebGraph framework I: compression techniques. WWW 2004.
 """

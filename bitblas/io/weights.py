@@ -1,4 +1,4 @@
-"""Weights in a text: what is a number, with a decimal point or a decimal comma, and what is said of what is none."""
+"""Parse edge weights from text: decimal point or comma, the smallest exact dtype, and hints for bad values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of many lines that are no edges: one error says the first ones, and how many there are."""
+"""Report malformed lines of an edge list in one error: the first few, and their total number."""
 
 from __future__ import annotations
 

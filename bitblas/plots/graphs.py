@@ -1,4 +1,4 @@
-"""Pictures of graphs: vertices in the plane, edges between them, in the colors of a value of each vertex."""
+"""Draw graphs: node-link diagrams, with vertices colored by a value."""
 
 from __future__ import annotations
 

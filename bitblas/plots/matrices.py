@@ -1,6 +1,7 @@
-"""Pictures of matrices. matplotlib is imported by the functions that draw; no window is opened, no global state used.
+"""Draw matrices: sparsity patterns and value distributions.
 
-The colors are one hue from light to dark; where there is no entry the paper shows.
+matplotlib is imported by the functions that draw; no window is opened and no global state is used. The colors are one
+hue from light to dark; positions without entries keep the color of the paper.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A picture of a trace: when each kernel ran, and how long."""
+"""Draw a trace as a timeline: when each kernel ran, and how long."""
 
 from __future__ import annotations
 

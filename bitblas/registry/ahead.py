@@ -1,7 +1,7 @@
-"""python -m bitblas.registry.ahead FOLDER PROGRAM..: the files of objects that a package brings (device/shipped.py).
+"""Build the object files that a package ships (device/shipped.py): python -m bitblas.registry.ahead FOLDER PROGRAM..
 
-Who builds a wheel runs this. It runs what `bitblas warm` runs, with an empty cache, and compiles what that asks for on
-the CPU for every processor of `targets.SHIPPED`.
+The build of a wheel runs this. It runs the programs of `bitblas warm` with an empty cache, and compiles every kernel
+that they use on the CPU for every processor of `targets.SHIPPED`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Compile every registered kernel variant, on a machine without a GPU too: python -m bitblas.registry.check.
+"""Compile every registered kernel variant, without a GPU too: python -m bitblas.registry.check.
 
-For each variant and architecture: registers, shared memory, stack and spilled bytes, and the time to compile. A
-compiler's warning or a spilled register is a failure, as an error is.
+For each variant and architecture: registers, shared memory, stack and spilled bytes, and compile time. A compiler
+warning or a spilled register is a failure, as an error is.
 """
 
 from __future__ import annotations

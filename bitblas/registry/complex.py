@@ -1,4 +1,4 @@
-"""The variants on complex numbers that are registered: each kernel that has values, once."""
+"""Registered variants for complex numbers: each kernel that reads values, once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Those of products with bitmaps, each kind once: lines of bytes and of words; presence alone, BOOL sums, others."""
+"""Registered variants of multivector products on bitmaps: rows of bytes and of words; ANY, BOOL sums, others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The variants of products that read packed values which are registered: one form of each kind."""
+"""Registered variants of products that read packed values: one form of each kind."""
 
 from __future__ import annotations
 

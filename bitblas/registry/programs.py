@@ -1,4 +1,4 @@
-"""The variants of programs that are registered: what the algorithms' bodies become, for every form."""
+"""Registered variants of captured programs: the loop bodies of the algorithms, for every form."""
 
 from __future__ import annotations
 

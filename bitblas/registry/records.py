@@ -1,4 +1,4 @@
-"""The variants on values of user-defined types that are registered: functions of a record, alone, as a sum, as both."""
+"""Registered variants for user-defined types: functions of a record, alone, as a sum, and as both."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The statements that programs are mostly made of, over the types that they mostly have: what a package brings kernels
-for beside those of its own algorithms."""
+"""The usual statements over the usual types: a package ships kernels for them besides the algorithms'."""
 
 from __future__ import annotations
 

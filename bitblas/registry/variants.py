@@ -1,7 +1,8 @@
-"""The registered variants: a finite, printed list that is compiled for every architecture and executed in CI.
+"""The list of registered variants, which CI compiles for every architecture and executes.
 
-The product of the named semirings, the types that programs use them with, and the kernels of every format; element-wise
-kernels for the operators that algorithms use. What is not here compiles at first use, from the same sources."""
+It has the products of the named semirings with the types that programs use, the kernels of every format, and
+element-wise kernels for the operators that algorithms use. Anything else compiles at first use, from the same sources.
+"""
 
 from __future__ import annotations
 

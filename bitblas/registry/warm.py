@@ -1,7 +1,7 @@
-"""The CPU's kernels compiled before they are needed: programs are run in several processes, which share the cache.
+"""Compile the CPU kernels ahead of use: run programs in several processes that share the kernel cache.
 
-The algorithms on two small graphs and on the shipped road network; and programs of the user's: Python files, and pages
-of Markdown with Python in them. What a program prints is dropped.
+The programs are the algorithms on two small graphs and on the shipped road network, and user programs: Python files,
+and Markdown pages that contain Python. Their output is dropped.
 """
 
 from __future__ import annotations

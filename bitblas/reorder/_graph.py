@@ -1,4 +1,4 @@
-"""The graph that an order looks at: undirected, without values and self loops."""
+"""The undirected pattern of a matrix that the orders read, without values and self loops."""
 
 from __future__ import annotations
 

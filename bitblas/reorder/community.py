@@ -1,17 +1,17 @@
-"""By communities: vertices that have many edges to one another stand together, at every scale.
+"""Community order: vertices that share many edges are placed together, at every scale.
 
-Vertices are joined in pairs, along the edge that is heaviest for the size of its ends; pairs are joined in pairs, and
-so on: after three rounds there are patches of eight, as a tile has rows, after LEVELS of them patches of up to 256.
-These few are put in order by reverse Cuthill-McKee. On the way back each pair stands so that the one whose neighbours
-come earlier is first. Vertices without a free neighbour are joined if they prefer the same one (the leaves of a star).
-Hubs belong to no community: they stand before all others, by degree.
+Vertices are matched in pairs, along the edge that is heaviest for the size of its ends; pairs are matched in pairs, and
+so on: after three rounds there are patches of eight, the rows of a tile, and after LEVELS rounds patches of up to 256.
+Reverse Cuthill-McKee orders these few patches. On the way back the member of each pair whose neighbours come earlier is
+placed first. Vertices without a free neighbour are matched if they prefer the same vertex (the leaves of a star). Hubs
+belong to no community: they come before all others, by degree.
 
 Sums and scores are integers, and ties are broken by a hash of the two ends, so the order is the same on every device.
 
 Karypis, Kumar: A fast and high quality multilevel scheme for partitioning irregular graphs. SIAM J. on Scientific
 Computing 20 (1998), for the matching. LaSalle et al: Improving graph partitioning for modern graphs and architectures.
 IA^3 2015, for pairs of leaves. Fagginger Auer, Bisseling: A GPU algorithm for greedy graph matching. 2012, for the
-rounds in which two that prefer each other are joined.
+rounds in which two that prefer each other are matched.
 """
 
 from __future__ import annotations

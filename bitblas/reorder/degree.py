@@ -1,6 +1,6 @@
-"""By degree: the vertices with most edges first, between equal ones by number.
+"""Degree order: vertices by descending degree, ties by number.
 
-On power-law graphs most entries then stand in few rows and columns: small column numbers, and tiles that share hubs.
+On power-law graphs most entries then are in few rows and columns: small column numbers, and tiles that share hubs.
 """
 
 from __future__ import annotations

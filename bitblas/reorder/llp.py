@@ -1,13 +1,13 @@
-"""Layered label propagation: communities at every scale, one inside the other, without a size given for any.
+"""Layered label propagation: nested communities at every scale, without a given size.
 
-One layer is label propagation with a resolution gamma: a vertex takes the label l that gives most for
-k[l] - gamma (vol[l] - k[l]), where k[l] of its neighbours and vol[l] of all vertices have it. Large gammas make small,
-dense communities, zero makes the largest. Layers go from fine to coarse; after each, communities stand in the order of
-their first vertices, and inside keep the order from before, so that the coarsest layer is the outermost.
+One layer is label propagation with a resolution gamma: a vertex takes the label l that maximizes
+k[l] - gamma (vol[l] - k[l]), where k[l] of its neighbours and vol[l] of all vertices have it. Large gammas give small,
+dense communities, zero the largest. Layers go from fine to coarse. After each layer, communities are sorted by their
+first vertices and keep the previous order inside, so that the coarsest layer is the outermost.
 
-All vertices of half the graph, drawn anew each time, choose at once: of all at once two neighbours would only change
-places. Scores are integers and ties are broken by a hash, so the order is the same on every device. (The authors' code
-lets one vertex choose after the other, and draws the layers' order at random.)
+A random half of the vertices chooses at once in each round: if all did, two neighbours would only swap labels. Scores
+are integers and ties are broken by a hash, so the order is the same on every device. (In the authors' code vertices
+choose one after the other, and the order of the layers is random.)
 
 Boldi, Rosa, Santini, Vigna: Layered label propagation: a multiresolution coordinate-free ordering for compressing
 social networks. WWW 2011.

@@ -1,9 +1,9 @@
-"""Reverse Cuthill-McKee: a breadth-first search from the rim of the graph, read backwards.
+"""Reverse Cuthill-McKee: a breadth-first search from a peripheral vertex, reversed, which reduces the bandwidth.
 
-Neighbours come close together, which makes the matrix a band: short distances between rows and columns. Within a level
-vertices stand by the place of their first neighbour in the level before, then by degree, then by number, which is the
-order of the sequential algorithm; so all vertices of a level, in all components, can be placed at once. Each search
-begins at the vertex that another one, from a vertex of least degree, has found last.
+Neighbours get close numbers, so the matrix becomes a band. Within a level vertices are sorted by the position of their
+first neighbour in the level before, then by degree, then by number, as in the sequential algorithm; so all vertices of
+a level, in all components, are placed at once. Each search begins at the last vertex of an earlier search, which began
+at a vertex of least degree.
 
 Cuthill, McKee: Reducing the bandwidth of sparse symmetric matrices. ACM National Conference 1969.
 George, Liu: An implementation of a pseudoperipheral node finder. ACM TOMS 5 (1979), for the beginnings.
