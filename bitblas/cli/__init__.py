@@ -35,7 +35,7 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered must not raise at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # flushing the buffer at exit must not raise
         return 141
     except (Fault, OSError, ValueError, IndexError, ImportError, MemoryError) as error:
         return _complain(error)

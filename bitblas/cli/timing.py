@@ -9,7 +9,7 @@ from ..device import jit
 
 
 class Timer:
-    """`with Timer() as taken:` measures; `taken.seconds` and `taken.compiling` are known afterwards."""
+    """`with Timer() as taken:` sets `taken.seconds` and `taken.compiling` at the end of the block."""
 
     def __init__(self) -> None:
         self.seconds = self.compiling = 0.0

@@ -251,7 +251,7 @@ class Reader:
             try:
                 text = raw.decode()
             except UnicodeDecodeError:
-                got = f"{raw[:40]!r}. Hint: of another encoding give the file, open(path, encoding='cp1252')"
+                got = f"{raw[:40]!r}. Hint: if the encoding differs, pass open(path, encoding='cp1252')"
                 raise self._fault(number, "expected UTF-8", got) from None
             if delimiter is None:
                 yield number, text.split()
