@@ -232,10 +232,10 @@ def test_names_with_the_mark_of_columns(capsys, tmp_path):
     assert run(capsys, "convert", path, "--out", tmp_path / "c.csv")[0] == 0
     assert sorted(gb.Graph.read(tmp_path / "c.csv").labels) == sorted(gb.Graph.read(path).labels)
     status, _, err = run(capsys, "convert", path, "--out", tmp_path / "c.edges")
-    assert (status, "expected names that can stand in a line divided by ' '" in err) == (2, True)
+    assert (status, "expected names that can be written in a line separated by ' '" in err) == (2, True)
 
 
-@pytest.mark.filterwarnings("default:.*different numbers of vertices")  # as a person's Python has it
+@pytest.mark.filterwarnings("default:.*different vertex numbers")  # as a person's Python has it
 def test_ids_in_a_table(capsys, tmp_path):
     """What the warning advises works on the command line too."""
     parquet = pytest.importorskip("pyarrow.parquet")

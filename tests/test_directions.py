@@ -160,7 +160,7 @@ def test_files_of_matrices_are_read_both_ways_when_asked(tmp_path):
     for name in ("a.mtx", "a.npz", "a.bitblas"):
         gb.io.write(tmp_path / name, A)
         assert Graph.read(tmp_path / name).directed
-        with pytest.warns(UserWarning, match="in both directions with different values; the lesser stands"):
+        with pytest.warns(UserWarning, match="in both directions with different values; the smaller is kept"):
             found = Graph.read(tmp_path / name, directed=False)
         assert not found.directed and found.matrix.to_dicts() == {0: {1: 2}, 1: {0: 2, 2: 4}, 2: {1: 4}}
         found = Graph.read(tmp_path / name, directed=False, dup_op="plus")
