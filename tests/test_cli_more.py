@@ -157,7 +157,7 @@ def test_edges_that_count_both_ways_are_said(capsys, graph, tmp_path):
     assert "entries, each edge both ways, on cpu" in run(capsys, "louvain", graph, "--device", "cpu")[1]
     path = written(tmp_path / "ways.csv", "a,b,5\nb,a,2\nb,b,9\nc,d,1\nd,c,1\n")
     found = read(path, device="cpu")
-    with pytest.warns(UserWarning, match="minimum_spanning_forest: the graph has directions"):
+    with pytest.warns(UserWarning, match="minimum_spanning_forest: the graph is directed"):
         tree = found.minimum_spanning_forest()
     made = result(capsys, "msf", path)
     assert made["both_ways"] and made["result"]["weight"] == tree.to_dataframe()["weight"].sum() == 3

@@ -194,7 +194,7 @@ def test_a_file_gives_the_same_graph_back(tmp_path, kind, edges, directed):
         pytest.importorskip("pyarrow")
     graph, path = Graph.from_edges(edges, directed=directed), tmp_path / f"a.{kind}"
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "a file of format .* does not hold the names")
+        warnings.filterwarnings("ignore", "a file of format .* cannot store the names")
         graph.write(path)
     states = kind in ("npz", "mtx", "mtx.gz", "bitblas", "parquet")
     both = directed and len(edges) % 2 == 0 and edges[0][0] == edges[1][1]
@@ -277,7 +277,7 @@ def test_vertices_that_a_list_of_edges_does_not_hold(capsys, tmp_path):
     for kind in ("csv", "edges", "parquet"):
         if kind == "parquet":
             pytest.importorskip("pyarrow")
-        with pytest.warns(UserWarning, match=rf"format {kind} does not hold vertices without edges \('x', 'y'\)"):
+        with pytest.warns(UserWarning, match=rf"format {kind} cannot store vertices without edges \('x', 'y'\)"):
             named.write(tmp_path / f"a.{kind}")
         with pytest.warns(UserWarning, match=r"after the last one with edges \(size=5 reads them\)"):
             numbered.write(tmp_path / f"b.{kind}")

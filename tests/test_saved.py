@@ -150,7 +150,7 @@ def test_names_that_no_file_holds_and_damage(tmp_path):
     path = tmp_path / "a.bitblas"
     with gb.config.set(device="cpu"):
         A = gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2)
-        with pytest.warns(UserWarning, match="does not hold the names of the vertices"):
+        with pytest.warns(UserWarning, match="cannot store the names of the vertices"):
             gb.Graph(A, [(1, 2), "b"]).write(path)
         with pytest.raises(InvalidValue, match="labels: expected all strings or all integers"):
             gb.io.write(path, A, labels=["a", 1])

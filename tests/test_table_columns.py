@@ -218,7 +218,7 @@ def test_vertices_that_are_integers_of_any_kind(library):
 
 
 @pytest.mark.parametrize("values, text", [
-    ([2**64, 1], r"column 'weight': expected integers that INT64 or UINT64 holds, got 18446744073709551616 in row 0\."),
+    ([2**64, 1], r"column 'weight': expected integers that fit INT64 or UINT64, got 18446744073709551616 in row 0\."),
     ([1, -(2**63) - 1], r"got -9223372036854775809 in row 1\. Hint"),
     ([2**63, -1], r"got -1 in row 1 and 9223372036854775808 in row 0\. Hint"),
     ([0.5, EXACT], r"column 'weight': expected integers that are exact in FP64.*got 9007199254740993 in row 1"),
