@@ -210,7 +210,7 @@ def test_a_path_is_no_graph(tmp_path):
     """What a newcomer tries first is told what reads a file."""
     (tmp_path / "trips.csv").write_text("from,to,hours\nUlm,Bern,7\nBern,Rom,9.5\n")
     path = str(tmp_path / "trips.csv")
-    with pytest.raises(TypeError, match=r"matrix: expected a Matrix, got .*; Graph\.read\(path\) reads a file"):
+    with pytest.raises(TypeError, match=r"matrix: expected a Matrix, got .*. Hint: Graph\.read\(path\) reads a file"):
         Graph(path)
     with pytest.raises(TypeError, match=r"edges: expected pairs.*Graph\.read reads a file"):
         Graph.from_edges(path)
@@ -233,12 +233,12 @@ def test_rows_of_unlike_length_or_kind_are_refused():
             Graph.from_edges(rows)
     table = {"source": ["a"], "target": ["b"]}
     for what, said in (
-        (table, r"got dict; Graph\.from_table"),
+        (table, r"got dict. Hint: use Graph\.from_table"),
         (Graph.from_edges([("a", "b")]).matrix, r"Graph\(matrix"),
     ):
         with pytest.raises(TypeError, match=rf"edges: expected pairs.*{said}"):
             Graph.from_edges(what)
-    with pytest.raises(TypeError, match=r"matrix: expected a Matrix, got dict; Graph\.from_table"):
+    with pytest.raises(TypeError, match=r"matrix: expected a Matrix, got dict. Hint: use Graph\.from_table"):
         Graph(table)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from .programs import Program, arrays, fixed, programs
 
-FEW, WALKS, STEPS = 4, 64, 16  # sources of searches that are run one after the other; random walks, and their steps
-LINEAR, SQUARE, CUBE = 1, 2, 3  # how what they take grows with the number of vertices
+FEW, WALKS, STEPS = 4, 64, 16  # sources of consecutive searches; number of random walks, and their steps
+LINEAR, SQUARE, CUBE = 1, 2, 3  # exponents of the running time in the number of vertices
 
 Call = Callable[[Any, int, ModuleType], Any]
 
@@ -25,7 +25,7 @@ def _said(answer: Any) -> str:
 
 
 def _plain(name: str) -> Call:
-    """The algorithm of that name, with a graph alone."""
+    """The algorithm of that name, called with only the graph."""
     from .. import algorithms
 
     return lambda A, source, gb: getattr(algorithms, name)(A, gb=gb)

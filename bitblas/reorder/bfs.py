@@ -23,8 +23,8 @@ from .rcm import searched
 
 
 def bfs(A: Any) -> Any:
-    """A: a square Matrix. Returns the permutation (INT64, size n). Components follow one another, by their smallest
-    vertex. Raises DimensionMismatch, TypeError."""
+    """A: a square Matrix. Returns the permutation (INT64, size n). Components are contiguous, ordered by their
+    smallest vertex. Raises DimensionMismatch, TypeError."""
     return _bfs(square(A))
 
 

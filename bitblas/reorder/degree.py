@@ -12,7 +12,7 @@ from ._graph import square
 
 
 def degrees(A: Any) -> Any:
-    """The entries in each vertex's row and column (INT64)."""
+    """The number of entries in the row and column of each vertex (INT64)."""
     xp, n = A.device.xp, A.nrows
     rows, cols = A._stored.coo()
     return xp.bincount(rows, minlength=n) + xp.bincount(cols, minlength=n)

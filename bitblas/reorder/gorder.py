@@ -23,7 +23,7 @@ from ..formats.csr.format import pointers_of
 from ..kernels.prologue import Variant
 from ._graph import square, undirected
 
-WINDOW = 5  # the authors'
+WINDOW = 5  # as in the paper
 GORDER = Variant("kernels/gorder", (), (("WINDOW", WINDOW),))
 
 
@@ -44,7 +44,7 @@ def _gorder(A: Any) -> Any:
     order = np.zeros(n, np.int64)
     if n:
         degree = np.diff(ptr)
-        # an edge and all common neighbours, with each of the window
+        # the largest score: an edge and all common neighbours with every vertex of the window
         head = np.full(WINDOW * (int(degree.max()) + 1) + 1, -1)
         key, held, behind, ahead = np.zeros(n, np.int64), *(np.full(n, -1) for _ in range(3))
         first = np.argsort(-degree, kind="stable")

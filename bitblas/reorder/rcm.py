@@ -27,7 +27,7 @@ from ._graph import by, firsts, square, undirected
 
 
 def rcm(A: Any) -> Any:
-    """A: a square Matrix. Returns the permutation (INT64, size n). Components follow one another, the one with the
+    """A: a square Matrix. Returns the permutation (INT64, size n). Components are contiguous, the one with the
     smallest vertex last. Raises DimensionMismatch, TypeError."""
     return _rcm(square(A))
 
@@ -38,7 +38,7 @@ def _rcm(A: Any) -> Any:
 
 
 def in_bands(G: Any) -> Any:
-    """The order of an undirected graph."""
+    """The reverse Cuthill-McKee order of an undirected graph."""
     xp, n = G.device.xp, G.nrows
     if not n:
         return xp.zeros(0, np.int64)
@@ -51,7 +51,7 @@ def in_bands(G: Any) -> Any:
 
 
 def searched(G: Any, roots: Any, label: Any, degree: Any) -> Any:
-    """The vertices in the order of the search, component by component. roots: one of each, by label."""
+    """The vertices in search order, component by component. roots: one per component, sorted by label."""
     xp, n, place = G.device.xp, G.nrows, 0
     seen, near = Vector(BOOL, n, device=G.device), Vector(INT64, n, device=G.device)
     level, levels, widest = roots, [], int(degree.max()) + 1
