@@ -66,7 +66,7 @@ PATHS = (
     ),
     Command(
         "levels", "breadth-first search levels from several vertices", named("levels_from_each"), say.pairs,
-        options={"--sources": {**FROM["--sources"], "required": True, "help": "where to start"}, **LIMIT}, matrix=True,
+        options={"--sources": {**FROM["--sources"], "required": True, "help": "start vertices"}, **LIMIT}, matrix=True,
         rows=True, writes=f"pairs of connected vertices with their number of hops: {EDGES}",
     ),
     Command(
