@@ -154,7 +154,7 @@ def test_edges_that_count_both_ways_are_said(capsys, graph, tmp_path):
     """As the methods of a Graph take them: loops stay, and of two weights the lesser one."""
     for command, both in (("components", True), ("bfs", False), ("louvain", True), ("strong", False)):
         assert result(capsys, command, graph)["both_ways"] == both
-    assert "entries, each edge both ways, on cpu" in run(capsys, "louvain", graph, "--device", "cpu")[1]
+    assert "entries, edge directions ignored, on cpu" in run(capsys, "louvain", graph, "--device", "cpu")[1]
     path = written(tmp_path / "ways.csv", "a,b,5\nb,a,2\nb,b,9\nc,d,1\nd,c,1\n")
     found = read(path, device="cpu")
     with pytest.warns(UserWarning, match="minimum_spanning_forest: the graph is directed"):

@@ -161,7 +161,7 @@ def answer(args: argparse.Namespace, graph: Graph, read: Timer) -> None:
         found += _each(args, graph, answer, terminal)
     if not seen.converged:
         found += f"\nnot converged after {seen.rounds} rounds: raise --max-iter or --tol"
-    both = "" if taken is A else ", each edge both ways"
+    both = "" if taken is A else ", edge directions ignored"
     times = f"{A.nrows} vertices, {A.nvals} entries{both}, on {A.device.name}: read in {read}, ran in {ran}"
     output.tell(args, made, f"{found}\n{tables.paint(times, tables.DIM) if terminal else times}")
 
