@@ -1,6 +1,6 @@
-"""How a wheel is built: by setuptools, with object files of the CPU's kernels (bitblas/registry/ahead.py).
+"""Build a wheel with setuptools, including object files of the CPU kernels (bitblas/registry/ahead.py).
 
-BITBLAS_OBJECTS=0 leaves them out: kernels are then compiled at their first use, as from a source tree.
+BITBLAS_OBJECTS=0 leaves them out: kernels are then compiled at first use, as from a source tree.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ def wanted() -> bool:
 
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
-    """What runs the programs whose kernels are compiled is needed for a wheel, and for nothing else that is built."""
+    """Only a wheel needs the dependencies, to run the programs whose kernels are compiled."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     own = project["dependencies"] if wanted() else []
     return [*build_meta.get_requires_for_build_wheel(config_settings), *own]
 
 
 class BuildWithObjects(build_py):
-    """Copies the sources, and puts the object files beside them."""
+    """Copies the sources and adds the object files."""
 
     def run(self) -> None:
         super().run()
@@ -50,4 +50,6 @@ class BuildWithObjects(build_py):
         programs = [str(ROOT / name) for name in PROGRAMS if (ROOT / name).exists()]
         command = [sys.executable, "-m", "bitblas.registry.ahead", str(here / "bitblas/device/data"), *programs]
         if subprocess.run(command, cwd=here, env={**plain, "PYTHONPATH": path}, check=False).returncode:
-            raise RuntimeError("the CPU's kernels were not compiled (see above); BITBLAS_OBJECTS=0 builds without them")
+            raise RuntimeError(
+                "the CPU kernels were not compiled (see above). Hint: BITBLAS_OBJECTS=0 builds without them"
+            )

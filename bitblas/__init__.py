@@ -1,4 +1,4 @@
-"""bitblas: GraphBLAS on bits, for NVIDIA GPUs, from Python. Names and call style are python-graphblas'."""
+"""bitblas: GraphBLAS on bits, for NVIDIA GPUs and CPUs. Names and call style are those of python-graphblas."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-# What modules make stays: Python's collector would look through it thirty times, and once it is on again at the next
-# object, and find nothing. Frozen and let go again, objects are its oldest: those that it looks at last.
+# Objects created by imports are permanent: the garbage collector would scan them about thirty times and find nothing.
+# Freezing and unfreezing moves them to the oldest generation, which is scanned last.
 _collects = gc.isenabled()
 gc.disable()
 try:
@@ -37,7 +37,7 @@ __version__ = "0.1.0.dev0"
 
 _check_name(__path__[0])
 load = Matrix.load
-MAX_SIZE = 1 << 60  # the largest number of rows, columns or positions that an object may have
+MAX_SIZE = 1 << 60  # the largest number of rows, columns or positions of an object
 backend = "bitblas"
 
 __all__ = [
@@ -47,8 +47,8 @@ __all__ = [
     "select", "semiring", "ss", "trace", "unary", "viz",
 ]  # fmt: skip
 
-# `from bitblas.semiring import min_plus` and `import bitblas.binary.numpy` work, though the lists of operators are no
-# files.
+# Operator namespaces are not files; registering them makes `from bitblas.semiring import min_plus` and
+# `import bitblas.binary.numpy` work.
 for _name in ("binary", "dtypes", "indexbinary", "indexunary", "monoid", "op", "select", "semiring", "unary"):
     sys.modules[f"{__name__}.{_name}"] = globals()[_name]
     for _part in ("numpy", "ss"):
@@ -57,7 +57,7 @@ for _name in ("binary", "dtypes", "indexbinary", "indexunary", "monoid", "op", "
 
 
 def _later(module: str, name: str) -> Callable[[], Any]:
-    """What gives a name of a module that `import bitblas` does not load."""
+    """A function that returns a name of a module that `import bitblas` does not load."""
     return lambda: getattr(importlib.import_module(f"{__name__}.{module}"), name)
 
 
@@ -67,13 +67,13 @@ _above["plots"] = lambda: importlib.import_module(f"{__name__}.plots")
 
 
 def init(backend: str = "bitblas", blocking: bool = False) -> None:
-    """Nothing to do: bitblas is ready when it is imported. ValueError for another backend."""
+    """Does nothing: bitblas is initialized by its import. ValueError for another backend."""
     if backend not in ("bitblas", "suitesparse"):
         raise ValueError(f"backend: expected 'bitblas', got {backend!r}")
 
 
 def __getattr__(name: str) -> Any:
-    # What `import bitblas` does not need comes at first use.
+    # Import at first use what `import bitblas` does not need.
     if name == "Graph":
         return importlib.import_module(f"{__name__}.graph").Graph
     if name in ("algorithms", "compat", "graph", "io", "loop", "nx", "plots", "reorder", "ss", "viz"):

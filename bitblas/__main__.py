@@ -1,4 +1,4 @@
-"""`python -m bitblas` is the command `bitblas`."""
+"""`python -m bitblas` runs the command `bitblas`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""python-graphblas' `gb.viz`: small matrices as pictures of graphs and of patterns; `bitblas.plots` has large ones."""
+"""python-graphblas' `gb.viz`: draw small matrices as graphs and as patterns; `bitblas.plots` draws large ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _pyplot(where: str) -> Any:
 
 
 def draw(m: Any) -> None:
-    """Draw a square Matrix as a graph, its values beside the edges, into the current axes of pyplot, and show it.
+    """Draw a square Matrix as a graph, with edge labels for its values, into the current axes of pyplot, and show it.
 
     Raises TypeError, DimensionMismatch; ImportError without NetworkX or matplotlib.
     """
@@ -46,17 +46,17 @@ def spy(
     M: Any, *, centered: bool = False, show: bool = True, figure: Any = None, axes: Any = None, figsize: Any = None,
     **kwargs: Any,
 ) -> Any:  # fmt: skip
-    """A matplotlib Figure with a square where the Matrix has an entry.
+    """A matplotlib Figure with a square for each entry of a Matrix.
 
-    centered: ticks stand at the middle of rows and columns, else at their borders. show: also in a window. figure,
-    axes: where to draw, a new Figure of `figsize` if not given. kwargs: of `matplotlib.axes.Axes.spy`; the squares
-    touch one another if no `markersize` is given. Raises TypeError; ImportError without matplotlib.
+    centered: ticks are at the middle of rows and columns, otherwise at their borders. show: also open a window. figure,
+    axes: where to draw; default: a new Figure of `figsize`. kwargs: of `matplotlib.axes.Axes.spy`; without `markersize`
+    the squares touch each other. Raises TypeError; ImportError without matplotlib.
     """
     entries = to_scipy_sparse(_matrix(M, "spy"), "coo")
     pyplot = _pyplot("spy")
     if axes is None:
         if figure is None:
-            # One of pyplot's only where it is to be shown: it keeps them all.
+            # Use pyplot only to show the Figure, because it keeps all its figures alive.
             from matplotlib.figure import Figure
 
             figure = pyplot.figure(figsize=figsize) if show else Figure(figsize=figsize)
@@ -67,7 +67,7 @@ def spy(
         kwargs["markersize"] = max(0.002, edge * 72 / figure.dpi)
     axes.spy(entries, **kwargs)
     if not centered:
-        figure.draw_without_rendering()  # makes the labels of the ticks
+        figure.draw_without_rendering()  # creates the tick labels
         axes.set_xticks(axes.get_xticks()[1:-1] - 0.5, axes.get_xticklabels()[1:-1])
         axes.set_yticks(axes.get_yticks()[1:-1] - 0.5, axes.get_yticklabels()[1:-1])
     if show:
@@ -79,12 +79,12 @@ def datashade(
     M: Any, agg: Any = "count", *, width: int | None = None, height: int | None = None, opts_kwargs: Any = None,
     **kwargs: Any,
 ) -> Any:  # fmt: skip
-    """An interactive picture of a Matrix of any size: Datashader joins the entries of each pixel by `agg`, such as
-    "count", "sum", "mean", "min", "max". A list of them, or of lists (rows of pictures; None: none there), gives
-    pictures side by side, whose axes are one.
+    """An interactive plot of a Matrix of any size: Datashader aggregates the entries of each pixel by `agg`, such as
+    "count", "sum", "mean", "min", "max". A list of them, or a list of lists (rows of plots; None: empty), gives several
+    plots with shared axes.
 
-    width, height: of a picture in pixels, 500 wide if neither is given; of several together. opts_kwargs: of HoloViews'
-    `opts`. kwargs: of `hvplot.scatter`. Raises TypeError; ImportError without hvplot and datashader.
+    width, height: size in pixels, 500 wide if neither is given; for several plots their total. opts_kwargs: of
+    HoloViews' `opts`. kwargs: of `hvplot.scatter`. Raises TypeError; ImportError without hvplot and datashader.
     """
     entries = _listed(_matrix(M, "datashade"))
     width = 500 if width is None and height is None else width
@@ -101,17 +101,17 @@ def datashade(
     pictures = []
     for i, row in enumerate(rows):
         for j, one in enumerate((*row, *[None] * (across - len(row)))):
-            outer = {name: None for name, at in (("yaxis", j), ("xaxis", i)) if at}  # axes at the borders alone
+            outer = {name: None for name, at in (("yaxis", j), ("xaxis", i)) if at}  # axes only at the outer borders
             one = holoviews.Empty() if one is None else _shaded(M, entries, one, each, opts_kwargs, {**outer, **how})
             pictures.append(one)
     return holoviews.Layout(pictures).cols(across)
 
 
 def _listed(A: Any) -> Any:
-    """Rows, columns and values as a pandas DataFrame that knows hvplot."""
+    """Rows, columns and values as a pandas DataFrame with the accessor hvplot."""
     try:
-        importlib.import_module("datashader")  # hvplot finds it by itself, and says less where it is not there
-        importlib.import_module("hvplot.pandas")  # gives DataFrames .hvplot
+        importlib.import_module("datashader")  # checked here because hvplot's own error is less clear
+        importlib.import_module("hvplot.pandas")  # adds .hvplot to DataFrames
         import pandas
     except ImportError as error:
         raise ImportError(f"datashade needs hvplot and datashader ({error}); {extras.hint('datashade')}") from None
@@ -128,7 +128,7 @@ def _shaded(M: Any, entries: Any, agg: str, width: int | None, opts: Any, how: d
         "xlabel": "", "ylabel": "", "data_aspect": 1, "x_sampling": 1, "y_sampling": 1, "xaxis": "top",
         "xformatter": "%d", "yformatter": "%d", "rot": 60,
     }  # fmt: skip
-    tips = [("row", "$y{i}"), ("col", "$x{i}"), (agg, "@image")]  # whole numbers
+    tips = [("row", "$y{i}"), ("col", "$x{i}"), (agg, "@image")]  # integers
     hover = HoverTool(tooltips=tips, formatters={"@col": "printf", "@row": "printf"})
     return entries.hvplot.scatter(**(said | how)).opts(**({"bgcolor": "black", "tools": [hover]} | (opts or {})))
 

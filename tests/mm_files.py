@@ -67,7 +67,7 @@ BAD = {
     "value in a pattern": (PATTERN + "3 3 2\n1 1\n2 2 9\n", ["line 4", "nothing after it", "2 2 9"]),
     "two values": (REAL + "3 3 1\n1 1 9 9\n", ["line 3", "nothing after it"]),
     "fraction for an integer": (INTEGER + "2 2 1\n1 1 1.5\n", ["line 3", "an integer", "1 1 1.5"]),
-    "Fortran's exponent": (REAL + "2 2 1\n1 1 1.0D+02\n", ["line 3", "1.0D+02", "written with E"]),
+    "Fortran's exponent": (REAL + "2 2 1\n1 1 1.0D+02\n", ["line 3", "1.0D+02", "exponents with E"]),
     "value overflows": (INTEGER + "2 2 1\n1 1 99999999999999999999\n", ["line 3", "out of range"]),
     "index overflows": (PATTERN + "2 2 1\n99999999999999999999 1\n", ["line 3", "out of range"]),
     "skew diagonal": (REAL.replace("general", "skew-symmetric") + "2 2 1\n1 1 1\n", ["line 3", "diagonal"]),

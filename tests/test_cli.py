@@ -93,7 +93,7 @@ def test_what_did_not_converge_is_said(capsys, graph):
     short = result(capsys, "pagerank", graph, "--max-iter", "3")
     assert (short["converged"], short["rounds"]) == (False, 3)
     out = run(capsys, "pagerank", graph, "--device", "cpu", "--max-iter", "3")[1].splitlines()
-    assert out[1] == "not converged after 3 rounds: give more by --max-iter, or a larger --tol"
+    assert out[1] == "not converged after 3 rounds: raise --max-iter or --tol"
     assert "converged" not in run(capsys, "pagerank", graph, "--device", "cpu")[1]
     last = result(capsys, "pagerank", graph, "--max-iter", str(made["rounds"]))
     assert (last["converged"], last["rounds"]) == (True, made["rounds"])
@@ -158,7 +158,7 @@ def test_info(capsys, graph):
     for words in ("INT64, 0 on the diagonal", "entries per", "median", "stored as csr", "smallest as ", "--forms"):
         assert words in text
     every = run(capsys, "info", graph, "--forms", "--device", "cpu")[1]
-    assert len(text.splitlines()) < 12 and all(words in every for words in ("b2sr8", "<- auto", "held now"))
+    assert len(text.splitlines()) < 12 and all(words in every for words in ("b2sr8", "<- auto", "memory in use"))
     made = result(capsys, "info", graph)
     assert (made["nvals"], made["loops"], made["chosen"], made["labels"]) == (11, 0, "csr", False)
     quantiles = {"min": 0, "25 %": 0, "median": 2, "75 %": 3, "90 %": 3, "99 %": 3, "max": 3}

@@ -33,7 +33,7 @@ def test_compare(capsys, graph):
         assert set(row["seconds"]) == set(row["nbytes"]) == {compare.SUITESPARSE, "cpu"}
         assert min(row["nbytes"].values()) > 0
     status, out, _ = run(capsys, "compare", graph, "--device", "cpu")
-    assert (status, out.splitlines()[-1]) == (0, "All answers are equal.")
+    assert (status, out.splitlines()[-1]) == (0, "All results are equal.")
 
 
 def test_compare_some(capsys, graph):
@@ -52,7 +52,7 @@ def test_compare_sees_a_difference(capsys, graph, monkeypatch):
     wrong = lambda A, *, gb=None: right(A, gb=gb) + (gb.__name__ == "bitblas")
     monkeypatch.setattr(algorithms, "triangle_count", wrong)
     status, out, _ = run(capsys, "compare", graph, "--device", "cpu")
-    assert (status, out.splitlines()[-1]) == (1, "Answers DIFFER.")
+    assert (status, out.splitlines()[-1]) == (1, "Results DIFFER.")
     assert "triangles   2" in out
 
 
@@ -112,11 +112,11 @@ def test_ratios_in_words():
         types.SimpleNamespace(name=name, built={"pattern": size}) for name, size in (("SuiteSparse", 10), ("cpu", 5))
     ]
     said, held, equal = telling.closing(rows, sides)
-    assert equal == "All answers are equal." and "1.4 times faster than SuiteSparse" in said
+    assert equal == "All results are equal." and "1.4 times faster than SuiteSparse" in said
     assert said.endswith("from 2.0 times slower (sssp) to 4.0 times faster (bfs).")
-    assert held.startswith("Its matrices are 2.0 times smaller when they are built; 2.0 times larger with what")
+    assert held.startswith("Its matrices are 2.0 times smaller when built; 2.0 times larger with what")
     rows[1].equal = False
-    assert telling.closing(rows, sides) == ["Not equal: sssp.", "Answers DIFFER."]
+    assert telling.closing(rows, sides) == ["Not equal: sssp.", "Results DIFFER."]
 
 
 def test_demo_has_pictures(monkeypatch, capsys, tmp_path):
@@ -127,7 +127,7 @@ def test_demo_has_pictures(monkeypatch, capsys, tmp_path):
     words = ("demo", "--device", "cpu", "--algorithms", "bfs,triangles", "--picture", picture)
     status, out, _ = run(capsys, *words)
     assert status == 0 and picture.read_bytes().startswith(b"\x89PNG") and "geometric mean" in out
-    assert "     0 to 0" in out and out.count("█") > 44 and out.splitlines()[-1] == "All answers are equal."
+    assert "     0 to 0" in out and out.count("█") > 44 and out.splitlines()[-1] == "All results are equal."
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))  # where it goes if nobody says so
     assert run(capsys, *words[:-2])[0] == 0 and (tmp_path / "bitblas-demo.png").exists()
     status, _, err = run(capsys, "demo", "--picture", tmp_path / "a.doc")

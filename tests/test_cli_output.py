@@ -140,7 +140,7 @@ def test_the_input_is_not_replaced_unless_forced(capsys, graph, tmp_path, comman
     link.symlink_to(graph)
     for out in (graph, link):
         status, _, err = run(capsys, command, graph, "--out", out)
-        assert (status, "expected another file than the input" in err and "--force" in err) == (2, True)
+        assert (status, "expected a different file than the input" in err and "--force" in err) == (2, True)
         assert Path(graph).read_text() == GRAPH
     assert run(capsys, command, graph, "--out", link, "--force")[0] == 0
     assert Path(graph).read_text() != GRAPH and link.is_symlink()
@@ -188,7 +188,7 @@ def test_matrices_to_stdout(capsysbinary, graph, tmp_path, kind):
 
 def test_mapped_files_do_not_go_to_stdout(capsys, graph, no_work):
     status, out, err = run(capsys, "convert", graph, "--out", "-", "--output-format", "bitblas")
-    assert (status, out, "which is mapped, got standard output" in err) == (2, "", True)
+    assert (status, out, "which is memory-mapped, got standard output" in err) == (2, "", True)
 
 
 def test_pictures_to_stdout(capsysbinary, graph):
@@ -232,10 +232,10 @@ def test_names_with_the_mark_of_columns(capsys, tmp_path):
     assert run(capsys, "convert", path, "--out", tmp_path / "c.csv")[0] == 0
     assert sorted(gb.Graph.read(tmp_path / "c.csv").labels) == sorted(gb.Graph.read(path).labels)
     status, _, err = run(capsys, "convert", path, "--out", tmp_path / "c.edges")
-    assert (status, "expected names that can stand in a line divided by ' '" in err) == (2, True)
+    assert (status, "expected names that can be written in a line separated by ' '" in err) == (2, True)
 
 
-@pytest.mark.filterwarnings("default:.*different numbers of vertices")  # as a person's Python has it
+@pytest.mark.filterwarnings("default:.*different vertex numbers")  # as a person's Python has it
 def test_ids_in_a_table(capsys, tmp_path):
     """What the warning advises works on the command line too."""
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -282,7 +282,7 @@ def test_katz_that_diverges_is_refused(capsys, graph):
 def test_weighted_needs_a_file_with_weights(capsys, tmp_path, command):
     edges = written(tmp_path / "plain.csv", "a,b\nb,c\n")
     status, out, err = run(capsys, command, edges, "--weighted", "--device", "cpu")
-    assert (status, out) == (2, "") and "--weighted: expected a file with weights" in err and "plain.csv" in err
+    assert (status, out) == (2, "") and "--weighted: expected weights in the file" in err and "plain.csv" in err
     edges = written(tmp_path / "weights.csv", "a,b,2\nb,c,3\n")
     assert run(capsys, command, edges, "--weighted", "--no-weights", "--device", "cpu")[0] == 2
 

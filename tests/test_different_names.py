@@ -24,7 +24,7 @@ WRONG = {  # names of three vertices, and what the error says
     "NaN in a tuple": ([(0, 1), (NAN, 0), (1, 1)], r"expected a name for every vertex, got \(nan, 0\) at position 1"),
     "None": (["x", "y", None], "expected a name for every vertex, got None at position 2"),
     "NaT": ([np.datetime64("NaT"), "y", "z"], "expected a name for every vertex, got .*NaT.* at position 0"),
-    "lists": ([[1], [2], [3]], r"expected names that can be hashed, got \[1\] at position 0. Hint: tuple\(\)"),
+    "lists": ([[1], [2], [3]], r"expected hashable names, got \[1\] at position 0. Hint: convert lists by tuple\(\)"),
 }
 KEPT = [["x", "y", "z"], [1, "1", 2.5], [(0, None), (0, 1), 0], [datetime.date(2024, 1, 1), 5, b"x"]]
 

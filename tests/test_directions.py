@@ -160,7 +160,7 @@ def test_files_of_matrices_are_read_both_ways_when_asked(tmp_path):
     for name in ("a.mtx", "a.npz", "a.bitblas"):
         gb.io.write(tmp_path / name, A)
         assert Graph.read(tmp_path / name).directed
-        with pytest.warns(UserWarning, match="in both directions with different values; the lesser stands"):
+        with pytest.warns(UserWarning, match="in both directions with different values; the smaller is kept"):
             found = Graph.read(tmp_path / name, directed=False)
         assert not found.directed and found.matrix.to_dicts() == {0: {1: 2}, 1: {0: 2, 2: 4}, 2: {1: 4}}
         found = Graph.read(tmp_path / name, directed=False, dup_op="plus")
@@ -194,7 +194,7 @@ def test_a_file_gives_the_same_graph_back(tmp_path, kind, edges, directed):
         pytest.importorskip("pyarrow")
     graph, path = Graph.from_edges(edges, directed=directed), tmp_path / f"a.{kind}"
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "a file of format .* does not hold the names")
+        warnings.filterwarnings("ignore", "a file of format .* cannot store the names")
         graph.write(path)
     states = kind in ("npz", "mtx", "mtx.gz", "bitblas", "parquet")
     both = directed and len(edges) % 2 == 0 and edges[0][0] == edges[1][1]
@@ -277,7 +277,7 @@ def test_vertices_that_a_list_of_edges_does_not_hold(capsys, tmp_path):
     for kind in ("csv", "edges", "parquet"):
         if kind == "parquet":
             pytest.importorskip("pyarrow")
-        with pytest.warns(UserWarning, match=rf"format {kind} does not hold vertices without edges \('x', 'y'\)"):
+        with pytest.warns(UserWarning, match=rf"format {kind} cannot store vertices without edges \('x', 'y'\)"):
             named.write(tmp_path / f"a.{kind}")
         with pytest.warns(UserWarning, match=r"after the last one with edges \(size=5 reads them\)"):
             numbered.write(tmp_path / f"b.{kind}")

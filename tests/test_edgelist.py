@@ -188,7 +188,7 @@ def test_huge_number_of_vertices(tmp_path):
         lambda: read(path.read_text()), lambda: read_edgelist(path, chunked=True), lambda: read_edgelist(path),
         lambda: gb.Graph.from_edges([(0, far), (far, 7)]),
     ):  # fmt: skip
-        with pytest.warns(match="3 different numbers of vertices, of 1000000000001 in all"):
+        with pytest.warns(match="3 different vertex numbers, but 1000000000001 vertices"):
             A = make().matrix
         assert (A.shape, entries(A), A.format) == ((far + 1, far + 1), {(0, far): True, (far, 7): True}, "hyper")
     with pytest.raises(gb.exceptions.OutOfMemory, match="needs"), pytest.warns(match="3 different"):

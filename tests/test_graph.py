@@ -93,7 +93,7 @@ def test_answers_of_other_shapes(roads):
 def test_directions():
     ways = Graph.from_edges(WAYS)
     assert ways.directed and "a" not in ways.bfs("d") and "a" in ways.to_undirected().bfs("d")
-    with pytest.warns(UserWarning, match=r"triangle_count: the graph has directions; .*to_undirected\(\)") as said:
+    with pytest.warns(UserWarning, match=r"triangle_count: the graph is directed; .*to_undirected\(\)") as said:
         assert ways.triangle_count() == 1
     assert [one.filename for one in said] == [__file__]
     assert ways.to_undirected().triangle_count() == 1
@@ -101,7 +101,7 @@ def test_directions():
     assert seen.directed and not Graph(ways.to_undirected().matrix).directed
     assert ways.local_clustering()["a"] == algorithms.local_clustering(ways.matrix, directed=True).get(0)
     assert ways.local_clustering(directed=False) == ways.to_undirected().local_clustering()
-    with pytest.warns(UserWarning, match=r"louvain: .*to_undirected\(\) makes it, with the lesser of two weights"):
+    with pytest.warns(UserWarning, match=r"louvain: .*to_undirected\(\), with the smaller of two weights"):
         roads_of_two().louvain(weighted=True)
     assert roads_of_two().to_undirected().matrix.to_dicts() == {0: {1: 2}, 1: {0: 2}}
 
@@ -210,7 +210,7 @@ def test_a_path_is_no_graph(tmp_path):
     """What a newcomer tries first is told what reads a file."""
     (tmp_path / "trips.csv").write_text("from,to,hours\nUlm,Bern,7\nBern,Rom,9.5\n")
     path = str(tmp_path / "trips.csv")
-    with pytest.raises(TypeError, match=r"matrix: expected a Matrix, got .*; Graph\.read\(path\) reads a file"):
+    with pytest.raises(TypeError, match=r"matrix: expected a Matrix, got .*. Hint: Graph\.read\(path\) reads a file"):
         Graph(path)
     with pytest.raises(TypeError, match=r"edges: expected pairs.*Graph\.read reads a file"):
         Graph.from_edges(path)
@@ -227,18 +227,18 @@ def test_rows_of_unlike_length_or_kind_are_refused():
         ([("a", 1), ("b", 2)], r"column 'target': .* 1 in row 0"),
         ([("a", "b"), 3], r"got 3 in row 1"),
         ([("a", "b", "3")], r"column 'weight': expected numbers, got text, '3' in row 0"),
-        ([("a", "b", 1.0), ("a", "b", 2.0)], r"'a' to 'b' twice, in rows 0 and 1; dup_op .*'plus'"),
+        ([("a", "b", 1.0), ("a", "b", 2.0)], r"'a' to 'b' twice, in rows 0 and 1. Hint: dup_op .*'plus'"),
     ):
         with pytest.raises(InvalidValue, match=said):
             Graph.from_edges(rows)
     table = {"source": ["a"], "target": ["b"]}
     for what, said in (
-        (table, r"got dict; Graph\.from_table"),
+        (table, r"got dict. Hint: use Graph\.from_table"),
         (Graph.from_edges([("a", "b")]).matrix, r"Graph\(matrix"),
     ):
         with pytest.raises(TypeError, match=rf"edges: expected pairs.*{said}"):
             Graph.from_edges(what)
-    with pytest.raises(TypeError, match=r"matrix: expected a Matrix, got dict; Graph\.from_table"):
+    with pytest.raises(TypeError, match=r"matrix: expected a Matrix, got dict. Hint: use Graph\.from_table"):
         Graph(table)
 
 

@@ -77,9 +77,7 @@ def test_ids_below_words():
 def test_what_may_be_either_is_refused():
     """Words that name columns, above names, and a number: an edge of two such vertices, or a year."""
     text = "source,target,2019\na,b,5\n"
-    with pytest.raises(
-        InvalidValue, match=r"line 1: expected either names of columns or an edge, got 'source,target,2019'"
-    ):
+    with pytest.raises(InvalidValue, match=r"line 1: expected column names or an edge, got 'source,target,2019'"):
         read(text)
     assert read(text, header=True).labels == ("a", "b")
     assert read(text, header=False).labels == ("source", "target", "a", "b")
@@ -89,13 +87,13 @@ def test_what_may_be_either_is_refused():
 TABLE = "id,payer,payee,sum,date\n1,Anna,Ben,3.5,2020\n2,Ben,Cleo,4,2021\n"
 EXAMPLES = {  # the text, what the hint says, which options make a graph of it
     "well-known words": (
-        TABLE, "columns=['payer', 'payee', 'sum'] takes 3 of the columns 'id', 'payer', 'payee', 'sum', 'date'",
+        TABLE, "columns=['payer', 'payee', 'sum'] selects 3 of the columns 'id', 'payer', 'payee', 'sum', 'date'",
     ),
     "their order": ("target,source,kind,km\na,b,x,1\n", "columns=['source', 'target', 'km']"),
     "an index before them": (",city_a,city_b,minutes\n0,x,y,5\n", "columns=['city_a', 'city_b', 'minutes']"),
-    "no weight": ("a,b,c,d\nx,y,z,w\n", "columns=['a', 'b'] takes 2 of"),
+    "no weight": ("a,b,c,d\nx,y,z,w\n", "columns=['a', 'b'] selects 2 of"),
     "numbers below": ("u,v,w,x\n0,1,5,7\n", "columns=['u', 'v', 'w']"),
-    "no names": ("0,1,5,7\n1,2,6,8\n", "columns=[0, 1, 2] takes 3 of the 4 columns, by their numbers from 0"),
+    "no names": ("0,1,5,7\n1,2,6,8\n", "columns=[0, 1, 2] selects 3 of the 4 columns, by number from 0"),
     "a name twice": ("a,a,b,c\nx,y,1,2\n", "columns=[0, 1, 2]"),
 }  # fmt: skip
 
@@ -117,8 +115,10 @@ def test_text_in_the_column_of_weights():
     for text in ("a,b,EUR\nb,c,EUR\n", "0,1,EUR\n1,2,USD\n", "from,to,currency\na,b,EUR\n"):
         with pytest.raises(InvalidValue) as caught:
             read(text)
-        assert "expected a number as weight" in str(caught.value) and "it holds text, 'EUR'" in str(caught.value)
-        assert "weights=False leaves it out" in str(caught.value) and "decimal" not in str(caught.value)
+        assert "expected a number as weight" in str(caught.value) and "the third column holds text, 'EUR'" in str(
+            caught.value
+        )
+        assert "weights=False ignores it" in str(caught.value) and "decimal" not in str(caught.value)
         assert read(text, weights=False).matrix.nvals == text.count("EUR") + text.count("USD")
     table = {"source": ["a", "b"], "target": ["b", "c"], "weight": ["EUR", "EUR"]}
     for make in (

@@ -33,7 +33,7 @@ def graph():
         ("nodes", "vertices"), ("edges", "to_dataframe()"), ("add_edge", "Graph.from_edges"),
         ("degrees", "degree()"), ("degree_centrality", "degree()"), ("shortest_path", "path(source, target)"),
         ("to_scipy", "bitblas.io.to_scipy_sparse(g.matrix)"), ("clustering", "local_clustering()"),
-        ("pagernk", "did you mean pagerank?"), ("Successors", "neighbors(name)"), ("qqq", "dir(g) lists what there is"),
+        ("pagernk", "did you mean pagerank?"), ("Successors", "neighbors(name)"), ("qqq", "dir(g) lists all names"),
     ],
 )  # fmt: skip
 def test_names_of_other_libraries_on_a_graph(name, hint):

@@ -83,7 +83,7 @@ def test_sif(tmp_path):
         gb.exceptions.InvalidValue, match=r"genes.sif, line 2: expected a relation and a name after 'a'"
     ):
         gb.Graph.read(path)
-    with pytest.raises(gb.exceptions.InvalidValue, match=r"expected a format that is written, got sif.*Hint"):
+    with pytest.raises(gb.exceptions.InvalidValue, match=r"expected a format that can be written, got sif.*Hint"):
         g.write(path)
     for name in ("a.graphml", "a.dot.gz"):
         with pytest.raises(gb.exceptions.InvalidValue, match=r"Hint: NetworkX reads it: bitblas.Graph.from_networkx"):

@@ -132,7 +132,7 @@ def test_tables_and_lists_of_edges_are_summed_exactly():
     table = {"source": [0, 0], "target": [1, 1], "weight": np.array([100, 100], np.int8)}
     assert weights(Graph.from_table(table, weight="weight", dup_op="plus")) == ("INT64", [200])
     assert weights(Graph.from_table(table, weight="weight", dup_op="plus", dtype="INT16")) == ("INT16", [200])
-    with pytest.raises(InvalidValue, match="dtype INT8: expected weights that it holds, got 200"):
+    with pytest.raises(InvalidValue, match="dtype INT8: expected weights that fit, got 200"):
         Graph.from_table(table, weight="weight", dup_op="plus", dtype="INT8")
     with pytest.raises(InvalidValue, match="dup_op 'plus': expected weights from"):
         Graph.from_edges([(0, 1, 2**62), (0, 1, 2**62)], dup_op="plus")

@@ -80,7 +80,7 @@ def test_the_command(monkeypatch, capsys):
     assert check.main(["--arch", "sm_90", "--only", "INT8"]) == 0
     out = capsys.readouterr().out
     assert "kernels/reduce monoid.plus U=INT8 Z=INT8" in out
-    assert "1 compiled" in out and "ms to compile one: median" in out
+    assert "1 compiled" in out and "ms per compilation: median" in out
     assert check.main(["--list"]) == 0
     out = capsys.readouterr().out.splitlines()
     assert out[:2] == [str(v) for v in VARIANTS[:2]] and out[-1].split() == ["2", "variants"]

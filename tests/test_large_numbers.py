@@ -69,7 +69,7 @@ def test_weights_that_the_type_does_not_hold_are_refused(tmp_path, monkeypatch, 
     monkeypatch.setattr(chunks, "BLOCK", 8)  # a line or two
     field = "real" if any(isinstance(x, float) for x in weights) else "integer"
     path = written(tmp_path, f"a.{kind}", text_of(kind, weights, field))
-    with pytest.raises(InvalidValue, match=rf"a\.{kind}: dtype {dtype}: expected weights that it holds, got {got}"):
+    with pytest.raises(InvalidValue, match=rf"a\.{kind}: dtype {dtype}: expected weights that fit, got {got}"):
         Graph.read(path, dtype=dtype, chunked=chunked)
 
 
@@ -84,7 +84,7 @@ def test_tables_and_lists_check_the_type_too():
             lambda G=G, dtype=dtype: gb.io.from_networkx(G, dtype=dtype),
         ):
             with pytest.raises(
-                InvalidValue, match=f"dtype {dtype}: expected weights that it holds|weight: expected a number from"
+                InvalidValue, match=f"dtype {dtype}: expected weights that fit|weight: expected a number from"
             ):
                 make()
     assert values(Graph.from_edges([(0, 1, True), (1, 2, False)], dtype="INT8")) == {(0, 1): 1, (1, 2): 0}
@@ -233,7 +233,7 @@ def test_unsigned_files_have_no_signs(tmp_path, chunked):
     good = written(tmp_path, "a.mtx", f"{HEAD}unsigned-integer symmetric\n3 3 2\n2 1 3\n3 3 4\n")
     assert mmread(good, chunked=chunked).dtype == gb.dtypes.UINT64
     for text in (f"{HEAD}unsigned-integer general\n3 3 1\n2 1 -3\n", f"{HEAD}unsigned-integer skew-symmetric\n3 3 0\n"):
-        with pytest.raises(InvalidValue, match=r"from 0 on|values with a sign"):
+        with pytest.raises(InvalidValue, match=r"of 0 or more|signed values"):
             mmread(written(tmp_path, "b.mtx", text), chunked=chunked)
 
 
@@ -248,7 +248,7 @@ def test_large_integers_of_open_files(tmp_path):
         def seekable(self):
             return False
 
-    with pytest.raises(InvalidValue, match=r"line 4: integer out of range.*Hint: a path is read again"):
+    with pytest.raises(InvalidValue, match=r"line 4: integer out of range.*Hint: pass a path"):
         mmread(Pipe(text))
     with pytest.raises(InvalidValue, match=r"line 3: .*'1 99999999999999999999 5'$"):  # a column, no value
         mmread(written(tmp_path, "a.mtx", f"{HEAD}integer general\n2 2 1\n1 99999999999999999999 5\n"))
@@ -260,7 +260,9 @@ def test_vertices_from_2_to_the_53_are_ids(tmp_path, chunked):
     ids = [2**53, 2**53 + 1, 2**63, TOP, TOP + 1, 10**30]
     for far in ids:
         path = written(tmp_path, "a.csv", f"{far},1,0.5\n")
-        with pytest.raises(InvalidValue, match=r"line 1: expected vertices from 0 to 2\^53 - 1.*Hint: labels=True"):
+        with pytest.raises(
+            InvalidValue, match=r"line 1: expected vertices from 0 to 2\^53 - 1.*Hint: pass labels=True"
+        ):
             Graph.read(path, chunked=chunked)
     path = written(tmp_path, "a.csv", "".join(f"{a},{b},0.5\n" for a, b in pairwise(ids)))
     graph = Graph.read(path, labels=True, chunked=chunked)
@@ -289,9 +291,9 @@ def test_few_lines_with_far_vertices_take_little_memory(tmp_path, monkeypatch, c
     path = written(tmp_path, "far.csv", text)
     config.memory_limit = 1 << 24
     try:
-        with pytest.warns(UserWarning, match="different numbers of vertices"):
+        with pytest.warns(UserWarning, match="different vertex numbers"):
             found = read_edgelist(path, chunked=chunked).matrix
-        with pytest.warns(UserWarning, match="different numbers of vertices"):
+        with pytest.warns(UserWarning, match="different vertex numbers"):
             expected = Graph.from_edges(list(zip(rows, cols, weights))).matrix
         assert found.format == "hyper" and found.isequal(expected, check_dtype=True)
         with pytest.raises(OutOfMemory), warnings.catch_warnings():
@@ -324,7 +326,7 @@ def test_an_edge_that_is_there_twice_is_refused_early(tmp_path, monkeypatch, kin
     monkeypatch.setattr(builds, "from_entries", lambda *args, **more: pytest.fail("built"))
     monkeypatch.setattr(gb.build.chunks, "from_counts", lambda *args, **more: pytest.fail("built"))
     path = written(tmp_path, f"a.{kind}", text)
-    match = rf"a\.{kind}, line {first + 2}: expected every (edge|entry) once, .* twice; dup_op"
+    match = rf"a\.{kind}, line {first + 2}: expected every (edge|entry) once, .* twice\. Hint: dup_op"
     for chunked in (False, True):
         with pytest.raises(InvalidValue, match=match):
             Graph.read(path, chunked=chunked)

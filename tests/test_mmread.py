@@ -71,7 +71,7 @@ def test_impossible_count(tmp_path):
 
 @pytest.mark.parametrize("text", [ARRAY + "2 2\n1 2\n3 4\n", ARRAY + "2 2\n1\n2\n3\n", ARRAY + "1 1\n1\n2\n"])
 def test_names_the_count_where_lines_are_gone(text):
-    with pytest.raises(gb.exceptions.InvalidValue, match=r"expected [14] entries, (one a line|got 3|got more)"):
+    with pytest.raises(gb.exceptions.InvalidValue, match=r"expected [14] entries, (one per line|got 3|got more)"):
         mmread(io.BytesIO(text.encode()))
 
 

@@ -151,7 +151,11 @@ LARGE_NPZ = {
     "long shape": (CSR | {"shape": MANY}, "InvalidValue", "the shape as an array"),
     "long format": (CSR | {"format": b"csr" * 1_000_000}, "InvalidValue", "the format as an array"),
     "long pointers": (CSR | {"indptr": MANY}, "InvalidValue", "indptr of shape"),
-    "more than places": (COO | {"data": MANY, "row": MANY, "col": MANY}, "InvalidValue", "5000000 entries, so that"),
+    "more than places": (
+        COO | {"data": MANY, "row": MANY, "col": MANY},
+        "InvalidValue",
+        "5000000 entries for 2 x 2",
+    ),
     "another array": (CSR | {"more": MANY}, None, ""),
     "beyond the limit": (COO | {"shape": (9999, 9999), "data": MANY, "row": MANY, "col": MANY}, "OutOfMemory", "needs"),
 }

@@ -87,7 +87,7 @@ def test_places_are_near_for_what_is_near():
 def test_pictures_of_graphs():
     roads = gb.Graph.from_edges([("Ulm", "Bern"), ("Bern", "Rom"), ("Oslo", "Kiel")], directed=False)
     figure = plots.levels(roads, "Ulm", title="roads")
-    assert {"roads", "edges from vertex Ulm"} <= set(texts(figure))
+    assert {"roads", "hops from vertex Ulm"} <= set(texts(figure))
     assert [text.get_text() for text in figure.axes[0].texts] == ["Ulm", "Bern", "Rom", "Oslo", "Kiel"]
     (lines, points) = figure.axes[0].collections
     assert len(lines.get_segments()) == 3 and len(points.get_offsets()) == 5

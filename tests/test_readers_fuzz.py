@@ -134,8 +134,8 @@ def main(count: int, seed: int, folder: Path) -> None:
     from bitblas.exceptions import GraphblasException
     from bitblas.io import read
 
-    said = "different numbers of vertices|is read as an edge|zeros before them|in its first column|is there again"
-    said += "|# and % begin comments|ends in ':'|every line has tabs|present in both directions|vertex 0 has no edges"
+    said = "different vertex numbers|is read as an edge|leading zeros|in its first column|occurs again"
+    said += "|# and % start comments|ends in ':'|every line has tabs|present in both directions|vertex 0 has no edges"
     warnings.filterwarnings("ignore", f"(?s).*({said})")
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     dice, refused = random.Random(seed), 0

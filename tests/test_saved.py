@@ -150,9 +150,9 @@ def test_names_that_no_file_holds_and_damage(tmp_path):
     path = tmp_path / "a.bitblas"
     with gb.config.set(device="cpu"):
         A = gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2)
-        with pytest.warns(UserWarning, match="does not hold the names of the vertices"):
+        with pytest.warns(UserWarning, match="cannot store the names of the vertices"):
             gb.Graph(A, [(1, 2), "b"]).write(path)
-        with pytest.raises(InvalidValue, match="labels: expected strings, or integers"):
+        with pytest.raises(InvalidValue, match="labels: expected all strings or all integers"):
             gb.io.write(path, A, labels=["a", 1])
         gb.io.write(path, A, labels=["Ulm", "Åbo"], forms=True)
         data, file = path.read_bytes(), Container(path)
@@ -171,11 +171,11 @@ def test_names_that_no_file_holds_and_damage(tmp_path):
             ({"labels": "text"}, {"text": text, "ends": ends[::-1].copy()}, "ends that do not fit"),
             ({"labels": "text"}, {"text": text, "ends": ends - 1}, "ends that do not fit"),
             ({"labels": "text"}, {"text": text, "ends": ends[1:]}, "1 of 2"),
-            ({"labels": "text"}, {"text": text + np.uint8(128), "ends": ends}, "a fault in them"),
-            ({"labels": "text"}, {"text": ends, "ends": ends}, "a fault in them"),
-            ({"labels": "text"}, {"ends": ends}, "a fault in them"),
+            ({"labels": "text"}, {"text": text + np.uint8(128), "ends": ends}, "expected vertex labels, got damaged"),
+            ({"labels": "text"}, {"text": ends, "ends": ends}, "expected vertex labels, got damaged"),
+            ({"labels": "text"}, {"ends": ends}, "expected vertex labels, got damaged"),
             ({"labels": "integers"}, {"numbers": ends * 0}, "got 0 at positions 0 and 1"),
-            ({"labels": "integers"}, {"numbers": ends * 0.5}, "a fault in them"),
+            ({"labels": "integers"}, {"numbers": ends * 0.5}, "expected vertex labels, got damaged"),
             ({"labels": "dates"}, {}, "expected the facts of a graph"), ({"directed": 2}, {}, "expected the facts"),
         ):  # fmt: skip
             container.write(path, [*others, container.Section("graph", facts, arrays, required=False)], A.device)

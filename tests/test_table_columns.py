@@ -218,10 +218,10 @@ def test_vertices_that_are_integers_of_any_kind(library):
 
 
 @pytest.mark.parametrize("values, text", [
-    ([2**64, 1], r"column 'weight': expected integers that INT64 or UINT64 holds, got 18446744073709551616 in row 0\."),
+    ([2**64, 1], r"column 'weight': expected integers that fit INT64 or UINT64, got 18446744073709551616 in row 0\."),
     ([1, -(2**63) - 1], r"got -9223372036854775809 in row 1\. Hint"),
     ([2**63, -1], r"got -1 in row 1 and 9223372036854775808 in row 0\. Hint"),
-    ([0.5, EXACT], r"column 'weight': expected integers that FP64 holds exactly.*got 9007199254740993 in row 1"),
+    ([0.5, EXACT], r"column 'weight': expected integers that are exact in FP64.*got 9007199254740993 in row 1"),
     ([np.longdouble(1), np.longdouble(2)], r"column 'weight': expected numbers, got .*row 0.*float\(\)"),
 ])  # fmt: skip
 def test_integers_that_no_type_holds(values, text):
@@ -337,7 +337,7 @@ def test_weights_are_as_many_as_edges():
 
 def test_ids_that_are_no_numbers_of_vertices():
     for ids in ([2**60], np.array([2**63 + 5], np.uint64), [-5]):
-        text = rf"column 'source': expected vertices .*got {ids[0]}\. Hint: labels=True"
+        text = rf"column 'source': expected vertices .*got {ids[0]}\. Hint: pass labels=True"
         with pytest.raises(InvalidValue, match=text):
             Graph.from_table({"source": ids, "target": [0]})
         assert Graph.from_table({"source": ids, "target": [0]}, labels=True).labels == (ids[0], 0)

@@ -105,7 +105,7 @@ def changed(path, old, new):
         ("nodes=300", "nodes=many", "nodes from 0"),
         ("nodes=300", "nodes=-1", "nodes from 0"),
         ("nodes=300", "", "got none"),
-        ("nodes=300", "nodes=299", "in row|arcs, as its properties say"),
+        ("nodes=300", "nodes=299", "in row|arcs according to its properties"),
         ("nodes=300", "nodes=400", "end of the file in row"),
         ("version=0", "version=1", "version from 0 to 0"),
         ("windowsize=7", "windowsize=99999", "windowsize"),

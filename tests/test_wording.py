@@ -57,8 +57,8 @@ def test_every_argument_has_an_option():
         "pass base=1 or labels=True; base=0 if": "pass --base 1 or --labels; --base 0 if",
         "directed=False if undirected, directed=True if not": "--undirected if undirected, --directed if not",
         "header=True if so, header=False if not": "--header if so, --no-header if not",
-        "weights=False leaves it out, weight=None too": "--no-weights leaves it out, --no-weights too",
-        "size= if they are meant": "--size if they are meant",
+        "weights=False ignores it, weight=None too": "--no-weights ignores it, --no-weights too",
+        "size= if this is intended": "--size if this is intended",
         "columns=['a', 'b c', 2] takes 3": "columns 'a,b c,2' takes 3".replace("columns", "--columns"),
         "columns=[0, 2] takes": "--columns 0,2 takes",
         "delimiter=';' or delimiter='\\t', delimiter=' '": "--delimiter ';' or --delimiter tab, --delimiter space",
@@ -79,16 +79,16 @@ def test_arguments_become_options(text, words):
 
 
 MISTAKES = {  # what a file holds, the options, and what is said
-    "weights of text": ("a,b,EUR\nb,c,EUR\n", [], "--no-weights leaves it out"),
-    "many columns": ("id,payer,payee,sum\n1,a,b,3\n", [], "Hint: --columns payer,payee,sum takes 3 of"),
-    "columns with blanks": ("id,city a,city b,km\n1,a,b,3\n", [], "Hint: --columns 'city a,city b,km' takes"),
-    "another mark": ("a;b;2\n", [], "if ';' divides the columns, --delimiter ';' says so"),
-    "a decimal comma": ("a;b;1,5\n", ["--delimiter", ";"], "a decimal comma? --decimal , reads it"),
-    "an edge twice": ("a,b,3\na,b,4\n", [], "--dup-op says how to join them"),
+    "weights of text": ("a,b,EUR\nb,c,EUR\n", [], "--no-weights ignores it"),
+    "many columns": ("id,payer,payee,sum\n1,a,b,3\n", [], "Hint: --columns payer,payee,sum selects 3 of"),
+    "columns with blanks": ("id,city a,city b,km\n1,a,b,3\n", [], "Hint: --columns 'city a,city b,km' selects"),
+    "another mark": ("a;b;2\n", [], "if ';' separates the columns, pass --delimiter ';'"),
+    "a decimal comma": ("a;b;1,5\n", ["--delimiter", ";"], "pass --decimal , if this is a decimal comma"),
+    "an edge twice": ("a,b,3\na,b,4\n", [], "--dup-op combines them"),
     "a first line": ("a,b,unknown\nb,c,3\n", [], "--header if line 1 names the columns"),
     "either": ("from,to,7\na,b,3\n", [], "--header if this line names the columns, --no-header if it is an edge"),
     "no such column": ("a,b\n0,1\n", ["--columns", "a,c"], "--columns: expected some of ['a', 'b'], got 'c'"),
-    "no edges": ("# none\n", [], "--size says how many vertices"),
+    "no edges": ("# none\n", [], "--size sets the number of vertices"),
     "size of names": ("a,b\n", ["--labels", "--size", "3"], "--size: expected none together with --labels"),
     "not square": (
         "%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 2\n", ["--input-format", "mtx", "--undirected"],
@@ -111,12 +111,12 @@ def test_commands_name_their_own_options(capsys, tmp_path, text, options, said):
 def test_warnings_of_commands(capsys, tmp_path):
     path = tmp_path / "a.csv"
     for text, options, said in (
-        ("7000001,7000002\n", [], "--labels if these are ids, --size if they are meant"),
+        ("7000001,7000002\n", [], "--labels if these are ids, --size if this is intended"),
         ("boss,clerk\nx,y\nz,w\n", [], "--header if it names the columns, --no-header if not"),
-        ("0,1\n1,002\n", [], "have zeros before them: --labels if 007 is a name"),
-        ("a;b,c\nd;e,f\n", [], "--delimiter ';' if that divides the columns"),
-        ("a,b,2\nb,a,2\n", ["--undirected", "--dup-op", "plus"], "leave --undirected out"),
-        ("a,b,2\nb,a,3\n", ["--undirected"], "the lesser stands; --dup-op says how to join them"),
+        ("0,1\n1,002\n", [], "have leading zeros: pass --labels if 007 is a name"),
+        ("a;b,c\nd;e,f\n", [], "pass --delimiter ';' if it separates columns"),
+        ("a,b,2\nb,a,2\n", ["--undirected", "--dup-op", "plus"], "omit --undirected or pass --dup-op max"),
+        ("a,b,2\nb,a,3\n", ["--undirected"], "the smaller is kept. Hint: --dup-op combines them"),
     ):
         path.write_text(text)
         assert cli.main(["components", str(path), "--device", "cpu", *options]) == 0

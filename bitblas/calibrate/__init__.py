@@ -1,1 +1,1 @@
-"""Measures what products and searches cost on a device, and fits the constants of plan/costs.py to them."""
+"""Measure products and searches on a device, and fit the cost model of plan/costs.py to the times."""

@@ -1,6 +1,6 @@
-"""The matrices that a calibration measures: small ones of the kinds that people have, from fixed seeds.
+"""Sample matrices for calibration: small ones of typical kinds, from fixed seeds.
 
-Each function gives rows and columns of a square pattern of about `n` rows; entries may come twice.
+Each function returns rows and columns of a square pattern of about `n` rows; duplicate entries may occur.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def grid(n: int) -> Entries:
 
 
 def mesh(n: int, kept: float = 1.0) -> Entries:
-    """Triangles in a square, numbered along a Z-order curve, as meshes are; of the edges of a grid alone that share
-    `kept`, as roads have, where it is less than 1."""
+    """A triangulated square, numbered along a Z-order curve, like meshes; if `kept` is below 1, that share of the edges
+    of a grid, like roads."""
     bits = n.bit_length() - 1
     number = _spread(bits // 2)[:, None] << 1 | _spread(-(-bits // 2))
     edges = [(number[:, :-1], number[:, 1:]), (number[:-1], number[1:]), (number[:-1, :-1], number[1:, 1:])]
@@ -36,13 +36,13 @@ def mesh(n: int, kept: float = 1.0) -> Entries:
 
 
 def _spread(bits: int) -> Any:
-    """The numbers below 2^bits, each with its bits at even places."""
+    """The numbers below 2^bits, with their bits spread to even positions."""
     numbers = np.arange(1 << bits)
     return sum((numbers >> bit & 1) << 2 * bit for bit in range(bits)) + np.zeros_like(numbers)
 
 
 def stencil(n: int) -> Entries:
-    """Runs of three columns at nine distances, as those of a 27-point stencil."""
+    """Runs of three columns at nine offsets: a 27-point stencil."""
     side = max(2, round(n ** (1 / 3)))
     steps = [x + side * (y + side * z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)]
     rows = np.repeat(np.arange(n), len(steps))
@@ -52,22 +52,22 @@ def stencil(n: int) -> Entries:
 
 
 def near(n: int, degree: int, reach: int) -> Entries:
-    """Columns drawn within `reach` of the diagonal, around the ends."""
+    """Random columns within `reach` of the diagonal, with wraparound."""
     rng = np.random.default_rng(reach)
     rows = np.repeat(np.arange(n), degree)
     return rows, (rows + rng.integers(-reach, reach + 1, len(rows))) % n
 
 
 def skewed(n: int, degree: int = 12) -> Entries:
-    """Rows and columns drawn with probability falling as number^(-2/3), as after ordering a power-law graph by degree;
-    all have one. Each edge goes both ways."""
+    """Random rows and columns with probability proportional to number^(-2/3), like a power-law graph in degree order;
+    every row has an entry. Undirected."""
     rng = np.random.default_rng(2)
     a, b = ((n * rng.random(degree * n // 2) ** 3).astype(np.int64) for _ in range(2))
     return np.concatenate([a, b, np.arange(n)]), np.concatenate([b, a, rng.integers(0, n, n)])
 
 
 def mycielskian(order: int) -> Entries:
-    """The graph that Mycielski made of that of two vertices, again and again: few long rows, of which tiles make much.
+    """The iterated Mycielskian of the graph of two vertices: few long rows, which suit tiles.
     (Sur le coloriage des graphs. Colloquium Mathematicum 3, 1955.)"""
     rows, cols, n = np.array([0, 1]), np.array([1, 0]), 2
     for _ in range(order - 2):
@@ -81,7 +81,7 @@ def mycielskian(order: int) -> Entries:
 
 
 def arrow(n: int) -> Entries:
-    """A band, with a few rows and columns that have an entry in every eighth place, as linear programs have."""
+    """A band with a few rows and columns that are one eighth full, like linear programs."""
     rng = np.random.default_rng(4)
     hubs = np.repeat(np.arange(8) * (n // 8), n // 8)
     far = rng.integers(0, n, len(hubs))
@@ -90,7 +90,7 @@ def arrow(n: int) -> Entries:
 
 
 def shuffled(n: int, entries: Entries) -> Entries:
-    """The same graph with its vertices numbered at random."""
+    """The same graph with randomly renumbered vertices."""
     number = np.random.default_rng(5).permutation(n)
     return number[entries[0]], number[entries[1]]
 

@@ -1,8 +1,9 @@
-"""Measures what products and searches cost in each stored form on a device, and fits the constants of the plan to them.
+"""Time products and searches in each stored form on a device, and fit the constants of the cost model.
 
-The matrices of matrices.py are timed in each form, warm; the constants of a form and verb are the non-negative
-ones that minimise squared errors, in which twice the time weighs as much as half of it. (Lawson and Hanson: Solving
-least squares problems. 1974, chapter 23.) Forms of many times the bytes of CSR, which nobody is given, are left out.
+Each form is timed warm on the matrices of matrices.py. The constants of a form and verb are the non-negative least
+squares solution (Lawson and Hanson: Solving least squares problems. 1974, chapter 23), weighted so that an estimate of
+twice the time counts as much as one of half the time. Forms of many times the bytes of CSR, which the plan never
+chooses, are left out.
 """
 
 from __future__ import annotations
@@ -36,20 +37,20 @@ from ..plan.profile import Profile
 from ..store import MatrixStore
 from .matrices import samples
 
-SCALE = {"cpu": 16, "gpu": 20}  # log2 of the vertices
-MOST = 3  # times the bytes of CSR that a form may have to be measured
-# How much an error counts where a form has more bytes than CSR, so that it is not chosen for time.
+SCALE = {"cpu": 16, "gpu": 20}  # log2 of the number of vertices
+MOST = 3  # a form is measured up to this many times the bytes of CSR
+# The weight of an error if a form has more bytes than CSR, and is thus not chosen for its time.
 LARGE = 0.3
-# Bytes that are copied to measure the bandwidth, and how often each is moved: a CPU reads also what it overwrites.
+# Bytes copied to measure the bandwidth, and moves per byte: a CPU also reads the lines that it overwrites.
 STREAMED, MOVED = {"cpu": 1 << 26, "gpu": 1 << 29}, {"cpu": 3, "gpu": 2}
-ROUNDS = 20  # of the fit: by then a mean of two times, one a hundred of the other, is known to a thousandth
-SEARCHES = 8  # before the one that is timed
-SHARED = 1.5  # by how much all forms may err together with CSR
+ROUNDS = 20  # of the fit: the mean of two times that differ by a factor of 100 has then converged to a thousandth
+SEARCHES = 8  # before the timed one
+SHARED = 1.5  # the largest common error factor of all forms and CSR
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What was measured of one matrix: microseconds by "form verb"."""
+    """The measurements of one matrix: microseconds by "form verb"."""
 
     name: str
     facts: Facts
@@ -60,13 +61,13 @@ class Sample:
 
     @staticmethod
     def from_json(made: Any) -> Sample:
-        """What `to_json` gave, more keys or not. KeyError, TypeError, ValueError for anything else."""
+        """Restore from `to_json`; further keys are ignored. KeyError, TypeError, ValueError for other data."""
         us = {str(name): float(time) for name, time in made["us"].items()}
         return Sample(str(made["name"]), Facts.from_json(made["facts"]), us)
 
 
 def statement(A: Matrix, verb: str, source: int = 0) -> Callable[[], Any]:
-    """What is timed: w << A.mxv(u), or the search from a vertex; it gives the result."""
+    """The timed function, which returns its result: w << A.mxv(u), or the search from a vertex."""
     if verb == BFS:
         from ..algorithms import bfs_levels
 
@@ -77,7 +78,7 @@ def statement(A: Matrix, verb: str, source: int = 0) -> Callable[[], Any]:
     u = Vector.from_coo(present(A.ncols), True, size=A.ncols, device=device) if verb == BITS else None
     u = Vector.from_dense(numbers(A.ncols), device=device) if u is None else u
     w, semiring = Vector(t, A.nrows, device=device), SEMIRINGS[ring][t]
-    assert u.nvals >= 0  # known from here on: counting waits for the device, which a captured statement must not do
+    assert u.nvals >= 0  # caches the count: counting synchronizes, which a captured statement must not do
 
     def run() -> Any:
         w << A.mxv(u, semiring)
@@ -87,12 +88,12 @@ def statement(A: Matrix, verb: str, source: int = 0) -> Callable[[], Any]:
 
 
 def present(n: int) -> np.ndarray:
-    """The places of the Boolean vector that is multiplied: 30 % of all."""
+    """The entries of the multiplied Boolean vector: 30 % of all positions."""
     return np.flatnonzero(np.random.default_rng(0).random(n) < 0.3)
 
 
 def numbers(n: int) -> np.ndarray:
-    """The full FP32 vector that is multiplied: small whole numbers, so that sums are exact."""
+    """The multiplied full FP32 vector: small integers, so that sums are exact."""
     return np.arange(n, dtype=np.float32) % 7
 
 
@@ -102,16 +103,16 @@ def in_form(A: Matrix, key: str) -> Matrix:
 
 
 def measure(A: Matrix, verb: str, source: int = 0) -> float:
-    """Microseconds of one product, of the kernels on a GPU, of the statement on the CPU; or of a search, call and wait
-    included."""
+    """Microseconds of one product (on a GPU of its kernels, on the CPU of the statement), or of a search including the
+    call and synchronization."""
     search, run = verb == BFS, statement(A, verb, source)
     warm(run, verb)
     return A.device.time_us(run, samples=2 if search else 3, captured=not search)
 
 
 def warm(run: Callable[[], Any], verb: str) -> None:
-    """What comes before the times: the first searches of a matrix go round by round, and along the form as it is; later
-    ones by tables of kernels, and along rows beside tiles."""
+    """Warm up: the first searches of a matrix run round by round on the stored form; later ones use compiled kernel
+    tables, and rows in addition to tiles."""
     for _ in range(SEARCHES if verb == BFS else 0):
         run()
 
@@ -121,8 +122,8 @@ def warm(run: Callable[[], Any], verb: str) -> None:
 
 def fit(rows: Sequence[tuple[tuple[float, ...], float, float]]) -> tuple[float, ...]:
     """c >= 0 that minimises sum(weight^2 (p - time)^2 / (p time)), p = c . features, over (features, time, weight):
-    a ratio p / time and its inverse err alike. Relative errors would not: to be told nothing is only one time wrong.
-    By least squares, weighted anew with what was predicted in the round before: so that the gradients agree."""
+    a ratio p / time and its inverse count alike. Relative errors would not: p = 0 would have an error of only 1.
+    Solved by iteratively reweighted least squares, with the predictions of the previous round in the weights."""
     from scipy.optimize import nnls
 
     features = np.array([found for found, _, _ in rows])
@@ -155,9 +156,8 @@ class Calibration:
 def fitted(
     seen: Sequence[Sample], device: str, source: str, bandwidth: float = math.inf, threads: int = 1
 ) -> Calibration:
-    """The constants that suit the samples best. A choice compares forms, so that ratios matter more than times: all
-    forms but CSR are fitted to what is predicted for CSR times the measured ratio to it, and err where it errs, if that
-    is not by much."""
+    """The constants that fit the samples best. The planner compares forms, so ratios matter more than times: all forms
+    but CSR are fitted to the prediction for CSR times the measured ratio, and share its errors up to SHARED."""
     us: dict[str, tuple[float, ...]] = {}
     errors: dict[str, tuple[float, float]] = {}
     names = sorted({name for sample in seen for name in sample.us})
@@ -206,7 +206,7 @@ def calibrate(device: Device, scale: int | None = None) -> Calibration:
 
 
 def bandwidth(device: Device) -> float:
-    """Bytes that a device moves in a microsecond: by copies of an array that no cache holds, a part for each
+    """Bytes that a device moves per microsecond, measured by copying an array larger than its caches, a part per
     thread."""
     xp, size = device.xp, STREAMED[device.kind]
     source, target = (xp.array_split(xp.ones(size, np.uint8), device.threads) for _ in range(2))
@@ -227,13 +227,13 @@ def bandwidth(device: Device) -> float:
 
 
 def longest_row(A: MatrixStore) -> int:
-    """Where searches start: a row with the most entries."""
+    """The source of searches: a row with the most entries."""
     rows = A.structure.rows()
     return int((rows.ptr[1:] - rows.ptr[:-1]).argmax()) if A.nrows else 0
 
 
 def measured(A: Matrix, profile: Profile) -> Profile:
-    """The profile with the products of A timed in every form; each form is made for it and dropped."""
+    """The profile with the products of A timed in every form; each form is built temporarily."""
     found, held = [], A._store
     source = longest_row(held)
     for key in profile.facts.forms:
@@ -244,7 +244,7 @@ def measured(A: Matrix, profile: Profile) -> Profile:
 
 
 def save(made: Costs, path: Path) -> None:
-    """Whole or not at all."""
+    """Write the constants atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as out:
         out.write(json.dumps(made.to_json(), indent=1).encode())

@@ -1,7 +1,7 @@
 """The command line: `bitblas COMMAND FILE`. Results on stdout, errors as one line on stderr; help without a command.
 
-Exit codes: 0; 1 if `compare` or `demo` found a difference; 2 for a bad call or file; 130 when interrupted; 141 when the
-reader of the pipe left.
+Exit codes: 0; 1 if `compare` or `demo` found a difference; 2 for a bad call or file; 130 if interrupted; 141 for a
+broken pipe.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is still buffered must not raise at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # flushing the buffer at exit must not raise
         return 141
     except (Fault, OSError, ValueError, IndexError, ImportError, MemoryError) as error:
         return _complain(error)

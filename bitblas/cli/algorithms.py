@@ -1,4 +1,4 @@
-"""A command that runs an algorithm: what it reads, calls and says of its answer. `commands.py` lists them."""
+"""Run one algorithm as a command: read the graph, call the algorithm, write and summarize the result."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from .timing import Timer
 
 Summary = dict[str, Any]
 DIRECTED, BOTH, WEIGHTED = "directed", "both", "weighted"
-FARTHEST = {"dest": "best", "metavar": "N", "help": "say too, and write, the N largest alone"}
-CALLED = {"communities": "labels"}  # options that programs call otherwise
-SHOWN = 20  # vertices: so many lines can be read at once
+FARTHEST = {"dest": "best", "metavar": "N", "help": "also show the N largest, and write only these"}
+CALLED = {"communities": "labels"}  # options whose parameter has another name
+SHOWN = 20  # vertices: print the result of each up to this many
 
 
 def at_first(answer: Any, args: argparse.Namespace) -> Any:
@@ -38,12 +38,12 @@ def at_first(answer: Any, args: argparse.Namespace) -> Any:
 class Command:
     """An algorithm of `bitblas.algorithms` as a command.
 
-    program: its name, by the options. summary: what is said of its answer. edges: which it reads: as they are
-    (DIRECTED), or in both directions, without values (BOTH; with them if --weighted is given) or with (WEIGHTED). An
-    option that has the name of one of the program's is passed to it. part: what of the answer is written. vertices: its
-    values are vertices; matrix: it is a Matrix; rows: it has a row for each of
-    --sources, where these are given; lines: its rows are walks, whose values are vertices; axes: the names of its
-    columns, where it has a row of numbers for each vertex.
+    program: the name of the function, which may depend on the options; an option with the name of one of its parameters
+    is passed to it. summary: what is printed of the result. edges: how the graph is read: as it is (DIRECTED), or in
+    both directions, without values (BOTH; with values if --weighted is given) or with values (WEIGHTED). part: the part
+    of the result that is written. vertices: its values are vertices. matrix: it is a Matrix. rows: it has one row per
+    vertex of --sources, if given. lines: its rows are walks, whose values are vertices. axes: the names of its columns,
+    if it has a row of numbers for each vertex.
     """
 
     name: str
@@ -59,18 +59,18 @@ class Command:
     rows: bool = False
     lines: bool = False
     axes: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()  # other names that it answers to
+    aliases: tuple[str, ...] = ()  # alternative names
 
     @property
     def each(self) -> bool:
-        """Whether it has an answer for each vertex, of which the summary lists none."""
+        """Whether the result has a value per vertex that the summary does not list."""
         top = self.options.get("--top", FARTHEST)
         return bool(self.writes) and not self.matrix and FARTHEST.items() <= top.items()
 
     def read(self, graph: Graph, args: argparse.Namespace) -> Any:
-        """The Matrix that it takes: that of the graph, or each edge both ways, as `Graph.to_undirected` has it."""
+        """The input Matrix: that of the graph, or its edges in both directions as in `Graph.to_undirected`."""
         if getattr(args, "weighted", False) and graph.matrix.dtype == dtypes.BOOL:
-            raise Fault(f"--weighted: expected a file with weights, got {args.file} without: leave --weighted out")
+            raise Fault(f"--weighted: expected weights in the file, got {args.file} without. Hint: omit --weighted")
         if self.edges == DIRECTED:
             return graph.matrix
         if self.edges == BOTH and not getattr(args, "weighted", False):
@@ -78,7 +78,7 @@ class Command:
         return both_ways(graph.matrix) if graph.directed else graph.matrix
 
     def call(self, graph: Graph, A: Any, args: argparse.Namespace) -> tuple[Any, Summary]:
-        """The answer of the Matrix that it takes, as it is written, and what is said of it."""
+        """Run on the input Matrix: the result to write, and its summary."""
         program = getattr(algorithms, self.program(args))
         known = inspect.signature(program).parameters
         names = [flag.lstrip("-").replace("-", "_") for flag in self.options]
@@ -95,7 +95,7 @@ class Command:
 
 
 def _value(graph: Graph, name: str, given: Any) -> Any:
-    """What an option is to the program: of those that name vertices, their numbers."""
+    """The argument for an option; names of vertices become numbers."""
     if name in ("source", "sink", "center", "to"):
         return vertex(graph, given, f"--{name}")
     if name in ("sources", "starts", "vertices") and given is not None:
@@ -115,9 +115,9 @@ def _at_rows(D: Any, sources: list[int]) -> Any:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse, before the work, an answer that could not be written."""
+    """Before the work, refuse options whose result could not be written."""
     if getattr(args, "best", None) is not None and args.algorithm.vertices(args):
-        raise Fault("--top: expected values that can be compared, got vertices: leave --parents out")
+        raise Fault("--top: expected values that can be compared, got vertices. Hint: omit --parents")
     if args.algorithm.writes:
         output.check(args)
         if args.out:
@@ -125,7 +125,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Read, run, write, and say what came out."""
+    """Read the graph, run the algorithm, write and summarize the result."""
     check(args)
     with Timer() as read:
         graph = load(args)
@@ -133,7 +133,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def answer(args: argparse.Namespace, graph: Graph, read: Timer) -> None:
-    """Run, write, and say what came out. read: how long reading took."""
+    """Run the algorithm, write and summarize the result. read: the time of reading."""
     trace = Trace()
     with (
         Timer() as ran,
@@ -160,16 +160,16 @@ def answer(args: argparse.Namespace, graph: Graph, read: Timer) -> None:
     if args.algorithm.each and not args.out and not args.json and getattr(args, "best", None) is None:
         found += _each(args, graph, answer, terminal)
     if not seen.converged:
-        found += f"\nnot converged after {seen.rounds} rounds: give more by --max-iter, or a larger --tol"
-    both = "" if taken is A else ", each edge both ways"
+        found += f"\nnot converged after {seen.rounds} rounds: raise --max-iter or --tol"
+    both = "" if taken is A else ", edge directions ignored"
     times = f"{A.nrows} vertices, {A.nvals} entries{both}, on {A.device.name}: read in {read}, ran in {ran}"
     output.tell(args, made, f"{found}\n{tables.paint(times, tables.DIM) if terminal else times}")
 
 
 def _each(args: argparse.Namespace, graph: Graph, answer: Any, terminal: bool) -> str:
-    """What is said of each vertex, where they are few; else, to a person, how to have it."""
+    """The value of each vertex if they are few; otherwise, on a terminal, how to get them."""
     if answer.nvals > SHOWN:
-        more = f"the answer of each vertex: --out FILE, or --out {output.STDOUT}"
+        more = f"for the result of each vertex: --out FILE, or --out {output.STDOUT}"
         return f"\n{tables.paint(more, tables.DIM)}" if terminal else ""
     index, values = map(list, output.as_table(answer, graph, args.algorithm.vertices(args)).values())
     if terminal:

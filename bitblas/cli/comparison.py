@@ -1,4 +1,4 @@
-"""`bitblas compare` and `bitblas demo`: the same programs on bitblas and on SuiteSparse:GraphBLAS."""
+"""`bitblas compare` and `bitblas demo`: run the same programs on bitblas and on SuiteSparse:GraphBLAS."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .ticker import Ticker
 
 
 def compare(args: argparse.Namespace) -> int:
-    """Run and print the table; 1 if an answer differs."""
-    # SuiteSparse and Numba bring an OpenMP runtime each, and the idle threads of one, spinning, take the cores from the
-    # other: milliseconds per call on two cores. Read when the runtimes are loaded, so before anything else.
+    """Run and print the table; 1 if a result differs."""
+    # SuiteSparse and Numba each load an OpenMP runtime. Spinning idle threads of one take the cores from the other:
+    # milliseconds per call on two cores. The runtimes read this variable when they are loaded, so set it first.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     from .. import plots
     from ..algorithms import bfs_levels
@@ -33,7 +33,7 @@ def compare(args: argparse.Namespace) -> int:
         graph = Graph(mmread(compare.demo_path(), device="cpu"))
     else:
         graph = load(args)
-    compare.chosen(args.algorithms)  # refused before the work, if a name is unknown
+    compare.chosen(args.algorithms)  # raises for an unknown name before the work begins
     A = graph.matrix
     source = vertex(graph, args.source, "--source")
     devices = [where.pop("device")] if args.device else None
@@ -51,15 +51,15 @@ def compare(args: argparse.Namespace) -> int:
     equal = all(row.equal for row in rows)
     if args.picture:
         with Ticker("picture"):
-            plots.save(plots.levels(A, source, title=f"{args.file}: how far from vertex {source}"), args.picture)
+            plots.save(plots.levels(A, source, title=f"{args.file}: distance from vertex {source}"), args.picture)
     if args.json:
         made = {"command": args.command, "file": args.file, **facts(A), "source": source, "equal": equal}
         print(json.dumps({**made, "rows": [compare.as_dict(row) for row in rows]}))
         return 0 if equal else 1
     if args.command == "demo":
-        print(f"\nHow many crossings are how many roads from crossing {source}:")
+        print(f"\nNumber of crossings by distance from crossing {source}:")
         print("\n".join(telling.distances(bfs_levels(A, source))))
     if args.picture:
-        print(f"\nThe same as a picture: {args.picture}")
+        print(f"\nPicture: {args.picture}")
     print("", *telling.closing(rows, sides), sep="\n")
     return 0 if equal else 1

@@ -1,4 +1,4 @@
-"""`bitblas completion bash`: what a shell runs to complete commands, options and their values."""
+"""`bitblas completion bash`: shell completion of commands, options and their values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def options_of(p: argparse.ArgumentParser) -> dict[str, list[str]]:
-    """The options of a command, each with the values that it may have."""
+    """The options of a command, each with its choices."""
     return {
         flag: [str(choice) for choice in action.choices or ()]
         for action in p._actions
@@ -18,12 +18,12 @@ def options_of(p: argparse.ArgumentParser) -> dict[str, list[str]]:
 
 
 def commands_of(top: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The commands by their names, and other names."""
+    """The commands by their names and aliases."""
     return next(action.choices for action in top._actions if isinstance(action, argparse._SubParsersAction))
 
 
 def completion(args: argparse.Namespace) -> None:
-    """Print the text for a shell."""
+    """Print the completion script of a shell."""
     commands = commands_of(args.whole)
     print({"bash": _bash, "zsh": _zsh, "fish": _fish}[args.shell](commands))
 

@@ -1,4 +1,4 @@
-"""The commands about files: what one holds, the same in another format, a picture of it."""
+"""Commands about files: `info`, `calibrate`, `convert` and `spy`."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ QUANTILES = {"min": 0, "25 %": 25, "median": 50, "75 %": 75, "90 %": 90, "99 %":
 
 
 def degrees(counts: np.ndarray, more: int = 0) -> dict[str, float]:
-    """Quantiles and mean of the entries per row or column, and how many have none. more: so many without any, which
-    are not among the counts."""
+    """Quantiles and mean of the entries per row or column, and the number of empty ones. more: empty ones that are not
+    among the counts."""
     total = len(counts) + more
     if not total:
         return {}
@@ -47,7 +47,7 @@ def degrees(counts: np.ndarray, more: int = 0) -> dict[str, float]:
 
 
 def _counted(indices: np.ndarray, size: int) -> tuple[np.ndarray, int]:
-    """The entries of each row or column, and how many have none and are not among these: where nearly all have none."""
+    """The entries of each row or column, and the number of empty ones that are not among them, if most are."""
     if not is_hyper(size, 0, len(indices)):
         return np.bincount(indices, minlength=size), 0
     _, counts = np.unique(indices, return_counts=True)
@@ -55,7 +55,7 @@ def _counted(indices: np.ndarray, size: int) -> tuple[np.ndarray, int]:
 
 
 def people(graph: Any, rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> dict[str, Any]:
-    """What a person asks of a graph first, in the order in which it is said."""
+    """The facts of a graph that `info` prints first, in that order."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -63,7 +63,7 @@ def people(graph: Any, rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -
     lone = values.dtype == np.bool_ or not len(values)
     found: dict[str, Any] = {"vertices": A.nrows, "edges": A.nvals, "directed": graph.directed}
     found["weights"] = None if lone else [values.min().item(), values.max().item()]
-    some, alone = np.arange(0), 0  # the vertices that have edges, where they are few; those that have none
+    some, alone = np.arange(0), 0  # the vertices with edges, if they are few; the number of those without
     if few := is_hyper(A.nrows, A.ncols, len(rows)):
         some, ends = np.unique(np.concatenate([rows, cols]), return_inverse=True)
         alone, (rows, cols) = A.nrows - len(some), np.split(ends, 2)
@@ -92,7 +92,7 @@ def _for_people(found: dict[str, Any]) -> str:
 
 
 def info(args: argparse.Namespace) -> None:
-    """What a file holds and how it would be stored; without one, what works on this machine."""
+    """Describe a file and its stored form; without a file, describe this machine."""
     if args.file is None:
         _machine(args)
         return
@@ -140,21 +140,21 @@ def info(args: argparse.Namespace) -> None:
     for name, found in (("row", rows_degrees), ("column", cols_degrees)):
         print(f"{name:12}" + "".join(f"{x:>9.2f}" if key == "mean" else f"{x:>9}" for key, x in found.items()))
     if args.forms or args.measure or args.orders:
-        print(f"\n{profile}\n\nheld now\n{A.memory()}")
+        print(f"\n{profile}\n\nmemory in use\n{A.memory()}")
     else:
         print(f"\n{_stored(profile)}")
     if orders is not None:
-        print(f"\nin other orders of the vertices\n{orders}")
+        print(f"\nunder other vertex orders\n{orders}")
 
 
 def _stored(profile: Any) -> str:
-    """How it is stored, in words: now, later, and at best."""
+    """The stored form, the smallest, and the fastest, in words."""
     size = lambda key: f"{key}, {profile.facts.bytes_of(key):,} bytes"
     least = min(profile.facts.forms, key=profile.facts.bytes_of)
     told = {f"stored as {size(profile.stored)}": profile.stored, f"smallest as {size(least)}": least}
     if profile.chosen != profile.stored:
         told[f"fastest, by the plan, as {size(profile.chosen)}"] = profile.chosen
-    more = "; --forms lists all, --orders those of other orders of the vertices"
+    more = "; --forms lists all, --orders also those under other vertex orders"
     return "; ".join(told) + more
 
 
@@ -194,7 +194,7 @@ def _machine(args: argparse.Namespace) -> None:
 
 
 def calibrate(args: argparse.Namespace) -> None:
-    """Measure the products in all forms, fit the constants, and keep them."""
+    """Measure the products in all forms, fit the cost model, and save it."""
     import bitblas as gb
 
     from ..calibrate import measure as calibrate
@@ -223,7 +223,7 @@ def calibrate(args: argparse.Namespace) -> None:
 
 
 def digits(text: str) -> int | None:
-    """The precision that an option names."""
+    """Parse the value of --precision."""
     try:
         return check_precision(int(text))
     except ValueError:
@@ -231,33 +231,33 @@ def digits(text: str) -> int | None:
 
 
 def add_convert_options(p: argparse.ArgumentParser) -> None:
-    output.add_out(p, "the new file; it appears whole or not at all", required=True)
+    output.add_out(p, "the new file, written atomically", required=True)
     p.add_argument("--output-format", choices=FILE_FORMATS, help="default: by the suffix of OUT; Matrix Market for -")
     mtx = p.add_argument_group("to Matrix Market")
-    mtx.add_argument("--field", choices=["real", "integer", "pattern"], help="default: as the values are")
-    mtx.add_argument("--symmetry", choices=["general", "symmetric", "skew-symmetric"], help="default: as they are")
+    mtx.add_argument("--field", choices=["real", "integer", "pattern"], help="default: by the values")
+    mtx.add_argument("--symmetry", choices=["general", "symmetric", "skew-symmetric"], help="default: by the values")
     mtx.add_argument(
         "--precision", type=digits, metavar="DIGITS", help=f"significant digits of reals, 1 to {DIGITS} (default: all)"
     )
-    mtx.add_argument("--comment", help="a comment for the head of the file")
+    mtx.add_argument("--comment", help="a comment at the top of the file")
     p.add_argument_group("to .npz").add_argument("--layout", choices=["csr", "csc", "coo"], help="default: csr")
     own = p.add_argument_group("to .bitblas")
-    own.add_argument("--format", choices=FORMATS[1:], help="the stored form (default: as the plan chooses)")
+    own.add_argument("--format", choices=FORMATS[1:], help="the stored form (default: chosen by the planner)")
     own.add_argument("--tile", type=int, choices=TILES, help=f"edge of a tile ({', '.join(tiled())})")
-    own.add_argument("--packed", action="store_true", help="values in as many bits as they need: integers alone")
+    own.add_argument("--packed", action="store_true", help="bit-packed values; integers only")
     edges = p.add_argument_group("to an edge list")
     edges.add_argument("--output-base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
-    edges.add_argument("--output-header", action="store_true", help="name the columns in the first line")
+    edges.add_argument("--output-header", action="store_true", help="write a first line with the column names")
     edges.add_argument("--output-undirected", action="store_true", help="one line for an edge and its mirror image")
 
 
 def convert(args: argparse.Namespace) -> None:
-    """The same matrix in a file of another format."""
+    """Write the same matrix to a file of another format."""
     output.check(args)
     to_stdout = args.out == output.STDOUT
     kind = written_as(args.out, args.output_format or ("mtx" if to_stdout else None))
     if to_stdout and kind == "bitblas":
-        raise Fault("--out: expected a file for format bitblas, which is mapped, got standard output")
+        raise Fault("--out: expected a file for format bitblas, which is memory-mapped, got standard output")
     groups: dict[str, dict[str, Any]] = {
         "mtx": {"field": args.field, "symmetry": args.symmetry, "precision": args.precision, "comment": args.comment},
         "npz": {"layout": args.layout},
@@ -285,7 +285,7 @@ def convert(args: argparse.Namespace) -> None:
         write(output.target(args.out), A, kind, **names, **(direction_in(graph, kind) | own))
     made = {"file": args.file, **facts(A), "out": args.out, "output_format": kind, "labels_dropped": dropped}
     size = f" {os.path.getsize(args.out)} bytes," if os.path.isfile(args.out) else ""
-    note = "; the names of the vertices are left out, this format has none" if dropped else ""
+    note = "; the names of the vertices are left out, because this format has none" if dropped else ""
     note += "".join(f"; {worded(lost)} are left out" for lost in vertices_lost(graph, kind))
     output.tell(
         args, {**made, "seconds": taken.seconds, "compile_seconds": taken.compiling},
@@ -297,7 +297,7 @@ def convert(args: argparse.Namespace) -> None:
 
 
 def spy(args: argparse.Namespace) -> None:
-    """A picture of where the entries are."""
+    """Plot the sparsity pattern."""
     from .. import plots
 
     output.check(args)

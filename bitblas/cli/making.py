@@ -1,4 +1,4 @@
-"""`bitblas make rmat 20`: the generators of `bitblas.algorithms.generators`, each with its own arguments."""
+"""`bitblas make rmat 20`: generate a graph with the functions of `bitblas.algorithms.generators`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .timing import Timer
 
 
 def generators() -> dict[str, Callable[..., Any]]:
-    """The programs by the names that they have here."""
+    """The generators by their command-line names."""
     found = {name: getattr(algorithms, name) for name in algorithms.__all__}
     return {
         name.removesuffix("_graph").replace("_", "-"): program
@@ -27,7 +27,7 @@ def generators() -> dict[str, Callable[..., Any]]:
 
 
 def number(text: str) -> int | float:
-    """An integer, or else a float. ValueError for neither."""
+    """An integer or a float. ValueError otherwise."""
     try:
         return int(text)
     except ValueError:
@@ -35,7 +35,7 @@ def number(text: str) -> int | float:
 
 
 def add_generator(p: argparse.ArgumentParser, program: Callable[..., Any]) -> None:
-    """The arguments of a program: its positional ones as such, the others as options."""
+    """Add the arguments of a generator: positional parameters as arguments, keyword-only ones as options."""
     for name, parameter in inspect.signature(program).parameters.items():
         flag, default = f"--{name.replace('_', '-')}", parameter.default
         if name == "gb":
@@ -45,17 +45,17 @@ def add_generator(p: argparse.ArgumentParser, program: Callable[..., Any]) -> No
         elif default is False:
             p.add_argument(flag, action="store_true")
         else:
-            said = "another one gives another graph" if name == "seed" else ""
+            said = "random seed" if name == "seed" else ""
             p.add_argument(
                 flag, type=number, default=default, metavar="N", help=f"{said} (default {default or 0})".strip()
             )
-    output.add_out(p, "write to this file (default: named by the kind and its numbers, .npz)")
+    output.add_out(p, "write to this file (default: .npz, named after KIND and its arguments)")
     p.add_argument("--output-format", choices=FILE_FORMATS, help="default: by the suffix of OUT")
     p.set_defaults(program=program)
 
 
 def make(args: argparse.Namespace) -> None:
-    """Make a graph and write it."""
+    """Generate a graph and write it."""
     parameters = inspect.signature(args.program).parameters
     given = {name: getattr(args, name) for name in parameters if name != "gb"}
     plain = [str(given[name]) for name, p in parameters.items() if p.default is p.empty]

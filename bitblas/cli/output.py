@@ -1,4 +1,4 @@
-"""Where answers go: files by their suffix, or standard output, and then words about them to standard error."""
+"""Write results: to files by suffix or to stdout; the summary then goes to stderr."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from ..io.tables import VERTICES, table_of
 from .source import Fault
 
 STDOUT = "-"
-TABLES = {".json": "json", ".parquet": "parquet"}  # of answers: columns with names
+TABLES = {".json": "json", ".parquet": "parquet"}  # of results: named columns
 
 
 def add_out(p: argparse.ArgumentParser, help: str, *, required: bool = False) -> None:
     """The options of a command that writes a file; `check` and `target` read them."""
     p.add_argument("--out", metavar="OUT", required=required, help=f"{help}; - is standard output")
-    p.add_argument("--force", action="store_true", help="write OUT even onto FILE")
+    p.add_argument("--force", action="store_true", help="allow OUT to replace FILE")
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse, before the work, what would be refused after it, or would replace the input."""
+    """Before the work, refuse an output path that cannot be written or that would replace the input."""
     if args.out in (None, STDOUT):
         return
     if not os.path.isdir(os.path.dirname(os.path.realpath(args.out))):
@@ -41,12 +41,12 @@ def check(args: argparse.Namespace) -> None:
     given = getattr(args, "file", None)
     if not args.force and given and os.path.exists(given) and os.path.exists(args.out):
         if os.path.samefile(given, args.out):
-            raise Fault(f"--out: expected another file than the input, got {args.out}; --force replaces it")
+            raise Fault(f"--out: expected a different file than the input, got {args.out}. Hint: --force replaces it")
 
 
 def kind_of(out: str, *, matrix: bool) -> str:
-    """The format of an answer by the name of its file. InvalidValue for an ending that is not known, or that holds
-    matrices alone."""
+    """The format of a result, from the name of its file. InvalidValue for an unknown suffix, or for a vector in a
+    format that stores only matrices."""
     if out == STDOUT:
         return "tsv"
     kind = written_as(out, more=TABLES)
@@ -58,18 +58,18 @@ def kind_of(out: str, *, matrix: bool) -> str:
 
 
 def target(out: str) -> Any:
-    """What a writer takes: the path, or standard output."""
+    """The target of a writer: the path, or standard output."""
     return sys.stdout.buffer if out == STDOUT else out
 
 
 def tell(args: argparse.Namespace, made: dict[str, Any], text: str) -> None:
-    """Words about an answer, or one JSON object: on stdout, but beside an answer that goes there on stderr."""
+    """Print a summary, or one JSON object: on stdout, or on stderr if the result itself goes to stdout."""
     words = json.dumps({"command": args.command, **made}) if args.json else text
     print(words, file=sys.stderr if getattr(args, "out", None) == STDOUT else sys.stdout)
 
 
 def word(value: Any) -> str:
-    """A value among others in one line: those of a list divided by blanks; a name with a blank or a comma in quotes."""
+    """A value in a one-line summary: lists are separated by blanks; names with blanks or commas are quoted."""
     if isinstance(value, list):
         return " ".join(map(word, value))
     if isinstance(value, str) and (not value or any(c in ' ,"' or c.isspace() for c in value)):
@@ -87,13 +87,13 @@ def plain(value: Any) -> str:
 
 
 def largest(answer: Any, count: int) -> np.ndarray:
-    """Of the entries of a Vector, those of the largest values, the largest first; of equal ones the first."""
+    """Positions of the `count` largest values of a Vector, in descending order; ties by index."""
     order: np.ndarray = np.argsort(-host_coo(answer)[1], kind="stable")[:count]
     return order
 
 
 def as_table(answer: Any, graph: Graph, vertices: bool, top: int | None = None) -> dict[str, Any]:
-    """The answer as a table; vertices by their names, where they have some."""
+    """The result as a table; vertices by their names, if they have names."""
     columns = table_of(answer, graph.labels)
     if top is not None:
         best = largest(answer, top).tolist()
@@ -104,7 +104,7 @@ def as_table(answer: Any, graph: Graph, vertices: bool, top: int | None = None) 
 
 
 def plain_value(value: Any) -> Any:
-    """A value of NumPy as one of Python."""
+    """A NumPy scalar as a Python object."""
     return getattr(value, "item", lambda: value)()
 
 
@@ -122,8 +122,8 @@ def _write_table(out: str, kind: str, columns: dict[str, Any]) -> None:
 
 
 def write_lines(out: str, answer: Any, graph: Graph) -> bool:
-    """The rows of a Matrix, whose values are vertices, as lines or lists of their names; whether the file is of a kind
-    that has such."""
+    """Write the rows of a Matrix whose values are vertices as lines (or JSON lists) of names. False if the format of
+    the file has no such lines."""
     kind = kind_of(out, matrix=True)
     if kind not in (*DELIMITERS, "json"):
         return False
@@ -140,8 +140,8 @@ def write_lines(out: str, answer: Any, graph: Graph) -> bool:
 
 
 def write_points(out: str, answer: Any, graph: Graph, axes: tuple[str, ...], header: bool = False) -> None:
-    """A Matrix with a row of numbers for each vertex: as a table of vertex and one column for each axis (lines, .json,
-    .parquet), or as the n x k matrix itself (.npz, .mtx, .bitblas). header: name the columns of lines first."""
+    """Write a Matrix with a row of numbers per vertex: as a table of vertex and one column per axis (lines, .json,
+    .parquet), or as the n x k matrix itself (.npz, .mtx, .bitblas). header: lines start with the column names."""
     kind = kind_of(out, matrix=True)
     if kind not in (*DELIMITERS, *TABLES.values()):
         write_matrix(target(out), answer, kind)
@@ -163,11 +163,11 @@ def write_points(out: str, answer: Any, graph: Graph, axes: tuple[str, ...], hea
 
 
 def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None = None, header: bool = False) -> None:
-    """An answer into a file: a table as .json or .parquet; a Matrix as a matrix file, a Vector as lines, .npz or one
+    """Write a result to a file: a table as .json or .parquet; a Matrix as a matrix file; a Vector as lines, .npz or one
     column of Matrix Market.
 
-    vertices: the values are vertices, and have their names too. top: the entries of a Vector with so many of the
-    largest values, the largest first, where the file has an order. header: name the columns of lines first.
+    vertices: the values are vertices and are written as names too. top: write only this many of the largest values of
+    a Vector, in descending order if the format keeps an order. header: lines start with the column names.
     """
     matrix = hasattr(answer, "nrows")
     kind = kind_of(out, matrix=matrix)

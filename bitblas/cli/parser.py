@@ -1,4 +1,4 @@
-"""The commands and their options."""
+"""The argument parser: all commands and their options."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from . import algorithms, commands, comparison, completion, files, making, outpu
 from .source import Fault, meant
 
 DESCRIPTION = (
-    "Graph algorithms as linear algebra on bits. FILE is a Matrix Market file, an edge list, .npz of SciPy or .bitblas "
-    "of convert, by its suffix, perhaps .gz; vertices count from 0, or have the names that an edge list gives them."
+    "Graph algorithms as linear algebra on bits. FILE is a Matrix Market file, an edge list, a .npz of SciPy or a "
+    ".bitblas of convert, by its suffix, optionally followed by .gz. Vertices count from 0, or have the names of the "
+    "edge list."
 )
-WIDTH, INDENT = 100, 20  # of what --help says
+WIDTH, INDENT = 100, 20  # of the text of --help
 OTHERS = "others: Files, this machine, and comparisons."
 CODES = (
-    "Exit codes: 0; 1 compare or demo found a difference; 2 a bad call or file, said in one line on standard error; "
-    "130 interrupted; 141 the reader of the pipe left."
+    "Exit codes: 0; 1 compare or demo found a difference; 2 a bad call or file (one line on standard error says why); "
+    "130 interrupted; 141 broken pipe."
 )
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors are one line, and exit code 2, as for all that is wrong; they say what may have been meant."""
+    """Errors are one line with exit code 2, like all other errors, and suggest what may have been meant."""
 
     def error(self, message: str) -> NoReturn:
         raise Fault(f"{message} (see '{self.prog} --help')")
@@ -49,20 +50,22 @@ class Parser(argparse.ArgumentParser):
             known = [flag for action in of._actions for flag in action.option_strings]
             flag = rest[0].partition("=")[0]
             if flag in commands.FLAGS and hasattr(made, "commands"):
-                of.error(f"{flag}: an option of an algorithm, which stands inside its quotes. {several.EXAMPLE}")
+                of.error(
+                    f"{flag}: put an option of an algorithm inside the quotes of that algorithm. {several.EXAMPLE}"
+                )
             of.error(f"{rest[0]}: no such option{meant(flag, known)}")
         return made
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of all commands; `run` of what it gives takes the arguments."""
+    """The parser of all commands. The parsed arguments have `run`, the function to call with them."""
     from .. import __version__
 
     top = Parser(prog="bitblas", formatter_class=argparse.RawDescriptionHelpFormatter)
     top.description = textwrap.fill(DESCRIPTION, WIDTH)
     top.add_argument("--version", action="version", version=f"bitblas {__version__}")
-    listed = top.add_subparsers(dest="command", metavar="COMMAND", help="one of those below", required=True)
-    words: dict[str, list[str]] = {}  # what --help says of each command, by groups
+    listed = top.add_subparsers(dest="command", metavar="COMMAND", help="one of the commands below", required=True)
+    words: dict[str, list[str]] = {}  # help lines of the commands, by group
 
     def command(
         name: str, run: Callable[..., Any], help: str, aliases: tuple[str, ...] = (), group: str = OTHERS
@@ -75,16 +78,18 @@ def parser() -> argparse.ArgumentParser:
         words.setdefault(group, []).append(said)
         return p
 
-    p = command("info", files.info, "what a file holds and how it would be stored; without FILE, what works here")
+    p = command("info", files.info, "describe a graph and its stored format; without FILE, list the available devices")
     _input(p, "?")
     _storage(p)
-    p.add_argument("--forms", action="store_true", help="also every stored form: bytes, and times as predicted")
-    p.add_argument("--measure", action="store_true", help="also time all that is predicted, in every form")
-    p.add_argument("--orders", action="store_true", help="also every form under each order of the vertices")
-    p = command("calibrate", files.calibrate, "measure what products cost on a device, and remember it for the plan")
+    p.add_argument("--forms", action="store_true", help="also list every stored form: bytes and predicted times")
+    p.add_argument("--measure", action="store_true", help="also measure the predicted times, in every form")
+    p.add_argument("--orders", action="store_true", help="also list every form under each vertex order")
+    p = command("calibrate", files.calibrate, "measure the cost of products on a device and save it for the planner")
     p.add_argument("--device", metavar="DEVICE", help="default: cuda if it works")
-    p.add_argument("--scale", type=int, metavar="N", help="log2 of the vertices of the samples (default 16, GPU 20)")
-    output.add_out(p, "write to this .json, not to the file that the plan reads")
+    p.add_argument(
+        "--scale", type=int, metavar="N", help="log2 of the number of vertices of the samples (default 16, GPU 20)"
+    )
+    output.add_out(p, "write to this .json instead of the file that the planner reads")
     for folder, group in commands.COMMANDS.items():
         for algorithm in group:
             p = command(algorithm.name, algorithms.run, algorithm.help, algorithm.aliases, commands.title(folder))
@@ -97,13 +102,15 @@ def parser() -> argparse.ArgumentParser:
             _input(p)
             _storage(p)
             p.add_argument("--trace", action="store_true", help="also list the kernels that ran, on stderr")
-    p = command("several", several.several, "several algorithms, the file read once; with --json a line for each")
+    p = command(
+        "several", several.several, "run several algorithms, reading the file once; --json prints one line for each"
+    )
     p.epilog = several.EXAMPLE
     _input(p)
     _storage(p)
     p.set_defaults(whole=top)
     p.add_argument("commands", metavar="COMMAND", nargs="+", help="an algorithm, in quotes with its options")
-    p = command("make", making.make, "a graph made by a rule or by chance, into a file")
+    p = command("make", making.make, "generate a graph and write it to a file")
     kinds = p.add_subparsers(dest="kind", metavar="KIND", help=", ".join(making.generators()), required=True)
     for kind, program in making.generators().items():
         one = kinds.add_parser(kind, description=(program.__doc__ or "").partition("\n")[0])
@@ -111,37 +118,37 @@ def parser() -> argparse.ArgumentParser:
         one.set_defaults(parser=one, file=None)
         making.add_generator(one, program)
         _storage(one)
-    p = command("convert", files.convert, "the same matrix in a file of another format")
+    p = command("convert", files.convert, "convert a file to another format")
     _input(p)
     files.add_convert_options(p)
-    p = command("spy", files.spy, "a picture of where the entries are, and how full the tiles (needs matplotlib)")
+    p = command("spy", files.spy, "plot the sparsity pattern and the fill of tiles (needs matplotlib)")
     _input(p)
     _storage(p)
     output.add_out(p, "the picture: .png, .svg or .pdf", required=True)
-    p = command("warm", warming.warm, "compile the kernels that the algorithms and some programs need, for the CPU")
-    p.add_argument("files", metavar="PROGRAM", nargs="*", help="a Python file, or a page of Markdown with Python in it")
-    p.add_argument("-j", "--processes", type=int, metavar="N", help="so many at once (default: one for each processor)")
+    p = command("warm", warming.warm, "compile the CPU kernels of the algorithms, and of your programs")
+    p.add_argument("files", metavar="PROGRAM", nargs="*", help="a Python file, or a Markdown page that contains Python")
+    p.add_argument("-j", "--processes", type=int, metavar="N", help="number of processes (default: one per processor)")
     p.add_argument("--all", action="store_true", help="every algorithm, not only those of compare")
-    p = command("completion", completion.completion, 'what a shell completes by: eval "$(bitblas completion bash)"')
+    p = command("completion", completion.completion, 'print shell completions: eval "$(bitblas completion bash)"')
     p.set_defaults(whole=top)
     p.add_argument("shell", choices=completion.SHELLS, help="zsh: the same; fish: bitblas completion fish | source")
-    p = command("run", ranks.run, "a Python program as several ranks on this host, each with its share of the objects")
-    p.add_argument("-n", "--ranks", type=int, required=True, metavar="N", help="how many, on GPUs one for each")
+    p = command(
+        "run", ranks.run, "run a Python program as several ranks on this host; each stores a part of every object"
+    )
+    p.add_argument("-n", "--ranks", type=int, required=True, metavar="N", help="number of ranks, one per GPU on GPUs")
     p.add_argument("--device", metavar="DEVICE", help="cpu or cuda; default: cuda if it works")
-    p.add_argument("program", metavar="PROGRAM", nargs=argparse.REMAINDER, help="a Python file, and its arguments")
+    p.add_argument("program", metavar="PROGRAM", nargs=argparse.REMAINDER, help="a Python file and its arguments")
     for name, help in (
-        ("compare", "all algorithms against SuiteSparse:GraphBLAS: answers, times, bytes"),
-        ("demo", "compare, on the shipped road network of New York"),
+        ("compare", "compare with SuiteSparse:GraphBLAS: results, times, bytes"),
+        ("demo", "run compare on the shipped road network of New York"),
     ):
         p = command(name, comparison.compare, help)
         if name == "compare":
             _input(p)
         _storage(p)
-        p.add_argument("--source", metavar="VERTEX", help="where to start (default 0, if vertices have no names)")
-        p.add_argument(
-            "--picture", metavar="OUT", help="the graph by how far its vertices are: .png, .svg; needs [plots]"
-        )
-        p.add_argument("--algorithms", metavar="NAME,...", help="these alone; all: every one, which can take long")
+        p.add_argument("--source", metavar="VERTEX", help="start vertex (default 0, if vertices have no names)")
+        p.add_argument("--picture", metavar="OUT", help="plot the graph colored by distance: .png, .svg; needs [plots]")
+        p.add_argument("--algorithms", metavar="NAME,...", help="only these; all: every algorithm, which can take long")
     top.epilog = "\n\n".join("\n".join([textwrap.fill(group, WIDTH), *said]) for group, said in words.items())
     top.epilog += "\n\n" + textwrap.fill(CODES, WIDTH)
     return top
@@ -151,32 +158,34 @@ def _input(top: argparse.ArgumentParser, count: str | None = None) -> None:
     top.add_argument("file", metavar="FILE", nargs=count, help="the graph; - reads stdin")
     p = top.add_argument_group("the file")
     p.add_argument("--input-format", choices=FILE_FORMATS, help="default: by the suffix; Matrix Market for stdin")
-    p.add_argument("--dup-op", metavar="OP", help="how to join entries given twice: plus, min, max, first, ...")
+    p.add_argument("--dup-op", metavar="OP", help="combine duplicate entries by: plus, min, max, first, ...")
     ways = p.add_mutually_exclusive_group()
     ways.add_argument(
         "--undirected", action="store_true", default=None,
-        help="edges go both ways; the lesser value where the two differ",
+        help="edges go both ways; of two different values the smaller is kept",
     )  # fmt: skip
     ways.add_argument(
         "--directed",
         action="store_false",
         dest="undirected",
         default=None,
-        help="they do not (default, with a warning)",
+        help="edges are directed (the default; a warning reports symmetric input)",
     )
     group = top.add_argument_group("edge lists")
+    group.add_argument("--delimiter", metavar="MARK", help="column separator: ';', '|', tab, space; default: by suffix")
+    group.add_argument("--decimal", choices=[".", ","], help="decimal mark of weights, as in 3,14")
     group.add_argument(
-        "--delimiter", metavar="MARK", help="what divides columns: ';', '|', tab, space; default: by suffix"
+        "--columns", metavar="A,B,W", help="columns of source, target and weight, by name or by number from 0"
     )
-    group.add_argument("--decimal", choices=[".", ","], help="what stands before the fraction of weights, as in 3,14")
-    group.add_argument("--columns", metavar="A,B,W", help="of a table: source, target and weight, by name or from 0")
     group.add_argument("--base", type=int, choices=[0, 1], help="the number of the first vertex (default 0)")
-    group.add_argument("--header", action=argparse.BooleanOptionalAction, help="the first line names the columns")
-    group.add_argument("--labels", action="store_true", help="vertices are names, even where they look like numbers")
-    group.add_argument("--no-weights", action="store_true", help="leave a third column out")
+    group.add_argument(
+        "--header", action=argparse.BooleanOptionalAction, help="the first line names the columns (default: detected)"
+    )
+    group.add_argument("--labels", action="store_true", help="vertices are names, even if they look like numbers")
+    group.add_argument("--no-weights", action="store_true", help="ignore a third column")
     group.add_argument("--size", type=int, metavar="N", help="the number of vertices")
     p.add_argument(
-        "--dtype", metavar="TYPE", help="the type of the values, which it must hold; FP64 for integers beyond 64 bits"
+        "--dtype", metavar="TYPE", help="dtype of the values, which must fit; use FP64 for integers beyond 64 bits"
     )
 
 

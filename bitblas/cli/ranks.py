@@ -1,4 +1,4 @@
-"""`bitblas run -n 4 program.py`: so many ranks of one program (docs/scale.md)."""
+"""`bitblas run -n 4 program.py`: start a program on several ranks (docs/scale.md)."""
 
 from __future__ import annotations
 

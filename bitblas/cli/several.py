@@ -1,4 +1,4 @@
-"""`bitblas several graph.mtx "bfs --source 3" pagerank`: several algorithms, the file read once."""
+"""`bitblas several graph.mtx "bfs --source 3" pagerank`: run several algorithms on one file, read once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .source import Fault, load
 from .timing import Timer
 
 EXAMPLE = 'For example: bitblas several graph.mtx "bfs --source 3 --out levels.tsv" "pagerank --top 5" triangles'
-# What is said once, for all; a command inside the quotes has only what is its own.
+# Options given once for all commands; the quoted commands have only their own options.
 SHARED = (
     "input_format", "dup_op", "undirected", "base", "header", "labels", "no_weights", "size", "device", "format",
     "tile", "json", "delimiter", "columns", "decimal", "dtype",
@@ -18,7 +18,7 @@ SHARED = (
 
 
 def several(args: argparse.Namespace) -> None:
-    """All are understood before the file is read; with --json a line for each."""
+    """Parse all commands before the file is read, then run them; with --json print one line each."""
     asked = []
     for text in args.commands:
         words = shlex.split(text)
@@ -28,7 +28,7 @@ def several(args: argparse.Namespace) -> None:
         for name in SHARED:
             if getattr(one, name) != one.parser.get_default(name):
                 flag = "directed" if (name, getattr(one, name)) == ("undirected", False) else name.replace("_", "-")
-                raise Fault(f"several: expected options of the file outside of {text!r}, got --{flag}")
+                raise Fault(f"several: expected options of the file outside the quotes of {text!r}, got --{flag}")
             setattr(one, name, getattr(args, name))
         algorithms.check(one)
         asked.append(one)

@@ -1,4 +1,4 @@
-"""What the commands read: a file of any kind, as the options say."""
+"""Input of the commands: input options, and loading of a file of any format."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from ..io import Graph, file_format_of, read
 from ..io.suffix import DELIMITERS
 
 TEXTS = ("tsv", "csv", "edges")
-OF_TABLES = {"labels", "size", "decimal", "base", "columns", "weights"}  # options that Parquet files have too
-FLAGS = {"weights": "--no-weights"}  # options that are not called as their arguments
-MARKS = {"tab": "\t", r"\t": "\t", "space": " ", "blanks": " "}  # delimiters that are hard to type
+OF_TABLES = {"labels", "size", "decimal", "base", "columns", "weights"}  # options that also apply to Parquet files
+FLAGS = {"weights": "--no-weights"}  # options whose name differs from the argument
+MARKS = {"tab": "\t", r"\t": "\t", "space": " ", "blanks": " "}  # names of delimiters that are hard to type
 
 
 class Fault(Exception):
-    """What the user must hear, in one line."""
+    """A one-line error for the user."""
 
 
 def check_tile(format: str | None, tile: int | None) -> None:
-    """Fault for a tile that the format has not."""
+    """Raise Fault for a tile that the format does not support."""
     if tile is None:
         return
     if format not in tiled():
@@ -42,7 +42,7 @@ def check_tile(format: str | None, tile: int | None) -> None:
         raise Fault(f"--tile: expected {either(tiled()[format])} with --format {format}, got {tile}")
 
 
-# What other programs call an option.
+# Names of options in other programs.
 ELSEWHERE = {
     "source": "center", "sep": "delimiter", "separator": "delimiter", "limit": "top", "head": "top", "n": "top",
     "output": "out", "o": "out", "sort": "top", "names": "labels", "input": "input-format",
@@ -50,7 +50,7 @@ ELSEWHERE = {
 
 
 def meant(word: str, known: Iterable[str]) -> str:
-    """What is said after a word that is none of those known: the one that looks like it, whatever dashes it has."""
+    """A suggestion after an unknown word: the known word that looks like it, ignoring dashes."""
     bare = {name.lstrip("-"): name for name in known}
     plain = word.lstrip("-")
     found = [name for name in (plain, ELSEWHERE.get(plain)) if name in bare]
@@ -59,7 +59,7 @@ def meant(word: str, known: Iterable[str]) -> str:
 
 
 def storage(args: argparse.Namespace) -> dict[str, Any]:
-    """Where and how the matrix is to be stored."""
+    """Device and stored format, as the options state them."""
     format = None if args.format == "auto" else args.format
     check_tile(format, args.tile)
     if args.device is not None:
@@ -71,7 +71,7 @@ def storage(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
-    """The graph in the file. where: the storage, if not what the options say."""
+    """Read the graph of the file. where: storage options that replace those of the command line."""
     source: Any = sys.stdin.buffer if args.file == "-" else args.file
     if args.file != "-" and stat.S_ISDIR(os.stat(args.file).st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), args.file)
@@ -98,8 +98,10 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
         options |= given
     elif given:
         flags = ", ".join(FLAGS.get(name, f"--{name}") for name in given)
-        hint = "; --input-format csv says that it is one" if args.file == "-" and args.input_format is None else ""
-        raise Fault(f"{args.file}: options of edge lists ({flags}) do not fit a file of format {kind}{hint}")
+        hint = (
+            ". Hint: --input-format csv if it is an edge list" if args.file == "-" and args.input_format is None else ""
+        )
+        raise Fault(f"{args.file}: options of edge lists ({flags}) do not apply to a file of format {kind}{hint}")
     if args.undirected is not None:
         options["directed"] = not args.undirected
     try:
@@ -107,7 +109,7 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
     except InvalidValue as error:
         if args.file != "-" or args.input_format is not None:
             raise
-        raise Fault(f"{error}. Hint: --input-format csv (tsv, edges, npz) if it is no Matrix Market file") from None
+        raise Fault(f"{error}. Hint: --input-format csv (tsv, edges, npz) if it is not a Matrix Market file") from None
     A = graph.matrix
     if square and A.nrows != A.ncols:
         raise Fault(f"{args.file}: expected a square matrix, got {A.nrows} x {A.ncols}")
@@ -115,7 +117,7 @@ def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
 
 
 def _columns(text: str | None) -> list[str | int] | None:
-    """The columns of a table that an option names, numbers as such."""
+    """The columns that an option names; digits become column numbers."""
     return None if text is None else [int(name) if name.isdecimal() else name for name in text.split(",")]
 
 
@@ -141,12 +143,12 @@ def _dtype(name: str) -> str:
 
 
 def vertex(graph: Graph, label: str | None, option: str) -> int:
-    """The vertex that an option names; None: the first number, where vertices have no names but numbers."""
+    """The vertex that an option names; None: vertex 0, if vertices have no names."""
     if label is None:
         label = "0"
         if graph.labels is not None and label not in graph:
             some = ", ".join(map(repr, graph.labels[:3]))
-            raise Fault(f"{option}: expected a vertex, got none; vertices have names here: {some}, ..")
+            raise Fault(f"{option}: expected a vertex, got none. Hint: vertices have names: {some}, ..")
     try:
         return graph.vertex(label)
     except ValueError as error:
@@ -154,8 +156,8 @@ def vertex(graph: Graph, label: str | None, option: str) -> int:
 
 
 def communities(graph: Graph, path: str) -> Any:
-    """A number for the community of each vertex, from a file with a line for each: the vertex, and any word. Fault
-    for vertices that are missing."""
+    """The community number of each vertex, from a file with one line per vertex: the vertex and any word. Raises Fault
+    if vertices are missing."""
     import bitblas as gb
 
     kind = file_format_of(path)
@@ -167,13 +169,13 @@ def communities(graph: Graph, path: str) -> Any:
         raise Fault(f"--communities: expected a vertex and its community in each line of {path}, got {bad!r}")
     found = {vertex(graph, name, "--communities"): word for name, word in lines}
     if missing := graph.matrix.nrows - len(found):
-        raise Fault(f"--communities: expected a community of each vertex, got none of {missing}")
+        raise Fault(f"--communities: expected a community for each vertex, got none for {missing} vertices")
     _, numbers = np.unique([found[v] for v in range(len(found))], return_inverse=True)
     return gb.Vector.from_dense(numbers.astype(np.int64), device=graph.matrix.device.name)
 
 
 def undirected(A: Any, args: argparse.Namespace) -> Any:
-    """Every edge in both directions, without values; the Matrix itself where it has them."""
+    """Every edge in both directions, without values; the Matrix itself if it is symmetric."""
     import bitblas as gb
 
     if A._store.structure.symmetric:
@@ -182,7 +184,7 @@ def undirected(A: Any, args: argparse.Namespace) -> Any:
 
 
 def facts(A: Any) -> dict[str, Any]:
-    """What every result in JSON says of its matrix."""
+    """The facts about the matrix that every JSON result contains."""
     return {
         "nrows": A.nrows, "ncols": A.ncols, "nvals": A.nvals, "dtype": str(A.dtype), "device": A.device.name,
         "bytes": int(A.memory().total),

@@ -1,4 +1,4 @@
-"""What is said of the answer of a command: a few words, with numbers."""
+"""One-line summaries of results: a few numbers for each command."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def far(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
 
 
 def best(word: str, *, sources: bool = False) -> Say:
-    """The vertices with the largest values: five, or as many as --top says."""
+    """The vertices with the largest values: five, or --top."""
 
     def say(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
         v = side(v, args) if isinstance(v, tuple) else v
@@ -58,7 +58,7 @@ def side(answer: Any, args: argparse.Namespace) -> Any:
 
 
 def classes(word: str) -> Say:
-    """How many classes, and how many vertices the largest one has."""
+    """The number of classes and the size of the largest."""
 
     def say(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
         sizes = np.unique(host_coo(v)[1], return_counts=True)[1]
@@ -89,16 +89,16 @@ def sides(graph: Graph, answer: Any, args: argparse.Namespace) -> Summary:
 
 
 def two(answer: Any, args: argparse.Namespace) -> Any:
-    """The sides, if there are two; else nothing that could be written."""
+    """The two sides to write. Raises Fault if the graph is not bipartite and --out is given."""
     import bitblas as gb
 
     if answer is None and args.out:
-        raise Fault("expected a graph of two sides, got one with a cycle of an odd number of edges")
+        raise Fault("expected a bipartite graph, got one with an odd cycle")
     return gb.Vector(gb.dtypes.INT64, 0) if answer is None else answer
 
 
 def hops(answer: Any, args: argparse.Namespace) -> Any:
-    """The edges of all hops."""
+    """The union of the edges of all hops."""
     import bitblas as gb
 
     found = answer[0]
@@ -124,7 +124,7 @@ def levels(graph: Graph, v: Any, args: argparse.Namespace) -> Summary:
 
 
 def upper(answer: Any, args: argparse.Namespace) -> Any:
-    """Each edge once; it comes both ways."""
+    """Each undirected edge once: the upper triangle."""
     import bitblas as gb
 
     return answer.select(gb.select.triu, 1).new()

@@ -1,4 +1,4 @@
-"""What is said of an answer on a terminal: a table, in colours unless NO_COLOR is set. In pipes it is plain words."""
+"""Format a summary as a colored table on a terminal (no colors if NO_COLOR is set); pipes get plain words."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ BOLD, DIM, CYAN, END = "\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[0m"
 
 
 def on_terminal(stream: Any = None) -> bool:
-    """Whether what is printed is read by a person."""
+    """Whether the output goes to a terminal."""
     return bool((stream or sys.stdout).isatty())
 
 
 def coloured() -> bool:
-    """Whether a terminal is to have colours: https://no-color.org."""
+    """Whether to print colors on a terminal: https://no-color.org."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -26,7 +26,7 @@ def paint(text: str, code: str) -> str:
 
 
 def table(summary: dict[str, Any]) -> str:
-    """A line for each word of a summary; lists of one length side by side, a row each."""
+    """One line per item of a summary; lists of equal length become the columns of a table."""
     lists = {key: list(map(plain, value)) for key, value in summary.items() if isinstance(value, list)}
     lines = [f"{paint(f'{key:>12}', CYAN)}  {plain(value)}" for key, value in summary.items() if key not in lists]
     if lists:

@@ -1,4 +1,4 @@
-"""A line on the terminal while a command works for long: how many rounds, and for how many seconds."""
+"""A progress line on the terminal while a command runs: rounds and seconds."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from types import TracebackType
 from .. import status
 from ..algorithms import Watch
 
-WAIT, PAUSE = 1.0, 0.2  # seconds before the first picture, and between two
+WAIT, PAUSE = 1.0, 0.2  # seconds before the first line, and between updates
 
 
 class Ticker:
-    """`with Ticker(name, watch):` shows on stderr, where that is a terminal, what `watch` was told; not afterwards."""
+    """`with Ticker(name, watch):` shows the progress that `watch` records on stderr, if that is a terminal."""
 
     def __init__(self, name: str, watch: Watch | None = None) -> None:
         self.name, self.watch = name, watch

@@ -1,4 +1,4 @@
-"""How long a command took, and how much of that it spent compiling kernels."""
+"""Measure the run time of a command and how much of it compiled kernels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..device import jit
 
 
 class Timer:
-    """`with Timer() as taken:` measures; `taken.seconds` and `taken.compiling` are known afterwards."""
+    """`with Timer() as taken:` sets `taken.seconds` and `taken.compiling` at the end of the block."""
 
     def __init__(self) -> None:
         self.seconds = self.compiling = 0.0

@@ -1,4 +1,4 @@
-"""`bitblas warm`: kernels of the CPU compiled before they are needed."""
+"""`bitblas warm`: compile CPU kernels ahead of their first use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 
 
 def warm(args: argparse.Namespace) -> int:
-    """Compile, with a line on the terminal of how far it is; 1 if a program failed."""
+    """Compile the kernels and show progress on the terminal; 1 if a program failed."""
     from ..registry import warm as registry
 
     begin, ended, kernels, failed = time.monotonic(), 0, 0, []

@@ -1,6 +1,6 @@
-"""Messages of the library in the words of the command line: the arguments of Python that they name become options.
+"""Translate library messages for the command line: Python arguments become options.
 
-The library names its arguments (`labels=True`); what the command line prints of it passes through `worded`.
+The library names its arguments (`labels=True`); every message that the command line prints passes through `worded`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import shlex
 
 from .commands import FLAGS
 
-# Arguments with a value that has an option of its own.
+# Arguments whose values have options of their own.
 WHOLE = {
     ("directed", "False"): "--undirected", ("directed", "True"): "--directed", ("header", "False"): "--no-header",
     ("header", "True"): "--header", ("labels", "True"): "--labels", ("weight", "None"): "--no-weights",
     ("weights", "False"): "--no-weights",
 }  # fmt: skip
-# Arguments whose value comes after the option.
+# Arguments whose value follows the option.
 VALUED = {
     "base": "--base", "columns": "--columns", "decimal": "--decimal", "delimiter": "--delimiter", "dtype": "--dtype",
     "dup_op": "--dup-op", "file_format": "--input-format", "max_iter": "--max-iter", "size": "--size", "tol": "--tol",
@@ -25,9 +25,9 @@ VALUED = {
 # Arguments that begin a message.
 NAMED = VALUED | {name: f"--{name}" for name in ("field", "layout", "precision", "symmetry")}
 MARKS = {"\t": "tab", " ": "space"}
-# What is done in Python alone.
+# Hints that apply only to Python, and their replacements.
 PHRASES = {
-    "of another encoding give the file, open(path, encoding='cp1252')": "iconv -f cp1252 -t utf-8 makes UTF-8 of it",
+    "if the encoding differs, pass open(path, encoding='cp1252')": "iconv -f cp1252 -t utf-8 converts it to UTF-8",
 }
 _VALUE = r"""\[[^\]]*\]|'[^']*'|"[^"]*"|True|False|None|\d+(?:\.\d+)?"""
 _ARGUMENT = re.compile(rf"(?<![\w./\\-])({'|'.join({name for name, _ in WHOLE} | set(VALUED))})=({_VALUE})?(?![\w/\\])")
@@ -37,7 +37,7 @@ _DUP_OP = re.compile(r"(?<![\w./\\-])dup_op(?![\w/\\=])")
 
 
 def worded(text: str) -> str:
-    """A message with options in the place of arguments."""
+    """Replace Python arguments in a message by command-line options."""
     text = _OF_ALGORITHM.sub(_named, text)
     for words, instead in PHRASES.items():
         text = text.replace(words, instead)
@@ -46,7 +46,7 @@ def worded(text: str) -> str:
 
 
 def _named(found: re.Match[str]) -> str:
-    """How a message about an argument of an algorithm begins."""
+    """The beginning of a message about an argument of an algorithm."""
     flag = f"--{found[1].replace('_', '-')}"
     return "the graph" if found[1] == "A" else flag if flag in FLAGS else found[0]
 
@@ -61,7 +61,7 @@ def _option(found: re.Match[str]) -> str:
 
 
 def _value(text: str) -> str:
-    """A value of Python as a shell takes it."""
+    """A Python literal quoted for the shell."""
     try:
         value = ast.literal_eval(text)
     except (SyntaxError, ValueError):

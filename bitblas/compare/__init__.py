@@ -1,1 +1,1 @@
-"""bitblas against SuiteSparse:GraphBLAS: the same programs on the same graph, answers, times and bytes."""
+"""Compare bitblas with SuiteSparse:GraphBLAS: same programs, same graph; results, times and bytes."""

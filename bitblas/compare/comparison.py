@@ -1,7 +1,7 @@
-"""bitblas against SuiteSparse:GraphBLAS: the same programs on the same graph, answers, times and bytes.
+"""Run the same programs on bitblas and SuiteSparse:GraphBLAS, and compare results, times and bytes.
 
-Both run the program text of `bitblas.algorithms`, SuiteSparse through python-graphblas. What SuiteSparse can do with
-programs tuned for it (LAGraph's, in C) is another question.
+Both run the program text of `bitblas.algorithms`, SuiteSparse through python-graphblas. Programs tuned for SuiteSparse
+(LAGraph's, in C) are not measured.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from .programs import Program, arrays, programs
 
 DEMO_GRAPH = "USA-road-d.NY.mtx.gz"
 SUITESPARSE = "SuiteSparse"
-RUNS, BUDGET = 3, 10.0  # runs after the warm-up; no further one starts once all together took this many seconds
-TOLERANCE = {4: 1e-5, 8: 1e-9}  # relative, by the width of a float: sums may be made in another order
+RUNS, BUDGET = 3, 10.0  # runs after the warm-up; none starts after this many seconds in total
+TOLERANCE = {4: 1e-5, 8: 1e-9}  # relative, by the width of a float: the order of sums may differ
 
 Coo = tuple[np.ndarray, np.ndarray, Any]
 
@@ -44,7 +44,7 @@ def hash_weights(rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
 
 
 def positive_weights(rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The absolute values, with 1 for 0 and NaN; `hash_weights` where the values are BOOL."""
+    """The absolute values, with 1 for 0 and NaN; `hash_weights` if the values are BOOL."""
     if values.dtype == np.bool_:
         return hash_weights(rows, cols)
     values = np.abs(values)
@@ -54,7 +54,7 @@ def positive_weights(rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> 
 def symmetrised(
     rows: np.ndarray, cols: np.ndarray, n: int, *, loops: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """The edges in both directions, each once, sorted; without loops, if these are not asked for."""
+    """The edges in both directions, each once, sorted; self loops only if loops=True."""
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
     if not loops:
         apart = rows != cols
@@ -64,7 +64,7 @@ def symmetrised(
 
 
 class Operands:
-    """The forms of one matrix that the algorithms read, as host arrays."""
+    """The variants of one matrix that the algorithms read, as host arrays."""
 
     def __init__(self, A: Any) -> None:
         self.n = A.nrows
@@ -89,12 +89,12 @@ class Operands:
 
 
 class Side:
-    """One library on one device, and the matrices that it holds."""
+    """One library on one device, and its matrices."""
 
     def __init__(self, name: str, gb: ModuleType, graph: Operands, **options: Any) -> None:
         self.name, self.gb, self.graph, self.options = name, gb, graph, options
         self.matrices: dict[str, Any] = {}
-        self.built: dict[str, int] = {}  # bytes of each, before any algorithm has kept something with it
+        self.built: dict[str, int] = {}  # bytes of each, before algorithms cache anything with it
 
     def matrix(self, form: str) -> Any:
         if form not in self.matrices:
@@ -110,7 +110,7 @@ class Side:
         return int(A.ss.nbytes if self.name == SUITESPARSE else A.memory().total)
 
     def finish(self, result: Any) -> None:
-        """Wait until the result is there."""
+        """Block until the result is computed."""
         if self.name != SUITESPARSE:
             from .. import device
 
@@ -121,7 +121,7 @@ class Side:
 
 @dataclass
 class Row:
-    """One line of the table. `difference` is the largest relative one; None where the answers are not comparable."""
+    """One line of the table. `difference`: the largest relative one; None if the results are not comparable."""
 
     algorithm: str
     answer: str
@@ -133,7 +133,7 @@ class Row:
 
 
 def difference(one: Any, other: Any) -> float | None:
-    """The largest relative difference of two answers; None if they have entries at different places, or NaN."""
+    """The largest relative difference of two results; None if their positions differ, or for NaN."""
     (index, values), (index2, values2) = arrays(one), arrays(other)
     if not np.array_equal(index, index2) or values.dtype != values2.dtype:
         return None
@@ -149,7 +149,7 @@ def difference(one: Any, other: Any) -> float | None:
 
 
 def _timed(call: Callable[[], Any], finish: Callable[[Any], None]) -> tuple[Any, float, int]:
-    """The answer, the median of up to RUNS runs after a warm-up, and their number."""
+    """The result, the median of up to RUNS runs after a warm-up, and their number."""
     times: list[float] = []
     begin = time.perf_counter()
     finish(result := call())
@@ -161,7 +161,7 @@ def _timed(call: Callable[[], Any], finish: Callable[[Any], None]) -> tuple[Any,
 
 
 def sides(A: Any, devices: list[str] | None = None, **options: Any) -> list[Side]:
-    """SuiteSparse, and bitblas on each of `devices` (all that work here). ImportError without python-graphblas."""
+    """SuiteSparse, and bitblas on each of `devices` (default: all available). ImportError without python-graphblas."""
     import bitblas
 
     from .. import device
@@ -176,8 +176,8 @@ def sides(A: Any, devices: list[str] | None = None, **options: Any) -> list[Side
 
 
 def chosen(names: str | None) -> list[Program]:
-    """The programs of these names, with commas between; `all`; None: those of the command line. InvalidValue for an
-    unknown one."""
+    """The programs of these comma-separated names; `all`; None: those of the command line. InvalidValue for an unknown
+    one."""
     if names is None:
         return programs()
     known = {program.name: program for program in every()}
@@ -189,14 +189,14 @@ def chosen(names: str | None) -> list[Program]:
 
 
 def is_equal(program: Program, answer: Any, apart: float | None) -> bool:
-    """Whether an answer that is so far from the other one is the same."""
+    """Whether a relative difference counts as equal for this result."""
     kind = arrays(answer)[1].dtype
     near = 0.0 if kind.kind != "f" else TOLERANCE[kind.itemsize] if program.near is None else program.near
     return apart is not None and apart <= near
 
 
 def rows(all_sides: list[Side], source: int = 0, names: str | None = None) -> Iterator[Row]:
-    """Run each program on each side, the first being what the others are compared with; names: as for `chosen`."""
+    """Run each program on each side and compare with the first side. names: as for `chosen`."""
     for program in chosen(names):
         reference: Any = None
         row = Row(program.name, "", True, 0.0)
@@ -217,7 +217,7 @@ def rows(all_sides: list[Side], source: int = 0, names: str | None = None) -> It
 
 
 def as_dict(row: Row) -> dict[str, Any]:
-    """A row as JSON knows it."""
+    """A row as a dictionary for JSON."""
     made = asdict(row)
     if row.difference is not None and not np.isfinite(row.difference):
         made["difference"] = None

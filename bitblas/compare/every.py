@@ -1,7 +1,7 @@
-"""Every algorithm as a program to compare, with arguments of a size that a graph of a million edges allows.
+"""The remaining algorithms as programs to compare, with arguments that suit a graph of a million edges.
 
-What `programs.py` lists stands there under the names of the command line, and is not repeated. Of answers of which
-several are right the programs give what all have in common: how many, or how good.
+Programs that `programs.py` lists under their command-line names are not repeated. If several results are correct, the
+programs return what all of them have in common: a count or a quality.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 from .programs import Program, arrays, fixed, programs
 
-FEW, WALKS, STEPS = 4, 64, 16  # sources of searches that are run one after the other; random walks, and their steps
-LINEAR, SQUARE, CUBE = 1, 2, 3  # how what they take grows with the number of vertices
+FEW, WALKS, STEPS = 4, 64, 16  # sources of consecutive searches; number of random walks, and their steps
+LINEAR, SQUARE, CUBE = 1, 2, 3  # exponents of the running time in the number of vertices
 
 Call = Callable[[Any, int, ModuleType], Any]
 
@@ -25,7 +25,7 @@ def _said(answer: Any) -> str:
 
 
 def _plain(name: str) -> Call:
-    """The algorithm of that name, with a graph alone."""
+    """The algorithm of that name, called with only the graph."""
     from .. import algorithms
 
     return lambda A, source, gb: getattr(algorithms, name)(A, gb=gb)

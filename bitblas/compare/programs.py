@@ -1,4 +1,4 @@
-"""What is compared: each algorithm with the form of the graph that it reads, its call, and a line about its answer."""
+"""The compared programs: the graph that each algorithm reads, its call, and a summary of its result."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ PAGERANK_ROUNDS = 20
 
 @dataclass(frozen=True)
 class Program:
-    """An algorithm: the form of the graph that it reads, its call, and a summary of its answer. effort: with which
-    power of the number of vertices its time grows. near: the relative difference at which two answers are the same;
-    None: as near as their type allows."""
+    """An algorithm: the variant of the graph that it reads, its call, and a summary of its result. effort: the exponent
+    of its running time in the number of vertices. near: the relative difference up to which two results are equal;
+    None: by their type."""
 
     name: str
     form: str
@@ -30,8 +30,8 @@ class Program:
 
 
 def arrays(answer: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Places and values of an answer on the host, of several parts the first; a single number stands at place 0,
-    (i, j) at i * ncols + j."""
+    """Positions and values of a result on the host (of its first part, if there are several); a number has position 0,
+    an entry (i, j) position i * ncols + j."""
     if isinstance(answer, tuple):
         answer = answer[0]
     if isinstance(answer, (int, float)):
@@ -73,7 +73,7 @@ def _msf(answer: Any) -> str:
 
 
 def fixed(program: Callable[..., Any], A: Any, rounds: int, tol: float = 1e-300, **options: Any) -> Any:
-    """An algorithm that ends after so many rounds, as is meant: nobody is warned."""
+    """Run an algorithm for a fixed number of rounds, without a warning about convergence."""
     from ..algorithms import Watch
 
     with Watch():
@@ -81,7 +81,7 @@ def fixed(program: Callable[..., Any], A: Any, rounds: int, tol: float = 1e-300,
 
 
 def programs() -> list[Program]:
-    """What is compared."""
+    """The programs that the command line compares."""
     from .. import algorithms as a
 
     def ranks(A: Any, source: int, gb: ModuleType) -> Any:

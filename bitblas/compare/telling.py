@@ -1,4 +1,4 @@
-"""What a comparison says: a table with units, how many times faster and smaller in words, and what it comes to."""
+"""Format a comparison: a table with units, speed and size ratios in words, and a conclusion."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import numpy as np
 from ..io import host_coo
 from .comparison import PAGERANK_ROUNDS, RUNS, SUITESPARSE, Row, Side, cpu_threads
 
-BAR = 44  # letters of the longest bar
+BAR = 44  # characters of the longest bar
 
 
 def introduction(file: str, A: Any, source: int) -> list[str]:
-    """What the table below it compares, and how, in lines of text."""
+    """Lines of text that describe what the table compares and how."""
     import graphblas
 
     threads = f"{SUITESPARSE} {graphblas.ss.config['nthreads']}, cpu {cpu_threads()}"
     made = str(A.dtype) == "BOOL"
-    weights = "1 to 63, a hash of the edge, as the file has none" if made else "those of the file, made positive"
+    weights = "1 to 63, a hash of the edge, because the file has none" if made else "absolute values of the file"
     return [
         f"{file}: {A.nrows} vertices, {A.nvals} entries; source {source}; weights: {weights}",
-        f"The same programs on both, median of {RUNS} runs after a warm-up (fewer where slow). Threads: {threads}",
-        f"PageRank runs {PAGERANK_ROUNDS} rounds, betweenness counts paths from the source alone.",
-        "Sizes are those of the matrix with all that is kept for the next call: other forms, transposes, programs.",
+        f"The same programs on both, median of {RUNS} runs after a warm-up (fewer if slow). Threads: {threads}",
+        f"PageRank runs {PAGERANK_ROUNDS} rounds, betweenness counts paths from the source only.",
+        "Sizes include what the matrix caches for the next call: other forms, transposes, programs.",
     ]
 
 
@@ -50,7 +50,7 @@ def size(nbytes: float) -> str:
 
 
 def times(ratio: float, more: str, less: str) -> str:
-    """A ratio in words: 2.5 times faster; below 1 it says so: 1.2 times slower."""
+    """A ratio in words: 2.5 times faster, or below 1: 1.2 times slower."""
     if round(max(ratio, 1 / ratio), 1) == 1.0:
         return "the same"
     factor, word = (ratio, more) if ratio > 1 else (1 / ratio, less)
@@ -86,10 +86,10 @@ def _mean(ratios: Sequence[float]) -> float:
 
 
 def closing(rows: Sequence[Row], sides: Sequence[Side]) -> list[str]:
-    """What all rows come to: whether answers are equal, the mean of the ratios, the best and the worst of them; and of
-    what the sides hold, how large it was at first, and is with what they keep."""
+    """The conclusion: whether results are equal, the mean, best and worst ratio of times, and the ratio of sizes when
+    built and with everything cached."""
     wrong = [row.algorithm for row in rows if not row.equal]
-    said = ["All answers are equal." if not wrong else "Answers DIFFER."]
+    said = ["All results are equal." if not wrong else "Results DIFFER."]
     if wrong:
         said[0:0] = [f"Not equal: {', '.join(wrong)}."]
         return said
@@ -104,16 +104,16 @@ def closing(rows: Sequence[Row], sides: Sequence[Side]) -> list[str]:
         said[:0] = [
             f"bitblas on {name} is {times(mean, 'faster', 'slower')} than SuiteSparse in the geometric mean, from "
             f"{low} to {high}.",
-            f"Its matrices are {times(built, 'smaller', 'larger')} when they are built"
+            f"Its matrices are {times(built, 'smaller', 'larger')} when built"
             + (", and " if (built > 1) == (kept > 1) else "; ")
-            + f"{times(kept, 'smaller', 'larger')} with what the algorithms keep with them for their next call: "
-            "programs that are ready to run, their vectors, other forms. A.memory() lists it.",
+            + f"{times(kept, 'smaller', 'larger')} with what the algorithms cache for their next call: "
+            "prepared programs, their vectors, other forms. A.memory() lists it.",
         ]
     return said
 
 
 def distances(levels: Any, bars: int = 12) -> list[str]:
-    """A picture in letters: how many vertices are how many edges away."""
+    """A text histogram of vertices by distance."""
     found = host_coo(levels)[1]
     edges = np.linspace(0, int(found.max(initial=0)) + 1, bars + 1).astype(int)
     edges = np.unique(edges)

@@ -1,6 +1,6 @@
-"""Run programs that say `import graphblas` on bitblas: `bitblas.compat.install()`, before they are imported.
+"""Run programs that `import graphblas` on bitblas: call `bitblas.compat.install()` before importing them.
 
-It puts bitblas into `sys.modules` under python-graphblas' name, with those of its internals that programs import
+It registers bitblas in `sys.modules` under the name of python-graphblas, with the internal modules that programs import
 (`graphblas.core.operator`, `.matrix`, `.utils`, ...). A program that needs more raises ImportError or AttributeError.
 """
 
@@ -15,23 +15,23 @@ from . import inside
 
 NAME = "graphblas"
 VERSION = "2025.2.0"  # of python-graphblas, whose names and call style bitblas follows
-# What `from graphblas import *` gives there, as far as bitblas has it.
+# The names of `from graphblas import *`, as far as bitblas has them.
 STAR = (
     "MAX_SIZE", "Matrix", "Recorder", "Scalar", "Vector", "agg", "backend", "binary", "config", "core", "dtypes",
     "exceptions", "indexunary", "init", "io", "monoid", "op", "replace", "select", "semiring", "ss", "unary", "viz",
 )  # fmt: skip
 SPACES = ("agg", "binary", "config", "dtypes", "indexunary", "monoid", "op", "select", "semiring", "unary")
-MODULES = ("exceptions", "io", "ss", "viz")  # files of bitblas with the names of theirs
+MODULES = ("exceptions", "io", "ss", "viz")  # modules of bitblas with the same names
 
 
 class _Alias(ModuleType):
-    """A module under python-graphblas' name: what it holds itself, and whatever `source` has."""
+    """A module under a name of python-graphblas: its own content, and that of the module `_source`."""
 
     _source: str | None = None
 
     def __getattr__(self, name: str) -> Any:
         if (name.startswith("__") and name != "__all__") or self._source is None:
-            raise AttributeError(f"{self.__name__}: bitblas has nothing under the name {name!r} there")
+            raise AttributeError(f"{self.__name__}: bitblas has no {name!r} in this module")
         return getattr(importlib.import_module(self._source), name)
 
     def __dir__(self) -> list[str]:
@@ -41,7 +41,7 @@ class _Alias(ModuleType):
 def _alias(name: str, content: dict[str, Any], source: str | None = None) -> None:
     module = _Alias(name)
     module._source = source
-    module.__path__ = []  # a package: `import graphblas.core.operator` looks for submodules
+    module.__path__ = []  # makes it a package, so that `import graphblas.core.operator` finds submodules
     module.__dict__.update(content)
     sys.modules[name] = module
     parent, _, last = name.rpartition(".")
@@ -55,7 +55,7 @@ def install() -> None:
     if isinstance(there, _Alias):
         return
     if there is not None:
-        raise ImportError(f"{NAME}: expected it not to be imported yet, but {there.__file__} is")
+        raise ImportError(f"{NAME}: expected install() before the first import, got {there.__file__} already imported")
     _alias(NAME, {"__version__": VERSION}, "bitblas")
     for space in SPACES:
         found = sys.modules[f"{NAME}.{space}"] = getattr(sys.modules[NAME], space)
@@ -71,7 +71,7 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Undo `install()`; programs that were imported keep what they have."""
+    """Undo `install()`; programs that are already imported keep their references."""
     if isinstance(sys.modules.get(NAME), _Alias):
         for name in [n for n in sys.modules if n == NAME or n.startswith(f"{NAME}.")]:
             del sys.modules[name]

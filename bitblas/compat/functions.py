@@ -1,4 +1,4 @@
-"""Functions inside python-graphblas that programs import: what an object is, and which operator a name means."""
+"""Internal functions of python-graphblas that programs import: type tests and operator look-up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = {
 
 
 def output_type(value: Any) -> type:
-    """The class of the object that `value` is, or would be once it is computed."""
+    """The class of `value`, or of its result if it is delayed."""
     if isinstance(value, Delayed):
         return (core.Scalar, core.Vector, core.Matrix)[value.ndim]
     return type(value)
@@ -34,7 +34,7 @@ def ensure_type(value: Any, types: type | tuple[type, ...]) -> Any:
 
 
 def find_opclass(op: Any) -> tuple[Any, str]:
-    """The operator (that text or a Python function names) and the name of its class."""
+    """The operator (also given as text or a Python function) and the name of its class."""
     if isinstance(op, str):
         try:
             op = core.op_from_string(op)
@@ -47,11 +47,11 @@ def find_opclass(op: Any) -> tuple[Any, str]:
 
 
 def get_typed_op(op: Any, dtype: Any, dtype2: Any = None, *, kind: str | None = None, **_: Any) -> Any:
-    """The operator for operands of these types; kind, which a name or a function needs: "unary", "binary", "monoid",
-    "semiring", "indexunary", "select" or "binary|aggregator". ValueError for a name without it, or of none."""
+    """The operator for operands of these types. kind, required for a name or a function: "unary", "binary", "monoid",
+    "semiring", "indexunary", "select" or "binary|aggregator". ValueError without it, or for an unknown name."""
     if isinstance(op, str):
         if kind is None:
-            raise ValueError(f'kind: expected what {op!r} names, "unary" or "binary" for example, got None')
+            raise ValueError(f'kind: expected the kind of {op!r}, for example "unary" or "binary", got None')
         if kind == "binary|aggregator":
             op, kind = core.op_from_string(op), "binary"
     if isinstance(op, TypedAggregator):
@@ -65,5 +65,5 @@ def get_typed_op(op: Any, dtype: Any, dtype2: Any = None, *, kind: str | None = 
 
 
 def get_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
-    """The semiring of a monoid (or a BinaryOp that has one) and a multiplier; typed where one of them is."""
+    """The semiring of a monoid (or a BinaryOp that has one) and a multiplier; typed if one of them is."""
     return semiring.get_semiring(monoid, binaryop, name)

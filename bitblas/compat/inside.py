@@ -1,8 +1,7 @@
-"""The modules inside python-graphblas that programs import, `graphblas.core` and those below it, as tables of what
-bitblas has for them.
+"""Internal modules of python-graphblas that programs import: `graphblas.core` and its submodules, as tables of names.
 
-python-graphblas' modules import each other's classes, so that programs find `Vector` in `graphblas.core.matrix` too.
-Here those of objects share one table, and those of operators another one.
+python-graphblas' modules import each other's classes, so programs find `Vector` in `graphblas.core.matrix` too. Here
+the modules of objects share one table, and those of operators another one.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ RAISED = ("DimensionMismatch", "EmptyObject", "InvalidValue", "NoValue")
 
 
 class _MaskKind(type):
-    """The class of the masks of one kind: instances are of `Mask`, which knows its kind."""
+    """The class of one kind of mask: its instances are the objects of class `Mask` of that kind."""
 
     structure: bool
     complement: bool
@@ -56,7 +55,7 @@ def _operators() -> dict[str, dict[str, Any]]:
     """graphblas.core.operator and the modules in it."""
     import bitblas as gb
 
-    # typed, or waiting for parameters, operators are of one class each
+    # typed operators share one class, and parameterized ones another
     inside = {
         family: {
             kind.__name__: kind, f"Parameterized{kind.__name__}": Parameterized,
@@ -74,7 +73,7 @@ def _operators() -> dict[str, dict[str, Any]]:
 
 
 def _statements() -> dict[str, dict[str, Any]]:
-    """Objects and what is made of them."""
+    """Objects and their expressions."""
     import bitblas as gb
 
     objects: dict[str, Any] = {name: getattr(core, name) for name in ("Matrix", "Scalar", "TransposedMatrix", "Vector")}
@@ -93,7 +92,7 @@ def _statements() -> dict[str, dict[str, Any]]:
 
 
 def modules() -> dict[str, dict[str, Any]]:
-    """Name below `graphblas` -> its content; a module stands after the one that it lies in."""
+    """Module name below `graphblas` -> its content; parents precede their submodules."""
     kinds = {"DataType": dtypes.DataType, "lookup_dtype": dtypes.lookup_dtype, "unify": dtypes.unify}
     registering = {name: getattr(dtypes, name) for name in ("register_anonymous", "register_new")}
     return {

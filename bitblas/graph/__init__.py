@@ -1,6 +1,6 @@
-"""A graph as people have it: vertices with names, edges with a direction or without, and every algorithm as a method.
+"""`Graph`: a Matrix with vertex names and edge direction; every algorithm is a method.
 
-It holds a Matrix and the names, and nothing else: what is computed, the Matrix computes.
+A Graph stores a Matrix and the names, and nothing else. All computation happens on the Matrix.
 """
 
 from .answers import Values

@@ -1,4 +1,4 @@
-"""What an algorithm says of vertices, by their names."""
+"""`Values`: per-vertex results of an algorithm, as a mapping from vertex names."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 class Values(Mapping[Any, Any]):
     """A value for each vertex that has one, as a mapping from names: `levels["Anna"]`, `dict(levels)`.
 
-    graph: whose vertices they are. vector: the Vector of the values. vertices: whether these are vertices themselves
-    (parents, the one that stands for a component), which come out by their names too. absent: what the KeyError says of
-    a vertex without a value. classes: whether equal values mean the same class and no more (communities, colors), which
-    pictures show.
+    graph: the graph of the vertices. vector: the Vector of the values. vertices: whether the values are vertices
+    (parents, representatives of components), which are returned by name too. absent: the text of the KeyError for a
+    vertex without a value. classes: whether values are only class labels (communities, colors), for plots.
     """
 
     __slots__ = ("_entries", "absent", "classes", "graph", "vector", "vertices")
@@ -37,7 +36,7 @@ class Values(Mapping[Any, Any]):
 
     @property
     def entries(self) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers of vertices, ascending, and their values, in host memory."""
+        """Vertex numbers in ascending order, and their values, in host memory."""
         if self._entries is None:
             from ..io.build import host_coo
 
@@ -46,7 +45,7 @@ class Values(Mapping[Any, Any]):
         return self._entries
 
     def __getitem__(self, label: Any) -> Any:
-        """The value of a vertex. KeyError where it has none, and for what is no vertex; `get` has a default then."""
+        """The value of a vertex. KeyError if it has none or is not a vertex; `get` returns a default instead."""
         try:
             at = self._place(self.graph.vertex(label))
         except InvalidValue as error:
@@ -59,9 +58,9 @@ class Values(Mapping[Any, Any]):
         return label in self.graph and self._place(self.graph.vertex(label)) is not None
 
     def _place(self, number: int) -> int | None:
-        """Where the value of a vertex stands."""
+        """The position of the value of a vertex."""
         index = self.entries[0]
-        at = int(index.searchsorted(index.dtype.type(number)))  # of another type, all of the index would be converted
+        at = int(index.searchsorted(index.dtype.type(number)))  # a different type would convert the whole index
         return at if at < len(index) and index[at] == number else None
 
     def __iter__(self) -> Iterator[Any]:
@@ -71,7 +70,7 @@ class Values(Mapping[Any, Any]):
         return int(self.vector.nvals)
 
     def values(self) -> ValuesView[Any]:
-        """The values, of the vertices in their order."""
+        """The values, in vertex order."""
         return dict(self.items()).values()
 
     def items(self) -> ItemsView[Any, Any]:
@@ -79,11 +78,11 @@ class Values(Mapping[Any, Any]):
         return dict(zip(self, map(self._value, self.entries[1].tolist()))).items()
 
     def largest(self, count: int = 10) -> list[tuple[Any, Any]]:
-        """Pairs of a name and its value, of the largest values, the largest first; of equal ones in their order."""
+        """Pairs of name and value of the `count` largest values, in descending order; ties in vertex order."""
         return [(self.graph._name(int(v)), self._value(x)) for v, x in zip(*self._first(-1, count))]
 
     def max(self) -> Any:
-        """The largest value. InvalidValue where no vertex has one, TypeError of values that are vertices; so below."""
+        """The largest value. InvalidValue without values, TypeError if values are vertices; also below."""
         return self._numbers().max().item()
 
     def min(self) -> Any:
@@ -91,44 +90,46 @@ class Values(Mapping[Any, Any]):
         return self._numbers().min().item()
 
     def sum(self) -> Any:
-        """The sum of the values, exact for integers; of Booleans how many are True."""
+        """The sum of the values, exact for integers; for Booleans the number of True values."""
         return exact_sum(self._numbers(empty=True))
 
     def mean(self) -> float:
-        """The mean of the values of those vertices that have one."""
+        """The mean of the values."""
         values = self._numbers()
         return exact_sum(values) / len(values) if values.dtype.kind in "iu" else float(values.mean())
 
     def median(self) -> float:
-        """The median of them."""
+        """The median of the values."""
         return float(np.median(self._numbers()))
 
     def _numbers(self, *, empty: bool = False) -> np.ndarray:
         if self.vertices:
-            raise TypeError("expected values that are numbers, got vertices: groups() has those that share one")
+            raise TypeError(
+                "expected values that are numbers, got vertices. Hint: groups() lists the vertices that share a value"
+            )
         if not len(self.entries[1]) and not empty:
             raise InvalidValue("expected a vertex with a value, got none")
         return self.entries[1]
 
     def smallest(self, count: int = 10) -> list[tuple[Any, Any]]:
-        """As `largest`, of the smallest values, the smallest first."""
+        """Pairs of name and value of the `count` smallest values, in ascending order."""
         return [(self.graph._name(int(v)), self._value(x)) for v, x in zip(*self._first(1, count))]
 
     def way(self, label: Any) -> list[Any]:
-        """Of parents, as bfs_parents and sssp_tree give them: the names on the way from the source to a vertex.
-        InvalidValue where there is none."""
+        """The names on the path from the source to a vertex; for values that are parents (bfs_parents, sssp_tree).
+        InvalidValue if there is no path."""
         parents = dict(zip(*(part.tolist() for part in self.entries)))
         way = [self.graph.vertex(label)]
         if way[0] not in parents:
             raise InvalidValue(f"{label!r} {self.absent}")
         while parents[way[-1]] != way[-1]:
             way.append(parents[way[-1]])
-            if len(way) > len(parents):  # mates of a matching, for one
-                raise InvalidValue("expected parents, which lead to a source, got values that lead around in a circle")
+            if len(way) > len(parents):  # for example the mates of a matching
+                raise InvalidValue("expected parents, which lead to a source, got values that form a cycle")
         return [self.graph._name(vertex) for vertex in reversed(way)]
 
     def groups(self) -> dict[Any, list[Any]]:
-        """The names that share a value, by the value; the largest group first."""
+        """The names that share a value, by value; the largest group first."""
         index, values = self.entries
         kinds, which = np.unique(values, return_inverse=True)
         order = np.argsort(which, kind="stable")
@@ -139,7 +140,7 @@ class Values(Mapping[Any, Any]):
         return dict(sorted(found, key=lambda pair: -len(pair[1])))
 
     def to_dataframe(self, name: str = "value") -> Any:
-        """A pandas DataFrame of the columns vertex and value, or what name calls it. ImportError without pandas."""
+        """A pandas DataFrame with the columns vertex and value (or `name`). ImportError without pandas."""
         pandas = extras.load("pandas", "to_dataframe")
         _, values = self.entries
         value = [self._value(x) for x in values.tolist()] if self.vertices else values

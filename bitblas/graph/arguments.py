@@ -1,4 +1,4 @@
-"""What people give to a method of a Graph, as the program on its Matrix takes it: names of vertices become numbers."""
+"""Convert arguments of Graph methods for the underlying program: vertex names become numbers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .answers import Values
 if TYPE_CHECKING:
     from .graph import Graph
 
-# Parameters that are a vertex, or several; values for vertices; and entries for pairs of them.
+# Parameters that take a vertex, several vertices, values of vertices, or pairs of vertices.
 VERTEX, VERTICES = ("source", "sink", "center"), ("sources", "starts", "vertices")
 FOR_VERTICES, PAIRS = ("personalization", "labels"), ("pairs",)
-SEARCHED = 20_000  # names that are compared with one that is none
+SEARCHED = 20_000  # most names that are compared with an unknown one
 
 
 def as_taken(graph: Graph, argument: str, value: Any) -> Any:
-    """An argument as the program takes it."""
+    """Convert an argument for the program."""
     if argument == "weighted":
         return weighted_by(value, graph.attributes)
     if value is None or hasattr(value, "nvals"):
@@ -46,14 +46,14 @@ def as_taken(graph: Graph, argument: str, value: Any) -> Any:
 
 
 def _vertices(graph: Graph, value: Any) -> Any:
-    """The number of a vertex, or a list of them for several."""
+    """The number of a vertex, or a list of numbers for several."""
     if isinstance(value, str) or not hasattr(value, "__iter__") or (hashable(value) and value in graph):
         return graph.vertex(value)
     return [graph.vertex(one) for one in value]
 
 
 def _entries(graph: Graph, argument: str, pairs: Any) -> Any:
-    """A Matrix with an entry for each pair of vertices; of a Graph its own."""
+    """A Matrix with an entry for each pair of vertices; for a Graph its matrix."""
     import bitblas as gb
 
     if isinstance(pairs, type(graph)):
@@ -67,15 +67,15 @@ def _entries(graph: Graph, argument: str, pairs: Any) -> Any:
 
 
 def weighted_by(value: Any, attributes: Iterable[str]) -> Any:
-    """`value`, True or False. TypeError for the name of an attribute, which is said otherwise here."""
+    """Validate `weighted`, True or False. TypeError otherwise, with a hint for the name of an attribute."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    by = f"; g.by({value!r}) is the graph with that attribute as its weights" if value in list(attributes) else ""
+    by = f". Hint: g.by({value!r}) uses that attribute as the weights" if value in list(attributes) else ""
     raise TypeError(f"weighted: expected True or False, got {value!r}{by}")
 
 
 def meant(label: Any, labels: Sequence[Any]) -> str:
-    """What is said after a name that is none: those that look like it, where these are not too many to compare."""
+    """A suggestion after an unknown name: similar names, unless there are too many to compare."""
     if not isinstance(label, str) or len(labels) > SEARCHED:
         return ""
     names = [name for name in labels if isinstance(name, str)]

@@ -1,4 +1,4 @@
-"""The edges of a Graph: as a table, in both directions, counted at each vertex."""
+"""Edges of a Graph: export as tables, symmetrize, and count degrees."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .answers import Values
 if TYPE_CHECKING:
     from .graph import Graph
 
-FEW = 1 << 18  # entries that NumPy compares at once, without kernels that may have to be compiled first
+FEW = 1 << 18  # entries that NumPy compares, because kernels may have to be compiled first
 
 
 def dataframe(graph: Graph, source: str, target: str, weight: str | None) -> Any:
-    """A pandas DataFrame of the edges, its columns called so, the attributes after them; weight None: without it."""
+    """A pandas DataFrame of the edges with these column names, followed by the attributes; weight None: omitted."""
     pandas = extras.load("pandas", "to_dataframe")
     names = [source, target, *([] if weight is None else [weight]), *graph.attributes]
     if len(set(names)) < len(names):
@@ -33,8 +33,8 @@ def dataframe(graph: Graph, source: str, target: str, weight: str | None) -> Any
 
 
 def networkx(graph: Graph) -> Any:
-    """A networkx.Graph, or DiGraph, of the names, weights and attributes, all Python's objects. Edges that all weigh
-    True have no weight."""
+    """A networkx.Graph or DiGraph of the names, weights and attributes, as Python objects. If all weights are True,
+    edges have no weight."""
     library = extras.load("networkx", "to_networkx")
     made = library.DiGraph() if graph.directed else library.Graph()
     made.add_nodes_from(graph.vertices)
@@ -48,12 +48,12 @@ def networkx(graph: Graph) -> Any:
 
 
 def unweighted(values: Any) -> bool:
-    """Whether these are the values of edges without weights, which are all True."""
+    """Whether edges with these values have no weights: all are True."""
     return values.dtype == bool and bool(values.all())
 
 
 def edge_table(graph: Graph) -> dict[str, Any]:
-    """Columns of the edges: source, target, weight, and the attributes; without a direction each edge once."""
+    """Columns of the edges: source, target, weight, and the attributes; undirected edges once."""
     from ..io.build import host_coo
 
     matrices = {"weight": graph.matrix, **graph.attributes}
@@ -73,9 +73,9 @@ def edge_table(graph: Graph) -> dict[str, Any]:
 
 
 def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
-    """Every edge in both directions; where the two have other values, the lesser one, or what dup_op makes of that of
-    the vertex that comes first and the other: of small integers an INT64, if it may be larger. where: how it is stored.
-    InvalidValue for a dup_op that is none, and for a value that does not fit."""
+    """Every edge in both directions; if the two have different values, the smaller is kept, or dup_op combines them,
+    that of the vertex that comes first as its first operand. Small integers become INT64 if the result may be larger.
+    where: storage options. InvalidValue for an unknown dup_op, and for a value that does not fit."""
     import bitblas as gb
 
     from ..io.build import check_joined, lesser
@@ -98,14 +98,14 @@ def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
 
 
 def check_joins(A: Any, dup_op: Any) -> None:
-    """InvalidValue for a dup_op that is none, or that the values of A do not have."""
+    """Raise InvalidValue for an unknown dup_op, or one that is undefined for the values of A."""
     from ..io.joining import check_dup_op
 
     check_dup_op(dup_op, A.dtype)
 
 
 def _joined(A: Any, dup_op: Any) -> Any:
-    """The upper triangle, each entry joined with its mirror image."""
+    """The upper triangle, each entry combined with its mirror image."""
     import bitblas as gb
 
     lower = A.select(gb.select.tril, -1).new().T
@@ -121,7 +121,7 @@ def _largest(A: Any) -> int:
 
 
 def has_every_reverse(A: Any, *, loops: bool = False) -> bool:
-    """Whether the reverse of every edge is an edge of the same weight, and some edge is no loop (or loops is True)."""
+    """Whether the reverse of every edge is present with the same weight, and not all are loops (or loops=True)."""
     import bitblas as gb
 
     from ..io.build import host_coo
@@ -141,34 +141,34 @@ def has_every_reverse(A: Any, *, loops: bool = False) -> bool:
 
 
 def is_symmetric(A: Any) -> bool:
-    """Whether the structure of a square Matrix is that of its transpose: found once, and kept with it."""
+    """Whether a square Matrix has a symmetric structure; cached with the structure."""
     return bool(A.is_symmetric(values=False) if hasattr(A, "is_symmetric") else A._store.structure.symmetric)
 
 
 def holds_names(graph: Graph, kind: str) -> bool:
-    """Whether a file of that kind holds the names of the vertices."""
+    """Whether a file of this format can store the vertex names."""
     if kind == "bitblas":
         return given.kind_of_names(graph.labels or ()) is not None
     return kind not in ("mtx", "npz")
 
 
 def written(graph: Graph, kind: str) -> dict[str, Any]:
-    """What is written of a graph beside its matrix, into a file of that kind. A warning says what such a file does not
-    hold, and which names are read as numbers."""
+    """The options for writing a graph to a file of this format, in addition to its matrix. Warns of what the format
+    cannot store, and of names that will be read as numbers."""
     named = bool(graph.labels) and holds_names(graph, kind)
     lost = ["the names of the vertices"] if graph.labels and not named else []
     lost += [f"the attributes {', '.join(graph.attributes)}"] if graph.attributes else []
     lost += vertices_lost(graph, kind)
     if lost:
-        warn(f"a file of format {kind} does not hold {' and '.join(lost)}: they are left out")
+        warn(f"a file of format {kind} cannot store {' and '.join(lost)}: they are left out")
     elif kind not in ("parquet", "bitblas") and any(str(name).lstrip("+-").isdecimal() for name in graph.labels or ()):
-        warn("names that are written as numbers are read as numbers, unless labels=True says otherwise")
+        warn("names that look like numbers will be read as numbers, unless labels=True is passed")
     more = direction_in(graph, kind)
     return {**more, "labels": graph.labels} if named else more
 
 
 def vertices_lost(graph: Graph, kind: str) -> list[str]:
-    """What a list of edges does not hold: vertices without edges, if they have names, or come after all others."""
+    """What an edge list cannot store: vertices without edges, if they have names or the largest numbers."""
     from ..io.build import host_coo
 
     A = graph.matrix
@@ -187,29 +187,29 @@ def vertices_lost(graph: Graph, kind: str) -> list[str]:
 
 
 def direction_in(graph: Graph, kind: str) -> dict[str, Any]:
-    """Options of the writer of such a file that make it state whether the graph is directed. An edge list cannot."""
+    """Writer options that store whether the graph is directed. An edge list cannot store it."""
     if kind in ("bitblas", "npz", "parquet"):
         return {"directed": graph.directed}
     if kind == "mtx" and graph.directed and has_every_reverse(graph.matrix, loops=True):
-        return {"symmetry": "general"}  # a symmetric one is read as an undirected graph
+        return {"symmetry": "general"}  # a symmetric file would be read as an undirected graph
     return {}
 
 
 def loops(A: Any) -> Any:
-    """The entries on the diagonal, a Matrix."""
+    """The diagonal, as a Matrix."""
     import bitblas as gb
 
     return A.select(gb.select.diag).new()
 
 
 def ends(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
-    """How many edges begin (out) and end (into) at each vertex, 0 too, or the sums of their weights."""
+    """Degrees of all vertices, counting edges that begin (out) and end (into) there, or the sums of their weights."""
     import bitblas as gb
 
     A = graph.matrix
     weighted = arguments.weighted_by(weighted, graph.attributes) and A.dtype != gb.dtypes.BOOL
     if weighted and A.dtype.kind in "iu" and A.nvals:
-        # Whether every vertex surely has a sum that INT64 holds.
+        # Use exact sums unless all sums certainly fit INT64.
         limit = 2 * A.nvals
         if int(A.dtype.highest) * limit >= 1 << 63 and _largest(A) * limit >= 1 << 63:
             return Values(graph, _exact_ends(graph, out=out, into=into))
@@ -225,7 +225,7 @@ def ends(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
 
 
 def _exact_ends(graph: Graph, *, out: bool, into: bool) -> Any:
-    """The sums of large integers at each vertex, INT64 or UINT64. InvalidValue if neither holds all of them."""
+    """The sums of large integers at each vertex, INT64 or UINT64. InvalidValue if neither fits all of them."""
     import bitblas as gb
 
     from ..io.build import host_coo
@@ -243,18 +243,18 @@ def _exact_ends(graph: Graph, *, out: bool, into: bool) -> Any:
     except OverflowError:
         k = max(range(len(sums)), key=lambda vertex: abs(sums[vertex]))
         raise InvalidValue(
-            f"weighted: expected sums of weights that INT64, or UINT64, holds, got {sums[k]} at vertex "
-            f"{graph.label(k)!r}. Hint: Graph(g.matrix.dup(float), g.labels) has weights whose sums are floats"
+            f"weighted: expected sums of weights that fit INT64 or UINT64, got {sums[k]} at vertex "
+            f"{graph.label(k)!r}. Hint: Graph(g.matrix.dup(float), g.labels) has float weights"
         ) from None
 
 
 def over(graph: Graph, names: Iterable[Hashable]) -> Graph:
-    """The edges of a graph between other vertices, those that it has among them."""
+    """The same edges over a superset of the vertices, in the given order."""
     labels = given.different_names("names", names)
     number = {name: k for k, name in enumerate(labels)}
     absent = [name for name in graph.vertices if name not in number]
     if absent:
-        raise InvalidValue(f"names: expected each vertex of the graph, and each once, got none of {absent[0]!r}")
+        raise InvalidValue(f"names: expected every vertex of the graph once, got names without {absent[0]!r}")
     at, n = [number[name] for name in graph.vertices], len(labels)
 
     def placed(A: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Checks of user input for a Graph: rows of edges as columns, names of vertices, and errors for other objects."""
+"""Validate user input for a Graph: edge rows, vertex names, options, and errors for unsupported objects."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ NAMES = ("source", "target", "weight")
 
 
 def columns_of(edges: Iterable[Any]) -> dict[str, Any]:
-    """The columns of pairs, or of triples with a weight. TypeError for a table; InvalidValue for rows of other lengths,
-    or of two."""
+    """The columns of pairs, or of triples with a weight. TypeError for a table; InvalidValue for rows of other or mixed
+    lengths."""
     if is_table(edges) or hasattr(edges, "nvals"):
         raise TypeError(f"edges: expected pairs, or triples with a weight, got {described(edges)}")
     try:
         rows = list(edges)
     except TypeError:
-        if hasattr(edges, "__iter__"):  # a fault of the iterator itself
+        if hasattr(edges, "__iter__"):  # an error of the iterator itself
             raise
         raise TypeError(f"edges: expected a list of pairs, or of triples with a weight, got {edges!r}") from None
     if not rows:
@@ -31,7 +31,7 @@ def columns_of(edges: Iterable[Any]) -> dict[str, Any]:
     if isinstance(rows[0], dict):
         raise TypeError(
             "edges: expected pairs, or triples with a weight, got dictionaries. Hint: Graph.from_table("
-            "pandas.DataFrame(rows), 'source', 'target', 'weight') takes them, with the names of their keys"
+            "pandas.DataFrame(rows), 'source', 'target', 'weight') accepts them; pass the names of the keys"
         )
     try:
         lengths = set(map(len, rows))
@@ -42,53 +42,53 @@ def columns_of(edges: Iterable[Any]) -> dict[str, Any]:
         if len(one) not in (2, 3):
             raise InvalidValue(
                 f"edges: expected pairs, or triples with a weight, got {len(one)} values in row {row}. Hint: "
-                "Graph.from_table takes the columns of a table by their names"
+                "Graph.from_table selects columns of a table by name"
             )
     if len(lengths) > 1:
         row = next(k for k, one in enumerate(rows) if len(one) != len(rows[0]))
         first, other = ("a pair" if len(rows[k]) == 2 else "a triple" for k in (0, row))
         raise InvalidValue(
             f"edges: expected pairs everywhere, or triples with a weight everywhere, got {first} in row 0 and {other}, "
-            f"{rows[row]!r}, in row {row}. Hint: give every edge a weight, or none"
+            f"{rows[row]!r}, in row {row}. Hint: give a weight to every edge or to none"
         )
     return {name: list(column) for name, column in zip(NAMES, zip(*rows))}
 
 
 def numbered(table: dict[str, Any]) -> tuple[Any, ...] | None:
-    """The names of vertices that are neither strings nor numbers (coordinates, dates), which become numbers in the
-    columns, as they come; None for others. InvalidValue if one is missing, or if not all are of one kind."""
+    """The names of vertices that are neither strings nor numbers (coordinates, dates), and replace them in the columns
+    by numbers in order of appearance; None for others. InvalidValue if one is missing or their types differ."""
     if not len(table["source"]) or isinstance(table["source"][0], str | Number | np.number | np.bool_):
         return None
     ends = list(chain.from_iterable(zip(table["source"], table["target"])))
     lacking = next((place for place, end in enumerate(ends) if is_missing(end)), None)
     if lacking is not None:
         raise InvalidValue(
-            f"edges: expected two vertices in every row, got {ends[lacking]!r} in row {lacking // 2}. Hint: leave out "
+            f"edges: expected two vertices in every row, got {ends[lacking]!r} in row {lacking // 2}. Hint: drop "
             "rows without a value"
         )
     kind = type(ends[0])
     for place, end in enumerate(ends):
         if type(end) is not kind:
             raise InvalidValue(
-                f"edges: expected vertices of one kind, got {ends[0]!r} in row 0 and {end!r} in row {place // 2}"
+                f"edges: expected vertices of one type, got {ends[0]!r} in row 0 and {end!r} in row {place // 2}"
             )
     try:
         index = {name: number for number, name in enumerate(dict.fromkeys(ends))}
     except TypeError:
         raise InvalidValue(
-            f"edges: expected vertices that can be hashed, got {ends[0]!r} in row 0. Hint: tuple() of a list can"
+            f"edges: expected hashable vertices, got {ends[0]!r} in row 0. Hint: convert lists by tuple()"
         ) from None
     for end in NAMES[:2]:
         table[end] = [index[name] for name in table[end]]
     return tuple(index)
 
 
-_PLAIN = {str, int}  # types of names of which none is missing
+_PLAIN = {str, int}  # types of names that are never missing values
 
 
 def different_names(argument: str, names: Iterable[Hashable]) -> tuple[Any, ...]:
-    """The names as a tuple. InvalidValue, with the positions, if two are equal (1, 1.0 and True are), if one is missing
-    (None, NaN), or if one cannot be hashed."""
+    """The names as a tuple. InvalidValue, with the positions, if two are equal (1, 1.0 and True are equal), if one is
+    missing (None, NaN), or if one is not hashable."""
     labels = tuple(names)
     if not set(map(type, labels)) <= _PLAIN:
         for k, name in enumerate(labels):
@@ -98,8 +98,7 @@ def different_names(argument: str, names: Iterable[Hashable]) -> tuple[Any, ...]
                 hash(name)
             except TypeError:
                 raise InvalidValue(
-                    f"{argument}: expected names that can be hashed, got {name!r} at position {k}. Hint: tuple() of a "
-                    "list can"
+                    f"{argument}: expected hashable names, got {name!r} at position {k}. Hint: convert lists by tuple()"
                 ) from None
     if len(set(labels)) < len(labels):
         first: dict[Any, int] = {}
@@ -113,23 +112,23 @@ def different_names(argument: str, names: Iterable[Hashable]) -> tuple[Any, ...]
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value means "none": None, NaN, NaT, pandas.NA; also a tuple with a NaN in it, which equals no other."""
+    """Whether a value is missing: None, NaN, NaT, pandas.NA; also a tuple that contains NaN, which equals no other."""
     if isinstance(value, tuple):
         return any(part is not None and is_missing(part) for part in value)
     if value is None:
         return True
     try:
         return bool(value != value)
-    except TypeError:  # pandas.NA is neither equal to itself nor different
+    except TypeError:  # pandas.NA is neither equal to itself nor unequal
         return True
     except (ValueError, ArithmeticError):  # an array; a signaling NaN
         return isinstance(value, Number)
 
 
 def names_of(labels: Iterable[Any]) -> tuple[Any, ...]:
-    """Labels as a tuple; NumPy's numbers and texts become Python's, which JSON and other libraries take."""
+    """Labels as a tuple; NumPy scalars become Python objects, which JSON and other libraries accept."""
     found = tuple(labels.tolist() if isinstance(labels, np.ndarray) and labels.dtype.kind in "biufU" else labels)
-    # a tuple of Python's objects, as one graph gives another, is not looked through
+    # a tuple of Python objects, as passed between graphs, is checked by its first element
     kinds = set(map(type, found[:1] if found is labels else found))
     if not any(issubclass(kind, np.number | np.bool_ | np.str_) for kind in kinds):
         return found
@@ -137,7 +136,7 @@ def names_of(labels: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def kind_of_names(labels: Sequence[Any]) -> str | None:
-    """What a file of bitblas' own holds them as: "text" of strings, "integers" of 64 bits; None for others."""
+    """The label type in bitblas' file format: "text" for strings, "integers" for 64-bit integers; None for others."""
     if all(isinstance(name, str) for name in labels):
         return "text"
     return "integers" if all(map(_is_integer, labels)) else None
@@ -150,7 +149,7 @@ def _is_integer(name: Any) -> bool:
 def check_options(
     function: str, options: Iterable[str], known: Iterable[str], elsewhere: Mapping[str, str] = {}
 ) -> None:
-    """TypeError for an option that a function does not have. elsewhere: what to do instead of some."""
+    """Raise TypeError for an option that a function does not have. elsewhere: hints for some options."""
     names = list(known)
     wrong = next((name for name in options if name not in names), None)
     if wrong is None:
@@ -162,27 +161,27 @@ def check_options(
 
 
 def flag(name: str, value: Any) -> bool | None:
-    """True, False or None. TypeError for what is none of them."""
+    """Validate True, False or None. TypeError otherwise."""
     if value is None or isinstance(value, bool | np.bool_):
         return None if value is None else bool(value)
     raise TypeError(f"{name}: expected True, False or None, got {value!r}")
 
 
 def is_table(value: Any) -> bool:
-    """Whether it is a DataFrame, an Arrow table, or a dictionary of columns."""
+    """Whether an object is a DataFrame, an Arrow table, or a dictionary of columns."""
     return isinstance(value, dict) or hasattr(value, "columns") or hasattr(value, "column_names")
 
 
 def described(value: Any) -> str:
-    """What something is, and the method that makes a Graph of it."""
+    """The type of an object, and how to make a Graph of it."""
     kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__qualname__}".removeprefix("builtins.")
     if hasattr(value, "nvals"):
-        return f"{kind}; Graph(matrix, labels) takes it"
+        return f"{kind}. Hint: use Graph(matrix, labels)"
     if is_table(value):
-        return f"{kind}; Graph.from_table(table, 'source', 'target', 'weight') takes it, with the names of its columns"
+        return f"{kind}. Hint: use Graph.from_table(table, 'source', 'target', 'weight') with its column names"
     for library in ("networkx", "igraph"):
         if library in (part.__module__.partition(".")[0] for part in type(value).__mro__):
-            return f"{kind}; Graph.from_{library} takes it"
+            return f"{kind}. Hint: use Graph.from_{library}"
     if hasattr(value, "tocoo"):
-        return f"{kind}; bitblas.io.from_scipy_sparse makes a Matrix of it"
-    return f"{kind}; Graph.from_edges takes pairs or triples"
+        return f"{kind}. Hint: bitblas.io.from_scipy_sparse makes a Matrix of it"
+    return f"{kind}. Hint: Graph.from_edges accepts pairs or triples"

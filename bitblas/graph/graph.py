@@ -1,4 +1,4 @@
-"""`Graph`: a square Matrix, whether its edges have a direction, the names of its vertices, attributes of its edges."""
+"""The class `Graph`: a square Matrix, edge direction, vertex names, and edge attributes."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ else:
     Methods = object
 
 
-LOOKED_AT = 1 << 16  # entries up to which the text of a graph says whether it has directions
+LOOKED_AT = 1 << 16  # most entries for which `repr` checks whether the graph is directed
 
 
 def _io() -> Any:
-    """bitblas.io, whose readers make Graphs."""
+    """The module bitblas.io, whose readers create Graphs."""
     return above["io"]()
 
 
 def _options() -> list[str]:
-    """The options of `bitblas.io.from_table` besides its columns."""
+    """The options of `bitblas.io.from_table` other than its columns."""
     parameters = inspect.signature(_io().from_table).parameters.values()
     return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
 
@@ -39,15 +39,16 @@ def _options() -> list[str]:
 class Graph(Methods, metaclass=methods.Named):
     """A graph whose vertices have names.
 
-    matrix: the adjacency Matrix; an entry (i, j) is an edge from vertex i to vertex j, its value the weight. What a
-    file holds may be no square; then there are no names. labels: labels[k] is the name of vertex k, any hashable
-    object, each different (1, 1.0 and True are equal) and none of them None or NaN; None: vertices are their numbers.
-    directed: whether edges have a direction; False: each is an entry both ways, which is not checked; None: as the
-    matrix is, seen when it is asked. attributes: more values of the edges, by name, each a Matrix of the same shape.
+    matrix: the adjacency Matrix; an entry (i, j) is an edge from vertex i to vertex j, its value the weight. A Matrix
+    from a file may be rectangular; then there are no names. labels: labels[k] is the name of vertex k: distinct
+    hashable objects (1, 1.0 and True are equal), none of them None or NaN; None: vertices are numbers. directed:
+    whether edges have a direction; False: each edge is an entry in both directions, which is not checked; None:
+    detected from the matrix at first use. attributes: further values of the edges, by name, each a Matrix of the same
+    shape.
 
-    Every algorithm of `bitblas.algorithms` is a method: `g.pagerank(alpha=0.9)`; `g.bfs` is `bfs_levels`. Vertices go
-    in by their names and come out as such: see `Values`. One that needs a graph without directions takes each edge both
-    ways, as `g.to_undirected()` makes it, and warns of it.
+    Every algorithm of `bitblas.algorithms` is a method: `g.pagerank(alpha=0.9)`; `g.bfs` is `bfs_levels`. Vertices are
+    passed and returned by name: see `Values`. Algorithms for undirected graphs ignore edge directions, as in
+    `g.to_undirected()`, and warn.
 
         g = Graph.from_edges([("Anna", "Ben"), ("Ben", "Cleo")])
         g.bfs("Anna")["Cleo"]  # 2
@@ -61,7 +62,7 @@ class Graph(Methods, metaclass=methods.Named):
         attributes: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
         if isinstance(matrix, str | os.PathLike):
-            raise TypeError(f"matrix: expected a Matrix, got {matrix!r}; Graph.read(path) reads a file")
+            raise TypeError(f"matrix: expected a Matrix, got {matrix!r}. Hint: Graph.read(path) reads a file")
         if not hasattr(matrix, "nvals"):
             raise TypeError(f"matrix: expected a Matrix, got {given.described(matrix)}")
         self.matrix, self._directed = matrix, given.flag("directed", directed)
@@ -76,7 +77,7 @@ class Graph(Methods, metaclass=methods.Named):
 
     @classmethod
     def _of_names(cls, matrix: Any, labels: Sequence[Hashable] | None, **more: Any) -> Graph:
-        """A Graph of labels that are known to be different: those of a Graph, and those that a reader numbered."""
+        """A Graph whose labels are known to be distinct: from another Graph, or numbered by a reader."""
         made = cls(matrix, **more)
         made.labels = None if labels is None else tuple(labels)
         return made
@@ -85,14 +86,18 @@ class Graph(Methods, metaclass=methods.Named):
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple[Any, ...]], *, directed: bool | None = None, **options: Any) -> Graph:
-        """From pairs of vertices, or triples with a weight, all of one kind: integers from 0, or names (strings, or
-        anything that can be hashed: coordinates, dates). The rest is as in `from_table`: directed=False makes each one
-        an edge both ways, dup_op="plus" joins weights of an edge that is there twice. InvalidValue for rows of unlike
-        length or vertices of unlike kinds."""
+        """From pairs of vertices, or triples with a weight. Vertices are integers from 0, or names (strings, or any
+        hashable objects of one type: coordinates, dates). Other options are those of `from_table`: directed=False makes
+        each edge undirected, dup_op="plus" adds the weights of duplicate edges. InvalidValue for rows of different
+        length or vertices of different types."""
         if isinstance(edges, str | os.PathLike):
-            raise TypeError(f"edges: expected pairs, or triples with a weight, got {edges!r}; Graph.read reads a file")
+            raise TypeError(
+                f"edges: expected pairs, or triples with a weight, got {edges!r}. Hint: Graph.read reads a file"
+            )
         table = given.columns_of(edges)
-        given.check_options("from_edges", options, _options(), {"weight": "the third value of a triple is its weight"})
+        given.check_options(
+            "from_edges", options, _options(), {"weight": "pass the weight as the third value of a triple"}
+        )
         names = given.numbered(table)
         if names is not None:
             options |= {"size": len(names), "labels": None}
@@ -107,18 +112,18 @@ class Graph(Methods, metaclass=methods.Named):
         cls, table: Any, source: str = "source", target: str = "target", weight: str | None = None, *,
         attributes: Iterable[str] = (), directed: bool | None = None, **options: Any,
     ) -> Graph:  # fmt: skip
-        """From a DataFrame of pandas or polars, an Arrow table or a dictionary of arrays, a row for each edge.
+        """From a DataFrame of pandas or polars, an Arrow table or a dictionary of arrays, with one row per edge.
 
-        attributes: columns of numbers that become attributes of the edges. directed: False: each row is an edge both
-        ways; None: True, and a warning says if every edge is present in both directions. The rest, and what is raised,
-        is as in `bitblas.io.from_table`.
+        attributes: columns of numbers that become attributes of the edges. directed: False: each row is an undirected
+        edge; None: True, with a warning if every edge is present in both directions. Other options and exceptions are
+        those of `bitblas.io.from_table`.
         """
         attributes = list(attributes)
         given.check_options("from_table", options, _options())
         table = _io().tables.collected(table, (source, target, weight, *attributes))
         made = _io().from_table(table, source, target, weight, directed=directed, **options)
         if made.labels is None:
-            options["size"] = len(made)  # so that a warning about the numbers comes once
+            options["size"] = len(made)  # so that a warning about the numbers is issued once
         more = {
             name: _io().from_table(table, source, target, name, directed=made.directed, **options).matrix
             for name in attributes
@@ -129,8 +134,8 @@ class Graph(Methods, metaclass=methods.Named):
     def from_networkx(
         cls, G: Any, weight: str | None = "weight", *, attributes: Iterable[str] = (), **options: Any
     ) -> Graph:
-        """From a NetworkX graph, whose nodes are the names. attributes: of edges, numbers. options: as of
-        `bitblas.io.from_networkx`, but parallel edges are refused unless dup_op="min" .. joins them."""
+        """From a NetworkX graph, whose nodes become the names. attributes: numeric edge attributes. options: those of
+        `bitblas.io.from_networkx`, but parallel edges raise unless dup_op="min" .. combines them."""
         options.setdefault("dup_op", None)
         labels: Any = None if list(G) == list(range(len(G))) else list(G)
         more = {name: _io().from_networkx(G, weight=name, **options) for name in attributes}
@@ -140,7 +145,7 @@ class Graph(Methods, metaclass=methods.Named):
     def from_igraph(
         cls, G: Any, weight: str | None = "weight", *, attributes: Iterable[str] = (), **options: Any
     ) -> Graph:
-        """From an igraph.Graph, whose vertices' attribute `name` holds the names. The rest is as in `from_networkx`."""
+        """From an igraph.Graph, with the vertex attribute `name` as names. Otherwise as `from_networkx`."""
         options.setdefault("dup_op", None)
         made = _io().from_igraph(G, weight, **options)
         more = {name: _io().from_igraph(G, name, **options).matrix for name in attributes}
@@ -150,10 +155,10 @@ class Graph(Methods, metaclass=methods.Named):
     def read(cls, source: Any, /, file_format: str | None = None, **options: Any) -> Graph:
         """From a file, by its suffix: an edge list (.csv, .tsv, .txt), Matrix Market, .npz, .parquet, .bitblas.
 
-        Of an edge list, `options` are header=True or False (whether the first line names the columns), delimiter=";",
-        dup_op="plus" (joins the weights of an edge that is there twice), weights=False, labels=True, base=1: see
-        `bitblas.io.read_edgelist`, and `bitblas.io.read` for the rest. directed=False: every edge leads both ways;
-        None: as the file states, else True, and a warning says if every edge is present in both directions.
+        For an edge list, `options` are header=True or False (whether the first line names the columns), delimiter=";",
+        dup_op="plus" (adds the weights of duplicate edges), weights=False, labels=True, base=1: see
+        `bitblas.io.read_edgelist`, and `bitblas.io.read` for other formats. directed=False: every edge is undirected;
+        None: as the file states, otherwise True, with a warning if every edge is present in both directions.
         """
         return _io().read(source, file_format, **options)
 
@@ -168,11 +173,11 @@ class Graph(Methods, metaclass=methods.Named):
 
     @property
     def vertices(self) -> Sequence[Hashable]:
-        """The names, by their numbers."""
+        """The names, ordered by vertex number."""
         return range(self.matrix.nrows) if self.labels is None else self.labels[: self.matrix.nrows]
 
     def vertex(self, label: Any) -> int:
-        """The number of a vertex, from its label or, where there are none, its number. InvalidValue for another."""
+        """The number of a vertex, given its label, or its number if there are no labels. InvalidValue for others."""
         if self.labels is not None:
             number = self._numbered(label)
             if number is None:
@@ -190,7 +195,7 @@ class Graph(Methods, metaclass=methods.Named):
         return number
 
     def _numbered(self, label: Any) -> int | None:
-        """The number of a name, None for what is none."""
+        """The number of a name, None if it is unknown."""
         if self._numbers is None:
             self._numbers = {name: number for number, name in enumerate(self.labels or ())}
         known = (
@@ -199,10 +204,10 @@ class Graph(Methods, metaclass=methods.Named):
         return next(known, None)
 
     def label(self, vertex: int) -> Any:
-        """The name of a vertex, from its number: its label, or the number where there are none. IndexOutOfBound for a
-        number that no vertex has, TypeError for what is no integer."""
+        """The name of a vertex, given its number: its label, or the number if there are no labels. IndexOutOfBound for
+        a number out of range, TypeError unless it is an integer."""
         if isinstance(vertex, bool | np.bool_) or not hasattr(vertex, "__index__"):
-            known = f"; vertex({vertex!r}) is the number of that name" if vertex in self else ""
+            known = f". Hint: vertex({vertex!r}) is the number of that name" if vertex in self else ""
             raise TypeError(f"vertex: expected the number of a vertex, got {vertex!r}{known}")
         number, n = operator.index(vertex), self.matrix.nrows
         if not 0 <= number < n:
@@ -211,7 +216,7 @@ class Graph(Methods, metaclass=methods.Named):
         return self._name(number)
 
     def _name(self, vertex: int) -> Any:
-        """`label` of a number that is known to be one."""
+        """`label` without checks."""
         return vertex if self.labels is None else self.labels[vertex]
 
     def neighbors(self, label: Any) -> list[Any]:
@@ -221,32 +226,32 @@ class Graph(Methods, metaclass=methods.Named):
         return [self._name(k) for k in host_coo(self.matrix[self.vertex(label), :].new())[0].tolist()]
 
     def has_edge(self, source: Any, target: Any) -> bool:
-        """Whether there is an edge from one vertex to another. InvalidValue for what is no vertex."""
+        """Whether there is an edge from one vertex to another. InvalidValue for an unknown vertex."""
         return self.matrix.get(self.vertex(source), self.vertex(target)) is not None
 
     def number_of_edges(self) -> int:
-        """How many edges there are; without a direction each counts once."""
+        """The number of edges; undirected edges count once."""
         if self.directed:
             return int(self.matrix.nvals)
         return int(self.matrix.nvals + edges.loops(self.matrix).nvals) // 2
 
     def degree(self, *, weighted: bool = False) -> Values:
-        """How many edges each vertex has, in and out; a loop counts twice. weighted: the sum of their weights."""
+        """The degree of each vertex, in and out; a self loop counts twice. weighted: the sum of the weights."""
         return edges.ends(self, out=True, into=True, weighted=weighted)
 
     def in_degree(self, *, weighted: bool = False) -> Values:
-        """How many edges end at each vertex; without a direction as `degree`. weighted: the sum of their weights."""
+        """The number of edges that end at each vertex; undirected: as `degree`. weighted: the sum of the weights."""
         return edges.ends(self, out=not self.directed, into=True, weighted=weighted)
 
     def out_degree(self, *, weighted: bool = False) -> Values:
-        """How many edges begin at each vertex; without a direction as `degree`. weighted: the sum of their weights."""
+        """The number of edges that begin at each vertex; undirected: as `degree`. weighted: the sum of the weights."""
         return edges.ends(self, out=True, into=not self.directed, weighted=weighted)
 
     def path(self, source: Any, target: Any, *, weighted: bool | None = None) -> list[Any]:
-        """The names on a shortest path from a vertex to another, both included.
+        """The names on a shortest path from one vertex to another, both included.
 
-        weighted: True: the least sum of weights; False: the fewest edges; None: by weights where edges have some.
-        Raises InvalidValue where target cannot be reached, and for what is no vertex.
+        weighted: True: the least sum of weights; False: the fewest edges; None: by weights if edges have weights.
+        Raises InvalidValue if target cannot be reached, and for an unknown vertex.
         """
         if weighted is None:
             weighted = str(self.matrix.dtype) != "BOOL"
@@ -254,16 +259,16 @@ class Graph(Methods, metaclass=methods.Named):
         return (self.sssp_tree(source)[1] if along else self.bfs_parents(source)).way(target)
 
     def by(self, attribute: str) -> Graph:
-        """The same graph with another attribute of the edges as their weight. InvalidValue for one that is not there.
+        """The same graph with another edge attribute as the weight. InvalidValue for an unknown attribute.
 
-        Every edge has the attribute, or has none and is left out."""
+        Edges without the attribute are left out."""
         if attribute not in self.attributes:
             known = f"expected one of {', '.join(self.attributes)}" if self.attributes else "the graph has none"
-            raise InvalidValue(f"attribute: {known}, got {attribute!r}; from_table(.., attributes=[..]) takes columns")
+            raise InvalidValue(f"attribute: {known}, got {attribute!r}. Hint: from_table(.., attributes=[..])")
         return Graph._of_names(self.attributes[attribute], self.labels, directed=self.directed)
 
     def subgraph(self, labels: Iterable[Any]) -> Graph:
-        """The graph of some vertices, in the order given, and the edges between them."""
+        """The subgraph induced by some vertices, in the given order."""
         of = list(dict.fromkeys(self.vertex(label) for label in labels))  # each once
         part = lambda A: A[of, of].new()
         names = None if self.labels is None else [self.labels[k] for k in of]
@@ -271,15 +276,15 @@ class Graph(Methods, metaclass=methods.Named):
         return Graph._of_names(part(self.matrix), names, directed=self.directed, attributes=more)
 
     def with_vertices(self, names: Iterable[Hashable]) -> Graph:
-        """The same edges between these vertices, of which some may have none. InvalidValue if a vertex of the graph is
-        missing, or if a name occurs twice."""
+        """The same edges over these vertices, some of which may have no edges. InvalidValue if a vertex of the graph is
+        missing or a name occurs twice."""
         return edges.over(self, names)
 
     def to_undirected(self, dup_op: Any = None) -> Graph:
-        """The same graph with each edge both ways. Of two values that differ the lesser one stands, or what dup_op
-        ("plus", "max", "first", ..) makes of both; the first is that of the edge from the vertex that comes first.
-        Sums and products of small integers are INT64. Raises InvalidValue for a dup_op that is none or that values of
-        this type do not have, and for a sum that 64 bits do not hold."""
+        """The same graph with each edge in both directions. Of two different values the smaller is kept, or dup_op
+        ("plus", "max", "first", ..) combines them; its first operand is the edge from the vertex that comes first.
+        Sums and products of small integers are INT64. Raises InvalidValue for a dup_op that is unknown or undefined for
+        the values, and for a sum beyond 64 bits."""
         if self._directed is False and self._has_both_ways():
             edges.check_joins(self.matrix, dup_op)
             return self
@@ -287,39 +292,39 @@ class Graph(Methods, metaclass=methods.Named):
         return Graph._of_names(edges.both_ways(self.matrix, dup_op), self.labels, directed=False, attributes=more)
 
     def _has_both_ways(self) -> bool:
-        """Whether each edge is there in both directions, as `directed=False` says without a check."""
+        """Whether each edge is present in both directions; `directed=False` alone does not guarantee it."""
         A = self.matrix
         return A.nrows == A.ncols and all(edges.is_symmetric(X) for X in (A, *self.attributes.values()))
 
     # ---- to other things ----
 
     def to_dataframe(self, source: str = "source", target: str = "target", weight: str | None = "weight") -> Any:
-        """A pandas DataFrame, a row for each edge (each once, without a direction): its columns called so, weight None
-        for none, the attributes after them. `bitblas.io.to_polars`, `to_arrow`: tables of the others. Raises
-        InvalidValue for a name that is there twice, ImportError without pandas."""
+        """A pandas DataFrame with one row per edge (undirected edges once), these column names (weight None: omitted),
+        and the attributes. See also `bitblas.io.to_polars` and `to_arrow`. Raises InvalidValue for a duplicate column
+        name, ImportError without pandas."""
         return edges.dataframe(self, source, target, weight)
 
     def to_networkx(self) -> Any:
-        """A networkx.Graph, or DiGraph where edges have a direction, with the names as nodes, weights, attributes, all
-        Python's objects. Edges without weights, which are all True in the matrix, have no attribute `weight`."""
+        """A networkx.Graph, or DiGraph if the graph is directed, with the names as nodes, weights and attributes, as
+        Python objects. Edges without weights (all True in the matrix) have no attribute `weight`."""
         return edges.networkx(self)
 
     def to_igraph(self) -> Any:
-        """An igraph.Graph with the names, and the weights, if edges have some. ImportError without igraph."""
+        """An igraph.Graph with the names, and the weights if edges have weights. ImportError without igraph."""
         return _io().to_igraph(self, directed=self.directed)
 
     def write(self, target: Any, file_format: str | None = None, **options: Any) -> None:
-        """Into a file of any kind: see `bitblas.io.write`. A warning says what it cannot hold: names, attributes.
+        """Write a file of any format: see `bitblas.io.write`. Warns of names and attributes that it cannot store.
 
-        Whether the graph is directed is stated in .npz, .parquet, .bitblas and (symmetric or not) .mtx. An edge list of
-        an undirected graph has a line for each direction, or with directed=False one for each edge; read it with
-        directed=False, too."""
+        .npz, .parquet, .bitblas and (by symmetry) .mtx store whether the graph is directed. An edge list of an
+        undirected graph has one line per direction, or one per edge with directed=False; read it with directed=False,
+        too."""
         more = edges.written(self, _io().file_format_of(target, file_format))
         _io().write(target, self.matrix, file_format, **(more | options))
 
     # ---- algorithms ----
 
-    if not TYPE_CHECKING:  # there they stand in typed.pyi
+    if not TYPE_CHECKING:  # type checkers read typed.pyi instead
 
         def __getattr__(self, name):
             return methods.method(self, name)
@@ -328,7 +333,7 @@ class Graph(Methods, metaclass=methods.Named):
         return iter(sorted({*object.__dir__(self), *methods.names()}))
 
     def __len__(self) -> int:
-        """How many vertices there are."""
+        """The number of vertices."""
         return self.matrix.nrows
 
     def __iter__(self) -> Iterator[Any]:

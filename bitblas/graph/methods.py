@@ -1,5 +1,7 @@
-"""How a program on a Matrix becomes a method of a Graph: names to numbers on the way in, numbers to names on the way
-out. Programs are asked for their parameters; what these cannot say, the tables here do."""
+"""Turn programs on a Matrix into methods of Graph: names become numbers in arguments, and numbers names in results.
+
+Parameters are taken from the signatures of the programs; the tables here state what a signature cannot.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,13 @@ if TYPE_CHECKING:
     from .graph import Graph
 
 SHORT = {"bfs": "bfs_levels"}
-# Programs whose values are vertices: the one before, or the one that stands for a class.
+# Programs whose values are vertices: predecessors, or representatives of classes.
 GIVE_VERTICES = frozenset({
     "bfs_parents", "connected_components", "label_propagation", "markov_clustering", "maximal_matching",
     "maximum_matching", "node2vec_walks", "random_walks", "strongly_connected_components",
     "weakly_connected_components",
 })  # fmt: skip
-# Programs for graphs whose edges have no direction; those with an option `directed` are told.
+# Programs for undirected graphs; those with a parameter `directed` get it instead.
 UNDIRECTED = frozenset({
     "adamic_adar", "bipartite_projection", "bipartite_sides", "color_classes", "coloring", "connected_components",
     "core_numbers", "diameter", "diameter_bounds", "k_core", "k_truss", "leiden", "louvain", "markov_clustering",
@@ -35,41 +37,42 @@ UNDIRECTED = frozenset({
     "resource_allocation", "spectral_layout", "spring_layout", "square_clustering", "transitivity",
     "triangle_count", "triangles_per_edge", "triangles_per_vertex",
 })  # fmt: skip
-# Those that have no answer where every edge leads both ways.
+# Programs that have no result on undirected graphs.
 DIRECTED = frozenset({"topological_levels"})
-# Those whose matrix is symmetric whatever the options.
+# Programs whose matrix is symmetric for all options.
 SYMMETRIC = frozenset({"bipartite_projection", "k_core", "k_truss", "minimum_spanning_forest", "triangles_per_edge"})
-# Those whose matrix says something of each pair of vertices, or each edge: of an undirected graph it is undirected too.
-# `top`, the best of each vertex, has a direction; so have pairs given one way, flows, samples, and a condensation.
+# Programs whose matrix has a value per pair of vertices or per edge: it is undirected if the graph is.
+# `top`, the best of each vertex, is directed; so are pairs given in one direction, flows, samples, and condensations.
 OF_PAIRS = frozenset({
     "adamic_adar", "all_pairs_distances", "cosine", "edge_betweenness_centrality", "ego_graph", "jaccard", "overlap",
     "resource_allocation",
 })  # fmt: skip
-# Programs whose values are the numbers of classes.
+# Programs whose values are class numbers.
 CLASSES = frozenset({"bipartite_sides", "coloring", "label_propagation", "leiden", "louvain", "markov_clustering"})
 CLASSES |= {name for name in GIVE_VERTICES if name.endswith("_components")}
-OF_METHODS = """As a method of a Graph: A is its matrix. Vertices go in by their names, `source="Anna"`, and come out by
-them: for a Vector comes `Values`, a mapping from names, for a Matrix of the same vertices a Graph, for one with a row
+OF_METHODS = """As a method of a Graph: A is its matrix. Vertices are passed by name, `source="Anna"`, and returned by
+name: a Vector becomes `Values`, a mapping from names, a Matrix of the same vertices a Graph, and a Matrix with a row
 for each source a dictionary of Values. Such a Graph is undirected, with each pair of vertices once, if this one is or
-counts as such; the best of each vertex (top), pairs given in one direction, flows and samples are directed.
+if its directions are ignored; the best of each vertex (top), pairs given in one direction, flows and samples are
+directed.
 personalization and labels may be dictionaries by name, `{"Anna": 1.0}`, or Values; pairs may be a list of pairs of
-names. weighted takes True: `by("lanes")` is the graph with another weight."""
+names. weighted is True or False: `by("lanes")` is the graph with another weight."""
 A_ROW_EACH = {"distances_from_each": "sources", "levels_from_each": "sources"}  # a row for each vertex of that argument
 
 
-# Programs that go out from `source`: what they reach has a value.
+# Searches from `source`: reached vertices have a value.
 FROM_SOURCE = frozenset({"bfs_levels", "bfs_parents", "distances_from_each", "levels_from_each", "sssp", "sssp_tree"})
 
 
 def instead_of(name: str, kind: type) -> str:
-    """A hint for a name that a Graph, of that class, does not have."""
+    """A hint for a name that a Graph of this class does not have."""
     own = {*names(), *(one for one in type.__dir__(kind) if not one.startswith("_"))}
-    return foreign_names.hint(name, foreign_names.GRAPH, own, method=True) or "dir(g) lists what there is"
+    return foreign_names.hint(name, foreign_names.GRAPH, own, method=True) or "dir(g) lists all names"
 
 
 @functools.cache
 def programs() -> dict[str, Callable[..., Any]]:
-    """The algorithms on a graph, by their names."""
+    """The algorithms on a graph, by name."""
     from .. import algorithms
 
     found = {name: getattr(algorithms, name) for name in algorithms.__all__}
@@ -79,12 +82,12 @@ def programs() -> dict[str, Callable[..., Any]]:
 
 
 def names() -> set[str]:
-    """What `method` knows."""
+    """The names of all methods."""
     return {*programs(), *SHORT}
 
 
 def known(name: str, kind: type) -> str:
-    """The algorithm that a method of this name is. AttributeError where there is none."""
+    """The algorithm behind a method name. AttributeError if there is none."""
     name = SHORT.get(name, name)
     if name.startswith("_") or name not in programs():
         text = f"Graph has no attribute, and bitblas.algorithms no algorithm, {name!r}"
@@ -93,7 +96,7 @@ def known(name: str, kind: type) -> str:
 
 
 def method(graph: Graph, name: str) -> Callable[..., Any]:
-    """An algorithm as a method of this graph. AttributeError for a name that is none."""
+    """An algorithm as a method of this graph. AttributeError for an unknown name."""
     return MethodType(of_class(known(name, type(graph))), graph)
 
 
@@ -111,14 +114,12 @@ def of_class(name: str) -> Callable[..., Any]:
             raise TypeError(f"{name}: {error}{_option_meant(options, signature)}") from None
         if name in DIRECTED and not graph.directed and graph.matrix.nvals:
             raise InvalidValue(
-                f"{name}: expected a graph with directions, got one whose edges lead both ways, each of them a cycle. "
-                "Hint: directed=True reads each edge of a file or a list as it is written; any graph has components."
+                f"{name}: expected a directed graph, got an undirected one, in which every edge is a cycle. Hint: pass "
+                "directed=True to read the edges of a file or list as directed; any graph has connected_components()."
             )
         if name in UNDIRECTED and graph.directed:
-            also = ', with the lesser of two weights; dup_op="plus" there adds them' if options.get("weighted") else ""
-            warn(
-                f"{name}: the graph has directions; each edge counts both ways here, as to_undirected() makes it{also}"
-            )
+            also = ', with the smaller of two weights; dup_op="plus" there adds them' if options.get("weighted") else ""
+            warn(f"{name}: the graph is directed; edge directions are ignored, as in to_undirected(){also}")
             given.arguments["A"] = edges.both_ways(graph.matrix)
         if "directed" in signature.parameters:
             if given.arguments.setdefault("directed", graph.directed) is False and graph.directed:
@@ -138,7 +139,7 @@ def of_class(name: str) -> Callable[..., Any]:
             parts[1] = Values(graph, answer[1], vertices=True, absent=parts[0].absent)
         return tuple(parts)
 
-    # What inspect and help say: the parameters, with the graph in the place of its matrix.
+    # The signature for inspect and help: the graph takes the place of its matrix.
     call.__doc__ = f"{inspect.getdoc(program)}\n\n{OF_METHODS}"
     first, *others = signature.parameters.values()
     vars(call)["__signature__"] = signature.replace(parameters=[first.replace(name="self"), *others])
@@ -146,7 +147,7 @@ def of_class(name: str) -> Callable[..., Any]:
 
 
 class Named(type):
-    """Algorithms as attributes of the class, which help and inspect read: `Graph.pagerank` takes the Graph first."""
+    """Makes algorithms attributes of the class for help and inspect: `Graph.pagerank` takes the Graph first."""
 
     if not TYPE_CHECKING:
 
@@ -158,7 +159,7 @@ class Named(type):
 
 
 def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any:
-    """An answer with names: Values of a Vector, a Graph of a Matrix of the same vertices."""
+    """A result with names: Values for a Vector, a Graph for a Matrix of the same vertices."""
     made = type(graph)
     if hasattr(answer, "to_coo") and not hasattr(answer, "nrows"):
         reached = {"absent": _unreached(graph, given)} if name in FROM_SOURCE else {}
@@ -182,28 +183,28 @@ def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any
         return made(answer, graph.labels, directed=False)
     both_ways = name in OF_PAIRS and (not graph.directed or name in UNDIRECTED) and given.get("top") is None
     pairs = given.get("pairs")
-    if not both_ways or (pairs is not None and made(pairs).directed):  # pairs in one direction keep it
+    if not both_ways or (pairs is not None and made(pairs).directed):  # pairs in one direction stay directed
         return made(answer, graph.labels, directed=True)
     return made(_of_edges(name, answer), graph.labels, directed=False)
 
 
 def _check_acyclic(graph: Graph, levels: Any) -> None:
-    """InvalidValue unless each vertex has a topological level."""
+    """Raise InvalidValue unless each vertex has a topological level."""
     if missing := len(graph) - levels.nvals:
         from ..io.build import host_coo
 
         without = np.setdiff1d(np.arange(len(graph)), host_coo(levels)[0])[:3]
         some = ", ".join(repr(graph._name(vertex)) for vertex in without.tolist())
         raise InvalidValue(
-            f"topological_levels: expected a graph without cycles, got one with {missing} of {len(graph)} vertices on "
-            f"or behind cycles: {some}{', ..' if missing > 3 else ''}. Hint: strongly_connected_components().groups() "
-            "has the vertices of each cycle together, condensation() is a graph of these groups, which has no cycles."
+            f"topological_levels: expected an acyclic graph, got one with {missing} of {len(graph)} vertices on or "
+            f"behind cycles: {some}{', ..' if missing > 3 else ''}. Hint: strongly_connected_components().groups() "
+            "lists the vertices of cycles; condensation() contracts each group to a vertex, which removes all cycles."
         )
 
 
 def _of_edges(name: str, answer: Any) -> Any:
-    """The values of undirected edges, of those of their two directions, which are equal but for rounding. Of some
-    sources, betweenness is the mean of both, as NetworkX says it of a Graph."""
+    """The values of undirected edges from those of both directions, which differ only by rounding. Betweenness from
+    some sources is the mean of both directions, as in NetworkX."""
     if name != "edge_betweenness_centrality":
         return edges.both_ways(answer)
     both = answer.ewise_add(answer.T, "plus").new()
@@ -212,7 +213,7 @@ def _of_edges(name: str, answer: Any) -> Any:
 
 
 def _unreached(graph: Graph, given: Mapping[str, Any]) -> str:
-    """What is said of a vertex without a value, of a search from `source`."""
+    """The message about a vertex without a value, for a search from `source`."""
     source = given["source"]
     limit = "" if given.get("depth_limit") is None else f" by {given['depth_limit']} edges"
     several = isinstance(source, list)
@@ -220,7 +221,7 @@ def _unreached(graph: Graph, given: Mapping[str, Any]) -> str:
 
 
 def _option_meant(options: Mapping[str, Any], signature: inspect.Signature) -> str:
-    """What is said after a call with an option that is none."""
+    """A suggestion after a call with an unknown option."""
     known = list(signature.parameters)[1:]
     wrong = next((name for name in options if name not in known), None)
     if wrong is None:
@@ -230,8 +231,8 @@ def _option_meant(options: Mapping[str, Any], signature: inspect.Signature) -> s
 
 
 def _by_name(graph: Graph, error: Exception) -> Exception:
-    """The error of a program as its method says it: of the graph, and of vertices by their names. way: the vertices
-    that the message lists, by their numbers."""
+    """Translate an error of a program for its method: "the graph", and vertices by name. error.way: the numbers of the
+    vertices that the message lists."""
     text = str(error).replace("argument A: expected a square adjacency matrix", "expected a square matrix")
     text = text.replace("argument A:", "the graph:")
     if way := getattr(error, "way", None):
@@ -240,7 +241,7 @@ def _by_name(graph: Graph, error: Exception) -> Exception:
 
 
 def _rows(graph: Graph, table: Any, vertices: bool) -> list[list[Any]]:
-    """The names in each row: of its values, or of its columns."""
+    """The vertex names in each row: of its values, or of its columns."""
     from ..io.build import host_coo
 
     rows, cols, values = host_coo(table)

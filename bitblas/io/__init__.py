@@ -1,8 +1,10 @@
-"""Matrices in and out: Matrix Market, edge lists, NPZ, WebGraph, bitblas' own files; scipy.sparse,
-python-graphblas, NetworkX, igraph; tables of pandas, polars and Arrow.
+"""Read and write graphs and matrices: files, tables, and objects of other libraries.
 
-Vertices count from 0 here, and from 1 in Matrix Market files. Every fault of a file is one exception that names the
-file and, in a text, the line. Other libraries are imported by the functions that need them.
+Files: Matrix Market, edge lists, NPZ, WebGraph, Parquet and bitblas' own format. Tables: pandas, polars, Arrow.
+Libraries: scipy.sparse, python-graphblas, NetworkX, igraph. Each is imported by the functions that need it.
+
+Vertices count from 0 here, and from 1 in Matrix Market files. Every fault of a file raises one exception that names the
+file and, in a text file, the line.
 """
 
 from ..atomic import replacing

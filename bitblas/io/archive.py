@@ -1,4 +1,4 @@
-"""Archives of arrays, as numpy.savez writes them: what they would take is known before anything is unpacked."""
+"""Read .npz archives safely: check the declared size of every array before unpacking it."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import numpy as np
 
 from .files import DEFLATE_RATIO
 
-_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those of NumPy
-_VERSION = (1, 0)  # of the headers of arrays without fields: at most 64 KiB long
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the ones that NumPy writes
+_VERSION = (1, 0)  # the header version of arrays without fields: at most 64 KiB long
 
 
 class Header(NamedTuple):
-    """What an array is, before it is read."""
+    """Shape and dtype of an array, before it is read."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
 
 
 class Archive:
-    """The arrays of a file that is open for binary reading, by their names. Nothing is unpickled.
+    """The arrays of a file that is open for binary reading, by name. Nothing is unpickled.
 
-    Its methods raise ValueError for an array that is missing or that cannot be what it says; reading a damaged file
-    raises whatever NumPy, zipfile and zlib do (`npz.FAULTS`).
+    The methods raise ValueError for an array that is missing or that does not match its header; reading a damaged file
+    raises the exceptions of NumPy, zipfile and zlib (`npz.FAULTS`).
     """
 
     def __init__(self, source: Any) -> None:
@@ -45,18 +45,18 @@ class Archive:
         return name in self._members
 
     def header(self, name: str) -> Header:
-        """Of the array of this name: as large as its member of the archive, which is no larger than could be packed."""
+        """The header of an array, checked against the size of its member and the best possible compression."""
         if name not in self._members:
             raise ValueError(f"no array {name!r}")
         member = self._members[name]
         with self._zip.open(member) as stream:
             try:
                 if np.lib.format.read_magic(stream) != _VERSION:
-                    raise ValueError("another version of the format")
+                    raise ValueError("an unsupported version of the format")
                 shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
             except MemoryError:
                 raise
-            except Exception as error:  # whatever Python's parser says of a damaged header
+            except Exception as error:  # any error of Python's parser on a damaged header
                 raise ValueError(f"no array as {name!r}: {error}") from None
             start = stream.tell()
         ratio = 1 if member.compress_type == zipfile.ZIP_STORED else DEFLATE_RATIO
@@ -68,7 +68,7 @@ class Archive:
         return Header(shape, dtype)
 
     def read(self, name: str) -> np.ndarray:
-        """The array, in the byte order of the machine."""
+        """The array, in native byte order."""
         with self._zip.open(self._members[name]) as stream:
             found = np.lib.format.read_array(stream, allow_pickle=False)
         return found.astype(found.dtype.newbyteorder("="), copy=False)

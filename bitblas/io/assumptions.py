@@ -1,6 +1,6 @@
-"""Directed edges, vertices numbered from 0: what readers assume of edges, and the warning where that looks wrong.
+"""Edge direction and vertex numbering: the readers' defaults, and warnings when they look wrong.
 
-Every reader makes its Graph by `graph_of` or `graph_of_matrix`, so that all of them follow one rule.
+Every reader makes its Graph through `graph_of` or `graph_of_matrix`, so all of them follow one rule.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ from ..graph.edges import both_ways, has_every_reverse
 from .build import warn_of_directions
 from .joining import check_dup_op
 
-SPARSE, FEW = 10, 1000  # numbers for each vertex that has edges, and the numbers, above which vertices look like ids
+SPARSE, FEW = (
+    10,
+    1000,
+)  # vertices look like ids above FEW numbers and SPARSE numbers per vertex with edges
 
 
 def graph_of(source: str, A: Any, labels: Any, directed: bool | None, *, stated: bool | None = None) -> Graph:
-    """The Graph of a matrix that a reader made: directed, unless directed=False or the source states that it is not.
+    """The Graph of a matrix from a reader: directed unless directed=False or the source states that it is undirected.
 
-    stated: what the source says of itself; None: nothing. Without it and without `directed`, a warning says if every
-    edge is present in both directions. source: its name, in the warning.
+    stated: what the source states; None: nothing. If neither `stated` nor `directed` is given, a warning reports that
+    every edge is present in both directions. source: the name in the warning.
     """
     if directed is None and stated is None and has_every_reverse(A):
         warn(
@@ -38,9 +41,9 @@ def graph_of_matrix(
     source: str, A: Any, labels: Any, directed: bool | None, *, stated: bool | None = None, dup_op: Any = None,
     **storage: Any,
 ) -> Graph:  # fmt: skip
-    """The same of a file that holds a matrix, to which directed=False adds the reverse of each edge.
+    """The same for a file that stores a matrix; directed=False adds the reverse of each edge.
 
-    Of two directions with different values the lesser is kept, or what dup_op makes of them. storage: of the Matrix.
+    If the two directions have different values, the smaller is kept, or dup_op combines them. storage: of the Matrix.
     """
     directed = given.flag("directed", directed)
     if directed is False and not has_every_reverse(A, loops=True):
@@ -54,26 +57,26 @@ def graph_of_matrix(
 
 
 def check_numbering(source: str, size: int, lowest: int, used: Callable[[], int], *, base_given: bool) -> None:
-    """Warn if vertices look like ids, or as if they were numbered from 1. Not for a size that the user gave.
+    """Warn if vertex numbers look like ids, or as if they started at 1. Not called if the user gave a size.
 
-    size: the number of vertices; lowest: the smallest one that has an edge; used: counts those that have edges, exactly
-    if they are fewer than a tenth.
+    size: the number of vertices. lowest: the smallest vertex with an edge. used: counts the vertices with edges,
+    exactly if they are fewer than a tenth.
     """
     if size > FEW and size > SPARSE * (found := used()):
         warn(
-            f"{source}: {found} different numbers of vertices, of {size} in all, so that {size - found} have no "
-            "edge: labels=True if these are ids, size= if they are meant"
+            f"{source}: {found} different vertex numbers, but {size} vertices, so that {size - found} have no edge: "
+            "pass labels=True if these are ids, size= if this is intended"
         )
     elif lowest > 0 and size > 0 and not base_given:
-        warn(f"{source}: vertex 0 has no edges: pass base=1 or labels=True; base=0 if it is meant")
+        warn(f"{source}: vertex 0 has no edges: pass base=1 or labels=True; base=0 if this is intended")
 
 
 def count_used(rows: np.ndarray, cols: np.ndarray, size: int) -> int:
-    """The vertices that have edges; if there are many, at least a tenth of all."""
+    """The number of vertices with edges; a lower bound if it is more than a tenth of all."""
     if size > 2 * SPARSE * len(rows):
         return len(np.unique(np.concatenate([rows, cols])))
     there, found = np.zeros(size, bool), 0
-    for part in (slice(0, size), slice(size, None)):  # mostly the first edges are enough
+    for part in (slice(0, size), slice(size, None)):  # the first edges usually suffice
         there[rows[part]] = there[cols[part]] = True
         found = int(np.count_nonzero(there))
         if size <= SPARSE * found:
@@ -82,10 +85,10 @@ def count_used(rows: np.ndarray, cols: np.ndarray, size: int) -> int:
 
 
 def count_used_in(A: Any) -> int:
-    """The same of a square Matrix, whose edges were read in parts."""
+    """The same for a square Matrix whose edges were read in chunks."""
     import bitblas as gb
 
     ends = A.reduce_rowwise(gb.monoid.any).new()
-    if A.nrows > SPARSE * ends.nvals:  # mostly the rows are enough
+    if A.nrows > SPARSE * ends.nvals:  # the rows usually suffice
         ends = ends.ewise_add(A.reduce_columnwise(gb.monoid.any).new(), gb.monoid.any).new()
     return int(ends.nvals)

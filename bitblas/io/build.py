@@ -1,4 +1,4 @@
-"""From the arrays that a reader made to a Matrix, and from a Matrix to the arrays that a writer takes."""
+"""Build a Matrix from the arrays of a reader, and extract the arrays of a Matrix for a writer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ..exceptions import GraphblasException, InvalidValue, OutOfMemory, warn
 from .joining import JOINING, cast_to, check_dup_op, fits, grows, name_of, total_of, wide_type
 
-EARLY = 1 << 18  # entries that are sorted before a Matrix is built, to refuse one that is there twice
+EARLY = 1 << 18  # entries checked for duplicates before the Matrix is built
 
 
 def build(
@@ -18,29 +18,29 @@ def build(
     dup_op: Any, dtype: Any, name: str | None, directed: bool = True,
     where: Callable[[int, int], str] | None = None, first: int = EARLY, **storage: Any,
 ) -> Any:  # fmt: skip
-    """A Matrix of entries that were read; values None: a pattern, in which equal entries fall together.
+    """A Matrix of entries that were read; values None: a pattern, in which duplicates are merged.
 
-    directed: False: each entry is one in both directions; where both were given, with other values, the lesser one
-    stands, as in `Graph.to_undirected`, or what dup_op makes of them. where: names an entry that is there twice, from
-    its row and column, as the file does: its line and its ends. Raises InvalidValue for such an entry with values and
-    without dup_op, and for the name of a dup_op that is none; OutOfMemory.
+    directed: False: each entry is stored in both directions; if both were given with different values, the smaller is
+    kept, as in `Graph.to_undirected`, or dup_op combines them. where: describes a duplicate entry, given its row and
+    column, in the terms of the file: its line and its ends. Raises InvalidValue for duplicate entries with values if
+    dup_op is not given, and for an unknown dup_op; OutOfMemory.
     """
     if values is not None:
         check_held(source, values, dtype)
     check_dup_op(dup_op, None if values is None else values.dtype if dtype is None else dtype)
     if values is not None and dtype is None and dup_op is not None and values.dtype.kind in "iu":
-        values = values.astype(wide_type(values.dtype), copy=False)  # sums have room
+        values = values.astype(wide_type(values.dtype), copy=False)  # room for sums
     sums = name_of(dup_op) in ("plus", "times")
     if not directed and values is not None and sums and _there_already(rows, cols, values):
         warn(
-            f"{source}: edges are there in both directions with the same weight, and dup_op joins these two: leave "
-            "directed=False out, or take 'max', where both are one edge"
+            f"{source}: edges are present in both directions with the same weight, and dup_op combines the two: if "
+            "they are one edge, omit directed=False or pass dup_op='max'"
         )
 
     def refuse(at: np.ndarray) -> InvalidValue:
         twice = int(rows[at[0]]), int(cols[at[0]])
         got = where(*twice) if where else f": expected every entry once, got row {twice[0]}, column {twice[1]} twice"
-        return InvalidValue(f"{source}{got}; {JOINING}")
+        return InvalidValue(f"{source}{got}. Hint: {JOINING}")
 
     if values is not None and dup_op is None and len(at := repeated(rows[:first], cols[:first])):
         raise refuse(at)
@@ -62,19 +62,19 @@ def build(
         return from_entries(i, j, x, dtype, shape, dup_op=lesser(values.dtype), name=name, **storage)
 
 
-LOOKED_AT = 16  # edges whose other direction is looked for
+LOOKED_AT = 16  # edges whose reverse is looked up
 
 
 def _there_already(rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> bool:
-    """Whether edges, as far as some say, are there in both directions with one weight."""
+    """Whether a sample of edges is present in both directions with equal weights."""
     apart = np.flatnonzero(rows != cols)
     some = apart[:: max(1, len(apart) // LOOKED_AT)].tolist()
     return bool(some) and all(((rows == cols[k]) & (cols == rows[k]) & (values == values[k])).any() for k in some)
 
 
 def check_held(source: str, values: np.ndarray, dtype: Any) -> None:
-    """Refuse integers of a type that does not hold the values that were read. Every reader calls it: of files at once,
-    in chunks and in shares."""
+    """Raise InvalidValue if an integer dtype cannot represent the values that were read. Every reader calls it: whole
+    files, chunks and distributed parts."""
     import bitblas as gb
 
     if dtype is None or values.dtype.kind not in "iuf" or not len(values):
@@ -87,14 +87,14 @@ def check_held(source: str, values: np.ndarray, dtype: Any) -> None:
     if wrong is None and values.dtype.kind == "f" and (apart := values != np.floor(values)).any():
         wrong = values[apart][0]
     if wrong is not None:
-        raise InvalidValue(f"{source}: dtype {kind}: expected weights that it holds, got {wrong}")
+        raise InvalidValue(f"{source}: dtype {kind}: expected weights that fit, got {wrong}")
 
 
 def check_weights(edges: Iterable[tuple[Any, Any, Any]], weight: Any, dtype: Any = None, hint: str = "") -> None:
-    """InvalidValue for the first weight that is no number, and for the first integer beyond `dtype`.
+    """Raise InvalidValue for the first weight that is not a number, and for the first integer outside `dtype`.
 
     edges: both ends and the weight of each. dtype None: integers are INT64, or UINT64 if none is negative; they are not
-    checked if there are floats among the weights.
+    checked if some weights are floats.
     """
     found = list(edges)
     told = lambda u, v, value, expected: InvalidValue(
@@ -118,12 +118,12 @@ def check_weights(edges: Iterable[tuple[Any, Any, Any]], weight: Any, dtype: Any
 
 
 def warn_of_directions(source: str) -> None:
-    """Warn of edges without a direction that were there in both with two values."""
-    warn(f"{source}: edges are there in both directions with different values; the lesser stands; {JOINING}")
+    """Warn of undirected edges that were given in both directions with different values."""
+    warn(f"{source}: edges are present in both directions with different values; the smaller is kept. Hint: {JOINING}")
 
 
 def lesser(dtype: Any) -> Any:
-    """The operator that keeps the lesser of two values."""
+    """The operator that keeps the smaller of two values."""
     import bitblas as gb
 
     return gb.binary.land if str(dtype) in ("BOOL", "bool") else gb.binary.min
@@ -133,13 +133,13 @@ def from_entries(
     rows: np.ndarray, cols: np.ndarray, values: np.ndarray | None, dtype: Any, shape: tuple[int, int], *, dup_op: Any,
     **more: Any,
 ) -> Any:  # fmt: skip
-    """`Matrix.from_coo`; the Matrix holds one value where all are the same to the bit. values None: a pattern."""
+    """`Matrix.from_coo`; iso-valued if all values have the same bits. values None: a pattern."""
     import bitblas as gb
 
     more |= {"nrows": shape[0], "ncols": shape[1]}
     if values is None or one_value(values):
         A = gb.Matrix.from_coo(rows, cols, True if values is None else values[0], dtype, **more)
-        if values is None or A.nvals == len(rows):  # else entries are there twice, which have fallen together
+        if values is None or A.nvals == len(rows):  # else duplicates were merged
             return A
     return gb.Matrix.from_coo(rows, cols, values, dtype, dup_op=dup_op, **more)
 
@@ -148,8 +148,8 @@ def joined(
     source: str, rows: np.ndarray, cols: np.ndarray, values: Any, dtype: Any, shape: tuple[int, int], *, dup_op: Any,
     name: str | None, **storage: Any,
 ) -> Any:  # fmt: skip
-    """`from_entries`, but sums and products of integers do not wrap. dtype: None: of small ones INT64. InvalidValue
-    for a result that the type does not hold."""
+    """`from_entries`, but sums and products of integers do not wrap. dtype None: small integers become INT64. Raises
+    InvalidValue for a result that does not fit the type."""
     import bitblas as gb
 
     if values is None or not grows(dup_op, values.dtype):
@@ -171,8 +171,8 @@ def joined(
 
 
 def check_joined(source: str, dup_op: Any, joined: Any, floats: Any) -> None:
-    """Refuse a Matrix with integers that wrapped. floats: the same as FP64; what wrapped is 2**64 away from it, or a
-    multiple."""
+    """Raise InvalidValue if integers wrapped. floats: the same Matrix in FP64; a wrapped value differs from it by a
+    multiple of 2**64."""
     (rows, cols, values), real = host_coo(joined), host_coo(floats)[-1]
     wrong = np.abs(values.astype(np.float64) - real) >= 2.0 ** (8 * values.itemsize - 1)
     if wrong.any():
@@ -180,12 +180,12 @@ def check_joined(source: str, dup_op: Any, joined: Any, floats: Any) -> None:
         low, high = np.iinfo(values.dtype).min, np.iinfo(values.dtype).max
         raise InvalidValue(
             f"{source}: dup_op {name_of(dup_op)!r}: expected weights from {low} to {high} ({joined.dtype}), got about "
-            f"{real[k]:.17g} in row {rows[k]}, column {cols[k]}. Hint: weights of FP64 have sums that are rounded"
+            f"{real[k]:.17g} in row {rows[k]}, column {cols[k]}. Hint: sums of FP64 weights are rounded instead"
         )
 
 
 def mirrored(rows: np.ndarray, cols: np.ndarray, values: Any) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Every edge and its mirror image, side by side, so that duplicates are joined in the order of the file."""
+    """Every edge followed by its reverse, so that duplicates are combined in the order of the file."""
     keep = np.ones(2 * len(rows), bool)
     keep[1::2] = rows != cols
     there, back = np.stack([rows, cols], 1).ravel()[keep], np.stack([cols, rows], 1).ravel()[keep]
@@ -193,7 +193,7 @@ def mirrored(rows: np.ndarray, cols: np.ndarray, values: Any) -> tuple[np.ndarra
 
 
 def repeated(rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
-    """The entries that are there already before them, by row, then column."""
+    """Positions of entries that repeat an earlier one, sorted by row, then column."""
     none = np.zeros(0, np.int64)
     if len(rows) < 2:
         return none
@@ -217,15 +217,15 @@ def repeated(rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
 
 
 def _differ(rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> bool:
-    """Whether an entry that is there twice has two values."""
+    """Whether a duplicate entry has two different values."""
     order = np.lexsort((cols, rows))
     rows, cols, values = rows[order], cols[order], values[order]
     return bool(((rows[1:] == rows[:-1]) & (cols[1:] == cols[:-1]) & (values[1:] != values[:-1])).any())
 
 
 def host_coo(A: Any) -> tuple[np.ndarray, ...]:
-    """`A.to_coo()` as NumPy arrays, wherever A is, by row, then column. Objects of python-graphblas will do too."""
-    if type(A).__name__ == "TransposedMatrix":  # of either library; its entries come in the order of A.T
+    """`A.to_coo()` as NumPy arrays, from any device, by row, then column. Accepts python-graphblas objects too."""
+    if type(A).__name__ == "TransposedMatrix":  # of either library; its entries are in the order of A.T
         A = A.new()
     arrays = A.to_coo()
     return tuple(map(A.device.to_host, arrays)) if hasattr(A, "device") else tuple(arrays)
@@ -241,16 +241,17 @@ def columns_of(A: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, i
 
 
 def one_value(values: np.ndarray) -> bool:
-    """There is one, and all have the same bits."""
+    """Whether there is a value and all have the same bits."""
     raw = _bits(values)
     return len(raw) > 0 and bool((raw == raw[0]).all())
 
 
 def symmetry_of(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, asked: str | None = None) -> str:
-    """What the entries of a square matrix, by row, then column, are: symmetric, hermitian, skew-symmetric or general.
+    """The symmetry of the entries of a square matrix, sorted by row, then column: symmetric, hermitian, skew-symmetric
+    or general.
 
-    To the bit: a file of the lower triangle gives the same matrix back. asked: what is tried first; a matrix with zeros
-    on its diagonal is skew-symmetric if that was asked for.
+    Bits are compared, so that a file of the lower triangle restores the same matrix. asked: the kind to try first; a
+    matrix with zeros on its diagonal counts as skew-symmetric only if that is asked for.
     """
     by_column = np.lexsort((rows, cols))
     if not (np.array_equal(rows, cols[by_column]) and np.array_equal(cols, rows[by_column])):
@@ -270,7 +271,7 @@ def symmetry_of(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, asked: s
 
 
 def _bits(values: np.ndarray) -> np.ndarray:
-    """Values as integers of the same bits: NaN equals itself, 0.0 is not -0.0."""
+    """Values as integers of the same bits: NaN equals itself, 0.0 differs from -0.0."""
     raw = np.ascontiguousarray(values)
     if raw.dtype == np.complex128:
         return raw.view(np.uint64).reshape(-1, 2)

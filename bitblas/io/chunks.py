@@ -1,4 +1,4 @@
-"""Files whose entries do not fit beside the matrix: read twice, block by block, into `Matrix.from_chunks`."""
+"""Chunked reading of files larger than memory: two passes, block by block, into `Matrix.from_chunks`."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from .mmfile import UNSIGNED, Header, has_least
 from .names import Names
 from .wrong import fed
 
-BLOCK = 16 * CHUNK  # of text: 4 MiB, some 100 MB while its numbers are read
-TEXT = 6  # bytes of memory for a byte of text, if an edge list is read at once: 24 for the shortest line
-PACKED = 4  # what a byte of a packed file becomes
+BLOCK = 16 * CHUNK  # of text: 4 MiB, about 100 MB while its numbers are parsed
+TEXT = 6  # bytes of memory per byte of text if an edge list is read at once: 24 for the shortest line
+PACKED = 4  # assumed compression ratio of a packed file
 
 Entries = tuple[np.ndarray, np.ndarray, Any]  # rows, columns from 0, values (None: a pattern)
 
 
 def chunked(source: Any, asked: bool | None, needed: Callable[[], int]) -> bool:
-    """Whether to read a file in chunks: as asked, else where the bytes that reading it at once takes are not there."""
+    """Whether to read a file in chunks: as asked, otherwise if reading it at once would not fit in memory."""
     if isinstance(source, (str, os.PathLike)):
         return bool(devices.get("cpu").missing(needed())) if asked is None else asked
     if asked:
-        raise InvalidValue("chunked: expected a path with it, as the file is read twice, got an open file")
+        raise InvalidValue("chunked: expected a path because the file is read twice, got an open file")
     return False
 
 
 def text_bytes(source: Any) -> int:
-    """What reading an edge list at once may take."""
+    """Estimated bytes to read an edge list at once."""
     with opened(source, False) as stream:
         packed = PACKED if stream.stream is not stream.raw else 1
         return TEXT * packed * (stream.size or 0)
 
 
 class FileChunks(ABC):
-    """The entries of a file, as often as they are asked for; `shape` and `value_dtype`, the type that holds all values,
-    are known after the first time. dtype: of the Matrix to make, which must hold all values; None: `value_dtype`."""
+    """The entries of a file, as a repeatable iterable. The first pass sets `shape` and `value_dtype`, the type of all
+    values. dtype: of the resulting Matrix, which must hold all values; None: `value_dtype`."""
 
     def __init__(self, source: Any, progress: bool | None) -> None:
         self.source, self.progress, self.name = source, progress, os.fspath(source)
@@ -54,7 +54,7 @@ class FileChunks(ABC):
         self.seen, self.total = 0, 0.0  # entries, and the sum of their absolute values
         self.value_dtype: np.dtype | None = None
         self.dtype: Any = None
-        self.once = False  # whether an entry that is there twice is refused, as far as it is seen while reading
+        self.once = False  # whether duplicate entries that are seen while reading are refused
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         self.seen, self.total = 0, 0.0
@@ -68,10 +68,10 @@ class FileChunks(ABC):
 
     @abstractmethod
     def entries(self, stream: Source) -> Iterator[Entries]:
-        """Rows, columns and values (None: there are none) of a part of the file after the other."""
+        """Rows, columns and values (None: a pattern) of one part of the file after the other."""
 
     def matrix(self, dup_op: Any, **how: Any) -> Any:
-        """The Matrix. Raises InvalidValue for entries given twice, with values and without dup_op; OutOfMemory."""
+        """The Matrix. Raises InvalidValue for duplicate entries with values if dup_op is None; OutOfMemory."""
         import bitblas as gb
 
         check_dup_op(dup_op)
@@ -83,10 +83,10 @@ class FileChunks(ABC):
         except ValueError as error:
             if isinstance(error, InvalidValue) or "Duplicate" not in str(error):
                 raise
-            raise _Twice(f"{self.name}: expected every entry once, got one twice; {JOINING}") from None
+            raise _Twice(f"{self.name}: expected every entry once, got one twice. Hint: {JOINING}") from None
 
     def _joined(self, gb: Any, dup_op: Any, dtype: Any = None, name: str | None = None, **how: Any) -> Any:
-        """`Matrix.from_chunks`, but sums and products of integers do not wrap: those of a small dtype are made as
+        """`Matrix.from_chunks`, but sums and products of integers do not wrap: those of a small dtype are computed as
         INT64."""
         kind = None if dtype is None else gb.dtypes.lookup_dtype(dtype)
         small = kind is not None and grows(dup_op, kind.np_type) and kind.nbytes < 8
@@ -99,22 +99,22 @@ class FileChunks(ABC):
 
 
 class _Twice(InvalidValue):
-    """An entry that is there twice."""
+    """A duplicate entry."""
 
 
 class EdgeChunks(FileChunks):
-    """Of an edge list. labels: the names of the vertices, after the first time."""
+    """Chunks of an edge list. labels: the names of the vertices, after the first pass."""
 
     def __init__(self, source: Any, asked: Layout, base: int, size: int | None, both: Any, progress: Any) -> None:
         super().__init__(source, progress)
         self.asked, self.base, self.size, self.both = asked, base, size, both
         self.index = Names()
         self.labels: tuple[str, ...] | None = None
-        self.lowest = 0  # number of a vertex that has an edge, after the first time
-        self.columns: Columns | None = None  # of a table of more columns
+        self.lowest = 0  # the smallest vertex with an edge, after the first pass
+        self.columns: Columns | None = None  # column selection of a table
 
     def matrix(self, dup_op: Any, **how: Any) -> Any:
-        """The Matrix; of values that differ in the two directions of an edge the lesser one, as in `build`."""
+        """The Matrix; if the two directions of an edge have different values, the smaller is kept, as in `build`."""
         try:
             return super().matrix(dup_op, **how)
         except _Twice:
@@ -128,7 +128,7 @@ class EdgeChunks(FileChunks):
 
     def entries(self, stream: Source) -> Iterator[Entries]:
         reader = Reader(stream.name, self.asked, self.base, self.size)
-        reader.index = self.index  # names keep their numbers
+        reader.index = self.index  # names keep their numbers in every pass
         reader.once = self.once
         blocks = stream.blocks(BLOCK)
         for _ in fed(reader, blocks if self.columns is None else self.columns.of(blocks)):
@@ -142,19 +142,19 @@ class EdgeChunks(FileChunks):
 
 
 class MatrixMarketChunks(FileChunks):
-    """Of a Matrix Market file of coordinates."""
+    """Chunks of a Matrix Market file in coordinate layout."""
 
     def __init__(
         self, source: Any, head: Header, read_header: Any, progress: bool | None, rounded: bool = False
     ) -> None:
         super().__init__(source, progress)
         self.head, self.read_header, self.shape = head, read_header, (head.nrows, head.ncols)
-        self.rounded = rounded  # whether the values become floats, so that integers of any size are accepted
+        self.rounded = rounded  # whether values become floats, so that integers of any size are accepted
 
     def entries(self, stream: Source) -> Iterator[Entries]:
         head = self.head
         if self.read_header(stream) != head:
-            raise InvalidValue(f"{self.name}: expected the same file each time it is read, got another one")
+            raise InvalidValue(f"{self.name}: expected the same file in both passes, got a different header")
         weights = head.field != "pattern"
         layout = Layout(
             None, header=False, labels=False, weights=weights, columns=2 + weights, nan=True,
@@ -163,7 +163,7 @@ class MatrixMarketChunks(FileChunks):
         reader, seen = Reader(stream.name, layout, 1, max(head.nrows, head.ncols)), 0
         blocks = stream.blocks(BLOCK)
         reader.lines = stream.lines
-        if weights:  # so that a file without entries has a type too
+        if weights:  # a file without entries needs a type too
             kind = {"real": np.float64, "unsigned-integer": np.uint64}.get(head.field, np.int64)
             yield np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, kind)
         for block in blocks:
@@ -177,7 +177,7 @@ class MatrixMarketChunks(FileChunks):
                     raise InvalidValue(f"{place}: expected {head.entry}, got something else")
                 reader.weights.check(self.name)
                 self._check(place, rows, cols, values)
-                if self.once and weights and reader.fed & (reader.fed - 1) == 0:  # of more and more blocks fewer
+                if self.once and weights and reader.fed & (reader.fed - 1) == 0:  # check ever fewer blocks: 1, 2, 4, ..
                     self._check_once(rows, cols)
                 yield from self._expanded(rows, cols, values)
         if weights and head.field == "integer":
@@ -186,17 +186,17 @@ class MatrixMarketChunks(FileChunks):
             raise InvalidValue(f"{self.name}: expected {head.entries} entries, got {seen}")
 
     def counted(self, seen: int) -> int:
-        """The entries of the file, of which so many were read."""
+        """The number of entries in the file, of which `seen` were read."""
         return seen
 
     def _check_once(self, rows: np.ndarray, cols: np.ndarray) -> None:
-        """Refuse an entry that is twice in a block: long before all entries are read and sorted."""
+        """Refuse a duplicate within a block early, before all entries are read and sorted."""
         at = repeated(rows, cols)
         if len(at):
             i, j = int(rows[at[0]]) + 1, int(cols[at[0]]) + 1
             line = line_of(self.source, (str(i), str(j)), 2, mirrored=False, delimiter=None, skip=self.head.lines)
             raise InvalidValue(
-                f"{self.name}{line}: expected every entry once, got row {i}, column {j} twice; {JOINING}"
+                f"{self.name}{line}: expected every entry once, got row {i}, column {j} twice. Hint: {JOINING}"
             )
 
     def _check(self, place: str, rows: np.ndarray, cols: np.ndarray, values: Any) -> None:
@@ -205,10 +205,10 @@ class MatrixMarketChunks(FileChunks):
         if outside or (head.field == "unsigned-integer" and len(values) and values.min() < 0):
             raise InvalidValue(f"{place}: expected {head.entry}, got something else")
         if head.symmetry == "skew-symmetric" and (values[rows == cols] != 0).any():
-            raise InvalidValue(f"{place}: expected zeros on the diagonal, as it is skew-symmetric, got another value")
+            raise InvalidValue(f"{place}: expected zeros on the diagonal of a skew-symmetric matrix, got another value")
 
     def _expanded(self, rows: np.ndarray, cols: np.ndarray, values: Any) -> Iterator[Entries]:
-        """The entries, and those that a triangle stands for."""
+        """The entries of a triangle, and their mirror images."""
         if values is not None and self.head.field == "real":
             values = values.astype(np.float64, copy=False)
         elif values is not None and self.head.field == "unsigned-integer" and values.dtype.kind == "i":

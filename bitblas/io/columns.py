@@ -1,4 +1,4 @@
-"""Some columns of a table in a text: its lines become those of an edge list, two or three fields each."""
+"""Select columns of a delimited text table and rewrite its lines as those of an edge list."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from .header import unmarked, without_heads
 
 
 def asked(columns: Any) -> list[str | int] | None:
-    """What was asked for, two or three columns by their names or numbers. TypeError, InvalidValue for anything else."""
+    """Validate the argument `columns`: two or three names or numbers. Raises TypeError, InvalidValue."""
     if columns is None:
         return None
     if isinstance(columns, str) or not isinstance(columns, Iterable):
-        raise TypeError(f"columns: expected the source, the target and perhaps the weight, as a list, got {columns!r}")
+        raise TypeError(f"columns: expected a list of source, target and optionally weight, got {columns!r}")
     found = [name if isinstance(name, str) else operator.index(name) for name in columns]
     if len(found) not in (2, 3) or len(set(found)) < len(found) or any(not isinstance(k, str) and k < 0 for k in found):
-        raise InvalidValue(f"columns: expected two or three different ones, names or numbers from 0, got {found!r}")
+        raise InvalidValue(f"columns: expected two or three different names or numbers from 0, got {found!r}")
     return found
 
 
 class Columns:
-    """Takes the blocks of a text apart, as often as it is read. name: of the file, in messages."""
+    """Extracts columns from blocks of text, in every pass over a file. name: of the file, in messages."""
 
     def __init__(self, columns: Sequence[str | int], delimiter: str | None, name: str) -> None:
         self.columns, self.delimiter, self.name = columns, delimiter, name
-        self.named = any(isinstance(column, str) for column in columns)  # in a first line
+        self.named = any(isinstance(column, str) for column in columns)  # by the first line
 
     def of(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        """The same blocks, the same lines in them, with the columns that were asked for. InvalidValue for names that
-        the first line does not have, and for lines of fewer columns."""
+        """The same blocks and lines, reduced to the chosen columns. InvalidValue for names that the first line does not
+        have, and for lines with fewer columns."""
         mark = None if self.delimiter is None else self.delimiter.encode()
         between = b" " if mark is None else mark
         places = None if self.named else [int(k) for k in self.columns]
@@ -57,18 +57,18 @@ class Columns:
             lines += len(rows) - 1
 
     def _line(self, row: bytes, number: int, places: list[int]) -> bytes:
-        """A line with quotes, or with too few columns."""
+        """Parse a line with quotes or with too few columns."""
         fields = self._fields(row, number)
         if len(fields) <= max(places):
             raise InvalidValue(
-                f"{self.name}, line {number}: expected {max(places) + 1} columns or more, got {row.strip()[:60]!r}"
+                f"{self.name}, line {number}: expected at least {max(places) + 1} columns, got {row.strip()[:60]!r}"
             )
         mark = self.delimiter or " "
         quoted = [f'"{text.replace(chr(34), chr(34) * 2)}"' if mark in text or '"' in text else text for text in fields]
         return mark.join(quoted[k] for k in places).encode()
 
     def _at(self, rows: list[bytes]) -> int | None:
-        """Which line names the columns: the first, or a comment before it that has all of these names."""
+        """The index of the header: the first line, or a comment before it that contains all chosen names."""
         for k, row in enumerate(rows):
             if _holds(row):
                 return k
@@ -77,7 +77,7 @@ class Columns:
         return None
 
     def _names(self, row: bytes, number: int) -> list[str]:
-        """The names in a line, which may be a comment."""
+        """The names in a header line, which may be a comment."""
         bare = row.lstrip()
         return self._fields(bare if _holds(row) else bare[1:], number)
 
@@ -92,16 +92,16 @@ class Columns:
             return [field.strip() for field in next(csv.reader([text], delimiter=self.delimiter, strict=True), [])]
         except csv.Error as error:
             raise InvalidValue(
-                f"{self.name}, line {number}: expected fields divided by {self.delimiter!r}, got {error}. Hint: if a "
-                "field in quotes goes on in the next line, pandas.read_csv reads it, then Graph.from_table"
+                f"{self.name}, line {number}: expected fields separated by {self.delimiter!r}, got {error}. Hint: if "
+                "a quoted field continues on the next line, use pandas.read_csv and Graph.from_table"
             ) from None
 
     def _places(self, names: list[str]) -> list[int]:
-        """Where the columns stand, by their names in the first line."""
+        """The positions of the chosen columns in the header."""
         for column in self.columns:
             if isinstance(column, str) and column not in names:
                 near = difflib.get_close_matches(column, names, 1)
-                hint = f". Hint: {near[0]!r}?" if near else ""
+                hint = f"; did you mean {near[0]!r}?" if near else ""
                 raise InvalidValue(f"{self.name}: columns: expected some of {names}, got {column!r}{hint}")
         return [names.index(column) if isinstance(column, str) else column for column in self.columns]
 

@@ -1,4 +1,4 @@
-"""Edge lists: one edge a line, two vertices and perhaps a weight; vertices are numbers, or names of any kind."""
+"""Read and write edge lists: one edge per line, two vertices (numbers or names) and an optional weight."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .header import ALWAYS
 from .weights import decimal_of, is_rounded, is_whole
 from .wrong import fed
 
-_LINES = 1 << 16  # written at once
+_LINES = 1 << 16  # lines written at once
 
 
 def read_edgelist(
@@ -34,35 +34,35 @@ def read_edgelist(
     """Read an edge list: a Graph of the square adjacency Matrix and the labels of the vertices.
 
     source: a path (plain, gzip or bzip2) or an open file, binary or text. A line is ``from to`` or ``from to weight``;
-    blank lines, and lines that begin with # or %, are left out.
+    blank lines, and lines that start with # or %, are skipped.
 
-    delimiter: one character; None: a comma for .csv, a tab for .tsv, else any blanks.
-    decimal: what stands before the fraction of a weight: "," reads 3,14, and no 3.14. Where the comma divides the
-        columns too, such a weight stands in quotes.
-    columns: of a table of more columns those of the two ends, and of the weight, if it is wanted: a list of their names
-        in the first line, or of their numbers from 0. None: there are two or three.
-    header: whether the first line names the columns; None: if its first two fields cannot be vertices like those below
-        it, which are integers, or are words that tables use: source, target (from, to; src, dst), or two that no other
-        line has (follower, followed; sender, receiver; ..). Any other first line is an edge, and refused if it has a
-        word in the place of its weight. A warning says where a line that was read as an edge may name the columns.
-    labels: whether vertices are names, numbered as they come; None: if those of the first edge are no integers and no
-        size is given. A warning says if most numbers have no edge, as those of ids: labels=True.
-    weights: whether a third column is the value (False: it is left out); None: if there is one.
-    base: the number of the first vertex, 0 or 1. None: 0, and a warning says if that vertex has no edges.
-    directed: False: every line is an edge in both directions; where the file has both, with other weights, the lesser
-        one stands, as in `Graph.to_undirected`. None: True, and a warning says if every edge is present in both
-        directions with the same weight.
-    size: the number of vertices; None: one more than the largest number. A file without an edge needs it.
+    delimiter: one character; None: a comma for .csv, a tab for .tsv, otherwise any blanks.
+    decimal: the decimal mark of weights: "," reads 3,14 and refuses 3.14. If the comma also separates the columns,
+        quote such weights.
+    columns: for a table with more columns, those of the two ends and optionally of the weight: a list of names from the
+        first line, or of numbers from 0. None: there are two or three columns.
+    header: whether the first line names the columns. None: it does if its first two fields cannot be vertices like
+        those below it, which are integers, or if they are usual column names: source, target (from, to; src, dst), or
+        two that occur in no other line (follower, followed; sender, receiver; ..). Any other first line is an edge, and
+        is refused if its weight is a word. A warning reports a line that was read as an edge but may be a header.
+    labels: whether vertices are names, numbered in order of appearance. None: if those of the first edge are not
+        integers and no size is given. A warning suggests labels=True if most numbers have no edge, which is typical of
+        ids.
+    weights: whether a third column is the value (False: it is ignored); None: if there is one.
+    base: the number of the first vertex, 0 or 1. None: 0, with a warning if that vertex has no edges.
+    directed: False: every line is an edge in both directions; if the file has both with different weights, the smaller
+        is kept, as in `Graph.to_undirected`. None: True, with a warning if every edge is present in both directions
+        with the same weight.
+    size: the number of vertices; None: one more than the largest number. Required for a file without edges.
 
-    The dtype is BOOL, with one value for all entries, without weights; INT64 if all weights are integers, UINT64 if
-    they are 0 or more and one is 2^63 or more, else FP64; or ``dtype``, which must hold the weights: integers that are
-    too large for 64 bits are read with "FP64", rounded. An edge that is there twice in one direction counts once
-    without weights; else ``dup_op`` ("plus", "min", "max", "first", ..) must say how to join them, and joins both
-    directions of directed=False too. ``progress`` and ``chunked`` are those of `mmread`, ``device``, ``format``,
-    ``tile`` and ``packed`` those of ``Matrix.from_coo``.
+    The dtype is BOOL (iso-valued) without weights; INT64 if all weights are integers, UINT64 if they are 0 or more and
+    one is 2^63 or more, otherwise FP64; or ``dtype``, in which the weights must fit. Integers beyond 64 bits can be
+    read with "FP64", rounded. Duplicate edges in one direction count once without weights. With weights they require
+    ``dup_op`` ("plus", "min", "max", "first", ..), which also combines both directions of directed=False. ``progress``
+    and ``chunked`` are those of `mmread`; ``device``, ``format``, ``tile`` and ``packed`` those of ``Matrix.from_coo``.
 
-    Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line that is no edge,
-    has NaN as its weight or more than 1 MiB; OutOfMemory.
+    Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line that is not an edge, has
+    NaN as its weight or is longer than 1 MiB; OutOfMemory.
     """
     if base not in (None, 0, 1):
         raise InvalidValue(f"base: expected 0 or 1, got {base!r}")
@@ -70,7 +70,7 @@ def read_edgelist(
     if size is not None and (not isinstance(size, int) or size < 0):
         raise InvalidValue(f"size: expected a number of vertices, got {size!r}")
     if labels and size is not None:
-        raise InvalidValue("size: expected none together with labels=True, which count the vertices")
+        raise InvalidValue("size: expected none together with labels=True, because the labels determine the size")
     asked = Layout(
         delimiter_of(source, delimiter), header, labels, weights, decimal=decimal_of(decimal),
         rounded=is_rounded(dtype), whole=is_whole(dtype),
@@ -78,7 +78,7 @@ def read_edgelist(
     chosen = columns_asked(columns)
     of_table = None if chosen is None else Columns(chosen, asked.delimiter, name_of(source))
     if of_table is not None and of_table.named:
-        asked = replace(asked, header=False)  # that line is read already
+        asked = replace(asked, header=False)  # `Columns` reads that line
     if chunked_(source, chunked, lambda: text_bytes(source)):
         edges = EdgeChunks(source, asked, first, size, mirrored if directed is False else None, progress)
         edges.columns = of_table
@@ -116,15 +116,15 @@ def write_edgelist(
 ) -> None:  # fmt: skip
     """Write the entries of a square Matrix as lines ``from to`` or ``from to weight``, by row, then column.
 
-    target: a path (``.gz`` is compressed; the file appears whole or not at all) or a file open for binary writing.
-    delimiter: as in `read_edgelist`; blanks are written as one space. header: a first line of ``source``, ``target``
-    and ``weight``. decimal: what stands before the fraction of a weight. labels: a name for each vertex, to write in
-    place of its number, in quotes where it holds the delimiter. weights: None: unless all are True; floats are written
-    so that they read back the same. directed: False: one line for an edge and its mirror image; the matrix must be
-    symmetric.
+    target: a path (``.gz`` is compressed; the file is written atomically) or a file open for binary writing.
+    delimiter: as in `read_edgelist`; blanks are written as one space. header: whether to write a first line of
+    ``source``, ``target`` and ``weight``. decimal: the decimal mark of weights. labels: a name for each vertex, written
+    instead of its number, in quotes if it contains the delimiter. weights: whether to write values; None: unless all
+    are True. Floats are written so that the same numbers are read back. directed: False: one line for an edge and its
+    mirror image; the matrix must be symmetric.
 
-    Raises DimensionMismatch if the matrix is not square; InvalidValue for a matrix that is not symmetric where it must
-    be, labels that could not be read back, NaN, base or delimiter; OSError if the file cannot be written.
+    Raises DimensionMismatch if the matrix is not square; InvalidValue for directed=False with a matrix that is not
+    symmetric, labels that could not be read back, NaN, base or delimiter; OSError if the file cannot be written.
     """
     rows, cols, values, shape = columns_of(matrix)
     if shape[0] != shape[1] or not hasattr(matrix, "nrows"):
@@ -139,18 +139,18 @@ def write_edgelist(
     if weights is None:
         weights = values.dtype != np.bool_ or not values.all()
     if weights and values.dtype.kind == "c":
-        raise InvalidValue("weights: expected False for complex numbers, which an edge list does not hold")
+        raise InvalidValue("weights: expected False for complex numbers, which an edge list cannot store")
     mark = delimiter_of(target, delimiter) or " "
     comma = decimal_of(decimal) == "," and values.dtype.kind == "f"
     if weights and values.dtype.kind == "f" and np.isnan(values).any():
-        raise InvalidValue("weights: expected numbers, got NaN, which an edge list does not hold")
+        raise InvalidValue("weights: expected numbers, got NaN, which an edge list cannot store")
     names = None if labels is None else _checked(labels, shape[0], mark)
     if values.dtype == np.bool_:
         values = values.astype(np.int64)
     line = mark.join(["%s", "%s", "%s"] if weights else ["%s", "%s"]) + "\n"
     first = tuple(names[int(end[0])].lower() for end in (rows, cols)) if names and len(rows) else ()
     with created(target) as stream:
-        if header or first in ALWAYS:  # else it would be taken for the names of columns
+        if header or first in ALWAYS:  # otherwise the first edge would be read as a header
             stream.write((line % ("source", "target", "weight")[: 3 if weights else 2]).encode())
         for start in range(0, len(rows), _LINES):
             part = slice(start, start + _LINES)
@@ -165,7 +165,7 @@ def write_edgelist(
 
 
 def _checked(labels: Any, n: int, mark: str) -> list[str]:
-    """The labels as text that a reader gives back."""
+    """The labels as text from which a reader restores them."""
     names = given.different_names("labels", map(str, given.different_names("labels", labels)))
     if len(names) != n:
         raise InvalidValue(f"labels: expected one for each of {n} vertices, got {len(names)}")
@@ -173,10 +173,10 @@ def _checked(labels: Any, n: int, mark: str) -> list[str]:
 
 
 def quoted(text: str, mark: str) -> str:
-    """A name as it stands in a line, in quotes where it needs some. InvalidValue for one that could not be read back:
-    in lines divided by blanks there are no quotes."""
+    """A name as written in a line, quoted if necessary. InvalidValue for a name that could not be read back: lines
+    separated by blanks have no quotes."""
     wrong = not text or text != text.strip() or "\n" in text or "\r" in text
     needs = mark in text or '"' in text or text[:1] in ("#", "%")
     if wrong or (mark == " " and (needs or any(map(str.isspace, text)))):
-        raise InvalidValue(f"labels: expected names that can stand in a line divided by {mark!r}, got {text!r}")
+        raise InvalidValue(f"labels: expected names that can be written in a line separated by {mark!r}, got {text!r}")
     return '"' + text.replace('"', '""') + '"' if needs else text

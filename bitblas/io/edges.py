@@ -1,6 +1,6 @@
-"""The lines of an edge list as arrays: every fault is one InvalidValue with file, line, expected and got.
+"""Parse the lines of an edge list into arrays; a fault raises InvalidValue with file, line, expected and got.
 
-Blocks of numbers are read as a whole. Only where that fails are lines looked at one by one, to name the one at fault.
+Blocks of numbers are parsed as a whole. Lines are parsed one by one only if that fails, to name the faulty line.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ from .weights import (
     value_of,
 )
 
-LAST = " to 2^53 - 1"  # vertices, where no size is given
-FIRST = 1 << 11  # lines in which an edge that is there twice is looked for before all others
-IDS = ". Hint: labels=True if these are ids, size= if they are numbers of vertices"
+LAST = " to 2^53 - 1"  # the largest vertex number if no size is given
+FIRST = 1 << 11  # lines that are searched for duplicates before anything else
+IDS = ". Hint: pass labels=True if these are ids, size= if they are vertex numbers"
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a line is made. delimiter: None for blanks. The others are None until the first lines are seen."""
+    """The format of a line. delimiter: None for blanks. The others are None until the first lines are read."""
 
     delimiter: str | None
     header: bool | None
@@ -62,20 +62,20 @@ class Layout:
     weights: bool | None
     columns: int = 0
     nan: bool = False  # whether a weight may be NaN
-    decimal: str = "."  # what stands before the fraction of a weight
+    decimal: str = "."  # the decimal mark of weights
     rounded: bool = False  # whether weights become floats (or BOOL), so that any integer is accepted
-    whole: bool = False  # whether weights become integers, which stay exact beside texts such as 1e3
+    whole: bool = False  # whether weights become integers, which stay exact next to texts such as 1e3
 
     @property
     def line(self) -> str:
-        """What a line must hold, in words."""
+        """The expected content of a line, in words."""
         end = "label" if self.labels else "number"
         third = ["", ", a weight" if self.weights else ", something"][self.columns - 2]
         return f"two vertices ({end}s){third}"
 
 
 def delimiter_of(source: Any, given: str | None) -> str | None:
-    """The character that divides fields, None for blanks: as given, or as the name of the file says."""
+    """The character that separates fields, None for blanks: as given, or by the file suffix."""
     if given is not None:
         if not isinstance(given, str) or len(given) != 1 or given in '\r\n#%"' or given.isalnum():
             raise InvalidValue(f"delimiter: expected one character such as a comma or a tab, got {given!r}")
@@ -88,26 +88,24 @@ def delimiter_of(source: Any, given: str | None) -> str | None:
 
 
 class Reader:
-    """Takes blocks of whole lines; `finish` gives the edges."""
+    """Parses blocks of whole lines; `finish` returns the edges."""
 
     def __init__(self, name: str, asked: Layout, base: int, size: int | None) -> None:
         self.name, self.layout, self.base, self.size = name, asked, base, size
         self.limit = EXACT if size is None else base + size  # of the numbers of vertices
-        self.guessed, self.led = (
-            asked.labels is None,
-            False,
-        )  # what vertices are; whether zeros lead some, which is said
-        self.lines = 0  # before the block
-        self.highest, self.lowest = -1, EXACT  # number of a vertex
+        self.guessed = asked.labels is None  # whether numbers or names is guessed
+        self.led = False  # whether leading zeros were reported
+        self.lines = 0  # lines before the block
+        self.highest, self.lowest = -1, EXACT  # of the vertex numbers
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
-        self.index = Names()  # the labels, in the order in which they came
-        self.head = b""  # the line that names the columns, if it has words
-        self.names: list[str] = []  # of the columns
-        self.first = 0  # number of the line that was found not to name them
-        self.wrong: list[str] = []  # what is said of lines that are no edges, of the block that was refused
-        self.hint = ""  # and of what they may be
+        self.index = Names()  # the labels, in order of appearance
+        self.head = b""  # the header line, if it contains words
+        self.names: list[str] = []  # column names of the header
+        self.first = 0  # number of the first line that is not a header
+        self.wrong: list[str] = []  # messages about malformed lines of the refused block
+        self.hint = ""  # a hint about them
         self.weights = WeightType(asked.rounded or asked.weights is False, asked.whole)
-        self.once = False  # whether an edge that is there twice is refused
+        self.once = False  # whether duplicate edges are refused
         self.fed = 0  # blocks that held edges
 
     @property
@@ -124,7 +122,7 @@ class Reader:
 
     def feed(self, block: bytes) -> None:
         count = block.count(b"\n")
-        if not count and b"\r" in block:  # lines of old Macs
+        if not count and b"\r" in block:  # line ends of classic Mac OS
             block = block.replace(b"\r", b"\n")
         block = unmarked(block)
         if b"#" in block or b"%" in block:
@@ -142,18 +140,20 @@ class Reader:
                 self.lowest = min(self.lowest, int(rows.min()), int(cols.min()))
             self.parts.append((rows, cols, values))
             self.fed += 1
-            if self.once and values is not None and self.fed & (self.fed - 1) == 0:  # of more and more blocks fewer
+            if (
+                self.once and values is not None and self.fed & (self.fed - 1) == 0
+            ):  # check ever fewer blocks: 1, 2, 4, ..
                 self._check_once(block, rows, cols)
         self.lines += count
 
     def _check_once(self, block: bytes, rows: np.ndarray, cols: np.ndarray) -> None:
-        """Refuse an edge that is twice in a block: long before all edges are read and sorted."""
+        """Refuse a duplicate within a block early, before all edges are read and sorted."""
         at = repeated(rows, cols)
         if len(at):
             raise self._twice(*next(islice(self._lines(block), int(at.min()), None)))
 
     def _check_first(self, block: bytes) -> None:
-        """The same of the first lines, as they are written: before numbers are read and kernels for names compiled."""
+        """The same for the text of the first lines, before numbers are parsed and kernels for names are compiled."""
         seen: set[tuple[str, ...]] = set()
         end = block.rfind(b"\n", 0, FIRST * 80) + 1
         for number, fields in islice(self._lines(block[: end or None]), FIRST):
@@ -166,22 +166,24 @@ class Reader:
 
     def _twice(self, number: int, fields: list[str]) -> InvalidValue:
         expected = f"{self.name}, line {number}: expected every edge once"
-        return InvalidValue(f"{expected}, got {fields[0]!r} to {fields[1]!r} twice; {JOINING}")
+        return InvalidValue(f"{expected}, got {fields[0]!r} to {fields[1]!r} twice. Hint: {JOINING}")
 
     def taken(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
-        """What was read since it was asked for last, given away."""
+        """Remove and return the parts read since the last call."""
         parts, self.parts = self.parts, []
         return parts
 
     def counted(self) -> int:
-        """The number of vertices, when all lines are read. InvalidValue where nobody knows it."""
+        """The number of vertices, once all lines are read. InvalidValue if it is unknown."""
         if self.highest < 0 and (self.size is None or self.layout.labels):
-            raise InvalidValue(f"{self.name}: expected edges, got a file without one; size= says how many vertices")
+            raise InvalidValue(
+                f"{self.name}: expected edges, got a file without edges. Hint: size= sets the number of vertices"
+            )
         return self.vertices
 
     def finish(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Rows, columns (INT64, from 0), values (INT64, UINT64 or FP64; None without weights). InvalidValue without
-        edges, and for integer weights that no 64-bit type holds."""
+        edges, and for integer weights that fit no common 64-bit type."""
         if not self.counted() or self.highest < 0:
             none = np.zeros(0, np.int64)
             return none, none, none if self.layout.weights else None
@@ -196,7 +198,7 @@ class Reader:
         return np.concatenate(rows), np.concatenate(cols), weighted
 
     def _begin(self, block: bytes) -> bytes:
-        """See how lines are made; the block without its header."""
+        """Detect the format of the lines; returns the block without its header."""
         lines, layout = self._lines(block), self.layout
         number, fields = next(lines, (0, None))
         if fields is None:
@@ -207,7 +209,7 @@ class Reader:
             self.first = number
             if header is None:
                 raise self._fault(
-                    number, "expected either names of columns or an edge",
+                    number, "expected column names or an edge",
                     f"{self._shown(fields)}. Hint: header=True if this line names the columns, header=False if it is "
                     "an edge",
                 )  # fmt: skip
@@ -251,7 +253,7 @@ class Reader:
             try:
                 text = raw.decode()
             except UnicodeDecodeError:
-                got = f"{raw[:40]!r}. Hint: of another encoding give the file, open(path, encoding='cp1252')"
+                got = f"{raw[:40]!r}. Hint: if the encoding differs, pass open(path, encoding='cp1252')"
                 raise self._fault(number, "expected UTF-8", got) from None
             if delimiter is None:
                 yield number, text.split()
@@ -261,14 +263,14 @@ class Reader:
                 try:
                     fields = next(csv.reader([text.strip("\r")], delimiter=delimiter, strict=True))
                 except csv.Error as error:
-                    raise self._fault(number, f"expected fields divided by {delimiter!r}", f"{error}") from None
+                    raise self._fault(number, f"expected fields separated by {delimiter!r}", f"{error}") from None
                 yield number, [part.strip() for part in fields]
 
     def _fault(self, number: int, expected: str, got: str) -> InvalidValue:
         return InvalidValue(f"{self.name}, line {number}: {expected}, got {got}")
 
     def _shown(self, fields: list[str]) -> str:
-        """A line in a message, with what divides it, so that empty fields are seen."""
+        """A line for a message, with its delimiters, so that empty fields show."""
         return repr((self.layout.delimiter or " ").join(fields)[:60])
 
     # ---- numbers ----
@@ -286,13 +288,13 @@ class Reader:
         try:
             count, led = checked(block, text, kind, None if mark is None else mark.encode(), layout.columns)
         except (Fault, ValueError, OverflowError):
-            if layout.columns == 3 and not layout.weights:  # whatever is in the third
+            if layout.columns == 3 and not layout.weights:  # the third column may hold anything
                 return self._quoted(block)
             raise self.blame(block) from None
         try:
             rounded = self.weights.rounded or self.weights.mixed
             table = table_of(text, kind, count, rounded).reshape(-1, layout.columns)
-        except (ValueError, OverflowError):  # one by one says which line, or what type holds the weights
+        except (ValueError, OverflowError):  # line by line: find the faulty line, or the type of the weights
             return self._quoted(block)
         ends = table[:, :2]
         if ends.min() < self.base or ends.max() >= self.limit:
@@ -312,10 +314,10 @@ class Reader:
     def _tell_of_zeros(self) -> None:
         if self.guessed and not self.led:
             self.led = True
-            warn(f"{self.name}: numbers of vertices have zeros before them: labels=True if 007 is a name")
+            warn(f"{self.name}: vertex numbers have leading zeros: pass labels=True if 007 is a name")
 
     def blame(self, block: bytes) -> InvalidValue:
-        """What is wrong with the lines of a block that are no edges."""
+        """The error for the malformed lines of a block."""
         number, count = self.lines, 0
         fields: list[str] = []
         for number, fields in self._lines(block):
@@ -327,28 +329,28 @@ class Reader:
             self.hint = of_texts(word)
         if self.wrong:
             return InvalidValue(f"{self.name}, {self.wrong[0]}{self.hint}")
-        return self._fault(number, f"expected {self.layout.line}", "something else in this line or above")
+        return self._fault(number, f"expected {self.layout.line}", "something else in this line or an earlier one")
 
     def _hinted(self, number: int, fields: list[str], expected: str) -> str:
-        """What is said after a line that is no edge: what its weight may be, or that its vertices may be ids."""
+        """A hint for a malformed line: about its weight, or that its vertices may be ids."""
         if expected == WEIGHT:
             naming = self._naming() if number == self.first else ""
             return of_weight(fields[2], self.layout.decimal) or naming
         return IDS if expected.endswith(LAST) else ""
 
     def _naming(self) -> str:
-        """A hint for a first line that was found not to name the columns."""
+        """A hint for a first line that was not recognized as a header."""
         return "" if self.names else f". Hint: header=True if line {self.first} names the columns"
 
     def _text_in_all(self, block: bytes, count: int) -> str:
-        """The third field of the first of so many lines, if all of them have a text there, which alone is wrong."""
+        """The third field of the first line, if text in the third field is the only fault of all `count` lines."""
         if self.hint not in ("", self._naming()) or len(self.wrong) != count or (count == 1 and self.hint):
             return ""
         rows = [fields for _, fields in self._lines(block)]
         return rows[0][2] if all(self._lacking(row) == WEIGHT and is_text(row[2]) for row in rows) else ""
 
     def _lacking(self, fields: list[str]) -> str | None:
-        """What was expected of a line that is no edge; None for one that is."""
+        """What was expected of a malformed line; None for an edge."""
         layout = self.layout
         if len(fields) != layout.columns or (layout.labels and not all(fields[:2])):
             return layout.line
@@ -384,7 +386,7 @@ class Reader:
         return pairs[:, 0], pairs[:, 1], weights
 
     def _quoted(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Numbers of which some are in quotes, or next to a column of something else, line by line."""
+        """Numbers with quotes, or next to a column of other content, line by line."""
         ends, weights = self._one_by_one(block)
         if any(map(LED_BY_ZERO.fullmatch, ends)):
             self._tell_of_zeros()

@@ -1,4 +1,4 @@
-"""Files: named in every fault, unpacked by what they hold, read in pieces, replaced whole or not at all."""
+"""Files: open, decompress, read in blocks, and replace atomically; every error names the file."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ..exceptions import InvalidValue
 from ..formats.hyper.choice import is_hyper
 from .progress import Progress
 
-CHUNK = 1 << 18  # what fits the cache of a core, for the passes over it
-LINE = 1 << 20  # bytes of a line, comments included: a longer one is refused before it fills the memory
+CHUNK = 1 << 18  # fits the cache of a core, for several passes over it
+LINE = 1 << 20  # most bytes of a line, comments included; longer ones are refused before they fill memory
 _UNPACK: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open}
 _SUFFIX = {".gz": b"\x1f\x8b", ".bz2": b"BZ"}
-DEFLATE_RATIO = 1032  # deflate cannot do better
+DEFLATE_RATIO = 1032  # the upper bound of deflate
 
 
 def name_of(source: Any) -> str:
-    """How messages call a source: its path, or its name, or its type."""
+    """The name of a source in messages: its path, its name, or its type."""
     if isinstance(source, (str, os.PathLike)):
         return str(source)
     name = getattr(source, "name", None)
@@ -34,7 +34,7 @@ def name_of(source: Any) -> str:
 
 
 class _Raw(io.RawIOBase):
-    """Whatever has `read(size)`, as what a BufferedReader takes."""
+    """Wraps an object with `read(size)` for BufferedReader."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
@@ -45,17 +45,19 @@ class _Raw(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         data = self.stream.read(len(buffer))
         if isinstance(data, str):
-            raise TypeError(f"{name_of(self.stream)}: expected a file open for binary reading, got one that gives text")
+            raise TypeError(
+                f"{name_of(self.stream)}: expected a file open for binary reading, got one that returns text"
+            )
         buffer[: len(data)] = data
         return len(data)
 
 
 class Source:
-    """An open file as unpacked bytes, that knows its name and, where it is a regular file, how much it can hold."""
+    """An open file as decompressed bytes, with its name and, for a regular file, an upper bound of its content."""
 
     def __init__(self, stream: Any, raw: Any, name: str, wanted: bool | None) -> None:
         self.stream, self.raw, self.name = stream, raw, name
-        self.lines = 0  # that were given away before those at hand
+        self.lines = 0  # lines returned so far
         self.size: int | None = None
         try:
             status = os.fstat(raw.fileno())
@@ -66,7 +68,7 @@ class Source:
 
     @property
     def room(self) -> int | None:
-        """The most bytes that can come out; None if nobody knows."""
+        """An upper bound of the decompressed bytes; None if unknown."""
         if self.size is None or isinstance(self.stream, bz2.BZ2File):
             return None
         return self.size * (DEFLATE_RATIO if isinstance(self.stream, gzip.GzipFile) else 1)
@@ -79,7 +81,7 @@ class Source:
         return data
 
     def readline(self) -> bytes:
-        """The next line, b"" at the end. InvalidValue for one that is too long."""
+        """The next line, b"" at the end. InvalidValue if it is too long."""
         line: bytes = self.stream.readline(LINE + 1)
         if len(line) > LINE:
             raise self._too_long()
@@ -87,7 +89,7 @@ class Source:
         return line
 
     def blocks(self, size: int = 64 * CHUNK) -> Iterator[bytes]:
-        """The rest of the file in blocks of whole lines, about `size` bytes each. InvalidValue for a line too long."""
+        """The rest of the file in blocks of whole lines, about `size` bytes each. InvalidValue for too long a line."""
         rest = b""
         while data := self.read(size):
             cut = data.rfind(b"\n") + 1
@@ -107,7 +109,7 @@ class Source:
 
 
 def _long_line(block: bytes) -> int:
-    """Where a line of more than LINE bytes begins, -1 if none does."""
+    """The start of a line of more than LINE bytes, -1 if there is none."""
     start = 0
     while len(block) - start > LINE:
         end = block.rfind(b"\n", start, start + LINE + 1)
@@ -119,10 +121,10 @@ def _long_line(block: bytes) -> int:
 
 @contextmanager
 def opened(source: Any, progress: bool | None = None) -> Iterator[Source]:
-    """The source as unpacked bytes; what was opened here is closed.
+    """The source as decompressed bytes; files opened here are closed at the end.
 
-    source: a path, or what has `read`: binary or text. Raises OSError if it cannot be opened; TypeError for something
-    else; InvalidValue for compressed data with a fault, found when it is read.
+    source: a path or an object with `read`, binary or text. Raises OSError if it cannot be opened; TypeError for other
+    objects; InvalidValue for damaged compressed data, when it is read.
     """
     with ExitStack() as stack:
         if isinstance(source, (str, os.PathLike)):
@@ -139,7 +141,9 @@ def opened(source: Any, progress: bool | None = None) -> Iterator[Source]:
         magic = raw.peek(2)[:2]
         expected = _SUFFIX.get(os.path.splitext(name)[1]) if isinstance(source, (str, os.PathLike)) else None
         if expected is not None and magic not in _UNPACK:
-            raise InvalidValue(f"{name}: expected {name[-3:].strip('.')}ip data, as the name says, got {magic!r}")
+            raise InvalidValue(
+                f"{name}: expected {name[-3:].strip('.')}ip data because of the file name, got {magic!r}"
+            )
         stream = stack.enter_context(_UNPACK[magic](raw)) if magic in _UNPACK else raw
         made = Source(stream, raw, name, progress)
         stack.callback(made.progress.close)
@@ -148,13 +152,13 @@ def opened(source: Any, progress: bool | None = None) -> Iterator[Source]:
         except (EOFError, OSError, zlib.error) as error:
             if getattr(error, "errno", None) is not None or stream is raw:
                 raise
-            raise InvalidValue(f"{name}: expected whole compressed data, got a fault in it: {error}") from None
+            raise InvalidValue(f"{name}: expected intact compressed data, got damaged data: {error}") from None
 
 
 def line_of(source: Any, ends: tuple[str, str], nth: int, *, mirrored: bool, delimiter: str | None, skip: int) -> str:
-    """ ", line N" of the nth line after `skip` that begins with these two fields (or these exchanged, if mirrored).
+    """ ", line N" of the nth line after `skip` that starts with these two fields (or the swapped ones, if mirrored).
 
-    For messages: "" where the source cannot be read again.
+    For messages: "" if the source cannot be read again.
     """
     if not isinstance(source, (str, os.PathLike)):
         return ""
@@ -169,7 +173,7 @@ def line_of(source: Any, ends: tuple[str, str], nth: int, *, mirrored: bool, del
 
 
 class _Bz2(io.RawIOBase):
-    """What is written into it, packed into a stream. BZ2File says where it is but cannot go there; SciPy tries."""
+    """Compresses what is written into a stream. BZ2File has `tell` but cannot seek, which SciPy would try."""
 
     def __init__(self, stream: Any) -> None:
         self.stream, self.packer = stream, bz2.BZ2Compressor()
@@ -189,7 +193,7 @@ class _Bz2(io.RawIOBase):
 
 @contextmanager
 def created(target: Any) -> Iterator[Any]:
-    """A binary stream into a path, compressed where it ends in .gz or .bz2 and there whole or not at all, or into a
+    """A binary stream to a path, written atomically and compressed if the path ends in .gz or .bz2, or to an open
     file."""
     if hasattr(target, "write"):
         yield target
@@ -209,14 +213,14 @@ def created(target: Any) -> Iterator[Any]:
 
 
 def check_fits(place: str, nrows: int, ncols: int, entries: int = 0) -> None:
-    """OutOfMemory where the row pointers and entries of a matrix would not fit; before memory is taken for them."""
+    """Raise OutOfMemory if the row pointers and entries of a matrix would not fit, before allocating them."""
     what = f"{place}: {nrows} x {ncols} with {entries} entries"
     devices.get("cpu").foresee(what, bytes_to_build(nrows, ncols, entries))
 
 
 def bytes_to_build(nrows: int, ncols: int, entries: int) -> int:
-    """Memory of the host for entries that are read at once: three numbers each, and pointers while they are sorted, or
-    lists of the rows and columns that have entries where these are few."""
+    """Host memory to read entries at once: three numbers per entry, and pointers for sorting (or lists of the nonempty
+    rows and columns of a hypersparse matrix)."""
     if is_hyper(nrows, ncols, entries):
         return 72 * entries
     return 24 * max(nrows, ncols) + 24 * entries

@@ -1,8 +1,8 @@
-"""The first line of an edge list: whether it names the columns, and what divides its fields if nothing does.
+"""Detect the header line of an edge list, and suggest a delimiter if the fields do not split.
 
-It names the columns if its ends cannot be vertices like those below it, which are numbers, or are words that tables use
-(and no other line has them). Otherwise it is an edge like the others, and refused if it is none; a warning tells of two
-words that no other line has.
+A first line names the columns if its first two fields cannot be vertices like those below, which are numbers, or if
+they are usual column names that occur in no other line. Any other first line is an edge, and is refused if it is not a
+valid one. A warning reports a first line of two words that occur in no other line.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ LED_BY_ZERO = re.compile(r"0\d+", re.ASCII)
 COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
 _MARK = b"\xef\xbb\xbf"
 _EDGE = re.compile(rb"^[ \t]*[^#%\s].*$", re.MULTILINE)
-_NAME = re.compile(r"[^\W\d][\w .:-]*")  # of a column
-ALWAYS = {("source", "target"), ("from", "to"), ("src", "dst")}  # what tables of edges call their columns
-# The same where no other line has these words, without regard to case, blanks, _ and -, and an id after each.
+_NAME = re.compile(r"[^\W\d][\w .:-]*")  # a column name
+ALWAYS = {("source", "target"), ("from", "to"), ("src", "dst")}  # the usual column names of edge tables
+# The same if no other line contains these words; case, blanks, _ and -, and a suffix "id" are ignored.
 OFTEN = {
     ("caller", "callee"), ("child", "parent"), ("citing", "cited"), ("destination", "origin"), ("end", "start"),
     ("follower", "followed"), ("follower", "followee"), ("follower", "following"), ("head", "tail"),
@@ -30,12 +30,12 @@ OFTEN = {
     ("buyer", "seller"), ("customer", "product"), ("user", "item"), ("author", "coauthor"), ("author1", "author2"),
     ("payer", "payee"), ("person", "friend"), ("von", "nach"),
 }  # fmt: skip
-COMPARED = 1 << 20  # bytes in which its words are looked for again
-SEEN = 100  # lines below the first that are looked at
-_BETWEEN = b' \t\r\n\v\f,;|:"'  # what may stand beside a word
-LEAST = 2  # lines after the first: of fewer nothing follows
+COMPARED = 1 << 20  # bytes in which the words of the header are searched again
+SEEN = 100  # lines below the first that are examined
+_BETWEEN = b' \t\r\n\v\f,;|:"'  # characters that may surround a word
+LEAST = 2  # lines after the first that a conclusion needs
 _LETTER = re.compile(r"[^\W\d_]")
-# What tables call the column of weights, and one that numbers the rows; for the example in a hint.
+# Usual names of weight columns, and of columns that number the rows; for the example in a hint.
 _WEIGHTS = {
     "weight", "w", "value", "count", "sum", "amount", "total", "distance", "length", "cost", "capacity", "time",
     "hours", "km", "miles", "duration", "score", "strength", "price", "quantity", "similarity",
@@ -44,33 +44,33 @@ _INDEX = {"", "id", "index", "row", "no", "nr", "number", "unnamed: 0"}
 
 
 def unmarked(block: bytes) -> bytes:
-    """A block without the marks of UTF-8 at the beginning of lines, of which texts put together have several."""
+    """Remove UTF-8 byte order marks at the start of lines; concatenated files contain several."""
     if _MARK not in block:
         return block
     return block.removeprefix(_MARK).replace(b"\n" + _MARK, b"\n")
 
 
 def without_comments(name: str, block: bytes, mark: str | None, columns: int) -> bytes:
-    """A block without its comments; a warning says which of them have the columns of an edge, after the first one.
-    columns: of the lines before the block, 0 where it is the first."""
+    """Remove the comments of a block; warn of comments after the first edge that have the columns of an edge. columns:
+    of the lines before the block, 0 for the first block."""
     if mark is not None and (first := _EDGE.search(block)) is not None:
         marks = columns - 1 if columns else first.group().count(mark.encode())
         found = [c for c in COMMENT.finditer(block) if columns or c.start() > first.start()]
         if like := [c.group() for c in found if marks and c.group().count(mark.encode()) == marks]:
             warn(
-                f"{name}: lines such as {_told(like[0])} are left out, as # and % begin comments, but have the columns "
-                "of an edge: a name that begins so stands in quotes"
+                f"{name}: lines such as {_told(like[0])} are skipped because # and % start comments, but they have the "
+                "columns of an edge: quote names that start with # or %"
             )
     return COMMENT.sub(b"", block)
 
 
 def without_heads(name: str, head: bytes, rows: list[bytes]) -> None:
-    """Blanks the lines that name the columns once more, as in tables that were put together."""
+    """Blank the repeated header lines of concatenated tables."""
     again = [k for k, row in enumerate(rows) if row.strip() == head]
     for k in again:
         rows[k] = b""
     if again:
-        warn(f"{name}: the line that names the columns, {_told(head)}, is there again: left out")
+        warn(f"{name}: the header line {_told(head)} occurs again and is skipped")
 
 
 def _told(line: bytes) -> str:
@@ -78,17 +78,17 @@ def _told(line: bytes) -> str:
 
 
 def integers(fields: list[str]) -> bool:
-    """Whether the vertices of a line are numbers; with zeros before them, as 007, they are names."""
+    """Whether the vertices of a line are numbers; with leading zeros, as in 007, they are names."""
     return all(map(INTEGER.fullmatch, fields[:2])) and not any(map(LED_BY_ZERO.fullmatch, fields[:2]))
 
 
 def _is_word(text: str, decimal: str) -> bool:
-    """Whether a field has a letter and is no number."""
+    """Whether a field contains a letter and is not a number."""
     return _LETTER.search(text) is not None and not is_weight(text, decimal)
 
 
 def _well_known(one: str, other: str) -> bool:
-    """Whether tables call the columns of their ends so."""
+    """Whether two words are usual column names of the ends of edges."""
     plain = [re.sub(r"[\s_-]", "", word.lower()) for word in (one, other)]
     pair = tuple(word.removesuffix("id") or word for word in plain)
     return pair in OFTEN or pair[::-1] in OFTEN
@@ -98,13 +98,13 @@ def names_columns(
     name: str, fields: list[str], lines: Iterator[tuple[int, list[str]]], block: bytes, labels: bool | None,
     weights: bool | None, decimal: str = ".",
 ) -> bool | None:  # fmt: skip
-    """Whether the first line of a block names the columns; None: it may, or may be an edge with a weight. lines: those
-    after it."""
+    """Whether the first line of a block is a header; None: a header or an edge with a weight. lines: the lines after
+    it."""
     below = [words for _, words in islice(lines, SEEN)]
     third = fields[2] if len(fields) == 3 and weights is not False else None
     weighted = third is not None and is_weight(third, decimal)
     unlike = len(fields) > 1 and all(_is_word(end, decimal) for end in fields[:2]) and bool(below)
-    if labels or (unlike and not integers(below[0])):  # names: only lines of three columns cannot be edges
+    if labels or (unlike and not integers(below[0])):  # names: only a line of three columns can be ruled out as an edge
         unlike = unlike and third is not None and all(all(map(INTEGER.fullmatch, row[:2])) for row in below)
     if tuple(word.lower() for word in fields[:2]) in ALWAYS:
         return None if weighted and not unlike else True
@@ -121,14 +121,14 @@ def names_columns(
         return True
     if third is None and labels is not False and len(below) >= LEAST:
         warn(
-            f"{name}: the first line, {' '.join(fields)!r}, is read as an edge, but no other line has these words: "
-            "header=True if it names the columns, header=False if not"
+            f"{name}: the first line, {' '.join(fields)!r}, is read as an edge, but its words occur in no other line: "
+            "pass header=True if it names the columns, header=False if not"
         )
     return False
 
 
 def _again(word: str, text: bytes, times: int) -> bool:
-    """Whether a word stands in a text more than so many times, alone in a field or as one of several words."""
+    """Whether a word occurs more than `times` times in a text, alone in a field or as one of several words."""
     found = 0
     for at in re.finditer(re.escape(word.encode()), text):
         before, after = text[at.start() - 1 : at.start()], text[at.end() : at.end() + 1]
@@ -139,30 +139,30 @@ def _again(word: str, text: bytes, times: int) -> bool:
 
 
 def dividing(fields: list[str], delimiter: str | None, names: list[str], below: list[str] | None) -> str:
-    """A hint for a line that is no edge by its number of fields. names: of the columns, as the first line has them;
-    below: the fields of the next line."""
+    """A hint for a line with the wrong number of fields. names: the column names of the first line; below: the fields
+    of the next line."""
     if delimiter is None and fields[0].endswith(":"):
         return (
-            ". Hint: lines of a vertex and all that it leads to? One edge a line is read, which "
-            "awk -F'[: ]+' '{for (k = 2; k <= NF; k++) print $1, $k}' makes of them"
+            ". Hint: for adjacency lists, convert to one edge per line: "
+            "awk -F'[: ]+' '{for (k = 2; k <= NF; k++) print $1, $k}'"
         )
     for mark in (";", "\t", ",", "|", None) if len(fields) == 1 else ():
         if mark != delimiter and (columns := len(fields[0].split(mark))) > 1:
-            by_name = "" if columns < 4 else f", columns= which of the {columns}"
+            by_name = "" if columns < 4 else f", and columns= to select from the {columns}"
             mark = mark or " "
-            return f". Hint: if {mark!r} divides the columns, delimiter={mark!r} says so{by_name}"
+            return f". Hint: if {mark!r} separates the columns, pass delimiter={mark!r}{by_name}"
     if len(fields) > 3:
         row = fields if below is None else below
         chosen = example(names, row)
         if len(set(names)) == len(names) == len(row) and not any(is_weight(word) for word in names):
             taken = [names[k] for k in chosen]
-            return f". Hint: columns={taken} takes {len(taken)} of the columns {', '.join(map(repr, names))}"
-        return f". Hint: columns={chosen} takes {len(chosen)} of the {len(fields)} columns, by their numbers from 0"
+            return f". Hint: columns={taken} selects {len(taken)} of the columns {', '.join(map(repr, names))}"
+        return f". Hint: columns={chosen} selects {len(chosen)} of the {len(fields)} columns, by number from 0"
     return ""
 
 
 def example(names: list[str], row: list[str]) -> list[int]:
-    """The columns of a table that may be source, target and weight. row: the fields of one of its lines."""
+    """The likely columns of source, target and weight. row: the fields of a line of the table."""
     there = range(len(names))
     pairs = [(i, j) for i in there for j in there if i != j]
     known = [(i, j) for i, j in pairs if (names[i].lower(), names[j].lower()) in ALWAYS]
@@ -176,25 +176,27 @@ def example(names: list[str], row: list[str]) -> list[int]:
 
 
 def of_texts(word: str) -> str:
-    """A hint for lines whose third column is never a number. word: the first one there."""
+    """A hint for lines whose third column is never a number. word: the first value in it."""
     return (
-        ". Hint: columns=[0, 2] takes the third column instead of the second, weights=False leaves it out; it holds "
-        f"text, {word!r}"
+        f". Hint: the third column holds text, {word!r}: columns=[0, 2] uses it instead of the second, weights=False "
+        "ignores it"
     )
 
 
 def warn_of_mark(name: str, lines: Iterator[tuple[int, list[str]]], delimiter: str | None, text: bytes) -> None:
-    """Warn where every one of the first lines has another mark that divides columns, as often, in its first field:
-    lines of `a;b;1,5` divided by commas; blanks between tabs; a colon behind each first name. text: of the lines."""
+    """Warn if the first field of all of the first lines contains another separator, equally often: lines `a;b;1,5`
+    split at commas; blanks between tabs; a colon after each first name. text: of the lines."""
     rows = [fields for _, fields in islice(lines, SEEN)]
     tabs = [row.strip().split(b"\t") for row in text.split(b"\n")[:SEEN] if row.strip()] if delimiter is None else []
     if tabs and len(tabs[0]) in (2, 3) and len({len(row) for row in tabs}) == 1:
         if any(b" " in field.strip() for row in tabs for field in row):
-            warn(f"{name}: every line has tabs, and some blanks: delimiter='\\t' for names of words")
+            warn(f"{name}: every line has tabs, and some fields contain blanks: pass delimiter='\\t' to keep them")
     if delimiter is None and len(rows) > 1 and all(row[0].endswith(":") for row in rows):
-        warn(f"{name}: every line's first word ends in ':', which is taken for part of its name: leave it out if not")
+        warn(f"{name}: every line's first word ends in ':', which is read as part of the name; remove it if it is not")
     for mark in ";\t|":
         counts = {row[0].count(mark) for row in rows if row}
         if mark != delimiter and len(rows) > 1 and len(counts) == 1 and counts <= {1, 2}:
-            warn(f"{name}: every line has {mark!r} in its first column: delimiter={mark!r} if that divides the columns")
+            warn(
+                f"{name}: every line has {mark!r} in its first column: pass delimiter={mark!r} if it separates columns"
+            )
             return

@@ -1,4 +1,4 @@
-"""Weights of parallel edges joined: sums and products of small integers are INT64, and none of them wraps."""
+"""Combine the weights of duplicate edges: sums and products of small integers are INT64 and never wrap."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from ..exceptions import InvalidValue
 
-JOINING = "dup_op says how to join them: 'plus', 'min', 'max', 'first', .."
-# What other libraries call these, and what has no name of its own here.
+JOINING = "dup_op combines them: 'plus', 'min', 'max', 'first', .."
+# Names of other libraries, and aggregations without an operator here.
 _OPERATORS = {
     "sum": "'plus'",
     "add": "'plus'",
@@ -19,15 +19,15 @@ _OPERATORS = {
     "mul": "'times'",
     "or": "'lor'",
 }
-_OPERATORS |= dict.fromkeys(("mean", "avg", "average"), "'plus', and 'plus' of ones, and divide")
+_OPERATORS |= dict.fromkeys(("mean", "avg", "average"), "'plus' of the weights divided by 'plus' of ones")
 _OPERATORS |= {"count": "'plus' of ones", "keep": "'first'"}
-_SUMS = ("plus", "minus", "rminus")  # no larger than the sum of the absolute values
+_SUMS = ("plus", "minus", "rminus")  # bounded by the sum of absolute values
 _GROW = (*_SUMS, "times", "pow", "rpow")
 
 
 def check_dup_op(dup_op: Any, dtype: Any = None) -> None:
-    """Refuse a name that is no operator, with the one that may be meant, and an operator that values of type `dtype`
-    do not have. Raises InvalidValue, TypeError for what is neither name nor operator."""
+    """Raise InvalidValue for an unknown operator name (with a suggestion) and for an operator that is not defined for
+    `dtype`; TypeError for an object that is neither a name nor an operator."""
     import bitblas as gb
 
     from ..core.operators import typed
@@ -54,12 +54,12 @@ def name_of(dup_op: Any) -> str:
 
 
 def grows(dup_op: Any, dtype: Any) -> bool:
-    """Whether an operator makes of two integers of a type one that the type may not hold. dtype: NumPy's."""
+    """Whether the result of an operator on two integers may overflow their type. dtype: NumPy's."""
     return dup_op is not None and dtype.kind in "iu" and name_of(dup_op) in _GROW
 
 
 def fits(dup_op: Any, total: float, dtype: Any) -> bool:
-    """Whether the result surely fits, because the absolute values are `total` together. dtype: NumPy's, of integers."""
+    """Whether results certainly fit, given `total`, the sum of absolute values. dtype: an integer type of NumPy."""
     name = name_of(dup_op)
     if name not in _SUMS or (dtype.kind == "u" and name != "plus"):  # 3 - 5 is no UINT64
         return False
@@ -67,17 +67,17 @@ def fits(dup_op: Any, total: float, dtype: Any) -> bool:
 
 
 def total_of(values: np.ndarray) -> float:
-    """The sum of the absolute values, about."""
+    """The approximate sum of absolute values."""
     return float(np.abs(values.astype(np.float64)).sum())
 
 
 def wide_type(dtype: Any) -> Any:
-    """INT64 for smaller integers, so that sums have room."""
+    """INT64 for smaller integer types, so that sums fit."""
     return dtype if dtype.itemsize == 8 else np.dtype(np.int64)
 
 
 def cast_to(source: str, A: Any, dtype: Any, name: str | None) -> Any:
-    """A Matrix of INT64 as one of a smaller type. InvalidValue for a value that it does not hold."""
+    """Cast an INT64 Matrix to a smaller type. InvalidValue for a value that does not fit."""
     import bitblas as gb
 
     kind = gb.dtypes.lookup_dtype(dtype)
@@ -85,5 +85,5 @@ def cast_to(source: str, A: Any, dtype: Any, name: str | None) -> Any:
         low, high = (int(A.reduce_scalar(f).new().value) for f in (gb.monoid.min, gb.monoid.max))
         wrong = high if high > kind.highest else low if low < kind.lowest else None
         if wrong is not None:
-            raise InvalidValue(f"{source}: dtype {kind}: expected weights that it holds, got {wrong}")
+            raise InvalidValue(f"{source}: dtype {kind}: expected weights that fit, got {wrong}")
     return A.dup(kind, name=name)

@@ -1,7 +1,7 @@
-"""Matrices from other libraries and back: scipy.sparse, python-graphblas, NetworkX.
+"""Convert matrices from and to scipy.sparse, python-graphblas and NetworkX.
 
-Each is imported by the functions that need it. NumPy arrays go through ``Matrix.from_coo``, ``from_dense``, ``to_coo``
-and ``to_dense``.
+Each library is imported by the functions that need it. NumPy arrays are converted by ``Matrix.from_coo``,
+``from_dense``, ``to_coo`` and ``to_dense``.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def from_scipy_sparse(
 ) -> Matrix:  # fmt: skip
     """A Matrix from a scipy.sparse array or matrix of any format, of the same dtype; explicit zeros are entries.
 
-    Where all values are equal the Matrix holds one value. ``dup_op`` joins entries that are there twice; without it
-    they raise; sums and products of small integers are INT64. ValueError for a dtype that GraphBLAS has not (float16),
-    InvalidValue for a sum that 64 bits do not hold.
+    If all values are equal, the Matrix is iso-valued. ``dup_op`` combines duplicate entries, which raise without it;
+    sums and products of small integers are INT64. ValueError for a dtype without a counterpart in GraphBLAS (float16),
+    InvalidValue for a sum beyond 64 bits.
     """
     coo = A.tocoo()
     check_dup_op(dup_op)
@@ -41,10 +41,10 @@ def from_scipy_sparse(
 
 
 def to_scipy_sparse(A: Any, format: str = "csr") -> Any:
-    """A scipy.sparse array of the same shape and dtype, in host memory; explicit zeros stay. A Vector gives one row;
-    as csc, one column.
+    """A scipy.sparse array of the same shape and dtype, in host memory; explicit zeros are kept. A Vector becomes one
+    row; as csc, one column.
 
-    format: bsr, csr, csc, coo, lil, dia or dok; ValueError for another.
+    format: bsr, csr, csc, coo, lil, dia or dok; ValueError for any other.
     """
     from scipy.sparse import coo_array
 
@@ -60,9 +60,9 @@ def to_scipy_sparse(A: Any, format: str = "csr") -> Any:
 def from_graphblas(
     M: Any, *, device: str | None = None, format: str | None = None, tile: int | None = None, packed: bool | None = None
 ) -> Any:
-    """A Matrix or Vector from a python-graphblas one, of the same dtype; an iso-valued one stays so.
+    """A Matrix or Vector from a python-graphblas one, of the same dtype; iso-valued objects stay iso-valued.
 
-    ValueError for a dtype that there is not here (user-defined).
+    ValueError for an unsupported dtype (user-defined).
     """
     import bitblas as gb
 
@@ -79,9 +79,9 @@ def from_graphblas(
 
 
 def to_graphblas(A: Any) -> Any:
-    """A python-graphblas Matrix or Vector, of the same dtype; iso-valued where all values are equal.
+    """A python-graphblas Matrix or Vector, of the same dtype; iso-valued if all values are equal.
 
-    ImportError where python-graphblas is not installed.
+    ImportError if python-graphblas is not installed.
     """
     graphblas = extras.load("graphblas", "to_graphblas", "python-graphblas")
     *indices, values = host_coo(A)
@@ -100,12 +100,13 @@ def from_networkx(
 ) -> Matrix:  # fmt: skip
     """The square adjacency Matrix of a NetworkX graph: vertex k is the k-th of ``nodelist``, or of ``G``.
 
-    An edge has the value of its attribute ``weight``, 1 where it has none or weight is None; an undirected edge is an
-    entry in both directions. dup_op: what parallel edges become ("plus", as in NetworkX's matrices, "min", "first",
-    ..); None: InvalidValue. dtype: INT64 for integers (UINT64 from 2**63 on), else NumPy's choice, if not given.
+    An edge has the value of its attribute ``weight``, or 1 without the attribute or if weight is None; an undirected
+    edge is an entry in both directions. dup_op: combines parallel edges ("plus", as in NetworkX's matrices, "min",
+    "first", ..); None: InvalidValue. dtype: by default INT64 for integers (UINT64 from 2**63 on), otherwise NumPy's
+    choice.
 
-    Raises InvalidValue for a node list with a node twice or one that is not in G, and for a weight, other than the
-    default, that no edge has, or that dtype or the sum of parallel edges does not hold; ImportError without NetworkX.
+    Raises InvalidValue for a node list with duplicates or nodes that are not in G, for a weight (other than the
+    default) that no edge has, and for values or sums that do not fit the dtype; ImportError without NetworkX.
     """
     import bitblas as gb
 
@@ -116,7 +117,7 @@ def from_networkx(
             kind or gb.dtypes.INT64, 0, 0, name=name, device=device, format=format, tile=tile, packed=packed
         )
     if weight not in (None, "weight") and len(G.edges) and not any(weight in data for *_, data in G.edges(data=True)):
-        raise InvalidValue(f"weight: expected an attribute of edges, got {weight!r}, which none has")
+        raise InvalidValue(f"weight: expected an attribute of edges, got {weight!r}, which no edge has")
     nodes = list(G) if nodelist is None else list(nodelist)
     absent = next((f", got {node!r}" for node in nodes if node not in G), None)
     number = {} if absent else {node: k for k, node in enumerate(nodes)}
@@ -129,7 +130,7 @@ def from_networkx(
         values = _weights([value for *_, value in table], weight, kind)
         check_held("networkx", values, kind)
     except InvalidValue:
-        check_weights(table, weight, kind, ". Hint: dtype='FP64' rounds it")  # names the edge
+        check_weights(table, weight, kind, ". Hint: dtype='FP64' rounds it")  # the error names the edge
         raise
     if not G.is_directed():
         rows, cols, values = mirrored(rows, cols, values)
@@ -143,22 +144,22 @@ def from_networkx(
 
 
 def _weights(weights: list[Any], attribute: str | None, kind: Any) -> np.ndarray:
-    """The weights of edges, exactly: as integers, or as floats if `kind` is such a type or one of them is a float."""
+    """Exact edge weights: integers, or floats if `kind` is a float type or one of the weights is a float."""
     expected = f"weight: expected a number as {attribute!r} of every edge"
     try:
         values = array_of(weights, kind if kind is not None and kind.kind in "fcb" else None)
     except (OverflowError, TypeError, ValueError) as error:
-        raise InvalidValue(f"{expected}, got others: {error}") from None
+        raise InvalidValue(f"{expected}, got other values: {error}") from None
     if values.ndim != 1 or values.dtype.kind not in "biufc":
-        raise InvalidValue(f"{expected}, got others: {contents(values)}")
+        raise InvalidValue(f"{expected}, got other values: {contents(values)}")
     return values
 
 
 def to_networkx(m: Any, edge_attribute: str | None = "weight") -> Any:
     """A networkx.DiGraph with the nodes 0 .. n-1 and an edge for each entry of a square Matrix.
 
-    edge_attribute: the attribute that holds the value, a Python number; None: edges have none. All n vertices are
-    nodes, also those without an edge (python-graphblas leaves these out).
+    edge_attribute: the attribute for the value, a Python number; None: no attribute. All n vertices become nodes,
+    including those without edges (python-graphblas omits these).
 
     Raises DimensionMismatch if m is not square; ImportError without NetworkX.
     """

@@ -1,4 +1,7 @@
-"""Matrix Market files in and out (Boisvert, Pozo, Remington: The Matrix Market Exchange Formats, NISTIR 5935)."""
+"""Read and write Matrix Market files.
+
+Boisvert, Pozo, Remington: The Matrix Market Exchange Formats, NISTIR 5935.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 _ENGINES = ("auto", "scipy", "fmm", "fast_matrix_market")
 _FIELDS = ("real", "integer", "pattern", "complex")
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
-DIGITS = 17  # of a real: as many as it takes to read any FP64 back
+DIGITS = 17  # significant digits that identify any FP64
 
 
 def _choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
@@ -40,21 +43,21 @@ def mmread(
     source: a path (plain, gzip or bzip2) or an open file, binary or text. Coordinate and array; real, integer, complex
     and pattern; general, symmetric, skew-symmetric and hermitian (these are expanded).
 
-    The dtype is BOOL, with one value for all entries, for a pattern; INT64 for integer (UINT64 if all are 0 or more and
-    one is 2^63 or more, and for unsigned-integer), FP64 for real and FC64 for complex; or ``dtype``, which must hold
-    the values: integers that are too large for 64 bits are read with "FP64", rounded. Explicit zeros are entries, and
-    so is every element of an array file. An entry that is there twice counts once in a pattern; where it has a value,
-    ``dup_op`` must say how to join the two (``binary.plus`` for finite elements), as in python-graphblas. ``device``,
-    ``format``, ``tile`` and ``packed`` are those of ``Matrix.from_coo``.
+    The dtype is BOOL (iso-valued) for a pattern; INT64 for integer (UINT64 if all are 0 or more and one is 2^63 or
+    more, and for unsigned-integer), FP64 for real and FC64 for complex; or ``dtype``, in which the values must fit.
+    Integers beyond 64 bits can be read with "FP64", rounded. Explicit zeros are entries, and so is every element of an
+    array file. A duplicate entry counts once in a pattern; with values it requires ``dup_op`` (``binary.plus`` for
+    finite elements), as in python-graphblas. ``device``, ``format``, ``tile`` and ``packed`` are those of
+    ``Matrix.from_coo``.
 
-    Beside the result, memory holds the entries once, some 24 bytes each. chunked: read the file twice and hold a
-    block of it at a time (`Matrix.from_chunks`); None where the entries do not fit at once. That is for paths, and
-    names the lines of a fault less closely. progress: whether a line on stderr says how far it is; None where stderr
-    is a terminal and the file has 64 MB or more. engine: as in python-graphblas; all of them are SciPy's reader, which
+    In addition to the result, memory holds the entries once, about 24 bytes each. chunked: read the file twice, one
+    block at a time (`Matrix.from_chunks`); None: if the entries do not fit at once. Chunked reading requires a path,
+    and its errors locate a fault less precisely. progress: whether to show a progress line on stderr; None: if stderr
+    is a terminal and the file has 64 MB or more. engine: as in python-graphblas; all engines are SciPy's reader, which
     is fast_matrix_market.
 
-    Raises OSError if the file cannot be opened; InvalidValue, with file and line, if it is not what Matrix Market
-    says, for an entry given twice, or for a line of more than 1 MiB; OutOfMemory.
+    Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a malformed file, a duplicate
+    entry, or a line of more than 1 MiB; OutOfMemory.
     """
     return read_with_symmetry(
         source, engine, dup_op=dup_op, name=name, dtype=dtype, progress=progress, chunked=chunked, device=device,
@@ -90,7 +93,7 @@ def read_with_symmetry(
 
 
 def _in_chunks(source: Any, asked: bool | None) -> mmfile.Header | None:
-    """The header of a file that is to be read in chunks, None for all others."""
+    """The header of a file to be read in chunks, None for any other source."""
     if not isinstance(source, (str, os.PathLike)) or asked is False:
         chunked_(source, asked, int)
         return None
@@ -104,8 +107,8 @@ def _in_chunks(source: Any, asked: bool | None) -> mmfile.Header | None:
 
 
 def check_precision(precision: Any) -> int | None:
-    """The significant digits of a real, None for as many as it takes. InvalidValue for anything but an integer from 1
-    to 17."""
+    """Validate the significant digits of reals; None for as many as needed. InvalidValue unless an integer from 1 to
+    17."""
     if precision is None:
         return None
     whole = isinstance(precision, (int, np.integer)) and not isinstance(precision, bool)
@@ -120,12 +123,12 @@ def mmwrite(
 ) -> None:  # fmt: skip
     """Write a Matrix, or a Vector as one column, as a Matrix Market coordinate file.
 
-    target: a path (``.gz`` is compressed; the file appears whole or not at all) or a file open for binary writing.
+    target: a path (``.gz`` is compressed; the file is written atomically) or a file open for binary writing.
     field: real, integer, complex or pattern (which drops the values). None: BOOL becomes a pattern, or integers 0 and 1
     if an entry is False; integers and complex numbers stay, floats are real. precision: significant digits of a real,
-    1 to 17; None: as many as it takes to read the same number back. symmetry: general, symmetric, skew-symmetric or
-    hermitian, of which the lower triangle is written; None: what the values are. Explicit zeros are written. The dtype
-    itself is not: read with ``mmread(..., dtype=)``. engine: as in python-graphblas; all of them are SciPy's writer.
+    1 to 17; None: as many as needed to read the same number back. symmetry: general, symmetric, skew-symmetric or
+    hermitian; all but general write the lower triangle; None: detected. Explicit zeros are written. The dtype is not
+    stored: read with ``mmread(..., dtype=)``. engine: as in python-graphblas; all engines are SciPy's writer.
 
     Raises OSError if the file cannot be written; InvalidValue for another field, symmetry or precision, or for a field
     or symmetry that the matrix does not have.
@@ -148,7 +151,7 @@ def mmwrite(
 
 
 def _as_field(values: np.ndarray, field: str | None) -> tuple[str | None, np.ndarray]:
-    """SciPy's word for the field, and the values as it takes them: FC, FP, INT64, or UINT64 where they need it."""
+    """SciPy's name of the field, and the values as FC, FP, INT64, or UINT64 if needed."""
     if field == "pattern" or (field is None and values.dtype == np.bool_ and values.all()):
         return "pattern", np.ones(len(values))
     if field == "complex" or (field is None and values.dtype.kind == "c"):
@@ -158,14 +161,14 @@ def _as_field(values: np.ndarray, field: str | None) -> tuple[str | None, np.nda
     if field == "real" or (field is None and values.dtype.kind == "f"):
         return "real", values if values.dtype.kind == "f" else values.astype(np.float64)
     if values.dtype == np.uint64 and (values >> np.uint64(63)).any():
-        return None, values  # SciPy then writes its own word, unsigned-integer
+        return None, values  # SciPy then writes unsigned-integer
     if values.dtype.kind == "f" and not ((np.abs(values) < 2.0**63) & (values == np.floor(values))).all():
         raise InvalidValue("field: expected 'real' for values that are not all integers, got 'integer'")
     return "integer", values.astype(np.int64)
 
 
 def _symmetry(rows: np.ndarray, cols: np.ndarray, values: np.ndarray, shape: tuple[int, int], asked: str | None) -> str:
-    """What the entries are, or what was asked for if they are that."""
+    """The symmetry of the entries, or the one asked for if they have it."""
     found = "general" if asked == "general" or shape[0] != shape[1] else symmetry_of(rows, cols, values, asked)
     if asked not in (None, found):
         raise InvalidValue(f"symmetry: expected a matrix that is {asked}, got one that is not")

@@ -1,4 +1,4 @@
-"""The entries of a small Matrix Market file, without SciPy, whose import takes longer than that."""
+"""Parse small Matrix Market files without SciPy, whose import takes longer than the parsing."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-FEW = 1 << 13  # entries, which take some 5 ms here; importing scipy.io takes 0.2 s
-# What Python and SciPy certainly read alike.
+FEW = 1 << 13  # entries; parsing them takes about 5 ms, importing scipy.io 0.2 s
+# Syntax that Python and SciPy parse alike.
 _LINE = {
     "pattern": rb"\d{1,18}[ \t]+\d{1,18}",
     "integer": rb"\d{1,18}[ \t]+\d{1,18}[ \t]+-?\d{1,18}",
@@ -19,7 +19,7 @@ _TYPES = {"pattern": np.float64, "integer": np.int64, "unsigned-integer": np.uin
 
 
 class Entries(NamedTuple):
-    """What scipy.sparse.coo_array has."""
+    """The attributes of scipy.sparse.coo_array."""
 
     row: np.ndarray
     col: np.ndarray
@@ -27,8 +27,8 @@ class Entries(NamedTuple):
 
 
 def entries(text: bytes, field: str, symmetry: str, nrows: int, ncols: int, count: int) -> Entries | None:
-    """`count` entries, one a line, and their mirror images after them where the header speaks of a symmetry; None where
-    the text is another, which SciPy may read, and says why if it does not."""
+    """Parse `count` entries, one per line, followed by their mirror images if the header states a symmetry; None for
+    any other text, which SciPy may parse or reject with a reason."""
     if field not in _LINE:
         return None
     line = rb"[ \t]*" + _LINE[field] + rb"[ \t]*\r?"

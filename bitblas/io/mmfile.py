@@ -1,6 +1,6 @@
-"""The Matrix Market format, as arrays: every fault of a file is one InvalidValue with its name and line.
+"""Parse Matrix Market files into arrays; every fault raises one InvalidValue with the file and the line.
 
-SciPy parses the numbers, in parallel; the bytes pass through a `Scan` on their way to it.
+SciPy parses the numbers in parallel; a `Scan` checks the bytes first.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from .files import CHUNK, Source, check_fits, line_of, opened
 from .scan import Fault, Scan
 from .weights import ROUNDED, integer_type, value_of
 
-_FIELDS = {  # SciPy's name, what the numbers of the body are, a value in words
+_FIELDS = {  # SciPy's name, the kind of the numbers, a value in words
     "pattern": ("pattern", "integer", ""),
     "integer": ("integer", "integer", "an integer"),
-    "unsigned-integer": ("unsigned-integer", "integer", "an integer from 0 on"),  # what SciPy writes for UINT64
+    "unsigned-integer": ("unsigned-integer", "integer", "an integer of 0 or more"),  # SciPy writes it for UINT64
     "real": ("real", "real", "a real number"),
     "double": ("real", "real", "a real number"),
     "complex": ("complex", "real", "a real and an imaginary part"),
 }
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
-BOTH = "Integers from -2^63 to 2^63 - 1 are read, or from 0 to 2^64 - 1"
-UNSIGNED = f"expected integers between -2^63 and 2^63, as it is skew-symmetric, got another one. {ROUNDED}"
+BOTH = "All integers must be from -2^63 to 2^63 - 1, or all from 0 to 2^64 - 1"
+UNSIGNED = f"expected integers between -2^63 and 2^63 in a skew-symmetric matrix, got another one. {ROUNDED}"
 
 
 class Header(NamedTuple):
-    """What the first lines say. ``entries`` is the number of entries that the body must hold."""
+    """The header and the size line. ``entries`` is the number of entries that the body must contain."""
 
     layout: str
     field: str
@@ -46,19 +46,19 @@ class Header(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Numbers in one entry."""
+        """Numbers per entry."""
         parts = {"pattern": 0, "complex": 2}.get(self.field, 1)
         return parts if self.layout == "array" else 2 + parts
 
     @property
     def entry(self) -> str:
-        """What a line of the body must hold, in words."""
+        """The expected content of a line of the body, in words."""
         place = "" if self.layout == "array" else f"a row in 1..{self.nrows}, a column in 1..{self.ncols}"
         return ", ".join(part for part in (place, _FIELDS[self.field][2]) if part)
 
 
 def read_header(source: Source) -> Header:
-    """The first lines of a file, checked."""
+    """Read and check the first lines of a file."""
     name, line = source.name, source.readline()
     words = line.decode("latin-1").lower().split()
     got = repr(line[:80].decode("latin-1").strip()) if line else "an empty file"
@@ -74,11 +74,11 @@ def read_header(source: Source) -> Header:
     if symmetry not in _SYMMETRIES:
         raise InvalidValue(f"{name}, line 1: expected a symmetry of {', '.join(_SYMMETRIES)}, got {symmetry[:60]!r}")
     if field == "pattern" and (layout == "array" or symmetry == "skew-symmetric"):
-        raise InvalidValue(f"{name}, line 1: a pattern is neither an array nor skew-symmetric, got {got}")
+        raise InvalidValue(f"{name}, line 1: expected a pattern in coordinate layout and not skew-symmetric, got {got}")
     if field == "unsigned-integer" and symmetry == "skew-symmetric":
-        raise InvalidValue(f"{name}, line 1: expected values with a sign, as it is skew-symmetric, got {got}")
+        raise InvalidValue(f"{name}, line 1: expected signed values in a skew-symmetric matrix, got {got}")
     if symmetry == "hermitian" and field != "complex":
-        raise InvalidValue(f"{name}, line 1: expected complex numbers, as it is hermitian, got {got}")
+        raise InvalidValue(f"{name}, line 1: expected complex numbers in a hermitian matrix, got {got}")
     line = source.readline()
     while line.lstrip().startswith(b"%") or line.isspace():
         line = source.readline()
@@ -108,18 +108,18 @@ class _TooMany(Exception):
 
 
 class _Wide(Exception):
-    """An integer that its type does not hold."""
+    """An integer that does not fit its type."""
 
     def __init__(self, where: str, line: str) -> None:
         super().__init__(where, line)
-        self.where, self.line = where, line  # the message; what stands in the line, where it can be read again
+        self.where, self.line = where, line  # the message; the text of the line, if it can be read again
 
 
 class _Checked:
-    """A reader that gives SciPy a plain header, and then the body in whole lines, each looked at before.
+    """A stream that passes a plain header to SciPy, and then the body in whole lines, each checked before.
 
-    SciPy's reader reads beyond the end of its text for an exponent that is cut off, and writes beyond the end of its
-    array for a value too many.
+    SciPy's reader reads beyond the end of its text if an exponent is cut off, and writes beyond the end of its array if
+    there are too many values.
     """
 
     def __init__(self, source: Source, head: Header, field: str | None = None) -> None:
@@ -141,7 +141,7 @@ class _Checked:
         try:
             return next(self._pieces, b"")
         except Exception as error:
-            self.fault = error  # it would not survive the way through SciPy
+            self.fault = error  # SciPy would not pass it on
             return b""
 
 
@@ -149,10 +149,10 @@ def read(
     source: Any, progress: bool | None = None, rounded: bool = False
 ) -> tuple[Header, np.ndarray, np.ndarray, np.ndarray]:
     """Read a file: its header, then rows, columns (int32, or int64 for sizes from 2^31 on) and values (float64,
-    int64, uint64 or complex128), expanded. Integers are uint64 if one is 2^63 or more. rounded: integers that neither
-    int64 nor uint64 holds are float64; without it they are refused.
+    int64, uint64 or complex128), expanded. Integers are uint64 if one is 2^63 or more. rounded: integers that fit
+    neither int64 nor uint64 become float64; otherwise they are refused.
 
-    Raises OSError if it cannot be opened, InvalidValue if it is no real Matrix Market file, OutOfMemory.
+    Raises OSError if it cannot be opened, InvalidValue if it is not a valid Matrix Market file, OutOfMemory.
     """
     begin = _place(source)
     try:
@@ -160,7 +160,7 @@ def read(
     except _Wide as error:
         found = error
     if begin is None and not isinstance(source, (str, os.PathLike)):
-        raise InvalidValue(f"{found.where}. Hint: a path is read again, with a type that may hold all integers")
+        raise InvalidValue(f"{found.where}. Hint: pass a path, which can be read again with a wider type")
     for field in ("unsigned-integer", "real")[: 1 + rounded]:
         if begin is not None:
             source.seek(begin)
@@ -174,7 +174,7 @@ def read(
 
 
 def _place(source: Any) -> int | None:
-    """Where an open file is, if it can be read again from there."""
+    """The position of an open file, if it can be read again from there."""
     try:
         return int(source.tell()) if source.seekable() else None
     except (AttributeError, OSError):
@@ -184,7 +184,7 @@ def _place(source: Any) -> int | None:
 def _read_as(
     source: Any, progress: bool | None, field: str | None = None
 ) -> tuple[Header, np.ndarray, np.ndarray, np.ndarray]:
-    """The same, with integers as values of another field. _Wide for an integer that they do not hold."""
+    """The same, reading integers as values of another field. Raises _Wide for an integer that does not fit."""
     with opened(source, progress) as stream:
         head = read_header(stream)
         check_fits(f"{stream.name}, line {head.lines}", head.nrows, head.ncols, head.entries)
@@ -207,7 +207,7 @@ def _read_body(
         failure = error
     if isinstance(body.fault, Fault):
         number, text = body.fault.line, body.fault.text
-        hint = "; an exponent is written with E" if re.search(r"\d[dD][+-]?\d", text) else ""
+        hint = ". Hint: write exponents with E" if re.search(r"\d[dD][+-]?\d", text) else ""
         raise InvalidValue(f"{name}, line {number}: expected {head.entry}, got {text!r}{hint}")
     if body.fault is not None and not isinstance(body.fault, _TooMany):
         raise body.fault
@@ -225,7 +225,7 @@ def _read_body(
         end = str(wrong[0] + 1)
         line = line_of(source, (end, end), 1, mirrored=False, delimiter=None, skip=head.lines)
         raise InvalidValue(
-            f"{name}{line}: expected zeros on the diagonal, as it is skew-symmetric, got another value in row {end}"
+            f"{name}{line}: expected zeros on the diagonal of a skew-symmetric matrix, got another value in row {end}"
         )
     if skew and has_least(matrix.data):
         raise _Wide(f"{name}: {UNSIGNED.partition('. ')[0]}", "")
@@ -233,12 +233,12 @@ def _read_body(
 
 
 def has_least(values: np.ndarray) -> bool:
-    """Whether one of some integers is the least of its type, so that its negative is not in it."""
+    """Whether an integer is the minimum of its signed type, whose negative does not fit."""
     return values.dtype.kind == "i" and bool((values == np.iinfo(values.dtype).min).any())
 
 
 def _parsed(body: _Checked, head: Header) -> Any:
-    """What SciPy makes of a body, or would of a small one. Not of an empty array: it divides by its rows."""
+    """Parse a body with SciPy; small ones without it, and empty arrays, for which SciPy divides by 0 rows."""
     if head.layout == "array" and not head.entries:
         kinds = {"integer": np.int64, "real": np.float64, "complex": np.complex128}
         return np.zeros((head.nrows, head.ncols), kinds.get(head.field, np.uint64))
@@ -255,7 +255,7 @@ def _parsed(body: _Checked, head: Header) -> Any:
 
 
 def _is_wide(failure: Exception, head: Header, field: str | None) -> bool:
-    """Whether SciPy refuses an integer because its type does not hold it; the `Scan` has passed all of them."""
+    """Whether SciPy refuses an integer that does not fit its type; all have passed the `Scan`."""
     signed = head.field == "integer" and field == "unsigned-integer" and "nteger value" in str(failure)
     skew = head.symmetry == "skew-symmetric" and "out of bounds" in str(failure)
     return head.field in ("integer", "unsigned-integer") and (
@@ -264,7 +264,7 @@ def _is_wide(failure: Exception, head: Header, field: str | None) -> bool:
 
 
 def _explain(message: str, head: Header, name: str, source: Any) -> tuple[str, str]:
-    """SciPy's words, with our line numbers and what stands there; and that alone, where it can be read again."""
+    """SciPy's message with the line number of the file and the text of the line; and that text alone ("": unknown)."""
     place = re.match(r"Line (\d+): (.*)", message)
     if not place:
         return f"{name}: {message}", ""
@@ -275,7 +275,7 @@ def _explain(message: str, head: Header, name: str, source: Any) -> tuple[str, s
 
 
 def _line(source: Any, number: int) -> str:
-    """What stands in a line; "" where the source cannot be read again."""
+    """The text of a line; "" if the source cannot be read again."""
     if not isinstance(source, (str, os.PathLike)):
         return ""
     with opened(source) as stream:
@@ -283,8 +283,8 @@ def _line(source: Any, number: int) -> str:
 
 
 def _miscounted(numbers: int, head: Header, source: Any) -> str:
-    """What is wrong with a body of too many or too few lines or numbers: its first line that has not ``head.width`` of
-    them, or the first one too many, where the source can be read again; else how many there are."""
+    """The error for a body with too many or too few lines or numbers: the first line without ``head.width`` numbers, or
+    the first surplus line, if the source can be read again; otherwise the counts."""
     expected = f"expected {head.entries} entries"
     if isinstance(source, (str, os.PathLike)):
         with opened(source) as stream:
@@ -299,7 +299,7 @@ def _miscounted(numbers: int, head: Header, source: Any) -> str:
                 if entries > head.entries:
                     return f", line {number}: {expected}, got more"
     if numbers == head.entries * head.width:
-        return f": {expected}, one a line, got a line of several"
+        return f": {expected}, one per line, got several in a line"
     if numbers > head.entries * head.width:
         return f": {expected}, got more"
     return f": cut off: {expected}, got {numbers // head.width}"

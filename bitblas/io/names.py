@@ -1,5 +1,8 @@
-"""Names and their numbers, in the order in which they come: of few a dictionary, of the words of a long text a table
-that kernels fill (kernels/words.cpu.py, numbered.cpu.py)."""
+"""Number vertex names in order of first appearance.
+
+A few names are numbered by a dictionary, the words of a long text by a hash table that kernels fill
+(kernels/words.cpu.py, numbered.cpu.py).
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,15 @@ from .. import device as devices
 from ..kernels.prologue import Variant
 
 WORDS, NUMBERED = Variant("kernels/words"), Variant("kernels/numbered", (), (("AHEAD", 16),))
-LEAST = 1 << 17  # bytes of a text below which loading the kernels costs more than they save
-PART = 1 << 17  # words that are numbered at once
-PARALLEL = 1 << 14  # lines that threads share
-# What Python's `split` and `strip` take for a blank and the kernel does not, as UTF-8.
+LEAST = 1 << 17  # bytes of text below which loading the kernels costs more than it saves
+PART = 1 << 17  # words that are numbered per kernel launch
+PARALLEL = 1 << 14  # lines from which threads share the work
+# Blanks of Python's `split` and `strip` that the kernel does not handle, in UTF-8.
 _BLANKS = re.compile(rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2(?:\x80[\x80-\x8a\xa8\xa9\xaf]|\x81\x9f)|\xe3\x80\x80")
 
 
 class Fields(NamedTuple):
-    """The first two words of each line that is not blank. lengths: negative where the key is a hash."""
+    """The first two words of each line that is not blank. lengths: negative if the key is a hash."""
 
     text: np.ndarray
     begins: np.ndarray
@@ -31,8 +34,8 @@ class Fields(NamedTuple):
 
 
 def fields_of(block: bytes, mark: str | None, columns: int) -> tuple[Fields, bytes] | None:
-    """The words of lines of `columns` fields, divided by a mark, or blanks; and a text of the third fields alone. None
-    where a line is not plain: other fields, empty ones, quotes, control characters, blanks of Unicode, no UTF-8."""
+    """The words of lines of `columns` fields, separated by a mark or blanks, and the third fields as text. None if a
+    line is not plain: wrong or empty fields, quotes, control characters, Unicode blanks, invalid UTF-8."""
     if not block.isascii():
         try:
             block.decode()
@@ -47,7 +50,7 @@ def fields_of(block: bytes, mark: str | None, columns: int) -> tuple[Fields, byt
 
 
 def _seen(block: bytes, mark: str | None, columns: int) -> tuple[Fields, bytes, bool]:
-    """The words, the third fields, and whether there is a line that is not plain."""
+    """The words, the third fields, and whether a line is not plain."""
     text, device = np.frombuffer(block, np.uint8), devices.get("cpu")
     ends = np.flatnonzero(text == 10)
     if not block.endswith(b"\n"):
@@ -70,11 +73,11 @@ def _seen(block: bytes, mark: str | None, columns: int) -> tuple[Fields, bytes, 
 
 
 class Names:
-    """Numbers from 0 for names. A name is one line of text, without blanks around it."""
+    """Assigns numbers from 0 to names. A name is one line of text without surrounding blanks."""
 
     def __init__(self) -> None:
         self.index: dict[str, int] | None = {}
-        self.found = np.zeros(2, np.int64)  # names, and their bytes
+        self.found = np.zeros(2, np.int64)  # number of names, and their bytes
         self.table = np.zeros(1, np.uint64)
         self.names, self.starts = np.zeros(1, np.uint8), np.zeros(1, np.int64)
 
@@ -82,20 +85,20 @@ class Names:
         return self.found.item(0) if self.index is None else len(self.index)
 
     def labels(self) -> tuple[str, ...]:
-        """The names, by their numbers."""
+        """The names, ordered by number."""
         if self.index is not None:
             return tuple(self.index)
         return tuple(self.names[: self.found[1]].tobytes().decode().split("\n")[:-1])
 
     def numbers(self, names: Iterable[str]) -> np.ndarray:
-        """Of each of some names."""
+        """The numbers of some names."""
         if self.index is not None:
             index = self.index
             return np.fromiter((index.setdefault(name, len(index)) for name in names), np.int64)
         return self.of(_seen("".join(f"{name}\n" for name in names).encode(), "\n", 1)[0])
 
     def of(self, fields: Fields) -> np.ndarray:
-        """Of the words of a text, as they stand there."""
+        """The numbers of the words of a text, in order."""
         if self.index is not None:
             known, self.index = self.index, None
             if known:
@@ -111,7 +114,7 @@ class Names:
         count, size = self.found.tolist()
         before = np.zeros(1, np.uint64)
         slots = len(self.table) // 3
-        if slots < 2 * (count + words):  # at least every second one is free, also if all are new
+        if slots < 2 * (count + words):  # at most half full, even if all words are new
             before, slots = self.table, 1 << (2 * (count + words) - 1).bit_length()
             self.table = np.zeros(3 * slots, np.uint64)
         self.names = _roomy(self.names, size + int(np.abs(lengths).sum()) + words)

@@ -1,6 +1,6 @@
-"""SciPy's .npz files of sparse matrices, in and out: what scipy.sparse.save_npz writes and load_npz reads.
+"""Read and write SciPy's .npz files of sparse matrices (scipy.sparse.save_npz, load_npz).
 
-They are read without SciPy, which trusts what a file says of itself.
+They are read without SciPy, which does not check the sizes that a file declares.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .libraries import to_scipy_sparse
 if TYPE_CHECKING:
     from ..core import Matrix
 
-_FORMATS = ("csr", "csc", "coo")  # that are written
+_FORMATS = ("csr", "csc", "coo")  # formats that are written
 _COMPRESSED = ("indices", "indptr")
-DIRECTED = "directed"  # an array of one value, beside those of SciPy
+DIRECTED = "directed"  # an array of one value, in addition to those of SciPy
 _INDICES = {"csr": _COMPRESSED, "csc": _COMPRESSED, "bsr": _COMPRESSED, "coo": ("row", "col"), "dia": ("offsets",)}
-# What NumPy and zipfile raise for a file that is cut short, changed, or something else.
+# The exceptions of NumPy and zipfile for truncated, damaged or foreign files.
 FAULTS = (
     ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError, OSError, OverflowError, RuntimeError,
     zipfile.BadZipFile, zlib.error,
@@ -39,11 +39,11 @@ def read_npz(
     format: str | None = None, tile: int | None = None,
     packed: bool | None = None,
 ) -> Matrix:  # fmt: skip
-    """A Matrix from a file of scipy.sparse.save_npz, in any format that this writes; nothing is unpickled.
+    """Read a Matrix from a file of scipy.sparse.save_npz, in any of its formats; nothing is unpickled.
 
-    source: a path, or a file open for binary reading. The dtype is that of the file, or ``dtype``. ``dup_op`` joins
-    entries that are there twice. Raises OSError if the file cannot be opened; InvalidValue, with its name, if it is no
-    such file, has indices beyond its shape, a type that is not here, or an entry twice; OutOfMemory.
+    source: a path, or a file open for binary reading. The dtype is that of the file, or ``dtype``. ``dup_op`` combines
+    duplicate entries. Raises OSError if the file cannot be opened; InvalidValue, with its name, if it is not such a
+    file or has indices beyond its shape, an unsupported type, or duplicates without dup_op; OutOfMemory.
     """
     return read_with_direction(
         source, dup_op=dup_op, name=name, dtype=dtype, device=device, format=format, tile=tile, packed=packed
@@ -54,8 +54,8 @@ def read_with_direction(
     source: Any, *, dup_op: Any = None, name: str | None = None, dtype: Any = None, device: str | None = None,
     format: str | None = None, tile: int | None = None, packed: bool | None = None,
 ) -> tuple[Matrix, bool | None]:  # fmt: skip
-    """The Matrix that `read_npz` returns, and whether the file states that the edges have a direction; None: it does
-    not say, as files of SciPy."""
+    """The Matrix that `read_npz` returns, and whether the file states that the edges are directed; None: not stated, as
+    in files of SciPy."""
     place = name_of(source)
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as stream:
@@ -68,7 +68,9 @@ def read_with_direction(
             found = {name: archive.header(name) for name in ("data", *_INDICES[kind])}
             count = _counted(kind, shape, found)
             if kind != "dia" and dup_op is None and count > shape[0] * shape[1]:
-                raise ValueError(f"{count} entries, so that some are there twice; dup_op says how to join them")
+                raise ValueError(
+                    f"{count} entries for {shape[0]} x {shape[1]}, hence duplicates. Hint: dup_op combines them"
+                )
             check_fits(place, *shape, count)
             rows, cols, values = _entries(kind, shape, {name: archive.read(name) for name in found})
             directed = _stated(archive)
@@ -85,7 +87,7 @@ def read_with_direction(
 
 
 def _stated(archive: Archive) -> bool | None:
-    """Whether the edges have a direction, which `write_npz` states in an array that SciPy ignores."""
+    """Whether the edges are directed, which `write_npz` stores in an array that SciPy ignores."""
     if DIRECTED not in archive:
         return None
     header = archive.header(DIRECTED)
@@ -95,7 +97,7 @@ def _stated(archive: Archive) -> bool | None:
 
 
 def _described(archive: Archive) -> tuple[str, tuple[int, int]]:
-    """The format and the shape that a file says it has. Raises ValueError for others than there are."""
+    """The format and the shape that a file declares. ValueError if they are invalid."""
     kinds, sizes = archive.header("format"), archive.header("shape")
     if kinds.shape != () or kinds.dtype.kind not in "SU" or kinds.dtype.itemsize > 64:
         raise ValueError(f"the format as an array of {kinds.shape} and {kinds.dtype}")
@@ -112,7 +114,7 @@ def _described(archive: Archive) -> tuple[str, tuple[int, int]]:
 
 
 def _counted(kind: str, shape: tuple[int, int], found: dict[str, Header]) -> int:
-    """The number of elements that arrays of these types and lengths hold. ValueError where they do not fit together."""
+    """The number of elements, from the headers of the arrays. ValueError if the arrays are inconsistent."""
     values = found["data"]
     if values.dtype.kind not in "biufc" or values.dtype.char in "egG":
         raise ValueError(f"values of type {values.dtype}")
@@ -159,27 +161,26 @@ def _entries(kind: str, shape: tuple[int, int], parts: dict[str, Any]) -> tuple[
 
 def _within(name: str, indices: np.ndarray, size: int) -> np.ndarray:
     if len(indices) and (indices.min() < 0 or indices.max() >= size):
-        raise ValueError(f"{name} from {indices.min()} to {indices.max()}, where there are {size}")
+        raise ValueError(f"{name} from {indices.min()} to {indices.max()} for size {size}")
     return indices
 
 
 def _of_pointers(ptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The number of its row for each of the indices that the pointers name, and these."""
+    """Expand row pointers: the row number of each index, and the indices."""
     ptr = _within("indptr", ptr, len(indices) + 1).astype(np.int64)
     if ptr[0] != 0 or (ptr[1:] < ptr[:-1]).any():
-        raise ValueError("indptr that do not rise from 0")
+        raise ValueError("indptr that does not ascend from 0")
     return np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)), indices[: ptr[-1]]
 
 
 def _of_diagonals(
     shape: tuple[int, int], offsets: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What is not zero on the diagonals: the element for column j of each stands at j. Those beyond the shape are
-    empty."""
+    """The nonzeros of the diagonals: element j of a diagonal is in column j. Diagonals beyond the shape are empty."""
     there = (offsets > -shape[0]) & (offsets < shape[1])
     offsets, values = offsets[there].astype(np.int64), values[there, : shape[1]]
     if len(np.unique(offsets)) < len(offsets):
-        raise ValueError("offsets with one twice")
+        raise ValueError("duplicate offsets")
     cols = np.broadcast_to(np.arange(values.shape[1]), values.shape)
     rows = cols - offsets[:, None]
     there = (rows >= 0) & (rows < shape[0]) & (values != 0)
@@ -189,10 +190,10 @@ def _of_diagonals(
 def write_npz(
     target: Any, matrix: Any, *, layout: str = "csr", compressed: bool = True, directed: bool | None = None
 ) -> None:
-    """Write a Matrix as scipy.sparse.save_npz does, so that load_npz reads it; a Vector as `to_scipy_sparse` gives it.
+    """Write a Matrix in the format of scipy.sparse.save_npz; a Vector as `to_scipy_sparse` converts it.
 
-    target: a path (the file appears whole or not at all) or a file open for binary writing. layout: csr, csc or coo.
-    directed: whether the edges of a graph have a direction, which `read` gives back and SciPy ignores; None: not said.
+    target: a path (the file is written atomically) or a file open for binary writing. layout: csr, csc or coo.
+    directed: whether the graph is directed, which `read` restores and SciPy ignores; None: not stated.
     Raises InvalidValue for another layout; OSError if the file cannot be written.
     """
     if layout not in _FORMATS:

@@ -1,4 +1,4 @@
-"""Tables of edges in Parquet files, by pyarrow."""
+"""Read and write edge tables in Parquet files, through pyarrow."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .columns import asked as columns_asked
 from .files import created, name_of
 from .tables import EDGES, graph_of_table, to_arrow
 
-_KEY = b"bitblas.directed"  # in the metadata of a table, and what it may be
+_KEY = b"bitblas.directed"  # metadata key of the table, and its values
 _STATED = {b"true": True, b"false": False}
 
 
 def load() -> Any:
-    """pyarrow.parquet. ImportError says what is missing."""
+    """Import pyarrow.parquet. The ImportError names what is missing."""
     try:
         from pyarrow import parquet
     except ImportError as error:
@@ -32,9 +32,9 @@ def read_parquet(
     path: Any, /, source: str = "source", target: str = "target", weight: str | None = "weight", *,
     columns: Any = None, weights: bool | None = None, directed: bool | None = None, **options: Any,
 ) -> Graph:  # fmt: skip
-    """A Graph of the rows of a Parquet file, or of a folder of such files; columns not named are not read.
+    """Read a Graph from the rows of a Parquet file or a folder of such files; other columns are not read.
 
-    source, target, weight, options: as in `from_table`; a table without a column `weight` gives a pattern. columns: two
+    source, target, weight, options: as in `from_table`; without a column `weight` the result is a pattern. columns: two
     or three columns, by name or number, instead of source, target and weight, as in `read_edgelist`. weights: False:
     none are read. directed: as in `from_table`, but None: as the file states, if `write_parquet` stated it.
     Raises InvalidValue (with the file), OSError, ImportError without pyarrow.
@@ -73,7 +73,7 @@ def read_parquet(
 
 
 def _chosen(name: str, columns: Sequence[str | int], known: list[str]) -> tuple[str, str, str | None]:
-    """The names of two or three columns. InvalidValue for those that the file does not have."""
+    """The names of two or three columns. InvalidValue for columns that the file does not have."""
     if beyond := [k for k in columns if not isinstance(k, str) and k >= len(known)]:
         raise InvalidValue(f"{name}: columns: expected numbers from 0 to {len(known) - 1}, got {beyond[0]}")
     source, target, *weight = (column if isinstance(column, str) else known[column] for column in columns)
@@ -83,8 +83,8 @@ def _chosen(name: str, columns: Sequence[str | int], known: list[str]) -> tuple[
 def write_parquet(
     target: Any, A: Any, *, labels: Sequence[Hashable] | None = None, directed: bool | None = None
 ) -> None:
-    """Write a Matrix as a table of three columns, source, target and weight. labels: names for the vertices. directed:
-    whether the edges of a graph have a direction, which is written as metadata of the table; None: it is not stated.
+    """Write a Matrix as a table of three columns: source, target and weight. labels: names of the vertices. directed:
+    whether the graph is directed, which is written as metadata of the table; None: not stated.
 
     Raises InvalidValue for labels that do not fit, ImportError without pyarrow.
     """

@@ -1,4 +1,4 @@
-"""A line on the terminal while a large file is read."""
+"""A progress line on stderr while a large file is read."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import time
 
 from .. import status
 
-WAIT = 1.0  # seconds of reading before the first picture: what is over by then nobody has waited for
-PAUSE = 0.1  # seconds between two pictures
+WAIT = 1.0  # seconds before the line first appears
+PAUSE = 0.1  # seconds between two updates
 
 
 class Progress:
-    """How much of a file has been read, on stderr; nothing unless `shown`.
+    """Shows on stderr how much of a file has been read, if `shown`.
 
-    wanted: True or False; None where stderr is a terminal, from a second on.
+    wanted: True or False; None: if stderr is a terminal, after one second.
     """
 
     def __init__(self, name: str, total: int | None, wanted: bool | None) -> None:
@@ -25,7 +25,7 @@ class Progress:
         self.begin = time.monotonic() + (0.0 if wanted else WAIT)
 
     def at(self, done: int) -> None:
-        """`done` bytes of the file are read."""
+        """Report that `done` bytes of the file are read."""
         now = time.monotonic()
         if not self.shown or now - self.last < PAUSE or now < self.begin:
             return
@@ -38,5 +38,5 @@ class Progress:
         status.show(self, f"{self.name}: {share}")
 
     def close(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         status.clear(self)

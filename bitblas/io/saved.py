@@ -1,8 +1,9 @@
-"""Graphs in files of bitblas' own: a Matrix as `Matrix.save` writes it, and a section "graph" of what a Graph has more.
+"""Save and load graphs in bitblas' own file format: a Matrix, vertex labels, and edge direction.
 
-Facts of that section: "directed" (true, false or null: as the matrix is), "labels" ("text", "integers" or null: none).
-Arrays: of texts "text", their UTF-8 one after the other, and "ends", where each ends; of integers "numbers". The
-section says that a reader may leave it out: one that does not know it gives the matrix.
+The Matrix is stored as `Matrix.save` stores it. A section "graph" adds what only a Graph has. Its facts: "directed"
+(true, false, or null: as the matrix is) and "labels" ("text", "integers", or null: none). Its arrays: for text labels
+"text", the concatenated UTF-8, and "ends", the end of each label; for integer labels "numbers". The section is marked
+optional: a reader that does not support it returns the Matrix.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from ..graph import Graph, given
 from .assumptions import graph_of_matrix
 
 NAME = "graph"
-_CODE = ("utf-8", "surrogatepass")  # a name may hold what is no character
+_CODE = ("utf-8", "surrogatepass")  # a name may contain lone surrogates
 
 
 def save(
     path: str | os.PathLike[str], matrix: Any, *, labels: Sequence[Hashable] | None = None,
     directed: bool | None = None, forms: bool = False,
 ) -> None:  # fmt: skip
-    """Write a Matrix as `Matrix.save` does, with names for its vertices, and whether its edges have a direction.
+    """Write a Matrix as `Matrix.save` does, with vertex labels and edge direction.
 
     Raises InvalidValue for names that are neither all strings nor all integers; OSError.
     """
@@ -40,7 +41,9 @@ def save(
         labels = given.different_names("labels", labels)
         facts["labels"] = given.kind_of_names(labels)
         if facts["labels"] is None:
-            raise InvalidValue("labels: expected strings, or integers, to save in a file of format bitblas, got others")
+            raise InvalidValue(
+                "labels: expected all strings or all integers for a file of format bitblas, got other names"
+            )
         arrays = _arrays(labels) if facts["labels"] == "text" else {"numbers": np.array(labels, np.int64)}
     if facts == {"directed": None, "labels": None}:
         matrix.save(path, **({"forms": True} if forms else {}))
@@ -59,8 +62,8 @@ def load(
     path: str | os.PathLike[str], *, name: str | None = None, device: Any = None, format: str | None = None,
     tile: int | None = None, packed: bool | None = None, dup_op: Any = None, directed: bool | None = None,
 ) -> Graph:  # fmt: skip
-    """The Graph that `save` or `Matrix.save` wrote, all of it verified. directed: None: as the file states, else True.
-    dup_op: not needed but for directed=False, as in `bitblas.io.read`, since no entry is there twice."""
+    """Load and verify a Graph written by `save` or `Matrix.save`. directed: None: as the file states, otherwise True.
+    dup_op: only for directed=False, as in `bitblas.io.read`, because such a file contains no duplicates."""
     import bitblas as gb
 
     from ..formats.container import Container
@@ -82,7 +85,7 @@ def load(
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, InvalidValue):
             raise
-        raise file.fault(f"expected names of the vertices, got a fault in them: {error}") from None
+        raise file.fault(f"expected vertex labels, got damaged ones: {error}") from None
     try:
         if labels is not None:
             labels = given.different_names("labels", labels)
@@ -98,7 +101,7 @@ def _integers(numbers: Any) -> tuple[int, ...]:
 
 
 def _names(arrays: dict[str, Any]) -> tuple[str, ...]:
-    """Strings of their bytes. ValueError, KeyError for what makes none."""
+    """Decode the labels. ValueError, KeyError for invalid arrays."""
     raw, ends = arrays["text"].tobytes(), arrays["ends"]
     if arrays["text"].dtype != np.uint8:
         raise ValueError(f"text of {arrays['text'].dtype}")

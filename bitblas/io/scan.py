@@ -1,9 +1,9 @@
-"""What numbers in a text may look like, checked in one pass of vector operations, and their reader.
+"""Validate the syntax of numbers in a text in one vectorized pass, and parse them with SciPy.
 
-SciPy reads numbers fast and rounds them right, but what follows a number it drops: it takes ``1.5`` for the integer 1,
-``3-4`` for 3 and ``1.0D+02`` for 1.0. So every text goes through a `Scan` first: a byte has a class, and a pair of
-neighbours is allowed or not. That leaves what lies further apart, as in ``1.2.3``; for that the pairs are looked at
-again without digits and signs.
+SciPy parses numbers fast and rounds them correctly, but drops what follows a number: it reads ``1.5`` as the integer 1,
+``3-4`` as 3 and ``1.0D+02`` as 1.0. So a `Scan` checks every text first: each byte has a class, and each pair of
+neighbouring classes is allowed or not. Faults that span more than two bytes, as in ``1.2.3``, remain; a second check of
+the pairs without digits and signs finds them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _pairs(words: str) -> bytes:
     return bytes(8 * _CODES[pair[0]] + _CODES[pair[1]] for pair in words.split())
 
 
-# The neighbours that are allowed; and those that are once digits and signs are gone.
+# Allowed pairs of neighbours; and those that are allowed after removing digits and signs.
 _NEAR = {"integer": _pairs("__ _0 _- 0_ 00 -0")}
 _NEAR["real"] = _NEAR["integer"] + _pairs("_. 0. 0e -. .0 ._ .e e0 e- _a -a aa a_")
 _FAR = _pairs("__ _. _e ._ .e e_ _a aa a_")
@@ -42,7 +42,7 @@ _TOKEN = {
 
 
 class Fault(Exception):
-    """A place in a text that is no number: its line, counted from 1, and what stands there."""
+    """A malformed number: its line, counted from 1, and the text of the line."""
 
     def __init__(self, line: int, text: str) -> None:
         super().__init__(line, text)
@@ -50,14 +50,14 @@ class Fault(Exception):
 
 
 class Scan:
-    """Looks at a text in pieces of whole lines. kind: "integer" or "real"; lines: how many stand before it."""
+    """Validates a text in pieces of whole lines. kind: "integer" or "real"; lines: the number of lines before it."""
 
     def __init__(self, kind: str, lines: int = 0) -> None:
         self.kind, self.lines = kind, lines
         self.numbers = 0  # seen so far
 
     def feed(self, piece: bytes) -> None:
-        """Look at the next lines. Raises Fault."""
+        """Validate the next lines. Raises Fault."""
         codes = piece.translate(_CLASSES)
         near = _neighbours(codes)
         wrong: Any = near.tobytes().translate(None, _NEAR[self.kind])
@@ -67,7 +67,7 @@ class Scan:
                 wrong = set(re.findall(rb"[a-df-z]+", piece.lower())) - _WORDS
         if wrong:
             raise self._fault(piece)
-        self.numbers += int(np.count_nonzero(near - np.uint8(1) < 7))  # pairs of a blank and something else
+        self.numbers += int(np.count_nonzero(near - np.uint8(1) < 7))  # pairs of a blank and a nonblank
         self.lines += piece.count(b"\n")
 
     def _fault(self, piece: bytes) -> Fault:
@@ -94,8 +94,8 @@ def pieces(text: bytes) -> Iterator[bytes]:
 
 
 def checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: int) -> tuple[int, bool]:
-    """The number of numbers in a text whose lines hold `columns` numbers each, or none; whether zeros lead one of the
-    first two of a line. Raises Fault."""
+    """The number of numbers in a text whose lines contain `columns` numbers or none, and whether one of the first two
+    of a line has leading zeros. Raises Fault."""
     scan = Scan(kind)
     for piece in pieces(text):
         scan.feed(piece)
@@ -110,7 +110,7 @@ def checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: i
         right = np.diff(np.searchsorted(marks, ends), prepend=0) == np.where(per_line == 0, 0, columns - 1)
     if not right.all():
         raise Fault(int(np.argmin(right)) + 1, "")
-    if kind == "real":  # but the vertices are integers: points and letters stand in the third column
+    if kind == "real":  # vertices are integers, so points and letters may only occur in the third column
         marks = np.flatnonzero((letters == 46) | (letters > 64))
         if columns == 2 or (np.searchsorted(starts, marks, side="right") % 3 != 0).any():
             raise Fault(1, "")
@@ -120,7 +120,7 @@ def checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: i
 
 
 def numbers(text: bytes, kind: str, count: int) -> np.ndarray:
-    """`count` numbers, one a line, as INT64 or FP64. ValueError, OverflowError where the text does not hold them."""
+    """Parse `count` numbers, one per line, as INT64 or FP64. ValueError, OverflowError if the text does not match."""
     from scipy.io import mmread
 
     if not count:

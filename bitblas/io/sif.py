@@ -1,4 +1,4 @@
-"""Cytoscape's simple interaction format (.sif): a vertex, a relation, and the vertices to which it leads."""
+"""Read Cytoscape's simple interaction format (.sif): a vertex, a relation, and its target vertices per line."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ def read_sif(
     source: Any, *, relations: Collection[str] | None = None, directed: bool | None = None,
     progress: bool | None = None, **storage: Any,
 ) -> Graph:  # fmt: skip
-    """Read a file of Cytoscape: a Graph whose vertices have the names of the file, without weights.
+    """Read a Cytoscape file: a Graph with the vertex names of the file, without weights.
 
-    source: a path (plain, gzip or bzip2) or an open file. A line is ``name``, or ``name relation name name ..``; tabs
-    divide them if the file has any, else blanks. relations: those to read, None: all; vertices are all of the file.
-    directed: False: edges go both ways; None: from the first name of a line to the others, and a warning says if every
-    edge is present in both directions. storage: as of Matrix.from_coo.
+    source: a path (plain, gzip or bzip2) or an open file. A line is ``name``, or ``name relation name name ..``,
+    separated by tabs if the file contains any, otherwise by blanks. relations: those to read, None: all; all vertices
+    of the file are kept. directed: False: edges go both ways; None: from the first name of a line to the others, with a
+    warning if every edge is present in both directions. storage: as in Matrix.from_coo.
 
     Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line of two fields.
     """
     directed = given.flag("directed", directed)
     if isinstance(relations, str):
-        raise TypeError(f"relations: expected a list of them, got {relations!r}. Hint: [{relations!r}]")
+        raise TypeError(f"relations: expected a list of relations, got {relations!r}. Hint: [{relations!r}]")
     with opened(source, progress) as file:
         name, text = file.name, b"".join(file.blocks()).decode(errors="replace").removeprefix("\ufeff")
     mark = "\t" if "\t" in text else None

@@ -1,4 +1,4 @@
-"""Graphs from files and into files of any kind, by the suffix of the name."""
+"""Read and write graphs in any supported file format, chosen by the file suffix."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from .tables import from_table
 FILE_FORMATS = {
     "mtx": "Matrix Market",
     "npz": "scipy.sparse.save_npz",
-    "bitblas": "Matrix.save: stored forms as they are, and names",
-    "tsv": "edge list, tabs between",
-    "csv": "edge list, commas between",
-    "edges": "edge list, blanks between",
-    "parquet": "table of edges, with the extra [arrow]",
-    "sif": "Cytoscape's interactions, to read alone",
+    "bitblas": "Matrix.save: stored forms, and vertex labels",
+    "tsv": "edge list separated by tabs",
+    "csv": "edge list separated by commas",
+    "edges": "edge list separated by blanks",
+    "parquet": "table of edges; needs the extra [arrow]",
+    "sif": "Cytoscape's interactions, read only",
 }
 DELIMITERS = {"tsv": "\t", "csv": ",", "edges": " "}
 _SUFFIXES = {f".{name}": name for name in FILE_FORMATS} | {".mm": "mtx", ".el": "edges", ".txt": "edges"}
@@ -38,7 +38,7 @@ _READERS: dict[str, Any] = {
     "sif": read_sif,
     "bitblas": saved.load,
 }
-# Kinds that other libraries read: what makes a Graph of such a file.
+# Formats that other libraries read, and the call that makes a Graph of such a file.
 _OTHERS = {
     ".graphml": "bitblas.Graph.from_networkx(networkx.read_graphml(path))",
     ".gml": "bitblas.Graph.from_networkx(networkx.read_gml(path))",
@@ -46,23 +46,23 @@ _OTHERS = {
     ".dot": "bitblas.Graph.from_networkx(networkx.nx_pydot.read_dot(path)), with pydot installed",
     ".gv": "bitblas.Graph.from_networkx(networkx.nx_pydot.read_dot(path)), with pydot installed",
 }
-# Options that a reader takes besides those in its signature.
+# Options of a reader in addition to its signature.
 _MORE = {
     "parquet": [p.name for p in inspect.signature(from_table).parameters.values() if p.kind is p.KEYWORD_ONLY],
     "sif": ["name", "dup_op", "dtype", "device", "format", "tile", "packed"],
 }
-# What other libraries call the options of edge lists.
+# Names of edge-list options in other libraries, and what to use here.
 _ELSEWHERE = {
-    "sep": "delimiter=';' says what divides columns", "skiprows": "header=True leaves the first line out",
-    "usecols": "columns=['payer', 'payee', 'sum'] takes columns by their names",
-    "dec": "decimal=',' reads weights such as 3,14", "thousands": "take the marks out, or read it with pandas.read_csv",
-    "names": "labels=True says that vertices are names", "comments": "lines that begin with # or % are left out",
+    "sep": "use delimiter=';' for the column separator", "skiprows": "header=True skips the first line",
+    "usecols": "columns=['payer', 'payee', 'sum'] selects columns by name",
+    "dec": "decimal=',' reads weights such as 3,14", "thousands": "remove the separators, or use pandas.read_csv",
+    "names": "labels=True reads vertices as names", "comments": "lines that start with # or % are skipped",
 }  # fmt: skip
 
 
 def file_format_of(source: Any, given: str | None = None, more: Mapping[str, str] = {}) -> str:
-    """The kind of a file: as given, else by its suffix, before .gz or .bz2; more: suffixes of other kinds. InvalidValue
-    for an unknown one."""
+    """The format of a file: as given, otherwise by its suffix, ignoring .gz and .bz2. more: additional suffixes.
+    InvalidValue for an unknown one."""
     if given is not None:
         if given not in FILE_FORMATS:
             raise InvalidValue(f"file_format: expected one of {', '.join(FILE_FORMATS)}, got {given!r}")
@@ -86,7 +86,7 @@ def file_format_of(source: Any, given: str | None = None, more: Mapping[str, str
 
 
 def _refuse_others(reader: Any, kind: str, options: Mapping[str, Any]) -> None:
-    """TypeError for options that a reader does not have."""
+    """Raise TypeError for options that a reader does not have."""
     if kind in DELIMITERS:
         _refuse_elsewhere(reader, options)
     parameters = list(inspect.signature(reader).parameters.values())[1:]
@@ -96,19 +96,19 @@ def _refuse_others(reader: Any, kind: str, options: Mapping[str, Any]) -> None:
 
 
 def _refuse_elsewhere(function: Any, options: Mapping[str, Any]) -> None:
-    """TypeError for options that other libraries have, with the name here."""
+    """Raise TypeError for options of other libraries, with the option to use here."""
     for name in options:
         if name in _ELSEWHERE and name not in inspect.signature(function).parameters:
             raise TypeError(f"{function.__name__}: no option {name!r}; {_ELSEWHERE[name]}")
 
 
 def written_as(target: Any, given: str | None = None, more: Mapping[str, str] = {}) -> str:
-    """The kind of a file that is to be written, as `file_format_of`. InvalidValue too for .npz, .bitblas and .parquet
-    with .gz or .bz2 after it: these are not packed once more; and for .sif."""
+    """The format of a file to write, as in `file_format_of`. InvalidValue also for .sif, and for .npz, .bitblas and
+    .parquet followed by .gz or .bz2, because these are not compressed again."""
     kind = file_format_of(target, given, more)
     if kind == "sif":
         raise InvalidValue(
-            f"{name_of(target)}: expected a format that is written, got sif. Hint: .tsv holds an edge list."
+            f"{name_of(target)}: expected a format that can be written, got sif. Hint: .tsv writes an edge list."
         )
     if kind in ("npz", "bitblas", "parquet") and (name := name_of(target)).endswith((".gz", ".bz2")):
         raise InvalidValue(f"{name}: expected a name without .gz or .bz2 for a file of format {kind}, got one")
@@ -116,19 +116,19 @@ def written_as(target: Any, given: str | None = None, more: Mapping[str, str] = 
 
 
 def read(source: Any, /, file_format: str | None = None, **options: Any) -> Graph:
-    """Read a file of any kind: a Graph of the matrix and, where vertices have names, their labels.
+    """Read a file of any format: a Graph of the matrix and the vertex labels, if there are any.
 
-    file_format: mtx, npz, bitblas, tsv, csv, edges, parquet or sif; None: as the suffix says. options: those of
-    `mmread`, `read_npz`, `read_edgelist`, `read_parquet`, `read_sif`, or of `Matrix.load`, which also say what is
-    raised; a file of bitblas is verified. directed: of every kind; False: each edge is one in both directions, of which
-    the lesser weight stands, or what dup_op makes of both. None: as the file states (a Matrix Market file that is
-    symmetric, or what `Graph.write` wrote as npz, parquet or bitblas), else True, and a warning says if every edge is
-    present in both directions with the same weight. TypeError for an option that the kind of file does not have.
+    file_format: mtx, npz, bitblas, tsv, csv, edges, parquet or sif; None: by the suffix. options: those of `mmread`,
+    `read_npz`, `read_edgelist`, `read_parquet`, `read_sif`, or of `Matrix.load`, whose documentation lists what is
+    raised; a file of bitblas is verified. directed: for every format; False: each edge counts in both directions, with
+    the smaller weight, or both combined by dup_op. None: as the file states (a symmetric Matrix Market file, or a file
+    that `Graph.write` wrote as npz, parquet or bitblas), otherwise True, with a warning if every edge is present in
+    both directions with the same weight. TypeError for an option that the format does not have.
     """
     if isinstance(source, list | tuple):
         raise TypeError(
-            f"source: expected a path or an open file, got {len(source)} of them. Hint: tables are put together first: "
-            " Graph.from_table(pandas.concat(map(pandas.read_csv, paths)), 'from', 'to', 'weight')"
+            f"source: expected a path or an open file, got {len(source)} of them. Hint: concatenate the tables first: "
+            "Graph.from_table(pandas.concat(map(pandas.read_csv, paths)), 'from', 'to', 'weight')"
         )
     kind = file_format_of(source, file_format)
     reader = _READERS.get(kind, read_edgelist)
@@ -152,16 +152,16 @@ def read(source: Any, /, file_format: str | None = None, **options: Any) -> Grap
 
 def _path(given: Any) -> Any:
     if not isinstance(given, (str, os.PathLike)):
-        raise InvalidValue(f"{name_of(given)}: expected a path, as such a file is mapped or replaced, got an open file")
+        raise InvalidValue(f"{name_of(given)}: expected a path because such a file is memory-mapped, got an open file")
     return given
 
 
 def write(target: Any, matrix: Any, file_format: str | None = None, *, labels: Any = None, **options: Any) -> None:
-    """Write a Matrix to a file of any kind, chosen as in `read`. labels: names for the vertices of an edge list,
-    a table or a file of bitblas' own.
+    """Write a Matrix to a file of any format, chosen as in `read`. labels: vertex names for an edge list, a table or a
+    file in bitblas' own format.
 
-    options: those of `mmwrite`, `write_npz`, `Matrix.save` (and `directed`), `write_parquet` or `write_edgelist`, which
-    also say what is raised. `Graph.write` states in addition whether the graph is directed.
+    options: those of `mmwrite`, `write_npz`, `Matrix.save` (and `directed`), `write_parquet` or `write_edgelist`, whose
+    documentation lists what is raised. `Graph.write` also stores whether the graph is directed.
     """
     kind = written_as(target, file_format)
     if kind in DELIMITERS:

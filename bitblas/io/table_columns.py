@@ -1,8 +1,8 @@
-"""Columns of tables (pandas, polars, Arrow, NumPy, lists) as arrays and as numbered names.
+"""Convert table columns (pandas, polars, Arrow, NumPy, lists) to arrays, and vertex names to numbers.
 
-A column is read exactly, or it is refused with its name, the row, and what to do. Integers never pass through floats.
-A missing value (None, NaN, NaT, pandas.NA, a null of Arrow or polars) is refused. Names of vertices are numbered by the
-library of the table; categories and dictionaries are numbered by their codes, without a look at each row's text.
+A column is read exactly or refused, with its name, the row, and a hint. Integers never pass through floats. A missing
+value (None, NaN, NaT, pandas.NA, a null of Arrow or polars) is refused. The library of the table numbers the names of
+vertices; categories and dictionaries are numbered by their codes, without reading the text of each row.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from ..exceptions import InvalidValue
 from ..graph import given
 
-VERTICES, WEIGHTS = "vertices (integers or strings)", "numbers"  # what a column is read as
+VERTICES, WEIGHTS = "vertices (integers or strings)", "numbers"  # the role of a column
 _TEXT, _BITS = frozenset("OUT"), 64
-# How each library converts a column: to strings, to floats, and times to integers.
+# Conversions of a column by library: to strings, to floats, and from times to integers.
 _CASTS = {
     "pandas": (".astype(str)", ".astype(float)", ".astype('int64')"),
     "polars": (".cast(polars.String)", ".cast(polars.Float64)", ".to_physical()"),
@@ -29,7 +29,7 @@ _TIMES = ("date", "time", "duration", "period")
 
 
 class TooLarge(InvalidValue):
-    """Integers that no 64-bit type holds together."""
+    """Integers that fit no common 64-bit type."""
 
     def __init__(self, message: str, values: list[Any]) -> None:
         super().__init__(message)
@@ -37,14 +37,14 @@ class TooLarge(InvalidValue):
 
 
 class Coded(NamedTuple):
-    """A column of names: row k has the name `names[codes[k]]`. Some names may have no row."""
+    """A dictionary-encoded column: row k has the name `names[codes[k]]`. Some names may be unused."""
 
     codes: np.ndarray
     names: list[str]
 
 
 class Ends(NamedTuple):
-    """Numbers of both ends of each edge, and the names of the vertices if they have any."""
+    """Vertex numbers of both ends of each edge, and the vertex names if there are any."""
 
     rows: np.ndarray
     cols: np.ndarray
@@ -52,20 +52,20 @@ class Ends(NamedTuple):
 
 
 def names_of_one_type(names: list[Any], library: str) -> Any:
-    """Names as a column of a library whose columns have one type: integers as an array, exactly. InvalidValue for names
-    of several types."""
+    """Names as a column for a library whose columns have one type; integers as an exact array. InvalidValue for mixed
+    types."""
     kinds = list(dict.fromkeys(map(type, names)))
     if len(kinds) > 1:
         other = next(name for name in names if type(name) is kinds[1])
         raise InvalidValue(
             f"labels: expected names of one type for a column of {library}, got {names[0]!r} and {other!r}. Hint: "
-            "to_pandas takes any; str() makes strings of them"
+            "to_pandas accepts any; str() converts them to strings"
         )
     return _integers(names, "labels") if kinds == [int] else names
 
 
 def collected(table: Any, names: Iterable[str | None]) -> Any:
-    """A LazyFrame of polars as a DataFrame of these columns; any other table as it is."""
+    """Collect these columns of a polars LazyFrame; any other table is returned unchanged."""
     if type(table).__name__ != "LazyFrame" or _library(table) != "polars":
         return table
     known = table.collect_schema().names()
@@ -76,7 +76,7 @@ def collected(table: Any, names: Iterable[str | None]) -> Any:
 
 
 def vertices_of(table: Any, source: str, target: str, labels: bool | None) -> Ends:
-    """Both ends of the edges. labels: True: integers are names too. InvalidValue for columns that are no vertices."""
+    """Both ends of the edges. labels: True: integers are names too. InvalidValue for columns that are not vertices."""
     columns = [_native(_find(table, name)) for name in (source, target)]
     pair = (f"column {source!r}", f"column {target!r}")
     lengths = [len(column.data) for column in columns]
@@ -95,8 +95,8 @@ def vertices_of(table: Any, source: str, target: str, labels: bool | None) -> En
 
 
 def weights_of(table: Any, name: str, rows: int, *, rounded: bool = False) -> np.ndarray:
-    """A column of numbers or Booleans; an array of objects if it has texts. rounded: integers that no 64-bit type holds
-    become floats. InvalidValue for other values, or another number of rows."""
+    """A column of numbers or Booleans; an array of objects if it contains texts. rounded: integers beyond 64 bits
+    become floats. InvalidValue for other values, or a different number of rows."""
     try:
         found = _array(_native(_find(table, name)), f"column {name!r}", WEIGHTS)
     except TooLarge as error:
@@ -109,7 +109,7 @@ def weights_of(table: Any, name: str, rows: int, *, rounded: bool = False) -> np
 
 
 def numbers_of(values: list[Any], called: str) -> np.ndarray:
-    """Numbers or Booleans of a list, exactly. called: what errors say they are. InvalidValue for others."""
+    """An exact array of a list of numbers or Booleans. called: its name in errors. InvalidValue for other values."""
     found = _array(Column(values, "", ""), called, WEIGHTS)
     text = next((k for k, value in enumerate(values) if isinstance(value, str)), None)
     if text is not None:
@@ -126,7 +126,7 @@ def _check_name(name: str, known: Iterable[str]) -> None:
 
 
 def _find(table: Any, name: str) -> Any:
-    """A column of a table by its name. InvalidValue if there is none, or several."""
+    """A column of a table by name. InvalidValue if there is none or more than one."""
     known = getattr(table, "column_names", None)  # of Arrow
     if known is None:
         known = getattr(table, "columns", table)
@@ -144,13 +144,13 @@ def _find(table: Any, name: str) -> Any:
 
 
 def _library(column: Any) -> str:
-    """The library of a column: pandas, polars, pyarrow, numpy; "" of lists and others."""
+    """The library of a column: pandas, polars, pyarrow, numpy; "" for lists and others."""
     library = type(column).__module__.partition(".")[0]
     return library if library in _CASTS else ""
 
 
 class Column(NamedTuple):
-    """A column, the library that reads it, and the library that the user sees."""
+    """A column, the library that reads it, and the library of the user's object."""
 
     data: Any
     library: str
@@ -158,7 +158,7 @@ class Column(NamedTuple):
 
 
 def _native(data: Any) -> Column:
-    """A column with the library that reads it: Arrow for columns of pandas whose values Arrow stores."""
+    """A column with the library that reads it: Arrow for pandas columns that are backed by Arrow."""
     library = seen = _library(data)
     if library == "pandas":
         import pandas
@@ -195,7 +195,7 @@ def _array(column: Column, called: str, role: str) -> np.ndarray:
     else:
         got = f"{found[0]!s} in row 0, in a column of {found.dtype}"
     raise InvalidValue(
-        f"{called}: expected vertices in every row, integers or names, got {got}. Hint: leave out rows without "
+        f"{called}: expected vertices in every row, integers or names, got {got}. Hint: drop rows without "
         "a value, then astype(int)"
     )
 
@@ -252,7 +252,7 @@ def _of_arrow(column: Column, called: str, role: str) -> np.ndarray:
 
 
 def _is_text(kind: Any) -> bool:
-    """Whether a type of Arrow is one of strings."""
+    """Whether an Arrow type is a string type."""
     import pyarrow
 
     types = pyarrow.types
@@ -280,7 +280,7 @@ def _of_numpy(column: Column, called: str, role: str) -> np.ndarray:
 
 
 def _objects(values: list[Any]) -> np.ndarray:
-    """An array of these objects, whatever they are."""
+    """An object array of these values."""
     found = np.empty(len(values), object)
     found[:] = values
     return found
@@ -290,11 +290,11 @@ def _objects(values: list[Any]) -> np.ndarray:
 
 
 def _of_values(values: list[Any], column: Column, called: str, role: str) -> np.ndarray:
-    """Objects as the narrowest of int64, uint64 and float64 that holds all of them exactly, or as strings. InvalidValue
-    with the row for others, and for those that no such type holds."""
+    """Convert objects to the narrowest of int64, uint64 and float64 that is exact for all, or to strings. InvalidValue,
+    with the row, for other objects and for numbers that fit no such type."""
     kinds = set(map(type, values))
     if all(issubclass(kind, str) for kind in kinds):
-        plain = values if kinds <= {str} else list(map(str.__str__, values))  # of NumPy's strings
+        plain = values if kinds <= {str} else list(map(str.__str__, values))  # NumPy's strings
         return _objects(plain) if kinds or role == VERTICES else np.zeros(0)
     sound = (int, np.integer, float, np.floating) if role == WEIGHTS else (int, np.integer)  # NaN is refused later
     if not all(issubclass(kind, sound) for kind in kinds):
@@ -320,14 +320,14 @@ def _of_values(values: list[Any], column: Column, called: str, role: str) -> np.
     for k, value in enumerate(values if len(kinds) > 1 else ()):
         if isinstance(value, int | np.integer) and not _is_exact(int(value)):
             raise InvalidValue(
-                f"{called}: expected integers that FP64 holds exactly, next to fractions, got {value!r} in row "
-                f"{k}. Hint: float() rounds it, int() of all keeps it"
+                f"{called}: expected integers that are exact in FP64, next to fractions, got {value!r} in row "
+                f"{k}. Hint: float() rounds it; int() for all rows keeps it"
             )
     return np.array(values, np.float64)
 
 
 def _is_exact(integer: int) -> bool:
-    """Whether FP64 holds an integer."""
+    """Whether an integer is exact in FP64."""
     try:
         return float(integer) == integer
     except OverflowError:
@@ -346,8 +346,8 @@ def _of_other_types(values: list[Any], kinds: set[type], role: str) -> Iterator[
 
 
 def _integers(values: list[Any], called: str, role: str = WEIGHTS) -> np.ndarray:
-    """Integers as int64, or as uint64 if they need it. If neither holds all: Python's as vertices, which may be ids;
-    InvalidValue with the row as weights."""
+    """Integers as int64, or uint64 if needed. If they fit neither: Python integers for vertices, which may be ids;
+    InvalidValue with the row for weights."""
     for dtype in (np.int64, np.uint64):
         try:
             return np.array(values, dtype)
@@ -359,20 +359,20 @@ def _integers(values: list[Any], called: str, role: str = WEIGHTS) -> np.ndarray
     k = values.index(top if top >= 1 << _BITS else low)
     also = f" and {top!r} in row {values.index(top)}" if top < 1 << _BITS and low >= -(1 << _BITS - 1) else ""
     got = f"got {values[k]!r} in row {k}{also}. Hint: dtype='FP64' rounds them"
-    raise TooLarge(f"{called}: expected integers that INT64 or UINT64 holds, {got}", values)
+    raise TooLarge(f"{called}: expected integers that fit INT64 or UINT64, {got}", values)
 
 
 # ---- what is refused ----
 
 
 def _check_missing(lacking: np.ndarray, column: Column, called: str, value_of: Any) -> None:
-    """InvalidValue if a row has no value."""
+    """Raise InvalidValue if a row has no value."""
     if not lacking.any():
         return
     k = int(lacking.argmax())
     hint = ""
     if column.seen == "pandas" and str(column.data.dtype if column.library == "pandas" else "str") in _OF_NAMES:
-        hint = ". Hint: pandas.read_csv takes names such as NA for none, unless keep_default_na=False"
+        hint = ". Hint: pandas.read_csv reads names such as NA as missing, unless keep_default_na=False"
     raise InvalidValue(
         f"{called}: expected a value in every row, got {np.count_nonzero(lacking)} rows without one, the first "
         f"is row {k} ({value_of(k)!r}){hint}"
@@ -383,22 +383,22 @@ _OF_NAMES = ("object", "str", "string", "category")
 
 
 def _refused(column: Column, called: str, role: str, got: str, kind: str = "") -> InvalidValue:
-    """The error for a column of another type, or, with the type of the object, for a row."""
+    """The error for a column of an unsupported type, or, with the type of the object, for a row."""
     objects = ("str()", "float()", "time.timestamp() or date.toordinal()")
     if column.seen == "pandas":
         objects = (".astype(str)", ".astype(float)", "pandas.to_datetime(column).astype('int64')")
     text, real, whole = objects if kind else _CASTS.get(column.seen, objects)
     words = (kind or got).lower()
     if kind == "bytes":
-        hint = f"{'.str' if column.seen == 'pandas' else 'bytes'}.decode('utf-8') makes strings of them"
+        hint = f"{'.str' if column.seen == 'pandas' else 'bytes'}.decode('utf-8') converts them to strings"
     elif role == VERTICES:
-        hint = f"{text} makes names of them"
+        hint = f"{text} converts them to names"
     elif "complex" in words:
-        hint = "abs() or .real makes numbers of them"
+        hint = "abs() or .real converts them to numbers"
     elif any(word in words for word in _TIMES):
-        hint = f"{whole} makes numbers of them"
+        hint = f"{whole} converts them to numbers"
     else:
-        hint = f"{real} makes FP64 numbers of them, rounded"
+        hint = f"{real} converts them to FP64, rounded"
     return InvalidValue(f"{called}: expected {role}, got {got if kind else f'values of type {got}'}. Hint: {hint}")
 
 
@@ -406,7 +406,7 @@ def _refused(column: Column, called: str, role: str, got: str, kind: str = "") -
 
 
 def _numbered(columns: list[Column], names: tuple[str, str]) -> Ends | None:
-    """Both columns numbered by the library of the table; None if they are no names, or if one is missing."""
+    """Both columns numbered by the library of the table; None if they are not names or a value is missing."""
     libraries = {column.library for column in columns}
     coded = [_coded(column) for column in columns]
     if not any(coded):
@@ -425,7 +425,7 @@ def _numbered(columns: list[Column], names: tuple[str, str]) -> Ends | None:
 
 
 def _coded(column: Column) -> Coded | None:
-    """A column of categories, or a dictionary, that are strings; None for others, and if a value is missing."""
+    """A column of string categories or dictionaries; None for others, or if a value is missing."""
     data = column.data
     if column.library == "pyarrow":
         return _coded_by_arrow(data)
@@ -448,7 +448,7 @@ def _coded(column: Column) -> Coded | None:
 
 
 def _coded_by_arrow(data: Any) -> Coded | None:
-    """A chunked array of dictionaries, which may differ from chunk to chunk. Each dictionary is read once."""
+    """A chunked dictionary array, whose dictionaries may differ between chunks. Each dictionary is read once."""
     import pyarrow
 
     if not pyarrow.types.is_dictionary(data.type) or not _is_text(data.type.value_type) or data.null_count:
@@ -473,7 +473,7 @@ def _coded_by_arrow(data: Any) -> Coded | None:
 
 
 def _encoded(data: Any) -> tuple[np.ndarray, Any]:
-    """Codes of a chunked array of strings, and the strings, a pyarrow.Array."""
+    """Dictionary-encode a chunked array of strings: codes, and the strings as a pyarrow.Array."""
     import pyarrow
 
     if getattr(pyarrow.types, "is_string_view", lambda kind: False)(data.type):
@@ -482,7 +482,7 @@ def _encoded(data: Any) -> tuple[np.ndarray, Any]:
         return np.zeros(0, np.int64), pyarrow.array([], data.type)
     coded = data.dictionary_encode()
     whole = coded.chunk(0).dictionary
-    # One table serves all chunks, whose dictionaries are the same buffers. Unifying them would hash each again.
+    # All chunks usually share the buffers of one dictionary. Unifying them would hash every string again.
     places = {chunk.dictionary.buffers()[-1].address for chunk in coded.chunks}
     if len(places) > 1 or any(len(chunk.dictionary) != len(whole) for chunk in coded.chunks):
         coded = coded.unify_dictionaries()
@@ -491,7 +491,7 @@ def _encoded(data: Any) -> tuple[np.ndarray, Any]:
 
 
 def _factorized(columns: list[Column], library: str) -> Ends | None:
-    """Two columns of strings numbered as one, which is ten times as fast as by Python; None for other columns."""
+    """Number two string columns as one, ten times faster than in Python; None for other columns."""
     both = [column.data for column in columns]
     if library == "pyarrow":
         import pyarrow
@@ -526,7 +526,7 @@ def _factorized(columns: list[Column], library: str) -> Ends | None:
 
 
 def _factorized_alone(column: Column, called: str) -> Coded | None:
-    """A column of strings, numbered; None for another, and if a value is missing."""
+    """Number a string column; None for other columns, or if a value is missing."""
     if column.library == "pyarrow":
         if column.data.null_count or not _is_text(column.data.type):
             return None
@@ -553,27 +553,27 @@ def _factorized_alone(column: Column, called: str) -> Coded | None:
 
 
 def _are_large(array: np.ndarray) -> bool:
-    """Whether an array holds Python's integers, some of them beyond 64 bits."""
+    """Whether an array contains Python integers beyond 64 bits."""
     return array.dtype == object and len(array) > 0 and all(type(value) is int for value in array.tolist())
 
 
 def _named_integers(rows: np.ndarray, cols: np.ndarray) -> Ends:
     """Integers as names."""
-    plain = rows.dtype == cols.dtype  # else NumPy may make floats of both
+    plain = rows.dtype == cols.dtype  # otherwise NumPy may convert both to floats
     whole = np.concatenate([rows, cols] if plain else [rows.astype(object), cols.astype(object)])
     i, j, _, places = _in_order(np.unique(whole, return_inverse=True)[1])
     return Ends(i, j, tuple(whole[places].tolist()))
 
 
 def _named(rows: np.ndarray, cols: np.ndarray, names: tuple[str, str]) -> Ends:
-    """Names as Python numbers them, for columns of which no library does it."""
+    """Number names in Python, for columns that no library numbers."""
     ends = [array.tolist() for array in (rows, cols)]
     for array, listed, called in zip((rows, cols), ends, names):
         row = next((k for k, value in enumerate(listed) if not isinstance(value, str)), None)
         if row is not None:
             raise InvalidValue(
                 f"{called}: expected integers in both columns of vertices, or strings in both, got "
-                f"{listed[row]!r} in row {row}, in a column of {array.dtype}. Hint: str() makes names of numbers"
+                f"{listed[row]!r} in row {row}, in a column of {array.dtype}. Hint: str() converts numbers to names"
             )
     index: dict[str, int] = {label: k for k, label in enumerate(dict.fromkeys(chain.from_iterable(zip(*ends))))}
     numbered = [np.fromiter(map(index.__getitem__, listed), np.int64, len(listed)) for listed in ends]
@@ -581,12 +581,12 @@ def _named(rows: np.ndarray, cols: np.ndarray, names: tuple[str, str]) -> Ends:
 
 
 def _in_order(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers of both ends in the order in which they come in rows, from the codes of all sources, then of all targets;
-    and of each number its code, and where it is first."""
+    """Renumber vertices by first appearance in the rows, from the codes of all sources followed by all targets. Returns
+    the numbers of both ends, and for each number its code and the position where it first occurs."""
     edges = len(codes) // 2
     both = codes.reshape(2, edges).T.ravel()
     first = np.full(int(both.max(initial=0)) + 1, len(both))
-    first[both[::-1]] = np.arange(len(both))[::-1]  # of several that are written to one place, the last one stays
+    first[both[::-1]] = np.arange(len(both))[::-1]  # of several writes to one position, the last wins
     order = np.argsort(first)
     order = order[: np.count_nonzero(first < len(both))]
     number = np.empty(len(first), np.int64)

@@ -1,8 +1,8 @@
-"""Tables of edges in and out: pandas, polars, Arrow; and igraph's graphs.
+"""Convert edge tables from and to pandas, polars and Arrow, and graphs from and to igraph.
 
-A table has a row for each edge and columns with names: its two ends, and a value. The libraries are imported by the
-functions that make their objects; what comes in is read by what the three have in common, a column as a NumPy array,
-which costs no copy of numbers that lie in one piece and of which none is missing.
+A table has one row per edge and named columns: the two ends and a value. The libraries are imported by the functions
+that create their objects. Input is read through what the three libraries share, a column as a NumPy array; this copies
+nothing if the numbers are contiguous and none is missing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .build import build, check_weights, host_coo
 from .table_columns import collected, names_of_one_type, numbers_of, vertices_of, weights_of
 from .weights import is_rounded, of_column
 
-MOST = 1 << 60  # vertices of a graph
+MOST = 1 << 60  # the maximum number of vertices
 EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
 
 
@@ -32,22 +32,21 @@ def from_table(
     format: str | None = None, tile: int | None = None, packed: bool | None = None,
 ) -> Graph:  # fmt: skip
     """A Graph of the rows of a table: a DataFrame of pandas or polars, an Arrow table, or a dictionary of arrays. Of a
-    LazyFrame of polars the columns that are named are collected.
+    polars LazyFrame only the named columns are collected.
 
-    source, target: the columns of the two ends of each edge, integers from 0 (or base=1), or else names (strings, or
-    categories that are strings), which are numbered in the order in which they come. A category without a row is no
-    vertex. weight: the column of values, numbers; None: a pattern. decimal: "," or "." if that column may hold texts:
-    numbers with this before the fraction. size: the number of vertices; None: as many as the largest number says; not
-    for names. labels: True: integers are names too, ids of which most are not there (a warning says where that seems
-    so); False: names are refused. base: the number of the first vertex, 0 or 1; None: 0, and a warning says if that
-    vertex has no edges. directed: False: every row is an edge in both directions; where both are there, with other
-    weights, the lesser one stands; None: True, and a warning says if every edge is present in both directions with the
-    same weight. dup_op ("plus", "min", "max", "first", ..) joins the weights of an edge that is there twice, and then
-    those of both its directions.
+    source, target: the columns of the two ends of each edge: integers from 0 (or base=1), or names (strings, or
+    categories that are strings), which are numbered in order of appearance. A category without a row is not a vertex.
+    weight: the column of values, numbers; None: a pattern. decimal: the decimal mark, "," or ".", if that column may
+    contain numbers as texts. size: the number of vertices; None: one more than the largest number; not for names.
+    labels: True: integers are names too, such as sparse ids (a warning reports them); False: names are refused. base:
+    the number of the first vertex, 0 or 1; None: 0, with a warning if that vertex has no edges. directed: False: every
+    row is an edge in both directions; if both are present with different weights, the smaller is kept; None: True, with
+    a warning if every edge is present in both directions with the same weight. dup_op ("plus", "min", "max", "first",
+    ..) combines the weights of duplicate edges, and then those of both directions.
 
-    Integers are read exactly, also those in columns of objects. Raises InvalidValue for a column that is not there, has
-    missing values (None, NaN, NaT, pandas.NA, null) or is of another kind (decimals, times, bytes), for a vertex out of
-    range, and for an edge with a weight that is there twice in one direction, without dup_op.
+    Integers are read exactly, even in columns of objects. Raises InvalidValue for a column that does not exist, has
+    missing values (None, NaN, NaT, pandas.NA, null) or an unsupported type (decimals, times, bytes), for a vertex out
+    of range, and for duplicate edges with weights in one direction without dup_op.
     """
     return graph_of_table(
         "table", table, source, target, weight, size=size, labels=labels, base=base, directed=directed, decimal=decimal,
@@ -61,12 +60,12 @@ def graph_of_table(
     dup_op: Any = None, dtype: Any = None, name: str | None = None, device: str | None = None,
     format: str | None = None, tile: int | None = None, packed: bool | None = None,
 ) -> Graph:  # fmt: skip
-    """The Graph that `from_table` returns. place: how messages call the table."""
+    """The Graph that `from_table` returns. place: the name of the table in messages."""
     if isinstance(table, str | os.PathLike):
-        raise TypeError(f"table: expected a table, got {os.fspath(table)!r}; Graph.read(path) reads a file")
+        raise TypeError(f"table: expected a table, got {os.fspath(table)!r}. Hint: Graph.read(path) reads a file")
     table = collected(table, (source, target, weight))
     if not given.is_table(table):
-        raise TypeError(f"table: expected a table with names of columns, got {given.described(table)}")
+        raise TypeError(f"table: expected a table with named columns, got {given.described(table)}")
     if base not in (None, 0, 1):
         raise InvalidValue(f"base: expected 0 or 1, got {base!r}")
     first, directed = base or 0, given.flag("directed", directed)
@@ -82,7 +81,7 @@ def graph_of_table(
         if size is not None:
             raise InvalidValue(f"size: expected None for vertices that have names, got {size}")
         if labels is False:
-            raise InvalidValue(f"labels: expected None or True for columns of names, got False; {known[0]!r} is one")
+            raise InvalidValue(f"labels: expected None or True for columns of names such as {known[0]!r}, got False")
         size, first = len(known), 0
     for ends, end in ((rows, source), (cols, target)):
         low, high = (int(ends.min()), int(ends.max())) if len(ends) else (first, first - 1)
@@ -91,7 +90,7 @@ def graph_of_table(
             last = (
                 " to 2^60 - 1" if size is None and low >= first else "" if size is None else f" to {first + size - 1}"
             )
-            hint = ". Hint: labels=True if these are ids" if size is None else ""
+            hint = ". Hint: pass labels=True if these are ids" if size is None else ""
             raise InvalidValue(f"column {end!r}: expected vertices from {first}{last}, got {got}{hint}")
     given_size, size = size, _size_of(rows, cols, first) if size is None else size
     rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
@@ -114,36 +113,36 @@ def graph_of_table(
 
 
 def _size_of(rows: np.ndarray, cols: np.ndarray, first: int) -> int:
-    """The number of vertices, of which `first` is the first."""
+    """The number of vertices, numbered from `first`."""
     return 1 - first + max((int(ends.max()) for ends in (rows, cols) if len(ends)), default=first - 1)
 
 
 def to_pandas(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
-    """A pandas DataFrame, a row for each entry: source, target and weight of a Matrix, vertex and value of a Vector.
+    """A pandas DataFrame, one row per entry: source, target and weight of a Matrix, vertex and value of a Vector.
 
-    A: Matrix, Vector, or Graph, whose labels are taken. labels: names for the vertices instead of their numbers.
-    columns: other names for the columns; two for a Matrix leave the values out. Raises InvalidValue for columns that do
-    not fit, ImportError without pandas.
+    A: Matrix, Vector, or Graph, whose labels are used. labels: names of the vertices instead of their numbers. columns:
+    other column names; two for a Matrix omit the values. Raises InvalidValue for columns that do not fit, ImportError
+    without pandas.
     """
     return extras.load("pandas", "to_pandas").DataFrame(table_of(A, labels, columns))
 
 
 def to_polars(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
-    """The same as `to_pandas`, as a polars DataFrame. Labels have one type, else InvalidValue. ImportError without
-    polars."""
+    """The same as `to_pandas`, as a polars DataFrame. Labels must have one type, otherwise InvalidValue. ImportError
+    without polars."""
     polars = extras.load("polars", "to_polars")
     return _typed(table_of(A, labels, columns), "polars", polars.DataFrame)
 
 
 def to_arrow(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> Any:
-    """The same as `to_pandas`, as a pyarrow Table, which copies no numbers. Labels have one type, else InvalidValue.
-    ImportError without pyarrow."""
+    """The same as `to_pandas`, as a pyarrow Table, without copying numbers. Labels must have one type, otherwise
+    InvalidValue. ImportError without pyarrow."""
     pyarrow = extras.load("pyarrow", "to_arrow")
     return _typed(table_of(A, labels, columns), "Arrow", pyarrow.table)
 
 
 def _typed(table: dict[str, Any], library: str, made: Any) -> Any:
-    """A table of a library whose columns have one type. InvalidValue for labels that it has no type for."""
+    """A table of a library whose columns have one type. InvalidValue for labels that fit none of its types."""
     columns = {name: names_of_one_type(x, library) if isinstance(x, list) else x for name, x in table.items()}
     try:
         return made(columns)
@@ -153,12 +152,12 @@ def _typed(table: dict[str, Any], library: str, made: Any) -> Any:
             raise
         got = f"{labels[0]!r}: {' '.join(str(error).split())}"
         raise InvalidValue(
-            f"labels: expected names that a column of {library} holds, got {got}. Hint: str() makes strings of them"
+            f"labels: expected names that fit a column of {library}, got {got}. Hint: str() converts them to strings"
         ) from None
 
 
 def table_of(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> dict[str, Any]:
-    """Arrays by the names of columns, as `to_pandas` has them; ends with labels are lists."""
+    """Arrays by column name, as in `to_pandas`; ends with labels are lists."""
     if labels is not None:
         labels = given.different_names("labels", labels)
     if isinstance(A, Graph):
@@ -181,11 +180,11 @@ def from_igraph(
     G: Any, weight: str | None = "weight", *, name: str | None = None, device: str | None = None,
     format: str | None = None, tile: int | None = None, packed: bool | None = None, dup_op: Any = "plus",
 ) -> Graph:  # fmt: skip
-    """A Graph of an igraph.Graph: vertex k is its vertex k, its label the attribute `name`, if vertices have one.
+    """Convert an igraph.Graph: vertex k is its vertex k; labels are the vertex attribute `name`, if there is one.
 
-    weight: the attribute of edges that holds the values; without it, or with None, every edge has the value 1. An
-    undirected edge is an entry in both directions. dup_op: what parallel edges become, their sum as in `from_networkx`;
-    None: InvalidValue. InvalidValue too for two vertices of one name, and for a vertex without a name among others.
+    weight: the edge attribute with the values; without it, or with None, every edge has the value 1. An undirected edge
+    is an entry in both directions. dup_op: combines parallel edges, by their sum as in `from_networkx`; None:
+    InvalidValue. InvalidValue also for two vertices of one name, and if only some vertices have a name.
     """
     ends = np.array(G.get_edgelist(), np.int64).reshape(-1, 2)
     weighted = weight is not None and weight in G.es.attributes()
@@ -215,11 +214,10 @@ def from_igraph(
 
 
 def to_igraph(A: Any, weight: str | None = "weight", *, directed: bool = True) -> Any:
-    """An igraph.Graph with a vertex for each row of a square Matrix, or of a Graph, whose labels are the names.
+    """An igraph.Graph with a vertex for each row of a square Matrix, or of a Graph, whose labels become the names.
 
-    weight: the edge attribute that holds the values; None: none does, nor those of a Graph without weights. directed:
-    False takes each edge once, from the upper triangle. Raises DimensionMismatch if A is not square, ImportError
-    without igraph.
+    weight: the edge attribute for the values; None, or a Graph without weights: no attribute. directed: False: each
+    edge once, from the upper triangle. Raises DimensionMismatch if A is not square, ImportError without igraph.
     """
     igraph = extras.load("igraph", "to_igraph")
     whole = A

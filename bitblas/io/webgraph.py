@@ -1,6 +1,8 @@
-"""Graphs of WebGraph, as crawls are published: BASE.graph, in the code of Boldi and Vigna, and BASE.properties, which
-says how it was made. They are read from the front, so that offsets are not needed, and by a kernel of our own
-(kernels/webgraph.cpu.py): the package `webgraph` wants an index besides, which only its Rust tools make.
+"""Read WebGraph files, the format of published web crawls: BASE.graph and BASE.properties.
+
+BASE.graph holds compressed adjacency lists, BASE.properties the parameters of the compression. The rows are decoded
+sequentially, so that no offsets are needed, by a kernel of bitblas (kernels/webgraph.cpu.py); the package `webgraph`
+also requires an index, which only its Rust tools create.
 
 Boldi, Vigna: The WebGraph framework I: compression techniques. WWW 2004.
 """
@@ -24,18 +26,18 @@ if TYPE_CHECKING:
     from ..core import Matrix
 
 WEBGRAPH = Variant("kernels/webgraph")
-ROWS, ENTRIES = 1 << 16, 1 << 20  # of a chunk, at most; more entries only for one row that has them
-BLOCK = 16 * CHUNK  # bytes that are read at once
-PAD = 32  # bytes of ones behind the last: codes that run out of the file end there
-SLACK = 16  # bytes after the last row, at most: files are filled up to whole words
-WIDEST = 1 << 10  # rows that a row may copy from, at most; who writes them takes 7, or 16
+ROWS, ENTRIES = 1 << 16, 1 << 20  # limits of a chunk; a single longer row may exceed ENTRIES
+BLOCK = 16 * CHUNK  # bytes per read
+PAD = 32  # bytes of ones after the last byte, which terminate codes that run past the end of the file
+SLACK = 16  # most bytes after the last row: files are padded to whole words
+WIDEST = 1 << 10  # largest window of rows that a row may copy from; writers use 7 or 16
 INPUT, ROOM, FAULT = 1, 2, 3  # kernels/webgraph.cpu.py
 FAULTS = (
     "number of columns", "reference", "number of blocks", "list of blocks", "number of intervals",
     "start of an interval", "length of an interval", "list of columns",
 )  # fmt: skip
 CODES = ("UNARY", "GAMMA", "DELTA", "ZETA")
-# What may have a code of its own, and which it has if the file does not say; the first one stands for others too.
+# Parts with a code of their own, and their default codes; OUTDEGREES applies to other parts too.
 PARTS = {
     "OUTDEGREES": "GAMMA",
     "REFERENCES": "UNARY",
@@ -49,25 +51,25 @@ PARTS = {
 
 @dataclass(frozen=True)
 class Properties:
-    """What BASE.properties says of a graph."""
+    """The contents of BASE.properties."""
 
     nodes: int
     arcs: int
     before: int  # rows that a row may copy from
-    least: int  # columns of an interval, 0: there are none
+    least: int  # least columns of an interval; 0: no intervals
     k: int  # of zeta codes
     codes: tuple[tuple[str, str], ...]
 
     @property
     def how(self) -> np.ndarray:
-        """As the kernel has it."""
+        """The parameters of the kernel."""
         code = {part: CODES.index(name) for part, name in self.codes}
         parts = ("OUTDEGREES", "REFERENCES", "BLOCK_COUNT", "BLOCKS", *3 * ("INTERVALS",), "RESIDUALS")
         return np.array([*(code[part] for part in parts), self.before, self.least, self.k])
 
 
 def properties_of(path: str) -> Properties:
-    """Raises OSError, and InvalidValue for what is not here: other classes of graphs, codes, byte orders."""
+    """Parse BASE.properties. Raises OSError; InvalidValue for unsupported graph classes, codes and byte orders."""
     with open(path, "rb") as stream:
         text = stream.read(CHUNK).decode("latin-1")
     found: dict[str, str] = {}
@@ -108,13 +110,13 @@ def codes_of(path: str, found: dict[str, str]) -> tuple[tuple[str, str], ...]:
             known = f"{', '.join(PARTS)}, each with {', '.join(CODES)}"
             raise InvalidValue(f"{path}: expected compressionflags of {known}, got {flag.strip()}")
         codes[part] = code
-        if part == "BLOCKS" and "endianness" in found:  # who writes that has one code for the blocks and their number
+        if part == "BLOCKS" and "endianness" in found:  # such writers use one code for the blocks and their number
             codes["BLOCK_COUNT"] = code
     return tuple(codes.items())
 
 
 class WebGraphChunks:
-    """The entries of a graph, as often as they are asked for, row after row."""
+    """The entries of a graph, row by row, as a repeatable iterable."""
 
     def __init__(self, base: str, progress: bool | None) -> None:
         self.graph, self.progress = f"{base}.graph", progress
@@ -139,7 +141,7 @@ class WebGraphChunks:
             shown.close()
         if arcs != said.arcs:
             more = "more" if arcs > said.arcs else arcs
-            raise InvalidValue(f"{self.graph}: expected {said.arcs} arcs, as its properties say, got {more}")
+            raise InvalidValue(f"{self.graph}: expected {said.arcs} arcs according to its properties, got {more}")
 
     def _decoded(self, stream: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         host, before, nodes = devices.get("cpu"), self.properties.before, self.properties.nodes
@@ -147,7 +149,7 @@ class WebGraphChunks:
         data, whole, wanted = b"", False, BLOCK
         words, first, room = np.zeros(0, np.uint32), 0, ENTRIES
         state, col = np.zeros(4, np.int64), np.zeros(0, np.int64)
-        known = np.zeros(before + 1, np.int64)  # where the rows begin that may be copied from, in `kept`
+        known = np.zeros(before + 1, np.int64)  # starts in `kept` of the rows that may be copied from
         kept = col
         while first < nodes:
             if not len(words):
@@ -167,7 +169,7 @@ class WebGraphChunks:
             if done:
                 begin = ptr[before]
                 number = np.arange(first, first + done)
-                # what lies before is the next chunk's only
+                # rows before `begin` belong to the previous chunk
                 yield (
                     np.repeat(number, np.diff(ptr[before : before + done + 1])),
                     col[begin : ptr[before + done]].copy(),
@@ -176,7 +178,7 @@ class WebGraphChunks:
                 kept = col[ptr[done] : ptr[done + before]].copy()
                 first += done
             if why == INPUT and whole:
-                raise InvalidValue(f"{self.graph}: expected {nodes} rows, got an end of the file in row {first}")
+                raise InvalidValue(f"{self.graph}: expected {nodes} rows, got the end of the file in row {first}")
             if why == INPUT:
                 words, wanted = words[:0], BLOCK if done else 2 * wanted
             elif why == ROOM:
@@ -184,15 +186,15 @@ class WebGraphChunks:
                 host.foresee(f"{self.graph}, row {first}: {asked} columns", 40 * asked)
             elif why:
                 raise InvalidValue(
-                    f"{self.graph}: expected a sound {FAULTS[why - FAULT]} in row {first}, got another one"
+                    f"{self.graph}: expected a valid {FAULTS[why - FAULT]} in row {first}, got an invalid one"
                 )
         rest = len(data) - (int(state[0]) + 7 >> 3) + len(stream.read(SLACK))
         if rest >= SLACK:
-            raise InvalidValue(f"{self.graph}: expected an end after {nodes} rows, got more bytes")
+            raise InvalidValue(f"{self.graph}: expected the end of the file after {nodes} rows, got more bytes")
 
 
 def _words(data: bytes) -> np.ndarray:
-    """As numbers, ones behind them."""
+    """Bytes as 32-bit words, padded with ones."""
     padded = data + b"\xff" * (PAD + -len(data) % 4)
     return np.frombuffer(padded, ">u4").astype(np.uint32)
 
@@ -201,11 +203,11 @@ def read_webgraph(
     source: Any, *, name: str | None = None, device: str | None = None, format: str | None = None,
     tile: int | None = None, progress: bool | None = None,
 ) -> Matrix:  # fmt: skip
-    """A Matrix of a graph of WebGraph: BOOL, True for each arc, rows are where arcs begin.
+    """Read a WebGraph into a Matrix: BOOL, True for each arc; rows are sources.
 
-    source: the path that its files have in common, or that of its .graph or .properties; both are needed, .offsets is
-    not. It is read in chunks (twice, or more: see `Matrix.from_chunks`), whose peak of memory it has, straight into
-    `format`. Raises OSError if a file cannot be opened; InvalidValue, with its name, if it is damaged, has labels, is
+    source: the base path of the files, or the path of .graph or .properties; both files are needed, .offsets is not.
+    The graph is read in chunks (twice or more, see `Matrix.from_chunks` also for peak memory) directly into `format`.
+    Raises OSError if a file cannot be opened; InvalidValue, with its name, if it is damaged, has labels, is
     little-endian, or uses codes other than unary, gamma, delta and zeta; OutOfMemory.
     """
     import bitblas as gb

@@ -1,4 +1,4 @@
-"""Weights in a text: what is a number, with a decimal point or a decimal comma, and what is said of what is none."""
+"""Parse edge weights from text: decimal point or comma, the smallest exact dtype, and hints for bad values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .scan import Fault, Scan, numbers, pieces
 INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 WEIGHT = "a number as weight"
 INTEGERS = b"0123456789+- \t\r\n\v\f"
-_LARGEST = 1 << 1023  # integers below are floats
+_LARGEST = 1 << 1023  # smaller integers can be converted to floats
 _COMMA = re.compile(r"[+-]?\d[\d. ]*,\d+", re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+", re.ASCII)
 _PLUS = re.compile(rb"(?<![eE])\+")
@@ -22,21 +22,21 @@ _BLANKS = bytes.maketrans(b" \t\r\v\f", b"\n\n\n\n\n")
 
 
 def decimal_of(given: Any) -> str:
-    """What stands before the fraction of a number, as given. InvalidValue for anything but a point or a comma."""
+    """Validate a decimal mark. InvalidValue unless it is a point or a comma."""
     if given not in (".", ","):
         raise InvalidValue(f"decimal: expected '.' or ',', got {given!r}")
     return str(given)
 
 
 def pointed(text: str, decimal: str) -> str:
-    """A number as Python reads it; "" for one with a point where a comma stands before the fraction."""
+    """A number in Python's syntax; "" if it contains a point although the decimal mark is a comma."""
     if decimal == ".":
         return text
     return "" if "." in text else text.replace(",", ".")
 
 
 def is_weight(text: str, decimal: str = ".") -> bool:
-    """Whether it is a number, and not NaN."""
+    """Whether a text is a number other than NaN."""
     try:
         value = float(pointed(text, decimal))
     except ValueError:
@@ -45,18 +45,18 @@ def is_weight(text: str, decimal: str = ".") -> bool:
 
 
 def is_text(word: str) -> bool:
-    """Whether it has a letter and is no number, as EUR or unknown."""
+    """Whether a word contains a letter and is not a number, as EUR or unknown."""
     return any(map(str.isalpha, word)) and not is_weight(word) and not is_weight(word, ",")
 
 
 def of_weight(text: str, decimal: str = ".") -> str:
-    """What is said of a weight that is no number: nothing, or what its comma or point may be."""
+    """A hint for a weight that is not a number: "", or an explanation of its comma or point."""
     if decimal == ",":
-        return ". Hint: with decimal=',' a point is no part of a number" if is_weight(text) else _in_thousands(text)
+        return ". Hint: with decimal=',' a point is not part of a number" if is_weight(text) else _in_thousands(text)
     if _THOUSANDS.fullmatch(text):
-        return ". Hint: decimal=',' if the comma is a decimal comma; one that divides thousands must go"
+        return ". Hint: pass decimal=',' if the comma is a decimal comma; remove thousands separators"
     if _COMMA.fullmatch(text) and not _in_thousands(text):
-        return ". Hint: a decimal comma? decimal=',' reads it"
+        return ". Hint: pass decimal=',' if this is a decimal comma"
     return _in_thousands(text)
 
 
@@ -64,41 +64,41 @@ def _in_thousands(text: str) -> str:
     if not _COMMA.fullmatch(text) or text.replace(" ", "").replace(".", "") == text:
         return ""
     return (
-        ". Hint: a decimal comma, and marks between thousands? pandas.read_csv(path, sep=.., decimal=',', "
-        "thousands='.') reads it, then Graph.from_table"
+        ". Hint: for decimal commas with thousands separators, use pandas.read_csv(path, sep=.., decimal=',', "
+        "thousands='.') and Graph.from_table"
     )
 
 
 def _of_text(word: str) -> str:
-    """A hint for a column of weights that holds words."""
+    """A hint for a column of weights that contains words."""
     if is_weight(word.strip()):
         return ""
-    return ". Hint: the column holds text: weight=None (pairs instead of triples) leaves it out"
+    return ". Hint: the column holds text: weight=None (pairs instead of triples) ignores it"
 
 
 def value_of(integer: str) -> int:
-    """Of an integer in a text; beyond every limit where it has more digits than Python may be set to read."""
+    """The value of an integer in a text; 2^64 if it has more digits than Python may be configured to parse."""
     return int(integer) if len(integer) < 640 else 1 << 64
 
 
 class WeightType:
-    """The type that holds all weights of a file or table, which are read part by part.
+    """Finds the type that holds all weights of a file or table, which are read part by part.
 
-    INT64 for integers, UINT64 if one of them is 2^63 or more, FP64 if the text of one is no integer. `check` refuses
-    integers that no 64-bit type holds together. rounded: the weights become floats (or BOOL) anyway, so that every
-    number is accepted.
+    INT64 for integers, UINT64 if one is 2^63 or more, FP64 if the text of one is not an integer. `check` refuses
+    integers that fit no common 64-bit type. rounded: weights become floats (or BOOL) anyway, so that every number is
+    accepted.
     """
 
     def __init__(self, rounded: bool = False, whole: bool = False) -> None:
         self.rounded, self.real = rounded, False
-        self.whole = whole  # whether they become integers: one beside floats stays exact
+        self.whole = whole  # whether weights become integers: an integer among floats stays exact
         self.floats = False  # whether some weights were read as floats
-        self.low = self.high = 0  # of the integers; beyond 64 bits only where `note` read them from texts
+        self.low = self.high = 0  # of the integers; beyond 64 bits only if parsed from text
         self.beyond = ""  # the line and the text of the first integer beyond 64 bits
 
     @property
     def mixed(self) -> bool:
-        """Whether no 64-bit type holds all integers seen so far."""
+        """Whether the integers seen so far fit no common 64-bit type."""
         return integer_type([self.low, self.high]) is None
 
     @property
@@ -107,14 +107,14 @@ class WeightType:
         return np.dtype(kind or np.float64)
 
     def add(self, values: np.ndarray, real: bool) -> None:
-        """Some more weights. real: the text of one of them is no integer."""
+        """Record more weights. real: the text of one of them is not an integer."""
         self.real |= real
         self.floats |= values.dtype.kind == "f"
         if values.dtype.kind in "iu" and len(values):
             self.low, self.high = min(self.low, int(values.min())), max(self.high, int(values.max()))
 
     def of_words(self, words: list[str], decimal: str, lines: Iterable[int] = ()) -> np.ndarray:
-        """The weights in texts, which are added. lines: their line numbers in the file."""
+        """Parse weights from texts and record them. lines: their line numbers in the file."""
         if not all(map(INTEGER.fullmatch, words)):
             found = np.array([float(pointed(word, decimal)) for word in words], np.float64)
             if not self.whole or not _are_whole(found):
@@ -133,7 +133,7 @@ class WeightType:
         return np.array(list(map(float, words)), np.float64)
 
     def of_integers(self, numbers: list[int]) -> np.ndarray:
-        """The weights in Python's integers, which are added."""
+        """Convert Python integers to an array of weights and record them."""
         self.low, self.high = min([self.low, *numbers]), max([self.high, *numbers])
         kind = integer_type(numbers)
         if kind is not None:
@@ -141,7 +141,7 @@ class WeightType:
         return np.array([float(x) if abs(x) < _LARGEST else float("inf" if x > 0 else "-inf") for x in numbers])
 
     def check(self, name: str, hint: str | None = None) -> None:
-        """Refuse integers that no 64-bit type holds. name: of the file; hint: None: that of `dtype`."""
+        """Raise InvalidValue if integers fit no common 64-bit type. name: of the file. hint: None: about `dtype`."""
         if self.rounded or (self.real and not self.whole) or not self.mixed:
             return
         expected = "expected weights from -2^63 to 2^63 - 1, or from 0 to 2^64 - 1"
@@ -154,7 +154,7 @@ class WeightType:
 ROUNDED = "Hint: dtype='FP64' reads such weights, rounded"
 
 
-EXACT = 1 << 53  # integers from here on are not exact as FP64
+EXACT = 1 << 53  # integers from here on may not be exact in FP64
 
 
 def _are_whole(values: np.ndarray) -> bool:
@@ -162,7 +162,7 @@ def _are_whole(values: np.ndarray) -> bool:
 
 
 def rounds(values: np.ndarray) -> bool:
-    """Whether integers may have been rounded where these weights were read as floats."""
+    """Whether weights that were read as floats may be rounded integers."""
     return values.dtype.kind == "f" and bool((np.abs(values) >= EXACT).any())
 
 
@@ -173,21 +173,21 @@ def as_integers(values: np.ndarray) -> np.ndarray:
 
 
 def is_whole(dtype: Any) -> bool:
-    """Whether a type (None: not given) is one of integers."""
+    """Whether a type (None: not given) is an integer type."""
     import bitblas as gb
 
     return dtype is not None and getattr(gb.dtypes.lookup_dtype(dtype).np_type, "kind", "") in "iu"
 
 
 def is_rounded(dtype: Any) -> bool:
-    """Whether weights of a type (None: not given) are floats, complex or BOOL, to which any number is cast."""
+    """Whether a type (None: not given) is float, complex or BOOL, to which any number is cast."""
     import bitblas as gb
 
     return dtype is not None and getattr(gb.dtypes.lookup_dtype(dtype).np_type, "kind", "") in "fcb"
 
 
 def integer_type(numbers: list[int]) -> Any:
-    """INT64, or UINT64 where it is needed, of NumPy; None where neither holds all."""
+    """NumPy's INT64, or UINT64 if needed; None if neither holds all numbers."""
     low, high = min(numbers, default=0), max(numbers, default=0)
     if -(1 << 63) <= low and high < 1 << 63:
         return np.int64
@@ -195,8 +195,8 @@ def integer_type(numbers: list[int]) -> Any:
 
 
 def joined(source: str, parts: list[np.ndarray], rounded: bool = False) -> np.ndarray:
-    """Arrays of weights one after the other, in a type that holds all: integers of INT64 and UINT64 stay exact.
-    InvalidValue where no integer type does."""
+    """Concatenate arrays of weights in a type that holds all: INT64 and UINT64 stay exact. InvalidValue if no integer
+    type holds all."""
     if len({part.dtype for part in parts}) > 1 and all(part.dtype.kind in "iu" for part in parts):
         seen = WeightType(rounded)
         for part in parts:
@@ -207,14 +207,14 @@ def joined(source: str, parts: list[np.ndarray], rounded: bool = False) -> np.nd
 
 
 def kind_of(text: bytes) -> str:
-    """Of the numbers in a text: "integer", or "real" where something else is in it."""
+    """The kind of the numbers in a text: "integer", or "real" if it contains other characters."""
     return "real" if text.translate(None, INTEGERS) else "integer"
 
 
 def table_of(text: bytes, kind: str, count: int, rounded: bool = False) -> np.ndarray:
-    """The numbers of a text that a Scan has seen: INT64, UINT64 where integers need it, or FP64. rounded: integers that
-    do not fit become FP64. ValueError, OverflowError where they do not fit."""
-    bare = _PLUS.sub(b" ", text) if b"+" in text else text  # SciPy reads no leading plus
+    """Parse the numbers of a text that passed a Scan: INT64, UINT64 if integers need it, or FP64. rounded: integers
+    that do not fit become FP64; otherwise they raise ValueError or OverflowError."""
+    bare = _PLUS.sub(b" ", text) if b"+" in text else text  # SciPy does not parse a leading plus
     bare = bare.translate(_BLANKS)
     try:
         return numbers(bare, kind, count)
@@ -230,7 +230,7 @@ def table_of(text: bytes, kind: str, count: int, rounded: bool = False) -> np.nd
 
 
 def plain_numbers(text: bytes, count: int, decimal: str, rounded: bool = False) -> np.ndarray | None:
-    """The numbers of a text as `table_of` reads them, if it holds that many and nothing else."""
+    """The numbers of a text as in `table_of`; None unless it contains exactly `count` numbers."""
     if decimal == ",":
         if b"." in text:
             return None
@@ -246,8 +246,8 @@ def plain_numbers(text: bytes, count: int, decimal: str, rounded: bool = False) 
 
 
 def of_column(values: np.ndarray, name: str | None, decimal: str | None, rounded: bool = False) -> np.ndarray:
-    """The numbers of a column of a table, which may hold texts if decimal says how these are written. rounded: integers
-    that no 64-bit type holds become floats. InvalidValue, with the row, for what is no number."""
+    """The numbers of a table column, which may contain texts if `decimal` is given. rounded: integers beyond 64 bits
+    become floats. InvalidValue, with the row, for a value that is not a number."""
     expected = f"column {name!r}: expected numbers"
     if values.dtype.kind in "biuf":
         if values.dtype.kind == "f" and np.isnan(values).any():
@@ -256,7 +256,7 @@ def of_column(values: np.ndarray, name: str | None, decimal: str | None, rounded
             )
         return values
     words = values.tolist()
-    if values.dtype == object and all(type(word) is int for word in words):  # of which no 64-bit type holds all
+    if values.dtype == object and all(type(word) is int for word in words):  # beyond 64 bits
         seen = WeightType(rounded)
         found = seen.of_integers(words)
         seen.check(f"column {name!r}")

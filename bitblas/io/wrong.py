@@ -1,4 +1,4 @@
-"""Files of many lines that are no edges: one error says the first ones, and how many there are."""
+"""Report malformed lines of an edge list in one error: the first few, and their total number."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ..exceptions import InvalidValue
 from .edges import Reader
 from .header import COMMENT
 
-TOLD = 3  # lines that an error names
-LOOKED_THROUGH = 16 << 20  # bytes of text in which it counts the others
+TOLD = 3  # lines that an error lists
+LOOKED_THROUGH = 16 << 20  # bytes of text in which it counts further ones
 
 
 def fed(reader: Reader, blocks: Iterator[bytes]) -> Iterator[None]:
-    """Feeds one block after the other. InvalidValue for lines that are no edges: it tells of all in the file."""
+    """Feed the blocks to the reader. Malformed lines of the whole file are reported in one InvalidValue."""
     for block in blocks:
         try:
             reader.feed(block)
@@ -26,7 +26,7 @@ def fed(reader: Reader, blocks: Iterator[bytes]) -> Iterator[None]:
 
 
 def _all(reader: Reader, blocks: Iterator[bytes]) -> InvalidValue:
-    """The error of the lines of a block that was refused and of those in the blocks after it."""
+    """The error for the malformed lines of a refused block and of the blocks after it."""
     told, count, seen, least, hint = reader.wrong[:TOLD], len(reader.wrong), 0, "", ""
     try:
         for block in blocks:
@@ -37,10 +37,10 @@ def _all(reader: Reader, blocks: Iterator[bytes]) -> InvalidValue:
             reader.blame(COMMENT.sub(b"", block))
             told, count = (told + reader.wrong)[:TOLD], count + len(reader.wrong)
             reader.lines += block.count(b"\n")
-    except InvalidValue:  # a fault that ends the reading of lines
+    except InvalidValue:  # an error that stops reading
         least = "at least "
     text = f"{reader.name}, {'; '.join(told)}"
     if count > 1:
-        text += f"; {least}{count} wrong lines in all"
-        hint = ". Hint: where they are many, read the file as a table, clean it, and take Graph.from_table"
+        text += f"; {least}{count} malformed lines in total"
+        hint = ". Hint: if there are many, read the file as a table, clean it, and use Graph.from_table"
     return InvalidValue(text + (reader.hint or hint))

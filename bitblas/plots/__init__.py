@@ -1,8 +1,7 @@
-"""Pictures, by matplotlib: where the entries of a matrix are, a graph, how far its vertices are from one, when
-kernels ran.
+"""Plots with matplotlib: sparsity patterns, graphs, distances from a vertex, and kernel timelines.
 
-matplotlib is imported by the functions that draw; no window is opened, no global state used. Each gives a Figure, which
-a notebook shows and `save` writes.
+matplotlib is imported by the functions that draw; no window is opened and no global state is used. Each function
+returns a Figure, which a notebook shows and `save` writes.
 """
 
 from .graphs import graph, levels, positions

@@ -1,4 +1,4 @@
-"""Pictures of graphs: vertices in the plane, edges between them, in the colors of a value of each vertex."""
+"""Draw graphs: node-link diagrams, with vertices colored by a value."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from ..exceptions import DimensionMismatch, InvalidValue
 from ..io.build import host_coo
 from .matrices import INK, LINE, PAPER, picture
 
-SMALL = 300  # vertices up to which places come from springs, and vertices are drawn
-LISTED = 12  # classes that a legend names
-ARROWS = 3000  # edges up to which a small directed graph has arrowheads
+SMALL = 300  # most vertices for the spring layout, and for drawing vertices
+LISTED = 12  # most classes in a legend
+ARROWS = 3000  # most edges for arrowheads in a small directed graph
 DOT = 40  # the area of a vertex, in square points
-PIVOTS = 24  # searches for the places of a larger graph
+PIVOTS = 24  # searches for the layout of a larger graph
 
 
 def positions(A: Any, *, pivots: int = PIVOTS, seed: int = 0) -> np.ndarray:
-    """A place for each vertex of an undirected graph, n x 2: near in the picture what is near in the graph.
+    """Pivot MDS layout: a position for each vertex of an undirected graph, n x 2, that preserves distances.
 
-    Distances to some vertices far from each other, seen along the two directions in which they differ most: Brandes,
-    Pich: Eigensolver methods for progressive multidimensional scaling of large data. GD 2006. What is not connected to
-    the first of these has the place NaN. Raises InvalidValue (pivots below 2), DimensionMismatch (A not square).
+    It projects the distances to some vertices far from each other (pivots) onto their two principal directions:
+    Brandes, Pich: Eigensolver methods for progressive multidimensional scaling of large data. GD 2006. Vertices that
+    are not connected to the first pivot get NaN. Raises InvalidValue (pivots below 2), DimensionMismatch (A not
+    square).
     """
     from ..algorithms import bfs_levels
 
@@ -44,7 +45,7 @@ def positions(A: Any, *, pivots: int = PIVOTS, seed: int = 0) -> np.ndarray:
     centered = -0.5 * (squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean())
     _, vectors = np.linalg.eigh(centered.T @ centered)
     vectors = vectors[:, -2:][:, ::-1]
-    vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), [0, 1]])  # a sign, always the same
+    vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), [0, 1]])  # fix the sign
     places = np.full((n, 2), np.nan)
     places[there] = centered @ vectors
     return places
@@ -54,17 +55,17 @@ def graph(
     A: Any, values: Any = None, *, places: Any = None, title: str | None = None, label: str | None = None,
     classes: bool | None = None,
 ) -> Any:  # fmt: skip
-    """A matplotlib Figure of a graph, a Matrix or a Graph: its edges, in the colors of a value of each vertex.
+    """A matplotlib Figure of a graph, given as a Matrix or a Graph: its edges, colored by a value of each vertex.
 
     Vertices and edges share one color scale; an edge has the mean of its ends. Edges of a small directed graph have
-    arrowheads (a Graph states its direction; a Matrix is directed unless its pattern is symmetric), an edge from a
-    vertex to itself is a ring above it. Vertices without a value are gray.
+    arrowheads (a Graph states its direction; a Matrix is directed unless its pattern is symmetric); a self loop is a
+    ring above its vertex. Vertices without a value are gray.
 
-    values: a Vector, Values, or an array of n numbers, such as distances or ranks; None: ink. places: n x 2; None:
-    `positions`, of few vertices those of `spring_layout`. label: what the values are. classes: True: values are names
-    of classes, as communities have them: each class has one of twenty colors, the largest ones different ones, and
-    edges between two are gray; False: values are numbers on a scale; None: as Values know it, else False. Raises
-    DimensionMismatch (A not square, arrays of another length), ImportError without matplotlib.
+    values: a Vector, Values, or an array of n numbers, such as distances or ranks; None: one color. places: n x 2;
+    None: `positions`, or `spring_layout` for few vertices. label: the name of the values. classes: True: values are
+    class labels, such as communities: each class has one of twenty colors, the largest classes have different ones,
+    and edges between classes are gray; False: values are numbers on a scale; None: as `Values.classes` states,
+    otherwise False. Raises DimensionMismatch (A not square, arrays of another length), ImportError without matplotlib.
     """
     kind = picture()
     from matplotlib import colormaps
@@ -151,7 +152,7 @@ def _heads(axes: Any, ends: list[np.ndarray], colors: np.ndarray, up: np.ndarray
 
 
 def _rings(axes: Any, places: np.ndarray, colors: np.ndarray, area: float) -> None:
-    """A ring that touches each place from above."""
+    """Draw a ring that touches each position from above."""
     from matplotlib.transforms import offset_copy
 
     above = offset_copy(axes.transData, fig=axes.figure, y=float(np.sqrt(area)), units="points")
@@ -161,7 +162,7 @@ def _rings(axes: Any, places: np.ndarray, colors: np.ndarray, area: float) -> No
 
 
 def _names(axes: Any, places: np.ndarray, low: np.ndarray, high: np.ndarray, names: Any) -> None:
-    """A name next to each vertex, on the side away from its neighbours."""
+    """Draw a name next to each vertex, on the side away from its neighbours."""
     from matplotlib.patheffects import withStroke
 
     toward = np.zeros_like(places)
@@ -184,23 +185,23 @@ def _names(axes: Any, places: np.ndarray, low: np.ndarray, high: np.ndarray, nam
 
 
 def levels(A: Any, source: Any = 0, *, places: Any = None, title: str | None = None) -> Any:
-    """A matplotlib Figure of a graph, its edges in the colors of how many edges they are from a vertex."""
+    """A matplotlib Figure of a graph, colored by the number of hops from a vertex."""
     from ..algorithms import bfs_levels
 
     matrix, start = getattr(A, "matrix", A), A.vertex(source) if hasattr(A, "vertex") else source
     found = bfs_levels(matrix, start)
-    return graph(A, found, places=places, title=title, label=f"edges from vertex {source}")
+    return graph(A, found, places=places, title=title, label=f"hops from vertex {source}")
 
 
 def _classes(values: np.ndarray, names: Any) -> tuple[np.ndarray, list[Any]]:
-    """A color for each vertex, by the size of its class, and the lines of a legend: the largest classes. names: what
-    values are called that are vertices."""
+    """A color for each vertex, by the size of its class, and a legend of the largest classes. names: vertex names, if
+    the values are vertices."""
     from matplotlib import colormaps
     from matplotlib.colors import to_rgba
     from matplotlib.lines import Line2D
 
     pairs = np.asarray(colormaps["tab20"](np.arange(20)))
-    palette = np.concatenate([pairs[::2], pairs[1::2]])  # the strong ones first
+    palette = np.concatenate([pairs[::2], pairs[1::2]])  # strong colors first
     kinds, which, sizes = np.unique(values[~np.isnan(values)], return_inverse=True, return_counts=True)
     order = np.argsort(-sizes, kind="stable")
     rank = np.argsort(order)
@@ -224,7 +225,7 @@ def _square(A: Any) -> int:
 
 
 def _few(A: Any) -> np.ndarray:
-    """Places of a small graph."""
+    """Positions for a small graph."""
     import bitblas as gb
 
     from ..algorithms import spring_layout
@@ -234,7 +235,7 @@ def _few(A: Any) -> np.ndarray:
 
 
 def _numbers(values: Any, n: int) -> tuple[np.ndarray | None, bool]:
-    """A number for each vertex, NaN where there is none, and whether all of them are integers by type."""
+    """A number for each vertex, NaN if it has none, and whether the type is an integer type."""
     if values is None:
         return None, False
     values = getattr(values, "vector", values)

@@ -1,6 +1,7 @@
-"""Pictures of matrices. matplotlib is imported by the functions that draw; no window is opened, no global state used.
+"""Draw matrices: sparsity patterns and the fill of tiles.
 
-The colors are one hue from light to dark; where there is no entry the paper shows.
+matplotlib is imported by the functions that draw; no window is opened and no global state is used. The colors are one
+hue from light to dark; positions without entries keep the color of the paper.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from ..formats.b2sr.choice import DEFAULT_TILE
 from ..io import host_coo
 from ..io.files import created
 
-BINS = 512  # squares along the longer side of the picture, and a quarter of that for the map of tiles
+BINS = 512  # squares along the longer side of the plot; a quarter of that for the map of tiles
 SUFFIXES = ("png", "svg", "pdf")
 INK, PAPER, LINE = "#1b2733", "#ffffff", "#aab4bd"
-GRID = 160  # rows or columns up to which the borders of tiles are drawn
+GRID = 160  # largest size for which tile borders are drawn
 
 
 def spy(A: Any, *, title: str | None = None, tile: int | None = None, bins: int = BINS) -> Any:
-    """A matplotlib Figure of where the entries of a Matrix are: how many in each square, and how full its tiles are.
+    """A matplotlib Figure of the sparsity pattern of a Matrix: entries per square, and how full its tiles are.
 
     tile: the edge of the tiles; None: that of the stored form, or 8. bins: squares along the longer side. Time and
-    memory are those of a sort of the entries. Raises InvalidValue for another tile; ImportError without matplotlib.
+    memory are those of sorting the entries. Raises InvalidValue for other tiles; ImportError without matplotlib.
     """
     kind = picture()
     held = A.format
@@ -69,7 +70,7 @@ def spy(A: Any, *, title: str | None = None, tile: int | None = None, bins: int 
 
 @functools.cache
 def picture() -> Any:
-    """The class of pictures: a matplotlib Figure that a notebook shows by itself. ImportError without matplotlib."""
+    """A subclass of matplotlib's Figure that notebooks display. ImportError without matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -95,7 +96,7 @@ def binned(
     rows: np.ndarray, cols: np.ndarray, weights: np.ndarray, shape: tuple[int, int], bins: int
 ) -> tuple[np.ndarray, tuple[float, float, float, float]]:
     """The sum of the weights in each square of a grid over the matrix, at most `bins` along the longer side, and the
-    extent of the grid in rows and columns, as imshow takes it."""
+    extent of the grid in rows and columns, for imshow."""
     longer = max(1, *shape)
     edge = max(1, -(-longer // bins))  # rows and columns of a square
     high, wide = (max(1, -(-size // edge)) for size in shape)
@@ -104,7 +105,7 @@ def binned(
 
 
 def kind_of(path: str | os.PathLike[str]) -> str:
-    """The format of a picture by its name. InvalidValue for an ending that is not known."""
+    """The format of a plot, from its file name. InvalidValue for an unknown suffix."""
     kind = os.path.splitext(os.fspath(path))[1][1:].lower()
     if kind not in SUFFIXES:
         raise InvalidValue(f"{os.fspath(path)}: expected a name that ends in {', '.join('.' + s for s in SUFFIXES)}")
@@ -112,8 +113,8 @@ def kind_of(path: str | os.PathLike[str]) -> str:
 
 
 def save(figure: Any, target: Any) -> None:
-    """Write a Figure to a .png, .svg or .pdf file, which appears whole or not at all (InvalidValue for another name),
-    or as .png into a file open for binary writing."""
+    """Write a Figure atomically to a .png, .svg or .pdf file (InvalidValue for another name), or as .png to a file open
+    for binary writing."""
     kind = "png" if hasattr(target, "write") else kind_of(target)
     with created(target) as stream:
         figure.savefig(stream, format=kind)
@@ -139,7 +140,7 @@ def _map(figure: Any, axes: Any, values: np.ndarray, extent: Any, label: str | N
 
 
 def _bars(axes: Any, fill: np.ndarray, tile: int) -> None:
-    """How many tiles hold 1, 2, 3-4, 5-8, ... entries."""
+    """Histogram of tiles with 1, 2, 3-4, 5-8, ... entries."""
     steps = int(np.log2(tile * tile)) + 1
     classes = np.bincount(np.ceil(np.log2(np.maximum(fill, 1))).astype(int), minlength=steps)[:steps]
     axes.bar(range(steps), classes, color="#2171b5", width=0.8)

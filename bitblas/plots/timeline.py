@@ -1,4 +1,4 @@
-"""A picture of a trace: when each kernel ran, and how long."""
+"""Draw a trace as a timeline: when each kernel ran, and how long."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 from ..exceptions import InvalidValue
 from .matrices import INK, LINE, PAPER, picture
 
-MOST_ROWS = 24  # kernels that have a row of their own; those of the least time share the last one
+MOST_ROWS = 24  # most rows; kernels with the least time share the last row
 SHARED = "all others"
 
 
 def trace(t: Any, *, title: str | None = None) -> Any:
-    """A matplotlib Figure of a trace (`with gb.trace() as t:`): a row for each kernel, the one of most time first, a
-    bar for each of its runs. Time between bars is not in kernels: Python, arrays of NumPy or CuPy, waiting.
+    """A matplotlib Figure of a trace (`with gb.trace() as t:`): a row for each kernel, sorted by descending total time,
+    and a bar for each of its runs. Time between bars is spent outside of kernels: Python, NumPy, CuPy, waiting.
 
-    Raises InvalidValue (no kernel with a time was traced), ImportError without matplotlib.
+    Raises InvalidValue if no kernel with a time was traced, ImportError without matplotlib.
     """
     kind = picture()
     runs = [run for run in t if run.us is not None and run.start is not None]
@@ -52,5 +52,5 @@ def trace(t: Any, *, title: str | None = None) -> Any:
 
 
 def _short(name: str) -> str:
-    """A variant without its types and constants."""
+    """The name of a variant without its types and constants."""
     return " ".join(word for word in name.split() if "=" not in word)

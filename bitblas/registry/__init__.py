@@ -1,1 +1,1 @@
-"""The registered kernel variants: a finite, printed list, compiled for every architecture and executed in CI."""
+"""Registered kernel variants: a finite, printed list, compiled for every architecture and executed in CI."""

@@ -1,7 +1,7 @@
-"""python -m bitblas.registry.ahead FOLDER PROGRAM..: the files of objects that a package brings (device/shipped.py).
+"""Build the object files that a package ships (device/shipped.py): python -m bitblas.registry.ahead FOLDER PROGRAM..
 
-Who builds a wheel runs this. It runs what `bitblas warm` runs, with an empty cache, and compiles what that asks for on
-the CPU for every processor of `targets.SHIPPED`.
+The build of a wheel runs this. It runs the programs of `bitblas warm` with an empty cache, and compiles every kernel
+that they use on the CPU for every processor of `targets.SHIPPED`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from . import warm
 
 
 def build(folder: Path, files: Sequence[str], processes: int | None = None) -> Iterator[str]:
-    """Write the files of objects, and tell how far that is. RuntimeError if a program fails."""
+    """Write the object files, and yield lines about the progress. RuntimeError if a program fails."""
     begin, kernels, used = time.monotonic(), 0, dict[str, set[str]]()
     level = targets.best(targets.host())
-    if level is not None:  # what programs run here is then what is shipped for processors like this one
+    if level is not None:  # programs then run the code that is shipped for processors like this one
         os.environ.update(NUMBA_CPU_NAME=targets.SHIPPED[level].cpu, NUMBA_CPU_FEATURES="")
     also = tuple(name for name in targets.SHIPPED if name != level)
     tasks = warm.tasks(files, plain=True)
@@ -43,7 +43,7 @@ def build(folder: Path, files: Sequence[str], processes: int | None = None) -> I
 
 
 def _packed(name: str, folder: str, used: dict[str, set[str]]) -> bytes:
-    """The objects for one of targets.SHIPPED, kept in a folder of the cache; and those of LLVM's texts."""
+    """The packed objects for one of targets.SHIPPED: from a folder of the cache, and from LLVM texts."""
     target = targets.SHIPPED[name]
     found = []
     texts = {"native": native.text(target), "table": table.TEXT, "dictionaries": dictionaries.TEXT}

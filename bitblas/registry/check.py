@@ -1,7 +1,7 @@
-"""Compile every registered kernel variant, on a machine without a GPU too: python -m bitblas.registry.check.
+"""Compile every registered kernel variant, without a GPU too: python -m bitblas.registry.check.
 
-For each variant and architecture: registers, shared memory, stack and spilled bytes, and the time to compile. A
-compiler's warning or a spilled register is a failure, as an error is.
+For each variant and architecture: registers, shared memory, stack and spilled bytes, and compile time. A compiler
+warning or a spilled register is a failure, as an error is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ARCHITECTURES = ("sm_80", "sm_90")
 
 @dataclass(frozen=True)
 class Report:
-    """What the compiler says of one variant. `problem` is empty where all is well."""
+    """The compiler report of one variant. `problem` is empty if there is none."""
 
     variant: str
     arch: str
@@ -44,7 +44,7 @@ HEADER = f"{'arch':6s} {'regs':>5s} {'shared':>7s} {'stack':>6s} {'spills':>6s} 
 
 
 def check(variant: Variant, arch: str) -> Report:
-    """Compile one variant for one architecture; never raises for what the kernel's text does wrong."""
+    """Compile one variant for one architecture; compile errors are reported, not raised."""
     logs: list[str] = []
     start = time.perf_counter()
     try:
@@ -71,12 +71,12 @@ def check(variant: Variant, arch: str) -> Report:
 
 
 def check_all(variants: Iterable[Variant], archs: Sequence[str], processes: int = 2) -> Iterable[Report]:
-    """The reports, in order. NVRTC holds a lock, so that threads would not help."""
+    """The reports, in order. NVRTC holds a lock, so threads would not help."""
     work = [(v, a) for v in variants for a in archs]
     if processes < 2 or len(work) < 8:
         yield from (check(*w) for w in work)
         return
-    context = multiprocessing.get_context("spawn")  # nothing of this process's compiler is shared
+    context = multiprocessing.get_context("spawn")  # do not share compiler state
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
         yield from pool.map(check, *zip(*work), chunksize=4)
 
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--arch", nargs="+", default=list(ARCHITECTURES), help="architectures, such as sm_80 sm_90")
     parser.add_argument("--only", default="", help="only the variants whose description contains this text")
     parser.add_argument("-j", "--processes", type=int, default=2)
-    parser.add_argument("--list", action="store_true", help="only list the variants, and how many each kernel has")
+    parser.add_argument("--list", action="store_true", help="only list the variants, and their number per kernel")
     options = parser.parse_args(arguments)
 
     from .variants import variants
@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if times:
         ms = sorted(times)
         marks = ", ".join(f"{name} {ms[int(part * (len(ms) - 1))]:.0f}" for name, part in MARKS.items())
-        print(f"ms to compile one: {marks}; the first one of a process loads the compiler")
+        print(f"ms per compilation: {marks}; the first in each process also loads the compiler")
     print(f"{len(times)} compiled in {time.perf_counter() - start:.0f} s, {failed} failed")
     return 1 if failed or not times else 0
 
@@ -113,7 +113,7 @@ MARKS = {"median": 0.5, "90 %": 0.9, "99 %": 0.99, "most": 1.0}
 
 
 def listed(variants: Sequence[Variant]) -> str:
-    """One line a variant, then how many of them each kernel has; each is compiled once for each architecture."""
+    """One line per variant, then their number per kernel; each is compiled once per architecture."""
     counts = Counter(v.kernel for v in variants)
     lines = [*map(str, variants), ""] + [f"{n:5d}  {kernel}" for kernel, n in sorted(counts.items())]
     return "\n".join([*lines, f"{len(variants):5d}  variants"])

@@ -1,4 +1,4 @@
-"""The variants on complex numbers that are registered: each kernel that has values, once."""
+"""Registered variants for complex numbers: each kernel that reads values, once."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from ..verbs.variants import (
 
 
 def complex_numbers() -> Iterator[Variant]:
-    """Products of the forms that all kinds of kernels are registered of, and kernels of vectors."""
+    """Products of the forms whose kernels are all registered, and vector kernels."""
     plus_times, end = semiring.plus_times[FC64], End(FC64, FC64)
     how: dict[str, Any] = {"lanes": 8}
     for format in (format for format in FORMATS.values() if format.registered == "all"):
         types = tuple((name, INT32) for name in format.indices)
-        ranked = format.ranked  # of what reads values of the matrix
+        ranked = format.ranked  # for kernels that read values of the matrix
         yield pull_variant(
             format.key, types, plus_times, VALUES, FC64, FC64, **how, ranked=ranked, flip=False, full=True, end=end
         )  # fmt: skip

@@ -1,5 +1,4 @@
-"""The variants of graded pulls that are registered: sums by degree, one without hot columns, one packed; of codes also
-under a mask."""
+"""Registered variants of degree-binned pulls: by degree, without hot columns, packed; codes also masked."""
 
 from __future__ import annotations
 

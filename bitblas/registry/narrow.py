@@ -1,4 +1,4 @@
-"""Those of products with bitmaps, each kind once: lines of bytes and of words; presence alone, BOOL sums, others."""
+"""Registered variants of multivector products on bitmaps: rows of bytes and of words; ANY, BOOL sums, others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..verbs.narrow import fill_variant
 from ..verbs.narrow_variants import PARTS, WHOLE, across_variant, join_lines_variant, lines_variant
 
 TYPES = (("PTR", INT32), ("COL", INT32))
-# (semiring, types of the matrix and of the bitmap, whether that stands on the left)
+# (semiring, type of the matrix, type of the bitmap, whether the bitmap is the left operand)
 PRODUCTS = (
     ("plus_times", FP32, FP32, False),
     ("plus_first", FP64, FP64, True),
@@ -25,7 +25,7 @@ PRODUCTS = (
 
 
 def narrow() -> Iterator[Variant]:
-    """All of them."""
+    """All registered variants of multivector products."""
     yield from map(fill_variant, (INT64, FP32))
     for stride in (8, 64):
         for direction, mode in (("pull", WHOLE), ("pull", PARTS), ("push", WHOLE)):

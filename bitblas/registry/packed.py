@@ -1,4 +1,4 @@
-"""The variants of products that read packed values which are registered: one form of each kind."""
+"""Registered variants of products that read packed values: one form of each kind."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..verbs.variants import pull_variant, push_variant
 
 
 def packed_values() -> Iterator[Variant]:
-    """Pulls of some entries of the vector and of all, by rows those read as a run; pushes."""
+    """Pulls with sparse and full vectors, by rows also staged; pushes."""
     for format in (format for format in FORMATS.values() if format.fused or format.packed):
         dtype = FP32 if format.packed else INT64
         args = (

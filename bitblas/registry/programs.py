@@ -1,4 +1,4 @@
-"""The variants of programs that are registered: what the algorithms' bodies become, for every form."""
+"""Registered variants of captured programs: the loop bodies of the algorithms, for every form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..verbs.variants import BOTH, LEFT
 
 
 def steps(format: Format) -> Iterator[Variant]:
-    """Steps of one form: breadth-first levels and parents, shortest paths."""
+    """Advance kernels of one form: breadth-first levels and parents, shortest paths."""
     from semirings import semiring
 
     key, types = format.key, tuple((name, INT32) for name in format.indices)
@@ -50,7 +50,7 @@ def steps(format: Format) -> Iterator[Variant]:
 
 
 def some_rows(format: Format) -> Iterator[Variant]:
-    """Pulls of the rows on a list: the least label next to them."""
+    """Pulls of the rows of a worklist: the least label among the neighbours."""
     from semirings import semiring
 
     if format.opens:
@@ -62,7 +62,7 @@ CLUSTER = Cluster(16)
 
 
 def small_rounds(format: Format) -> Iterator[Variant]:
-    """The same inside one cluster: levels and parents from frontier to frontier, shortest paths by lists."""
+    """The same within one thread block cluster: levels and parents by frontiers, shortest paths by worklists."""
     from semirings import semiring
 
     key, types = format.key, tuple((name, INT32) for name in format.indices)
@@ -87,7 +87,7 @@ def small_rounds(format: Format) -> Iterator[Variant]:
 
 
 def patches() -> Iterator[Variant]:
-    """Shortest paths by patches, as vertices are numbered and along a curve; the least label, whose vector is full."""
+    """Patch kernels: shortest paths, with the given numbering and along a curve; least labels with a full vector."""
     from semirings import semiring
 
     types = (("PTR", INT32), ("COL", INT32))
@@ -104,7 +104,7 @@ def patches() -> Iterator[Variant]:
 
 
 def _window(dtype: DataType) -> Listed:
-    """A round of shortest paths: of the improved vertices q those that are near enough step."""
+    """A round of shortest paths: the improved vertices q that are near enough advance."""
     from semirings import semiring
 
     q, d, near, t = (Vec(k, 64, dtype) for k in range(4))
@@ -127,7 +127,7 @@ def _window(dtype: DataType) -> Listed:
 
 
 def others() -> Iterator[Variant]:
-    """Lists, loops in a round, the end of a body, and a pass of each kind."""
+    """Worklists, loops within a round, the end of a body, and an element-wise kernel of each kind."""
     from semirings import semiring
 
     yield from patches()

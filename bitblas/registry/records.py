@@ -1,4 +1,4 @@
-"""The variants on values of user-defined types that are registered: functions of a record, alone, as a sum, as both."""
+"""Registered variants for user-defined types: functions of a record, alone, as a sum, and as both."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ROTATE = semiring.register_anonymous(SUM, binary.register_anonymous(_turned, is_
 
 
 def records() -> Iterator[Variant]:
-    """Of two vectors, of the rows of a matrix, of a matrix and a vector."""
+    """Element-wise on two vectors, reduction of the rows of a matrix, and a matrix-vector product."""
     from ..verbs.records_device import records_variant
 
     add, turn = ADD[point()], ROTATE.binaryop[point()]

@@ -1,5 +1,4 @@
-"""The statements that programs are mostly made of, over the types that they mostly have: what a package brings kernels
-for beside those of its own algorithms."""
+"""The usual statements over the usual types: a package ships kernels for them besides the algorithms'."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-TYPES = {  # semirings; binary operators of entry-wise statements; monoids of reductions, the first an accumulator too
+TYPES = {  # semirings; operators of element-wise statements; monoids of reductions, the first also as accumulator
     "INT64": (
         ("plus_pair", "plus_first", "plus_second", "min_plus", "min_first", "min_second"),
         ("plus", "minus", "times", "min", "max", "eq", "ne"),
@@ -25,7 +24,7 @@ UNARY = {"BOOL": ("lnot",), "INT64": ("abs", "ainv", "one"), "FP64": ("abs", "ai
 
 
 def run(part: str, name: str, rows: Any, cols: Any, n: int) -> None:
-    """All of one part (of PARTS), for one type and one graph."""
+    """Run one part (of PARTS) for one type and one graph."""
     import bitblas as gb
 
     kind = getattr(gb.dtypes, name)
@@ -43,7 +42,7 @@ def run(part: str, name: str, rows: Any, cols: Any, n: int) -> None:
 
 
 class Operands(NamedTuple):
-    """Of one type; `pattern` is a graph without weights."""
+    """Operands of one type; `pattern` is a graph without weights."""
 
     name: str
     kind: Any
@@ -86,7 +85,7 @@ def _entrywise(gb: Any, o: Operands) -> None:
 
 
 def _others(gb: Any, o: Operands) -> None:
-    """Selections, assignments, reductions, parts."""
+    """Select, assign, reduce, extract."""
     monoids = TYPES[o.name][2]
     accumulator = getattr(gb.binary, monoids[0])
     for x, y, z in ((o.full, o.some, o.few.dup()), (o.some, o.few, o.full.dup()), (o.A, o.A.T.new(), o.A.dup())):
@@ -109,7 +108,7 @@ def _others(gb: Any, o: Operands) -> None:
     o.full.dup()[[0, n - 1]] = 1
 
 
-HUGE = 1 << 40  # positions of a vector that lists its entries, and of a hypersparse matrix
+HUGE = 1 << 40  # size of a vector stored as a list, and of a hypersparse matrix
 NARROW = {
     "INT64": ("plus_first", "plus_second"), "FP64": ("plus_times", "plus_first", "plus_second"), "BOOL": ("any_pair",),
 }  # fmt: skip
@@ -117,7 +116,7 @@ CODED = {"INT64": ("plus_pair", "min_second"), "FP64": ("plus_times", "plus_seco
 
 
 def _lists(gb: Any, o: Operands) -> None:
-    """Products of vectors that list their entries, from both sides; what else they do runs as on short vectors."""
+    """SpMSpV with vectors stored as lists, from both sides; other operations share the kernels of short vectors."""
     graphs = []
     for matrix in (o.pattern, o.A):
         rows, cols, values = matrix.to_coo()
@@ -137,7 +136,7 @@ def _lists(gb: Any, o: Operands) -> None:
 
 
 def _narrow(gb: Any, o: Operands) -> None:
-    """Products with bitmaps, of lines of each length, and sums of these."""
+    """Multivector products with bitmaps of each row width, and their reductions."""
     n = o.full.size
     at = np.arange(n)
     for width in (4, 12, 24, 48):
@@ -153,7 +152,7 @@ def _narrow(gb: Any, o: Operands) -> None:
 
 
 def _coded(gb: Any, o: Operands) -> None:
-    """Products of graphs in bytes and bits of various lengths."""
+    """Products with the compressed formats nib and cgr."""
     rows, cols, _ = o.pattern.to_coo()
     for form in ("nib", "cgr"):
         A = gb.Matrix.from_coo(rows, cols, True, nrows=o.full.size, ncols=o.full.size, format=form)
@@ -163,7 +162,7 @@ def _coded(gb: Any, o: Operands) -> None:
 
 
 def _builds(gb: Any, o: Operands) -> None:
-    """Matrices of many entries that come in order, and in any."""
+    """Building matrices from many entries, sorted and unsorted."""
     at = np.arange(1 << 15)
     values = (at % 3).astype(o.kind.np_type)
     for row, col in itertools.product((np.int32, np.int64), repeat=2):

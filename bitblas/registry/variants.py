@@ -1,7 +1,8 @@
-"""The registered variants: a finite, printed list that is compiled for every architecture and executed in CI.
+"""The list of registered variants, which CI compiles for every architecture and executes.
 
-The product of the named semirings, the types that programs use them with, and the kernels of every format; element-wise
-kernels for the operators that algorithms use. What is not here compiles at first use, from the same sources."""
+It has the products of the named semirings with the types that programs use, the kernels of every format, and
+element-wise kernels for the operators that algorithms use. Anything else compiles at first use, from the same sources.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from ..plan.ending import End
 from ..plan.mxm import SHARED_WORDS, row_tables
 from ..plan.product import COUNT, VALUES, WORDS
 
-# (semiring, type that it computes in, type of the matrix, type of the vector, kind)
+# (semiring, its type, type of the matrix, type of the vector, kind)
 PRODUCTS = (
     ("min_plus", FP32, FP32, FP32, VALUES),
     ("min_plus", FP64, FP64, FP64, VALUES),
@@ -34,17 +35,17 @@ PRODUCTS = (
     ("lor_land", BOOL, BOOL, BOOL, VALUES),
     ("plus_pair", INT64, BOOL, BOOL, COUNT),
 )
-# Of these, for the sizes of tiles that the plan does not choose by itself: one of each kind of kernel.
+# A subset for tile sizes that the planner does not choose by itself: one of each kind of kernel.
 FEW = tuple(p for p in PRODUCTS if p[:2] in (
     ("min_plus", FP32), ("plus_times", FP64), ("plus_second", FP32), ("any_secondi", BOOL), ("lor_land", BOOL),
     ("plus_pair", INT64),
 ))  # fmt: skip
-# And for packed rows, whose kernels are those of CSR but for how a column is read.
+# A subset for packed rows, whose kernels differ from those of CSR only in how a column is read.
 PACKED = tuple(p for p in FEW if p[0] in ("min_plus", "plus_second", "any_secondi", "plus_pair"))
-LISTED = {"all": PRODUCTS, "few": FEW, "packed": PACKED}  # by what formats say
+LISTED = {"all": PRODUCTS, "few": FEW, "packed": PACKED}  # by `Format.registered`
 PACKED_ROWS = next(format.key for format in FORMATS.values() if format.packed)
 UNITS = sorted({format.rows_per_unit for format in FORMATS.values()})
-# Those whose statements keep entries of the output, with the accumulator.
+# Semirings with variants that merge into the output, and their accumulators.
 MERGED = {"min_plus": "min", "plus_second": "plus", "lor_land": "lor", "plus_pair": "plus"}
 TYPES = (("PTR", INT32), ("COL", INT32))
 
@@ -63,7 +64,7 @@ def products() -> Iterator[Variant]:
 
 
 def _all_kinds(format: Format) -> Iterator[Variant]:
-    """All kinds of kernels, with and without entries everywhere."""
+    """All kinds of kernels, with sparse and full vectors."""
     from ..verbs.matrix_variants import dot_variant
     from ..verbs.variants import pull_variant, push_variant
 
@@ -76,7 +77,7 @@ def _all_kinds(format: Format) -> Iterator[Variant]:
     if format.fused:
         ends += [End(BOOL, BOOL, merge=True, store=False), End(FP64, FP64, merge=True)]
     for end in ends:
-        for full in (False, True)[: 1 if end.merge else 2]:  # what a full vector reaches is found once, for new outputs
+        for full in (False, True)[: 1 if end.merge else 2]:  # with a full vector only for new outputs
             how = plain | {"full": full, "lanes": lanes_words, "end": end}
             yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how)
     yield push_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
@@ -92,7 +93,7 @@ def _all_kinds(format: Format) -> Iterator[Variant]:
             for full in (False, True):
                 how = plain | {"full": full, "ranked": ranked, "lanes": lanes, "end": end}
                 yield pull_variant(key, types, typed, kind, a, u, **how)
-        if kind == VALUES and not name.startswith("any"):  # rows read as a run; tiles without padding
+        if kind == VALUES and not name.startswith("any"):  # staged rows; tiles without padding
             how = plain | {"full": True, "ranked": ranked, "lanes": lanes, "end": End(z, z)}
             yield pull_variant(key, types, typed, kind, a, u, **how, staged=int(format.by_rows), padded=False)
             if format.packed:
@@ -100,14 +101,14 @@ def _all_kinds(format: Format) -> Iterator[Variant]:
             if format.by_rows and name == "min_second":
                 yield pull_variant(key, types, typed, kind, a, u, **how | {"lanes": 1}, staged=2)
         if kind == VALUES and not (z.kind == "f" and name.startswith("plus")):
-            flip = name != "min_second"  # of a pattern's vxm all products are equal
+            flip = name != "min_second"  # all products of vxm with a pattern are equal
             yield push_variant(key, types, typed, kind, a, u, flip=flip, ranked=ranked, lanes=2)
         if name in ("plus_pair", "plus_times", "min_plus"):
             yield dot_variant(key, indices, typed, kind, a, u, 4)
 
 
 def _thin(format: Format) -> Iterator[Variant]:
-    """Pulls and pushes, each kind once; of some formats words alone."""
+    """Pulls and pushes, each kind once; for some formats only the ANY kernels on words."""
     from ..verbs.matrix_variants import dot_variant
     from ..verbs.variants import pull_variant, push_variant
 
@@ -160,7 +161,7 @@ def rows() -> Iterator[Variant]:
         for lanes, slots in row_tables(4 + (8 if kind == COUNT else dtype.nbytes)):
             which = types, _typed(name, dtype), kind, a, b, 1
             yield rows_variant("short_rows", *which, (*table(lanes, slots), *plain))
-    first = _typed("plus_first", FP64), VALUES, FP64, BOOL  # B has one entry a row: the communities of vertices
+    first = _typed("plus_first", FP64), VALUES, FP64, BOOL  # B has one entry per row: communities of vertices
     min_plus, long = _typed("min_plus", FP64), (("LANES", 256), ("SHARED_WORDS", SHARED_WORDS))
     for fill in (0, 1):
         for lanes, slots in row_tables(12 if fill else 4):
@@ -172,7 +173,7 @@ def rows() -> Iterator[Variant]:
 
 
 def structural() -> Iterator[Variant]:
-    """Building forms from rows and rows from them; parts of them; what depends on types alone."""
+    """Conversions between formats and CSR, slices, and kernels that depend only on types."""
     from ..verbs.keys import FIND
     from ..verbs.variants import blank_variant
 
@@ -204,7 +205,7 @@ def joins() -> Iterator[Variant]:
 
 
 def elementwise() -> Iterator[Variant]:
-    """The operators of the algorithms over vectors, sums, and the merge."""
+    """Element-wise operators of the algorithms on vectors, reductions, and the merge."""
     from ..verbs.variants import BOTH, LEFT, UNION, elementwise_variant, fold_variant, merge_variant, reduce_variant
 
     for name, t in (("times", FP64), ("minus", FP64), ("truediv", FP64), ("plus", FP64), ("min", INT64), ("ge", FP64)):
@@ -234,7 +235,7 @@ def elementwise() -> Iterator[Variant]:
 
 
 def by_index() -> Iterator[Variant]:
-    """Bitsets, and the entries of vectors by index."""
+    """Bitsets, and access to vector entries by index."""
     from ..formats.packing import narrow_variant, widen_variant
     from ..store import BITS, CHUNK, COUNT, DENSE, PACK
     from ..verbs.elements import RANGE
@@ -262,7 +263,7 @@ def by_index() -> Iterator[Variant]:
 
 
 def hub_joins() -> Iterator[Variant]:
-    """The long rows of every format and kind."""
+    """Hub rows of every format and kind."""
     from ..verbs.variants import hubs_variant
 
     fused = {format.rows_per_unit for format in FORMATS.values() if format.fused}
@@ -278,10 +279,10 @@ def hub_joins() -> Iterator[Variant]:
 
 
 def programs() -> Iterator[Variant]:
-    """What loops on the device are made of."""
+    """Kernels of loops on the device."""
     from . import programs as samples
 
-    for format in (x for x in FORMATS.values() if not x.composed):  # loops run on what such a form stands for
+    for format in (x for x in FORMATS.values() if not x.composed):  # loops run on the underlying form instead
         yield from samples.steps(format)
         yield from samples.small_rounds(format)
         yield from samples.some_rows(format)
@@ -289,7 +290,7 @@ def programs() -> Iterator[Variant]:
 
 
 def variants() -> list[Variant]:
-    """All of them, each once."""
+    """All registered variants, each once."""
     from .complex import complex_numbers
     from .graded import graded
     from .narrow import narrow

@@ -1,7 +1,7 @@
-"""The CPU's kernels compiled before they are needed: programs are run in several processes, which share the cache.
+"""Compile the CPU kernels ahead of use: run programs in several processes that share the kernel cache.
 
-The algorithms on two small graphs and on the shipped road network; and programs of the user's: Python files, and pages
-of Markdown with Python in them. What a program prints is dropped.
+The programs are the algorithms on two small graphs and on the shipped road network, and user programs: Python files,
+and Markdown pages that contain Python. Their output is dropped.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from . import statements
 
 
 class Done(NamedTuple):
-    """A program that ran: how many kernels were compiled for it, the error that ended it, else "", and the kernels that
-    it used (`objects.used`)."""
+    """A finished program: the number of kernels compiled for it, its error or "", and the kernels it used
+    (`objects.used`)."""
 
     program: str
     kernels: int
@@ -60,8 +60,8 @@ def graph(name: str) -> comparison.Operands:
 
 
 def tasks(files: Iterable[str], plain: bool = False, every: bool = False) -> list[str]:
-    """The names of what is run: algorithm and graph, or a file; the statements of a type too, if they are asked for.
-    every: also the algorithms beyond those that are compared, on the small graphs."""
+    """The names of the tasks: an algorithm and a graph, or a file. plain: also the statements of each type. every: also
+    the algorithms that `compare` does not run, on the small graphs."""
     statement_tasks = [f"{part} {name}" for part in statements.PARTS for name in statements.TYPES] if plain else []
     compared = [program.name for program in programs()]
     more = [program.name for program in every_program() if every and program.name not in compared]
@@ -70,7 +70,7 @@ def tasks(files: Iterable[str], plain: bool = False, every: bool = False) -> lis
 
 
 def run(task: str) -> Done:
-    """Run one program; with several numbers of threads if it is for other processors too, as plans depend on that."""
+    """Run one program; with several thread counts if it compiles for other processors too: plans depend on them."""
     before, counts = objects.compiled, (1, 2, 16) if objects.also else (threads.count(),)
     try:
         if task not in tasks((), plain=True, every=True) and not Path(task).is_file():
@@ -102,8 +102,8 @@ def _run_algorithm(task: str) -> None:
 
 
 def _stored(matrix: Any) -> Iterator[Any]:
-    """The matrix as it is made, in the form that it has once it was read often, and in the tiles that larger meshes
-    have then, each form once."""
+    """The matrix as built, in the form that the planner chooses after many reads, and in the tiles that it chooses for
+    larger meshes, each form once."""
     yield matrix
     made = matrix.format
     matrix._read(now=True)
@@ -137,11 +137,11 @@ def _compile_also(targets: Sequence[str]) -> None:
 
 
 def warm(tasks: Sequence[str], processes: int | None = None, also: Sequence[str] = ()) -> Iterator[Done]:
-    """Run them all, as they end. processes: at once; as many as may work, without a number. also: other processors, of
-    `targets.SHIPPED`, to compile for."""
+    """Run all tasks and yield them as they finish. processes: default: one per available processor. also: further
+    processors of `targets.SHIPPED` to compile for."""
     devices.get("cpu")
     count = threads.processors() if processes is None else processes
-    context = multiprocessing.get_context("spawn")  # no process has what another one compiled but by the cache
+    context = multiprocessing.get_context("spawn")  # processes share compiled kernels only through the cache
     with ProcessPoolExecutor(count, context, _compile_also, (also,)) as pool:
         for future in as_completed([pool.submit(run, task) for task in tasks]):
             yield future.result()

@@ -1,9 +1,8 @@
-"""Orders of the vertices of a graph: degree(A), bfs(A), rcm(A), community(A), llp(A),
-gorder(A), compared in docs/orders.md.
+"""Vertex orders: degree(A), bfs(A), rcm(A), community(A), llp(A), gorder(A); docs/orders.md compares them.
 
-Each takes a square Matrix, whose entry (i, j) is an edge, and gives an array (INT64, on A's device): perm[new] = old.
-Directions and values do not count: an unsymmetric matrix is read as the pattern of A + A'. The same A gives the same
-order, on every device.
+Each takes a square Matrix, whose entry (i, j) is an edge, and returns an array (INT64, on A's device): perm[new] = old.
+Directions and values are ignored: an unsymmetric matrix is read as the pattern of A + A'. The same A gives the same
+order on every device.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The graph that an order looks at: undirected, without values and self loops."""
+"""The undirected pattern of a matrix that the orders read, without values and self loops."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ..store import MatrixStore
 
 
 def square(A: Any) -> Any:
-    """A Matrix whose rows and columns are the same vertices. TypeError, DimensionMismatch for anything else."""
+    """Validate a square Matrix. Raises TypeError, DimensionMismatch."""
     if not isinstance(A, MatrixRead):
-        raise TypeError(f"A: expected a Matrix, got {type(A).__qualname__}; Matrix.from_coo makes one")
+        raise TypeError(f"A: expected a Matrix, got {type(A).__qualname__}. Hint: Matrix.from_coo makes one")
     if A.nrows != A.ncols:
         raise DimensionMismatch(
-            f"A: expected a square matrix, whose rows and columns are the same vertices, got {A.shape}; a bipartite "
-            "graph is one of nrows + ncols vertices"
+            f"A: expected a square matrix, whose rows and columns are the same vertices, got {A.shape}. Hint: store a "
+            "bipartite graph with nrows + ncols vertices"
         )
     return A._matrix  # the transpose has the same edges
 
 
 def undirected(A: Any) -> Any:
-    """The pattern of A + A', in the user's order; what is computed for it does not stay with A."""
+    """The pattern of A + A' in the user's order; nothing is cached in A."""
     pattern = A._in_users_order.structure
     G = Matrix._from_store(MatrixStore(Structure(pattern.primary), BOOL, np.True_))
     if pattern.symmetric:
@@ -38,21 +38,21 @@ def undirected(A: Any) -> Any:
 
 
 def firsts(xp: Any, ascending: Any) -> Any:
-    """Where each run of equal numbers begins."""
+    """The start of each run of equal numbers."""
     fresh = xp.ones(len(ascending), bool)
     fresh[1:] = ascending[1:] != ascending[:-1]
     return xp.flatnonzero(fresh)
 
 
 def inverse(xp: Any, perm: Any) -> Any:
-    """The place of each number in a permutation."""
+    """The inverse permutation."""
     places = xp.empty_like(perm)
     places[perm] = xp.arange(len(perm), dtype=perm.dtype)
     return places
 
 
 def by(xp: Any, *keys: Any) -> Any:
-    """The order of the places by the first key, equal ones by the next, then by number."""
+    """Sort positions by the first key, ties by the next keys, then by position."""
     order = xp.argsort(keys[-1], kind="stable")
     for key in keys[-2::-1]:
         order = order[xp.argsort(key[order], kind="stable")]

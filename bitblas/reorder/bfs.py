@@ -1,7 +1,7 @@
-"""Breadth first: each vertex stands by the place of its first neighbour, so that the numbers of neighbours are close.
+"""Breadth-first order: vertices sorted by the position of their first neighbour, which keeps neighbour numbers close.
 
-What gap codes are made for: the neighbours of vertices that follow one another are found together, so their lists share
-runs of numbers. Each component begins with its vertex of the smallest number, where a crawl of it may have begun.
+Gap codes profit: neighbours of consecutive vertices are found together, so their lists share runs of numbers. Each
+component starts at its vertex of the smallest number, where a crawl of it may have begun.
 
 Apostolico, Drovandi: Graph compression by BFS. Algorithms 2 (2009).
 """
@@ -23,8 +23,8 @@ from .rcm import searched
 
 
 def bfs(A: Any) -> Any:
-    """A: a square Matrix. Returns the permutation (INT64, size n). Components follow one another, by their smallest
-    vertex. Raises DimensionMismatch, TypeError."""
+    """A: a square Matrix. Returns the permutation (INT64, size n). Components are contiguous, ordered by their
+    smallest vertex. Raises DimensionMismatch, TypeError."""
     return _bfs(square(A))
 
 

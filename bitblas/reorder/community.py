@@ -1,17 +1,17 @@
-"""By communities: vertices that have many edges to one another stand together, at every scale.
+"""Community order: vertices that share many edges are placed together, at every scale.
 
-Vertices are joined in pairs, along the edge that is heaviest for the size of its ends; pairs are joined in pairs, and
-so on: after three rounds there are patches of eight, as a tile has rows, after LEVELS of them patches of up to 256.
-These few are put in order by reverse Cuthill-McKee. On the way back each pair stands so that the one whose neighbours
-come earlier is first. Vertices without a free neighbour are joined if they prefer the same one (the leaves of a star).
-Hubs belong to no community: they stand before all others, by degree.
+Vertices are matched in pairs, along the edge that is heaviest for the size of its ends; pairs are matched in pairs, and
+so on: after three rounds there are patches of eight, the rows of a tile, and after LEVELS rounds patches of up to 256.
+Reverse Cuthill-McKee orders these few patches. On the way back the member of each pair whose neighbours come earlier is
+placed first. Vertices without a free neighbour are matched if they prefer the same vertex (the leaves of a star). Hubs
+belong to no community: they come before all others, by degree.
 
 Sums and scores are integers, and ties are broken by a hash of the two ends, so the order is the same on every device.
 
 Karypis, Kumar: A fast and high quality multilevel scheme for partitioning irregular graphs. SIAM J. on Scientific
 Computing 20 (1998), for the matching. LaSalle et al: Improving graph partitioning for modern graphs and architectures.
 IA^3 2015, for pairs of leaves. Fagginger Auer, Bisseling: A GPU algorithm for greedy graph matching. 2012, for the
-rounds in which two that prefer each other are joined.
+rounds in which two that prefer each other are matched.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from ..verbs.arrays import reduce_segments
 from ._graph import by, firsts, inverse, square, undirected
 from .rcm import in_bands
 
-# Measured in entries per 8 x 8 tile, on shuffled graphs. Rounds of joining: 4, 6, 8 give a Delaunay mesh 5.0, 5.4, 5.4
-# and a road network 3.4, 3.9, 3.9.
+# Rounds of matching. Entries per 8 x 8 tile on shuffled graphs for 4, 6, 8 rounds: Delaunay mesh 5.0, 5.4, 5.4; road
+# network 3.4, 3.9, 3.9.
 LEVELS = 8
-# A vertex of more than so many times the mean degree is a hub. 4, 8, none at all give an e-mail network 2.4, 2.4, 2.3
-# and a network of friends 9.5, 10.4, 10.0; meshes and roads have no hubs. It also spares the longest rows.
+# A vertex of more than HUB times the mean degree is a hub. Entries per tile for 4, 8, no hubs: e-mail network 2.4, 2.4,
+# 2.3; friendship network 9.5, 10.4, 10.0. Meshes and roads have no hubs. This also skips the longest rows.
 HUB = 8
-MATCHINGS = 4  # rounds of finding pairs; what is alone after them is alone, or one of a star's leaves
-LEAST = 20  # a round that joins fewer than one vertex in so many is the last one
+MATCHINGS = 4  # rounds of matching; vertices unmatched after them stay single, or are leaves of a star
+LEAST = 20  # stop after a round that matches fewer than one in LEAST vertices
 
 
 class EdgeLists(NamedTuple):
-    """Edges both ways, by their first end: ends i and j, weights, where the edges of each vertex begin (INT64)."""
+    """Edges in both directions, sorted by i: ends i and j, weights, and the row pointers (INT64)."""
 
     i: Any
     j: Any
@@ -56,7 +56,7 @@ class EdgeLists(NamedTuple):
 def community(A: Any) -> Any:
     """A: a square Matrix. Returns the permutation (INT64, size n).
 
-    Peak memory: about 100 bytes per edge between vertices that are no hubs. Raises DimensionMismatch, TypeError.
+    Peak memory: about 100 bytes per edge between vertices that are not hubs. Raises DimensionMismatch, TypeError.
     """
     return _community(square(A))
 
@@ -75,7 +75,7 @@ def _community(A: Any) -> Any:
 
 
 def in_patches(device: Any, graph: EdgeLists) -> Any:
-    """The order of a graph without hubs."""
+    """The community order of a graph without hubs."""
     xp = device.xp
     size = xp.ones(graph.n, np.int64)
     steps = []
@@ -96,7 +96,7 @@ def in_patches(device: Any, graph: EdgeLists) -> Any:
 
 
 def joined(device: Any, graph: EdgeLists, size: Any) -> Any:
-    """The number of the pair that each vertex belongs to, or of its own, if it stays alone."""
+    """The number of the pair of each vertex; an unmatched vertex has a number of its own."""
     xp, n = device.xp, graph.n
     mate = xp.arange(n)
     alone, first = xp.ones(n, bool), None
@@ -111,7 +111,7 @@ def joined(device: Any, graph: EdgeLists, size: Any) -> Any:
         if not len(i):
             break
         rest = EdgeLists(i, rest.j[kept], rest.weight[kept], pointers_of(i, n, device))
-    assert first is not None  # there is one round at least
+    assert first is not None  # there is at least one round
     leaves = xp.flatnonzero(alone & (first >= 0))
     if len(leaves):
         leaves = leaves[xp.argsort(first[leaves], kind="stable")]
@@ -129,7 +129,7 @@ def joined(device: Any, graph: EdgeLists, size: Any) -> Any:
 
 
 def cummax(xp: Any, ascending_or_zero: Any) -> Any:
-    """Each zero replaced by the last number before it."""
+    """Replace each zero by the last nonzero number before it."""
     at = xp.flatnonzero(ascending_or_zero)
     runs = xp.zeros(len(ascending_or_zero), np.int64)
     runs[at] = 1
@@ -138,7 +138,7 @@ def cummax(xp: Any, ascending_or_zero: Any) -> Any:
 
 
 def preferred(device: Any, graph: EdgeLists, size: Any, k: int) -> Any:
-    """The neighbour that each vertex would be joined with, -1 for none: the heaviest edge for the sizes of its ends."""
+    """The preferred neighbour of each vertex, -1 for none: the heaviest edge relative to the sizes of its ends."""
     xp = device.xp
     wish = xp.full(graph.n, -1)
     if not len(graph.i):
@@ -155,14 +155,14 @@ def preferred(device: Any, graph: EdgeLists, size: Any, k: int) -> Any:
 
 
 def mixed(low: Any, high: Any, k: int) -> Any:
-    """A hash of 16 bits."""
+    """A 16-bit hash."""
     x = (low * 0x9E3779B1 + high * 0x85EBCA6B + k) & 0xFFFFFFFF
     x = ((x ^ x >> 15) * 0x2C1B3C6D) & 0xFFFFFFFF
     return (x ^ x >> 13) & 0xFFFF
 
 
 def contracted(device: Any, graph: EdgeLists, pair: Any, count: int) -> EdgeLists:
-    """The graph whose vertices are the pairs; the weights of edges that fall together are added."""
+    """Contract the pairs to vertices; weights of parallel edges are added."""
     xp = device.xp
     i, j = pair[graph.i], pair[graph.j]
     kept = i != j
@@ -177,7 +177,7 @@ def contracted(device: Any, graph: EdgeLists, pair: Any, count: int) -> EdgeList
 
 
 def pull(xp: Any, graph: EdgeLists, place: Any) -> Any:
-    """How far the neighbours of each vertex are behind it, in the mean."""
+    """The mean signed distance of the neighbours of each vertex in the order."""
     total = xp.zeros((2, len(graph.i) + 1), np.int64)
     xp.cumsum(graph.weight * (place[graph.j] - place[graph.i]), out=total[0, 1:])
     xp.cumsum(graph.weight, out=total[1, 1:])

@@ -1,6 +1,6 @@
-"""By degree: the vertices with most edges first, between equal ones by number.
+"""Degree order: vertices by descending degree, ties by number.
 
-On power-law graphs most entries then stand in few rows and columns: small column numbers, and tiles that share hubs.
+On power-law graphs most entries then are in few rows and columns: small column numbers, and tiles that share hubs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ._graph import square
 
 
 def degrees(A: Any) -> Any:
-    """The entries in each vertex's row and column (INT64)."""
+    """The number of entries in the row and column of each vertex (INT64)."""
     xp, n = A.device.xp, A.nrows
     rows, cols = A._stored.coo()
     return xp.bincount(rows, minlength=n) + xp.bincount(cols, minlength=n)

@@ -1,11 +1,11 @@
-"""Gorder: each vertex follows those with which it has most in common, so that what is read together lies together.
+"""Gorder: place each vertex after those with which it shares most neighbours, for cache locality.
 
-The score of a pair is 1 for an edge between them, and 1 for each neighbour that both have; the next vertex is the one
-of the highest sum of scores with the WINDOW before it: in all at least 1 / (2 WINDOW) of the best that any order could
-have. The first is the one of most neighbours; of equal scores goes first what was near the window last, then what has
-most neighbours. As in the authors' code, neighbours of more than sqrt(n) neighbours do not count as common ones: that
-bounds the time, which is that of looking at all pairs of neighbours of all others. One vertex after the other: it runs
-on the host, on one core, whatever device A is on.
+The score of a pair is 1 for an edge between them, plus 1 for each common neighbour; the next vertex is the one with the
+highest sum of scores with the WINDOW vertices before it. The total is at least 1 / (2 WINDOW) of the optimum. The first
+vertex is the one with most neighbours. Of equal scores, the vertex that was near the window most recently goes first,
+then the one with most neighbours. As in the authors' code, neighbours of more than sqrt(n) neighbours do not count as
+common ones; this bounds the time, which is that of reading all pairs of neighbours of all other vertices. The algorithm
+is sequential: it runs on the host, on one core, for every device of A.
 
 Wei, Yu, Lu, Lin: Speedup graph processing by graph ordering. SIGMOD 2016.
 """
@@ -23,7 +23,7 @@ from ..formats.csr.format import pointers_of
 from ..kernels.prologue import Variant
 from ._graph import square, undirected
 
-WINDOW = 5  # the authors'
+WINDOW = 5  # as in the paper
 GORDER = Variant("kernels/gorder", (), (("WINDOW", WINDOW),))
 
 
@@ -44,7 +44,7 @@ def _gorder(A: Any) -> Any:
     order = np.zeros(n, np.int64)
     if n:
         degree = np.diff(ptr)
-        # an edge and all common neighbours, with each of the window
+        # the largest score: an edge and all common neighbours with every vertex of the window
         head = np.full(WINDOW * (int(degree.max()) + 1) + 1, -1)
         key, held, behind, ahead = np.zeros(n, np.int64), *(np.full(n, -1) for _ in range(3))
         first = np.argsort(-degree, kind="stable")

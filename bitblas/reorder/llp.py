@@ -1,13 +1,13 @@
-"""Layered label propagation: communities at every scale, one inside the other, without a size given for any.
+"""Layered label propagation: nested communities at every scale, without a given size.
 
-One layer is label propagation with a resolution gamma: a vertex takes the label l that gives most for
-k[l] - gamma (vol[l] - k[l]), where k[l] of its neighbours and vol[l] of all vertices have it. Large gammas make small,
-dense communities, zero makes the largest. Layers go from fine to coarse; after each, communities stand in the order of
-their first vertices, and inside keep the order from before, so that the coarsest layer is the outermost.
+One layer is label propagation with a resolution gamma: a vertex takes the label l that maximizes
+k[l] - gamma (vol[l] - k[l]), where k[l] of its neighbours and vol[l] of all vertices have it. Large gammas give small,
+dense communities, zero the largest. Layers go from fine to coarse. After each layer, communities are sorted by their
+first vertices and keep the previous order inside, so that the coarsest layer is the outermost.
 
-All vertices of half the graph, drawn anew each time, choose at once: of all at once two neighbours would only change
-places. Scores are integers and ties are broken by a hash, so the order is the same on every device. (The authors' code
-lets one vertex choose after the other, and draws the layers' order at random.)
+A random half of the vertices chooses at once in each round: if all did, two neighbours would only swap labels. Scores
+are integers and ties are broken by a hash, so the order is the same on every device. (In the authors' code vertices
+choose one after the other, and the order of the layers is random.)
 
 Boldi, Rosa, Santini, Vigna: Layered label propagation: a multiresolution coordinate-free ordering for compressing
 social networks. WWW 2011.
@@ -26,9 +26,9 @@ from ..core.statement.running import guarded
 from ..verbs.arrays import reduce_segments
 from ._graph import firsts, square, undirected
 
-FINEST = 10  # layers of gamma = 2^0, 2^-1 .. 2^-FINEST, as the authors take them, then 0
-ROUNDS = 20  # halves of the graph that choose, at most, in each layer
-LEAST = 100  # a layer ends where fewer than one vertex in so many changed its label, in both halves
+FINEST = 10  # layers of gamma = 2^0, 2^-1 .. 2^-FINEST, as in the paper, then 0
+ROUNDS = 20  # most rounds per layer, in each of which half of the vertices choose
+LEAST = 100  # a layer ends if fewer than one in LEAST vertices changed its label in two rounds
 
 
 def llp(A: Any) -> Any:
@@ -54,7 +54,7 @@ def _llp(A: Any) -> Any:
 
 
 def propagated(device: Any, n: int, i: Any, j: Any, weight: int) -> Any:
-    """The label of each vertex, a vertex's number, when hardly any changes."""
+    """Propagate labels until hardly any changes; a label is the number of a vertex."""
     xp = device.xp
     label, vertex, awake = xp.arange(n), xp.arange(n), xp.ones(n, bool)
     moved = [n, n]
@@ -66,7 +66,7 @@ def propagated(device: Any, n: int, i: Any, j: Any, weight: int) -> Any:
         fresh = xp.zeros(n, bool)
         fresh[v] = label[v] != wish
         label[v] = wish
-        # what a vertex chooses changes where a neighbour's label does
+        # a vertex reconsiders its label after a neighbour's label changed
         awake[i[fresh[j]]] = True
         moved[k % 2] = int(fresh.sum())
         if sum(moved) * LEAST < n:
@@ -75,7 +75,7 @@ def propagated(device: Any, n: int, i: Any, j: Any, weight: int) -> Any:
 
 
 def chosen(device: Any, n: int, i: Any, near: Any, label: Any, weight: int, k: int) -> tuple[Any, Any]:
-    """The vertices among i, and the label that each takes. near: the labels of neighbours, along the edges."""
+    """The distinct vertices of i, and the label that each takes. near: the labels of neighbours, by edge."""
     xp = device.xp
     if not len(i):
         return i, i
@@ -85,7 +85,7 @@ def chosen(device: Any, n: int, i: Any, near: Any, label: Any, weight: int, k: i
     count = xp.diff(xp.append(heads, len(keys)))
     v, found = keys[heads] // n, keys[heads] % n
     own = found == label[v]
-    # score = k[l] - gamma (vol[l] - k[l]), times 2^FINEST; a vertex is no neighbour of itself
+    # score = k[l] - gamma (vol[l] - k[l]), times 2^FINEST; a vertex is not its own neighbour
     others = xp.bincount(label, minlength=n)[found] - own - count
     score = ((count << FINEST) - weight * others << 1 | own) << 16 | mixed(found, k)
     at = xp.append(firsts(xp, v), len(v))
@@ -96,7 +96,7 @@ def chosen(device: Any, n: int, i: Any, near: Any, label: Any, weight: int, k: i
 
 
 def layered(xp: Any, label: Any, order: Any) -> Any:
-    """The order in which communities stand by the places of their first vertices, each inside as before."""
+    """Sort communities by the position of their first vertex; the order within a community is kept."""
     here = label[order]
     together = xp.argsort(here, kind="stable")
     heads = together[firsts(xp, here[together])]
@@ -106,7 +106,7 @@ def layered(xp: Any, label: Any, order: Any) -> Any:
 
 
 def mixed(x: Any, k: int) -> Any:
-    """A hash of 16 bits."""
+    """A 16-bit hash."""
     x = (x * 0x9E3779B1 + (k + 1) * 0x85EBCA6B) & 0xFFFFFFFF
     x = ((x ^ x >> 15) * 0x2C1B3C6D) & 0xFFFFFFFF
     return (x ^ x >> 13) & 0xFFFF

@@ -1,9 +1,9 @@
-"""Reverse Cuthill-McKee: a breadth-first search from the rim of the graph, read backwards.
+"""Reverse Cuthill-McKee: a breadth-first search from a peripheral vertex, reversed, which reduces the bandwidth.
 
-Neighbours come close together, which makes the matrix a band: short distances between rows and columns. Within a level
-vertices stand by the place of their first neighbour in the level before, then by degree, then by number, which is the
-order of the sequential algorithm; so all vertices of a level, in all components, can be placed at once. Each search
-begins at the vertex that another one, from a vertex of least degree, has found last.
+Neighbours get close numbers, so the matrix becomes a band. Within a level vertices are sorted by the position of their
+first neighbour in the level before, then by degree, then by number, as in the sequential algorithm; so all vertices of
+a level, in all components, are placed at once. Each search begins at the last vertex of an earlier search, which began
+at a vertex of least degree.
 
 Cuthill, McKee: Reducing the bandwidth of sparse symmetric matrices. ACM National Conference 1969.
 George, Liu: An implementation of a pseudoperipheral node finder. ACM TOMS 5 (1979), for the beginnings.
@@ -27,7 +27,7 @@ from ._graph import by, firsts, square, undirected
 
 
 def rcm(A: Any) -> Any:
-    """A: a square Matrix. Returns the permutation (INT64, size n). Components follow one another, the one with the
+    """A: a square Matrix. Returns the permutation (INT64, size n). Components are contiguous, the one with the
     smallest vertex last. Raises DimensionMismatch, TypeError."""
     return _rcm(square(A))
 
@@ -38,7 +38,7 @@ def _rcm(A: Any) -> Any:
 
 
 def in_bands(G: Any) -> Any:
-    """The order of an undirected graph."""
+    """The reverse Cuthill-McKee order of an undirected graph."""
     xp, n = G.device.xp, G.nrows
     if not n:
         return xp.zeros(0, np.int64)
@@ -51,7 +51,7 @@ def in_bands(G: Any) -> Any:
 
 
 def searched(G: Any, roots: Any, label: Any, degree: Any) -> Any:
-    """The vertices in the order of the search, component by component. roots: one of each, by label."""
+    """The vertices in search order, component by component. roots: one per component, sorted by label."""
     xp, n, place = G.device.xp, G.nrows, 0
     seen, near = Vector(BOOL, n, device=G.device), Vector(INT64, n, device=G.device)
     level, levels, widest = roots, [], int(degree.max()) + 1
