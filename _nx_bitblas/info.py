@@ -1,4 +1,4 @@
-"""What NetworkX is told of this backend while it is imported: the functions, what they refuse, the settings."""
+"""NetworkX backend entry point: the functions that bitblas implements, their restrictions, and the default settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of the functions that run here: where they are, what they cost, what they refuse.
+"""Table of the NetworkX functions that bitblas implements: module, expected speed-up, unsupported arguments.
 
 Plain data that knows nothing of NetworkX, which reads it (`info.py`) while it is being imported itself. A module of
 NetworkX's name, below `bitblas.nx`, has the functions, with NetworkX's names and signatures. What a function cannot

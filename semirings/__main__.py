@@ -1,4 +1,4 @@
-"""The catalogue as a page: python -m semirings > docs/semirings.md."""
+"""Command-line entry point: `python -m semirings > docs/semirings.md` writes the page of all operators."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Whether the implementations of the algebra agree: every operator, cast and `repeated` at all pairs of edge values, on
-the host and wherever a caller evaluates them (Numba, CUDA C++, SuiteSparse:GraphBLAS)."""
+"""Agreement tests: compare implementations of every operator, cast and `repeated` at all pairs of edge values.
+
+The host's results are compared with those of an implementation that the caller provides (Numba, CUDA C++,
+SuiteSparse:GraphBLAS).
+"""
 
 from __future__ import annotations
 

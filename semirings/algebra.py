@@ -1,4 +1,4 @@
-"""Monoids and semirings as plain data, frozen and printable. GraphBLAS C API 2.1, sections 3.6 and 3.7."""
+"""Monoids and semirings as frozen dataclasses. GraphBLAS C API 2.1, sections 3.6 and 3.7."""
 
 from __future__ import annotations
 

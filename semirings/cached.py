@@ -1,4 +1,4 @@
-"""What is computed once for an object."""
+"""Cached property: a value computed once per object."""
 
 from __future__ import annotations
 

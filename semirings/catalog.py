@@ -1,5 +1,7 @@
-"""THE lists: every operator, monoid and semiring, one line each. A new entry here is tested, compiled and documented by
-being here. Names are python-graphblas'."""
+"""Catalog of all operators, monoids and semirings, one line each, with python-graphblas's names.
+
+Tests, compilation and documentation iterate over these lists, so a new entry needs no other change.
+"""
 
 from __future__ import annotations
 

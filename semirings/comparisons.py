@@ -1,4 +1,4 @@
-"""select.value(A > 3), select.row(A <= 2), select.column, select.index: a comparison, not yet computed, as a select."""
+"""Deferred comparisons for select: `select.value(A > 3)`, `select.row(A <= 2)`, `select.column`, `select.index`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the operators of complex numbers call, in Python: read by the host and by Numba.
+"""Functions that complex operators call, in Python: run on the host and compiled by Numba.
 
 complex_circular.py has more of them. `complex.cuh` holds the same functions, with the same names, for CUDA C++. What
 gives a complex number gives one of FC64, whatever its arguments. Formulas: W. Kahan, Branch cuts for complex elementary

@@ -1,5 +1,7 @@
-"""The value types of GraphBLAS C API 2.1, section 3.2: BOOL, INT8..INT64, UINT8..UINT64, FP32, FP64; and FC32 and FC64,
-complex numbers, which SuiteSparse adds."""
+"""Value types: BOOL, INT8..INT64, UINT8..UINT64, FP32, FP64 (GraphBLAS C API 2.1, section 3.2), FC32 and FC64.
+
+The complex types FC32 and FC64 are SuiteSparse extensions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The errors that the algebra itself raises; bitblas.exceptions has them with all others."""
+"""Exceptions of the semirings package; bitblas.exceptions re-exports them."""
 
 
 class GraphblasException(Exception):

@@ -1,4 +1,4 @@
-"""What an operator computes, as text that Python and CUDA C++ read alike.
+"""Operator expressions: text that is valid in both Python and CUDA C++.
 
 Most operators are plain text. Where integers and floating-point numbers need other words, `ByKind` holds one text for
 each; `resolve` picks by the type that the operator computes in. The name `bits` stands for the width of that type.

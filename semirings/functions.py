@@ -1,4 +1,4 @@
-"""What the operator expressions of the catalogue may call, in Python: read by the host and by Numba.
+"""Functions that operator expressions call, in Python: run on the host and compiled by Numba.
 
 `functions.cuh` holds the same functions, with the same names, for CUDA C++, where the functions of C99's <math.h> are
 built in; `laws.py` checks that both agree. All value arguments of one call have one type.

@@ -1,4 +1,4 @@
-"""What operators know of each other: by name, from below. The catalogue and programs fill it."""
+"""Relations between operators: the monoid of an operator, its transposed multiplier, its family. Filled at import."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The laws of the algebra, checked on edge values: by the tests for every entry of the catalogue, and by users for
-what they add. Each check returns the violations as readable strings; an empty list means that all laws hold.
+"""Algebraic laws of monoids and semirings, checked on edge values (associativity, commutativity, identity, ..).
+
+The tests check every entry of the catalog; users can check their own. Each check returns the violations as readable
+strings; an empty list means that all laws hold.
 
     >>> laws.check_monoid(Monoid("minus", binary.minus, lambda t: 0), dtypes.INT32)
     ['minus[INT32]: not commutative: ...', ...]

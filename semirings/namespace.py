@@ -1,4 +1,4 @@
-"""Operators by name, with python-graphblas' call style: `semiring.min_plus`, `binary["plus"]`, `unary.mine.twice`."""
+"""Operator namespaces in python-graphblas's style: `semiring.min_plus`, `binary["plus"]`, `unary.mine.twice`."""
 
 from __future__ import annotations
 

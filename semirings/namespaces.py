@@ -1,4 +1,4 @@
-"""The namespaces that programs use: unary, binary, indexunary, select, monoid, semiring, op."""
+"""The public namespaces: unary, binary, indexunary, select, monoid, semiring, op."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the operators of NumPy that GraphBLAS has not call, in Python: read by the host and by Numba.
+"""NumPy functions without a GraphBLAS operator, in Python: run on the host and compiled by Numba.
 
 `numpy_functions.cuh` holds the same functions for CUDA C++. Both come with the operators that use them.
 """

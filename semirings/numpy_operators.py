@@ -1,4 +1,4 @@
-"""The operators of NumPy that GraphBLAS has not: `binary.numpy.gcd`. Their texts bring the functions that they call."""
+"""NumPy operators that GraphBLAS lacks, e.g. `binary.numpy.gcd`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators as plain data, frozen and printable: a name, an expression, a typing rule.
+"""Operators as frozen dataclasses: a name, an expression, a typing rule.
 
 The names of an expression are x and y (the values), t (the thunk of an index-unary operator), and the positions of the
 operands: ix, jx for x and iy, jy for y. Functions that it may call stand in functions.py and functions.cuh.

@@ -1,5 +1,8 @@
-"""Operators and their namespaces pickle by name, so that what comes back is the same object. A program's own come back
-under their name, or are made again of their functions, which pickle as Python has it: by the name of their module."""
+"""Pickling of operators and namespaces by name: unpickling returns the same object.
+
+User-defined operators are looked up by name too; if the name is not registered, they are rebuilt from their functions,
+which Python pickles by module and name.
+"""
 
 from __future__ import annotations
 

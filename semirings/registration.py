@@ -1,5 +1,4 @@
-"""Operators of a program's own: `binary.register_new("mine.gap", lambda x, y: abs(x - y))`. Names and rules are
-python-graphblas'."""
+"""User-defined operators: `binary.register_new("mine.gap", lambda x, y: abs(x - y))`, as in python-graphblas."""
 
 from __future__ import annotations
 

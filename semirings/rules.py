@@ -1,4 +1,4 @@
-"""Typing rules: which types an operator takes, in which it computes, and what it gives. C API 2.1, section 3.5.
+"""Typing rules: accepted input types, computation type and result type of an operator. C API 2.1, section 3.5.
 
 A rule maps the type of the operands to (type that the expression computes in, type of its result), or to None.
 """

@@ -1,4 +1,4 @@
-"""What editors and type checkers read of the operators, by name: python -m semirings.stubs writes names.pyi."""
+"""Type stubs of the operators: `python -m semirings.stubs` writes names.pyi."""
 
 from __future__ import annotations
 

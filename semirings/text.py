@@ -1,4 +1,4 @@
-"""Operators by text: "min", "+", "min_plus[FP32]", "min.plus", "+[int]", "numpy.add". Rules are python-graphblas'."""
+"""Operators from text: "min", "+", "min_plus[FP32]", "min.plus", "+[int]", "numpy.add", as in python-graphblas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the implementations of operators may differ."""
+"""Tolerances: how far implementations of an operator may differ."""
 
 from .catalog import COMPLEX_MATH, MATH
 

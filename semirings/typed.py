@@ -1,4 +1,4 @@
-"""An operator fixed to one type, and how operators are called: `semiring.min_plus[FP32]`, `monoid.plus(A | B)`."""
+"""Typed operators and operator calls: `semiring.min_plus[FP32]`, `monoid.plus(A | B)`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An operator from a Python function, for both backends.
+"""User-defined operators from Python functions, for CPU and GPU.
 
 Numba infers the types, as python-graphblas has it. On the CPU the function itself runs, compiled by Numba: its code
 and the numbers and functions that it captures become part of the kernel's text. On a GPU its typed form becomes CUDA

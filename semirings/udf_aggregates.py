@@ -1,4 +1,4 @@
-"""What udf_cpp.py translates of values of more than one number: fields, tuples, sub-arrays."""
+"""CUDA C++ translation of record fields, tuples and sub-arrays (part of udf_cpp.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls in functions that udf_cpp.py translates: of what udf_tables.py lists, and of other functions of the program."""
+"""CUDA C++ translation of function calls: the functions in udf_tables.py and other Python functions."""
 
 from __future__ import annotations
 

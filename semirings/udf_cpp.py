@@ -1,4 +1,4 @@
-"""CUDA C++ of a Python function, from Numba's typed intermediate form: the same types and the same steps as on the CPU.
+"""CUDA C++ translation of user-defined Python functions, from Numba's typed IR.
 
 What can be translated: numbers and Booleans, records by their fields, tuples, sub-arrays by their elements or as a
 whole (udf_aggregates.py); + - * / // % ** << >> & | ^ ~, comparisons, `not`, `and`, `or`; local

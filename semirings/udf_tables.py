@@ -1,4 +1,4 @@
-"""What of Python, math and numpy a function may use on a GPU, and its text in CUDA C++ (see udf.cuh, functions.cuh)."""
+"""Python, math and NumPy functions supported in user-defined GPU functions, with their CUDA C++ text."""
 
 from __future__ import annotations
 

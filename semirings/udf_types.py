@@ -1,4 +1,4 @@
-"""What Numba makes of a Python function: the types of its variables and of its result, for the types of its arguments.
+"""Numba type inference for user-defined functions: variable types and result type.
 
 Numba is imported when a function is looked at for the first time.
 """

@@ -1,4 +1,4 @@
-"""Values of more than one number in CUDA C++: records and tuples as structs, sub-arrays as fixed arrays (udf.cuh)."""
+"""CUDA C++ types of records, tuples and sub-arrays: structs and fixed-size arrays (see udf.cuh)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types of a program's own: NumPy's records and sub-arrays, as dictionary-encoded values.
+"""User-defined types: NumPy records and sub-arrays, stored as dictionary-encoded values.
 
 Each value that is met stands once in the table of its type, and what arrays and kernels hold is its number there: an
 INT64, which every form, verb and device moves, masks, packs and compares as it does any other. Two values are one where

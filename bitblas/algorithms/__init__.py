@@ -1,4 +1,4 @@
-"""Graph algorithms as short semiring programs: one file, one algorithm, in a folder that says what it answers.
+"""Graph algorithms as short GraphBLAS programs: one file per algorithm, in folders by topic.
 
 The adjacency matrix A has one row and one column per vertex, and an entry A[i, j] for each edge i -> j. Each program
 is written in the part of the API that bitblas shares with python-graphblas, so the same text runs on both:

@@ -1,4 +1,4 @@
-"""The list of all algorithms, read from their docstrings, and the page that it makes."""
+"""Catalog of the algorithms, built from their docstrings, and the page docs/algorithms.md."""
 
 from __future__ import annotations
 

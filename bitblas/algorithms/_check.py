@@ -1,4 +1,4 @@
-"""What every algorithm does first: find the library to run on, and refuse bad arguments.
+"""Argument validation, choice of the library, and loops kept per matrix: shared by all algorithms.
 
 A message names the argument, what was expected, what came, and a hint.
 """

@@ -1,4 +1,4 @@
-"""Memory that algorithms take for arrays, foreseen before they begin.
+"""Memory estimates: raise OutOfMemory before an algorithm allocates arrays that do not fit.
 
 Statements foresee what they take themselves. What algorithms do with arrays between statements (degrees, lists of
 entries, sorted scores) is estimated here: so many bytes for each vertex and each entry of the matrix, a little less

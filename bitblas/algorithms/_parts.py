@@ -1,4 +1,4 @@
-"""Degrees, parts of graphs, and graphs of edges."""
+"""Building blocks on arrays: row degrees, induced subgraphs, edge lists to graphs, renumbering."""
 
 from ._memory import room_here
 

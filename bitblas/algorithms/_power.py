@@ -1,4 +1,4 @@
-"""Power iteration: what the bodies of such loops have in common."""
+"""Power iteration: options, convergence test and 2-norm."""
 
 from . import _check as check
 from . import _watch as watch

@@ -1,4 +1,4 @@
-"""Forests as vectors of parents, in which a root is its own parent: pointer jumping.
+"""Pointer jumping: find the root of each vertex in a forest stored as a parent vector.
 
 Shiloach, Vishkin: An O(log n) parallel connectivity algorithm. J. of Algorithms 3 (1982).
 """

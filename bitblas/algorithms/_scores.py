@@ -1,4 +1,4 @@
-"""Random numbers that are the same in every library and on every device: hashes of the vertex numbers."""
+"""Counter-based random numbers: hashes of vertex numbers, identical in every library and on every device."""
 
 MASK = 0xFFFFFFFF
 # Two rounds of the finalizer of MurmurHash3, which maps 32 bits to 32 bits one to one.

@@ -1,4 +1,4 @@
-"""What an algorithm tells of itself while it runs: its rounds, and whether it ended because it was done.
+"""Progress and convergence of a running algorithm: `Watch` and ConvergenceWarning.
 
 with Watch() as seen:
     ranks = pagerank(A, max_iter=10)

@@ -1,4 +1,4 @@
-"""Breadth-first searches from 64 vertices at once: a bit of a word of 64 for each search.
+"""Multi-source breadth-first search: 64 searches at once, one bit of a 64-bit word per search.
 
 Then, Kaufmann, Chirigati, Hoang-Vu, Pham, Kemper, Neumann, Vo: The more the merrier, efficient multi-source graph
 traversal. PVLDB 8 (2014).

@@ -1,4 +1,4 @@
-"""The NetworkX backend: NetworkX's functions, run by bitblas on graphs of NetworkX.
+"""NetworkX backend: NetworkX functions that run on bitblas.
 
     nx.pagerank(G, backend="bitblas")           # this call; G is converted, and the conversion kept with it
     NETWORKX_BACKEND_PRIORITY=bitblas           # in the environment: every call that pays

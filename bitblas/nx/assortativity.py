@@ -1,4 +1,4 @@
-"""networkx.algorithms.assortativity: the degrees of neighbours."""
+"""networkx.algorithms.assortativity: average neighbour degree and degree correlation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""networkx.algorithms.bipartite.basic: two sides, with edges only between them."""
+"""networkx.algorithms.bipartite.basic: bipartite test and two-coloring."""
 
 from __future__ import annotations
 

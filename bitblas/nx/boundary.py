@@ -1,4 +1,4 @@
-"""networkx.algorithms.boundary: what is next to a set of nodes."""
+"""networkx.algorithms.boundary: edges and nodes on the boundary of a node set."""
 
 from __future__ import annotations
 

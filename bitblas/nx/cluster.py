@@ -1,4 +1,4 @@
-"""networkx.algorithms.cluster: triangles and squares, and the shares of those that could be there."""
+"""networkx.algorithms.cluster: triangles, squares, clustering coefficients, transitivity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""networkx.algorithms.community: communities, and how much of a graph lies inside the parts of a partition."""
+"""networkx.algorithms.community: community detection and quality of partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""networkx.algorithms.components: connected, weakly and strongly connected components, and their condensation."""
+"""networkx.algorithms.components: connected, weakly and strongly connected components, condensation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From NetworkX's graphs to `Graph`.
+"""Conversion of NetworkX graphs to the backend's `Graph`.
 
 NetworkX holds a dictionary of neighbours per node. The time goes into reading a Python object per neighbour from all
 over the memory, so that each is touched once, by a loop in machine code that asks for many at once: its hash tells

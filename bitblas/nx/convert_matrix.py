@@ -1,4 +1,4 @@
-"""networkx.convert_matrix and networkx.linalg: matrices of SciPy and NumPy."""
+"""networkx.convert_matrix and networkx.linalg: SciPy and NumPy matrices of a graph."""
 
 from __future__ import annotations
 

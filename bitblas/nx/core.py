@@ -1,4 +1,4 @@
-"""networkx.algorithms.core: what is left when nodes of few neighbours, or edges of few triangles, are taken away."""
+"""networkx.algorithms.core: core numbers, k-core, k-truss."""
 
 from __future__ import annotations
 

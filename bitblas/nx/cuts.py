@@ -1,4 +1,4 @@
-"""networkx.algorithms.cuts: how much crosses between two sets of nodes."""
+"""networkx.algorithms.cuts: cut size and node expansion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""networkx.algorithms.dag: what is before and behind a node, and orders in which every edge leads forward."""
+"""networkx.algorithms.dag: ancestors, descendants, topological order."""
 
 from __future__ import annotations
 

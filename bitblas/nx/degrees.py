@@ -1,4 +1,4 @@
-"""Degrees of a Graph, asked for as NetworkX's are: `G.degree[u]`, `G.degree(nodes, weight="cost")`, iterated over."""
+"""Degree views of `Graph`: `G.degree[u]`, `G.degree(nodes, weight="cost")`, iteration."""
 
 from __future__ import annotations
 

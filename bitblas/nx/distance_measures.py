@@ -1,4 +1,4 @@
-"""networkx.algorithms.distance_measures: how far the farthest node is."""
+"""networkx.algorithms.distance_measures: eccentricity, diameter, radius, center, periphery."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a Graph to NetworkX's."""
+"""Conversion of the backend's `Graph` to NetworkX graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""networkx.algorithms.flow.maxflow: the largest flow between two nodes, and the least cut."""
+"""networkx.algorithms.flow.maxflow: maximum flow and minimum cut."""
 
 from __future__ import annotations
 

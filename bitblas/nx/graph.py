@@ -1,4 +1,4 @@
-"""The graph of the backend: nodes and edges of NetworkX as a Matrix, numbered as NetworkX iterates over them."""
+"""`Graph` of the backend: a Matrix and the node labels, numbered in NetworkX's iteration order."""
 
 from __future__ import annotations
 

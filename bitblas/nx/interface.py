@@ -1,4 +1,4 @@
-"""What NetworkX asks a backend for: conversions, whether a call can and should run here, and the functions by name."""
+"""Backend interface for NetworkX's dispatch: conversions, can_run, should_run, functions by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""networkx.algorithms.link_prediction: how alike the neighbours of two nodes are."""
+"""networkx.algorithms.link_prediction: similarity scores of node pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrices of a Graph, from what it holds in NetworkX's order."""
+"""Adjacency matrices of a `Graph` with rows and columns in a requested node order."""
 
 from __future__ import annotations
 

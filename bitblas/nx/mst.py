@@ -1,4 +1,4 @@
-"""networkx.algorithms.tree.mst: spanning trees of least or most weight, in the order of Kruskal's algorithm."""
+"""networkx.algorithms.tree.mst: minimum and maximum spanning trees, in the order of Kruskal's algorithm."""
 
 from __future__ import annotations
 

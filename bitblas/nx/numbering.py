@@ -1,4 +1,4 @@
-"""Many Python objects as arrays of numbers: nodes by their place in a list of labels, attributes by their values."""
+"""Python objects to NumPy arrays: nodes to indices, attributes to values."""
 
 from __future__ import annotations
 

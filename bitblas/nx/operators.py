@@ -1,4 +1,4 @@
-"""networkx.algorithms.operators: graphs from graphs."""
+"""networkx.algorithms.operators: complement and reverse."""
 
 from __future__ import annotations
 

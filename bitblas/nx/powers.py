@@ -1,4 +1,4 @@
-"""Power iteration, as NetworkX ends it: when the entries change by less than tol each, summed."""
+"""Power iteration with NetworkX's stopping rule: the sum of absolute changes is below n tol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""networkx.algorithms.reciprocity: which edges lead back as well."""
+"""networkx.algorithms.reciprocity: the fraction of edges whose reverse exists."""
 
 from __future__ import annotations
 

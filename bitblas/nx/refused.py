@@ -1,4 +1,4 @@
-"""What NetworkX hears of a graph or an argument that bitblas leaves to it."""
+"""The exception that sends a call back to NetworkX when bitblas does not support a graph or an argument."""
 
 
 class Refused(NotImplementedError):  # the class that NetworkX's dispatch catches, to run its own function

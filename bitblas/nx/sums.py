@@ -1,4 +1,4 @@
-"""Sums of weights that do not wrap: of integers exact, as Python's are, also beyond 64 bits.
+"""Overflow-free sums of weights: exact for integers beyond 64 bits, as in Python.
 
 Arrays of INT64 are summed as such where the sum of all magnitudes fits. Else each number is split into two words, which
 are summed apart, and the sums are joined as Python's integers, in arrays of objects.

@@ -1,4 +1,4 @@
-"""networkx.algorithms.tournament: between every two nodes one edge, in one direction."""
+"""networkx.algorithms.tournament: exactly one directed edge between every two nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches of a Graph: breadth-first in NetworkX's order, and distances from a source."""
+"""Searches on a `Graph`: breadth-first in NetworkX's order, and distances from a source."""
 
 from __future__ import annotations
 

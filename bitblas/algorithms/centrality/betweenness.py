@@ -1,4 +1,4 @@
-"""Betweenness centrality: through each vertex, or along each edge, how many of the shortest paths between others go.
+"""Betweenness centrality: the share of shortest paths that pass through each vertex or along each edge.
 
 Method: Brandes. A breadth-first search from each source counts the shortest paths to every vertex; then, from the last
 level back to the first, each vertex hands to those before it the share of the paths that came through them. Of

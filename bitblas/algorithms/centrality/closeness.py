@@ -1,4 +1,4 @@
-"""Closeness and harmonic centrality: how near a vertex is to those that reach it.
+"""Closeness and harmonic centrality: how near a vertex is to the vertices that reach it.
 
 Method: breadth-first searches from all vertices, 64 at once (`_words.py`). What a round finds at a vertex are as many
 vertices as its word has bits, all at the same distance. With weights, shortest paths against the edges, from 64

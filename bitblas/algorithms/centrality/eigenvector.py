@@ -1,4 +1,4 @@
-"""Eigenvector centrality: a vertex matters as much as those matter that have an edge to it.
+"""Eigenvector centrality: the score of a vertex is proportional to the sum of its in-neighbours' scores.
 
 Method: power iteration of x = (A' + I) x, scaled to the 2-norm 1 in every round. The identity keeps bipartite graphs
 from swinging between two vectors, and changes no eigenvector.

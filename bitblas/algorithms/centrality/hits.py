@@ -1,4 +1,4 @@
-"""HITS: hubs have edges to good authorities, and authorities have edges from good hubs.
+"""HITS: good hubs have edges to good authorities, and good authorities have edges from good hubs.
 
 Method: power iteration of h = A A' h, scaled to the sum 1 in every round; a = A' h.
 

@@ -1,4 +1,4 @@
-"""Katz centrality: how many walks end at a vertex, long ones counting less.
+"""Katz centrality: the number of walks that end at a vertex, damped by a factor alpha per edge.
 
 Method: power iteration of x = alpha A' x + beta, which sums the walks of all lengths: one of k edges counts alpha^k.
 The sum is finite if alpha is below 1 over the largest eigenvalue of A.

@@ -1,4 +1,4 @@
-"""Clustering coefficients: of the pairs of neighbours of a vertex, how many are adjacent themselves.
+"""Clustering coefficients: the fraction of pairs of neighbours that are adjacent.
 
 Method: C<U> = A plus.pair U' counts, for each edge (i, v) of the graph, how many neighbours of v the vertex i has edges
 to; summed over the neighbours i of v these are the edges among the neighbours of v. U is A, or A with its transpose

@@ -1,4 +1,4 @@
-"""Cores: the k-core is the largest part of a graph in which every vertex has k neighbours or more.
+"""k-cores: the k-core is the largest subgraph in which every vertex has at least k neighbours.
 
 Method: peeling. A round removes all vertices that have at most k neighbours left, whose core number is then k, and
 takes them off the degrees of their neighbours; k grows to the lowest degree that is left.

@@ -1,4 +1,4 @@
-"""Square clustering: how many of the squares are there that a vertex and two of its neighbours may be corners of.
+"""Square clustering: the fraction of possible squares (4-cycles) at each vertex that exist.
 
 Method: P = A plus.pair A' holds the number of common neighbours of every two vertices. The squares of u with x at the
 opposite corner are the pairs of their P[u, x] common neighbours. How many there may be follows from the degrees d of

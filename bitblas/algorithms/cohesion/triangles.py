@@ -1,4 +1,4 @@
-"""Triangle count: how many sets of three vertices are pairwise adjacent.
+"""Triangle count: the number of triples of pairwise adjacent vertices.
 
 Method: let L hold each edge once, directed from the lower to the higher vertex of some order. An edge i -> j closes a
 triangle with every k that both i and j point to; L L' counts those k, and the mask keeps the counts that stand on an

@@ -1,4 +1,4 @@
-"""Trusses: the k-truss is the largest part of a graph in which every edge is in k - 2 triangles or more.
+"""k-trusses: the k-truss is the largest subgraph in which every edge is in at least k - 2 triangles.
 
 Method: C<C> = C plus.pair C' counts the triangles of each edge, and a selection drops the edges that are in too few,
 until none is. After some rounds the triangles are listed, if no vertex has many neighbours: a graph G has a vertex for

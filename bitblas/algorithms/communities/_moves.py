@@ -1,4 +1,4 @@
-"""What Louvain and Leiden have in common: moves of vertices between communities, and graphs of communities.
+"""Local moving and refinement for Louvain and Leiden: parallel moves of vertices between communities.
 
 All vertices move at once, but of those that want to one in four stays, drawn anew in every round: two vertices that
 would change places else do it again and again. What is drawn are hashes of vertex, round and seed. Where half of them

@@ -1,4 +1,4 @@
-"""Community detection by label propagation (CDLP): every vertex takes the label that most of its neighbours have.
+"""Community detection by label propagation (CDLP): each vertex takes its neighbours' most frequent label.
 
 Method: all vertices at once, for a fixed number of rounds, so that the answer is the same everywhere. Of several most
 frequent labels the smallest one wins. Along an edge of a directed graph labels go both ways, and twice where the edge

@@ -1,4 +1,4 @@
-"""Leiden: communities of high modularity that are connected.
+"""Leiden: connected communities of high modularity.
 
 Method: Louvain's, but the vertices of the next level are not the communities: each is divided into well-connected parts
 before, which begin there in the community that they are part of, so that a part may still leave. A part grows from

@@ -1,4 +1,4 @@
-"""Markov clustering (MCL): communities that a random walk seldom leaves.
+"""Markov clustering (MCL): communities that a random walk rarely leaves.
 
 Method: M holds the probabilities of a step, by rows. M M is two steps; the power `inflation` of each value, scaled to
 rows of sum 1 again, favours what is probable already; what is below `prune` is dropped. It ends when each row has equal

@@ -1,4 +1,4 @@
-"""Modularity: how many more edges than by chance are inside of the communities of a division.
+"""Modularity: the fraction of edges inside communities, minus the fraction expected at random.
 
 Method: with S[v, c] = 1 where v is in community c, M = S' A S holds the weights between any two communities. With m the
 sum of all, Q is the share of m on the diagonal, less what would be there by chance, the products of row and column

@@ -1,4 +1,4 @@
-"""Connected components: which vertices can reach each other in an undirected graph.
+"""Connected components of an undirected graph, and weakly connected components of a directed one.
 
 Method: Shiloach and Vishkin's, with Afforest's shortcut. In a round every tree hooks its root to the smallest label
 next to any of its vertices, and then paths are shortened. The vertex with most edges has label 0, the smallest there

@@ -1,4 +1,4 @@
-"""Condensation: a directed graph whose vertices are the strongly connected components of another one.
+"""Condensation: the directed acyclic graph of the strongly connected components.
 
 Method: components are numbered from 0, by their smallest vertices. Whatever edge leads from one to another is an edge
 between their numbers.

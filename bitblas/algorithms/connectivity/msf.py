@@ -1,4 +1,4 @@
-"""Minimum spanning forest: the lightest edges that connect all that an undirected graph connects.
+"""Minimum spanning forest: a spanning tree of least total weight for each component.
 
 Method: Boruvka. In a round every component chooses the lightest edge that leaves it, and components that chose a
 common edge become one. Edges are numbered from the lightest to the heaviest, equal weights in the order of their

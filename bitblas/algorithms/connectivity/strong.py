@@ -1,4 +1,4 @@
-"""Strongly connected components: which vertices can reach each other along directed edges.
+"""Strongly connected components: sets of vertices that reach each other along directed edges.
 
 Method: forward colors and backward searches. The smallest number of a vertex spreads along the edges, so that x[v] is
 the smallest vertex that reaches v. Where it is v itself, v is a root: the vertices of its color that reach it are its

@@ -1,4 +1,4 @@
-"""Topological levels: an order in which every edge of a graph without cycles goes forward.
+"""Topological levels: an order of a directed acyclic graph in which every edge goes to a higher level.
 
 Method: peeling. A round takes off all vertices without an edge in from those that are left; they are a level. What is
 on a cycle, or behind one, is never taken off.

@@ -1,4 +1,4 @@
-"""Capacities and flows of any size as arrays of FP64 or UINT64: arcs, exact sums, multiples of powers of two."""
+"""Exact arithmetic on capacities and flows of any size, stored as FP64 or UINT64 arrays."""
 
 import math
 import sys

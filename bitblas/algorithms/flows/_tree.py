@@ -1,4 +1,4 @@
-"""Arcs of a vertex as the leaves of a tree, so that sums up to an arc are taken over a few siblings a level."""
+"""Tree over the arcs of each vertex: prefix sums of flow in a few levels of small groups."""
 
 from .._parts import numbers
 

@@ -1,4 +1,4 @@
-"""Maximum flow and minimum cut: push-relabel, all vertices at once.
+"""Maximum flow and minimum cut: parallel push-relabel.
 
 Method: the source fills its edges; a vertex into which more flows than out of it pushes the excess along edges with
 room, to vertices whose height is one less, or rises to one above the lowest of these. Searches from the sink, and from

@@ -1,4 +1,4 @@
-"""Barabasi-Albert graphs: vertices come one by one, and choose the more likely who has many edges already.
+"""Barabasi-Albert graphs: preferential attachment, new vertices prefer neighbours of high degree.
 
 Method: the ends of all edges are written down one after the other, and a new edge copies the end that stands at a
 random place before it. Who stands there may be a copy itself: the hash of its place says of which one, so that every

@@ -1,4 +1,4 @@
-"""The copying model: vertices come one by one, and link to where an earlier one links, or anywhere.
+"""Copying model: each new vertex copies the edges of an earlier vertex or chooses ends at random.
 
 Method: a new vertex chooses an earlier one as its model. Each of its edges goes, with the probability p, to any earlier
 vertex, and else to where the same edge of the model goes, which may be a copy itself: so each edge follows its chain of

@@ -1,4 +1,4 @@
-"""Erdos-Renyi graphs: every edge is there with the same probability, whatever the others do.
+"""Erdos-Renyi graphs: every edge exists independently with the same probability.
 
 Method: the possible edges are numbered, and the gaps between those that are there have a geometric distribution: with a
 uniform u in (0, 1), log(u) / log(1 - p) are left out before the next one. So the time goes with the edges that are

@@ -1,4 +1,4 @@
-"""Lattices: grids, and rings of which some edges lead elsewhere (small worlds).
+"""Lattices: grids, and rings with rewired edges (small worlds, Watts-Strogatz).
 
 Method: the edges follow from the numbers of the vertices. In a small world each edge of the ring is, with the
 probability p, given another end, by hashes of its number and the seed.

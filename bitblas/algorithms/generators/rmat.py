@@ -1,4 +1,4 @@
-"""R-MAT: graphs with few vertices of high degree and many of low degree, as networks of people and pages are.
+"""R-MAT: random graphs with a skewed degree distribution, similar to social and web graphs.
 
 Method: for each edge, bit by bit of its two ends, one of the four quarters of the matrix is chosen, with probabilities
 a, b, c and d. Random numbers are hashes of edge, bit and seed.

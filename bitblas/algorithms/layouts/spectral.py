@@ -1,4 +1,4 @@
-"""Spectral layout: positions that put neighbours near to each other, from eigenvectors of the graph.
+"""Spectral layout: positions from eigenvectors of the random walk matrix, so that neighbours are close.
 
 Method: power iteration of a lazy random walk, x = (x + D^-1 A x) / 2, D being the degrees, and its length does not
 matter. The first eigenvector is the same number everywhere; the next ones, kept orthogonal to those before (by degree),

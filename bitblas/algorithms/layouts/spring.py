@@ -1,4 +1,4 @@
-"""Force-directed layout: edges pull their ends together like springs, and all vertices push each other away.
+"""Force-directed layout: edges attract their ends like springs, and all vertices repel each other.
 
 Method: Fruchterman and Reingold's, all pairs of vertices in every round. Of two vertices d apart each is pushed by
 k^2 / d, and pulled by an edge with d^2 / k; all move along the sum of their forces, by a step that shrinks in every

@@ -1,4 +1,4 @@
-"""All pairs: the distances from many vertices, or from all of them, to every vertex.
+"""All-pairs and multi-source shortest-path distances.
 
 Method: from several sources, a search from one after the other. From all, Floyd and Warshall's algorithm by blocks of
 vertices: shortest paths inside of a block, by squaring; then paths from anywhere to anywhere over the block, a product

@@ -1,4 +1,4 @@
-"""Breadth-first search: how far every vertex is from the source, or the nearest of several, and how it was found.
+"""Breadth-first search: levels and parents from one or several sources.
 
 Method: the frontier q holds the vertices found in the last round. One product q A steps along all edges that leave
 it; the complemented mask drops what was found before, so every edge is looked at once. Whether the product pushes

@@ -1,4 +1,4 @@
-"""Eccentricity and diameter: how far the farthest vertex is, from each vertex and in all of a graph.
+"""Eccentricity and diameter: distance to the farthest vertex, per vertex and for the whole graph.
 
 Method: for all vertices, breadth-first searches against the edges, 64 at once (`_words.py`): the last round that brings
 anything new to a vertex is its eccentricity. For the diameter few searches suffice: one from v, of eccentricity e, says

@@ -1,4 +1,4 @@
-"""Ego networks: a vertex, what is near to it, and the edges between them.
+"""Ego networks: the subgraph induced by the vertices within a radius of a centre.
 
 Method: a breadth-first search that ends after `radius` levels, then the entries of A between what it found.
 

@@ -1,4 +1,4 @@
-"""Negative cycles: a way around on which the weights sum to less than 0.
+"""Negative cycles: find a directed cycle whose weights sum to less than 0.
 
 Method: Bellman and Ford's rounds from all vertices at once, each remembering the vertex over which it improved. As soon
 as these lead around in a circle, that is a negative cycle; if there is one, they do so after n rounds at the latest.

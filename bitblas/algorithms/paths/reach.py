@@ -1,4 +1,4 @@
-"""Reach: the vertices that a vertex leads to, and those that lead to it, by any number of edges or by few.
+"""Reachability: descendants and ancestors of a vertex, optionally within k hops.
 
 Method: a breadth-first search along the edges, or against them.
 

@@ -1,4 +1,4 @@
-"""Shortest paths: the least total weight of a path from a source, or from any of several, to each vertex.
+"""Single-source shortest paths (delta-stepping, Bellman-Ford): least path weight from a source to each vertex.
 
 Method: delta-stepping, without its division into light and heavy edges, and with a window instead of buckets. Of the
 vertices whose distance has improved, a round relaxes the edges that leave the nearest one and those up to delta

@@ -1,4 +1,4 @@
-"""Shortest-path trees: over which vertices the shortest paths from a source lead.
+"""Shortest-path trees: distances from a source and the predecessor of each vertex.
 
 Method: an edge is tight if the distance of its end is that of its begin and its weight; a breadth-first tree of the
 tight edges has shortest paths only. Distances are the very sums that are compared, so nothing is lost to rounding, and

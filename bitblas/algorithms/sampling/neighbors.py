@@ -1,4 +1,4 @@
-"""Neighbour sampling: a few of the edges of a vertex, of those that they lead to again a few, and so on.
+"""Neighbour sampling: random edges of each vertex, hop by hop (GraphSAGE).
 
 Method: every edge of a vertex draws a number, and those with the least ones are taken, so that none is taken twice. For
 edges in proportion to weights the numbers are exponentially distributed, with the weight as their rate.

@@ -1,4 +1,4 @@
-"""Biased random walks: along an edge, and with a bias to go back, to stay near, or to go on.
+"""Biased random walks (node2vec): second-order walks that return, stay near, or move away.
 
 Method: rejection. A step is drawn as in a walk without bias, and taken with a chance that is 1/p for the vertex before,
 1 for its neighbours, and 1/q for others, over the largest of these; walks that refuse draw again.

@@ -1,4 +1,4 @@
-"""Random walks: from a vertex along one of its edges, and so on.
+"""Random walks, uniform or in proportion to edge weights (DeepWalk).
 
 Method: the edges of a row stand side by side in the entries of A; the walk takes the entry that a random number points
 to, all walks one step at once. With weights it points into their running sum. Of a graph of very many edges in memory

@@ -1,4 +1,4 @@
-"""Bipartite graphs: vertices on two sides, with edges from one side to the other only.
+"""Bipartite test: the side of each vertex, or None if an odd cycle exists.
 
 Method: breadth-first searches from one vertex of each component; the side of a vertex is whether its level is odd. The
 graph is bipartite exactly if no edge has both ends on one side.

@@ -1,4 +1,4 @@
-"""Coloring: numbers for the vertices, as few as possible, such that neighbours have different ones.
+"""Graph coloring: few colors such that adjacent vertices differ (parallel greedy, Jones-Plassmann).
 
 Method: the sequential greedy coloring in the order of falling degree (equal ones: random), 32 colors at a time, which
 are bits of a word. A vertex takes the lowest color that no neighbour before it has as soon as none of those before it

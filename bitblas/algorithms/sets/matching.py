@@ -1,4 +1,4 @@
-"""Maximal matching: edges of which no two meet, and to which none can be added.
+"""Maximal matching: disjoint edges to which no edge can be added.
 
 Method: edges have an order, the heaviest first, or a random one. In a round every vertex chooses the first edge at it
 that is left; an edge that both ends choose is matched, and all edges at its ends go. The result is that of the greedy

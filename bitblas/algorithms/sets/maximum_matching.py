@@ -1,4 +1,4 @@
-"""Maximum matching: as many edges of a bipartite graph as possible of which no two meet.
+"""Maximum bipartite matching: as many disjoint edges as possible (augmenting paths, Hopcroft-Karp).
 
 Method: from a maximal matching on, searches from all unmatched vertices of the one side at once: along any edge to the
 other side, along a matched edge back. Every search (root) that comes to an unmatched vertex ends there, with a path

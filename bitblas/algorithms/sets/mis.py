@@ -1,4 +1,4 @@
-"""Maximal independent set: vertices of which no two are adjacent, and to which none can be added.
+"""Maximal independent set: pairwise non-adjacent vertices to which no vertex can be added (Luby).
 
 Method: Luby's, with scores drawn once. In a round every vertex whose score is above those of all its neighbours joins
 the set and leaves the graph, its neighbours with it. The more neighbours, the lower the score tends to be, so that

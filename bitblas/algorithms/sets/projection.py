@@ -1,4 +1,4 @@
-"""Projections of a bipartite graph: who shares neighbours on the other side, and how many.
+"""Bipartite projection: connect vertices of one side, weighted by their number of common neighbours.
 
 Method: the rows of these vertices, times their transpose: two rows meet where both vertices have a neighbour.
 

@@ -1,4 +1,4 @@
-"""Pairs of vertices and what they have in common; the best of each row."""
+"""Scores of vertex pairs by common neighbours, and the best scores of each row."""
 
 from .. import _check as check
 from .._memory import room

@@ -1,4 +1,4 @@
-"""Similarity by shared neighbours, of which those with few neighbours count more: Adamic-Adar, resource allocation.
+"""Adamic-Adar and resource allocation: shared neighbours, weighted down by their degree.
 
 Method: A D plus.first A', where the column k of A D has the value of the neighbour k: 1 / log(d[k]) or 1 / d[k].
 

@@ -1,4 +1,4 @@
-"""Similarity by shared neighbours: Jaccard, overlap and cosine.
+"""Jaccard, overlap and cosine similarity of neighbourhoods.
 
 Method: C = A plus.pair A' counts the neighbours that two vertices share, and their degrees d scale it: to
 C / (d[u] + d[v] - C), C / min(d[u], d[v]), or C / sqrt(d[u] d[v]).

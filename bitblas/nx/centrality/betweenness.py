@@ -1,4 +1,4 @@
-"""networkx.algorithms.centrality.betweenness: the share of shortest paths that go through a node."""
+"""networkx.algorithms.centrality.betweenness: betweenness of nodes and edges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""networkx.algorithms.centrality.closeness and .harmonic: how near a node is to all others."""
+"""networkx.algorithms.centrality.closeness and .harmonic: closeness and harmonic centrality."""
 
 from __future__ import annotations
 

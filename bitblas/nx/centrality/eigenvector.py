@@ -1,4 +1,4 @@
-"""networkx.algorithms.centrality.eigenvector: a node is as central as those before it, summed."""
+"""networkx.algorithms.centrality.eigenvector: eigenvector centrality."""
 
 from __future__ import annotations
 

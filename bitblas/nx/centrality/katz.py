@@ -1,4 +1,4 @@
-"""networkx.algorithms.centrality.katz: all walks to a node, shorter by a factor of alpha per edge."""
+"""networkx.algorithms.centrality.katz: Katz centrality."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""networkx.algorithms.link_analysis.hits_alg: hubs, which lead to authorities, which hubs lead to."""
+"""networkx.algorithms.link_analysis.hits_alg: hubs and authorities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""networkx.algorithms.link_analysis.pagerank_alg: how often a random surfer comes by."""
+"""networkx.algorithms.link_analysis.pagerank_alg: PageRank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""networkx.algorithms.shortest_paths.dense: the distances between all pairs, infinite where there is no path."""
+"""networkx.algorithms.shortest_paths.dense: Floyd-Warshall, infinite distance where no path exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A shortest path between two nodes, searched from both ends at once.
+"""Bidirectional search: a shortest path between two nodes, searched from both ends.
 
 Each end goes on in turn until they meet, as NetworkX's searches do, node by node: few rows are read, and of several
 shortest paths it is NetworkX's, where neighbours are in its order (a node's predecessors are in that of their numbers).

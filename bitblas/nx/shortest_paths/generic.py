@@ -1,4 +1,4 @@
-"""networkx.algorithms.shortest_paths.generic: by source, target, weight and method, as NetworkX divides the cases."""
+"""networkx.algorithms.shortest_paths.generic: dispatch by source, target, weight and method."""
 
 from __future__ import annotations
 

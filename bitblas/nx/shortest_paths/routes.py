@@ -1,4 +1,4 @@
-"""The shortest paths themselves: over the nodes that NetworkX's searches take, where they are as many as one."""
+"""Shortest paths as node lists: the same paths that NetworkX's searches return."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""networkx.algorithms.shortest_paths.weighted: shortest paths and their lengths, under Dijkstra's and Bellman-Ford's
-names."""
+"""networkx.algorithms.shortest_paths.weighted: Dijkstra and Bellman-Ford, paths and lengths."""
 
 from __future__ import annotations
 
