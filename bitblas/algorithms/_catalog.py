@@ -34,7 +34,7 @@ its options, its errors and the type of its result stand in its docstring: `help
 
 
 class Entry(NamedTuple):
-    """A public algorithm: its name, the folder that it stands in, what it answers, where it is from, its check."""
+    """A public algorithm: name, function, folder, first docstring line, sources, and what it is checked against."""
 
     name: str
     program: Callable[..., Any]
@@ -45,12 +45,12 @@ class Entry(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Its file, in the repository."""
+        """Its file in the repository."""
         return self.program.__module__.replace(".", "/") + ".py"
 
     @property
     def call(self) -> str:
-        """The call, with the arguments that it must have, and the options with their defaults."""
+        """The call with its required arguments, and options with their defaults."""
         return f"{self.name}{self.arguments}"
 
     @property
@@ -70,7 +70,7 @@ def _entry(name: str, program: Callable[..., Any]) -> Entry:
 
 
 def entries() -> dict[str, list[Entry]]:
-    """The algorithms by folder, in the order of the imports of `bitblas.algorithms`."""
+    """The algorithms by folder, in import order of `bitblas.algorithms`."""
     package = sys.modules[Watch.__module__.rpartition(".")[0]]
     found: dict[str, list[Entry]] = {}
     for name, program in vars(package).items():
@@ -81,12 +81,12 @@ def entries() -> dict[str, list[Entry]]:
 
 
 def title(folder: str) -> str:
-    """What the algorithms of a folder answer."""
+    """The first line of a folder."""
     return inspect.getdoc(importlib.import_module(f"{__package__}.{folder}")) or ""
 
 
 def page() -> str:
-    """docs/algorithms.md."""
+    """The text of docs/algorithms.md."""
     text = [PROSE]
     for folder, listed in entries().items():
         text += [

@@ -5,12 +5,14 @@ Shiloach, Vishkin: An O(log n) parallel connectivity algorithm. J. of Algorithms
 
 
 def at(p, f):
-    """p[f] for a full vector f of indices: the API takes indices as an array."""
+    """p[f] for a full Vector f of indices, which the API takes as an array."""
     return p[f.to_dense()].new()
 
 
 def roots(p):
-    """The root above each vertex: p = p[p] until nothing changes. To ask costs as much as a step, so two make one."""
+    """The root above each vertex: p = p[p] until nothing changes. The test costs as much as a step, so each test
+    follows two.
+    """
     while True:
         p = at(p, p)
         shorter = at(p, p)

@@ -1,1 +1,1 @@
-"""Centrality: importance of each vertex, from walks or shortest paths."""
+"""Importance of each vertex, from walks or shortest paths."""

@@ -1,1 +1,1 @@
-"""Cohesion: local density around vertices and edges (triangles, clustering, squares, cores, trusses)."""
+"""Local density around vertices and edges: triangles, clustering, squares, cores, trusses."""

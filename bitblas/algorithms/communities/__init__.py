@@ -1,1 +1,1 @@
-"""Communities: partitions of the vertices into densely connected groups, and their quality."""
+"""Partitions of the vertices into densely connected groups, and their quality."""

@@ -1,1 +1,1 @@
-"""Connectivity: components, strong components, topological order, spanning forests."""
+"""Components, strong components, topological order, spanning forests."""

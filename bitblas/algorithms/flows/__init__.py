@@ -1,1 +1,1 @@
-"""Flows: maximum flow and minimum cut."""
+"""Maximum flow and minimum cut."""

@@ -1,1 +1,1 @@
-"""Graph generators: random graphs and lattices, made on the device, reproducible from a seed."""
+"""Random graphs and lattices, made on the device, reproducible from a seed."""

@@ -1,1 +1,1 @@
-"""Layouts: vertex positions for drawing."""
+"""Vertex positions for drawing."""

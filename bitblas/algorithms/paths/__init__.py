@@ -1,1 +1,1 @@
-"""Paths: breadth-first search, shortest paths, distances, reachability."""
+"""Breadth-first search, shortest paths, distances, reachability."""

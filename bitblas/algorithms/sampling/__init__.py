@@ -1,1 +1,1 @@
-"""Sampling: random walks and sampled neighbourhoods, reproducible from a seed."""
+"""Random walks and sampled neighbourhoods, reproducible from a seed."""
