@@ -32,7 +32,7 @@ def connected_components(A, *, gb=None):
 
     A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full: two vertices are connected exactly if their labels are equal.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     check.symmetric(check.library(gb), A)
     return _components(_labels, A, gb)
@@ -44,7 +44,7 @@ def weakly_connected_components(A, *, gb=None):
 
     A: Matrix, n x n, any dtype. gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full: two vertices are connected exactly if their labels are equal.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     return _components(_weak_labels, A, gb)
 

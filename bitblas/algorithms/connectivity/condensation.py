@@ -5,7 +5,7 @@ between their numbers.
 
 State: S has an entry (v, c) for each vertex v and the number c of its component.
 
-Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; dtype and values are ignored.
 
 Check: NetworkX's condensation; no cycle is left.
 
@@ -24,7 +24,7 @@ def condensation(A, *, gb=None):
     A: Matrix, n x n, any dtype. gb: the library, bitblas if None.
     Returns a Matrix, BOOL, k x k, k being the number of components, without loops and cycles, and a Vector, INT64, size
     n, full: numbers from 0 to k - 1, in the order of the smallest vertices of the components.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     check.square(gb, A)

@@ -33,7 +33,7 @@ def minimum_spanning_forest(A, *, gb=None):
     A: Matrix, n x n, any dtype, symmetric (its structure is checked). gb: the library, bitblas if None.
     Returns a Matrix, n x n, of A's dtype: the chosen edges with their weights, each both ways, so that it is an
     undirected graph again. It has 2 (n - number of components) entries, and the sum of all is twice the total weight.
-    Raises InvalidValue (A not symmetric, a weight is NaN), DimensionMismatch (A not square), TypeError (A is no Matrix
+    Raises InvalidValue (A not symmetric, a weight is NaN), DimensionMismatch (A not square), TypeError (A is not a Matrix
     of the library).
     """
     gb = check.library(gb)

@@ -8,7 +8,7 @@ they are components of their own.
 State: x holds the colors of the vertices that have no component yet, INT64; no entry stands for "done". Along an edge
 colors never rise, so of the colors behind a vertex the largest one says whether one is its own.
 
-Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; dtype and values are ignored.
 
 Check: SciPy's connected_components.
 
@@ -25,7 +25,7 @@ def strongly_connected_components(A, *, gb=None):
 
     A: Matrix, n x n, any dtype. gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full: two vertices can reach each other exactly if their labels are equal.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     check.square(gb, A)

@@ -5,7 +5,7 @@ on a cycle, or behind one, is never taken off.
 
 State: d is the number of edges in from vertices that are left, INT64; no entry stands for "taken off". q is the level.
 
-Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; dtype and values are ignored.
 
 Check: Kahn's algorithm, vertex by vertex.
 
@@ -23,7 +23,7 @@ def topological_levels(A, *, gb=None):
     Returns a Vector, INT64, size n: an edge always leads to a higher level. No entry at a vertex that is on a cycle or
     behind one, so that the result is full exactly if the graph has no cycle; a self loop is one. As a method of a Graph
     it refuses a graph with a cycle.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     check.square(gb, A)

@@ -47,7 +47,7 @@ def maximum_flow(A, source, sink, *, gb=None):
     edge, where that is above 0. Integers are exact, and the value may pass 2^64.
     Of many largest flows it is one, the same on every device and library for integers.
     Raises InvalidValue (a capacity below 0 or not finite; source and sink are the same), DimensionMismatch (A not
-    square), IndexOutOfBound (source or sink out of range), TypeError (wrong kinds).
+    square), IndexOutOfBound (source or sink out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     value, _, i, j, used = _flow(A, source, sink, gb)
@@ -68,7 +68,7 @@ def minimum_cut(A, source, sink, *, gb=None):
     be reached when the flow is largest. The edges from True to False are the cut. Integers are exact, and the value may
     pass 2^64.
     Raises InvalidValue (a capacity below 0 or not finite; source and sink are the same), DimensionMismatch (A not
-    square), IndexOutOfBound (source or sink out of range), TypeError (wrong kinds).
+    square), IndexOutOfBound (source or sink out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     value, loop, *_ = _flow(A, source, sink, gb)

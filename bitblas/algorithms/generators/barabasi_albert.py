@@ -28,7 +28,7 @@ def barabasi_albert_graph(n, m, *, seed=None, gb=None):
     gives the same graph. gb: the library, bitblas if None.
     Returns a Matrix, BOOL, n x n: edges both ways, at most n m of them, as self loops are left out and edges that are
     chosen twice are one.
-    Raises InvalidValue (n or m out of range), TypeError (wrong kinds).
+    Raises InvalidValue (n or m out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.count(gb, "n", n, "it is the number of vertices", least=0)

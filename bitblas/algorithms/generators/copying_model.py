@@ -28,7 +28,7 @@ def copying_model_graph(n, m, p, *, directed=False, seed=None, gb=None):
     of edges that are not copied. directed: bool, whether edges lead from the new vertex only; else they go both ways.
     seed: int, or None for 0: the same seed gives the same graph. gb: the library, bitblas if None.
     Returns a Matrix, BOOL, n x n, without self loops, at most (n - 1) m edges: those that are chosen twice are one.
-    Raises InvalidValue (n, m or p out of range), TypeError (wrong kinds).
+    Raises InvalidValue (n, m or p out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.count(gb, "n", n, "it is the number of vertices", least=0)

@@ -28,7 +28,7 @@ def erdos_renyi_graph(n, p, *, directed=False, seed=None, gb=None):
     n: int, 0 to 2**31 - 1, the vertices. p: float in [0, 1]. directed: bool; else edges go both ways. seed: int, or
     None for 0: the same seed gives the same graph. gb: the library, bitblas if None.
     Returns a Matrix, BOOL, n x n, without self loops.
-    Raises InvalidValue (n or p out of range), TypeError (wrong kinds).
+    Raises InvalidValue (n or p out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.count(gb, "n", n, "it is the number of vertices", least=0)

@@ -24,7 +24,7 @@ def grid_graph(height, width, *, gb=None):
 
     height, width: ints >= 0. gb: the library, bitblas if None.
     Returns a Matrix, BOOL, n x n with n = height * width: edges both ways.
-    Raises InvalidValue (a size below 0), TypeError (wrong kinds).
+    Raises InvalidValue (a size below 0), TypeError (wrong types).
     """
     gb = check.library(gb)
     height = check.count(gb, "height", height, "it is the number of rows", least=0)
@@ -47,7 +47,7 @@ def small_world_graph(n, k, p, *, seed=None, gb=None):
     seed: int, or None for 0: the same seed gives the same graph. gb: the library, bitblas if None.
     Returns a Matrix, BOOL, n x n: edges both ways, at most n k / 2 of them, as self loops are left out and edges that
     are chosen twice are one.
-    Raises InvalidValue (a number out of range), TypeError (wrong kinds).
+    Raises InvalidValue (a number out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.count(gb, "n", n, "it is the number of vertices", least=0)

@@ -27,7 +27,7 @@ def rmat_graph(scale, edge_factor=16, *, a=0.57, b=0.19, c=0.19, directed=False,
     right and lower left quarter; their sum is at most 1. directed: bool; else edges go both ways and self loops are
     left out. seed: int, or None for 0: the same seed gives the same graph. gb: the library, bitblas if None.
     Returns a Matrix, BOOL, n x n.
-    Raises InvalidValue (a number out of range), TypeError (wrong kinds).
+    Raises InvalidValue (a number out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     scale = check.count(gb, "scale", scale, "2**scale is the number of vertices", least=0)

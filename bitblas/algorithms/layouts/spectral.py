@@ -31,7 +31,7 @@ def spectral_layout(A, *, dimensions=2, weighted=False, tol=1e-6, max_iter=1000,
     end before tol is met. gb: the library, bitblas if None.
     Returns a Matrix, FP64, n x dimensions, full: the axes, each of length 1, the smoothest first.
     Raises InvalidValue (A not symmetric, an option or a weight out of range), DimensionMismatch (A not square),
-    TypeError (wrong kinds).
+    TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.symmetric(gb, A)

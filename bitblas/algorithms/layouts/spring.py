@@ -32,7 +32,7 @@ def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
     begin. gb: the library, bitblas if None.
     Returns a Matrix, FP64, n x 2, full.
     Raises InvalidValue (A not symmetric, rounds or a weight out of range), DimensionMismatch (A not square), TypeError
-    (wrong kinds).
+    (wrong types).
     """
     gb = check.library(gb)
     n = check.symmetric(gb, A)

@@ -33,7 +33,7 @@ def distances_from_each(A, sources, *, gb=None):
     vertex that cannot be reached.
     Raises InvalidValue (a weight is NaN or -infinity; integer weights so large that a path may pass 2^63; a negative
     cycle can be reached), DimensionMismatch (A not square), IndexOutOfBound (a source out of range), TypeError (wrong
-    kinds).
+    types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -56,7 +56,7 @@ def all_pairs_distances(A, *, gb=None):
     Returns a Matrix, n x n, FP32 or FP64 as A is, else INT64: 0 on the diagonal, no entry where there is no path. It
     has room for n^2 entries, and takes some n^3 steps: `distances_from_each` is for large graphs with few edges.
     Raises InvalidValue (a weight is NaN or -infinity; integer weights so large that a path may pass 2^63; a negative
-    cycle), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    cycle), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     n = check.square(gb, A)

@@ -6,7 +6,7 @@ from the frontier or pulls from the vertices not yet found is the library's choi
 
 State: the presence of an entry is the information "found"; no value stands for "not found".
 
-Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; dtype and values are ignored.
 
 Check: SciPy's dijkstra; parents are one level closer.
 
@@ -26,7 +26,7 @@ def bfs_levels(A, source, *, depth_limit=None, gb=None):
     int >= 0: vertices farther away are not searched for; None: all are. gb: the library, bitblas if None.
     Returns a Vector, INT64, size n: 0 at the source, no entry at a vertex that is not reached.
     Raises DimensionMismatch (A not square), IndexOutOfBound (source out of range), InvalidValue (depth_limit below 0),
-    TypeError (wrong kinds).
+    TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -49,7 +49,7 @@ def levels_from_each(A, sources, *, depth_limit=None, gb=None):
     Returns a Matrix, INT64, k x n: row s has the levels from sources[s], 0 at the source, no entry at a vertex that is
     not reached.
     Raises DimensionMismatch (A not square), IndexOutOfBound (a source out of range), InvalidValue (depth_limit below
-    0), TypeError (wrong kinds).
+    0), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -115,7 +115,7 @@ def bfs_parents(A, source, *, depth_limit=None, gb=None):
     Returns a Vector, INT64, size n: the parent has an edge to the vertex and is one level closer to the source, which
     is its own parent; any one where several could be; no entry at a vertex that is not reached.
     Raises DimensionMismatch (A not square), IndexOutOfBound (source out of range), InvalidValue (depth_limit below 0),
-    TypeError (wrong kinds).
+    TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)

@@ -28,7 +28,7 @@ def eccentricity(A, *, gb=None):
 
     A: Matrix, n x n, any dtype. gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full: vertices that are not reached do not count.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -64,7 +64,7 @@ def diameter_bounds(A, *, searches=8, gb=None):
     Returns two Python ints: the diameter is at least the first and at most the second one. What is not connected does
     not count: it is the largest diameter of a component; 0 and 0 for a graph without edges.
     Raises InvalidValue (A not symmetric, searches out of range), DimensionMismatch (A not square), TypeError (wrong
-    kinds).
+    types).
     """
     gb = check.library(gb)
     check.symmetric(gb, A)
@@ -77,7 +77,7 @@ def diameter(A, *, gb=None):
 
     A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Python int. What is not connected does not count: it is the largest diameter of a component.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     return _bounds(A, check.symmetric(gb, A), gb)[0]

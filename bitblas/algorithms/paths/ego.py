@@ -25,7 +25,7 @@ def ego_graph(A, center, radius=1, *, gb=None):
     radius: int >= 0. gb: the library, bitblas if None.
     Returns a Matrix, n x n, of A's dtype: the entries of A between these vertices.
     Raises InvalidValue (radius below 0), DimensionMismatch (A not square), IndexOutOfBound (center out of range),
-    TypeError (wrong kinds).
+    TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)

@@ -27,7 +27,7 @@ def negative_cycle(A, *, gb=None):
     A: Matrix, n x n, any dtype but BOOL, whose edges weigh 1. gb: the library, bitblas if None.
     Returns a list of Python ints: the vertices of a cycle in its order, each once; empty if there is none.
     Raises InvalidValue (a weight is NaN or -infinity; integers so low that a walk of n edges may pass -2^63),
-    DimensionMismatch (A not square), TypeError (A is no Matrix).
+    DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     n = check.square(gb, A)

@@ -4,7 +4,7 @@ Method: a breadth-first search along the edges, or against them.
 
 State: the levels of the search.
 
-Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; dtype and values are ignored.
 
 Check: NetworkX's descendants and ancestors.
 
@@ -23,7 +23,7 @@ def descendants(A, source, *, depth_limit=None, gb=None):
     int >= 0; None: as many edges as it takes. gb: the library, bitblas if None.
     Returns a Vector, BOOL, size n: True at these vertices, the source not among them, no entry at others.
     Raises DimensionMismatch (A not square), IndexOutOfBound (source out of range), InvalidValue (depth_limit below 0),
-    TypeError (wrong kinds).
+    TypeError (wrong types).
     """
     gb = check.library(gb)
     # v<level > 0> = true

@@ -44,7 +44,7 @@ def sssp(A, source, *, delta=None, gb=None):
     reached.
     Raises InvalidValue (a weight is NaN or -infinity; integer weights so large that a path may pass 2^63; delta out of
     range; a negative cycle can be reached from the source, which takes n rounds to see), DimensionMismatch (A not
-    square), IndexOutOfBound (source out of range), TypeError (wrong kinds).
+    square), IndexOutOfBound (source out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)

@@ -27,7 +27,7 @@ def sssp_tree(A, source, *, delta=None, gb=None):
     Returns two Vectors of size n: the distances, FP32 or FP64 as A is, else INT64, and the parents, INT64; a source is
     its own parent, any one where several could be; no entry at a vertex that cannot be reached.
     Raises InvalidValue (a weight is NaN or -infinity; delta out of range; a negative cycle can be reached),
-    DimensionMismatch (A not square), IndexOutOfBound (source out of range), TypeError (wrong kinds).
+    DimensionMismatch (A not square), IndexOutOfBound (source out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     d = sssp(A, source, delta=delta, gb=gb)

@@ -6,7 +6,7 @@ edges in proportion to weights the numbers are exponentially distributed, with t
 State: from[i] says whether vertex i is sampled in this hop.
 Random numbers are hashes of the two ends of the edge, the hop and the seed: the same on every device and library.
 
-Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; values are used only if weighted.
 
 Check: numbers of edges, each an edge of A; shares by weight; the same samples from both libraries.
 
@@ -30,7 +30,7 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
     Returns a tuple of Matrix, n x n, of the dtype of A, one for each hop: the edges that were taken, from the vertices
     that the hop before led to.
     Raises InvalidValue (a count below 1, a weight out of range), DimensionMismatch (A not square), IndexOutOfBound (a
-    start out of range), TypeError (wrong kinds).
+    start out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)

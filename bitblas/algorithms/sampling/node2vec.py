@@ -7,7 +7,7 @@ State: at[k] is where walk k stands, -1 after its end, last[k] where it was befo
 row n + column.
 Random numbers are hashes of the number of the walk, the step, the try and the seed: the same on every device.
 
-Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; values are used only if weighted.
 
 Check: every step is an edge; shares by weight and bias; the same walks from both libraries.
 
@@ -35,7 +35,7 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
     Returns a Matrix, INT64, len(starts) x (length + 1): a row holds the vertices of a walk, the start first; it ends
     early at a vertex without an edge out, or without one of a weight above 0.
     Raises InvalidValue (length below 1, p, q or a weight out of range), DimensionMismatch (A not square),
-    IndexOutOfBound (a start out of range), TypeError (wrong kinds).
+    IndexOutOfBound (a start out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)

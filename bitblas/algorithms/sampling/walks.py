@@ -7,7 +7,7 @@ of the host only those that leave where walks stand are asked for, step by step.
 State: at[k] is where walk k stands, an array; -1 once it has come to a vertex without an edge out.
 Random numbers are hashes of the number of the walk, the step and the seed: the same on every device and library.
 
-Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; values are used only if weighted.
 
 Check: every step is an edge; shares by weight; the same walks from both libraries.
 
@@ -34,7 +34,7 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
     Returns a Matrix, INT64, len(starts) x (length + 1): a row holds the vertices of a walk, the start first; it ends
     early at a vertex without an edge out, or without one of a weight above 0.
     Raises InvalidValue (length below 1, a weight out of range), DimensionMismatch (A not square), IndexOutOfBound (a
-    start out of range), TypeError (wrong kinds).
+    start out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)

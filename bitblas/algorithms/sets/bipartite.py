@@ -25,7 +25,7 @@ def bipartite_sides(A, *, gb=None):
     A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full, of 0 and 1, where the smallest vertex of each component is on side 0; or None
     if the graph is not bipartite.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     check.symmetric(gb, A)

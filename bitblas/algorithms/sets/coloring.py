@@ -37,8 +37,8 @@ def coloring(A, *, seed=None, gb=None):
     A: Matrix, n x n, any dtype, symmetric structure (checked). seed: int, or None for 0: the same seed gives the
     same colors, on every device and library. gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full: colors from 0, without gaps.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library,
-    seed no integer).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix,
+    seed not an integer).
     """
     gb = check.library(gb)
     check.symmetric(gb, A)
@@ -55,8 +55,8 @@ def color_classes(A, *, seed=None, gb=None):
     A: Matrix, n x n, any dtype, symmetric structure (checked). seed: int, or None for 0, as for `coloring`. gb: the
     library, bitblas if None.
     Returns a Matrix, BOOL, k x n for k colors: row c has an entry at each vertex of color c.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library,
-    seed no integer).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix,
+    seed not an integer).
     """
     colors = coloring(A, seed=seed, gb=gb)
     gb = check.library(gb)

@@ -30,7 +30,7 @@ def maximal_matching(A, *, weighted=False, seed=None, gb=None):
     else edges come in a random order. seed: int, or None for 0: the same seed gives the same matching, on every device
     and library. gb: the library, bitblas if None.
     Returns a Vector, INT64, size n: at each matched vertex the one that it is matched with, no entry elsewhere.
-    Raises InvalidValue (A not symmetric, a weight is NaN), DimensionMismatch (A not square), TypeError (wrong kinds).
+    Raises InvalidValue (A not symmetric, a weight is NaN), DimensionMismatch (A not square), TypeError (wrong types).
     """
     gb = check.library(gb)
     check.symmetric(gb, A)

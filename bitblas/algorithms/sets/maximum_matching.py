@@ -33,7 +33,7 @@ def maximum_matching(A, *, gb=None):
     A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Vector, INT64, size n: at each matched vertex the one that it is matched with, no entry elsewhere.
     Raises InvalidValue (A not symmetric, the graph is not bipartite, or has more than 2^31 vertices), DimensionMismatch
-    (A not square), TypeError (A is no Matrix).
+    (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     n = check.symmetric(gb, A)

@@ -29,8 +29,8 @@ def maximal_independent_set(A, *, seed=None, gb=None):
     A: Matrix, n x n, any dtype, symmetric structure (checked). seed: int, or None for 0: the same seed gives the
     same set, on every device and library. gb: the library, bitblas if None.
     Returns a Vector, BOOL, size n: True at the members, no entry elsewhere. Vertices without neighbours are members.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library,
-    seed no integer).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix,
+    seed not an integer).
     """
     gb = check.library(gb)
     check.symmetric(gb, A)

@@ -23,7 +23,7 @@ def bipartite_projection(A, vertices, *, gb=None):
     library, bitblas if None.
     Returns a Matrix, INT64, n x n, with entries between different ones of `vertices` that share a neighbour.
     Raises InvalidValue (A not symmetric, an edge between two of `vertices`), DimensionMismatch (A not square),
-    IndexOutOfBound (a vertex out of range), TypeError (wrong kinds).
+    IndexOutOfBound (a vertex out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.symmetric(gb, A)
