@@ -22,8 +22,8 @@ from .._memory import room
 from .._parts import degrees
 
 # Ratio of the highest to the mean degree from which a graph counts as having hubs. Meshes, grids and roads have 2 to 4,
-# where the order by degree doubles the time; RMAT 14 and 16 have 140 to 350, where it saves 10 to 25 % (measured on both
-# libraries).
+# where the order by degree doubles the time; RMAT 14 and 16 have 140 to 350, where it saves 10 to 25 % (measured,
+# both libraries).
 SKEW = 16
 
 

@@ -66,7 +66,7 @@ def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6,
 
 
 def _pruned(M, prune, gb):
-    """M without values below prune times the row sum, except the largest of each row; rows are returned scaled."""
+    """M without values below prune times the row sum, except the largest of each row; rows are scaled by 1 / least."""
     sums, highest = (M.reduce_rowwise(x).new() for x in (gb.monoid.plus, gb.monoid.max))
     # least = min(prune * sums, highest); M = diag(least) plus.rdiv M; M = M<M >= 1>
     least = gb.binary.min(sums.apply(gb.binary.times, right=prune).new() & highest).new()
