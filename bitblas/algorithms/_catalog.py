@@ -6,16 +6,17 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import Watch
 
 PROSE = """# Algorithms
 
-`bitblas.algorithms` has a folder for each kind of question, a file for each algorithm, and in it a program of a few
-GraphBLAS statements with its formulas: a name leads to it. All run on the CPU and on a GPU, many as loops that stay
-there ([loops.md](loops.md)), and, given `gb=graphblas`, as they are on python-graphblas: the tests do, and compare with
-what the last column says. This page is made from their docstrings: `python -m bitblas.algorithms > docs/algorithms.md`.
+`bitblas.algorithms` has one file per algorithm: a few GraphBLAS statements with their formulas. All run on CPU and GPU,
+many as loops that stay on the device ([loops.md](loops.md)), and with `gb=graphblas` unchanged on python-graphblas. The
+tests run both and compare with the references listed as "Tested". This page is generated from the docstrings:
+`python -m bitblas.algorithms > docs/algorithms.md`.
 
 ```python
 import bitblas as gb
@@ -26,10 +27,10 @@ communities = louvain(A)
 print(modularity(A, communities) > 0.1, len(set(communities.to_dense().tolist())) < 256)  # -> True True
 ```
 
-An undirected graph has each edge both ways; algorithms that need one refuse a matrix with an edge in one direction only
-(`A.ewise_add(A.T, "max").new()` has both). Weights count where an option `weighted` is True, False by default, and
-without such an option in shortest paths, spanning forests and flows. What an algorithm needs beyond a square matrix,
-its options, its errors and the type of its result stand in its docstring: `help(louvain)`.
+An undirected graph stores each edge both ways. Algorithms for undirected graphs reject other matrices;
+`A.ewise_add(A.T, "max").new()` adds the missing directions. Values are used as weights if `weighted=True` (default
+False), and always in shortest paths, spanning forests and flows. `help(louvain)` prints the input, options, result type
+and errors.
 """
 
 
@@ -89,17 +90,10 @@ def page() -> str:
     """The text of docs/algorithms.md."""
     text = [PROSE]
     for folder, listed in entries().items():
-        text += [
-            f"## {folder}",
-            "",
-            title(folder),
-            "",
-            "| call | gives | from | checked against |",
-            "|---|---|---|---|",
-        ]
-        for entry in listed:
-            call = f"[`{entry.name}`](../{entry.path})<br>`{entry.arguments}`"
-            cells = (call, entry.answers, " ".join(entry.sources), entry.check)
-            text.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        text += [f"## {folder}", "", title(folder), ""]
+        text += [f"- [`{each.name}`](../{each.path})`{each.arguments}`: {each.answers}" for each in listed]
+        text += ["", "Sources and tests:", ""]
+        for path, each in {each.path: each for each in listed}.items():
+            text.append(f"- {Path(path).stem}: {' '.join(each.sources)} Tested: {each.check}.")
         text.append("")
     return "\n".join(text)

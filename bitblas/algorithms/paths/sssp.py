@@ -75,7 +75,7 @@ def sssp(A, source, *, delta=None, gb=None):
         R = gb.Matrix.from_coo(i[on], j[on], w[on], A.dtype, nrows=n, ncols=n)
         cycle = negative_cycle(R, gb=gb)
         hint = "in an undirected graph an edge of negative weight is such a cycle"
-        raise check.on_a_way(gb, [*cycle, *cycle[:1]], "no reachable negative cycle", "", hint)
+        raise check.on_a_way(gb, [*cycle, *cycle[:1]], "no negative cycle reachable from the source", "", hint)
     return loop.result(d)
 
 
