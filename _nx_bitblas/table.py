@@ -1,9 +1,9 @@
-"""Table of the NetworkX functions that bitblas implements: module, expected speed-up, unsupported arguments.
+"""Table of the NetworkX functions that bitblas implements: module, relative cost, unsupported arguments.
 
-Plain data that knows nothing of NetworkX, which reads it (`info.py`) while it is being imported itself. A module of
-NetworkX's name, below `bitblas.nx`, has the functions, with NetworkX's names and signatures. What a function cannot
-answer it refuses before anything is converted, where the arguments tell, or when the graph does, by the exception that
-NetworkX's dispatch asks for; NetworkX then runs its own.
+Plain data without an import of networkx, because NetworkX reads it (through `info.py`) during its own import. The
+functions are in the module of NetworkX's name below `bitblas.nx`, with NetworkX's names and signatures. Unsupported
+arguments are refused before the graph is converted if the arguments alone decide, otherwise when the graph is known, by
+the exception that NetworkX's dispatch expects; NetworkX then runs its own implementation.
 """
 
 from __future__ import annotations
@@ -11,30 +11,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-# What a function takes in NetworkX, beside the conversion of its graph, which reads each edge once.
-SCAN = "scan"  # less, or about the same: it is run here for graphs that are converted already
-SEARCH = "search"  # as much, once or twice: it is worth a conversion when it comes again
-HEAVY = "heavy"  # much more: it is worth a conversion
-ROUTE = "route"  # heavy; with the argument `target` a search, and without weights less: from both ends
-LITTLE = "little"  # so little that it is run here for graphs of the backend alone
+# The time of a function in NetworkX, relative to converting its graph, which reads each edge once.
+SCAN = "scan"  # less, or about the same: runs here only if the graph is already converted
+SEARCH = "search"  # once or twice the conversion: worth converting if repeated
+HEAVY = "heavy"  # much more: worth converting
+ROUTE = "route"  # HEAVY; with the argument `target` SEARCH, without weights SCAN (searched from both ends)
+LITTLE = "little"  # so little that it runs here only for graphs of the backend
 
-# Arguments by which less is asked for, where they are given: some nodes or pairs alone, and how far a search goes.
+# Arguments that reduce the work: a subset of nodes or pairs, and the depth of a search.
 SOME = ("nodes", "ebunch")
 NEAR = ("depth_limit", "cutoff")
 
-OWN = "networkx"  # NetworkX's own text, run on our graph: it is made of functions of this table, or of degrees
-MADE = "networkx, converted"  # NetworkX's own text, run on its graphs, and the graph that it makes converted
+OWN = "networkx"  # NetworkX's own code on our graph: it is composed of functions of this table, or of degrees
+MADE = "networkx, converted"  # NetworkX's own code on its own graphs; the resulting graph is converted
 
 
 class Refusal(NamedTuple):
-    """text: what is not answered; given: whether it is asked for, from all arguments by name."""
+    """text: the unsupported feature; given: whether the call uses it, from all arguments by name."""
 
     text: str
     given: Callable[[Mapping[str, Any]], bool]
 
 
 class Function(NamedTuple):
-    """module: where the function is, below `bitblas.nx`; OWN for one that NetworkX composes."""
+    """module: below `bitblas.nx`; OWN for a function that NetworkX composes."""
 
     name: str
     module: str
