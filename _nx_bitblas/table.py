@@ -43,7 +43,7 @@ class Function(NamedTuple):
 
 
 def _calls(name: str) -> Refusal:
-    return Refusal(f"a function as `{name}`", lambda given: callable(given[name]))
+    return Refusal(f"a callable `{name}`", lambda given: callable(given[name]))
 
 
 def _graphs(given: Mapping[str, Any]) -> list[Any]:
@@ -57,15 +57,15 @@ def _not_none(name: str, text: str) -> Refusal:
 
 WEIGHT, DISTANCE = _calls("weight"), _calls("distance")
 WEIGHTED = _not_none("weight", "weights")
-SORTED = _not_none("sort_neighbors", "neighbours in another order (`sort_neighbors`)")
+SORTED = _not_none("sort_neighbors", "`sort_neighbors`")
 BACKWARDS = Refusal("`reverse` of a directed graph", lambda given: given["reverse"] and given["G"].is_directed())
-NEIGHBOURS = _not_none("neighbors", "neighbours of its own (`neighbors`)")
-RECORDS = Refusal("a `dtype` of several fields", lambda given: getattr(given["dtype"], "names", None) is not None)
+NEIGHBOURS = _not_none("neighbors", "a custom `neighbors`")
+RECORDS = Refusal("a structured `dtype`", lambda given: getattr(given["dtype"], "names", None) is not None)
 JOINED = Refusal(
-    "a `multigraph_weight` of its own",
+    "a custom `multigraph_weight`",
     lambda given: given["G"].is_multigraph() and given["multigraph_weight"] not in (sum, min, max),
 )
-GIVEN = _not_none("sp", "distances that are given (`sp`)")
+GIVEN = _not_none("sp", "precomputed distances (`sp`)")
 MULTIGRAPH = Refusal("multigraphs", lambda given: given["G"].is_multigraph())
 DIRECTED = Refusal("directed graphs", lambda given: given["G"].is_directed())
 SIMPLE_DIRECTED = Refusal(
@@ -73,30 +73,30 @@ SIMPLE_DIRECTED = Refusal(
 )
 ONE_EDGE = _not_none("edge", "a single edge")
 PART = Refusal(
-    "some of the nodes (`nodelist`)",
+    "a subset of the nodes (`nodelist`)",
     lambda given: given["nodelist"] is not None and len(given["nodelist"]) != len(given["G"]),
 )
 FILLED = Refusal(
     "a graph to fill (`create_using`)", lambda given: not isinstance(given.get("create_using"), type | None)
 )
-IN_PLACE = Refusal("nodes renamed in place (`copy`)", lambda given: not given["copy"])
-CHANGED = Refusal("a graph changed in place (`copy`)", lambda given: not given["copy"])
-WRITTEN = _not_none("attr", "an attribute to write (`attr`)")
+IN_PLACE = Refusal("relabelling in place (`copy=False`)", lambda given: not given["copy"])
+CHANGED = Refusal("changes in place (`copy=False`)", lambda given: not given["copy"])
+WRITTEN = _not_none("attr", "writing an attribute (`attr`)")
 
-OTHER_FLOW = Refusal("a `flow_func` of its own", lambda given: given["flow_func"] is not None or bool(given["kwargs"]))
+OTHER_FLOW = Refusal("a custom `flow_func`", lambda given: given["flow_func"] is not None or bool(given["kwargs"]))
 UNDIRECTED = Refusal("undirected graphs", lambda given: not given["G"].is_directed())
-KRUSKAL = Refusal("other algorithms than Kruskal's", lambda given: given["algorithm"] != "kruskal")
+KRUSKAL = Refusal("algorithms other than Kruskal's", lambda given: given["algorithm"] != "kruskal")
 NAN = Refusal("`ignore_nan`", lambda given: bool(given["ignore_nan"]))
 FLOW_MULTIGRAPH = Refusal("multigraphs", lambda given: given["flowG"].is_multigraph())
 LEVELS = _not_none("max_level", "`max_level`")
 FEW_EDGES = 100
 FEW = Refusal(
-    f"graphs of less than {FEW_EDGES} edges, whose division hangs on the order of the moves",
+    f"graphs of fewer than {FEW_EDGES} edges, whose partition depends on the order of moves",
     lambda given: given["G"].number_of_edges() < FEW_EDGES,
 )
 KEYED = Refusal("multigraphs", lambda given: any(G.is_multigraph() for G in _graphs(given)))
-COMPONENTS = _not_none("scc", "components that are given (`scc`)")
-BY_DISTANCE = _not_none("distance", "distances by weights")
+COMPONENTS = _not_none("scc", "precomputed components (`scc`)")
+BY_DISTANCE = _not_none("distance", "weighted distances (`distance`)")
 
 _ROWS: tuple[tuple[Any, ...], ...] = (
     # module, cost, names, refusals

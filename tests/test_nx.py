@@ -180,7 +180,7 @@ def test_what_pays(monkeypatch):
     can, should = interface.backend.can_run, interface.backend.should_run
     G = nx.path_graph(40)
     settings = nx.config.backends.bitblas
-    assert "39 edges; bitblas is worth it from" in should("pagerank", (G,), {})
+    assert "39 edges; bitblas pays off from" in should("pagerank", (G,), {})
     monkeypatch.setattr(settings, "min_edges", 39)
     assert TABLE["pagerank"].cost == HEAVY and should("pagerank", (), {"G": G}) is True
     assert TABLE["isolates"].cost == SCAN and "NetworkX is done" in should("isolates", (G,), {})
@@ -199,7 +199,7 @@ def test_what_pays(monkeypatch):
     assert "39 edges" not in str(should("pagerank", (view,), {}))
     monkeypatch.setattr(settings, "min_edges", 0)
     assert should("isolates", (nx.Graph(),), {}) is True
-    assert can("pagerank", (G,), {"weight": lambda u, v, data: 1}) == "a function as `weight`"
+    assert can("pagerank", (G,), {"weight": lambda u, v, data: 1}) == "a callable `weight`"
     assert can("pagerank", (G.edges,), {}).startswith("a graph of type networkx.classes.reportviews")
     assert can("bfs_edges", (G, 0, True), {}) is True
     assert can("bfs_edges", (nx.DiGraph(G), 0, True), {}) == "`reverse` of a directed graph"
@@ -234,7 +234,7 @@ def test_the_table_is_what_networkx_is_told():
             run, theirs = getattr(interface.backend, name), interface._signature(name)
             assert list(inspect.signature(run).parameters) == list(theirs.parameters), name
     assert "pagerank" in dir(interface.backend)
-    with pytest.raises(AttributeError, match="no function 'nothing'"):
+    with pytest.raises(AttributeError, match="does not implement NetworkX.s .nothing."):
         _ = interface.backend.nothing
 
 
