@@ -189,9 +189,13 @@ def test_what_pays(monkeypatch):
     assert G.__networkx_cache__["bitblas"] == 4
     G.__networkx_cache__.clear()
     # some nodes alone, a search that goes not far, one that is met half way
-    assert "NetworkX is faster" in should("triangles", (G, [0, 1]), {}) and should("triangles", (G, range(9)), {}) is True
+    assert (
+        "NetworkX is faster" in should("triangles", (G, [0, 1]), {}) and should("triangles", (G, range(9)), {}) is True
+    )
     assert "search 1" in should("bfs_edges", (G, 0), {"depth_limit": 2}) and should("bfs_edges", (G, 0), {}) is True
-    assert "NetworkX is faster" in should("shortest_path", (G, 0, 9), {}) and should("shortest_path", (G, 0), {}) is True
+    assert (
+        "NetworkX is faster" in should("shortest_path", (G, 0, 9), {}) and should("shortest_path", (G, 0), {}) is True
+    )
     G.__networkx_cache__.clear()
     nx.is_connected(G, backend="bitblas")
     assert should("isolates", (G,), {}) is True  # it is converted already
@@ -234,7 +238,7 @@ def test_the_table_is_what_networkx_is_told():
             run, theirs = getattr(interface.backend, name), interface._signature(name)
             assert list(inspect.signature(run).parameters) == list(theirs.parameters), name
     assert "pagerank" in dir(interface.backend)
-    with pytest.raises(AttributeError, match="does not implement NetworkX.s .nothing."):
+    with pytest.raises(AttributeError, match=r"does not implement NetworkX.s .nothing."):
         _ = interface.backend.nothing
 
 
