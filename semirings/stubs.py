@@ -12,7 +12,7 @@ HEAD = "# Made by python -m semirings.stubs.\n"
 
 
 def made() -> str:
-    """A class for each namespace, with the kind of each of its operators; a program's own are not known here."""
+    """A class per namespace with the type of each operator; user-defined operators are unknown here."""
     spaces = {**SPACES, "op": op}
     classes, kinds = [], {"Namespace": "namespace"}
     for family, space in spaces.items():
