@@ -111,7 +111,7 @@ def _build_monoid(name: str | None, binaryop: Any, identity: Any, is_idempotent:
     if type(binaryop) is not BinaryOp:
         raise TypeError(f"binaryop: expected a BinaryOp, got {type(binaryop).__name__}")
     if binaryop.positional:
-        raise DomainMismatch(f"binaryop: expected an operator of values only, got {binaryop!r}, which reads positions")
+        raise DomainMismatch(f"binaryop: expected an operator of values alone, got {binaryop!r}, which reads positions")
     ones = Identity(identity)
     wrong = [t for t in ones.by_type or () if binaryop.result_type(t) is not t]
     if wrong:

@@ -157,7 +157,7 @@ def test_errors_leave_everything_as_it_was():
             lambda op: gb.Matrix.from_coo([0, 0], [1, 1], [1, 2], dup_op=op),
             lambda op: gb.monoid.register_anonymous(op, 0),
         ):
-            with pytest.raises(DomainMismatch, match="expected an operator of values only"):
+            with pytest.raises(DomainMismatch, match="expected an operator of values alone"):
                 bad(op)
     with pytest.raises(TypeError, match="theta: expected a number"):
         A.ewise_add(A, FAR)
