@@ -133,7 +133,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("dag", SEARCH, "topological_generations topological_sort has_cycle is_directed_acyclic_graph"),
     ("distance_measures", HEAVY, "eccentricity", WEIGHT, GIVEN),
     ("distance_measures", HEAVY, "diameter radius center periphery", WEIGHT),
-    ("ego", LITTLE, "ego_graph", MULTIGRAPH, BY_DISTANCE),  # NetworkX reads the ball alone
+    ("ego", LITTLE, "ego_graph", MULTIGRAPH, BY_DISTANCE),  # NetworkX only reads the ball
     ("flow", HEAVY, "maximum_flow maximum_flow_value minimum_cut minimum_cut_value", OTHER_FLOW, FLOW_MULTIGRAPH),
     ("function", SCAN, "number_of_selfloops is_empty s_metric is_dominating_set"),
     ("function", SCAN, "is_negatively_weighted", ONE_EDGE),
@@ -148,7 +148,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("reciprocity", SEARCH, "overall_reciprocity reciprocity", SIMPLE_DIRECTED),
     ("shortest_paths.dense", HEAVY, "floyd_warshall floyd_warshall_numpy", WEIGHT),
     ("shortest_paths.dense", HEAVY, "floyd_warshall_predecessor_and_distance", WEIGHT),
-    ("shortest_paths.generic", SCAN, "has_path"),  # NetworkX searches from both ends, and stops between
+    ("shortest_paths.generic", SCAN, "has_path"),  # NetworkX searches from both ends
     ("shortest_paths.generic", HEAVY, "average_shortest_path_length wiener_index", WEIGHT),
     ("shortest_paths.generic", ROUTE, "shortest_path_length", WEIGHT),
     ("shortest_paths.unweighted", HEAVY, "single_source_shortest_path_length single_target_shortest_path_length"),
@@ -186,7 +186,11 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     (OWN, HEAVY, "all_pairs_dijkstra all_pairs_dijkstra_path all_pairs_bellman_ford_path", WEIGHT),
     (OWN, SEARCH, "dijkstra_path bellman_ford_path", WEIGHT),
     (OWN, HEAVY, "could_be_isomorphic"),
-    (OWN, SEARCH, "intersection_array is_distance_regular is_strongly_regular"),  # most graphs: by the first degrees
+    (
+        OWN,
+        SEARCH,
+        "intersection_array is_distance_regular is_strongly_regular",
+    ),  # most graphs are decided by the first degrees
     (OWN, HEAVY, "barycenter", WEIGHT, GIVEN, WRITTEN),
     (OWN, SEARCH, "is_eulerian is_semieulerian has_eulerian_path"),
     (OWN, LITTLE, "is_partition get_node_attributes dominating_set"),

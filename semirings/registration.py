@@ -194,7 +194,7 @@ def register(spaces: Mapping[str, Namespace]) -> None:
         def register_new(
             name: str, func: Any, *, parameterized: bool = False, is_udt: bool = False, lazy: bool = False
         ) -> Any:
-            """Enter an operator made of a Python function; its name may have dots, for namespaces inside this one."""
+            """Register an operator made from a Python function. Dots in its name create nested namespaces."""
             flags = {"parameterized": parameterized, "is_udt": is_udt}
             twin = {"select": "indexunary", "indexunary": "select"}.get(family)
 
@@ -212,7 +212,7 @@ def register(spaces: Mapping[str, Namespace]) -> None:
         def register_anonymous(
             func: Any, name: str | None = None, *, parameterized: bool = False, is_udt: bool = False
         ) -> Any:
-            """An operator made of a Python function, in no namespace."""
+            """An anonymous operator, made from a Python function."""
             return make(family, name, func, parameterized=parameterized, is_udt=is_udt)
 
         give(family, _CLASSES[family], register_new, register_anonymous)
@@ -221,29 +221,29 @@ def register(spaces: Mapping[str, Namespace]) -> None:
         operators(family)
 
     def new_index_binary(name: str, func: Any, *, is_udt: bool = False, lazy: bool = False) -> Any:
-        """Enter an IndexBinaryOp, made of a Python function of x, ix, jx, y, iy, jy, theta."""
+        """Register an IndexBinaryOp, made from a Python function of x, ix, jx, y, iy, jy, theta."""
         return enter(spaces["indexbinary"], name, lambda: _build_index_binary(name, func, is_udt), lazy)
 
     def anonymous_index_binary(func: Any, name: str | None = None, *, is_udt: bool = False) -> Any:
-        """An IndexBinaryOp in no namespace."""
+        """An anonymous IndexBinaryOp."""
         return _build_index_binary(name, func, is_udt)
 
     def new_monoid(name: str, binaryop: Any, identity: Any, *, is_idempotent: bool = False, lazy: bool = False) -> Any:
-        """Enter a monoid: a BinaryOp, its identity (or one for each dtype), and whether op(x, x) is x."""
+        """Register a monoid: a BinaryOp, its identity (or one per dtype), and whether op(x, x) is x."""
         made = lambda: _build_monoid(name, named("binary", binaryop), identity, is_idempotent)
         return enter(spaces["monoid"], name, made, lazy)
 
     def anonymous_monoid(binaryop: Any, identity: Any, name: str | None = None, *, is_idempotent: bool = False) -> Any:
-        """A monoid in no namespace."""
+        """An anonymous monoid."""
         return _build_monoid(name, binaryop, identity, is_idempotent)
 
     def new_semiring(name: str, monoid: Any, binaryop: Any, *, lazy: bool = False) -> Any:
-        """Enter a semiring of a Monoid and a BinaryOp."""
+        """Register a semiring of a Monoid and a BinaryOp."""
         made = lambda: _build_semiring(name, named("monoid", monoid), named("binary", binaryop))
         return enter(spaces["semiring"], name, made, lazy)
 
     def anonymous_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
-        """A semiring in no namespace."""
+        """An anonymous semiring."""
         return _build_semiring(name, monoid, binaryop)
 
     give("indexbinary", IndexBinaryOp, new_index_binary, anonymous_index_binary)

@@ -27,8 +27,8 @@ class UserType(DataType):
     """A record or a sub-array. `np_type` is the stored type, INT64; `record` the NumPy dtype of the values."""
 
     record: np.dtype[Any]
-    _packed: np.dtype[Any]  # one field, the record or the sub-array, without gaps
-    _rows: np.ndarray  # the table, of _packed as bytes
+    _packed: np.dtype[Any]  # one field, the record or sub-array, without padding
+    _rows: np.ndarray  # the table: _packed values as bytes
     _known: dict[bytes, int]
     _is_udt = True
 
