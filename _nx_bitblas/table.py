@@ -190,7 +190,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
         OWN,
         SEARCH,
         "intersection_array is_distance_regular is_strongly_regular",
-    ),  # most graphs are decided by the first degrees
+    ),  # mostly by degrees
     (OWN, HEAVY, "barycenter", WEIGHT, GIVEN, WRITTEN),
     (OWN, SEARCH, "is_eulerian is_semieulerian has_eulerian_path"),
     (OWN, LITTLE, "is_partition get_node_attributes dominating_set"),
