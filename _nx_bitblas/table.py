@@ -186,11 +186,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     (OWN, HEAVY, "all_pairs_dijkstra all_pairs_dijkstra_path all_pairs_bellman_ford_path", WEIGHT),
     (OWN, SEARCH, "dijkstra_path bellman_ford_path", WEIGHT),
     (OWN, HEAVY, "could_be_isomorphic"),
-    (
-        OWN,
-        SEARCH,
-        "intersection_array is_distance_regular is_strongly_regular",
-    ),  # mostly by degrees
+    (OWN, SEARCH, "intersection_array is_distance_regular is_strongly_regular"),  # mostly decided by the first degrees
     (OWN, HEAVY, "barycenter", WEIGHT, GIVEN, WRITTEN),
     (OWN, SEARCH, "is_eulerian is_semieulerian has_eulerian_path"),
     (OWN, LITTLE, "is_partition get_node_attributes dominating_set"),
