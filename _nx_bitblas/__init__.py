@@ -1,2 +1,4 @@
-"""What NetworkX reads of the backend while it is imported itself: plain data, a package of its own, since `import
-networkx` must not import bitblas, nor anything else."""
+"""NetworkX backend metadata: plain data that NetworkX reads during its own import.
+
+It is a separate package because `import networkx` must import neither bitblas nor any other module.
+"""

@@ -1,4 +1,4 @@
-"""What NetworkX is told of this backend while it is imported: the functions, what they refuse, the settings."""
+"""NetworkX backend entry point: the functions that bitblas implements, their restrictions, and the default settings."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 from .table import TABLE
 
-MIN_EDGES = 10_000  # below, NetworkX is done before a graph is converted (docs/networkx.md has the measurement)
+MIN_EDGES = 10_000  # below this NetworkX finishes before the graph is converted (measured in docs/networkx.md)
 
 
 def get_info() -> dict[str, Any]:
-    """The dictionary that NetworkX's entry point `networkx.backend_info` expects, made from the table."""
+    """The dictionary for NetworkX's entry point `networkx.backend_info`."""
     return {
         "backend_name": "bitblas",
         "project": "bit-graphblas",
@@ -26,7 +26,7 @@ def _documented(refuses: Any) -> dict[str, str]:
 
 
 def listing() -> list[str]:
-    """The table as rows of Markdown: where NetworkX has the functions, which, what is left to NetworkX."""
+    """The table as Markdown rows: NetworkX module, functions, arguments left to NetworkX."""
     rows: dict[tuple[str, str], list[str]] = {}
     for name, found in TABLE.items():
         rows.setdefault((found.module, "; ".join(text for text, _ in found.refuses)), []).append(f"`{name}`")

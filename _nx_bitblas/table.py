@@ -1,9 +1,9 @@
-"""The table of the functions that run here: where they are, what they cost, what they refuse.
+"""Table of the NetworkX functions that bitblas implements: module, relative cost, unsupported arguments.
 
-Plain data that knows nothing of NetworkX, which reads it (`info.py`) while it is being imported itself. A module of
-NetworkX's name, below `bitblas.nx`, has the functions, with NetworkX's names and signatures. What a function cannot
-answer it refuses before anything is converted, where the arguments tell, or when the graph does, by the exception that
-NetworkX's dispatch asks for; NetworkX then runs its own.
+Plain data without an import of networkx, because NetworkX reads it (through `info.py`) during its own import. The
+functions are in the module of NetworkX's name below `bitblas.nx`, with NetworkX's names and signatures. Unsupported
+arguments are refused before the graph is converted if the arguments alone decide, otherwise when the graph is known, by
+the exception that NetworkX's dispatch expects; NetworkX then runs its own implementation.
 """
 
 from __future__ import annotations
@@ -11,30 +11,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-# What a function takes in NetworkX, beside the conversion of its graph, which reads each edge once.
-SCAN = "scan"  # less, or about the same: it is run here for graphs that are converted already
-SEARCH = "search"  # as much, once or twice: it is worth a conversion when it comes again
-HEAVY = "heavy"  # much more: it is worth a conversion
-ROUTE = "route"  # heavy; with the argument `target` a search, and without weights less: from both ends
-LITTLE = "little"  # so little that it is run here for graphs of the backend alone
+# The time of a function in NetworkX, relative to converting its graph, which reads each edge once.
+SCAN = "scan"  # less, or about the same: runs here only if the graph is already converted
+SEARCH = "search"  # once or twice the conversion: worth converting if repeated
+HEAVY = "heavy"  # much more: worth converting
+ROUTE = "route"  # HEAVY; with the argument `target` SEARCH, without weights SCAN (searched from both ends)
+LITTLE = "little"  # so little that it runs here only for graphs of the backend
 
-# Arguments by which less is asked for, where they are given: some nodes or pairs alone, and how far a search goes.
+# Arguments that reduce the work: a subset of nodes or pairs, and the depth of a search.
 SOME = ("nodes", "ebunch")
 NEAR = ("depth_limit", "cutoff")
 
-OWN = "networkx"  # NetworkX's own text, run on our graph: it is made of functions of this table, or of degrees
-MADE = "networkx, converted"  # NetworkX's own text, run on its graphs, and the graph that it makes converted
+OWN = "networkx"  # NetworkX's own code on our graph: it is composed of functions of this table, or of degrees
+MADE = "networkx, converted"  # NetworkX's own code on its own graphs; the resulting graph is converted
 
 
 class Refusal(NamedTuple):
-    """text: what is not answered; given: whether it is asked for, from all arguments by name."""
+    """text: the unsupported feature; given: whether the call uses it, from all arguments by name."""
 
     text: str
     given: Callable[[Mapping[str, Any]], bool]
 
 
 class Function(NamedTuple):
-    """module: where the function is, below `bitblas.nx`; OWN for one that NetworkX composes."""
+    """module: below `bitblas.nx`; OWN for a function that NetworkX composes."""
 
     name: str
     module: str
@@ -43,7 +43,7 @@ class Function(NamedTuple):
 
 
 def _calls(name: str) -> Refusal:
-    return Refusal(f"a function as `{name}`", lambda given: callable(given[name]))
+    return Refusal(f"a callable `{name}`", lambda given: callable(given[name]))
 
 
 def _graphs(given: Mapping[str, Any]) -> list[Any]:
@@ -57,15 +57,15 @@ def _not_none(name: str, text: str) -> Refusal:
 
 WEIGHT, DISTANCE = _calls("weight"), _calls("distance")
 WEIGHTED = _not_none("weight", "weights")
-SORTED = _not_none("sort_neighbors", "neighbours in another order (`sort_neighbors`)")
+SORTED = _not_none("sort_neighbors", "`sort_neighbors`")
 BACKWARDS = Refusal("`reverse` of a directed graph", lambda given: given["reverse"] and given["G"].is_directed())
-NEIGHBOURS = _not_none("neighbors", "neighbours of its own (`neighbors`)")
-RECORDS = Refusal("a `dtype` of several fields", lambda given: getattr(given["dtype"], "names", None) is not None)
+NEIGHBOURS = _not_none("neighbors", "a custom `neighbors`")
+RECORDS = Refusal("a structured `dtype`", lambda given: getattr(given["dtype"], "names", None) is not None)
 JOINED = Refusal(
-    "a `multigraph_weight` of its own",
+    "a custom `multigraph_weight`",
     lambda given: given["G"].is_multigraph() and given["multigraph_weight"] not in (sum, min, max),
 )
-GIVEN = _not_none("sp", "distances that are given (`sp`)")
+GIVEN = _not_none("sp", "precomputed distances (`sp`)")
 MULTIGRAPH = Refusal("multigraphs", lambda given: given["G"].is_multigraph())
 DIRECTED = Refusal("directed graphs", lambda given: given["G"].is_directed())
 SIMPLE_DIRECTED = Refusal(
@@ -73,30 +73,30 @@ SIMPLE_DIRECTED = Refusal(
 )
 ONE_EDGE = _not_none("edge", "a single edge")
 PART = Refusal(
-    "some of the nodes (`nodelist`)",
+    "a subset of the nodes (`nodelist`)",
     lambda given: given["nodelist"] is not None and len(given["nodelist"]) != len(given["G"]),
 )
 FILLED = Refusal(
     "a graph to fill (`create_using`)", lambda given: not isinstance(given.get("create_using"), type | None)
 )
-IN_PLACE = Refusal("nodes renamed in place (`copy`)", lambda given: not given["copy"])
-CHANGED = Refusal("a graph changed in place (`copy`)", lambda given: not given["copy"])
-WRITTEN = _not_none("attr", "an attribute to write (`attr`)")
+IN_PLACE = Refusal("relabelling in place (`copy=False`)", lambda given: not given["copy"])
+CHANGED = Refusal("changes in place (`copy=False`)", lambda given: not given["copy"])
+WRITTEN = _not_none("attr", "writing an attribute (`attr`)")
 
-OTHER_FLOW = Refusal("a `flow_func` of its own", lambda given: given["flow_func"] is not None or bool(given["kwargs"]))
+OTHER_FLOW = Refusal("a custom `flow_func`", lambda given: given["flow_func"] is not None or bool(given["kwargs"]))
 UNDIRECTED = Refusal("undirected graphs", lambda given: not given["G"].is_directed())
-KRUSKAL = Refusal("other algorithms than Kruskal's", lambda given: given["algorithm"] != "kruskal")
+KRUSKAL = Refusal("algorithms other than Kruskal's", lambda given: given["algorithm"] != "kruskal")
 NAN = Refusal("`ignore_nan`", lambda given: bool(given["ignore_nan"]))
 FLOW_MULTIGRAPH = Refusal("multigraphs", lambda given: given["flowG"].is_multigraph())
 LEVELS = _not_none("max_level", "`max_level`")
 FEW_EDGES = 100
 FEW = Refusal(
-    f"graphs of less than {FEW_EDGES} edges, whose division hangs on the order of the moves",
+    f"graphs of fewer than {FEW_EDGES} edges, whose partition depends on the order of moves",
     lambda given: given["G"].number_of_edges() < FEW_EDGES,
 )
 KEYED = Refusal("multigraphs", lambda given: any(G.is_multigraph() for G in _graphs(given)))
-COMPONENTS = _not_none("scc", "components that are given (`scc`)")
-BY_DISTANCE = _not_none("distance", "distances by weights")
+COMPONENTS = _not_none("scc", "precomputed components (`scc`)")
+BY_DISTANCE = _not_none("distance", "weighted distances (`distance`)")
 
 _ROWS: tuple[tuple[Any, ...], ...] = (
     # module, cost, names, refusals
@@ -133,7 +133,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("dag", SEARCH, "topological_generations topological_sort has_cycle is_directed_acyclic_graph"),
     ("distance_measures", HEAVY, "eccentricity", WEIGHT, GIVEN),
     ("distance_measures", HEAVY, "diameter radius center periphery", WEIGHT),
-    ("ego", LITTLE, "ego_graph", MULTIGRAPH, BY_DISTANCE),  # NetworkX reads the ball alone
+    ("ego", LITTLE, "ego_graph", MULTIGRAPH, BY_DISTANCE),  # NetworkX only reads the ball
     ("flow", HEAVY, "maximum_flow maximum_flow_value minimum_cut minimum_cut_value", OTHER_FLOW, FLOW_MULTIGRAPH),
     ("function", SCAN, "number_of_selfloops is_empty s_metric is_dominating_set"),
     ("function", SCAN, "is_negatively_weighted", ONE_EDGE),
@@ -148,7 +148,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     ("reciprocity", SEARCH, "overall_reciprocity reciprocity", SIMPLE_DIRECTED),
     ("shortest_paths.dense", HEAVY, "floyd_warshall floyd_warshall_numpy", WEIGHT),
     ("shortest_paths.dense", HEAVY, "floyd_warshall_predecessor_and_distance", WEIGHT),
-    ("shortest_paths.generic", SCAN, "has_path"),  # NetworkX searches from both ends, and stops between
+    ("shortest_paths.generic", SCAN, "has_path"),  # NetworkX searches from both ends
     ("shortest_paths.generic", HEAVY, "average_shortest_path_length wiener_index", WEIGHT),
     ("shortest_paths.generic", ROUTE, "shortest_path_length", WEIGHT),
     ("shortest_paths.unweighted", HEAVY, "single_source_shortest_path_length single_target_shortest_path_length"),
@@ -186,7 +186,7 @@ _ROWS: tuple[tuple[Any, ...], ...] = (
     (OWN, HEAVY, "all_pairs_dijkstra all_pairs_dijkstra_path all_pairs_bellman_ford_path", WEIGHT),
     (OWN, SEARCH, "dijkstra_path bellman_ford_path", WEIGHT),
     (OWN, HEAVY, "could_be_isomorphic"),
-    (OWN, SEARCH, "intersection_array is_distance_regular is_strongly_regular"),  # most graphs: by the first degrees
+    (OWN, SEARCH, "intersection_array is_distance_regular is_strongly_regular"),  # mostly decided by the first degrees
     (OWN, HEAVY, "barycenter", WEIGHT, GIVEN, WRITTEN),
     (OWN, SEARCH, "is_eulerian is_semieulerian has_eulerian_path"),
     (OWN, LITTLE, "is_partition get_node_attributes dominating_set"),

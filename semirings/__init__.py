@@ -1,4 +1,4 @@
-"""The algebra of bitblas: types, operators, monoids and semirings as plain data. Imports nothing of bitblas."""
+"""Semiring algebra as plain data: dtypes, operators, monoids, semirings. Imports nothing of bitblas."""
 
 from . import dtypes, pickling
 from .algebra import Monoid, Semiring

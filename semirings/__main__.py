@@ -1,4 +1,4 @@
-"""The catalogue as a page: python -m semirings > docs/semirings.md."""
+"""Command-line entry point: `python -m semirings > docs/semirings.md` writes the page of all operators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .operators import BinaryOp, Operator
 from .tolerances import ULPS
 from .udf_tables import CALLS
 
-PROSE = Path(__file__).parent / "data" / "semirings.md"  # the words of the page; {names} stand for what the lists say
+PROSE = Path(__file__).parent / "data" / "semirings.md"  # the page's template: {name} is replaced by a generated part
 GROUPS = {
     "all": dtypes.ALL, "all real": (dtypes.BOOL, *dtypes.NUMBERS), "complex": dtypes.COMPLEX,
     "floats and complex": dtypes.FLOATS + dtypes.COMPLEX, "numbers and complex": dtypes.NUMBERS + dtypes.COMPLEX,
@@ -26,13 +26,13 @@ GROUPS = {
 
 
 def names_of(types: Iterable[DataType]) -> str:
-    """A set of types in words."""
+    """The name of a group of types, or the names of the types."""
     found = set(types)
     return next((name for name, group in GROUPS.items() if set(group) == found), ", ".join(t.name for t in types))
 
 
 def signature(types: dict[DataType, DataType]) -> str:
-    """`all -> T`, `integers -> BOOL`, and what differs from it."""
+    """Operand and result types: `all -> T`, `integers -> BOOL`, exceptions after a semicolon."""
     same = [t for t, z in types.items() if t is z]
     by_result: dict[DataType, list[DataType]] = {}
     for t, z in types.items():
@@ -48,6 +48,7 @@ def signature(types: dict[DataType, DataType]) -> str:
 
 
 def expression(op: Operator) -> str:
+    """The formula, by kind of operand if they differ. A complex formula `complex_NAME` is the default and left out."""
     texts = dict.fromkeys(("BOOL", "integers", "floats", "complex"), op.expr)
     if isinstance(op.expr, ByKind):
         kinds = {t.kind for t in op.types}
@@ -58,7 +59,9 @@ def expression(op: Operator) -> str:
         texts = {"": texts.popitem()[1]}
     if len(texts) > 1 and len({text for kind, text in texts.items() if kind != "complex"}) == 1:
         texts = {"": next(iter(texts.values())), "complex": texts["complex"]}
-    return "; ".join(f"{kind}: `{text}`" if kind else f"`{text}`" for kind, text in texts.items()).replace("|", "\\|")
+        if texts["complex"] == f"complex_{texts['']}":
+            del texts["complex"]
+    return "; ".join(f"{kind}: `{text}`" if kind else f"`{text}`" for kind, text in texts.items())
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -67,15 +70,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def operators(ops: dict[str, Operator]) -> str:
-    rows = []
+    """The operators as lists, one for each signature."""
+    by_types: dict[str, list[str]] = {}
     for name, op in ops.items():
-        row = [f"`{name}`", expression(op), signature(op.types)]
-        if isinstance(op, BinaryOp):
-            other = op.commutes_to
-            row.append("" if other is None else "itself" if other is op else f"`{other.name}`")
-        rows.append(row)
-    binary = any(isinstance(op, BinaryOp) for op in ops.values())
-    return table(["name", "z =", "types", *(["commutes to"] if binary else [])], rows)
+        line = f"- `{name}`: {expression(op)}"
+        if isinstance(op, BinaryOp) and (other := op.commutes_to) is not None:
+            line += ", commutative" if other is op else f", exchanged: `{other.name}`"
+        by_types.setdefault(signature(op.types), []).append(line)
+    return "\n\n".join("\n".join([f"{types}:", "", *lines]) for types, lines in by_types.items())
 
 
 def value(x: object) -> str:

@@ -1,5 +1,8 @@
-"""Whether the implementations of the algebra agree: every operator, cast and `repeated` at all pairs of edge values, on
-the host and wherever a caller evaluates them (Numba, CUDA C++, SuiteSparse:GraphBLAS)."""
+"""Agreement tests: compare implementations of every operator, cast and `repeated` at all pairs of edge values.
+
+The host's results are compared with those of an implementation that the caller provides (Numba, CUDA C++,
+SuiteSparse:GraphBLAS).
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,10 @@ from .laws import at, edge_values
 
 @dataclass(frozen=True)
 class Case:
-    """One function of (x, y, positions) -> z, at all pairs of edge values, for every implementation to evaluate.
+    """One function of (x, y, positions) -> z at all pairs of edge values, to be evaluated by every implementation.
 
-    `kind` is "op", "cast" or "repeat"; `what` the operator, the target type or the monoid. Operands stand in columns
-    of equal length; y is also the thunk of an index-unary operator, and i the number of summands.
+    `kind` is "op", "cast" or "repeat"; `what` the operator, the target type or the monoid. Operands are columns of
+    equal length; y is also the thunk of an index-unary operator, and i the number of summands.
     """
 
     kind: str
@@ -36,8 +39,9 @@ class Case:
         return f"{self.what if isinstance(self.what, DataType) else repr(self.what)} of {self.dtype}"
 
     def disagreement(self, want: np.ndarray, got: np.ndarray, *, bits: bool) -> np.ndarray:
-        """Where two columns of results are not the same: NaN is NaN, -0.0 is 0.0 unless `bits`; operators in
-        tolerances.ULPS may differ in their last places."""
+        """A mask of the rows where two result columns differ: NaN equals NaN, -0.0 equals 0.0 unless `bits`, and
+        operators in tolerances.ULPS may differ in their last places.
+        """
         size, name = want.size, getattr(self.what, "name", "")
         limit = tolerances.ULPS.get(name, 0)
         if self.dtype.kind == "c":
@@ -52,14 +56,14 @@ class Case:
         if limit and want.dtype.kind == "f":
             with np.errstate(all="ignore"):
                 scale = np.abs(want)
-                if self.result.kind == "c":  # of the larger part
+                if self.result.kind == "c":  # ulp of the larger part
                     scale = np.repeat(np.fmax(scale[::2], scale[1::2]), 2)
                 scale = np.spacing(np.maximum(scale, 1) if name in tolerances.WITH_ZEROS else scale)
                 apart &= ~(np.abs(want - got) <= limit * np.where(np.isfinite(want), scale, 0))
         return apart.reshape(size, -1).any(axis=1) if size else apart
 
     def on_host(self) -> np.ndarray:
-        """What Python says."""
+        """The results in Python."""
         if self.kind == "cast":
             values = [dtypes.cast_scalar(x, self.result) for x in self.x]
         elif self.kind == "repeat":
@@ -70,7 +74,7 @@ class Case:
 
 
 def cases(t: DataType) -> list[Case]:
-    """Every operator, cast and monoid of the catalogue for operands of type `t`."""
+    """All operators, casts and monoids of the catalog for operands of type `t`."""
     values = edge_values(t)
     x, y = (c.ravel() for c in np.meshgrid(values, values, indexing="ij"))
     number = np.arange(x.size, dtype=np.int64)
@@ -87,9 +91,9 @@ def cases(t: DataType) -> list[Case]:
 def agreement(
     t: DataType, implementations: Mapping[str, Callable[[list[Case]], list[np.ndarray]]], extra: Iterable[Case] = ()
 ) -> list[str]:
-    """Where the implementations differ from Python, bit by bit (NaN is NaN), on all cases of type `t`.
+    """Differences between the implementations and Python, bit by bit (NaN equals NaN), on all cases of type `t`.
 
-    An implementation takes the cases and gives one column of results for each.
+    An implementation maps the list of cases to one result column each.
     """
     todo, found = [*cases(t), *extra], []
     expected = [c.on_host() for c in todo]

@@ -1,4 +1,4 @@
-"""Monoids and semirings as plain data, frozen and printable. GraphBLAS C API 2.1, sections 3.6 and 3.7."""
+"""Monoids and semirings as frozen dataclasses. GraphBLAS C API 2.1, sections 3.6 and 3.7."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Monoid(Ruled):
     """An associative, commutative BinaryOp with an identity.
 
     identity, terminal: functions of the type (terminal None: there is none). `repeated` is the sum of k >= 1 equal
-    values x, an expression in x, in k (INT64) and in kx (k cast to the type of x); None adds them up by doubling.
+    values x, an expression in x, k (INT64) and kx (k cast to the type of x); None: summed by doubling.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Monoid(Ruled):
         return self
 
     def _ruling_of_own(self, t: DataType) -> tuple[DataType, DataType] | None:
-        given = isinstance(self.binaryop.expr, Expression)  # of a program
+        given = isinstance(self.binaryop.expr, Expression)  # user-defined
         return self.rule(t) if given else (t, t) if self.name == "any" else None
 
     @property
@@ -61,16 +61,18 @@ class Monoid(Ruled):
 
     @property
     def is_idempotent(self) -> bool:
-        """The sum of k equal values is that value: presence alone decides, bits suffice."""
+        """Whether the sum of k equal values is that value: existence alone decides, so bits suffice."""
         return self.repeated == "x"
 
     @property
     def is_exact_in_any_order(self) -> bool:
-        """Floating-point sums and products depend on the order, and so may what users add; all else does not."""
+        """Whether sums are independent of the order. False for floating-point sums and products and for user-defined
+        operators.
+        """
         return self.name in EXACT
 
     def repeat(self, t: DataType, x: Any, k: int) -> np.generic:
-        """The sum of k equal values x on the host."""
+        """The sum of k equal values x, computed on the host."""
         z = self.result_type(t)
         if self.repeated is None:
             return self._doubled(z, cast_scalar(x, z), int(k))
@@ -79,8 +81,7 @@ class Monoid(Ruled):
             return cast_scalar(eval(code(resolve(self.repeated, z)), {**NAMESPACE, **names}), z)
 
     def repeats_exactly(self, t: DataType, x: Any, k: int) -> bool:
-        """Whether the sum of k equal values x, and of fewer, is the same in whatever order they are added: no sum of
-        them is rounded."""
+        """Whether the sum of up to k equal values x is the same in any order, because no partial sum is rounded."""
         z = self.result_type(t)
         if z.kind not in "fc" or self.is_exact_in_any_order:
             return True
@@ -100,22 +101,22 @@ class Monoid(Ruled):
 
 
 def _significant(x: float) -> int | None:
-    """The odd number that x is, times a power of two; 0 for 0, None for what is no number."""
+    """The odd part of x, x divided by a power of two; 0 for 0, None if not finite."""
     n = int(math.ldexp(math.frexp(abs(x))[0], 53)) if math.isfinite(x) else None
     return n // (n & -n) if n else n
 
 
-# The monoids of the catalogue whose sums do not depend on the order, whatever the type.
+# Monoids whose sums do not depend on the order, for every type.
 EXACT = frozenset("min max any lor land lxor lxnor eq bor band bxor bxnor numpy.maximum numpy.minimum".split())
 
 
 @dataclass(frozen=True, eq=False)
 class Semiring(Applicable):
-    """(+).(x): a Monoid to add with and a BinaryOp to multiply with."""
+    """(+).(x): a Monoid for addition and a BinaryOp for multiplication."""
 
     monoid: Monoid
     binaryop: BinaryOp
-    name: str = ""  # {monoid}_{binaryop}, unless it is registered under another one
+    name: str = ""  # {monoid}_{binaryop} unless registered under another name
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or f"{self.monoid.name}_{self.binaryop.name}")
@@ -133,15 +134,17 @@ class Semiring(Applicable):
 
     @property
     def commutes_to(self) -> Semiring | None:
-        """The semiring of the products with their operands exchanged, as A (+).(x) B = (B' (+).(x') A')'. Positions
-        are exchanged with them: the row of the first operand becomes the column of the second."""
+        """The semiring of the products with exchanged operands: A (+).(x) B = (B' (+).(x') A')'. Positions are
+        exchanged too: the row of the first operand becomes the column of the second.
+        """
         found = transposed(self.binaryop)
         return self if self.is_commutative else None if found is None else compose(self.monoid, found)
 
     def multiply_type(self, t: DataType) -> DataType | None:
         """The type at which the multiplier is used for operands of type `t`: BOOL for a logical monoid over a
-        multiplier that would not give BOOL; unsigned for a monoid of bits over signed integers; INT64 where BOOL pairs
-        are counted, multiplied or compared, and where complex ones are compared."""
+        multiplier without BOOL result; unsigned for a bitwise monoid over signed integers; INT64 if BOOL pairs are
+        counted, multiplied or compared, or complex ones compared.
+        """
         times, plus = self.binaryop, self.monoid
         t = UNSIGNED.get(t, t) if plus.rule is unsigned else t
         product = times.ruling(t)
@@ -161,7 +164,7 @@ class Semiring(Applicable):
     operand_type_or_none = multiply_type
 
     def operand_type(self, t: DataType) -> DataType:
-        """multiply_type, or KeyError where there is no version for `t`."""
+        """multiply_type, or KeyError if `t` is not supported."""
         found = self.multiply_type(self.check(t))
         assert found is not None
         return found
@@ -172,7 +175,7 @@ class Semiring(Applicable):
 
 @functools.cache
 def compose(m: Monoid, op: BinaryOp) -> Semiring:
-    """The semiring of a monoid and a multiplier: one object for each pair."""
+    """The semiring of a monoid and a multiplier, one object per pair."""
     return Semiring(m, op)
 
 

@@ -1,4 +1,4 @@
-"""What is computed once for an object."""
+"""Cached property: a value computed once per object."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ if TYPE_CHECKING:
 else:
 
     class cached_property:
-        """functools.cached_property of Python 3.12. Before, that held a lock, one for all objects, while it computed: a
-        fork in that moment left it locked in the child for ever."""
+        """functools.cached_property of Python 3.12. Earlier versions held one lock for all objects during the
+        computation, and a fork at that moment left it locked in the child forever.
+        """
 
         def __init__(self, compute: Any) -> None:
             self.compute, self.__doc__ = compute, compute.__doc__
@@ -22,7 +23,7 @@ else:
             if instance is None:
                 return self
             found = self.compute(instance)
-            # Not by instance.__dict__: once that was asked for, Python reads all attributes four times slower. And past
-            # the __setattr__ of frozen classes.
+            # object.__setattr__ bypasses frozen classes. instance.__dict__ is avoided: materializing it makes all
+            # attribute reads four times slower.
             object.__setattr__(instance, self.name, found)
             return found

@@ -1,5 +1,7 @@
-"""THE lists: every operator, monoid and semiring, one line each. A new entry here is tested, compiled and documented by
-being here. Names are python-graphblas'."""
+"""Catalog of all operators, monoids and semirings, one line each, with python-graphblas's names.
+
+Tests, compilation and documentation iterate over these lists, so a new entry needs no other change.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ from .rules import (
     unsigned,
 )
 
-# Functions of C99's <math.h>, with their own names; those of complex numbers are complex_functions.py's.
+# Functions of C99's <math.h> under their own names; complex ones are in complex_functions.py.
 MATH = "cbrt erf erfc lgamma tgamma".split()
 COMPLEX_MATH = (
     "acos acosh asin asinh atan atanh ceil cos cosh exp exp2 expm1 floor log log10 log1p log2 sin sinh sqrt tan tanh "
@@ -161,7 +163,7 @@ BINARY = {
         BinaryOp("secondj1", "jy + 1", position, exchanged="firstj1"),
     )
 }  # fmt: skip
-BINARY["oneb"] = BINARY["pair"]  # its name in the C API
+BINARY["oneb"] = BINARY["pair"]  # the C API's name
 known.BINARY.update(BINARY)
 
 
@@ -196,14 +198,14 @@ INDEXUNARY = {
         IndexUnaryOp("valuege", "x >= t", order),
     )
 }
-# For vectors, an index is a row.
+# The index of a vector is a row.
 INDEXUNARY |= {f"index{end}": INDEXUNARY[f"row{end or 'index'}"] for end in ("", "le", "gt")}
 _TESTS = {op: SelectOp(op.name, op.expr, op.rule) for op in INDEXUNARY.values() if op.rule is not position}
 SELECT = {name: _TESTS[op] for name, op in INDEXUNARY.items() if op in _TESTS}
 
 
 def all_operators() -> list[Operator]:
-    """Every operator once, whatever its names: unary, binary (isclose with its defaults), index-unary."""
+    """All operators once each: unary, binary (isclose with its defaults), index-unary."""
     lists: tuple[Mapping[str, Operator], ...] = (UNARY, BINARY, {"isclose": is_close()}, INDEXUNARY)
     lists += (numpy_operators.UNARY, numpy_operators.BINARY)
     return list(dict.fromkeys(op for ops in lists for op in ops.values()))
@@ -238,7 +240,7 @@ MONOIDS = {
     )
 }
 
-# The semirings that algorithms name; every other {monoid}_{binary} of the two lists above exists on demand.
+# The semirings that algorithms use; every other {monoid}_{binary} of the two lists above is created on demand.
 NAMED_SEMIRINGS = (
     "lor_land any_pair any_first any_second any_firsti any_firstj any_secondi any_secondj "
     "plus_times plus_first plus_second plus_pair plus_plus plus_min "
@@ -252,7 +254,7 @@ for _monoid in MONOIDS.values():
 
 
 def find_semiring(name: str) -> Semiring | None:
-    """{monoid}_{binary}, where they fit for at least one type."""
+    """{monoid}_{binary}, if they match for at least one type, else None."""
     for m in MONOIDS.values():
         op = BINARY.get(name[len(m.name) + 1 :]) if name.startswith(m.name + "_") else None
         if op is not None:
@@ -269,7 +271,7 @@ def semiring_names() -> list[str]:
 def _named(name: str) -> Semiring:
     found = find_semiring(name)
     if found is None:
-        raise KeyError(f"NAMED_SEMIRINGS: {name} is no monoid and operator that fit")
+        raise KeyError(f"NAMED_SEMIRINGS: {name} is not a monoid and an operator with matching types")
     return found
 
 

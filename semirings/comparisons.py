@@ -1,4 +1,4 @@
-"""select.value(A > 3), select.row(A <= 2), select.column, select.index: a comparison, not yet computed, as a select."""
+"""Deferred comparisons for select: `select.value(A > 3)`, `select.row(A <= 2)`, `select.column`, `select.index`."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ _PREFIX = {"value": "value", "row": "row", "column": "col", "index": "index"}
 
 
 def helpers(space: Namespace) -> dict[str, Callable[[Any], Any]]:
-    """The four functions, which look their operators up in `space`."""
+    """The four functions, which look up their operators in `space`."""
     return {what: partial(_resolve, space, what) for what in _PREFIX}
 
 
 def _resolve(space: Namespace, what: str, expr: Any) -> Any:
-    """The select that a comparison with a scalar says: `select.value(A > 3)` is A.select(valuegt, 3). Comparisons of
-    positions are <, <=, > and >=. Raises TypeError for what is no such comparison, ValueError for the other ones."""
+    """The select for a comparison with a scalar: `select.value(A > 3)` is A.select(valuegt, 3). Comparisons of
+    positions are <, <=, > and >=. TypeError for other expressions, ValueError for other comparisons.
+    """
     op = getattr(expr, "op", None)
     found: Any = op.op if isinstance(op, Typed) else None
-    method = "apply" if getattr(expr, "ndim", None) else "ewise_mult"  # what a Scalar's comparison is
+    method = "apply" if getattr(expr, "ndim", None) else "ewise_mult"  # comparing a Scalar is an ewise_mult
     if getattr(expr, "method", None) != method or not isinstance(found, BinaryOp) or len(expr.args) != 2:
         raise TypeError(
             f"Expected ScalarExpression, VectorExpression, or MatrixExpression that compares with a scalar; "
@@ -34,7 +35,7 @@ def _resolve(space: Namespace, what: str, expr: Any) -> Any:
     test = found.name.removeprefix("is")
     if test not in _TESTS:
         raise ValueError(f"select.{what}: expected a comparison, got {found!r}")
-    if what != "value" and test in ("lt", "ge"):  # C API 2.1 has le and gt alone
+    if what != "value" and test in ("lt", "ge"):  # C API 2.1 only has le and gt
         test, thunk = {"lt": "le", "ge": "gt"}[test], int(thunk) - 1
     if f"{_PREFIX[what]}{test}" not in space:
         raise ValueError(f"Unknown or unregistered select method: {_PREFIX[what]}{test}")

@@ -1,5 +1,5 @@
-// Complex numbers in CUDA C++, and what their operators call: the twin of complex_functions.py. For kernels that have
-// them alone; no header of CUDA's is included.
+// Complex numbers and the functions of their operators in CUDA C++: the counterpart of complex_functions.py. Only
+// included in kernels with complex types; needs no CUDA header.
 template <class R> struct alignas(2 * sizeof(R)) Complex { R re, im; };
 typedef Complex<float> fc32;
 typedef Complex<double> fc64;
@@ -13,7 +13,7 @@ OF_PARTS Complex<R> operator-(Complex<R> x) { return Complex<R>{-x.re, -x.im}; }
 OF_PARTS bool operator==(Complex<R> x, Complex<R> y) { return x.re == y.re && x.im == y.im; }
 OF_PARTS bool operator!=(Complex<R> x, Complex<R> y) { return !(x == y); }
 
-// Casts: to BOOL is != 0, to a real number takes the real part.
+// Casts: to BOOL is != 0; to a real type takes the real part.
 template <class R> struct Wrapping<Complex<R>> { typedef Complex<R> type; };
 template <class R, class From> struct Cast<Complex<R>, From> {
   static __device__ __forceinline__ Complex<R> from(From x) { return Complex<R>{R(x), R(0)}; }
@@ -28,7 +28,7 @@ template <class S, class R> struct Cast<Complex<S>, Complex<R>> {
   static __device__ __forceinline__ Complex<S> from(Complex<R> x) { return Complex<S>{S(x.re), S(x.im)}; }
 };
 
-// Lanes and caches know numbers of 4 and 8 bytes.
+// Shuffles and cached loads support 4 and 8 bytes.
 OF_PARTS Complex<R> shuffle_xor(u32 mask, Complex<R> x, int d) {
   return Complex<R>{shuffle_xor(mask, x.re, d), shuffle_xor(mask, x.im, d)};
 }
@@ -206,7 +206,7 @@ FUNCTION fc64 complex_atanh(fc64 x) {
 FUNCTION fc64 complex_asin(fc64 x) { return turned_back(complex_asinh(cartesian(-x.im, x.re))); }
 FUNCTION fc64 complex_atan(fc64 x) { return turned_back(complex_atanh(cartesian(-x.im, x.re))); }
 
-// ---- what NumPy has and GraphBLAS has not ----
+// ---- NumPy functions that GraphBLAS lacks ----
 FUNCTION fc64 complex_reciprocal(fc64 x) {
   if (fabs(x.re) >= fabs(x.im)) {
     const double ratio = x.im / x.re, whole = x.re + x.im * ratio;

@@ -1,4 +1,4 @@
-"""Circular and hyperbolic functions of complex numbers, and their inverses, in Python: see complex_functions.py."""
+"""Circular and hyperbolic functions of complex numbers and their inverses, in Python (see complex_functions.py)."""
 
 from .complex_functions import cartesian, complex_sqrt
 from .functions import (

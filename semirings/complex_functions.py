@@ -1,8 +1,8 @@
-"""What the operators of complex numbers call, in Python: read by the host and by Numba.
+"""Functions that complex operators call, in Python: run on the host and compiled by Numba.
 
-complex_circular.py has more of them. `complex.cuh` holds the same functions, with the same names, for CUDA C++. What
-gives a complex number gives one of FC64, whatever its arguments. Formulas: W. Kahan, Branch cuts for complex elementary
-functions (1987), without its care for infinities, at which C99's annex G is not followed.
+complex_circular.py contains the circular and hyperbolic functions. `complex.cuh` defines the same functions in CUDA
+C++. Complex results are FC64 for all argument types. Formulas: W. Kahan, Branch cuts for complex elementary functions
+(1987), without its treatment of infinities, where annex G of C99 is not followed.
 """
 
 import numpy as np
@@ -68,7 +68,7 @@ def multiple_of(x, k):
 
 
 def complex_quotient(x, y):
-    """x / y: R. Smith's algorithm, with what is real or imaginary, or infinite, treated as such."""
+    """x / y by R. Smith's algorithm, with special cases for real, imaginary and infinite y."""
     a, b, c, d = x.real, x.imag, y.real, y.imag
     if d == 0:
         return cartesian(a / c, b / c)
@@ -137,7 +137,7 @@ def complex_isnan(x):
 
 
 def complex_near(x, y, rel_tol, abs_tol):
-    """Within the larger of two bounds, as cmath.isclose says it."""
+    """Whether the distance is within the larger of two bounds, as cmath.isclose."""
     if x.real == y.real and x.imag == y.imag:
         return True
     apart, p, q = hypot(x.real - y.real, x.imag - y.imag), magnitude_of(x), magnitude_of(y)
@@ -169,7 +169,7 @@ def complex_expm1(x):
 
 def complex_log(x):
     size, p, q = magnitude_of(x), absolute(x.real), absolute(x.imag)
-    if size > 0.5 and size < 2.0:  # where the logarithm of the size would lose the places that matter
+    if size > 0.5 and size < 2.0:  # log(size) would lose its significant digits here
         larger, smaller = (p, q) if p > q else (q, p)
         return cartesian(0.5 * log1p((larger - 1.0) * (larger + 1.0) + smaller * smaller), angle_of(x))
     if isinf(size):
@@ -202,7 +202,7 @@ def complex_sqrt(x):
         return cartesian(INF, b)
     if isinf(a):
         return cartesian(a, b - b) if a > 0 else cartesian(b - b, copysign(INF, b))
-    scale = 1.0  # so that the sum of the squares neither overflows nor vanishes
+    scale = 1.0  # avoids overflow and underflow of the sum of squares
     if absolute(a) > 1e300 or absolute(b) > 1e300:
         scale = 0.25
     elif absolute(a) < 1e-290 and absolute(b) < 1e-290:
@@ -216,11 +216,11 @@ def complex_sqrt(x):
     )
 
 
-# ---- what NumPy has and GraphBLAS has not ---------------------------------------------------------------------------
+# ---- NumPy functions that GraphBLAS lacks ---------------------------------------------------------------------------
 
 
 def complex_reciprocal(x):
-    """1 / x, as NumPy divides: NaN where x is 0."""
+    """1 / x as in NumPy: NaN if x is 0."""
     if absolute(x.real) >= absolute(x.imag):
         ratio = x.imag / x.real
         whole = x.real + x.imag * ratio
@@ -231,7 +231,7 @@ def complex_reciprocal(x):
 
 
 def is_before(x, y):
-    """NumPy's order: by the real part, then by the imaginary one; NaN before nothing."""
+    """NumPy's order: by real part, then imaginary part; NaN precedes nothing."""
     return x.real < y.real or (x.real == y.real and x.imag < y.imag)
 
 

@@ -1,5 +1,7 @@
-"""The value types of GraphBLAS C API 2.1, section 3.2: BOOL, INT8..INT64, UINT8..UINT64, FP32, FP64; and FC32 and FC64,
-complex numbers, which SuiteSparse adds."""
+"""Value types: BOOL, INT8..INT64, UINT8..UINT64, FP32, FP64 (GraphBLAS C API 2.1, section 3.2), FC32 and FC64.
+
+The complex types FC32 and FC64 are SuiteSparse extensions.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +17,23 @@ from .errors import DomainMismatch
 
 @dataclass(frozen=True, eq=False)
 class DataType:
-    """One value type: its GraphBLAS name, its NumPy dtype, and its name in CUDA C++.
+    """A value type: GraphBLAS name, NumPy dtype, and CUDA C++ name.
 
-    A DataType equals whatever `lookup_dtype` turns into it, hashes as its NumPy dtype, and sorts by kind and size.
+    A DataType equals every key that `lookup_dtype` maps to it, hashes as its NumPy dtype, and sorts by kind and size.
     """
 
     name: str
     np_type: np.dtype[Any]
     c_type: str
-    _is_udt: ClassVar[bool] = False  # user_types.py has the others
+    _is_udt: ClassVar[bool] = False  # True in user_types.py
 
     def __repr__(self) -> str:
         return self.name
 
     def __eq__(self, other: object) -> bool:
-        """Equal to itself, to its name, and to whatever `lookup_dtype` turns into it (np.float32, "FP32", float).
-        Raises TypeError for what is no type."""
+        """Equal to itself, its name, and every key that `lookup_dtype` maps to it (np.float32, "FP32", float).
+        TypeError for objects that are not types.
+        """
         return self is other or lookup_compared(other) is self
 
     def __hash__(self) -> int:
@@ -45,7 +48,7 @@ class DataType:
 
     @property
     def gb_name(self) -> str | None:
-        """Its name in the C API, or in SuiteSparse's extension of it."""
+        """Its name in the C API or SuiteSparse's extension."""
         return f"{'GxB' if self.kind == 'c' else 'GrB'}_{self.name}"
 
     def one(self, value: Any) -> np.generic:
@@ -63,15 +66,14 @@ class DataType:
 
     @property
     def lowest(self) -> Any:
-        """The least value (-inf for floats, and for both parts of complex numbers, as NumPy orders them), a NumPy
-        scalar."""
+        """The least value, a NumPy scalar: -inf for floats and for both parts of complex numbers (NumPy's order)."""
         if self.kind in "fc":
             return self.np_type.type(-np.inf if self.kind == "f" else complex(-np.inf, -np.inf))
         return self.np_type.type(False if self.kind == "b" else np.iinfo(self.np_type).min)
 
     @property
     def highest(self) -> Any:
-        """The greatest value (inf for floats, and for both parts of complex numbers), a NumPy scalar."""
+        """The greatest value, a NumPy scalar: inf for floats and for both parts of complex numbers."""
         if self.kind in "fc":
             return self.np_type.type(np.inf if self.kind == "f" else complex(np.inf, np.inf))
         return self.np_type.type(True if self.kind == "b" else np.iinfo(self.np_type).max)
@@ -101,9 +103,9 @@ FLOATS = (FP32, FP64)
 NUMBERS = INTEGERS + FLOATS
 COMPLEX = (FC32, FC64)
 
-_makers: dict[str, Callable[..., Any]] = {}  # of user-defined types: user_types.py, which stands above
-_INDEX = UINT64  # of indices that come back, as in python-graphblas
-_supports_complex = True  # programs for python-graphblas ask
+_makers: dict[str, Callable[..., Any]] = {}  # constructors of user-defined types, filled in by user_types.py
+_INDEX = UINT64  # the type of returned indices, as in python-graphblas
+_supports_complex = True  # read by programs for python-graphblas
 
 _BUILTIN = tuple(t.name for t in ALL)
 _BY_NAME = {t.name: t for t in ALL}
@@ -112,20 +114,20 @@ _NUMPY_DTYPES = {type(t.np_type) for t in ALL}
 
 
 def lookup_dtype(key: Any, value: Any = None) -> DataType:
-    """The DataType for a DataType, a GraphBLAS name, a NumPy dtype or its name, the name in C99 ("int8_t"), a type of
-    Numba, or bool, int, float, complex; else that of `value`, if it has one.
+    """The DataType of a DataType, a GraphBLAS name, a NumPy dtype or its name, a C99 name ("int8_t"), a Numba type, or
+    bool, int, float, complex; otherwise of `value`, if it has a dtype.
 
-    Raises ValueError for what is none of the types (strings, objects, user-defined ones), TypeError for None.
+    Raises ValueError for other keys (strings, objects, user-defined types), TypeError for None.
     """
     if isinstance(key, DataType):
         return key
-    if type(key) in _NUMPY_DTYPES and key in _BY_NUMPY:  # the name of a NumPy dtype costs a microsecond
+    if type(key) in _NUMPY_DTYPES and key in _BY_NUMPY:  # fast path: reading the name of a NumPy dtype costs 1 us
         return _BY_NUMPY[key]
     shape: Any = () if isinstance(key, (type, np.dtype)) else getattr(key, "shape", ())
-    if shape:  # NumPy takes the dtype of what has one
+    if shape:  # np.dtype would accept an array and return its dtype
         raise ValueError(
             f"dtype: expected one of {', '.join(_BUILTIN)}, got data of shape {shape} ({type(key).__module__}."
-            f"{type(key).__qualname__}); from_coo, from_dense and io.from_scipy_sparse read data, dup copies"
+            f"{type(key).__qualname__}). Hint: pass data to from_coo, from_dense or io.from_scipy_sparse; dup copies"
         )
     found = _read(key)
     if found is None:  # a DataType of python-graphblas, a type of Numba
@@ -142,7 +144,7 @@ def lookup_dtype(key: Any, value: Any = None) -> DataType:
 
 
 def _read(key: Any) -> DataType | None:
-    """The type of a name, or of what NumPy makes a dtype of."""
+    """The type of a name, or of a key that NumPy converts to a dtype."""
     found = None
     if isinstance(key, str):
         upper = key.upper().removeprefix("GRB_").removeprefix("GXB_").removeprefix("_").removesuffix("_T")
@@ -151,12 +153,12 @@ def _read(key: Any) -> DataType | None:
         return found
     try:
         return _BY_NUMPY.get(np.dtype(key))
-    except (TypeError, ValueError, SyntaxError):  # whatever NumPy says of text that it cannot read
+    except (TypeError, ValueError, SyntaxError):  # NumPy's errors for unreadable text
         return None
 
 
 def _own(key: Any) -> np.dtype[Any] | None:
-    """The record or sub-array that is meant, of what may say one."""
+    """The record or sub-array dtype that a key describes, or None."""
     try:
         found = _makers["read"](key) if isinstance(key, (str, dict, list, np.dtype)) else None
     except (TypeError, ValueError, SyntaxError):
@@ -165,7 +167,7 @@ def _own(key: Any) -> np.dtype[Any] | None:
 
 
 def lookup_compared(other: object) -> DataType:
-    """The DataType that one is compared with. TypeError for what is none."""
+    """The DataType to compare with. TypeError for objects that are not types."""
     try:
         return lookup_dtype(other)
     except ValueError:
@@ -173,8 +175,9 @@ def lookup_compared(other: object) -> DataType:
 
 
 def register_new(name: str, dtype: Any) -> DataType:
-    """A type of a program's own under a name of this module: a NumPy record or sub-array. ValueError for a name that is
-    none, or is taken, for a type that is built in, and for Python objects."""
+    """A user-defined type, a NumPy record or sub-array, under a name in this module. ValueError for an invalid or taken
+    name, for a built-in type, and for Python objects.
+    """
     if not name.isidentifier():
         raise ValueError(f"name: expected an identifier, got {name!r}")
     if name in globals() or name in _BY_NAME:
@@ -185,8 +188,9 @@ def register_new(name: str, dtype: Any) -> DataType:
 
 
 def register_anonymous(dtype: Any, name: str | None = None) -> DataType:
-    """The type of a NumPy record or sub-array, of `{"x": "FP32", "y": int}` or of "FP64[3]": one for each, the latest
-    name is its. ValueError for Python objects, and for another name of a built-in type."""
+    """The type of a NumPy record or sub-array, of `{"x": "FP32", "y": int}` or "FP64[3]": one type per dtype, renamed
+    by the latest name. ValueError for Python objects, and for another name of a built-in type.
+    """
     kind = _makers["read"](dtype)
     found = _BY_NUMPY.get(kind)
     if found is None and kind.kind not in "V":
@@ -206,9 +210,9 @@ def register_anonymous(dtype: Any, name: str | None = None) -> DataType:
 
 
 def unify(type1: Any, type2: Any, *, is_left_scalar: bool = False, is_right_scalar: bool = False) -> DataType:
-    """The smallest type that holds both, by NumPy's promotion rules (as python-graphblas does).
+    """The smallest type that holds both, by NumPy's promotion rules (as in python-graphblas).
 
-    Since NumPy 2 a typed scalar counts as an array does, so that the two flags change nothing.
+    Since NumPy 2 a typed scalar is promoted like an array, so the two flags have no effect.
     """
     left, right = lookup_dtype(type1), lookup_dtype(type2)
     check_cast(right, left)
@@ -218,12 +222,13 @@ def unify(type1: Any, type2: Any, *, is_left_scalar: bool = False, is_right_scal
 def check_cast(source: DataType, to: DataType) -> None:
     """DomainMismatch for a cast to or from a user-defined type."""
     if source is not to and (source._is_udt or to._is_udt):
-        raise DomainMismatch(f"types: expected {to}, got {source}; nothing is cast to or from a user-defined type")
+        raise DomainMismatch(f"types: expected {to}, got {source}; user-defined types cannot be cast")
 
 
 def cast_scalar(value: Any, to: DataType) -> np.generic:
-    """A GraphBLAS cast of one value: to BOOL is != 0; integers wrap; a float goes to an integer towards zero,
-    saturated, NaN to 0; a complex number to a real one by its real part (as SuiteSparse does)."""
+    """A GraphBLAS cast of one value: to BOOL is != 0; integers wrap; floats to integers truncate and saturate, NaN
+    becomes 0; complex to real takes the real part (as in SuiteSparse).
+    """
     kind = type(value)
     if to._is_udt and kind is not np.int64:
         return to.one(value)
@@ -242,4 +247,4 @@ def cast_scalar(value: Any, to: DataType) -> np.generic:
         return to.np_type.type(found.astype(to.np_type))
 
 
-ss = sys.modules[__name__]  # python-graphblas keeps what is SuiteSparse's own here; there are no such types
+ss = sys.modules[__name__]  # python-graphblas's namespace of SuiteSparse types; there are none

@@ -1,4 +1,4 @@
-"""The errors that the algebra itself raises; bitblas.exceptions has them with all others."""
+"""Exceptions of the semirings package; bitblas.exceptions re-exports them."""
 
 
 class GraphblasException(Exception):
@@ -6,7 +6,7 @@ class GraphblasException(Exception):
 
 
 class UdfParseError(GraphblasException):
-    """A function that cannot become an operator: which construct, and at which line."""
+    """A function that cannot become an operator; the message names the construct and its line."""
 
 
 class DomainMismatch(GraphblasException, TypeError):
@@ -14,4 +14,6 @@ class DomainMismatch(GraphblasException, TypeError):
 
 
 class NotImplementedException(GraphblasException):
-    """GraphBLAS has the operation, bitblas does not for these operands: the message says which, and what to use."""
+    """A GraphBLAS operation that bitblas does not support for these operands; the message names it and an
+    alternative.
+    """

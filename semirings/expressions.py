@@ -1,7 +1,7 @@
-"""What an operator computes, as text that Python and CUDA C++ read alike.
+"""Operator expressions: text that is valid in both Python and CUDA C++.
 
-Most operators are plain text. Where integers and floating-point numbers need other words, `ByKind` holds one text for
-each; `resolve` picks by the type that the operator computes in. The name `bits` stands for the width of that type.
+Most operators are plain text. If integers and floating-point numbers need different text, `ByKind` holds one for each
+kind; `resolve` picks one by the type that the operator computes in. The name `bits` is the width of that type.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .dtypes import DataType
 
 
 class Expression(str):
-    """The call of a function that is not of functions.py; it brings its own definition (udf.py).
+    """The call of a function outside functions.py, which carries its own definition (udf.py).
 
-    What each kind of them has: `renamed`, the same with its operands under other names, as a text has them; `evaluate`,
-    the value on the host, for operands by name, which are cast to these types; `gives`, the type of the value, for
-    operands of these types; what Numba, and the CUDA compiler, read before the call.
+    Each subclass defines: `renamed`, the same with other operand names, as in a text; `evaluate`, the value on the host
+    for operands by name, cast to these types; `gives`, the result type for operands of these types; the definitions
+    that Numba and the CUDA compiler read before the call.
     """
 
     renamed: Callable[[str], Expression]
@@ -31,8 +31,7 @@ class Expression(str):
 
 
 class ByKind(str):
-    """Texts by the kind of the operands: boolean, integer (unsigned where it differs), floating (complex where it
-    differs)."""
+    """Texts by operand kind: boolean, integer (unsigned if different), floating (complex if different)."""
 
     boolean: str
     integer: str
@@ -64,18 +63,18 @@ class ByKind(str):
 
 
 def but_complex(text: str, complex: str) -> ByKind:
-    """A text, and another one for complex numbers."""
+    """One text for all kinds except complex numbers, which have their own."""
     return ByKind(text, text, text, complex=complex)
 
 
 def resolve(expr: str, t: DataType) -> str:
-    """The text of an expression for operands that are computed with in type `t`."""
+    """The text of an expression computed in type `t`."""
     text = expr.text(t) if isinstance(expr, ByKind) else expr
     return re.sub(r"\bbits\b", str(8 * t.nbytes), text)
 
 
 def rename(expr: str, names: dict[str, str]) -> str:
-    """The expression with other names, as the names of its positions in one kernel; others stay."""
+    """The expression with operands renamed, e.g. to the names of positions in a kernel; other names remain."""
     if not any(re.search(rf"\b{old}\b", expr) for old in names):
         return expr
     text = re.sub(r"\b\w+\b", lambda m: names.get(m[0], m[0]), expr)
@@ -83,12 +82,12 @@ def rename(expr: str, names: dict[str, str]) -> str:
 
 
 def names_in(expr: str) -> frozenset[str]:
-    """The names of operands that occur in an expression."""
+    """The operand names that occur in an expression."""
     return frozenset(re.findall(r"\b(?:x|y|t|ix|jx|iy|jy)\b", expr))
 
 
 def once(guard: str, text: str) -> str:
-    """CUDA C++ that a text may hold twice."""
+    """CUDA C++ with an include guard."""
     return f"#ifndef {guard}\n#define {guard}\n{text}#endif\n"
 
 

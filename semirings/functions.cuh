@@ -1,8 +1,8 @@
-// What the operator expressions of the catalogue may call, in CUDA C++: the twin of functions.py.
+// Functions that operator expressions call, in CUDA C++: the counterpart of functions.py.
 template <class T> __device__ __forceinline__ T where(bool condition, T x, T y) { return condition ? x : y; }
 
-// Sums, differences and products of integers wrap: computed in an unsigned type, where that is defined. (Narrow types
-// would be computed in int, where the product of two UINT16 can overflow.) Those of BOOL are or, xor and and.
+// Integer sums, differences and products wrap: computed in an unsigned type, where wrapping is defined. (Narrow types
+// promote to int, where the product of two UINT16 can overflow.) Those of BOOL are or, xor and and.
 template <class T> struct Wrapping { typedef unsigned int type; };
 template <> struct Wrapping<long long> { typedef unsigned long long type; };
 template <> struct Wrapping<unsigned long long> { typedef unsigned long long type; };
@@ -18,11 +18,11 @@ template <class T> __device__ __forceinline__ T inverted(T x) { return T(~x); }
 template <class T> __device__ __forceinline__ T absolute(T x) { return x > T(0) ? x : T(W(0) - W(x)); }
 #undef W
 
-// fmin and fmax: a NaN loses against a number.
+// fmin and fmax: a number is preferred to NaN.
 template <class T> __device__ __forceinline__ T least(T x, T y) { return (x < y || y != y) ? x : y; }
 template <class T> __device__ __forceinline__ T greatest(T x, T y) { return (x > y || y != y) ? x : y; }
 
-// x multiplied k >= 1 times, by squaring.
+// The product of k >= 1 factors x, by squaring.
 template <class T> __device__ __forceinline__ T power(T x, long long k) {
   T z = x;
   for (k -= 1; k > 0; k >>= 1) {
@@ -32,7 +32,7 @@ template <class T> __device__ __forceinline__ T power(T x, long long k) {
   return z;
 }
 
-// Division of integers, as SuiteSparse defines it: x / 0 is the greatest or least value, 0 / 0 is 0.
+// Integer division, as in SuiteSparse: x / 0 is the greatest or least value, 0 / 0 is 0.
 template <class T> __device__ __forceinline__ T quotient(T x, T y, int bits) {
   if (y == T(0)) return x == T(0) ? x : x > T(0) ? T(~(1ull << (bits - 1))) : T(1ull << (bits - 1));
   return y == T(-1) ? times(x, y) : T(x / y);
@@ -40,7 +40,7 @@ template <class T> __device__ __forceinline__ T quotient(T x, T y, int bits) {
 template <class T> __device__ __forceinline__ T unsigned_quotient(T x, T y) {
   return y == T(0) ? (x == T(0) ? x : T(~0ull)) : T(x / y);
 }
-// Towards minus infinity; 0 where y is 0, as in NumPy.
+// x / y rounded towards minus infinity; 0 if y is 0, as in NumPy.
 template <class T> __device__ __forceinline__ T floor_quotient(T x, T y) {
   if (y == T(0) || y == T(-1)) return times(x, y);
   return T(x / y - (x % y != 0 && (x < T(0)) != (y < T(0))));
@@ -48,7 +48,7 @@ template <class T> __device__ __forceinline__ T floor_quotient(T x, T y) {
 template <class T> __device__ __forceinline__ T unsigned_floor_quotient(T x, T y) {
   return y == T(0) ? y : T(x / y);
 }
-// x // y as Python computes it; x / y where y is 0, as in NumPy.
+// x // y as in Python; x / y if y is 0, as in NumPy.
 template <class T> __device__ __forceinline__ T floored(T x, T y) {
   if (y == T(0)) return x / y;
   const T rest = fmod(x, y);
@@ -59,7 +59,7 @@ template <class T> __device__ __forceinline__ T floored(T x, T y) {
   return z - down > T(0.5) ? down + T(1) : down;
 }
 
-// The rest of that, with the sign of y; of integers 0 where y is 0.
+// The remainder of that, with the sign of y; for integers 0 if y is 0.
 template <class T> __device__ __forceinline__ T modulus(T x, T y) {
   if (y == T(0) || y == T(-1)) return T(0);
   const T rest = T(x % y);
@@ -72,7 +72,7 @@ template <class T> __device__ __forceinline__ T real_modulus(T x, T y) {
   return (y < T(0)) != (rest < T(0)) && rest == rest ? rest + y : rest;
 }
 
-// x << y, or x >> -y with the sign kept; y is read as INT8, as SuiteSparse does.
+// x << y, or x >> -y with the sign kept; y is taken as INT8, as in SuiteSparse.
 template <class T> __device__ __forceinline__ unsigned long long shift(T x, T y) {
   const int k = (signed char)y;
   const unsigned long long z = (unsigned long long)x;
@@ -80,7 +80,7 @@ template <class T> __device__ __forceinline__ unsigned long long shift(T x, T y)
   const unsigned long long flip = x < T(0) ? ~0ull : 0;  // an arithmetic shift of x is the shift of ~x, inverted
   return (k > -64 ? (z ^ flip) >> -k : 0) ^ flip;
 }
-// Bit number y, counted from 1; none where the type has no such bit.
+// Bit number y, counted from 1; no bit if y is out of range.
 template <class T> __device__ __forceinline__ unsigned long long numbered_bit(T y, int bits) {
   return y >= T(1) && (unsigned long long)y <= (unsigned long long)bits ? 1ull << (int(y) - 1) : 0;
 }
@@ -90,7 +90,7 @@ template <class T> __device__ __forceinline__ bool get_bit(T x, T y, int bits) {
 template <class T> __device__ __forceinline__ T include_bit(T x, T y, int bits) { return T(x | T(numbered_bit(y, bits))); }
 template <class T> __device__ __forceinline__ T clear_bit(T x, T y, int bits) { return T(x & T(~numbered_bit(y, bits))); }
 
-// Functions of <math.h> with other edges, or other names.
+// Functions of <math.h> with different edge cases or names.
 template <class T> __device__ __forceinline__ T rounded(T x) { return round(x); }
 template <class T> __device__ __forceinline__ T signum(T x) { return x > T(0) ? T(1) : x < T(0) ? T(-1) : x; }
 template <class T> __device__ __forceinline__ T fraction_of(T x) {
@@ -105,8 +105,8 @@ template <class T> __device__ __forceinline__ T exponent_of(T x) {
 template <class T> __device__ __forceinline__ T scaled(T x, T y) {
   return ldexp(x, int(least(greatest(y, T(-5000)), T(5000))));
 }
-// NaN where either is NaN. Where both are integers and the power is below 2**64 it is rounded once, so that integers
-// agree on every device.
+// NaN if either is NaN. If both are integers and the power is below 2**64 it is rounded once, so that integers agree on
+// every device.
 template <class T> __device__ __forceinline__ T raised(T x, T y) {
   if (x != x || y != y) return x + y;
   if (y >= T(0) && y <= T(64) && y == floor(y) && fabs(x) < T(1.8e19) && x == floor(x)) {
@@ -120,7 +120,7 @@ template <class T> __device__ __forceinline__ T raised(T x, T y) {
   }
   return pow(x, y);
 }
-// n over k; 0 where it overflows on the way, or where k is not in 0..n.
+// n over k; 0 if an intermediate product overflows, or if k is not in 0..n.
 __device__ __forceinline__ long long binomial(long long n, long long k) {
   if (k > n || k < 0) return 0;
   long long z = 1;
@@ -134,7 +134,7 @@ __device__ __forceinline__ bool near(double x, double y, double rel_tol, double 
   return x == y || absolute(x - y) <= greatest(rel_tol * greatest(absolute(x), absolute(y)), abs_tol);
 }
 
-// GraphBLAS casts: to BOOL is != 0; a float goes to an integer towards zero, saturated, NaN to 0 (as SuiteSparse does).
+// GraphBLAS casts: to BOOL is != 0; floats to integers truncate and saturate, NaN becomes 0 (as in SuiteSparse).
 template <class To, class From> struct Cast {
   static __device__ __forceinline__ To from(From x) { return To(x); }
 };

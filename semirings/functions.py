@@ -1,7 +1,7 @@
-"""What the operator expressions of the catalogue may call, in Python: read by the host and by Numba.
+"""Functions that operator expressions call, in Python: run on the host and compiled by Numba.
 
-`functions.cuh` holds the same functions, with the same names, for CUDA C++, where the functions of C99's <math.h> are
-built in; `laws.py` checks that both agree. All value arguments of one call have one type.
+`functions.cuh` defines the same functions in CUDA C++, where those of C99's <math.h> are built in; `laws.py` checks
+that both agree. All value arguments of a call have the same type.
 """
 
 import math
@@ -23,7 +23,7 @@ def where(condition, x, y):
 
 
 def plus(x, y):
-    """Sums, differences and products of integers wrap; those of BOOL are or, xor and and."""
+    """Integer sums, differences and products wrap; those of BOOL are or, xor and and."""
     return x + y
 
 
@@ -49,17 +49,17 @@ def absolute(x):
 
 
 def least(x, y):
-    """fmin: a NaN loses against a number (GraphBLAS C API 2.1, table 3.9)."""
+    """fmin: a number is preferred to NaN (GraphBLAS C API 2.1, table 3.9)."""
     return x if (x < y or y != y) else y
 
 
 def greatest(x, y):
-    """fmax: a NaN loses against a number."""
+    """fmax: a number is preferred to NaN."""
     return x if (x > y or y != y) else y
 
 
 def power(x, k):
-    """x multiplied k >= 1 times, by squaring."""
+    """The product of k >= 1 factors x, by squaring."""
     z = x
     k = k - 1
     while k > 0:
@@ -70,11 +70,11 @@ def power(x, k):
     return z
 
 
-# ---- division of integers, as SuiteSparse defines it: x / 0 is the greatest or least value, 0 / 0 is 0 --------------
+# ---- integer division, as in SuiteSparse: x / 0 is the greatest or least value, 0 / 0 is 0 --------------------------
 
 
 def quotient(x, y, bits):
-    """x / y towards zero. The least value by -1 is itself."""
+    """x / y truncated towards zero. The least value divided by -1 is itself."""
     if y == 0:
         return 0 if x == 0 else (1 << (bits - 1)) - 1 if x > 0 else -(1 << (bits - 1))
     if y == -1:
@@ -90,7 +90,7 @@ def unsigned_quotient(x, y):
 
 
 def floor_quotient(x, y):
-    """x / y towards minus infinity; 0 where y is 0, as in NumPy."""
+    """x / y rounded towards minus infinity; 0 if y is 0, as in NumPy."""
     return x * y if y == 0 or y == -1 else x // y
 
 
@@ -99,7 +99,7 @@ def unsigned_floor_quotient(x, y):
 
 
 def floored(x, y):
-    """x // y of floating-point numbers, as Python computes it; x / y where y is 0, as in NumPy."""
+    """x // y of floating-point numbers, as in Python; x / y if y is 0, as in NumPy."""
     if y == 0:
         return x / y
     rest = fmod(x, y)
@@ -113,7 +113,7 @@ def floored(x, y):
 
 
 def modulus(x, y):
-    """x - y * floor_quotient(x, y), but 0 where y is 0, as in NumPy."""
+    """x - y * floor_quotient(x, y), but 0 if y is 0, as in NumPy."""
     return x - x if y == 0 or y == -1 else x % y
 
 
@@ -122,7 +122,7 @@ def unsigned_modulus(x, y):
 
 
 def real_modulus(x, y):
-    """The rest of floored(x, y), with the sign of y; NaN where y is 0."""
+    """The remainder of floored(x, y), with the sign of y; NaN if y is 0."""
     rest = fmod(x, y)
     if rest == 0:
         return copysign(0.0, y)
@@ -133,7 +133,7 @@ def real_modulus(x, y):
 
 
 def shift(x, y):
-    """x << y, or x >> -y with the sign kept; y is read as INT8, as SuiteSparse does."""
+    """x << y, or x >> -y with the sign kept; y is taken as INT8, as in SuiteSparse."""
     k = np.int64(y) & 255
     k = k - 256 if k > 127 else k
     if k >= 0:
@@ -144,7 +144,7 @@ def shift(x, y):
 
 
 def numbered_bit(y, bits):
-    """Bit number y, counted from 1; none where the type has no such bit."""
+    """Bit number y, counted from 1; no bit if y is out of range."""
     return np.uint64(1) << np.uint64(y - 1) if y >= 1 and y <= bits else np.uint64(0)
 
 
@@ -160,11 +160,11 @@ def clear_bit(x, y, bits):
     return np.uint64(x) & ~numbered_bit(y, bits)
 
 
-# ---- C99 functions that NumPy or Numba lack, or that the host's math module refuses at the edges --------------------
+# ---- C99 functions that NumPy or Numba lack, or for which the math module raises at the edges -----------------------
 
 
 def rounded(x):
-    """The nearest integer, of two the one away from zero."""
+    """The nearest integer, ties away from zero."""
     z = trunc(x)
     return z + copysign(1.0, x) if absolute(x - z) >= 0.5 else z
 
@@ -174,22 +174,22 @@ def signum(x):
 
 
 def fraction_of(x):
-    """The fraction of frexp, in [0.5, 1); what is not finite stays."""
+    """The fraction of frexp, in [0.5, 1); non-finite values are returned unchanged."""
     return math.frexp(x)[0] if isfinite(x) else x
 
 
 def exponent_of(x):
-    """The exponent of frexp; 0 for what is not finite."""
+    """The exponent of frexp; 0 for non-finite values."""
     return math.frexp(x)[1] if isfinite(x) else 0
 
 
 def scaled(x, y):
-    """x * 2**y, y cut towards zero."""
+    """x * 2**y, y truncated towards zero."""
     return np.ldexp(x, np.int32(least(greatest(y, -5000.0), 5000.0)))
 
 
 def remainder(x, y):
-    """x - n y, n being the integer nearest to x / y, the even one of two: IEEE 754, section 5.3.1."""
+    """x - n y, n being the integer nearest to x / y, ties to even: IEEE 754, section 5.3.1."""
     if y == 0 or y != y or not isfinite(x):
         return fmod(x, y)
     if isinf(y):
@@ -216,8 +216,9 @@ def lgamma(x):
 
 
 def raised(x, y):
-    """x**y; NaN where either is NaN, even NaN**0, as in SuiteSparse. Where both are integers and the power is below
-    2**64 it is rounded once, so that integers agree on every device."""
+    """x**y; NaN if either is NaN, even NaN**0, as in SuiteSparse. If both are integers and the power is below 2**64 it
+    is rounded once, so that integers agree on every device.
+    """
     if x != x or y != y:
         return x + y
     if y >= 0 and y <= 64 and y == floor(y) and absolute(x) < 1.8e19 and x == floor(x):
@@ -232,7 +233,7 @@ def raised(x, y):
 
 
 def binomial(n, k):
-    """n over k in INT64; 0 where it overflows on the way, or where k is not in 0..n."""
+    """n over k in INT64; 0 if an intermediate product overflows, or if k is not in 0..n."""
     if k > n or k < 0:
         return 0
     z = 1
@@ -244,5 +245,5 @@ def binomial(n, k):
 
 
 def near(x, y, rel_tol, abs_tol):
-    """Within the larger of two bounds, as math.isclose says it."""
+    """Whether the distance is within the larger of two bounds, as math.isclose."""
     return x == y or absolute(x - y) <= greatest(rel_tol * greatest(absolute(x), absolute(y)), abs_tol)

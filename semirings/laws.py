@@ -1,14 +1,15 @@
-"""The laws of the algebra, checked on edge values: by the tests for every entry of the catalogue, and by users for
-what they add. Each check returns the violations as readable strings; an empty list means that all laws hold.
+"""Algebraic laws of monoids and semirings, checked on edge values (associativity, commutativity, identity, ..).
+
+The tests check every entry of the catalog; users can check their own. Each check returns the violations as readable
+strings; an empty list means that all laws hold.
 
     >>> laws.check_monoid(Monoid("minus", binary.minus, lambda t: 0), dtypes.INT32)
     ['minus[INT32]: not commutative: ...', ...]
 
-Integers and BOOL are checked exactly, over all edge values (associativity over a part of them). Floating-point sums
-and products are associative, and equal to their `repeated`, only where nothing is rounded: there, values are taken from
-a range that is exact. NaN equals NaN, and -0.0 equals 0.0. The identity is
-not asked to keep a NaN: fmin and fmax, which GraphBLAS prescribes, prefer a number. So a sum must begin with its first
-summand, never with the identity.
+Integers and BOOL are checked exactly, over all edge values (associativity over a subset). Floating-point sums and
+products are associative, and equal to their `repeated`, only without rounding, so they are checked on values from an
+exact range. NaN equals NaN, and -0.0 equals 0.0. The identity need not preserve a NaN: fmin and fmax, which GraphBLAS
+prescribes, prefer a number. A sum must therefore start with its first summand, never with the identity.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from .algebra import Monoid, Semiring
 from .dtypes import BOOL, DataType
 from .operators import BinaryOp, IndexUnaryOp, Operator, UnaryOp
 
-# The semirings of the catalogue whose multiplication distributes over the addition, and on which values: "all", or
-# "small" where integers must not wrap and floats must not round, overflow or be NaN. The others are not semirings of
-# mathematics; GraphBLAS does not ask that of them.
+# Semirings of the catalog whose multiplication distributes over addition, and on which values: "all", or "small" if
+# integers must not wrap and floats must not round, overflow or be NaN. The others are no mathematical semirings, which
+# GraphBLAS does not require.
 DISTRIBUTIVE = {
     "lor_land": "all", "land_lor": "all", "lxor_land": "all", "plus_times": "small", "min_plus": "small",
     "max_plus": "small", "min_max": "all", "max_min": "all", "any_first": "all", "any_second": "all",
@@ -36,7 +37,7 @@ DISTRIBUTIVE = {
 
 
 def edge_values(t: DataType) -> np.ndarray:
-    """Values at which implementations differ: 0, 1, -1, the limits, NaN, infinities, -0.0, subnormals, ties."""
+    """Values at which implementations may differ: 0, 1, -1, the limits, NaN, infinities, -0.0, subnormals, ties."""
     if t is BOOL:
         return np.array([False, True])
     if t.kind == "f":
@@ -56,7 +57,7 @@ def edge_values(t: DataType) -> np.ndarray:
 
 
 def small_values(t: DataType) -> np.ndarray:
-    """Values whose sums and products of a few are exact in `t`: no rounding, no wrap."""
+    """Values whose sums and products of a few are exact in `t`, without rounding or wrapping."""
     if t is BOOL:
         return edge_values(t)
     if t.kind == "c":
@@ -65,12 +66,12 @@ def small_values(t: DataType) -> np.ndarray:
 
 
 def same(x: Any, y: Any) -> bool:
-    """Equal, NaN to NaN."""
+    """Equality, with NaN equal to NaN."""
     return bool(x == y or (x != x and y != y))
 
 
 def _first(violations: Iterable[str]) -> list[str]:
-    """One witness of each law is enough."""
+    """The first violation of a law only."""
     return list(itertools.islice(violations, 1))
 
 
@@ -78,8 +79,9 @@ def _first(violations: Iterable[str]) -> list[str]:
 
 
 def check_operator(op: Operator, dtype: Any) -> list[str]:
-    """`op` has a value of its result type at every pair of edge values, and the operator that it commutes to has the
-    same with the operands exchanged."""
+    """Check that `op` has a value of its result type at every pair of edge values, and that the operator it commutes to
+    gives the same value for exchanged operands.
+    """
     t = op.check(dtypes.lookup_dtype(dtype))
     name, values, found = f"{op.name}[{t}]", edge_values(t), []
     seconds = values[:1] if isinstance(op, UnaryOp) else values
@@ -120,7 +122,7 @@ def at(op: Operator, t: DataType, x: Any, y: Any, i: int = 3, j: int = 5) -> np.
 
 
 def check_monoid(monoid: Monoid, dtype: Any) -> list[str]:
-    """Type, identity, terminal value, commutativity, associativity, idempotence, and `repeated`."""
+    """Check type, identity, terminal value, commutativity, associativity, idempotence, and `repeated`."""
     return list(_check_monoid(monoid, monoid.result_type(dtypes.lookup_dtype(dtype))))
 
 
@@ -137,7 +139,7 @@ def _check_monoid(monoid: Monoid, z: DataType) -> list[str]:
     def add(x: Any, y: Any) -> np.generic:
         return op.evaluate(z, x=x, y=y)
 
-    if monoid.name == "any":  # it may answer either operand, so that its only law is that it answers one of them
+    if monoid.name == "any":  # its only law is that the result is one of the operands
         return _first(
             f"{name}: any({x}, {y}) is neither"
             for x in edges
@@ -189,8 +191,9 @@ def _wrong_repeats(monoid: Monoid, z: DataType, add: Callable[[Any, Any], Any], 
 
 
 def check_semiring(semiring: Semiring, dtype: Any, *, distributes: str | None = None) -> list[str]:
-    """The monoid takes the products, its laws hold for their type, and the multiplication distributes over the
-    addition where that is claimed: `distributes` is "all", "small", "positive" or None (see DISTRIBUTIVE)."""
+    """Check that the monoid accepts the products, its laws for their type, and distributivity if claimed: `distributes`
+    is "all", "small", "positive" or None (see DISTRIBUTIVE).
+    """
     t = semiring.check(dtypes.lookup_dtype(dtype))
     multiply, z = semiring.multiply_type(t), semiring.result_type(t)
     assert multiply is not None

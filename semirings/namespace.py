@@ -1,4 +1,4 @@
-"""Operators by name, with python-graphblas' call style: `semiring.min_plus`, `binary["plus"]`, `unary.mine.twice`."""
+"""Operator namespaces in python-graphblas's style: `semiring.min_plus`, `binary["plus"]`, `unary.mine.twice`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Delayed:
-    """An entry that is made when it is asked for, and goes where it cannot be made (ValueError)."""
+    """An entry that is created at first access, and removed if that raises ValueError."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make
@@ -16,9 +16,9 @@ class Delayed:
 class Namespace:
     """Operators by name; iterates over the names.
 
-    `missing` may make an entry on demand (semirings are the product of two lists), and `names` are those that it can
-    make, for dir(). `helpers` are what else stands in the namespace (from_string, register_new, numpy), which iterating
-    leaves out. A name with dots leads through namespaces inside this one.
+    `missing` may create an entry on demand (semirings are a product of two lists); `names` lists those entries for
+    dir(). `helpers` are other attributes (from_string, register_new, numpy), which iteration omits. A dotted name goes
+    through nested namespaces.
     """
 
     def __init__(
@@ -32,12 +32,12 @@ class Namespace:
         self._helpers: dict[str, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
-        if "_helpers" not in self.__dict__:  # while it is unpickled or copied
+        if "_helpers" not in self.__dict__:  # during unpickling or copying
             raise AttributeError(name)
         found = self._find(name)
         if found is None and name not in self._helpers:
             raise AttributeError(f"{self._family} has no operator {name!r}; known: {', '.join(self._entries)}")
-        if name in self._entries:  # as an attribute it is found without this function, which a statement would notice
+        if name in self._entries:  # cache as an attribute: calling __getattr__ is measurable in a statement
             self.__dict__[name] = found
         return self._helpers[name] if found is None else found
 
@@ -48,7 +48,7 @@ class Namespace:
         self.__dict__.pop(name, None)
 
     def _find(self, name: str) -> Any:
-        """The operator, or the namespace inside this one; None where there is none."""
+        """The operator or nested namespace, or None."""
         found = self._entries.get(name)
         if isinstance(found, Delayed):
             found = self._made(name, found)
@@ -73,13 +73,13 @@ class Namespace:
 
     @property
     def ss(self) -> Namespace:
-        """python-graphblas keeps SuiteSparse's positional operators here; in bitblas they are the same entries."""
+        """python-graphblas's namespace of SuiteSparse's positional operators; in bitblas the same entries."""
         return self
 
     def _place(self, name: str) -> tuple[Namespace, str]:
-        """The namespace that a dotted name lies in, made where it is missing, and the last part of the name.
+        """The namespace of a dotted name, created if missing, and the last part of the name.
 
-        Raises ValueError for what is no name, AttributeError where an operator or a helper stands in the way.
+        ValueError for an invalid name, AttributeError if a part of the path is an operator or a helper.
         """
         *path, last = name.split(".")
         if not all(part.isidentifier() and not part.startswith("_") for part in (*path, last)):
@@ -95,19 +95,19 @@ class Namespace:
         return space, last
 
     def _refuse_taken(self, name: str) -> None:
-        """AttributeError where the name is taken; otherwise as `_place`."""
+        """AttributeError if the name is taken; otherwise like `_place`."""
         space, last = self._place(name)
         if last in space:
             raise AttributeError(f"{self._family}.{name} is already defined")
 
     def _add(self, name: str, operator: Any) -> None:
-        """Enter an operator under a name that may have dots. AttributeError where the name is taken."""
+        """Add an operator under a name that may have dots. AttributeError if the name is taken."""
         self._refuse_taken(name)
         space, last = self._place(name)
         space._entries[last] = operator
 
     def _help(self, **helpers: Any) -> None:
-        """Add what is no operator."""
+        """Add attributes that are not operators."""
         self._helpers.update(helpers)
 
     def __iter__(self) -> Iterator[str]:
@@ -123,7 +123,7 @@ class Namespace:
 
     @property
     def __all__(self) -> list[str]:
-        """What `from bitblas.semiring import *` takes: all that has a name."""
+        """The names for `from bitblas.semiring import *`."""
         return list(dict.fromkeys((*self._entries, *self._names())))
 
     def __repr__(self) -> str:

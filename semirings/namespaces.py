@@ -1,4 +1,4 @@
-"""The namespaces that programs use: unary, binary, indexunary, select, monoid, semiring, op."""
+"""The public namespaces: unary, binary, indexunary, select, monoid, semiring, op."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .namespace import Namespace
 from .registration import register
 from .text import ORDER, any_from_string, from_string, get_semiring
 
-if TYPE_CHECKING:  # which names there are, for editors: stubs.py writes it
+if TYPE_CHECKING:  # the names, for editors; written by stubs.py
     from .names import (
         BinaryNames,
         IndexbinaryNames,
@@ -34,7 +34,7 @@ semiring = cast("SemiringNames", Namespace("semiring", dict(SEMIRINGS), find_sem
 
 
 def _of_all(name: str, spaces: Sequence[Namespace]) -> Namespace:
-    """A namespace with the names of several, of which the first counts."""
+    """A namespace with the names of several; the first namespace that has a name wins."""
 
     def find(key: str) -> Any:
         return next((found for space in spaces if (found := space._find(key)) is not None), None)

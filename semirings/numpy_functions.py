@@ -1,6 +1,6 @@
-"""What the operators of NumPy that GraphBLAS has not call, in Python: read by the host and by Numba.
+"""NumPy functions without a GraphBLAS operator, in Python: run on the host and compiled by Numba.
 
-`numpy_functions.cuh` holds the same functions for CUDA C++. Both come with the operators that use them.
+`numpy_functions.cuh` defines the same functions in CUDA C++. Operators that use them carry the text of either file.
 """
 
 import numpy as np
@@ -13,23 +13,23 @@ def sign_bit(x):
 
 
 def next_after(x, y):
-    """The number after x on the way to y."""
+    """The next number after x towards y."""
     return np.nextafter(x, y)
 
 
 def spacing_of(x):
-    """The distance to the next number away from zero; NaN at the infinities."""
+    """The distance to the next number away from zero; NaN at infinities."""
     return np.spacing(absolute(x) if x == 0 else x)
 
 
 def rest(x, y):
-    """The rest of x / y cut towards zero: its sign is that of x. 0 where y is 0."""
+    """The remainder of x / y truncated towards zero, with the sign of x; 0 if y is 0."""
     z = modulus(x, y)
     return z - y if z != 0 and (z < 0) != (x < 0) else z
 
 
 def magnitude(x):
-    """abs(x), also of the least integer."""
+    """abs(x), also for the least integer."""
     return np.uint64(abs(np.int64(x)))
 
 
@@ -46,26 +46,26 @@ def common_multiple(x, y):
 
 
 def shifted_left(x, y, bits):
-    """x << y; 0 where the type has not as many bits."""
+    """x << y; 0 if y is the width of the type or more."""
     return np.uint64(x) << np.uint64(y) if y >= 0 and y < bits else np.uint64(0)
 
 
 def shifted_right(x, y, bits):
-    """x >> y with the sign kept; 0 or -1 where the type has not as many bits."""
+    """x >> y with the sign kept; 0 or -1 if y is the width of the type or more."""
     z = np.uint64(x) if x >= 0 else np.uint64(~x)
     z = z >> np.uint64(y) if y >= 0 and y < bits else np.uint64(0)
     return z if x >= 0 else ~z
 
 
 def log_sum(x, y):
-    """log(exp(x) + exp(y)), without overflow on the way."""
+    """log(exp(x) + exp(y)), without intermediate overflow."""
     if x == y:
         return x + 0.6931471805599453
     return x + log1p(exp(y - x)) if x > y else y + log1p(exp(x - y)) if x < y else x + y
 
 
 def log_sum2(x, y):
-    """log2(2**x + 2**y), without overflow on the way."""
+    """log2(2**x + 2**y), without intermediate overflow."""
     if x == y:
         return x + 1.0
     if x > y:

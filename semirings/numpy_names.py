@@ -1,4 +1,4 @@
-"""NumPy's names for our operators: `unary.numpy.arcsin` is `unary.asin`. The pairs are python-graphblas'."""
+"""NumPy's names for existing operators: `unary.numpy.arcsin` is `unary.asin`. Same pairs as python-graphblas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operators of NumPy that GraphBLAS has not: `binary.numpy.gcd`. Their texts bring the functions that they call."""
+"""NumPy operators that GraphBLAS lacks, e.g. `binary.numpy.gcd`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NAMES = NAMESPACE | {name: f for name, f in vars(numpy_functions).items() if no
 
 
 class NumpyText(ByKind, Expression):
-    """A text by kind that calls numpy_functions."""
+    """Text by kind that calls functions of numpy_functions."""
 
     def evaluate(self, types: Mapping[str, DataType], names: Mapping[str, Any]) -> Any:
         t = types["x"]
@@ -55,7 +55,7 @@ def _numpy(text: str, boolean: str = "", unsigned: str = "") -> NumpyText:
     return NumpyText(boolean or text, text, text, unsigned)
 
 
-# "%": the sign is the divisor's, as in Python.
+# "%": the result has the sign of the divisor, as in Python.
 _MODULUS = BinaryOp(
     "numpy.mod", ByKind("0", "modulus(x, y)", "real_modulus(x, y)", "unsigned_modulus(x, y)"), small_ordered
 )
@@ -104,7 +104,7 @@ BINARY = {
     "logaddexp2": BinaryOp("numpy.logaddexp2", _numpy("log_sum2(x, y)"), floating, exchanged="numpy.logaddexp2"),
     "hypot": BinaryOp("numpy.hypot", "hypot(x, y)", floating, exchanged="numpy.hypot"),
     "nextafter": BinaryOp("numpy.nextafter", _numpy("next_after(x, y)"), floating),
-    # Of a number and NaN it is NaN; min and max give the number.
+    # NaN if either operand is NaN; min and max return the number.
     "maximum": BinaryOp(
         "numpy.maximum",
         but_complex("where((x >= y) | (x != x), x, y)", "complex_maximum(x, y)"),
@@ -116,7 +116,7 @@ BINARY = {
         exchanged="numpy.minimum",
     ),
 }
-# gcd and hypot of one negative number are that number, of more they are positive.
+# gcd and hypot of a single negative number are that number, of several they are positive.
 MONOIDS = {
     "maximum": Monoid("numpy.maximum", BINARY["maximum"], lambda t: t.lowest),
     "minimum": Monoid("numpy.minimum", BINARY["minimum"], lambda t: t.highest),

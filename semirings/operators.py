@@ -1,8 +1,8 @@
-"""Operators as plain data, frozen and printable: a name, an expression, a typing rule.
+"""Operators as frozen dataclasses: a name, an expression, a typing rule.
 
-The names of an expression are x and y (the values), t (the thunk of an index-unary operator), and the positions of the
-operands: ix, jx for x and iy, jy for y. Functions that it may call stand in functions.py and functions.cuh.
-GraphBLAS C API 2.1, section 3.5.
+Names in an expression: x and y (the values), t (the thunk of an index-unary operator), and the positions of the
+operands, ix, jx for x and iy, jy for y. Functions that it may call are in functions.py and functions.cuh. GraphBLAS C
+API 2.1, section 3.5.
 """
 
 from __future__ import annotations
@@ -32,11 +32,13 @@ NAMESPACE = {
 }
 
 
-_MOVE, _COMPARE = ("x", "y"), ("x == y", "x != y", "x == t", "x != t")  # what values that are numbers in a table allow
+_MOVE, _COMPARE = ("x", "y"), ("x == y", "x != y", "x == t", "x != t")  # supported for dictionary-encoded values
 
 
 def operand(value: Any, *casts: DataType) -> np.generic:
-    """A value, cast, as an expression meets it on the host. BOOL becomes an integer: NumPy subtracts no booleans."""
+    """A value, cast as an expression expects it on the host. BOOL becomes an integer, because NumPy cannot subtract
+    booleans.
+    """
     for t in casts:
         value = cast_scalar(value, t)
     return cast_scalar(value, INT8) if casts[-1] is BOOL else value
@@ -44,7 +46,7 @@ def operand(value: Any, *casts: DataType) -> np.generic:
 
 @dataclass(frozen=True, eq=False)
 class Operator(Ruled):
-    """What unary, index-unary, select and binary operators share."""
+    """Base class of unary, index-unary, select and binary operators."""
 
     name: str
     expr: str
@@ -57,12 +59,12 @@ class Operator(Ruled):
 
     @cached_property
     def positional(self) -> bool:
-        """Whether the result depends on where the operands stand."""
+        """Whether the result depends on the positions of the operands."""
         return not names_in(self.expr).isdisjoint(("ix", "jx", "iy", "jy"))
 
     @cached_property
     def reads_places_alone(self) -> bool:
-        """Whether the result depends on where the operands stand, and not on their values."""
+        """Whether the result depends on positions only, not on values."""
         return self.positional and names_in(self.expr).isdisjoint("xyt")
 
     def _ruling_of_own(self, t: DataType) -> tuple[DataType, DataType] | None:
@@ -77,7 +79,7 @@ class Operator(Ruled):
 
     @property
     def orig_func(self) -> Any:
-        """The Python function that it was made of; None for those of the library."""
+        """The Python function of a user-defined operator; None for built-in operators."""
         return getattr(self.expr, "function", None)
 
     @property
@@ -102,7 +104,9 @@ class Operator(Ruled):
 
 @functools.lru_cache(1 << 12)
 def _remembered(op: Operator, t: DataType, operands: tuple[tuple[str, str, bytes], ...]) -> np.generic:
-    """op.evaluate of operands given as (name, type, bytes): iso values come again and again, and this costs 15 us."""
+    """op.evaluate for operands given as (name, type, bytes), cached: iso values recur, and an evaluation costs 15
+    us.
+    """
     return op._evaluate(t, {name: np.frombuffer(data, kind)[0] for name, kind, data in operands})
 
 
@@ -126,16 +130,16 @@ class SelectOp(Operator):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class BinaryOp(Operator):
-    """z = f(x, y). `exchanged` names the operator with the operands exchanged."""
+    """z = f(x, y). `exchanged` names the operator with exchanged operands."""
 
     exchanged: str | None = None
-    default_type: DataType | None = None  # the result of the untyped operator where it is not the operands' (pair)
+    default_type: DataType | None = None  # result type of the untyped operator, if not the operands' type (pair)
 
     family = "binary"
 
     @property
     def commutes_to(self) -> BinaryOp | None:
-        """The operator with the operands exchanged: f(x, y) = g(y, x)."""
+        """The operator with exchanged operands: f(x, y) = g(y, x)."""
         return self if self.is_commutative else None if self.exchanged is None else known.BINARY[self.exchanged]
 
     @property
@@ -144,31 +148,33 @@ class BinaryOp(Operator):
 
     @property
     def monoid(self) -> Monoid | None:
-        """The monoid of the catalogue, or the last one registered, that adds with this operator."""
+        """The catalog's monoid of this operator, or the last one registered."""
         found: Monoid | None = known.monoid_of(self)
         return found
 
 
 @functools.cache
 def placed(op: BinaryOp, ix: str, jx: str, iy: str, jy: str) -> BinaryOp:
-    """The operator with its operands in other places: what it reads as ix is what `ix` says of the ix and jx of one
-    that is given. One object for each choice; an operator that reads no places is itself."""
+    """The operator with its position names replaced: it reads the name `ix` instead of ix, etc. One object per choice;
+    an operator that reads no positions is returned unchanged.
+    """
     places = {"ix": ix, "jx": jx, "iy": iy, "jy": jy}
     return replace(op, expr=rename(op.expr, places), exchanged=None) if op.positional else op
 
 
 def of_row(op: BinaryOp) -> BinaryOp:
-    """The operator of two vectors, position by position, as the multiplier of an inner product reads them: the first
-    lies as a row, whose index is the column, in row 0."""
+    """The operator of two vectors as the multiplier of an inner product: the first vector is a row, so its index is the
+    column, in row 0.
+    """
     return placed(op, "jx", "ix", "ix", "jx")
 
 
 @dataclass(frozen=True, eq=False)
 class Parameterized:
-    """Operators of a family: `binary.isclose(rel_tol=1e-5)` makes one, and the bare name stands for the defaults.
+    """A family of operators: `binary.isclose(rel_tol=1e-5)` makes one; the bare name uses the defaults.
 
-    signature: of the function that makes them; parts: what a program registered it with, as `registration.make` takes
-    it.
+    signature: of the function that makes them; parts: the arguments of its registration, as `registration.make` takes
+    them.
     """
 
     name: str
@@ -182,7 +188,7 @@ class Parameterized:
 
     def __post_init__(self) -> None:
         if not isinstance(self.family, str):
-            raise TypeError(f"family: expected the name of one, got {self.family!r}. Hint: register_new makes families")
+            raise TypeError(f"family: expected a name, got {self.family!r}. Hint: register_new creates families")
 
     def __repr__(self) -> str:
         return f"{self.family}.{self.name}"
@@ -194,14 +200,14 @@ class Parameterized:
 
     @property
     def monoid(self) -> Any:
-        """The monoids that add with these operators; the monoid, or the monoids, of semirings."""
+        """The family of monoids of these operators; for semirings, their monoid or family of monoids."""
         return self.parts[0] if self.family == "semiring" else known.monoid_of(self)
 
     @property
     def is_idempotent(self) -> bool:
-        """Of monoids. AttributeError for others."""
+        """For monoids; AttributeError for others."""
         if self.family != "monoid":
-            raise AttributeError(f"{self!r} is no Monoid, and has no is_idempotent")
+            raise AttributeError(f"{self!r} is not a Monoid and has no is_idempotent")
         return bool(self.parts[2])
 
     @property
@@ -210,9 +216,9 @@ class Parameterized:
 
 
 class IndexBinaryOp(Parameterized):
-    """z = f(x, ix, jx, y, iy, jy, theta): x stands in row ix and column jx, y in iy and jy. `op(theta)` is the BinaryOp
-    for one theta, as GrB_BinaryOp_new_IndexOp makes it, `op[FP32](theta)` the same for one type. GraphBLAS C API 2.1,
-    section 3.5."""
+    """z = f(x, ix, jx, y, iy, jy, theta): x is in row ix and column jx, y in iy and jy. `op(theta)` is the BinaryOp for
+    one theta, as from GrB_BinaryOp_new_IndexOp; `op[FP32](theta)` fixes the type. GraphBLAS C API 2.1, section 3.5.
+    """
 
     def __getitem__(self, dtype: Any) -> Callable[[Any], Any]:
         return lambda theta: self(theta)[dtype]

@@ -1,5 +1,8 @@
-"""Operators and their namespaces pickle by name, so that what comes back is the same object. A program's own come back
-under their name, or are made again of their functions, which pickle as Python has it: by the name of their module."""
+"""Pickling of operators and namespaces by name: unpickling returns the same object.
+
+User-defined operators are looked up by name too; if the name is not registered, they are rebuilt from their functions,
+which Python pickles by module and name.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +34,13 @@ def find(family: str, name: str) -> Any:
 
 
 def space(path: str) -> Any:
-    """The namespace of that name, which may lie inside others."""
+    """The namespace of that dotted name."""
     first, *inside = path.split(".")
     return reduce(getattr, inside, op if first == "op" else SPACES[first])
 
 
 def restore(family: str, name: str, flags: dict[str, Any], *parts: Any) -> Any:
-    """The operator that a program registered under that name; registered now where there is none."""
+    """The operator registered under that name; registers it if missing."""
     space = SPACES[family]
     return space[name] if name in space else enter(space, name, partial(make, family, name, *parts, **flags))
 
@@ -51,7 +54,7 @@ def build_plain(family: str, name: str, function: Any, narrow: bool) -> Any:
 
 
 def _stands(family: str, op: Any) -> bool:
-    """Whether `op` is what its name leads to."""
+    """Whether looking up its name returns `op`."""
     try:
         return op.name in SPACES[family] and SPACES[family][op.name] is op
     except AttributeError:
@@ -59,7 +62,7 @@ def _stands(family: str, op: Any) -> bool:
 
 
 def _parts(op: Any) -> tuple[Any, ...] | None:
-    """What a program made an operator of; None for the catalogue's."""
+    """The arguments that a user-defined operator was made from; None for the catalog's."""
     if isinstance(op, Semiring):
         return (op.monoid, op.binaryop) if find_semiring(op.name) is not op else None
     if isinstance(op, Monoid):
@@ -75,7 +78,7 @@ def _reduce(family: str | None, op: Any) -> Any:
     parts, flags = _parts(op), {}
     if isinstance(op, Parameterized) and family not in ("monoid", "semiring", "indexbinary"):
         flags = {"parameterized": True}
-    elif isinstance(getattr(op, "expr", None), Call) and not op.types:  # of user-defined types alone
+    elif isinstance(getattr(op, "expr", None), Call) and not op.types:  # only for user-defined types
         flags = {"is_udt": True}
     if _stands(family, op):
         return (find, (family, op.name)) if parts is None else (restore, (family, op.name, flags, *parts))
@@ -84,7 +87,7 @@ def _reduce(family: str | None, op: Any) -> Any:
         return call, origin
     if isinstance(op, Semiring) and compose(op.monoid, op.binaryop) is op:
         return compose, (op.monoid, op.binaryop)
-    if parts is None:  # a program's own, of a text
+    if parts is None:  # user-defined by a text
         return object.__reduce_ex__(op, 2)
     if isinstance(getattr(op, "rule", None), UserRule) and not flags:
         return build_plain, (family, op.name, *parts, op.rule.narrow)

@@ -1,5 +1,4 @@
-"""Operators of a program's own: `binary.register_new("mine.gap", lambda x, y: abs(x - y))`. Names and rules are
-python-graphblas'."""
+"""User-defined operators: `binary.register_new("mine.gap", lambda x, y: abs(x - y))`, as in python-graphblas."""
 
 from __future__ import annotations
 
@@ -30,9 +29,10 @@ _NAMES = {
 
 
 def build(family: str, function: Any, name: str | None = None, *, narrow: bool = True, is_udt: bool = False) -> Any:
-    """The operator of a Python function. `narrow`: see UserRule. is_udt: it may be one of user-defined types alone, and
-    its types are found when it is asked for them. Raises TypeError for what is no function, or one with
-    the wrong number of arguments; UdfParseError for one that Numba cannot compile."""
+    """The operator of a Python function. narrow: see UserRule. is_udt: it may only support user-defined types, and its
+    types are inferred on demand. TypeError if it is not a function or has the wrong number of arguments; UdfParseError
+    if Numba cannot compile it.
+    """
     made = _made(_CLASSES[family], function, name, _arguments(family, function), narrow, is_udt)
     if family == "select" and not is_udt and set(made.types.values()) != {BOOL}:
         raise ValueError(f"{made.name}: SelectOp must have BOOL return type, got {made.types}")
@@ -40,7 +40,7 @@ def build(family: str, function: Any, name: str | None = None, *, narrow: bool =
 
 
 def _arguments(family: str, function: Any) -> tuple[str, ...]:
-    """What the arguments of a function of that family are. TypeError for what is no such function."""
+    """The argument names of a function of that family. TypeError if it is not such a function."""
     if not isinstance(function, FunctionType):
         raise TypeError(f"func: UDF argument must be a function, got {type(function).__name__}")
     names = _NAMES[family]
@@ -61,7 +61,7 @@ def _made(
 
 
 def _build_index_binary(name: str | None, function: Any, is_udt: bool = False) -> IndexBinaryOp:
-    """The operator f(x, ix, jx, y, iy, jy, theta), which waits for theta."""
+    """The IndexBinaryOp of f(x, ix, jx, y, iy, jy, theta); theta is bound later."""
     names = _arguments("indexbinary", function)
     called: str = name or function.__name__
 
@@ -74,7 +74,7 @@ def _build_index_binary(name: str | None, function: Any, is_udt: bool = False) -
         return _made(BinaryOp, bound, called, names[:-1], True, is_udt)
 
     def make(theta: Any = None) -> Any:
-        value = getattr(theta, "value", theta)  # that of a Scalar
+        value = getattr(theta, "value", theta)  # of a Scalar
         if not isinstance(value, (bool, int, float, complex, np.generic)):
             raise TypeError(
                 f"theta: expected a number, got {type(value).__name__}; indexbinary.{called}(theta) is a BinaryOp"
@@ -85,7 +85,7 @@ def _build_index_binary(name: str | None, function: Any, is_udt: bool = False) -
 
 
 class Identity:
-    """The identity that a program gave: one value, or one for each dtype."""
+    """A user-defined identity: one value, or one per dtype."""
 
     def __init__(self, given: Any) -> None:
         self.given = given
@@ -137,7 +137,7 @@ def _build_semiring(name: str | None, monoid: Any, binaryop: Any) -> Any:
 
         whole = name or f"{monoid.name}_{binaryop.name}"
         return Parameterized(whole, _kept(make), "semiring", families[0].signature, (monoid, binaryop))
-    if isinstance(binaryop, Typed) and binaryop.is_positional:  # an IndexBinaryOp of one type
+    if isinstance(binaryop, Typed) and binaryop.is_positional:  # a typed IndexBinaryOp
         binaryop = binaryop.op
     if not isinstance(monoid, Monoid):
         raise TypeError(f"monoid: expected a Monoid, got {type(monoid).__name__}")
@@ -147,13 +147,14 @@ def _build_semiring(name: str | None, monoid: Any, binaryop: Any) -> Any:
 
 
 def _kept(make: Callable[..., Any]) -> Callable[..., Any]:
-    """One object for each choice of parameters."""
+    """Cache: one object per choice of parameters."""
     return functools.lru_cache(1 << 10)(make)
 
 
 def make(family: str, name: str | None, *parts: Any, parameterized: bool = False, is_udt: bool = False) -> Any:
-    """An operator in no namespace: of a function (`parameterized`: one that returns the function), a monoid of
-    (binaryop, identity, is_idempotent), or a semiring of (monoid, binaryop)."""
+    """An operator outside of the namespaces: of a function (`parameterized`: one that returns the function), a monoid
+    of (binaryop, identity, is_idempotent), or a semiring of (monoid, binaryop).
+    """
     if family == "monoid":
         return _build_monoid(name, *parts)
     if family == "indexbinary":
@@ -171,7 +172,7 @@ def make(family: str, name: str | None, *parts: Any, parameterized: bool = False
 
 
 def enter(space: Namespace, name: str, make: Callable[[], Any], lazy: bool = False) -> Any:
-    """Make an operator, now or when it is asked for, and enter it. AttributeError where the name is taken."""
+    """Make an operator, now or lazily, and add it to a namespace. AttributeError if the name is taken."""
     space._refuse_taken(name)
     made = Delayed(make) if lazy else make()
     space._add(name, made)
@@ -179,7 +180,7 @@ def enter(space: Namespace, name: str, make: Callable[[], Any], lazy: bool = Fal
 
 
 def register(spaces: Mapping[str, Namespace]) -> None:
-    """Give every namespace, and the class of its operators, their register_new and register_anonymous."""
+    """Add register_new and register_anonymous to every namespace and its operator class."""
 
     def named(family: str, op: Any) -> Any:
         """The operator that a text names."""
@@ -193,7 +194,7 @@ def register(spaces: Mapping[str, Namespace]) -> None:
         def register_new(
             name: str, func: Any, *, parameterized: bool = False, is_udt: bool = False, lazy: bool = False
         ) -> Any:
-            """Enter an operator made of a Python function; its name may have dots, for namespaces inside this one."""
+            """Register an operator made from a Python function. Dots in its name create nested namespaces."""
             flags = {"parameterized": parameterized, "is_udt": is_udt}
             twin = {"select": "indexunary", "indexunary": "select"}.get(family)
 
@@ -204,14 +205,14 @@ def register(spaces: Mapping[str, Namespace]) -> None:
                 return op
 
             found = enter(spaces[family], name, made, lazy)
-            if lazy and family == "select":  # which is an IndexUnaryOp for sure
+            if lazy and family == "select":  # every SelectOp is also an IndexUnaryOp
                 spaces["indexunary"]._add(name, Delayed(lambda: make("indexunary", name, func, **flags)))
             return found
 
         def register_anonymous(
             func: Any, name: str | None = None, *, parameterized: bool = False, is_udt: bool = False
         ) -> Any:
-            """An operator made of a Python function, in no namespace."""
+            """An anonymous operator, made from a Python function."""
             return make(family, name, func, parameterized=parameterized, is_udt=is_udt)
 
         give(family, _CLASSES[family], register_new, register_anonymous)
@@ -220,29 +221,29 @@ def register(spaces: Mapping[str, Namespace]) -> None:
         operators(family)
 
     def new_index_binary(name: str, func: Any, *, is_udt: bool = False, lazy: bool = False) -> Any:
-        """Enter an IndexBinaryOp, made of a Python function of x, ix, jx, y, iy, jy, theta."""
+        """Register an IndexBinaryOp, made from a Python function of x, ix, jx, y, iy, jy, theta."""
         return enter(spaces["indexbinary"], name, lambda: _build_index_binary(name, func, is_udt), lazy)
 
     def anonymous_index_binary(func: Any, name: str | None = None, *, is_udt: bool = False) -> Any:
-        """An IndexBinaryOp in no namespace."""
+        """An anonymous IndexBinaryOp."""
         return _build_index_binary(name, func, is_udt)
 
     def new_monoid(name: str, binaryop: Any, identity: Any, *, is_idempotent: bool = False, lazy: bool = False) -> Any:
-        """Enter a monoid: a BinaryOp, its identity (or one for each dtype), and whether op(x, x) is x."""
+        """Register a monoid: a BinaryOp, its identity (or one per dtype), and whether op(x, x) is x."""
         made = lambda: _build_monoid(name, named("binary", binaryop), identity, is_idempotent)
         return enter(spaces["monoid"], name, made, lazy)
 
     def anonymous_monoid(binaryop: Any, identity: Any, name: str | None = None, *, is_idempotent: bool = False) -> Any:
-        """A monoid in no namespace."""
+        """An anonymous monoid."""
         return _build_monoid(name, binaryop, identity, is_idempotent)
 
     def new_semiring(name: str, monoid: Any, binaryop: Any, *, lazy: bool = False) -> Any:
-        """Enter a semiring of a Monoid and a BinaryOp."""
+        """Register a semiring of a Monoid and a BinaryOp."""
         made = lambda: _build_semiring(name, named("monoid", monoid), named("binary", binaryop))
         return enter(spaces["semiring"], name, made, lazy)
 
     def anonymous_semiring(monoid: Any, binaryop: Any, name: str | None = None) -> Any:
-        """A semiring in no namespace."""
+        """An anonymous semiring."""
         return _build_semiring(name, monoid, binaryop)
 
     give("indexbinary", IndexBinaryOp, new_index_binary, anonymous_index_binary)
@@ -251,7 +252,7 @@ def register(spaces: Mapping[str, Namespace]) -> None:
 
 
 def _enter_twin(space: Namespace, family: str, name: str, op: Any, func: Any, flags: dict[str, bool]) -> None:
-    """A SelectOp is an IndexUnaryOp of the same name, and the other way round where all results are BOOL."""
+    """Also enter a SelectOp as an IndexUnaryOp of the same name, and vice versa if all results are BOOL."""
     fits = isinstance(op, Parameterized) or family == "indexunary" or set(op.types.values()) == {BOOL}
     if fits and name not in space:
         space._add(name, make(family, name, func, **flags))

@@ -1,4 +1,4 @@
-"""Typing rules: which types an operator takes, in which it computes, and what it gives. C API 2.1, section 3.5.
+"""Typing rules: accepted input types, computation type and result type of an operator. C API 2.1, section 3.5.
 
 A rule maps the type of the operands to (type that the expression computes in, type of its result), or to None.
 """
@@ -18,22 +18,22 @@ def same(t: DataType) -> tuple[DataType, DataType]:
 
 
 def arithmetic(t: DataType) -> tuple[DataType, DataType]:
-    """T x T -> T. BOOL has the operator (plus is or, times is and), but no semiring, as in python-graphblas."""
+    """T x T -> T. BOOL has the operator (plus is or, times is and) but no semiring, as in python-graphblas."""
     return t, t
 
 
 def ordered(t: DataType) -> tuple[DataType, DataType] | None:
-    """T x T -> T, but for complex numbers."""
+    """T x T -> T, except complex."""
     return None if t.kind == "c" else (t, t)
 
 
 def ordered_arithmetic(t: DataType) -> tuple[DataType, DataType] | None:
-    """As `arithmetic`, but for complex numbers."""
+    """Like `arithmetic`, except complex."""
     return None if t.kind == "c" else (t, t)
 
 
 def number(t: DataType) -> tuple[DataType, DataType] | None:
-    """T x T -> T, but for BOOL."""
+    """T x T -> T, except BOOL."""
     return None if t is BOOL else (t, t)
 
 
@@ -52,12 +52,12 @@ def unsigned(t: DataType) -> tuple[DataType, DataType] | None:
     return (t, t) if t.kind == "u" else None
 
 
-# The unsigned integers that a sum of bits uses for signed ones, as python-graphblas does.
+# The unsigned types that bitwise monoids use for signed integers, as in python-graphblas.
 UNSIGNED = {INT8: UINT16, INT16: UINT32, INT32: UINT64, INT64: UINT64}
 
 
 def boolean(t: DataType) -> tuple[DataType, DataType] | None:
-    """BOOL x BOOL -> BOOL alone."""
+    """BOOL x BOOL -> BOOL only."""
     return (t, t) if t is BOOL else None
 
 
@@ -67,17 +67,17 @@ def long_integer(t: DataType) -> tuple[DataType, DataType] | None:
 
 
 def small_boolean(t: DataType) -> tuple[DataType, DataType]:
-    """T x T -> T, but BOOL x BOOL -> INT8, as Python counts with booleans."""
+    """T x T -> T, but BOOL x BOOL -> INT8, as Python adds booleans."""
     return t, INT8 if t is BOOL else t
 
 
 def small_inexact(t: DataType) -> tuple[DataType, DataType]:
-    """As `small_boolean`, complex numbers computed in FC64."""
+    """Like `small_boolean`; complex numbers are computed in FC64."""
     return (FC64, t) if t.kind == "c" else small_boolean(t)
 
 
 def small_ordered(t: DataType) -> tuple[DataType, DataType] | None:
-    """As `small_boolean`, but for complex numbers."""
+    """Like `small_boolean`, except complex."""
     return None if t.kind == "c" else small_boolean(t)
 
 
@@ -87,27 +87,27 @@ def compare(t: DataType) -> tuple[DataType, DataType]:
 
 
 def order(t: DataType) -> tuple[DataType, DataType] | None:
-    """T x T -> BOOL, but for complex numbers."""
+    """T x T -> BOOL, except complex."""
     return None if t.kind == "c" else (t, BOOL)
 
 
 def close(t: DataType) -> tuple[DataType, DataType]:
-    """T x T -> BOOL, computed in FP64, or FC64."""
+    """T x T -> BOOL, computed in FP64 or FC64."""
     return FC64 if t.kind == "c" else FP64, BOOL
 
 
 def logical(t: DataType) -> tuple[DataType, DataType] | None:
-    """BOOL x BOOL -> BOOL: other types are cast first, but for complex ones."""
+    """BOOL x BOOL -> BOOL: other types except complex are cast first."""
     return None if t.kind == "c" else (BOOL, BOOL)
 
 
 def magnitude(t: DataType) -> tuple[DataType, DataType]:
-    """T -> T, but a complex number has a real one."""
+    """T -> T; complex -> real."""
     return t, {FC32: FP32, FC64: FP64}.get(t, t)
 
 
 def part(t: DataType) -> tuple[DataType, DataType] | None:
-    """A complex number -> a real one."""
+    """Complex -> real."""
     return magnitude(t) if t.kind == "c" else None
 
 
@@ -117,13 +117,13 @@ def only_complex(t: DataType) -> tuple[DataType, DataType] | None:
 
 
 def parts(t: DataType) -> tuple[DataType, DataType] | None:
-    """Two real numbers -> the complex one of them."""
+    """Two real numbers -> a complex number."""
     found = floating(t)
     return None if found is None or t.kind == "c" else (found[0], FC32 if found[0] is FP32 else FC64)
 
 
 def real(t: DataType) -> tuple[DataType, DataType]:
-    """FP32 stays, FP64 stays, complex types stay (both computed in FC64), all else computes in FP64."""
+    """FP32, FP64 and complex types -> T (complex computed in FC64), others -> FP64."""
     return (FC64, t) if t.kind == "c" else (t, t) if t.kind == "f" else (FP64, FP64)
 
 
@@ -133,24 +133,24 @@ def inverse(t: DataType) -> tuple[DataType, DataType]:
 
 
 def small_inverse(t: DataType) -> tuple[DataType, DataType]:
-    """As `inverse`, but BOOL x BOOL -> INT8."""
+    """Like `inverse`, but BOOL x BOOL -> INT8."""
     return inverse(t)[0], small_boolean(t)[1]
 
 
 def quotient(t: DataType) -> tuple[DataType, DataType]:
-    """As `arithmetic`, complex numbers computed in FC64."""
+    """Like `arithmetic`; complex numbers are computed in FC64."""
     return FC64 if t.kind == "c" else t, t
 
 
 ARITHMETIC = (arithmetic, ordered_arithmetic, quotient)
 
 
-# They compute in a wider type than that of the operator, to which operands are cast first: pow[INT32] cuts 2.5 to 2.
+# Rules that compute in a wider type; operands are cast to the operator's type first: pow[INT32] truncates 2.5 to 2.
 CAST_FIRST = (close, inverse, small_inverse)
 
 
 def floating(t: DataType) -> tuple[DataType, DataType] | None:
-    """T -> FP32 where that holds every T, else FP64; but for complex numbers."""
+    """T -> FP32 if it holds every T, else FP64; except complex."""
     if t.kind == "c":
         return None
     z = FP32 if t is FP32 or (t.kind != "f" and t.nbytes <= 2) else FP64
@@ -158,12 +158,12 @@ def floating(t: DataType) -> tuple[DataType, DataType] | None:
 
 
 def inexact(t: DataType) -> tuple[DataType, DataType] | None:
-    """As `floating`, and for complex numbers T -> T, computed in FC64."""
+    """Like `floating`; complex T -> T, computed in FC64."""
     return (FC64, t) if t.kind == "c" else floating(t)
 
 
 def from_integer(t: DataType) -> tuple[DataType, DataType] | None:
-    """As `floating`, but floating-point types have no version (ldexp in python-graphblas)."""
+    """Like `floating`, without a version for floating-point types (ldexp in python-graphblas)."""
     return None if t.kind in "fc" else floating(t)
 
 
@@ -178,7 +178,7 @@ def classify(t: DataType) -> tuple[DataType, DataType] | None:
 
 
 def position(t: DataType) -> tuple[DataType, DataType]:
-    """T x T -> INT64, whatever the values are; INT32 operands give INT32, as in SuiteSparse."""
+    """T x T -> INT64 regardless of values; INT32 operands give INT32, as in SuiteSparse."""
     return INT64, INT32 if t is INT32 else INT64
 
 

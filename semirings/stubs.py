@@ -1,4 +1,4 @@
-"""What editors and type checkers read of the operators, by name: python -m semirings.stubs writes names.pyi."""
+"""Type stubs of the operators: `python -m semirings.stubs` writes names.pyi."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HEAD = "# Made by python -m semirings.stubs.\n"
 
 
 def made() -> str:
-    """A class for each namespace, with the kind of each of its operators; a program's own are not known here."""
+    """A class per namespace with the type of each operator; user-defined operators are unknown here."""
     spaces = {**SPACES, "op": op}
     classes, kinds = [], {"Namespace": "namespace"}
     for family, space in spaces.items():

@@ -1,4 +1,4 @@
-"""Operators by text: "min", "+", "min_plus[FP32]", "min.plus", "+[int]", "numpy.add". Rules are python-graphblas'."""
+"""Operators from text: "min", "+", "min_plus[FP32]", "min.plus", "+[int]", "numpy.add", as in python-graphblas."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EXAMPLES = {
     "unary": "abs[int]", "binary": "+[int]", "monoid": "+[int]", "semiring": "min.+[int]", "indexunary": "rowindex",
     "select": "tril",
 }  # fmt: skip
-# `op.from_string` tries them in this order.
+# The order in which `op.from_string` tries the families.
 ORDER = ("unary", "binary", "monoid", "semiring", "indexunary", "select")
 
 
@@ -51,7 +51,7 @@ def from_string(family: str, text: str, spaces: dict[str, Namespace]) -> Any:
 
 
 def any_from_string(text: str, spaces: dict[str, Namespace]) -> Any:
-    """The operator of whatever family that a text names. ValueError for a text that names none."""
+    """The operator of any family that a text names. ValueError for unknown text."""
     for family in ORDER:
         try:
             return from_string(family, text, spaces)
@@ -61,7 +61,7 @@ def any_from_string(text: str, spaces: dict[str, Namespace]) -> Any:
 
 
 def _find(space: Namespace, name: str) -> Any:
-    """The operator, by its name or in lower case; NumPy's names count where there is no other."""
+    """The operator, by its name or in lower case; NumPy's names are tried last."""
     for spelled in dict.fromkeys((name, name.lower(), f"numpy.{name}")):
         try:
             found = space[spelled]
@@ -77,9 +77,9 @@ def _unknown(family: str, text: str, why: str) -> ValueError:
 
 
 def get_semiring(monoid: Any, binaryop: Any, name: str | None = None, *, space: Namespace | None = None) -> Any:
-    """The semiring of a monoid (or a BinaryOp that has one) and a BinaryOp (or the one of a Monoid); typed where one
-    of them is. With a name, it is entered in `space` under that too, unless the name is taken. Raises TypeError for
-    other kinds of operators."""
+    """The semiring of a monoid (or a BinaryOp that has one) and a BinaryOp (or the one of a Monoid); typed if one of
+    them is. With a name, it is also entered in `space`, unless the name is taken. TypeError for other operators.
+    """
     add, multiply = (op.op if isinstance(op, Typed) else op for op in (monoid, binaryop))
     switched = isinstance(add, BinaryOp)
     found = monoid_of(add) if switched else add

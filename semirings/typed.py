@@ -1,4 +1,4 @@
-"""An operator fixed to one type, and how operators are called: `semiring.min_plus[FP32]`, `monoid.plus(A | B)`."""
+"""Typed operators and operator calls: `semiring.min_plus[FP32]`, `monoid.plus(A | B)`."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from .operators import Operator
 
 Op = TypeVar("Op", bound="Operator | Monoid | Semiring", covariant=True)
-Given = TypeVar("Given", covariant=True)  # what an operand gives with an operator
+Given = TypeVar("Given", covariant=True)  # the result of applying an operator to an operand
 
 
 class Operand(Protocol[Given]):
-    """What `op(x)` takes: it knows what to do with the operator."""
+    """An operand of `op(x)`; it implements the application."""
 
     def _apply_operator(self, op: Any, left: Any, right: Any = None, **kwargs: Any) -> Given: ...
 
 
 class Called:
-    """op(A), op(A, thunk), op(A & B), op(2, A), op(1, 2): the operands say what that gives."""
+    """op(A), op(A, thunk), op(A & B), op(2, A), op(1, 2): the operands implement the call."""
 
     __slots__ = ()
 
@@ -65,7 +65,7 @@ class Typed(Called, Generic[Op]):
 
     @property
     def opclass(self) -> str:
-        """What it is: "UnaryOp", "BinaryOp", "Monoid", "Semiring", "IndexUnaryOp" or "SelectOp"."""
+        """The kind: "UnaryOp", "BinaryOp", "Monoid", "Semiring", "IndexUnaryOp" or "SelectOp"."""
         return type(self.op).__name__
 
     @property
@@ -74,7 +74,7 @@ class Typed(Called, Generic[Op]):
 
     @property
     def orig_func(self) -> Any:
-        """The Python function that the operator was made of, or None."""
+        """The Python function of a user-defined operator, or None."""
         return self._part("orig_func")
 
     @cached_property
@@ -83,17 +83,17 @@ class Typed(Called, Generic[Op]):
 
     @cached_property
     def compute_type(self) -> DataType:
-        """The type in which an operator or monoid computes: its operands are cast to it."""
+        """The type in which an operator or monoid computes; its operands are cast to it."""
         return self._part("compute_type")(self.dtype)
 
     @property
     def identity(self) -> Any:
-        """The identity of a monoid; AttributeError for what is none."""
+        """The identity of a monoid; AttributeError for others."""
         return self._part("identity")(self.dtype)
 
     @property
     def monoid(self) -> Typed[Monoid] | None:
-        """The monoid of a semiring, for its products; that of a BinaryOp, where it has one for this type."""
+        """The monoid of a semiring, for its products; of a BinaryOp, its monoid if it supports this type."""
         found, t = self._part("monoid"), self.return_type if hasattr(self.op, "binaryop") else self.dtype
         return found[t] if found is not None and t in found else None
 
@@ -104,7 +104,7 @@ class Typed(Called, Generic[Op]):
 
     @property
     def commutes_to(self) -> Typed[Op] | None:
-        """The typed operator with its operands exchanged, None where there is none."""
+        """The typed operator with exchanged operands, or None."""
         found = self._part("commutes_to")
         return found[self.dtype] if found is not None and self.dtype in found else None
 
@@ -129,21 +129,22 @@ class Typed(Called, Generic[Op]):
 
 @functools.cache
 def typed(op: Any, dtype: DataType) -> Typed[Any]:
-    """One object per operator and type: kernels are looked up by it, and identity is the fastest key."""
+    """One object per operator and type: kernels are cached by it, and identity is the fastest key."""
     return Typed(op, dtype)
 
 
-_of_scalars: list[Callable[..., Any]] = []  # what op(1, 2) calls, once a library has objects for its result
+_of_scalars: list[Callable[..., Any]] = []  # handler of op(1, 2), set by a library that has a Scalar type
 
 
 def applied_to_scalars_by(handler: Callable[..., Any]) -> None:
-    """op(1, 2) means handler(op, 1, 2) from now on."""
+    """From now on op(1, 2) calls handler(op, 1, 2)."""
     _of_scalars[:] = [handler]
 
 
 def apply(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
-    """op(A), op(A, thunk), op(A & B), op(A | B), op(A @ B), op(2, A): the operands know how (duck-typed: this package
-    imports nothing of bitblas)."""
+    """op(A), op(A, thunk), op(A & B), op(A | B), op(A @ B), op(2, A): calls the operand's method (duck-typed, because
+    this package imports nothing of bitblas).
+    """
     for operand in (left, right):
         handler = getattr(operand, "_apply_operator", None)
         if handler is not None:
@@ -154,24 +155,24 @@ def apply(op: Any, left: Any, right: Any = None, **kwargs: Any) -> Any:
 
 
 class Applicable(Called):
-    """What all operators share: `op[dtype]` fixes the type, `op(...)` applies it, `dtype in op` asks."""
+    """Base class of all operators: `op[dtype]` fixes the type, `op(...)` applies it, `dtype in op` tests support."""
 
     name: str
 
-    # Operators of a program's own, in the namespace of the class and in none: registration.py gives every class its.
+    # User-defined operators, in a namespace or anonymous; set for every class by registration.py.
     register_new: ClassVar[Callable[..., Any]]
     register_anonymous: ClassVar[Callable[..., Any]]
 
-    if TYPE_CHECKING:  # each kind says which types it takes and gives
+    if TYPE_CHECKING:  # defined by the subclasses
 
         def operand_type_or_none(self, t: DataType) -> DataType | None:
-            """The type that operands of type `t` are cast to, None where there is no version for them."""
+            """The type that operands of type `t` are cast to, None if unsupported."""
 
         def result_type(self, t: DataType) -> DataType: ...
 
     @property
     def types(self) -> dict[DataType, DataType]:
-        """Input type -> result type, for the types that are accepted."""
+        """Input type -> result type, for the supported types."""
         return {t: self.result_type(t) for t in dtypes.ALL if self.operand_type_or_none(t) is not None}
 
     def __contains__(self, dtype: Any) -> bool:
@@ -181,7 +182,7 @@ class Applicable(Called):
         return typed(self, self.check(dtypes.lookup_dtype(dtype)))
 
     def check(self, t: DataType) -> DataType:
-        """`t`, or KeyError where there is no version for it."""
+        """`t`, or KeyError if unsupported."""
         if self.operand_type_or_none(t) is None:
             raise self._lacks(t)
         return t
@@ -196,15 +197,15 @@ class Applicable(Called):
 
 
 class Ruled(Applicable):
-    """An operator whose typing rule says which types it takes, computes in and gives."""
+    """An operator whose typing rule gives the accepted, computation and result types."""
 
     rule: Rule
 
     def ruling(self, t: DataType) -> tuple[DataType, DataType] | None:
-        """What the rule says of a type. Values of user-defined types are moved and compared, not computed with."""
+        """The rule's result for a type. Values of user-defined types can be moved and compared, not computed with."""
         return self._ruling_of_own(t) if t._is_udt else self.rule(t)
 
-    if TYPE_CHECKING:  # operators, and monoids by theirs
+    if TYPE_CHECKING:  # defined by operators and monoids
 
         def _ruling_of_own(self, t: DataType) -> tuple[DataType, DataType] | None: ...
 
@@ -213,11 +214,11 @@ class Ruled(Applicable):
         return None if found is None else found[0]
 
     def compute_type(self, t: DataType) -> DataType:
-        """The type in which operands of type `t` are computed with."""
+        """The type in which operands of type `t` are computed."""
         return self._ruling(t)[0]
 
     def casts(self, t: DataType) -> tuple[DataType, ...]:
-        """The types that an operand of the operator of type `t` is cast to, one after the other."""
+        """The types that an operand of the operator of type `t` is cast to in turn."""
         compute = self.compute_type(t)
         first = self.rule in CAST_FIRST or t.kind == compute.kind == "c"
         return (t, compute) if first and t is not compute else (compute,)

@@ -1,4 +1,4 @@
-// What functions of Python programs are made of in CUDA C++, as Numba computes it; see udf_cpp.py.
+// CUDA C++ helpers of translated Python functions, with Numba's semantics; see udf_cpp.py.
 template <class T> struct Range {
   T at, step;
   T left;
@@ -17,7 +17,7 @@ template <class T> __device__ __forceinline__ bool advance(Range<T>& r, T& value
   return true;
 }
 
-// Integers of different signs compare by their values.
+// Signed and unsigned integers compare by value.
 template <class T> __device__ __forceinline__ bool is_below_zero(T x) { return x < T(0); }
 template <class A, class B> __device__ __forceinline__ bool less_than(A x, B y) {
   const bool p = is_below_zero(x), q = is_below_zero(y);
@@ -25,7 +25,7 @@ template <class A, class B> __device__ __forceinline__ bool less_than(A x, B y) 
   return (unsigned long long)x < (unsigned long long)y;
 }
 
-// x**n by squaring; an integer to a negative power is 0, unless it is 1 or -1 (0: the least value, as NumPy has it).
+// x**n by squaring; an integer to a negative power is 0, except 1 and -1 (0: the least value, as in NumPy).
 template <class T> __device__ __forceinline__ T integer_power(T x, long long n) {
   T z = T(1);
   const bool whole = T(0.5) == T(0);
@@ -41,10 +41,10 @@ template <class T> __device__ __forceinline__ T integer_power(T x, long long n) 
 }
 template <class T> __device__ __forceinline__ T real_power(T x, T y) { return pow(x, y); }
 
-// Python's max(x, y) and min(x, y): x unless y is greater, or less.
+// Python's max(x, y) and min(x, y): x unless y is greater or less, respectively.
 template <class T> __device__ __forceinline__ T first_max(T x, T y) { return y > x ? y : x; }
 template <class T> __device__ __forceinline__ T first_min(T x, T y) { return y < x ? y : x; }
-// NumPy's: a NaN wins.
+// NumPy's maximum and minimum: NaN if either is NaN.
 template <class T> __device__ __forceinline__ T maximum(T x, T y) { return (x >= y || x != x) ? x : y; }
 template <class T> __device__ __forceinline__ T minimum(T x, T y) { return (x <= y || x != x) ? x : y; }
 
@@ -55,7 +55,7 @@ template <class T> __device__ __forceinline__ T right_shift(T x, T n) {
   return n >= T(0) && n < T(8 * sizeof(T)) ? T(x >> n) : T(x < T(0) ? -1 : 0);
 }
 
-// A sub-array, row by row. Indices count from the end where they are negative, and stay inside.
+// A sub-array in row-major order. Negative indices count from the end; indices are clamped to the array.
 template <class T, int N> struct Fixed {
   T at[N];
 };

@@ -1,7 +1,7 @@
-"""An operator from a Python function, for both backends.
+"""User-defined operators from Python functions, for CPU and GPU.
 
-Numba infers the types, as python-graphblas has it. On the CPU the function itself runs, compiled by Numba: its code
-and the numbers and functions that it captures become part of the kernel's text. On a GPU its typed form becomes CUDA
+Numba infers the types, as in python-graphblas. On the CPU the function itself runs, compiled by Numba: its code and the
+numbers and functions that it captures become part of the kernel's text. For a GPU its typed IR is translated to CUDA
 C++ (udf_cpp.py).
 """
 
@@ -28,8 +28,9 @@ POSITIONS = ("ix", "jx", "iy", "jy")
 
 
 class Call(Expression):
-    """`name_digest(x, y)`: the call of a Python function, with all that it captures. `names` are its parameters, by
-    what they are; the text may call them otherwise."""
+    """`name_digest(x, y)`: the call of a Python function with everything that it captures. `names` are its parameters
+    by role; the text may rename them.
+    """
 
     function: Any
     names: tuple[str, ...]
@@ -54,7 +55,7 @@ class Call(Expression):
         return self.partition("(")[0]
 
     def arguments(self, types: Mapping[str, DataType]) -> tuple[DataType, ...]:
-        """The types of the arguments; positions are UINT64, as in python-graphblas."""
+        """The argument types; positions are UINT64, as in python-graphblas."""
         return tuple(UINT64 if n in POSITIONS else types[n] for n in self.names)
 
     def gives(self, types: Mapping[str, DataType]) -> DataType:
@@ -78,14 +79,14 @@ class Call(Expression):
         )
 
     def _refuse_own(self, types: Mapping[str, DataType]) -> None:
-        """A kernel has the numbers of values of user-defined types, not their fields."""
+        """UdfParseError for user-defined types: such a kernel holds dictionary indices of values, not their fields."""
         own = next((t for t in self.arguments(types) if t._is_udt), None)
         if own is not None:
-            raise UdfParseError(f"{self.function.__name__}: computes with values of {own}, which this verb does not")
+            raise UdfParseError(f"{self.function.__name__}: this operation does not support values of {own}")
 
     def definition_cpp(self, types: Mapping[str, DataType]) -> str:
         self._refuse_own(types)
-        from . import udf_cpp  # the translation to C++: who runs on the CPU never sees it
+        from . import udf_cpp  # imported late: not needed on the CPU
 
         return udf_cpp.definition(self.called, self.function, self.arguments(types))
 
@@ -94,8 +95,9 @@ class Call(Expression):
 
 
 class UserRule:
-    """The typing rule of a function: T x T -> what Numba infers; `narrow` brings that back to T where it is of the same
-    kind, as python-graphblas does for operators that are registered."""
+    """The typing rule of a function: T x T -> the type that Numba infers. `narrow` converts it back to T if it is of
+    the same kind, as python-graphblas does for registered operators.
+    """
 
     def __init__(self, call: Call, narrow: bool) -> None:
         self.call, self.narrow = call, narrow
@@ -119,12 +121,12 @@ class UserRule:
 
 
 def check(call: Call, rule: UserRule) -> None:
-    """UdfParseError, with what Numba says, for a function that fits no type."""
+    """UdfParseError, with Numba's message, for a function that supports no type."""
     if any(rule(t) for t in (FP64, INT64, *ALL)):
         return
     from numba.core.errors import NumbaError
 
-    why = "Numba knows no result of a type of GraphBLAS"
+    why = "Numba infers no result of a GraphBLAS type"
     try:
         typed_form(call.function, call.arguments(dict.fromkeys(("x", "y", "t"), FP64)))
     except NumbaError as error:
@@ -136,13 +138,13 @@ def check(call: Call, rule: UserRule) -> None:
 
 
 def _text_of(name: str, function: FunctionType, callers: tuple[FunctionType, ...] = ()) -> str:
-    """Python text that makes the function again under a name: its code, and what it captures."""
+    """Python source that recreates the function under a name, from its code object and captured values."""
     import marshal
 
     if function in callers:
-        raise UdfParseError(f"{function.__name__}: calls itself; expected a loop")
+        raise UdfParseError(f"{function.__name__}: recursion is not supported. Hint: use a loop")
     if function.__defaults__ or function.__kwdefaults__:
-        raise UdfParseError(f"{function.__name__}: arguments with defaults; capture the values instead")
+        raise UdfParseError(f"{function.__name__}: argument defaults are not supported. Hint: capture the values")
     head, values = "", {}
     for n, value in captured(function):
         if isinstance(value, FunctionType) or hasattr(value, "py_func"):
@@ -176,7 +178,7 @@ def _literal(function: FunctionType, name: str, value: Any) -> str:
         return f"__import__({origin!r}).{word}"
     if isinstance(value, (BuiltinFunctionType, type)) and origin == "builtins":
         return str(word)
-    if isinstance(value, (str, tuple, np.ndarray)):  # constants for Numba
+    if isinstance(value, (str, tuple, np.ndarray)):  # Numba constants
         return f"__import__('pickle').loads({pickle.dumps(value)!r})"
     raise UdfParseError(
         f"{function.__name__}: captures {name}, a {type(value).__name__}; expected a number, an array, a function, "

@@ -1,4 +1,4 @@
-"""What udf_cpp.py translates of values of more than one number: fields, tuples, sub-arrays."""
+"""CUDA C++ translation of record fields, tuples and sub-arrays (part of udf_cpp.py)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FRESH = {"empty_like": None, "zeros_like": "0", "ones_like": "1", "empty": None,
 
 
 def scalar(t: Any) -> DataType | None:
-    """What a type of Numba is among those of numbers."""
+    """The DataType of a Numba type if it is a number, else None."""
     try:
         return lookup_dtype(str(getattr(t, "literal_type", t)))
     except ValueError:
@@ -20,8 +20,9 @@ def scalar(t: Any) -> DataType | None:
 
 
 class Aggregates:
-    """The part of a translation that knows kinds. `known`: of variables that are no numbers; `each`: the number of the
-    element, while a statement for each is written."""
+    """The part of a translation that handles records, tuples and sub-arrays. `known`: kinds of variables that are not
+    numbers; `each`: the element index while an element-wise statement is written.
+    """
 
     types: Any
     numbers: dict[str, str]
@@ -35,13 +36,13 @@ class Aggregates:
     def __init__(self, arguments: tuple[DataType, ...]) -> None:
         self.takes = [kind_of(t) for t in arguments]
         self.known: dict[str, Kind] = {}
-        self.fresh: set[str] = set()  # arrays that were made here
+        self.fresh: set[str] = set()  # arrays created in the function
         self.each = ""
 
     # ---- kinds ----
 
     def kind(self, var: Any, loc: Any) -> Kind:
-        """Of a variable that has a value already."""
+        """The kind of a variable that already has a value."""
         t = self.types[var.name]
         found: Any = scalar(t) or self.known.get(var.name) or self.of_type(t)
         if found is None or (isinstance(found, DataType) and found.kind == "c"):
@@ -49,7 +50,7 @@ class Aggregates:
         return found
 
     def of_type(self, t: Any) -> Kind | None:
-        """As far as a type of Numba says it: its arrays have no shape."""
+        """The kind of a Numba type, as far as known: its arrays have no shape."""
         from numba import types
         from numba.np.numpy_support import as_dtype
 
@@ -76,7 +77,7 @@ class Aggregates:
         return found
 
     def declared(self) -> tuple[str, list[str]]:
-        """The structs and the variables of all kinds that were met."""
+        """The structs, and the declarations of variables of all kinds encountered."""
         kinds = [*self.takes, *self.known.values()]
         lines = [
             f"  {kind.c_type} {self.numbers[v]} = {{}}; (void){self.numbers[v]};" for v, kind in self.known.items()
@@ -86,7 +87,9 @@ class Aggregates:
     # ---- statements ----
 
     def find_written(self) -> None:
-        """The arrays whose elements are set: made here, under one name, so that a copy is as good as a reference."""
+        """Check that arrays whose elements are set are created here under a single name, so that a copy is equivalent
+        to a reference.
+        """
         from numba.core import ir
 
         blocks = self.ir.blocks.values()
@@ -115,7 +118,7 @@ class Aggregates:
         return [f"  {self.numbers[s.target.name]}.at[{where}] = {self.use(s.value, kind.base)};"]
 
     def place_of(self, kind: Fixed, index: Any, loc: Any) -> tuple[str, tuple[int, ...]]:
-        """The first element that an index (one that is known, or a variable) names, and the shape of what it names."""
+        """The first element that an index (a literal or a variable) selects, and the shape of the selection."""
         words: list[str] = []
         if not hasattr(index, "name"):
             parts = index if isinstance(index, tuple) else (index,)
@@ -133,7 +136,7 @@ class Aggregates:
         return " + ".join(terms), kind.shape[len(words) :]
 
     def item(self, expr: Any, target: str, loc: Any) -> list[str]:
-        """value[index], of a record, a tuple or a sub-array."""
+        """value[index] for a record, a tuple or a sub-array."""
         kind, word = self.kind(expr.value, loc), self.numbers[expr.value.name]
         index = expr.index
         if isinstance(kind, Fields):
@@ -157,7 +160,7 @@ class Aggregates:
         return list(self.set(target, text)) if isinstance(kind, DataType) else self.keep(target, kind, text)
 
     def attribute(self, expr: Any, target: str, loc: Any) -> list[str]:
-        """value.name: a field; of a sub-array a method, which is called next."""
+        """value.name: a field, or a method of a sub-array, which is called next."""
         kind = self.kind(expr.value, loc)
         if isinstance(kind, Fields) and expr.attr in kind.names:
             k = kind.names.index(expr.attr)
@@ -176,7 +179,7 @@ class Aggregates:
     # ---- sub-arrays ----
 
     def elementwise(self, target: str, operands: list[Any], loc: Any, write: Any) -> list[str]:
-        """A statement for each element: `write` gives the text of one."""
+        """A loop over the elements; `write` returns the text for one element."""
         shapes = {k.shape for v in operands if isinstance(k := self.kind(v, loc), Fixed)}
         base = scalar(self.types[target].dtype)
         if len(shapes) != 1 or base is None:
@@ -190,7 +193,7 @@ class Aggregates:
         return [f"  for (int k = 0; k < {made.size}; ++k) {self.numbers[target]}.at[k] = {text};"]
 
     def array_call(self, function: Any, expr: Any, target: str, loc: Any) -> list[str] | None:
-        """Calls that take or make sub-arrays; None for all others."""
+        """Calls that take or create sub-arrays; None for other calls."""
         from numba import types
 
         name = getattr(function, "__name__", "")

@@ -1,4 +1,4 @@
-"""Calls in functions that udf_cpp.py translates: of what udf_tables.py lists, and of other functions of the program."""
+"""CUDA C++ translation of function calls: the functions in udf_tables.py and other Python functions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Calls(Aggregates):
         return self.set(target, self.called(function, expr, result(), loc))
 
     def helper(self, function: Any, expr: Any, target: str, loc: Any) -> list[str]:
-        """The call of another function of the program."""
+        """The call of another Python function of the user."""
         if expr.kws or expr.vararg is not None:
             self.refuse(f"a call of {function.__name__} with keywords", loc)
         word, words = re.sub(r"\W", "_", function.__name__), []
@@ -93,7 +93,7 @@ class Calls(Aggregates):
 
 
 def _float_of(types: list[DataType | None], result: DataType) -> DataType:
-    """The floating-point type in which a function of real numbers is computed."""
+    """The floating-point type in which a real function is computed."""
     floats = [t for t in (*types, result) if t is not None and t.kind == "f"]
     whole = [t for t in types if t is not None and t.kind != "f"]
     narrow = floats and all(t.nbytes == 4 for t in floats) and (not whole or result.nbytes == 4)
@@ -101,7 +101,7 @@ def _float_of(types: list[DataType | None], result: DataType) -> DataType:
 
 
 def _own_type(t: Any) -> DataType | None:
-    """The user-defined type of a record; arrays of Numba do not say theirs."""
+    """The user-defined type of a record; Numba's arrays do not carry theirs."""
     from numba import types
     from numba.np.numpy_support import as_dtype
 

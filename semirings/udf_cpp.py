@@ -1,10 +1,9 @@
-"""CUDA C++ of a Python function, from Numba's typed intermediate form: the same types and the same steps as on the CPU.
+"""CUDA C++ translation of user-defined Python functions, from Numba's typed IR.
 
-What can be translated: numbers and Booleans, records by their fields, tuples, sub-arrays by their elements or as a
-whole (udf_aggregates.py); + - * / // % ** << >> & | ^ ~, comparisons, `not`, `and`, `or`; local
-variables; if, while, for ... in range(...), break, continue, conditional expressions; calls of other such functions
-and of those that udf_tables.py lists; numbers from modules and closures. All else
-raises UdfParseError with its line.
+Supported: numbers and Booleans, records by field, tuples, sub-arrays by element or as a whole (udf_aggregates.py); + -
+* / // % ** << >> & | ^ ~, comparisons, `not`, `and`, `or`; local variables; if, while, for ... in range(...), break,
+continue, conditional expressions; calls of other such functions and of those listed in udf_tables.py; numbers from
+modules and closures. Everything else raises UdfParseError with its line.
 """
 
 from __future__ import annotations
@@ -28,19 +27,19 @@ from .udf_values import Kind
 
 
 def definition(name: str, function: FunctionType, arguments: tuple[DataType, ...]) -> str:
-    """`name(arguments)` in CUDA C++, guarded so that a text may hold it twice, after what it stands on."""
+    """`name(arguments)` in CUDA C++ with the library that it needs, include-guarded."""
     return translated(name, function, arguments)[0]
 
 
 def translated(name: str, function: FunctionType, arguments: tuple[DataType, ...]) -> tuple[str, Kind]:
-    """The same, and what the function gives."""
+    """The same, and the result kind."""
     made = _Translation(name, function, arguments)
     text = made.text()
     return f"{library()}{text}", made.result
 
 
 def library() -> str:
-    """What the functions stand on."""
+    """The CUDA C++ helpers that translated functions use."""
     return once("UDF_CUH", (Path(__file__).parent / "udf.cuh").read_text())
 
 
@@ -53,13 +52,13 @@ class _Translation(Calls):
             if t.kind == "c":
                 self.refuse(f"an argument of type {t}", form.func_ir.loc)
         self.ir, self.types, self.calls = form.func_ir, form.typemap, form.calltypes
-        self.result: Any = scalar(form.return_type) or self.of_type(form.return_type)  # else what is returned first
-        self.objects: dict[str, Any] = {}  # variables that hold functions, modules, types: known now
+        self.result: Any = scalar(form.return_type) or self.of_type(form.return_type)  # else the first return value's
+        self.objects: dict[str, Any] = {}  # variables that hold functions, modules, types: compile-time constants
         self.numbers = {v: f"v{k}" for k, v in enumerate(sorted(self.types))}
         self.helpers: list[str] = []
-        self.called_by_name: dict[str, list[Any]] = {}  # other functions of the program
+        self.called_by_name: dict[str, list[Any]] = {}  # other Python functions called
         self.targets = {k for b in self.ir.blocks.values() for k in b.terminator.get_targets()}
-        self.pairs: dict[str, str] = {}  # what iternext gave -> its range
+        self.pairs: dict[str, str] = {}  # result of iternext -> its range
         self.find_written()
 
     def need(self, t: Any, what: str, loc: Any) -> DataType:
@@ -69,7 +68,7 @@ class _Translation(Calls):
     def refuse(self, what: str, loc: Any) -> Any:
         line = loc.line if loc is not None else self.function.__code__.co_firstlineno
         raise UdfParseError(
-            f"{self.function.__name__}, line {line}: {what} has no form for a GPU; it runs on the CPU only"
+            f"{self.function.__name__}, line {line}: {what} is not supported on a GPU; it runs on the CPU only"
         )
 
     def text(self) -> str:
@@ -119,7 +118,7 @@ class _Translation(Calls):
         return self.as_kind(self.numbers[statement.value.name], kind, self.result)
 
     def jump(self, source: int, target: int) -> str:
-        """Go to a block, after what its variables hold when it is entered from `source`; all at the same time."""
+        """Go to a block after setting its phi variables for the edge from `source`, simultaneously."""
         from numba.core import ir
 
         first, then = [], []
@@ -183,7 +182,7 @@ class _Translation(Calls):
 
     def expression(self, expr: Any, target: str, loc: Any) -> list[str]:
         op = expr.op
-        if op == "phi":  # set where the block is entered
+        if op == "phi":  # set by the jump into the block
             return []
         if op in ("cast", "exhaust_iter"):
             return self.copied(expr.value, target, loc)
@@ -214,7 +213,7 @@ class _Translation(Calls):
             self.pairs[target] = self.numbers[expr.value.name]
             return []
         if op == "pair_first":
-            return []  # set by pair_second, which follows it
+            return []  # set by the following pair_second
         if op == "pair_second":
             value = next(
                 self.numbers[s.target.name]
@@ -241,7 +240,7 @@ class _Translation(Calls):
                 return f"real_power<{result.c_type}>({', '.join(self.use(v, result) for v in operands)})"
             exponent = self.use(operands[1], lookup_dtype("INT64"))
             return f"integer_power<{result.c_type}>({self.use(operands[0], result)}, {exponent})"
-        if fn is operator.neg:  # Numba negates first and widens then
+        if fn is operator.neg:  # Numba negates before widening
             t = result if takes[0] is BOOL else takes[0]
             return f"cast<{result.c_type}>(negative<{t.c_type}>({self.use(operands[0], t)}))"
         words = [self.use(v, result) for v in operands]

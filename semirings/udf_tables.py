@@ -1,10 +1,10 @@
-"""What of Python, math and numpy a function may use on a GPU, and its text in CUDA C++ (see udf.cuh, functions.cuh)."""
+"""Python, math and NumPy functions supported in user-defined GPU functions, with their CUDA C++ text."""
 
 from __future__ import annotations
 
 import operator
 
-# Text by operator; {0}, {1} are the operands, of type T, which is that of the result, or of the operands (compare).
+# Text by operator; {0}, {1} are the operands, of type T: the result type, or for comparisons the operand type.
 ARITHMETIC = {
     operator.add: "plus<T>({0}, {1})", operator.sub: "minus<T>({0}, {1})", operator.mul: "times<T>({0}, {1})",
     operator.truediv: "({0}) / ({1})", operator.and_: "(T)({0} & {1})", operator.or_: "(T)({0} | {1})",
@@ -34,7 +34,7 @@ REAL |= {
     ("numpy", n): n for n in "cbrt ceil exp2 floor trunc rint fabs isnan isinf isfinite copysign fmod hypot".split()
 }
 REAL |= {("numpy", f"arc{n}"): f"a{n}" for n in "cos cosh sin sinh tan tanh tan2".split()}
-# ... and those of any type, computed in that of the result.
+# Functions of any type -> C++, computed in the result type.
 ANY = {("numpy", n): n for n in ("maximum", "minimum")} | {
     ("builtins", "abs"): "absolute", ("numpy", "absolute"): "absolute", ("builtins", "max"): "first_max",
     ("builtins", "min"): "first_min", ("numpy", "fmax"): "greatest", ("numpy", "fmin"): "least",
@@ -42,7 +42,7 @@ ANY = {("numpy", n): n for n in ("maximum", "minimum")} | {
 }  # fmt: skip
 CALLS = sorted(f"{module}.{name}" for module, name in (*REAL, *ANY))
 
-# What Numba calls the constructs that are refused, in Python's words.
+# Numba's names of unsupported constructs -> Python's.
 WORDS = {
     "build_list": "a list", "build_set": "a set", "build_map": "a dict",
     "setattr": "setting a field", "staticraise": "raise",

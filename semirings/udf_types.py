@@ -1,6 +1,6 @@
-"""What Numba makes of a Python function: the types of its variables and of its result, for the types of its arguments.
+"""Numba type inference for user-defined functions: variable types and result type.
 
-Numba is imported when a function is looked at for the first time.
+Numba is imported when the first function is inspected.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .user_types import UserType
 
 @functools.cache
 def result_of(function: FunctionType, arguments: tuple[DataType, ...]) -> DataType | None:
-    """The type that Numba infers for the result, None where the function does not take such arguments."""
+    """The result type that Numba infers, None if the function does not accept such arguments."""
     from numba.core.errors import NumbaError
 
     try:
@@ -32,20 +32,21 @@ def result_of(function: FunctionType, arguments: tuple[DataType, ...]) -> DataTy
 
 
 def typed_form(function: FunctionType, arguments: tuple[DataType, ...]) -> Any:
-    """Numba's intermediate form of a function (func_ir), with the types of its variables (typemap) and calls
-    (calltypes). Raises numba.core.errors.NumbaError for what Numba cannot type."""
+    """Numba's IR of a function (func_ir), with the types of its variables (typemap) and calls (calltypes). Raises
+    numba.core.errors.NumbaError if Numba cannot type it.
+    """
     return _front_end(jitted(function), tuple(map(numba_type, arguments)), any(t._is_udt for t in arguments))
 
 
 def gives_record(function: FunctionType, arguments: tuple[DataType, ...]) -> bool:
-    """Whether a function gives a record, not a tuple of its fields."""
+    """Whether a function returns a record rather than a tuple of fields."""
     from numba import types
 
     return isinstance(typed_form(function, arguments).return_type, types.Record)
 
 
 def numba_type(t: DataType) -> Any:
-    """What Numba calls a type; a sub-array is an array to it."""
+    """The Numba type of a DataType; sub-arrays are arrays."""
     from numba import from_dtype, types
 
     if not isinstance(t, UserType):
@@ -57,7 +58,7 @@ def numba_type(t: DataType) -> Any:
 
 
 def _own_result(found: Any, own: UserType) -> DataType | None:
-    """The user-defined type of a result: a record of its own type, or, for `own`, a tuple of its fields or an array."""
+    """The user-defined type of a result: that of a record, or `own` for a tuple of its fields or an array."""
     from numba import types
     from numba.np.numpy_support import as_dtype
 
@@ -88,14 +89,14 @@ def _front_end(dispatcher: Any, arguments: tuple[Any, ...], makes_arrays: bool) 
     flags.error_model = "numpy"
     flags.nrt = makes_arrays
     pipeline = TypesOnly(target.typing_context, target.target_context, None, arguments, None, flags, {})
-    with contextlib.suppress(AttributeError):  # there is no compiled result to return
+    with contextlib.suppress(AttributeError):  # raised because there is no compiled result
         pipeline.compile_extra(dispatcher.py_func)
     return pipeline.state
 
 
 @functools.cache
 def jitted(function: FunctionType) -> Any:
-    """The function compiled by Numba, and with it the plain functions that it calls."""
+    """The function compiled by Numba, including the plain functions that it calls."""
     import numba
 
     inner = {n: jitted(v) for n, v in captured(function) if isinstance(v, FunctionType) and v is not function}
@@ -108,7 +109,7 @@ def jitted(function: FunctionType) -> Any:
 
 
 def captured(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """The names that a function reads from its module and from functions around it, with their values."""
+    """The names that a function reads from its module and enclosing functions, with their values."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         yield name, cell.cell_contents
     for name in sorted(_global_names(function.__code__)):

@@ -1,4 +1,4 @@
-"""Values of more than one number in CUDA C++: records and tuples as structs, sub-arrays as fixed arrays (udf.cuh)."""
+"""CUDA C++ types of records, tuples and sub-arrays: structs and fixed-size arrays (see udf.cuh)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .user_types import FIELD, FIRST, UserType
 
 @dataclass(frozen=True)
 class Fixed:
-    """A sub-array: numbers of one type, row by row."""
+    """A sub-array: numbers of one type in row-major order."""
 
     base: DataType
     shape: tuple[int, ...]
@@ -32,7 +32,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Fields:
-    """A record, or a tuple, which has no names: a struct of members f0, f1 and so on."""
+    """A record, or a tuple (without names): a struct with members f0, f1, ..."""
 
     kinds: tuple[Kind, ...]
     names: tuple[str, ...] = ()
@@ -50,13 +50,13 @@ Kind = DataType | Fixed | Fields
 
 
 def _digest(text: str) -> str:
-    import hashlib  # brings OpenSSL: 5 ms
+    import hashlib  # imported late: loads OpenSSL, 5 ms
 
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def kind_of(t: DataType) -> Kind:
-    """What a value of a type is in CUDA C++. UdfParseError for what has no form there."""
+    """The CUDA C++ kind of a type. UdfParseError if there is none."""
     return of_numpy(t.record, t) if isinstance(t, UserType) else t
 
 
@@ -70,11 +70,11 @@ def of_numpy(dtype: np.dtype, of: object = "") -> Kind:
         return Fields(tuple(of_numpy(dtype[name], of) for name in dtype.names), dtype.names)
     elif dtype.kind in "biuf" and dtype.isnative and dtype.itemsize in (1, 2, 4, 8) and dtype != np.float16:
         return lookup_dtype(dtype)
-    raise UdfParseError(f"{of}: values of {dtype} have no form for a GPU; functions of them run on the CPU only")
+    raise UdfParseError(f"{of}: values of {dtype} are not supported on a GPU; functions of them run on the CPU only")
 
 
 def definitions(kind: Kind) -> str:
-    """The structs that a kind is made of, guarded so that a text may hold them twice."""
+    """The struct definitions of a kind, include-guarded."""
     if not isinstance(kind, Fields):
         return ""
     inner = "".join(map(definitions, kind.kinds))
@@ -82,7 +82,7 @@ def definitions(kind: Kind) -> str:
 
 
 def _leaves(kind: Kind, path: str, offset: int) -> Iterator[tuple[str, int, int]]:
-    """Each part of a packed value: its path, where it begins, and how many bytes it has."""
+    """Each part of a packed value: path, byte offset, and size in bytes."""
     if isinstance(kind, Fields):
         for k, inner in enumerate(kind.kinds):
             for leaf in _leaves(inner, f"{path}.f{k}", offset):
@@ -95,7 +95,7 @@ def _leaves(kind: Kind, path: str, offset: int) -> Iterator[tuple[str, int, int]
 
 
 def word_of(t: DataType) -> int:
-    """Bytes of the widest word that all parts of a packed value are made of: rows of a table are read in those."""
+    """Bytes of the widest word that divides all parts of a packed value; tables are read in such words."""
     if not isinstance(t, UserType):
         return t.nbytes
     leaves, sizes = list(_leaves(kind_of(t), "", 0)), []
@@ -105,8 +105,9 @@ def word_of(t: DataType) -> int:
 
 
 def packing(name: str, t: DataType) -> str:
-    """For values of a type `name_T` in CUDA C++; `name_N`, what stands for one; `name_at(numbers, table, k)`, which
-    reads one; `name_write(words, value)`, which writes it packed, as name_WORDS words `name_W`."""
+    """CUDA C++ for values of a type: `name_T`, the value; `name_N`, what is stored for one; `name_at(numbers, table,
+    k)` reads one; `name_write(words, value)` writes one packed, as name_WORDS words `name_W`.
+    """
     if not isinstance(t, UserType):
         return _of_number(name, t.c_type)
     kind, word = kind_of(t), word_of(t)
@@ -137,8 +138,9 @@ def _of_number(name: str, c: str) -> str:
 
 
 def converted(text: str, source: Kind, to: Kind) -> tuple[str, str]:
-    """A value as one of another kind: the functions that this takes, and the expression. UdfParseError where it is none
-    of that kind."""
+    """A value converted to another kind: helper functions, and the expression. UdfParseError if the kinds do not
+    match.
+    """
     if source.c_type == to.c_type:
         return "", text
     if isinstance(source, DataType) and isinstance(to, DataType):

@@ -1,8 +1,8 @@
-"""Types of a program's own: NumPy's records and sub-arrays, as dictionary-encoded values.
+"""User-defined types: NumPy records and sub-arrays, stored as dictionary-encoded values.
 
-Each value that is met stands once in the table of its type, and what arrays and kernels hold is its number there: an
-INT64, which every form, verb and device moves, masks, packs and compares as it does any other. Two values are one where
-their fields are, bit by bit.
+Each distinct value is stored once in a table of its type; arrays and kernels hold its number there, an INT64, which
+every format, operation and device moves, masks, packs and compares like any other. Values are equal if their fields are
+bitwise equal.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from . import dtypes
 from .dtypes import DataType
 from .errors import DomainMismatch
 
-FIRST = 1 << 62  # numbers of values begin here, where nobody counts; all zeros is 0, as in fresh memory
+FIRST = 1 << 62  # the first number, outside the range of ordinary integers; the all-zero value is 0, as in fresh memory
 FIELD = "value"
 _lock = threading.RLock()
 
 
 class UserType(DataType):
-    """A record or a sub-array. `np_type` is what is stored, INT64; `record` what it stands for, a NumPy dtype."""
+    """A record or a sub-array. `np_type` is the stored type, INT64; `record` the NumPy dtype of the values."""
 
     record: np.dtype[Any]
-    _packed: np.dtype[Any]  # one field, the record or the sub-array, without gaps
-    _rows: np.ndarray  # the table, of _packed as bytes
+    _packed: np.dtype[Any]  # one field, the record or sub-array, without padding
+    _rows: np.ndarray  # the table: _packed values as bytes
     _known: dict[bytes, int]
     _is_udt = True
 
@@ -36,7 +36,7 @@ class UserType(DataType):
         from numpy.lib.recfunctions import repack_fields
 
         super().__init__(name, dtypes.INT64.np_type, dtypes.INT64.c_type)
-        # Without gaps equal values are equal bytes. One field, since NumPy has no arrays of sub-arrays.
+        # Without padding, equal values have equal bytes. One field, because NumPy has no arrays of sub-arrays.
         packed = repack_fields(np.dtype([(FIELD, record)]), align=False, recurse=True)
         rows = np.zeros(16, f"V{packed.itemsize}")
         vars(self).update(record=record, _packed=packed, _rows=rows, _known={bytes(packed.itemsize): 0})
@@ -46,14 +46,14 @@ class UserType(DataType):
 
     @property
     def gb_name(self) -> None:
-        """The C API has none for it."""
+        """None: the C API has no name for it."""
 
     @property
     def _is_anonymous(self) -> bool:
         return getattr(dtypes, self.name, None) is not self
 
     def encoded(self, values: Any) -> np.ndarray:
-        """The numbers of an array of values, or of what NumPy makes one of: tuples, lists, numbers for all fields."""
+        """The numbers of an array of values, or of tuples, lists or numbers that NumPy converts to one."""
         flat = np.asarray(values, self.record) if self.record.subdtype is None else self._rows_of(values)
         whole = np.zeros(len(flat), self._packed)
         whole[FIELD] = flat
@@ -63,7 +63,7 @@ class UserType(DataType):
         """The numbers of packed values, given as bytes of any type."""
         rows = packed.view(self._rows.dtype).reshape(-1)
         n, size = len(rows), rows.dtype.itemsize
-        words = np.zeros((n, -(-size // 8)), np.uint64)  # which sort quicker than bytes
+        words = np.zeros((n, -(-size // 8)), np.uint64)  # sort faster than bytes
         words.view(np.uint8)[:, :size] = rows.view(np.uint8).reshape(n, size)
         order = np.lexsort(words.T)
         new = np.ones(n, bool)
@@ -96,8 +96,9 @@ class UserType(DataType):
         return found
 
     def one(self, value: Any) -> np.int64:
-        """The number of a single value: a record, a tuple or list of its fields, a dictionary of them by name, or one
-        number for all of them. DomainMismatch for what is none."""
+        """The number of a single value: a record, a tuple or list of its fields, a dictionary of them, or one number
+        for all fields. DomainMismatch for others.
+        """
         whole = np.zeros(1, self.record)
         try:
             if isinstance(value, Mapping):
@@ -112,12 +113,12 @@ class UserType(DataType):
         numbers = np.asarray(numbers, np.int64)
         at = np.where(numbers == 0, 0, numbers - FIRST)
         if at.size and not (0 <= int(at.min()) and int(at.max()) < len(self._known)):
-            raise ValueError(f"values: expected numbers of values of {self}, got others")
+            raise ValueError(f"values: expected numbers of values of {self}, got numbers out of range")
         found: np.ndarray = self._rows[at].view(self._packed)[FIELD]
         return found.astype(self.record) if self.record.subdtype is None else found.copy()
 
     def table(self, begin: int) -> np.ndarray:
-        """The packed values that are known, from one on, as bytes."""
+        """The packed values known from number `begin` on, as bytes."""
         count, rows = len(self._known), self._rows
         return rows[begin:count].view(np.uint8)
 
@@ -126,12 +127,12 @@ class UserType(DataType):
         return np.ascontiguousarray(self.decoded(np.atleast_1d(numbers))).view(np.uint8).reshape(-1)
 
     def of_raw(self, data: np.ndarray) -> np.ndarray:
-        """The numbers of values that `raw` gave."""
+        """The numbers of values from `raw`."""
         base, shape = self.record.subdtype or (self.record, ())
         return self.encoded(np.ascontiguousarray(data).view(base).reshape(-1, *shape))
 
     def described(self) -> str:
-        """What `described` makes the type of again, where it is not known."""
+        """A description from which the function `described` recreates the type in another process."""
         return repr(np.lib.format.dtype_to_descr(np.dtype([(FIELD, self.record)])))
 
     def __reduce__(self) -> Any:
@@ -139,8 +140,9 @@ class UserType(DataType):
 
 
 def read(dtype: Any) -> np.dtype[Any]:
-    """A NumPy dtype of what may say one: {"x": int, "y": "FP32"}, "FP64[3, 2]", or what NumPy reads. TypeError or
-    ValueError for what is none, or holds Python objects."""
+    """The NumPy dtype of {"x": int, "y": "FP32"}, "FP64[3, 2]", or anything that NumPy reads. TypeError or ValueError
+    for others, and for Python objects.
+    """
     if isinstance(dtype, dict):
         found = np.dtype([(key, dtypes.lookup_dtype(t).np_type) for key, t in dtype.items()], align=True)
     elif isinstance(dtype, str) and dtype.endswith("]") and "[" in dtype:
@@ -154,7 +156,7 @@ def read(dtype: Any) -> np.dtype[Any]:
 
 
 def name_of(record: np.dtype[Any]) -> str:
-    """What a type is called that nobody gave a name."""
+    """The default name of an anonymous type."""
     if record.subdtype is not None:
         base, shape = record.subdtype
         return f"{name_of(base)}[{', '.join(map(str, shape))}]"
@@ -167,7 +169,7 @@ def name_of(record: np.dtype[Any]) -> str:
 
 
 def described(name: str, text: str) -> DataType:
-    """The type of that name and description, one of no name where it is not registered. ValueError for what is none."""
+    """The type of that name and description, anonymous if not registered. ValueError for an invalid description."""
     try:
         record = np.lib.format.descr_to_dtype(literal_eval(text))[FIELD]
     except (SyntaxError, TypeError, KeyError, IndexError):
@@ -179,7 +181,7 @@ def described(name: str, text: str) -> DataType:
 
 
 def restored(name: str, record: np.dtype[Any], anonymous: bool) -> DataType:
-    """The type that was pickled, registered where this process has not."""
+    """The unpickled type, registered if this process has not registered it."""
     if not anonymous and not hasattr(dtypes, name):
         return dtypes.register_new(name, record)
     return dtypes._BY_NUMPY.get(record) or dtypes.register_anonymous(record, name)
@@ -189,7 +191,7 @@ dtypes._makers.update(read=read, make=lambda name, record: UserType(name or name
 
 
 def _by_field(record: np.dtype[Any], value: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The fields of a record in their order, those of records in it too. KeyError for other fields than it has."""
+    """The fields of a record in order, including nested records. KeyError if the field names differ."""
     fields: Mapping[str, Any] = record.fields or {}
     if value.keys() != fields.keys():
         raise KeyError(*value)

@@ -150,7 +150,7 @@ def test_functions_of_programs(device):
     assert {t: op.types[t] for t in dtypes.COMPLEX} == {t: t for t in dtypes.COMPLEX}
     u = bitblas.Vector.from_coo([0, 2], [1 + 2j, 3], size=3)
     if device != "cpu":
-        with pytest.raises(bitblas.exceptions.UdfParseError, match="argument of type FC64 has no form for a GPU"):
+        with pytest.raises(bitblas.exceptions.UdfParseError, match="argument of type FC64 is not supported on a GPU"):
             u.ewise_mult(u, op).new()
     else:
         assert u.ewise_mult(u, op).new().to_dict() == {0: (1 + 2j) ** 2 + 1j, 2: 9 + 1j}

@@ -185,10 +185,12 @@ class Programs:
         assert len(set(drawn)) == 4 and set(drawn) != set(betweenness._sources(gb, None, 4, None, 11))
         for program in (betweenness_centrality, edge_betweenness_centrality):
             assert program(A, k=4, seed=1, gb=gb).isequal(program(A, drawn, gb=gb))
-            for k, said in ((0, "1 or more, got 0"), (12, "at most 11, the vertices, got 12")):
+            for k, said in ((0, "1 or more, got 0"), (12, "at most 11, the number of vertices, got 12")):
                 with pytest.raises(gb.exceptions.InvalidValue, match=f"argument k: expected .*{said}.*Hint"):
                     program(A, k=k, gb=gb)
-            with pytest.raises(gb.exceptions.InvalidValue, match=r"argument k: expected None beside sources, got 2"):
+            with pytest.raises(
+                gb.exceptions.InvalidValue, match=r"argument k: expected None if sources are given, got 2"
+            ):
                 program(A, [1], k=2, gb=gb)
 
     def test_betweenness_is_that_of_networkx(self, gb):

@@ -226,7 +226,7 @@ def test_what_has_no_form_for_a_gpu(device):
         before = w.dup()
         if device == "cpu":
             continue
-        with pytest.raises(UdfParseError, match=rf"{function.__name__}, line \d+: .* has no form for a GPU"):
+        with pytest.raises(UdfParseError, match=rf"{function.__name__}, line \d+: .* is not supported on a GPU"):
             w << expr
         assert w.isequal(before)
     c = gb.dtypes.register_anonymous([("z", "<c8"), ("x", "<i4")])
@@ -234,5 +234,5 @@ def test_what_has_no_form_for_a_gpu(device):
     if device == "cpu":
         assert u.apply(lambda a: a.x).new()[0] == 2
     else:
-        with pytest.raises(UdfParseError, match="values of complex64 have no form for a GPU"):
+        with pytest.raises(UdfParseError, match="values of complex64 are not supported on a GPU"):
             u.apply(lambda a: a.x).new()

@@ -1,16 +1,16 @@
-"""Graph algorithms as short semiring programs: one file, one algorithm, in a folder that says what it answers.
+"""Graph algorithms as short GraphBLAS programs: one file per algorithm, in folders by topic.
 
-The adjacency matrix A has one row and one column per vertex, and an entry A[i, j] for each edge i -> j. Each program
-is written in the part of the API that bitblas shares with python-graphblas, so the same text runs on both:
+The adjacency matrix A has one row and one column per vertex, and an entry A[i, j] for each edge i -> j. The programs
+use only the part of the API that bitblas shares with python-graphblas, so the same text runs on both:
 
     bfs_levels(A, 0)                          # on bitblas
-    bfs_levels(A, 0, gb=graphblas)            # on python-graphblas, A being one of its matrices
+    bfs_levels(A, 0, gb=graphblas)            # on python-graphblas; A is one of its matrices
 
-`with Watch() as seen:` around a call tells the rounds that it ran, and whether it converged (`seen.rounds`, ..).
+`with Watch() as seen:` around a call records the number of rounds and whether it converged (`seen.rounds`, ..).
 
-To add an algorithm, add its file and its import line here. The comment above a statement is its formula:
-`w<m, replace> = q any.pair A` reads "into w, under the mask m, the product of q and A over the semiring any_pair";
-`!m` is the complement of m, `A'` the transpose of A, `.*` the product entry by entry, `min=` an accumulation by min.
+To add an algorithm, add its file and an import line here. The comment above a statement is its formula:
+`w<m, replace> = q any.pair A` means "into w, under the mask m, the product of q and A over the semiring any_pair";
+`!m` is the complement of m, `A'` the transpose of A, `.*` the element-wise product, `min=` an accumulation by min.
 """
 
 from ..foreign_names import on_library as _unknown

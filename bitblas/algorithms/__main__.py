@@ -1,4 +1,4 @@
-"""The list of all algorithms as a page: python -m bitblas.algorithms > docs/algorithms.md."""
+"""Command-line entry point: `python -m bitblas.algorithms > docs/algorithms.md` writes the page of all algorithms."""
 
 from ._catalog import page
 

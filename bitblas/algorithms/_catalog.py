@@ -1,4 +1,4 @@
-"""The list of all algorithms, read from their docstrings, and the page that it makes."""
+"""Catalog of the algorithms, built from their docstrings, and the page docs/algorithms.md."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import Watch
 
 PROSE = """# Algorithms
 
-`bitblas.algorithms` has a folder for each kind of question, a file for each algorithm, and in it a program of a few
-GraphBLAS statements with its formulas: a name leads to it. All run on the CPU and on a GPU, many as loops that stay
-there ([loops.md](loops.md)), and, given `gb=graphblas`, as they are on python-graphblas: the tests do, and compare with
-what the last column says. This page is made from their docstrings: `python -m bitblas.algorithms > docs/algorithms.md`.
+`bitblas.algorithms` has one file per algorithm: a few GraphBLAS statements with their formulas. All run on CPU and GPU,
+many as loops that stay on the device ([loops.md](loops.md)), and with `gb=graphblas` unchanged on python-graphblas. The
+tests run both and compare with the references listed as "Tested". This page is generated from the docstrings:
+`python -m bitblas.algorithms > docs/algorithms.md`.
 
 ```python
 import bitblas as gb
@@ -26,15 +27,15 @@ communities = louvain(A)
 print(modularity(A, communities) > 0.1, len(set(communities.to_dense().tolist())) < 256)  # -> True True
 ```
 
-An undirected graph has each edge both ways; algorithms that need one refuse a matrix with an edge in one direction only
-(`A.ewise_add(A.T, "max").new()` has both). Weights count where an option `weighted` is True, False by default, and
-without such an option in shortest paths, spanning forests and flows. What an algorithm needs beyond a square matrix,
-its options, its errors and the type of its result stand in its docstring: `help(louvain)`.
+An undirected graph stores each edge both ways. Algorithms for undirected graphs reject other matrices;
+`A.ewise_add(A.T, "max").new()` adds the missing directions. Values are used as weights if `weighted=True` (default
+False), and always in shortest paths, spanning forests and flows. `help(louvain)` prints the input, options, result type
+and errors.
 """
 
 
 class Entry(NamedTuple):
-    """A public algorithm: its name, the folder that it stands in, what it answers, where it is from, its check."""
+    """A public algorithm: name, function, folder, first docstring line, sources, and what it is checked against."""
 
     name: str
     program: Callable[..., Any]
@@ -45,12 +46,12 @@ class Entry(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Its file, in the repository."""
+        """Its file in the repository."""
         return self.program.__module__.replace(".", "/") + ".py"
 
     @property
     def call(self) -> str:
-        """The call, with the arguments that it must have, and the options with their defaults."""
+        """The call with its required arguments, and options with their defaults."""
         return f"{self.name}{self.arguments}"
 
     @property
@@ -70,7 +71,7 @@ def _entry(name: str, program: Callable[..., Any]) -> Entry:
 
 
 def entries() -> dict[str, list[Entry]]:
-    """The algorithms by folder, in the order of the imports of `bitblas.algorithms`."""
+    """The algorithms by folder, in import order of `bitblas.algorithms`."""
     package = sys.modules[Watch.__module__.rpartition(".")[0]]
     found: dict[str, list[Entry]] = {}
     for name, program in vars(package).items():
@@ -81,25 +82,18 @@ def entries() -> dict[str, list[Entry]]:
 
 
 def title(folder: str) -> str:
-    """What the algorithms of a folder answer."""
+    """The first line of a folder."""
     return inspect.getdoc(importlib.import_module(f"{__package__}.{folder}")) or ""
 
 
 def page() -> str:
-    """docs/algorithms.md."""
+    """The text of docs/algorithms.md."""
     text = [PROSE]
     for folder, listed in entries().items():
-        text += [
-            f"## {folder}",
-            "",
-            title(folder),
-            "",
-            "| call | gives | from | checked against |",
-            "|---|---|---|---|",
-        ]
-        for entry in listed:
-            call = f"[`{entry.name}`](../{entry.path})<br>`{entry.arguments}`"
-            cells = (call, entry.answers, " ".join(entry.sources), entry.check)
-            text.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        text += [f"## {folder}", "", title(folder), ""]
+        text += [f"- [`{each.name}`](../{each.path})`{each.arguments}`: {each.answers}" for each in listed]
+        text += ["", "Sources and tests:", ""]
+        for path, each in {each.path: each for each in listed}.items():
+            text.append(f"- {Path(path).stem}: {' '.join(each.sources)} Tested: {each.check}.")
         text.append("")
     return "\n".join(text)

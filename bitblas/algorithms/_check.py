@@ -1,6 +1,6 @@
-"""What every algorithm does first: find the library to run on, and refuse bad arguments.
+"""Argument validation, choice of the library, and loops kept per matrix: shared by all algorithms.
 
-A message names the argument, what was expected, what came, and a hint.
+An error message names the argument, the expected value, the value received, and a hint.
 """
 
 import functools
@@ -11,11 +11,11 @@ from numbers import Real
 from . import _memory as memory
 from . import _watch as watch
 
-KEPT = 8  # loops of an algorithm with a matrix on a GPU, whose capture takes milliseconds
+KEPT = 8  # loops kept per algorithm and matrix on a GPU, where capturing one takes milliseconds
 
 
 def on_its_device(program):
-    """Decorates an algorithm: the vectors that it makes live where its matrix does, whatever the default device is."""
+    """Decorator of algorithms on a matrix: vectors are created on the matrix's device, not on the default device."""
 
     @functools.wraps(program)
     def run(A, *args, **options):
@@ -23,12 +23,12 @@ def on_its_device(program):
             raise _graph_given("A", program.__name__)
         gb = options["gb"] = library(options.get("gb"), A)
         if hasattr(A, "_unsplit") and (run_alone := A._unsplit(run, args, options)) is not None:
-            return run_alone()  # on each rank, of a matrix in shares
+            return run_alone()  # a distributed matrix: every rank runs the program on the whole matrix
         memory.foresee(program.__name__, A)
-        device = getattr(A, "device", None)  # python-graphblas knows no devices
+        device = getattr(A, "device", None)  # None: python-graphblas has no devices
         if device is None or not hasattr(device, "guard"):
             return program(A, *args, **options)
-        with device.guard:  # what the device raises of arrays between statements becomes an error of bitblas
+        with device.guard:  # device errors of array code between statements become bitblas exceptions
             if device.name == gb.config.device:
                 return program(A, *args, **options)
             with gb.config.set(device=device.name):
@@ -38,7 +38,7 @@ def on_its_device(program):
 
 
 def on_default_device(program):
-    """Decorates what makes a graph: what the device raises of arrays becomes an error of bitblas."""
+    """Decorator of graph generators: device errors of array code become bitblas exceptions."""
 
     @functools.wraps(program)
     def run(*args, **options):
@@ -53,26 +53,26 @@ def on_default_device(program):
 
 
 class Loop:
-    """What a loop works on, and the loop: `make(A, gb, *args)` gives a dictionary of objects, while_, and the parts of
+    """A captured loop and its objects. `make(A, gb, *args)` returns a dictionary of objects, `while_`, and the parts of
     the program (body, limit, begin, end, fixpoint).
 
-    It is kept with its matrix for the next call, because what is made of it at its first run is dear: what `result`
-    gives is then a new object, since those of the loop will be used again.
+    A Loop is kept with its matrix for later calls, because its first run compiles it. Kept loops are reused, so
+    `result` then moves the result into a new object.
     """
 
     def __init__(self, make, A, gb, *args):
         from bitblas.loop import Program, holds_matrix
 
         self.state = make(A, gb, *args)
-        self.told = [0]  # rounds: those of the host are told one by one
+        self.told = [0]  # rounds already reported: rounds on the host are reported one by one
         body = _telling(self.state["body"], self.told)
         parts = {name: self.state.get(name) for name in ("limit", "begin", "end")}
         parts["fixpoint"] = self.state.get("fixpoint", False)
         self.program = Program(body, while_=self.state["while_"], **parts)
         matrices = [x for x in self.state.values() if getattr(x, "ndim", 0) == 2]
-        # What a body cannot hold makes it a loop of single statements.
+        # A matrix that a captured body cannot hold makes this a loop of single statements.
         ordered = matrices and getattr(A, "order", None) is not None
-        held = all(holds_matrix(x) and max(x.shape) == A.nrows for x in matrices)  # more rows than A has are not
+        held = all(holds_matrix(x) and max(x.shape) == A.nrows for x in matrices)  # not with more rows than A
         self.plain = bool(ordered) or not held
         self.kept = False
 
@@ -86,7 +86,7 @@ class Loop:
 
 
 def _telling(body, told):
-    """The body, telling of each round that it has run: of all but those that are written down for a GPU."""
+    """Wrap the body to report each executed round. Symbolic rounds, recorded for a GPU, are not reported."""
 
     def run(number, *given):
         body(number, *given)
@@ -98,15 +98,16 @@ def _telling(body, told):
 
 
 def repeat(body, while_, limit=None):
-    """body(k) for k = 0, 1, .. while the Vector has entries, at most `limit` times; a loop inside a loop's body too."""
+    """Run body(k) for k = 0, 1, .. while the Vector has entries, at most `limit` times. Loops can be nested."""
     from bitblas.loop import repeat
 
     repeat(body, while_=while_, limit=limit)
 
 
 def some(x, then):
-    """then(), whose statements change nothing where the Vector x has no entry: left out there, but in a loop that is
-    one program, where they cost less than to ask."""
+    """Call then(), whose statements change nothing if the Vector x is empty. Statement by statement, an empty x skips
+    the call; inside a captured loop running the statements costs less than testing x.
+    """
     from bitblas.core.statement.recording import state
 
     if state.recorder is not None or x.nvals:
@@ -114,12 +115,13 @@ def some(x, then):
 
 
 def loop(make, A, gb, *args):
-    """The Loop of these arguments for A: the one that was kept, if the contents of A are still the same. Kept are those
-    of the last arguments: they hold memory."""
-    keep = getattr(A, "_keep", None)  # python-graphblas keeps nothing
+    """The Loop for these arguments and A. A kept one is reused if the contents of A have not changed. Only loops of
+    recent arguments are kept, because they hold memory.
+    """
+    keep = getattr(A, "_keep", None)  # None: python-graphblas caches nothing
     if keep is None:
         return Loop(make, A, gb, *args)
-    if A.device.host_memory:  # of the last arguments, for each thread: they may run at the same time
+    if A.device.host_memory:  # one loop per thread, for the last arguments: threads may run at the same time
         kept = keep((make, threading.get_ident()), lambda twin: [twin, None, None])
         if kept[1] != args:
             kept[1:] = args, Loop(make, kept[0], gb, *args)
@@ -127,7 +129,7 @@ def loop(make, A, gb, *args):
     else:
         twin, loops = keep((make, "loops"), lambda twin: (twin, {}))
         found = loops.pop(args, None) or Loop(make, twin, gb, *args)
-        loops[args] = found  # the last one
+        loops[args] = found  # most recently used last
         if len(loops) > KEPT:
             loops.pop(next(iter(loops)), None)
     found.kept = True
@@ -135,19 +137,20 @@ def loop(make, A, gb, *args):
 
 
 def fuses(A):
-    """Whether loops over a graph of A's library and device run as one program: many short rounds cost little."""
+    """Whether loops on this library and device run as one fused program, where many short rounds cost little."""
     return hasattr(A, "_keep") and not hasattr(A, "shares")
 
 
 def kept(make, A, gb):
-    """make(A, gb): what was kept of it, if the contents of A are still the same."""
+    """make(A, gb), cached with A until its contents change."""
     keep = getattr(A, "_keep", None)
     return make(A, gb) if keep is None else keep((make,), lambda twin: make(twin, gb), chosen=False)
 
 
 def library(gb, A=None):
-    """The module to run on: the one given, that of a matrix in shares, or bitblas, imported only now because bitblas
-    imports this package."""
+    """The module to run on: the one given, that of a distributed matrix, or bitblas (imported here to avoid an import
+    cycle).
+    """
     if gb is None:
         gb = getattr(A, "_library", None)
     if gb is None:
@@ -156,13 +159,13 @@ def library(gb, A=None):
 
 
 def _graph_given(name, program=None):
-    """The error of a Graph in the place of its Matrix. program: the algorithm, which is a method of the Graph too."""
+    """TypeError for a Graph passed instead of its Matrix. program: the algorithm, which is also a method of Graph."""
     method = f"call the method, g.{program}(..), whose answers have the names of the vertices, or " if program else ""
     return TypeError(f"argument {name}: expected a Matrix, got a Graph. Hint: {method}pass g.matrix.")
 
 
 def _maker(gb, A):
-    """How a Matrix is made of what another library has."""
+    """Hint how to build a Matrix from an object of another library."""
     libraries = {part.__module__.partition(".")[0] for part in type(A).__mro__}
     own = gb.__name__ == "bitblas"
     if "networkx" in libraries:
@@ -180,12 +183,12 @@ def _maker(gb, A):
 
 
 def square(gb, A, name="A"):
-    """The number of vertices of the graph whose adjacency matrix is A, the argument of that name."""
-    # A transposed matrix is a class of its own, but its transpose is a Matrix again.
+    """The number of vertices. Raises unless A, the argument called `name`, is a square Matrix of the library."""
+    # A transposed matrix has a class of its own; its transpose is a Matrix.
     if not isinstance(A, gb.Matrix) and not isinstance(getattr(A, "T", None), gb.Matrix):
         if hasattr(A, "matrix") and hasattr(A, "pagerank"):
             raise _graph_given(name)
-        made = "the keyword gb= names the library that it belongs to" if hasattr(A, "nvals") else _maker(gb, A)
+        made = "pass its library by the keyword gb=" if hasattr(A, "nvals") else _maker(gb, A)
         raise TypeError(f"argument {name}: expected a {gb.__name__} Matrix, got {_kind(A)}. Hint: {made}.")
     if A.nrows != A.ncols:
         raise gb.exceptions.DimensionMismatch(
@@ -196,21 +199,20 @@ def square(gb, A, name="A"):
 
 
 def symmetric(gb, A, name="A"):
-    """`square`, of a matrix that has an entry (j, i) for each entry (i, j); InvalidValue for others. bitblas looks once
-    and keeps the answer with the matrix."""
+    """Like `square`; InvalidValue unless an entry (j, i) exists for each entry (i, j). bitblas caches the answer."""
     n = square(gb, A, name)
     if not _is_symmetric(gb, A):
         raise gb.exceptions.InvalidValue(
-            f"argument {name}: expected a symmetric matrix, with each edge as (i, j) and (j, i), got one whose "
-            f"{A.nvals} entries are not all there in both directions. "
+            f"argument {name}: expected a symmetric matrix, with each edge as (i, j) and (j, i), got a matrix of "
+            f"{A.nvals} entries, some in one direction only. "
             f"Hint: A.ewise_add(A.T, 'max').new() has each edge both ways; of a Graph, g.to_undirected()."
         )
     return n
 
 
 def _is_symmetric(gb, A):
-    """Whether the structure of the square A is that of its transpose."""
-    if hasattr(A, "is_symmetric"):  # in shares of ranks
+    """Whether the structure of the square matrix A equals that of its transpose."""
+    if hasattr(A, "is_symmetric"):  # distributed
         return A.is_symmetric(values=False)
     base = A if isinstance(A, gb.Matrix) else A.T
     if hasattr(base, "_store"):
@@ -220,7 +222,7 @@ def _is_symmetric(gb, A):
 
 
 def vertex(gb, name, value, n):
-    """`value` as the Python int of one of n vertices."""
+    """`value` as a Python int, a vertex number below n."""
     value = integer(name, value, "a vertex number")
     if not 0 <= value < n:
         expected = f"a vertex number from 0 to {n - 1}" if n else "a graph with vertices"
@@ -232,29 +234,31 @@ def vertex(gb, name, value, n):
 
 
 def vertices(gb, name, values, n):
-    """`values` as a list of Python ints, each one of n vertices."""
+    """`values` as a list of Python ints, vertex numbers below n."""
     kind, ndim = getattr(getattr(values, "dtype", None), "kind", None), getattr(values, "ndim", None)
     whole = kind in ("i", "u") and ndim == 1
     try:
         values = values.tolist() if whole else list(values)
     except TypeError:
         raise TypeError(
-            f"argument {name}: expected vertex numbers, got {_kind(values)}. Hint: a single one is written [v]."
+            f"argument {name}: expected vertex numbers, got {_kind(values)}. Hint: pass a single vertex as [v]."
         ) from None
-    # An array, or Python's integers: one look at all of them.
+    # An integer array or a list of ints: check all at once.
     if (whole or {*map(type, values)} == {int}) and (not values or 0 <= min(values) <= max(values) < n):
         return values
     return [vertex(gb, name, value, n) for value in values]
 
 
 def sources(gb, name, value, n):
-    """`value`, a vertex or several of n, as a list of different Python ints."""
+    """`value`, one or several vertices below n, as a list of distinct Python ints."""
     single = isinstance(value, str) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0
     return [vertex(gb, name, value, n)] if single else list(dict.fromkeys(vertices(gb, name, value, n)))
 
 
 def put(gb, w, source, values):
-    """Only w[source] = values, or one value, in the Vector w; a single entry costs less by itself than as a Vector."""
+    """w = {source: values} for a list or a single value. A single entry is faster as an item assignment than as a
+    Vector.
+    """
     if len(source) == 1:
         w.clear()
         w[source[0]] = values[0] if isinstance(values, list) else values
@@ -263,14 +267,14 @@ def put(gb, w, source, values):
 
 
 def count(gb, name, value, hint, least=1):
-    """`value` as a Python int of `least` or more."""
+    """`value` as a Python int of at least `least`."""
     expected = f"an integer, {least} or more"
     value = integer(name, value, expected)
     return _within(gb, name, value, value >= least, expected, hint)
 
 
 def number(gb, name, value, within, expected, hint):
-    """`value` as a Python float for which the predicate `within` holds; it must be false for NaN."""
+    """`value` as a Python float that satisfies the predicate `within`, which must be false for NaN."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"argument {name}: expected {expected}, got {_kind(value)}. Hint: {hint}.")
     return _within(gb, name, float(value), within(value), expected, hint)
@@ -278,7 +282,7 @@ def number(gb, name, value, within, expected, hint):
 
 def integer(name, value, expected="an integer"):
     """`value` as a Python int."""
-    # operator.index takes the integers of NumPy too and refuses floats, but True would pass for 1.
+    # operator.index accepts NumPy integers and rejects floats, but would accept True as 1.
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -290,7 +294,7 @@ def integer(name, value, expected="an integer"):
 
 
 def numbers(gb, name, ok, expected="no NaN", got="one"):
-    """Refuses weights for which `ok` is false."""
+    """InvalidValue for weights if `ok` is false."""
     if not ok:
         raise gb.exceptions.InvalidValue(
             f"argument {name}: expected weights with {expected}, got {got}. Hint: remove such edges with A.select."
@@ -298,7 +302,7 @@ def numbers(gb, name, ok, expected="no NaN", got="one"):
 
 
 def on_a_way(gb, way, expected, got, hint):
-    """The error of a graph with vertices, one after the other, that must not be there; a Graph says them by name."""
+    """InvalidValue that lists the vertices `way` of a forbidden path; a Graph replaces the numbers by names."""
     text = " -> ".join(map(str, way)) or "one"
     error = gb.exceptions.InvalidValue(f"argument A: expected {expected}, got {text}{got}. Hint: {hint}.")
     error.way = way
@@ -306,16 +310,16 @@ def on_a_way(gb, way, expected, got, hint):
 
 
 def flag(name, value):
-    """`value`, which must be a bool."""
+    """`value`, a bool."""
     if not isinstance(value, bool):
         raise TypeError(f"argument {name}: expected True or False, got {_kind(value)}. Hint: convert it with bool().")
     return value
 
 
 def weights(gb, A, name="A", hint="A.select drops entries"):
-    """Refuses a Matrix or Vector with a value that is negative, infinite or NaN; the sum of its values, a float."""
+    """The sum of the values of a Matrix or Vector, a float. InvalidValue if a value is negative, infinite or NaN."""
     plus, least = gb.monoid.plus[gb.dtypes.FP64], gb.monoid.min[gb.dtypes.FP64]
-    rows = hasattr(A, "nrows")  # of a Matrix, which may be a transposed one
+    rows = hasattr(A, "nrows")  # a Matrix, possibly transposed
     sums = A.reduce_rowwise(plus).new() if rows else A
     lowest = (A.reduce_rowwise(least).new() if rows else A).reduce(least, allow_empty=False)
     total, lowest = sums.reduce(plus, allow_empty=False).new().value, lowest.new().value
@@ -328,7 +332,7 @@ def weights(gb, A, name="A", hint="A.select drops entries"):
 
 
 def vector(gb, name, value, n):
-    """`value`, which must be a Vector of n positions."""
+    """`value`, a Vector of size n."""
     if not isinstance(value, gb.Vector):
         raise TypeError(
             f"argument {name}: expected a {gb.__name__} Vector, got {_kind(value)}. "
@@ -336,19 +340,19 @@ def vector(gb, name, value, n):
         )
     if value.size != n:
         raise gb.exceptions.DimensionMismatch(
-            f"argument {name}: expected a Vector of size {n}, got {value.size}. Hint: one position for each vertex."
+            f"argument {name}: expected a Vector of size {n}, got {value.size}. Hint: one position per vertex."
         )
     return value
 
 
 def labels(gb, name, value, n):
-    """`value`, which must be a full Vector of n integers from 0 to n - 1, as an array of INT64."""
+    """`value`, a full Vector of n integers from 0 to n - 1, as an INT64 array."""
     value = vector(gb, name, value, n)
     found = value.dtype.name
     if not found.startswith(("INT", "UINT")) or value.nvals != n:
         raise gb.exceptions.InvalidValue(
             f"argument {name}: expected an integer for each of {n} vertices, got {value.nvals} of {found}. "
-            f"Hint: vertices of one class have one number."
+            f"Hint: vertices of one class have the same number."
         )
     value = value.to_dense().astype("int64")
     if n and not 0 <= int(value.min()) <= int(value.max()) < n:

@@ -1,12 +1,12 @@
-"""Memory that algorithms take for arrays, foreseen before they begin.
+"""Memory estimates: raise OutOfMemory before an algorithm allocates arrays that do not fit.
 
-Statements foresee what they take themselves. What algorithms do with arrays between statements (degrees, lists of
-entries, sorted scores) is estimated here: so many bytes for each vertex and each entry of the matrix, a little less
-than the peak that was measured on the CPU for graphs of 500 to 4000 vertices and up to 24 000 entries. What depends on
-a result in between is foreseen where that is known, by `room`.
+GraphBLAS statements predict their own memory. Arrays that algorithms use between statements (degrees, entry lists,
+sorted scores) are estimated here in bytes per vertex and per matrix entry: slightly below the peaks measured on the CPU
+for graphs of 500 to 4000 vertices and up to 24 000 entries. Arrays whose size depends on an intermediate result are
+checked with `room` when that size is known.
 """
 
-ARRAYS = {  # bytes for each vertex, and for each entry; algorithms that are statements alone are not listed
+ARRAYS = {  # bytes per vertex and per entry; algorithms that only use statements are not listed
     "adamic_adar": (16, 40), "average_clustering": (32, 24), "condensation": (24, 32), "core_numbers": (14, 12),
     "cosine": (8, 24), "edge_betweenness_centrality": (64, 56), "jaccard": (8, 24), "k_core": (14, 24),
     "k_truss": (8, 40), "label_propagation": (32, 60), "leiden": (96, 44), "local_clustering": (32, 24),
@@ -19,22 +19,21 @@ ARRAYS = {  # bytes for each vertex, and for each entry; algorithms that are sta
 
 
 def room(A, what, nbytes):
-    """OutOfMemory of bitblas unless there is room for arrays of so many bytes on the device of A. python-graphblas says
-    when memory is gone."""
+    """Raise bitblas's OutOfMemory if arrays of `nbytes` do not fit on the device of A. No check on python-graphblas."""
     foresee = getattr(getattr(A, "device", None), "foresee", None)
     if foresee is not None:
         foresee(what, int(nbytes))
 
 
 def room_here(gb, what, nbytes):
-    """`room` on the device that new objects are made on."""
-    get = getattr(getattr(gb, "device", None), "get", None)  # python-graphblas knows no devices
+    """`room` for the default device of new objects."""
+    get = getattr(getattr(gb, "device", None), "get", None)  # None: python-graphblas has no devices
     if get is not None:
         get(gb.config.device).foresee(what, int(nbytes))
 
 
 def foresee(name, A):
-    """The same of what an algorithm takes for arrays, in all."""
+    """`room` for all arrays of the algorithm `name` on A."""
     vertex, entry = ARRAYS.get(name, (0, 0))
     if (vertex or entry) and hasattr(A, "nvals") and hasattr(A, "nrows"):
         n, nvals = A.nrows, A.nvals

@@ -1,25 +1,26 @@
-"""Power iteration: what the bodies of such loops have in common."""
+"""Power iteration: options, convergence test and 2-norm."""
 
 from . import _check as check
 from . import _watch as watch
 
 
 def limits(gb, tol, max_iter):
-    """The two options, checked: tol: float > 0; max_iter: int >= 1."""
+    """The validated options tol (float > 0) and max_iter (int >= 1)."""
     tol = check.number(gb, "tol", tol, lambda x: x > 0, "a number above 0", "1e-6 is usual")
     return tol, check.count(gb, "max_iter", max_iter, "100 is usual")
 
 
 class Change:
-    """How far two iterates are apart, and whether to go on: Scalars of a loop."""
+    """Convergence test of a loop: the 1-norm of the change and the continue flag, as Scalars."""
 
     def __init__(self, gb, tol):
         self.gb, self.tol = gb, tol
         self.sum, self.going = gb.Scalar(gb.dtypes.FP64), gb.Scalar(gb.dtypes.BOOL)
 
     def step(self, x, t):
-        """Statements that end a round: go on if sum(|x - t|) >= tol; x = t."""
+        """End of a round: continue if sum(|x - t|) >= tol; x = t."""
         binary = self.gb.binary
+        # going = sum(|x - t|) >= tol; x = t
         x << binary.minus(x & t)
         x << x.apply(self.gb.unary.abs)
         self.sum << x.reduce(self.gb.monoid.plus)
@@ -28,7 +29,7 @@ class Change:
 
 
 def run(loop, name, hint=lambda: ""):
-    """Runs the loop of an algorithm until nothing changes any more, or tells that the limit ended it, and a hint."""
+    """Run the loop until it converges. If the limit ends it first, report non-convergence with the hint."""
     going = loop.state["while_"]
     going << True
     loop.run()
@@ -38,5 +39,7 @@ def run(loop, name, hint=lambda: ""):
 
 def length(x, gb):
     """The 2-norm of a vector, as a float."""
+    # sqrt(sum(x .* x))
+    # sqrt(sum(x .* x))
     squares = gb.binary.times(x & x).new()
     return float(squares.reduce(gb.monoid.plus, allow_empty=False).new().value) ** 0.5

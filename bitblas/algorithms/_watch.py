@@ -1,10 +1,10 @@
-"""What an algorithm tells of itself while it runs: its rounds, and whether it ended because it was done.
+"""Progress and convergence of a running algorithm: `Watch` and ConvergenceWarning.
 
 with Watch() as seen:
     ranks = pagerank(A, max_iter=10)
 print(seen.rounds, seen.converged)
 
-Without a Watch, a ConvergenceWarning says that it was not done.
+Without an active Watch, an algorithm that does not converge issues a ConvergenceWarning.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from contextvars import ContextVar
 from ..exceptions import ConvergenceWarning, warn
 
 _watching: ContextVar[Watch | None] = ContextVar("watching", default=None)
-_inside: ContextVar[bool] = ContextVar("inside", default=False)  # of a round of another algorithm
+_inside: ContextVar[bool] = ContextVar("inside", default=False)  # inside a round of another algorithm
 
 
 class Watch:
-    """Told by the algorithm that is called inside `with`; other threads may look at it meanwhile.
+    """Records the progress of the algorithm called inside `with`. Other threads may read it meanwhile.
 
-    rounds: int, those that were run (levels of a search, sources of a centrality, ..; a loop that a GPU runs by itself
-    tells when it ends); None for an algorithm that has none. total: int, how many there will be, None where nobody
-    knows. converged: bool, False where a limit of rounds ended it first; nobody is warned then.
+    rounds: int, rounds run so far (levels of a search, sources of a centrality, ..); a loop that runs on a GPU as a
+    whole reports them when it ends; None for an algorithm without rounds. total: int, the expected number of rounds;
+    None if unknown. converged: bool, False if a limit ended the algorithm first; no warning is issued then.
     """
 
     def __init__(self):
@@ -40,32 +40,32 @@ class Watch:
         _watching.reset(self._token)
 
 
-MORE = "more by max_iter, a larger tol"  # what helps a loop that needs more rounds
+MORE = "raise max_iter or tol"  # the default hint
 
 
 def tell(rounds=1, total=None):
-    """So many more rounds were run, of `total` in all."""
+    """Report `rounds` more rounds, of `total` in all."""
     seen = _watching.get()
     if seen is not None:
         seen.rounds, seen.total = (seen.rounds or 0) + rounds, total
 
 
 def stopped(name, rounds, hint=""):
-    """A limit of rounds ended the algorithm of that name before it was done: who watches sees it, others are warned."""
+    """Report that a limit ended the algorithm `name` before it converged: to the active Watch, or else as a warning."""
     seen = _watching.get()
     if seen is not None:
         seen.converged = False
     elif not _inside.get():
         warn(
-            f"{name}: not converged after {rounds} round{'s' * (rounds != 1)}; what is returned is the last of them. "
-            f"Hint: {hint or MORE}, or `with bitblas.algorithms.Watch() as seen:` if this is meant.",
+            f"{name}: not converged after {rounds} round{'s' * (rounds != 1)}; returning the last iterate. "
+            f"Hint: {hint or MORE}; if this is intended, use `with bitblas.algorithms.Watch() as seen:`.",
             ConvergenceWarning,
         )
 
 
 @contextmanager
 def part() -> Iterator[None]:
-    """What runs inside is a part of one round, and tells nothing of its own."""
+    """Suppress reports of algorithms called inside: they are part of one round."""
     token, inside = _watching.set(None), _inside.set(True)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Breadth-first searches from 64 vertices at once: a bit of a word of 64 for each search.
+"""Multi-source breadth-first search: 64 searches at once, one bit of a 64-bit word per search.
 
 Then, Kaufmann, Chirigati, Hoang-Vu, Pham, Kemper, Neumann, Vo: The more the merrier, efficient multi-source graph
 traversal. PVLDB 8 (2014).
@@ -8,7 +8,9 @@ WORD = 64
 
 
 class Searches:
-    """seen: for each vertex the searches that have found it, UINT64, full; fresh: those of the last round."""
+    """State of the searches. seen: for each vertex the bits of the searches that reached it, UINT64, full; fresh: the
+    bits added in the last round.
+    """
 
     def __init__(self, A, gb):
         n, UINT64 = A.nrows, gb.dtypes.UINT64
@@ -16,14 +18,16 @@ class Searches:
         self.seen, self.fresh, self.next = (gb.Vector(UINT64, n) for _ in range(3))
         self.any, self.depth = gb.Scalar(UINT64), gb.Scalar(gb.dtypes.FP64)
         self.going = gb.Scalar(gb.dtypes.BOOL)
-        # B = -1, all bits: one value for all entries
+        # B = -1 (all bits set), one value for all entries
         self.B = A.apply(gb.unary.one[UINT64]).new()
         self.B << self.B.apply(gb.unary.ainv)
 
     def start(self, sources):
-        """From up to 64 vertices."""
+        """Begin searches from up to 64 vertices."""
         gb = self.gb
         self.seen << 0
+        # seen = 0; seen[sources[k]] |= 1 << k; fresh = seen; depth = 0
+        # seen = 0; seen[sources[k]] |= 1 << k; fresh = seen; depth = 0
         bits = [1 << k for k in range(len(sources))]
         self.seen(gb.binary.bor) << gb.Vector.from_coo(sources, bits, gb.dtypes.UINT64, size=self.seen.size)
         self.fresh << self.seen
@@ -31,7 +35,7 @@ class Searches:
         self.going << True
 
     def step(self, back):
-        """Statements of a round: along the edges, or back against them; depth is then the distance of what is fresh."""
+        """One round, along the edges or backwards. Afterwards depth is the distance of the fresh bits."""
         binary, seen, fresh, t = self.gb.binary, self.seen, self.fresh, self.next
         # t = seen or (B' bor.band fresh)
         t << (self.B if back else self.B.T).mxv(fresh, self.ring)
@@ -39,7 +43,7 @@ class Searches:
         # fresh = t xor seen; seen = t
         fresh << binary.bxor(t & seen)
         seen << t
-        # depth += 1; go on if any of fresh is not 0
+        # depth += 1; going = any(fresh != 0)
         self.depth << self.depth.apply(binary.plus, right=1.0)
         self.any << fresh.reduce(self.gb.monoid.bor)
         self.going << self.any.apply(binary.ne, right=0)
@@ -51,7 +55,7 @@ def batches(n):
 
 
 def count_bits(x, t, gb):
-    """Statements: x = the number of bits of each word of x; t is used on the way.
+    """Statements: x = the number of set bits of each word of x; t is scratch space.
 
     Warren: Hacker's delight. 2002, section 5-1: sums of 2, 4 and 8 neighbouring bits, then of the 8 bytes.
     """

@@ -1,11 +1,11 @@
-"""The NetworkX backend: NetworkX's functions, run by bitblas on graphs of NetworkX.
+"""NetworkX backend: NetworkX functions that run on bitblas.
 
-    nx.pagerank(G, backend="bitblas")           # this call; G is converted, and the conversion kept with it
-    NETWORKX_BACKEND_PRIORITY=bitblas           # in the environment: every call that pays
-    H = bitblas.nx.from_networkx(G)             # a graph of its own: nx.pagerank(H) runs here
+    nx.pagerank(G, backend="bitblas")           # this call; G is converted, and the conversion is cached with it
+    NETWORKX_BACKEND_PRIORITY=bitblas           # in the environment: every call that pays off
+    H = bitblas.nx.from_networkx(G)             # a graph of the backend: nx.pagerank(H) runs here
 
-To add a function of NetworkX, write it into the module of NetworkX's name, with NetworkX's signature, and its row into
-`_nx_bitblas/table.py`, which NetworkX reads while it is imported itself, and which therefore stands outside of bitblas.
+To add a function of NetworkX, write it in the module of NetworkX's name, with NetworkX's signature, and add a row to
+`_nx_bitblas/table.py`. That table is outside of bitblas because NetworkX reads it during its own import.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""networkx.algorithms.assortativity: the degrees of neighbours."""
+"""networkx.algorithms.assortativity: average neighbour degree."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def average_neighbor_degree(
 
 
 def _sums(G: Graph, source: str, weight: str | None, degree: np.ndarray) -> np.ndarray:
-    """The degrees of the neighbours of each node, each times the weight of its edge, summed."""
+    """For each node, the sum of its neighbours' degrees times the edge weights."""
     A, d = G.matrix(weight), gb.Vector.from_dense(degree)
     plus_times = gb.semiring.plus_times
-    # sum = A plus.times d over those behind, A' plus.times d over those before
+    # sum = A plus.times d over successors, A' plus.times d over predecessors
     behind = host(A.mxv(d, plus_times).new(), 0) if "out" in source else 0
     before = host(d.vxm(A, plus_times).new(), 0) if "in" in source and G.directed else 0
     return np.zeros(len(G), A.dtype.np_type) + behind + before
 
 
 def _long_sums(G: Graph, source: str, weight: str, degree: np.ndarray) -> np.ndarray:
-    """The same of integers whose sums INT64 may not hold: Python's integers."""
+    """The same as Python ints, for integer sums that may exceed INT64."""
     values = words(entry_values(G, weight))
 
     def over(ends: np.ndarray, at: np.ndarray) -> np.ndarray:

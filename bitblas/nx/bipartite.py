@@ -1,4 +1,4 @@
-"""networkx.algorithms.bipartite.basic: two sides, with edges only between them."""
+"""networkx.algorithms.bipartite.basic: bipartite test and two-coloring."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .walk import distances
 
 
 def sides(G: Graph) -> np.ndarray | None:
-    """The parity of the distance from the first node of each component; None where an edge joins equal ones."""
+    """The parity of the distance from the first node of each component; None if an edge joins nodes of equal parity."""
     parity = np.zeros(len(G), np.int64)
     H = G if not G.directed else _both(G)
     first = labelled(G)

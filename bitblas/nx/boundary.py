@@ -1,4 +1,4 @@
-"""networkx.algorithms.boundary: what is next to a set of nodes."""
+"""networkx.algorithms.boundary: nodes adjacent to a node set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .walk import entries
 
 
 def neighbours(G: Graph, nodes: np.ndarray) -> np.ndarray:
-    """Which nodes an edge from one of these leads to: BOOL, by number."""
+    """The nodes that an edge from one of these leads to: BOOL, by number."""
     found = np.zeros(len(G), bool)
     if len(nodes):
         # q = nodes any.pair A

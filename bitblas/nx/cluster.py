@@ -1,4 +1,4 @@
-"""networkx.algorithms.cluster: triangles and squares, and the shares of those that could be there."""
+"""networkx.algorithms.cluster: triangles, squares, clustering coefficients, transitivity."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .walk import host
 
 
 def _closed(S: Any) -> Any:
-    """C<S> = S plus.times S: the walks of two steps along each edge, which close a triangle there."""
+    """C<S> = S plus.times S: two-step walks between the ends of each edge, which close a triangle."""
     return S.mxm(S, gb.semiring.plus_times).new(mask=S.S)
 
 
@@ -27,7 +27,7 @@ def _rows(C: Any) -> np.ndarray:
 
 
 def _walks(G: Graph) -> np.ndarray:
-    """Twice the number of triangles at each node of an undirected graph."""
+    """Twice the number of triangles at each node of an undirected graph, cached."""
     return G._kept_as("walks", lambda: _rows(_paths(G)))
 
 
@@ -38,7 +38,7 @@ def _paths(G: Graph) -> Any:
 
 
 def _only(G: Graph, values: list[Any], nodes: Any) -> Any:
-    """The value of a node, or those of `nodes` by node, or all."""
+    """The value of one node, or a dictionary for `nodes`, or for all nodes."""
     if nodes is None:
         return dict(zip(G.labels, values))
     if nodes in G:
@@ -60,7 +60,7 @@ def triangles(G: Graph, nodes: Any = None) -> Any:
 def generalized_degree(G: Graph, nodes: Any = None) -> Any:
     _simple(G)
     A = G.loopless
-    # the triangles on each edge, 0 where there are none
+    # C = 0 A; C += A plus.pair A': triangles on each edge
     C = A.apply(gb.binary.times, right=0).new(gb.dtypes.INT64)
     C(gb.binary.plus) << _paths(G)
     device, (rows, _, counts) = C.device, C.to_coo()
@@ -71,7 +71,7 @@ def generalized_degree(G: Graph, nodes: Any = None) -> Any:
 
 def transitivity(G: Graph) -> float:
     _simple(G)
-    if G.directed:  # NetworkX counts triangles of out-neighbours, which are no triangles of a directed graph
+    if G.directed:  # NetworkX counts pairs of adjacent out-neighbours here, not directed triangles
         raise Refused("directed graphs")
     degree = np.diff(G.ptr) - np.bincount(G.rows[G.rows == G.cols], minlength=len(G))
     closed, pairs = _walks(G).sum(), (degree * (degree - 1)).sum()
@@ -91,9 +91,10 @@ def average_clustering(G: Graph, nodes: Any = None, weight: str | None = None, c
 
 
 def _shares(G: Graph, weight: str | None) -> np.ndarray:
-    """Of the triangles that could be at each node, those that are there, each by the cube root of its weights.
+    """The local clustering coefficient of each node; with weights, a triangle counts the cube root of its weight
+    product.
 
-    Fagiolo: Clustering in complex directed networks. Physical Review E 76 (2007), for the directed ones.
+    Fagiolo: Clustering in complex directed networks. Physical Review E 76 (2007), for directed graphs.
     """
     W = G.loopless
     if not len(G.cols):
@@ -106,7 +107,7 @@ def _shares(G: Graph, weight: str | None) -> np.ndarray:
         walks = _walks(G) if weight is None else _rows(_closed_at(W))
         degree = _rows(G.loopless.apply(gb.unary.one).new(gb.dtypes.INT64))
         return _divided(walks, degree * (degree - 1))
-    # S = W + W'; a node has S^3 of triangles, d of neighbours, b of them both ways
+    # S = W + W'; c = diag(S^3) / (2 (d (d - 1) - 2 b)), d = in + out degree, b = reciprocal edges
     kind = gb.dtypes.INT64 if weight is None else gb.dtypes.FP64
     one = lambda X: X.apply(gb.unary.one).new(gb.dtypes.INT64)
     W, A = (one(W) if weight is None else W), one(G.loopless)
@@ -117,7 +118,7 @@ def _shares(G: Graph, weight: str | None) -> np.ndarray:
 
 
 def _closed_at(S: Any) -> Any:
-    """C = (S S)<S> .* S, whose rows sum to the diagonal of S^3 of a symmetric S."""
+    """C = (S S)<S> .* S; for a symmetric S its row sums are diag(S^3)."""
     return _closed(S).ewise_mult(S, gb.binary.times).new()
 
 
@@ -129,9 +130,9 @@ def square_clustering(G: Graph, nodes: Any = None) -> Any:
     A = G.loopless
     plus_pair = gb.semiring.plus_pair[gb.dtypes.INT64]
     degree = _rows(A.apply(gb.unary.one).new(gb.dtypes.INT64))
-    # P = A plus.pair A off the diagonal: the common neighbours of each pair of nodes
+    # P = A plus.pair A' off the diagonal: common neighbours of each pair of nodes
     P = A.mxm(A.T, plus_pair).new().select(gb.select.offdiag).new()
-    # squares = sum of P (P - 1) / 2; triangles = sum of P over neighbours
+    # squares = row sums of P (P - 1) / 2; potential = (A d - d) (d - 1) - 2 triangles - squares
     pairs = P.ewise_mult(P.apply(gb.binary.minus, right=1).new(), gb.binary.times).new()
     squares = _rows(pairs) // 2
     triangles = _walks(G)

@@ -1,4 +1,4 @@
-"""networkx.algorithms.community: communities, and how much of a graph lies inside the parts of a partition."""
+"""networkx.algorithms.community: community detection and quality of partitions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .walk import host
 
 
 def parts(G: Graph, partition: Any) -> np.ndarray | None:
-    """The number of the part that each node is in; None where one is in none or in several, or is not in the graph."""
+    """The part number of each node; None unless `partition` is a partition of the nodes."""
     part, seen = np.full(len(G), -1), 0
     for k, nodes in enumerate(partition):
         part[G.numbers(nodes)] = k
@@ -44,7 +44,7 @@ def modularity(G: Graph, communities: Any, weight: str | None = "weight", resolu
 def intra_community_edges(G: Graph, partition: Any) -> int:
     part = parts(G, partition)
     if part is None:
-        raise Refused("parts that are no partition")
+        raise Refused("parts that do not form a partition")
     rows, cols = G.edges_at
     return int((part[rows] == part[cols]).sum())
 
@@ -55,7 +55,7 @@ def inter_community_edges(G: Graph, partition: Any) -> int:
 
 
 def _communities(G: Graph, find: Any, weight: str | None, resolution: float, seed: Any, **options: Any) -> list[Any]:
-    """By a program of bitblas: in NetworkX's manner a seed may be a source of random numbers."""
+    """Communities by a bitblas algorithm. As in NetworkX, seed may be a random number generator."""
     if not len(G):
         return []
     if weight is not None and (G.values_of(weight) < 0).any():

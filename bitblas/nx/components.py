@@ -1,4 +1,4 @@
-"""networkx.algorithms.components: connected, weakly and strongly connected components, and their condensation."""
+"""networkx.algorithms.components: connected, weakly and strongly connected components, condensation."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .walk import host, reached
 
 
 def labelled(G: Graph) -> np.ndarray:
-    """The number of the first node of each node's component, directions left aside."""
+    """The number of the first node of each node's component, ignoring edge directions."""
     if not len(G):
         return np.zeros(0, np.int64)
     return host(G._kept_as("components", lambda: algorithms.connected_components(G.both_ways)))
 
 
 def _components(G: Graph) -> Iterator[set[Any]]:
-    """In the order of their first nodes."""
+    """The components in the order of their first nodes."""
     return grouped(G, labelled(G))
 
 
 def grouped(G: Graph, label: np.ndarray) -> Iterator[set[Any]]:
-    """The sets of nodes of one label, in the order of the labels."""
+    """The sets of nodes with equal labels, in label order."""
     order = np.argsort(label, kind="stable")
     nodes = G.nodes_at(order)
     ends = np.flatnonzero(np.diff(label[order])) + 1
@@ -59,8 +59,9 @@ def node_connected_component(G: Graph, n: Any) -> set[Any]:
 
 
 def _condensed(G: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The edges between strongly connected components, and the number of each node's: what a component leads to has a
-    lower one, as in the order in which NetworkX finds them."""
+    """The edges between strongly connected components, and each node's component number. A component's successors have
+    lower numbers, as in the order in which NetworkX finds them.
+    """
 
     def make() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         C, label = algorithms.condensation(G.structure)

@@ -1,8 +1,8 @@
-"""From NetworkX's graphs to `Graph`.
+"""Conversion of NetworkX graphs to the backend's `Graph`.
 
-NetworkX holds a dictionary of neighbours per node. The time goes into reading a Python object per neighbour from all
-over the memory, so that each is touched once, by a loop in machine code that asks for many at once: its hash tells
-which node it is.
+NetworkX stores a dictionary of neighbours per node. Most of the time goes into reading one Python object per neighbour
+from scattered memory. Each object is therefore read once, in a compiled loop that prefetches many at a time; its hash
+identifies the node.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ _values = methodcaller("values")
 
 @contextmanager
 def _no_collections() -> Iterator[None]:
-    """Python's collector, which looks at every object of the graph each time, does not begin: there is no garbage."""
+    """Disable garbage collection: a collection would visit every object of the graph, and there is no garbage to
+    find.
+    """
     was = gc.isenabled()
     gc.disable()
     try:
@@ -43,14 +45,14 @@ def from_networkx(
     preserve_edge_attrs: bool = True, preserve_node_attrs: bool = True, preserve_graph_attrs: bool = True,
     like: Graph | None = None,
 ) -> Graph:  # fmt: skip
-    """A Graph of any NetworkX graph.
+    """Convert any NetworkX graph to a Graph.
 
-    edge_attrs, node_attrs: attributes to keep, with the value where there is none. preserve_*: keep all instead. like:
-    a Graph of the same nodes and edges, whose structure is taken.
-    Raises Refused for an attribute of edge_attrs that holds other things than real numbers.
+    edge_attrs, node_attrs: attributes to keep, with their default values. preserve_*: keep all attributes instead.
+    like: a Graph with the same nodes and edges, whose structure is reused.
+    Raises Refused if an attribute of edge_attrs is not a real number.
     """
     adj = G._adj
-    if type(G) not in KINDS or type(adj) is not dict:  # a view, or a class with its own idea of neighbours
+    if type(G) not in KINDS or type(adj) is not dict:  # a view, or a class with its own adjacency
         adj = {u: dict(neighbours) for u, neighbours in G.adjacency()}
     several = G.is_multigraph()
     items = lambda: chain.from_iterable(map(_values, adj.values()))

@@ -1,4 +1,4 @@
-"""networkx.convert_matrix and networkx.linalg: matrices of SciPy and NumPy."""
+"""networkx.convert_matrix and networkx.linalg: SciPy and NumPy matrices of a graph."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def to_scipy_sparse_array(
             raise nx.NetworkXError(f"Node {node} in nodelist is not in G")
     rows, cols, values = _entries(G, nodelist, weight)
     if not len(rows):
-        values = values.astype(np.float64)  # as SciPy takes an empty list
+        values = values.astype(np.float64)  # SciPy's dtype for an empty list
     if not G.directed and (values[rows == cols] == np.iinfo(np.int64).min).any():
-        raise Refused("a self loop of -2^63, which NetworkX subtracts")
+        raise Refused("a self loop of weight -2^63, which NetworkX negates")
     kind = values.dtype if dtype is None else np.dtype(dtype)
-    if G.is_multigraph() and format != "coo" and kind.kind in "iu":  # SciPy adds parallel edges up, in this type
+    if G.is_multigraph() and format != "coo" and kind.kind in "iu":  # SciPy sums parallel edges in this dtype
         _check_sums(G, rows, cols, values, kind)
     A = sp.sparse.coo_array((_cast(values, kind), (rows, cols)), shape=(n, n), dtype=dtype)
     try:
@@ -56,7 +56,7 @@ JOINS = {sum: np.add, min: np.minimum, max: np.maximum}
 
 
 def _joined(G: Graph, rows: np.ndarray, cols: np.ndarray, values: np.ndarray, join: Any) -> tuple[np.ndarray, ...]:
-    """Parallel edges as one. Sums that INT64 may not hold are Python's integers."""
+    """Merge parallel edges with `join`. Sums that may exceed INT64 are Python ints."""
     keys = rows * len(G) + cols
     order = np.argsort(keys, kind="stable")
     keys, values = keys[order], values[order]
@@ -70,8 +70,9 @@ def _joined(G: Graph, rows: np.ndarray, cols: np.ndarray, values: np.ndarray, jo
 
 
 def _cast(values: np.ndarray, dtype: Any) -> np.ndarray:
-    """The values in a type of NumPy. OverflowError and ValueError, as of Python's numbers, where integers do not hold
-    them: arrays would wrap."""
+    """The values in a NumPy dtype. Integers out of range raise OverflowError or ValueError, as Python numbers do in
+    NumPy; arrays would wrap.
+    """
     if dtype.kind in "iu" and values.dtype.kind in "ifO" and len(values):
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
         least, most = values.min(), values.max()
@@ -81,15 +82,15 @@ def _cast(values: np.ndarray, dtype: Any) -> np.ndarray:
 
 
 def _check_sums(G: Graph, rows: np.ndarray, cols: np.ndarray, values: np.ndarray, dtype: Any) -> None:
-    """Refused where parallel edges add up to more than the type holds."""
+    """Raise Refused if sums of parallel edges overflow the dtype."""
     sums = _joined(G, rows, cols, _cast(values, dtype).astype(np.int64), np.add)[2]
     limits = np.iinfo(dtype)
     if len(sums) and not (limits.min <= sums.min() and sums.max() <= limits.max):
-        raise Refused(f"parallel edges whose sums {dtype} does not hold")
+        raise Refused(f"parallel edges whose sums overflow {dtype}")
 
 
 def _entries(G: Graph, nodelist: Any, weight: str | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows and columns, by their places in `nodelist`, and values of all entries, parallel edges each."""
+    """Rows and columns (positions in `nodelist`) and values of all entries, parallel edges separately."""
     place = np.arange(len(G))
     if nodelist is not None:
         found = G.numbers(nodelist)

@@ -1,4 +1,4 @@
-"""networkx.algorithms.core: what is left when nodes of few neighbours, or edges of few triangles, are taken away."""
+"""networkx.algorithms.core: core numbers and k-truss."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def core_number(G: Graph) -> dict[Any, int]:
     A = G.matrix()
     S = A.ewise_add(A.T, gb.binary.plus).new() if G.directed else A
     core, k = gb.Vector(INT64, len(G)), 0
-    # d = S plus.first 1: the edges of each node that is left
+    # d = S plus.first 1: the degree of each remaining node
     d = gb.Vector.from_dense(G.degree.array)
     while d.nvals:
         k = max(k, d.reduce(gb.monoid.min, allow_empty=False).new().value)
         # q = d<d <= k>; core<q> = k
         q = d.select(gb.select.valuele, k).new()
         core(q.S) << k
-        # d<!q, replace> = d; d<d> -= S plus.first 1 over the edges from q
+        # left<!q> = d; left -= q plus.times S, at the remaining nodes; d = left
         left = gb.Vector(INT64, len(G))
         left(~q.S) << d
         lost = gb.Vector(INT64, len(G))
@@ -50,7 +50,7 @@ def _loopless(G: Graph) -> None:
 
 def k_truss(G: Graph, k: int) -> Graph:
     _loopless(G)
-    if k < 3:  # each edge is in 0 triangles or more, and nodes without edges stay away
+    if k < 3:  # every edge qualifies; nodes without edges are dropped
         kept = np.ones(len(G.cols), bool)
     else:
         T = algorithms.k_truss(G.structure, int(np.ceil(k)))

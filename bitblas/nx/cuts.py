@@ -1,4 +1,4 @@
-"""networkx.algorithms.cuts: how much crosses between two sets of nodes."""
+"""networkx.algorithms.cuts: cut size and node expansion."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> int 
     if T is not None:
         outer[G.numbers(T)] = True
     elif G.directed:
-        raise TypeError("'NoneType' object is not iterable")  # NetworkX's own: it takes edges into T as well
+        raise TypeError("'NoneType' object is not iterable")  # NetworkX's error: it also iterates over T
     else:
         outer = ~inner
     rows, cols = G.edges_at
     across = inner[rows] & outer[cols] | outer[rows] & inner[cols]
-    # NetworkX adds up edges that begin in S, and those that begin in T: one from a node of both sets counts twice
+    # NetworkX sums edges out of S and edges out of T: an edge from a node in both sets counts twice
     sides = (across & inner[rows], across & outer[rows]) if G.directed else (across,)
     if weight is None:
         return sum(int(side.sum()) for side in sides)

@@ -1,4 +1,4 @@
-"""networkx.algorithms.dag: what is before and behind a node, and orders in which every edge leads forward."""
+"""networkx.algorithms.dag: ancestors, descendants, topological order."""
 
 from __future__ import annotations
 
@@ -36,13 +36,16 @@ def topological_generations(G: Graph) -> Iterator[list[Any]]:
 
 
 class Changed(nx.NetworkXUnfeasible, RuntimeError):
-    """The graph has changed while it was sorted. NetworkX raises one of the two, by where it meets the change."""
+    """The graph changed during the sort. NetworkX raises either base class, depending on where it detects the
+    change.
+    """
 
 
 def _generations(G: Graph) -> Iterator[list[Any]]:
-    """By levels; in one, a node stands where the last edge to it is read, that is of the nodes before by their order
-    and place: the largest of rank times width plus place, a product over max.plus. Changed if the graph that was
-    converted does meanwhile."""
+    """Topological levels in NetworkX's order: within a level, nodes are sorted by the last edge that reaches them in
+    reading order. That is the maximum of rank * width + position over predecessors, a max.plus product. Changed is
+    raised if the original graph changes meanwhile.
+    """
     P, width = G.places, int(np.diff(G.ptr).max(initial=1))
     at, level = entries(topological_levels(G.structure))
     order = np.argsort(level, kind="stable")

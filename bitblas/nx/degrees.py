@@ -1,4 +1,4 @@
-"""Degrees of a Graph, asked for as NetworkX's are: `G.degree[u]`, `G.degree(nodes, weight="cost")`, iterated over."""
+"""Degree views of `Graph`: `G.degree[u]`, `G.degree(nodes, weight="cost")`, iteration."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 
 
 class Degrees:
-    """side: out, in, in+out of a directed graph, all of an undirected one, where a self loop counts twice."""
+    """Degree view. side: "out", "in" or "in+out" of a directed graph, "all" of an undirected one, where a self loop
+    counts 2.
+    """
 
     def __init__(self, G: Graph, side: str, weight: str | None = None, nodes: Any = None) -> None:
         self._graph, self._side, self._weight, self._nodes = G, side, weight, nodes
 
     @property
     def array(self) -> np.ndarray:
-        """Of every node: INT64, FP64 where the weights are, or Python's integers where INT64 may not hold the sums."""
+        """The degree of every node: INT64, FP64 for float weights, or Python ints if sums may exceed INT64."""
         return self._graph._kept_as(("degree", self._side, self._weight), self._count)
 
     def _count(self) -> np.ndarray:
@@ -38,7 +40,7 @@ class Degrees:
         )
 
     def __call__(self, nbunch: Any = None, weight: str | None = None) -> Any:
-        """The degree of a node, or the degrees of nodes, each edge counted by its weight."""
+        """The degree of a node, or a view of the degrees of nodes, optionally weighted."""
         chosen = Degrees(self._graph, self._side, weight)
         if nbunch is None:
             return chosen

@@ -1,4 +1,4 @@
-"""networkx.algorithms.distance_measures: how far the farthest node is."""
+"""networkx.algorithms.distance_measures: eccentricity, diameter, radius, center, periphery."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def eccentricity(G: Graph, v: Any = None, sp: Any = None, weight: str | None = N
     found = {}
     if v is None and weight is None and len(G):
         label = algorithms.strongly_connected_components if G.directed else algorithms.connected_components
-        if host(label(G.structure)).any():  # some are not in the component of node 0
+        if host(label(G.structure)).any():  # some node is outside the component of node 0
             raise _unreachable(G)
         return G.by_node(host(algorithms.eccentricity(G.structure)))
     for node in G.nbunch_iter(v):
@@ -79,8 +79,9 @@ def _by_bounds(G: Graph, e: Any, usebounds: bool) -> bool:
 
 
 class _Bounds:
-    """Of the eccentricities of the nodes in question (lower, upper), of all nodes (all_lower), and the extremes of the
-    bounds so far."""
+    """Bounds of the eccentricities: lower and upper of the open nodes, all_lower of all nodes, and their extremes so
+    far.
+    """
 
     lower: np.ndarray
     upper: np.ndarray
@@ -90,8 +91,9 @@ class _Bounds:
 
 
 def _bounds(G: Graph, weight: str | None, ruled_out: Callable[[_Bounds], np.ndarray]) -> _Bounds:
-    """Bounds from searches from a few nodes, until the answer is known (Takes, Kosters: Determining the diameter of
-    small world networks, CIKM 2011), by NetworkX's rules. ruled_out: which of the nodes in question need no answer."""
+    """Eccentricity bounds from a few searches, with NetworkX's rules (Takes, Kosters: Determining the diameter of small
+    world networks, CIKM 2011). ruled_out: which open nodes need no further search.
+    """
     b, degree = _Bounds(), G.degree.array
     whole = weight is None or G.values_of(weight).dtype.kind == "i"
     all_upper = np.full(len(G), np.iinfo(np.int64).max if whole else np.inf)
@@ -104,7 +106,7 @@ def _bounds(G: Graph, weight: str | None, ruled_out: Callable[[_Bounds], np.ndar
             raise nx.NetworkXError("Cannot compute metric because graph is not connected.")
         length, far = np.empty_like(lengths), lengths[-1]
         if whole and far >= 1 << 61:
-            raise Refused("distances of which two together may pass 2^62")
+            raise Refused("distances of 2^61 and more, whose sums may overflow")
         length[at] = lengths
         d = length[open_]
         # lower = max(lower, d, far - d); upper = min(upper, far + d)
@@ -114,9 +116,9 @@ def _bounds(G: Graph, weight: str | None, ruled_out: Callable[[_Bounds], np.ndar
         b.all_lower[open_], all_upper[open_] = b.lower, b.upper
         b.least_lower, b.most_lower = min(b.least_lower, b.lower.min()), max(b.most_lower, b.lower.max())
         b.least_upper, b.most_upper = min(b.least_upper, b.upper.min()), max(b.most_upper, b.upper.max())
-        left = ~(ruled_out(b) | (b.lower >= b.upper))  # rounding may push the one past the other
+        left = ~(ruled_out(b) | (b.lower >= b.upper))  # lower > upper is possible by rounding
         open_, lower, upper = open_[left], b.lower[left], b.upper[left]
-        # next the node of the largest upper bound, then of the least lower one, of several that of the most edges
+        # next: alternately the largest upper bound and the least lower bound, ties to the highest degree
         high = not high
         if len(open_):
             current = int(open_[np.lexsort((-degree[open_], -upper if high else lower))[0]])

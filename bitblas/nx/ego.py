@@ -1,4 +1,4 @@
-"""networkx.generators.ego: a node, what is near to it, and the edges between."""
+"""networkx.generators.ego: subgraph within a radius of a node."""
 
 from __future__ import annotations
 

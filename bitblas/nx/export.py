@@ -1,4 +1,4 @@
-"""From a Graph to NetworkX's."""
+"""Conversion of the backend's `Graph` to NetworkX graphs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 
 
 def to_networkx(G: Graph) -> Any:
-    """The NetworkX graph of the same nodes, edges and attributes; neighbours are in the order that G has."""
+    """The NetworkX graph with the same nodes, edges and attributes, neighbours in G's order."""
     made = KINDS[2 * G.is_multigraph() + G.is_directed()]()
     made.graph.update(G.graph)
     made.add_nodes_from(zip(G.labels, G.node_data) if G.node_data is not None else G.labels)
@@ -26,7 +26,7 @@ def to_networkx(G: Graph) -> Any:
         for u, v, inner in zip(G.nodes_at(G.rows[kept]), G.nodes_at(G.cols[kept]), held):
             made._succ[u][v] = made._pred[v][u] = inner
         return made
-    # Both ends of an edge hold one dictionary, and each has its neighbours in its own order.
+    # Both ends of an edge share one dictionary, and each node keeps its own order of neighbours.
     of_edge = dict(zip(zip(G.rows[kept].tolist(), G.cols[kept].tolist()), held))
     for u, v in zip(G.rows.tolist(), G.cols.tolist()):
         made._adj[G.labels[u]][G.labels[v]] = of_edge[(u, v) if u <= v else (v, u)]
@@ -34,7 +34,7 @@ def to_networkx(G: Graph) -> Any:
 
 
 def _held(G: Graph, kept: np.ndarray) -> list[dict[Any, Any]]:
-    """What a node holds for each kept entry: attributes, in a multigraph by keys."""
+    """The edge data of each kept entry: attributes, by key in a multigraph."""
     data: Iterable[dict[str, Any]]
     if G.data is not None:
         data = map(dict, G.data)

@@ -1,4 +1,4 @@
-"""networkx.algorithms.flow.maxflow: the largest flow between two nodes, and the least cut."""
+"""networkx.algorithms.flow.maxflow: maximum flow and minimum cut."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from .graph import Graph
 from .refused import Refused
 from .walk import entries, host
 
-WHOLE = 2.0**53  # integers up to here are floats as well
+WHOLE = 2.0**53  # integers up to here are exact floats
 
 
 def _network(G: Graph, _s: Any, _t: Any, capacity: str) -> tuple[Any, int, int]:
-    """The capacities, and the numbers of the two nodes; an edge that holds any amount holds more than all others do."""
+    """The capacity matrix and the numbers of the two nodes. Infinite capacities become a value above the sum of all
+    others.
+    """
     for node in (_s, _t):
         if node not in G:
             raise nx.NetworkXError(f"node {node!s} not in graph")
@@ -32,9 +34,9 @@ def _network(G: Graph, _s: Any, _t: Any, capacity: str) -> tuple[Any, int, int]:
     finite = values[~endless]
     total = float(finite.sum(dtype=np.float64))
     if not 4 * total < np.inf:
-        raise Refused("capacities whose sum is no float")
+        raise Refused("capacities whose sum overflows a float")
     if endless.any():
-        if (finite >= WHOLE).any():  # they may have been integers that are no floats
+        if (finite >= WHOLE).any():  # they may have been integers that are not exact floats
             raise Refused("edges without a capacity next to capacities of 2^53 and more")
         if (entries(algorithms.bfs_levels(A.select(gb.select.valueeq, np.inf).new(), s))[0] == t).any():
             raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.")
@@ -49,7 +51,7 @@ def maximum_flow(
 ) -> tuple[Any, dict[Any, dict[Any, Any]]]:
     A, s, t = _network(flowG, _s, _t, capacity)
     value, F = algorithms.maximum_flow(A, s, t)
-    if not flowG.directed:  # what goes both ways along an edge does not go
+    if not flowG.directed:  # opposite flows along an edge cancel
         F = gb.binary.minus(F | F.T, left_default=0, right_default=0).new()
         F = F.select(gb.select.valuegt, 0).new()
     n = len(flowG)

@@ -1,4 +1,4 @@
-"""networkx.classes.function, and what else is read off the edges or the degrees: regular, s-metric, dominating."""
+"""networkx.classes.function and other functions of edges or degrees: regular, s-metric, dominating."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graph of the backend: nodes and edges of NetworkX as a Matrix, numbered as NetworkX iterates over them."""
+"""`Graph` of the backend: a Matrix and the node labels, numbered in NetworkX's iteration order."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .sums import total
 
 
 class Graph:
-    """A graph that NetworkX's functions take, and run here.
+    """A graph of the backend, accepted by NetworkX's functions.
 
-    labels: list, the nodes in NetworkX's order; node k is row and column k. ptr, cols: INT64 arrays, the neighbours
-    of each node in NetworkX's order, parallel edges once. counts: INT64, how many parallel edges each of those stands
-    for; None unless it is a multigraph. values: by the name of an attribute, one number per edge (`edges`). data, keys:
-    the attributes of each edge, and its keys in a multigraph, where all were asked for. node_data: the same of nodes.
+    labels: list, the nodes in NetworkX's order; node k is row and column k. ptr, cols: INT64 arrays, the neighbours of
+    each node in NetworkX's order, parallel edges merged. counts: INT64, the number of parallel edges of each entry;
+    None unless it is a multigraph. values: by attribute name, one number per edge (`edges_at`). data, keys: the
+    attributes of each edge, and its keys in a multigraph, if all were requested. node_data: the same of nodes.
 
-    What it has not itself (`G.edges`, `G[u]`) it answers as the NetworkX graph that it stands for, made at first use
-    and frozen: it cannot be changed.
+    Other attributes of a NetworkX graph (`G.edges`, `G[u]`) are answered by an equivalent NetworkX graph, which is made
+    at first use and frozen: a Graph cannot be changed.
     """
 
     __networkx_backend__ = "bitblas"
@@ -43,17 +43,17 @@ class Graph:
         self.directed, self.values, self.data, self.keys, self.node_data = directed, values or {}, data, keys, node_data
         self.graph = graph or {}
         self.__networkx_cache__: dict[str, Any] = {}
-        self.kept_in: dict[str, Any] | None = None  # the dictionary that NetworkX clears when the graph that this was
-        # made from changes, with an entry of ours
+        self.kept_in: dict[str, Any] | None = None  # NetworkX's cache of the original graph, with an entry "bitblas";
+        # NetworkX clears it when that graph changes
         self._made: dict[Any, Any] = {}
-        self._of_structure: dict[str, Any] = {}  # what depends on the structure alone
+        self._of_structure: dict[str, Any] = {}  # cached values that depend on the structure only
 
     def is_current(self) -> bool:
-        """Whether the graph that this was made from has not changed since, as far as that is known."""
+        """Whether the original graph is unchanged, as far as known."""
         return self.kept_in is None or "bitblas" in self.kept_in
 
     def like(self) -> Graph:
-        """A graph of the same nodes and edges, without attributes, which shares what is made of the structure."""
+        """A graph of the same nodes and edges without attributes; values derived from the structure are shared."""
         made = Graph(self.labels, self.ptr, self.cols, directed=self.directed, counts=self.counts)
         made._of_structure = self._of_structure
         return made
@@ -70,7 +70,7 @@ class Graph:
         return _Nodes(self.number)
 
     def numbers(self, nodes: Iterable[Hashable]) -> np.ndarray:
-        """Those of `nodes` that are in the graph, in their order, as numbers: INT64."""
+        """The numbers of those `nodes` that are in the graph, in order: INT64."""
         found = map(self.number.get, nodes)
         return np.array([k for k in found if k is not None], np.int64)
 
@@ -83,7 +83,7 @@ class Graph:
         return np.fromiter(self.labels, object, len(self.labels))
 
     def by_node(self, values: np.ndarray) -> dict[Hashable, Any]:
-        """A value for each node, as a dictionary of Python numbers."""
+        """The values as a dictionary of Python numbers by node."""
         return dict(zip(self.labels, values.tolist()))
 
     # ---- edges ------------------------------------------------------------------------------------------------------
@@ -95,12 +95,12 @@ class Graph:
 
     @cached_property
     def kept(self) -> np.ndarray | None:
-        """Which entries stand for their edge: of the two of an undirected one the upper; None if all do."""
+        """The entries that represent their edge: the upper triangle of an undirected graph; None if all do."""
         return None if self.directed else self.cols >= self.rows
 
     @cached_property
     def edges_at(self) -> tuple[np.ndarray, np.ndarray]:
-        """The two ends of each edge, parallel ones each: what `values`, `data` and `keys` are of."""
+        """The two ends of each edge, parallel edges separately, in the order of `values`, `data` and `keys`."""
         return self._of_edges(self.rows), self._of_edges(self.cols)
 
     def _of_edges(self, entries: np.ndarray) -> np.ndarray:
@@ -108,9 +108,10 @@ class Graph:
         return entries[kept] if self.counts is None else np.repeat(entries[kept], self.counts[kept])
 
     def values_of(self, weight: str, default: float = 1) -> np.ndarray:
-        """The attribute of each edge as INT64 or FP64, the default where it has none. Refused for other
-        values."""
-        if weight in self.values:  # converted with the default that NetworkX's function has
+        """The attribute of each edge as INT64 or FP64, with the default where missing. Raises Refused for other
+        types.
+        """
+        if weight in self.values:  # converted with the default of NetworkX's function
             return self.values[weight]
         data = self.data
 
@@ -124,7 +125,7 @@ class Graph:
     # ---- matrices ---------------------------------------------------------------------------------------------------
 
     def _kept_as(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make` gives, made once; by a name if it depends on the structure alone."""
+        """make(), cached; under a string key if it depends on the structure only."""
         made = self._of_structure if isinstance(key, str) else self._made
         if key not in made:
             made[key] = make()
@@ -132,7 +133,7 @@ class Graph:
 
     @property
     def structure(self) -> Any:
-        """The adjacency matrix, n x n, BOOL; an undirected edge is two entries, a self loop is one."""
+        """The adjacency matrix, n x n, BOOL: two entries per undirected edge, one per self loop."""
         return self._kept_as("structure", self._structure)
 
     def _structure(self) -> Any:
@@ -145,13 +146,13 @@ class Graph:
 
     @property
     def both_ways(self) -> Any:
-        """`structure`, every edge in both directions."""
+        """`structure` with every edge in both directions."""
         A = self.structure
         return self._kept_as("both", lambda: A.ewise_add(A.T, gb.binary.pair).new()) if self.directed else A
 
     @cached_property
     def turned(self) -> Graph:
-        """Every edge turned round, neighbours in the order of their numbers; itself if it is undirected."""
+        """The reversed graph, neighbours in order of their numbers; the graph itself if undirected."""
         if not self.directed:
             return self
         order = np.argsort(self.cols, kind="stable")
@@ -166,7 +167,7 @@ class Graph:
         )  # fmt: skip
 
     def part(self, nodes: np.ndarray, entries: np.ndarray) -> Graph:
-        """The graph of these nodes and entries (arrays of BOOL), with what is known of both. Not of a multigraph."""
+        """The subgraph of these nodes and entries (BOOL arrays), with attributes. Not for a multigraph."""
         number = np.cumsum(nodes) - 1
         ptr = np.concatenate([[0], np.cumsum(np.bincount(self.rows[entries], minlength=len(self))[nodes])])
         edges = entries if self.kept is None else entries[self.kept]
@@ -178,14 +179,14 @@ class Graph:
         )  # fmt: skip
 
     def reverse(self, copy: bool = True) -> Graph:
-        """`turned`, as NetworkX's method. NetworkXError for an undirected graph."""
+        """`turned`, like NetworkX's method. NetworkXError for an undirected graph."""
         if not self.directed:
             raise nx.NetworkXError("Cannot reverse an undirected graph.")
         return self.turned
 
     @property
     def places(self) -> Any:
-        """The place of each neighbour in NetworkX's order, from 0: n x n, INT64."""
+        """The position of each neighbour in NetworkX's order, from 0: n x n, INT64."""
         return self._kept_as("places", self._places)
 
     def _places(self) -> Any:
@@ -193,8 +194,9 @@ class Graph:
         return of_entries(self, place)
 
     def matrix(self, weight: str | None = None, parallel: str = "plus", default: float = 1) -> Any:
-        """The weights, n x n, INT64 or FP64; without `weight` 1. parallel: how those of parallel edges are joined,
-        plus, min or max; sums that INT64 may not hold are FP64. default: of edges without one."""
+        """The weights, n x n, INT64 or FP64; ones without `weight`. parallel: how parallel edges are merged, plus, min
+        or max; sums that may exceed INT64 are FP64. default: the weight of edges without one.
+        """
         return self._kept_as((weight, parallel, default), lambda: self._matrix(weight, parallel, default))
 
     def _matrix(self, weight: str | None, parallel: str, default: float) -> Any:
@@ -232,7 +234,7 @@ class Graph:
         return len(self.edges_at[0]) if weight is None else float(total(self.values_of(weight)))
 
     def number_of_edges(self, u: Hashable = None, v: Hashable = None) -> int:
-        """Of all edges, or of those from u to v."""
+        """The number of all edges, or of those from u to v."""
         if u is None:
             return int(self.size())
         row = slice(self.ptr[self.number[u]], self.ptr[self.number[u] + 1])
@@ -243,7 +245,7 @@ class Graph:
         return u in self and self.number_of_edges(u, v) > 0
 
     def nbunch_iter(self, nbunch: Any = None) -> Iterator[Hashable]:
-        """The nodes, or those of `nbunch` that are there. NetworkXError if it is neither a node nor nodes."""
+        """The nodes, or those of `nbunch` that exist. NetworkXError if it is neither a node nor nodes."""
         return nx.Graph.nbunch_iter(self._nodes, nbunch)
 
     @property
@@ -265,7 +267,7 @@ class Graph:
 
     @property
     def networkx(self) -> Any:
-        """The graph of NetworkX that it stands for, frozen."""
+        """The equivalent NetworkX graph, frozen."""
         return self._kept_as(None, lambda: nx.freeze(to_networkx(self)))
 
     def __getitem__(self, node: Hashable) -> Any:
@@ -282,7 +284,7 @@ class Graph:
 
 
 class _Nodes:
-    """As much of a graph as NetworkX's own `nbunch_iter` reads: its messages are NetworkX's."""
+    """The part of a graph that NetworkX's `nbunch_iter` reads, so that its messages are NetworkX's."""
 
     def __init__(self, number: dict[Hashable, int]) -> None:
         self._adj = number
@@ -293,5 +295,5 @@ class _Nodes:
     def __contains__(self, node: object) -> bool:
         try:
             return node in self._adj
-        except TypeError:  # what cannot be hashed is no node
+        except TypeError:  # unhashable, so not a node
             return False

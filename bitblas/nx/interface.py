@@ -1,4 +1,4 @@
-"""What NetworkX asks a backend for: conversions, whether a call can and should run here, and the functions by name."""
+"""Backend interface for NetworkX's dispatch: conversions, can_run, should_run, functions by name."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from .refused import Refused
 
 logger = logging.getLogger("bitblas.nx")
 
-FEW = 16  # nodes for each one that is asked about, from which on NetworkX has answered before a graph is converted; for
-# the square of it, sooner than by a converted one
-WORTH = 3  # searches of one graph that take NetworkX longer than they and the conversion take here
+FEW = 16  # nodes per requested node from which NetworkX is faster than a conversion; from FEW^2 on, faster than a
+# converted graph
+WORTH = 3  # searches of one graph from which conversion and searches here beat NetworkX
 
 
 class Backend:
-    """The object behind the entry point; its attributes are the functions of the table."""
+    """The object of the entry point `networkx.backends`; its attributes are the functions of the table."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name in TABLE and name in _registered_algorithms:
             return _running(name)
         if name in _registered_algorithms:
-            logger.info("%s is left to NetworkX: bitblas does not have it", name)
-        raise AttributeError(f"bitblas has no function {name!r} of NetworkX; docs/networkx.md lists those it has")
+            logger.info("%s is left to NetworkX: bitblas does not implement it", name)
+        raise AttributeError(f"bitblas does not implement NetworkX's {name!r}; see the list in docs/networkx.md")
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *TABLE})
@@ -48,7 +48,7 @@ class Backend:
         preserve_edge_attrs: bool = False, preserve_node_attrs: bool = False, preserve_graph_attrs: bool = False,
         name: str = "", graph_name: str | None = None,
     ) -> Graph:  # fmt: skip
-        """A Graph with these attributes. Refused where it cannot hold them."""
+        """A Graph with these attributes. Raises Refused for attributes that it cannot hold."""
         try:
             made = from_networkx(
                 G, edge_attrs, node_attrs, preserve_edge_attrs=preserve_edge_attrs,
@@ -64,12 +64,12 @@ class Backend:
 
     @staticmethod
     def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
-        """NetworkX's graph for a Graph; anything else as it is."""
+        """The NetworkX graph of a Graph; other results unchanged."""
         return to_networkx(result) if isinstance(result, Graph) else result
 
     @staticmethod
     def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-        """Whether the function answers these arguments, or why it does not."""
+        """True if these arguments are supported, else the reason."""
         refusal = _refusal(name, args, kwargs)
         if refusal is not None:
             _tell(name, refusal)
@@ -77,31 +77,31 @@ class Backend:
 
     @staticmethod
     def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-        """Whether that pays, the conversion included, or why it does not: asked for graphs of NetworkX."""
+        """True if running here pays off, conversion included, else the reason. Called for graphs of NetworkX."""
         G = _graph(name, args, kwargs)
-        if G is None:  # there is no graph to convert, and the backend is asked for by name
+        if G is None:  # no graph to convert; the backend was requested by name
             return True
         least = nx.config.backends.bitblas.min_edges
         if isinstance(G, Graph) or least <= 0:
             return True
         size = sum(map(len, G._adj.values())) // (1 if G.is_directed() else 2)
         if size < least:
-            return f"{size} edges; bitblas is worth it from {least} (nx.config.backends.bitblas.min_edges)"
+            return f"{size} edges; bitblas pays off from {least} on (nx.config.backends.bitblas.min_edges)"
         cost, kept = _cost(name, args, kwargs, len(G)), getattr(G, "__networkx_cache__", None)
         if cost == LITTLE:
-            return "NetworkX is done sooner, whether the graph is converted or not"
+            return "NetworkX is faster, even if the graph is already converted"
         if cost == HEAVY or _converted(G) is not None:
             return True
         if cost == SCAN:
-            return "NetworkX is done before the graph is converted"
+            return "NetworkX is faster than the conversion of the graph"
         if kept is None:
-            return "a graph that keeps no conversion"
+            return "the graph cannot cache a conversion"
         kept["bitblas"] = asked = kept.get("bitblas", 0) + 1
-        return asked >= WORTH or f"search {asked} of this graph: a conversion is worth it from search {WORTH} on"
+        return asked >= WORTH or f"search {asked} of this graph: converting pays off from search {WORTH} on"
 
 
 def _cost(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], nodes: int) -> str:
-    """What the function takes in NetworkX of a graph of so many nodes, with these arguments."""
+    """The cost class of a call on a graph of `nodes` nodes with these arguments."""
     cost = TABLE[name].cost
     if cost in (LITTLE, SCAN):
         return cost
@@ -118,14 +118,15 @@ def _cost(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], nodes: int) 
 
 
 def _converted(G: Any) -> Graph | None:
-    """A conversion of the graph that NetworkX has kept, with whatever attributes: it drops them when nodes or edges
-    change."""
+    """A conversion of the graph cached by NetworkX, with any attributes. NetworkX drops it when nodes or edges
+    change.
+    """
     kept = (getattr(G, "__networkx_cache__", None) or {}).get("backends", {}).get("bitblas", {})
     return next((found for found in kept.values() if isinstance(found, Graph)), None)
 
 
 def _graph(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The first graph among the arguments, or list of graphs; None if the function takes none."""
+    """The first graph, or list of graphs, among the arguments; None if the function takes none."""
     graphs = _registered_algorithms[name].graphs
     if not graphs:
         return None
@@ -134,12 +135,12 @@ def _graph(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Why these arguments are not answered; None if they are. TypeError for arguments that NetworkX has not."""
+    """Why these arguments are not supported; None if they are. TypeError for arguments that NetworkX does not have."""
     G = _graph(name, args, kwargs)
     if TABLE[name].module != MADE and not isinstance(G, (nx.Graph, Graph)):
         return f"a graph of type {type(G).__module__}.{type(G).__qualname__}"
-    if isinstance(G, nx.Graph) and type(G).adjacency is not nx.Graph.adjacency:  # what is converted is another graph
-        return f"a graph of type {type(G).__module__}.{type(G).__qualname__}, which has neighbours of its own"
+    if isinstance(G, nx.Graph) and type(G).adjacency is not nx.Graph.adjacency:  # conversion would read other edges
+        return f"a graph of type {type(G).__module__}.{type(G).__qualname__}, which overrides adjacency()"
     if not TABLE[name].refuses:
         return None
     given = _bound(name, args, kwargs)
@@ -147,7 +148,7 @@ def _refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | 
 
 
 def _bound(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """All arguments by name. TypeError for arguments that NetworkX has not."""
+    """All arguments by name. TypeError for arguments that NetworkX does not have."""
     bound = _signature(name).bind(*args, **kwargs)
     bound.apply_defaults()
     return bound.arguments
@@ -160,7 +161,7 @@ def _signature(name: str) -> inspect.Signature:
 
 @functools.cache
 def _running(name: str) -> Callable[..., Any]:
-    """The function that runs: it tells of what it leaves to NetworkX."""
+    """The function to run; it logs calls that it leaves to NetworkX."""
     module = TABLE[name].module
     own = _registered_algorithms[name].orig_func
     if module == OWN:
@@ -173,7 +174,7 @@ def _running(name: str) -> Callable[..., Any]:
     @functools.wraps(own)
     def told(*args: Any, **kwargs: Any) -> Any:
         try:
-            with devices.get(config.device).guard:  # errors of memory are those of bitblas
+            with devices.get(config.device).guard:  # device errors become bitblas exceptions
                 found = run(*args, **kwargs)
         except Refused as error:
             _tell(name, str(error))
@@ -184,8 +185,9 @@ def _running(name: str) -> Callable[..., Any]:
 
 
 def _continued(name: str, found: Iterator[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
-    """What an iterator of NetworkX's own text gives. If a function that it calls is refused, NetworkX answers the rest:
-    the dispatch, which would have done that, has returned by then."""
+    """Iterate over a result of NetworkX's own code. If a function that it calls is refused, NetworkX computes the rest:
+    the dispatch would have done so, but has returned already.
+    """
     count = 0
     try:
         for each in found:
@@ -199,7 +201,7 @@ def _continued(name: str, found: Iterator[Any], args: tuple[Any, ...], kwargs: d
 
 
 def _theirs(given: Any) -> Any:
-    """NetworkX's graph for a Graph, in a list too; anything else as it is."""
+    """The NetworkX graph of a Graph, also within a list; other objects unchanged."""
     if isinstance(given, list):
         return [_theirs(each) for each in given]
     return given.networkx if isinstance(given, Graph) else given
@@ -207,8 +209,8 @@ def _theirs(given: Any) -> Any:
 
 @functools.cache
 def _tell(name: str, reason: str) -> None:
-    """Logs, once, that a function is left to NetworkX."""
-    logger.warning("%s is left to NetworkX, which answers what bitblas does not: %s", name, reason)
+    """Log, once, that a function is left to NetworkX."""
+    logger.warning("%s is left to NetworkX; bitblas does not support: %s", name, reason)
 
 
 backend = Backend()

@@ -1,4 +1,4 @@
-"""networkx.algorithms.link_prediction: how alike the neighbours of two nodes are."""
+"""networkx.algorithms.link_prediction: similarity scores of node pairs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Pairs = Iterator[tuple[Any, Any, float]]
 
 
 def _pairs(G: Graph, ebunch: Any) -> tuple[list[tuple[Any, Any]], np.ndarray, np.ndarray]:
-    """The pairs that are asked for, and their numbers; all that are no edges if None."""
+    """The requested pairs and their numbers; all non-adjacent pairs if None."""
     if ebunch is None:
-        # not A, above the diagonal
+        # pairs = triu(!A, 1)
         missing = np.ones((len(G), len(G)), bool)
         missing[G.rows, G.cols] = False
         u, v = np.nonzero(np.triu(missing, 1))
@@ -33,7 +33,7 @@ def _pairs(G: Graph, ebunch: Any) -> tuple[list[tuple[Any, Any]], np.ndarray, np
 
 
 def _common(G: Graph, u: np.ndarray, v: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """For each pair the common neighbours, neither of the two, summed by weight, or counted."""
+    """For each pair, the count or weight sum of the common neighbours, excluding the pair itself."""
     n, A = len(G), G.loopless
     if not len(u):
         return np.zeros(0)
@@ -70,7 +70,7 @@ def jaccard_coefficient(G: Graph, ebunch: Any = None) -> Pairs:
 
 
 def _shared(G: Graph, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The neighbours that two nodes share, the two themselves where they have self loops."""
+    """The number of shared neighbours, including the pair itself at self loops."""
     loop = np.zeros(len(G), bool)
     loop[G.rows[G.rows == G.cols]] = True
     keys = np.sort(G.rows * len(G) + G.cols)
@@ -88,7 +88,7 @@ def adamic_adar_index(G: Graph, ebunch: Any = None) -> Pairs:
 
     def score(u: np.ndarray, v: np.ndarray) -> np.ndarray:
         found = _common(G, u, v, share)
-        if np.isinf(found).any():  # a node, paired with itself, and a neighbour that has no other
+        if np.isinf(found).any():  # a pair (v, v) with a neighbour of degree 1
             raise ZeroDivisionError("float division by zero")
         return found
 

@@ -1,4 +1,4 @@
-"""Matrices of a Graph, from what it holds in NetworkX's order."""
+"""Adjacency matrices of a `Graph`, and its entries by position."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ JOINS = {"plus": np.add, "min": np.minimum, "max": np.maximum}  # of parallel ed
 
 
 def of_entries(G: Graph, values: Any) -> Any:
-    """The matrix of these values: one for all, or an array of one for each entry in NetworkX's order."""
+    """The matrix of one value, or of an array with a value per entry in NetworkX's order."""
     order, _ = _ascending(G)
     cols = G._kept_as("ascending columns", lambda: G.cols[order])
     found = values[order] if isinstance(values, np.ndarray) else values
@@ -26,8 +26,9 @@ def of_entries(G: Graph, values: Any) -> Any:
 
 
 def entry_values(G: Graph, weight: str, parallel: str = "plus", default: float = 1) -> np.ndarray:
-    """The weight of each entry, INT64 or FP64; parallel edges are joined by plus, min or max. Sums that INT64 may not
-    hold are FP64."""
+    """The weight of each entry, INT64 or FP64; parallel edges are merged by plus, min or max. Sums that may exceed
+    INT64 are FP64.
+    """
     values = G.values_of(weight, default)
     if G.counts is not None and len(values):
         if parallel == "plus" and not fits(values):
@@ -38,12 +39,12 @@ def entry_values(G: Graph, weight: str, parallel: str = "plus", default: float =
 
 
 def edges_of(G: Graph) -> np.ndarray:
-    """The number of the edge of each entry of an undirected graph, parallel edges being one: INT64."""
+    """The edge number of each entry of an undirected graph, parallel edges merged: INT64."""
     return G._kept_as("edge", lambda: _edges(G))
 
 
 def entries_at(G: Graph, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
-    """Which entries are those at these places, all of which have one: BOOL. rows, cols: INT64."""
+    """A BOOL mask of the entries at these existing positions. rows, cols: INT64."""
     order, n = _ascending(G)[0], len(G)
     found = np.zeros(len(order), bool)
     found[order[np.searchsorted(G.rows * n + G.cols[order], rows * n + cols)]] = True
@@ -51,7 +52,7 @@ def entries_at(G: Graph, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
 
 
 def _ascending(G: Graph) -> tuple[np.ndarray, np.ndarray]:
-    """The order of the entries by row, then column, and by column, then row."""
+    """Permutations of the entries: by (row, column), and by (column, row)."""
     return G._kept_as("ascending", lambda: ascending(G.ptr, G.cols))
 
 
@@ -59,6 +60,6 @@ def _edges(G: Graph) -> np.ndarray:
     kept = np.asarray(G.kept)
     number = np.cumsum(kept) - 1
     order, across = _ascending(G)
-    mirror = np.empty_like(order)  # the entry of the other end: what is in its place if rows are columns
+    mirror = np.empty_like(order)  # the transposed entry: the one at the same position in (column, row) order
     mirror[order] = across
     return np.where(kept, number, number[mirror])

@@ -1,4 +1,4 @@
-"""networkx.algorithms.tree.mst: spanning trees of least or most weight, in the order of Kruskal's algorithm."""
+"""networkx.algorithms.tree.mst: minimum and maximum spanning trees, in the order of Kruskal's algorithm."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from .refused import Refused
 
 
 def _chosen(G: Graph, weight: str | None, sign: int) -> np.ndarray:
-    """The edges of the tree, the first one that Kruskal's algorithm takes first: by weight, equal ones in the order of
-    the graph. Numbered so, no two edges are equal, and there is one tree."""
+    """The edges of the tree in the order of Kruskal's algorithm: by weight, ties in the graph's order. Numbered this
+    way no two edges are equal, so the tree is unique.
+    """
     values = np.ones(len(G.edges_at[0]), np.int64) if weight is None else G.values_of(weight)
     if (values != values).any():
         raise Refused("NaN as a weight")
-    # ~w orders integers as -w does, and is never beyond INT64
+    # ~w sorts integers like -w, without overflow
     order = np.argsort(values if sign > 0 else ~values if values.dtype.kind == "i" else -values, kind="stable")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))

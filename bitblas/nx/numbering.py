@@ -1,4 +1,4 @@
-"""Many Python objects as arrays of numbers: nodes by their place in a list of labels, attributes by their values."""
+"""Python objects to NumPy arrays: nodes to indices, attributes to values."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..device.dictionaries import hashes
 from .refused import Refused
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: 2**64 over the golden ratio
-FEW = 1 << 13  # entries below which keys are sorted: importing SciPy, which counts, takes some 0.13 s
-ROOM = 8  # slots of the table per node: of the labels, one in some twenty meets another and is searched for
+FEW = 1 << 13  # entries below which NumPy sorts keys: importing SciPy for a counting sort takes about 0.13 s
+ROOM = 8  # hash table slots per node: about one label in twenty collides and is searched for
 
 
 def numbers_of(adj: Mapping[Hashable, Mapping[Hashable, Any]], count: int, labels: list[Hashable]) -> np.ndarray:
-    """The numbers of `count` neighbours, the keys of the dictionaries in `adj`, all among the labels: INT64."""
+    """The node numbers of `count` neighbours, the keys of the dictionaries in `adj`, all among the labels: INT64."""
     if not _hashed_at_once(labels):
         return _found_in(labels, adj, count)
     own = np.fromiter(map(hash, labels), np.int64, len(labels))
@@ -27,7 +27,7 @@ def numbers_of(adj: Mapping[Hashable, Mapping[Hashable, Any]], count: int, label
         return hashes(adj, count)
     order = np.argsort(own, kind="stable")
     ascending = own[order]
-    if (ascending[1:] == ascending[:-1]).any():  # two labels share a hash, as -1 and -2 do
+    if (ascending[1:] == ascending[:-1]).any():  # two labels share a hash, such as -1 and -2
         return _found_in(labels, adj, count)
     given = hashes(adj, count)
     shift = np.uint64(64 - (ROOM * len(own)).bit_length())
@@ -41,7 +41,7 @@ def numbers_of(adj: Mapping[Hashable, Mapping[Hashable, Any]], count: int, label
 
 
 def _hashed_at_once(labels: Iterable[Any]) -> bool:
-    """Whether no Python function is called for a hash: in one, other threads may run, and change what is read."""
+    """Whether hashing calls no Python code, during which other threads could run and change the data."""
     kinds = set(map(type, labels))
     if not all(type(kind.__hash__) is WrapperDescriptorType for kind in kinds):
         return False
@@ -50,13 +50,15 @@ def _hashed_at_once(labels: Iterable[Any]) -> bool:
 
 
 def _found_in(labels: list[Hashable], adj: Mapping[Hashable, Mapping[Hashable, Any]], count: int) -> np.ndarray:
-    """The same by looking each neighbour up."""
+    """The same with one dictionary lookup per neighbour."""
     number = dict(zip(labels, range(len(labels))))
     return np.fromiter(map(number.__getitem__, chain.from_iterable(adj.values())), np.int64, count)
 
 
 def as_numbers(read: Callable[[], Iterable[Any]], name: str) -> np.ndarray:
-    """What `read()` gives, each time anew, as INT64 or FP64. Refused for other things than real numbers."""
+    """The values of `read()`, a fresh iterator per call, as INT64 or FP64. Raises Refused unless all are real
+    numbers.
+    """
     try:
         return np.asarray(array("q", read()))
     except OverflowError:
@@ -64,16 +66,17 @@ def as_numbers(read: Callable[[], Iterable[Any]], name: str) -> np.ndarray:
     except TypeError:
         other = next(value for value in read() if not isinstance(value, (int, np.integer)))
     if not isinstance(other, (float, np.floating)):
-        raise Refused(f"edge attribute {name!r} holds {type(other).__name__}: numbers only")
+        raise Refused(f"edge attribute {name!r} holds {type(other).__name__}; only numbers are supported")
     try:
         return np.asarray(array("d", read()))
     except (TypeError, OverflowError):
-        raise Refused(f"edge attribute {name!r} holds other things than numbers") from None
+        raise Refused(f"edge attribute {name!r} holds values that are not numbers") from None
 
 
 def ascending(ptr: np.ndarray, cols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The order of the entries of a square matrix by row, then column, and by column, then row: INT32, or INT64 where
-    there are too many."""
+    """Permutations of the entries of a square matrix by (row, column) and by (column, row): INT32, or INT64 if
+    needed.
+    """
     n, count = len(ptr) - 1, len(cols)
     if count < FEW:
         rows = np.repeat(np.arange(n), np.diff(ptr))
@@ -81,7 +84,7 @@ def ascending(ptr: np.ndarray, cols: np.ndarray) -> tuple[np.ndarray, np.ndarray
     from scipy.sparse import csr_array
 
     kind = np.int32 if max(n, count) < 1 << 31 else np.int64
-    # Counting sorts in compiled code, to columns and back, each stable.
+    # Stable counting sorts in compiled code, to CSC and back.
     numbered = csr_array((np.arange(count, dtype=kind), cols.astype(kind), ptr.astype(kind)), shape=(n, n))
     numbered.has_canonical_format = True
     turned = numbered.tocsc()

@@ -1,4 +1,4 @@
-"""Power iteration, as NetworkX ends it: when the entries change by less than tol each, summed."""
+"""Power iteration with NetworkX's stopping rule: the sum of absolute changes is below n tol."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from .graph import Graph
 
 
 def vector(values: Any) -> Any:
+    """A full Vector, FP64."""
     return gb.Vector.from_dense(np.asarray(values, np.float64))
 
 
 def given(G: Graph, values: Mapping[Any, Any], absent: float = 0.0) -> np.ndarray:
-    """A dictionary by node as an array."""
+    """A dictionary by node as an array, `absent` where missing."""
     return np.array([values.get(node, absent) for node in G], np.float64)
 
 
 def check_start(G: Graph, nstart: Mapping[Any, Any]) -> None:
-    """Raises KeyError as NetworkX's loops over the edges of the nodes in `nstart` do: for a node that is not in the
-    graph, and for a neighbour that is not in `nstart`."""
+    """Raise KeyError like NetworkX's loops over `nstart`: for a node that is not in the graph, and for a neighbour that
+    is not in `nstart`.
+    """
     if len(nstart) == len(G) and all(node in nstart for node in G):
         return
     for node in nstart:

@@ -1,4 +1,4 @@
-"""networkx.algorithms.reciprocity: which edges lead back as well."""
+"""networkx.algorithms.reciprocity: the fraction of edges whose reverse exists."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ def reciprocity(G: Graph, nodes: Any = None) -> Any:
     if nodes is None:
         return overall_reciprocity(G)
     A = G.structure
+    # r = 2 * row sums of (A .* A') / (out-degree + in-degree)
     both = A.ewise_mult(A.T, gb.binary.pair).new().reduce_rowwise(gb.monoid.plus[gb.dtypes.INT64]).new()
     there, edges = host(both, 0).tolist(), (np.diff(G.ptr) + np.diff(G.turned.ptr)).tolist()
     share = lambda k: 2 * there[k] / edges[k] if edges[k] else None
@@ -32,6 +33,6 @@ def overall_reciprocity(G: Graph) -> float:
         raise nx.NetworkXError("Not defined for empty graphs")
     A, edges = G.structure, len(G.cols)
     loops = int((G.rows == G.cols).sum())
-    # C = A .* A'; of an undirected copy a self loop is one edge, so it overlaps with none
+    # r = (nvals(A .* A') - loops) / nvals(A); in NetworkX's undirected copy a self loop is one edge, not two
     both = A.ewise_mult(A.T, gb.binary.pair).new().nvals
     return (both - loops) / edges

@@ -1,5 +1,5 @@
-"""What NetworkX hears of a graph or an argument that bitblas leaves to it."""
+"""The exception that sends a call back to NetworkX when bitblas does not support a graph or an argument."""
 
 
-class Refused(NotImplementedError):  # the class that NetworkX's dispatch catches, to run its own function
-    """bitblas does not answer this; NetworkX does. The message says why, and `logging` tells it once."""
+class Refused(NotImplementedError):  # NetworkX's dispatch catches this base class and runs its own function
+    """bitblas does not support this call; NetworkX runs it. The message gives the reason and is logged once."""

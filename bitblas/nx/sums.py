@@ -1,7 +1,7 @@
-"""Sums of weights that do not wrap: of integers exact, as Python's are, also beyond 64 bits.
+"""Overflow-free sums of weights: exact for integers beyond 64 bits, as in Python.
 
-Arrays of INT64 are summed as such where the sum of all magnitudes fits. Else each number is split into two words, which
-are summed apart, and the sums are joined as Python's integers, in arrays of objects.
+INT64 arrays are summed directly if the sum of all magnitudes fits. Otherwise each number is split into two words, which
+are summed separately; the sums are joined as Python ints in object arrays.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-LIMIT = 2.0**62  # half of what INT64 holds: a bound that is added up in FP64 is rounded
+LIMIT = 2.0**62  # half of INT64's range, because the bound is summed in FP64 and rounded
 WORD = 32  # bits of the lower word
 
 
 def fits(values: np.ndarray, times: float = 1) -> bool:
-    """Whether no sum of these values, each taken up to `times` times, leaves INT64; true of what is not INT64."""
+    """Whether no sum of these values, each taken up to `times` times, overflows INT64; True for other dtypes."""
     if values.dtype.kind != "i" or not len(values):
         return True
     largest = max(int(values.max()), -int(values.min()))
@@ -23,7 +23,7 @@ def fits(values: np.ndarray, times: float = 1) -> bool:
 
 
 def total(values: np.ndarray) -> Any:
-    """The sum as a Python number; of integers, also of an array of Python's, it is exact."""
+    """The sum as a Python number, exact for integers and for object arrays of Python ints."""
     if values.dtype.kind != "i" or fits(values):
         found = values.sum()
         return found.item() if isinstance(found, np.generic) else found
@@ -32,8 +32,7 @@ def total(values: np.ndarray) -> Any:
 
 
 def by_group(values: np.ndarray, groups: np.ndarray, count: int) -> np.ndarray:
-    """The sums of the values by their group, a number below `count`: INT64, FP64, or Python's integers where INT64 may
-    not hold them."""
+    """The sums of the values per group number below `count`: INT64, FP64, or Python ints if sums may exceed INT64."""
     if fits(values):
         found = np.zeros(count, values.dtype)
         np.add.at(found, groups, values)
@@ -42,10 +41,10 @@ def by_group(values: np.ndarray, groups: np.ndarray, count: int) -> np.ndarray:
 
 
 def words(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The upper and the lower word of each integer, so that values = upper * 2^32 + lower: INT64."""
+    """The upper and lower word of each integer: values = upper * 2^32 + lower, INT64."""
     return values >> WORD, values & ((1 << WORD) - 1)
 
 
 def joined(high: np.ndarray, low: np.ndarray) -> np.ndarray:
-    """The integers of these words, which may be sums of them, as Python's."""
+    """The Python ints of these words, or of sums of them."""
     return high.astype(object) * (1 << WORD) + low.astype(object)

@@ -1,4 +1,4 @@
-"""networkx.algorithms.tournament: between every two nodes one edge, in one direction."""
+"""networkx.algorithms.tournament: exactly one directed edge between every two nodes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from .graph import Graph
 
 def is_tournament(G: Graph) -> bool:
     n = len(G)
-    # as many edges as pairs, none on the diagonal, and none that A and A' share
+    # nvals(A) = n (n - 1) / 2, no loops, and nvals(A .* A') = 0
     A = G.loopless
     return len(G.cols) == A.nvals == n * (n - 1) // 2 and A.ewise_mult(A.T, gb.binary.pair).new().nvals == 0

@@ -1,4 +1,4 @@
-"""networkx.algorithms.traversal: breadth-first search, in NetworkX's order."""
+"""networkx.algorithms.traversal: breadth-first search in NetworkX's order."""
 
 from __future__ import annotations
 

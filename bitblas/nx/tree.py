@@ -1,4 +1,4 @@
-"""networkx.algorithms.tree.recognition: a forest has as many edges as nodes, less one for each tree."""
+"""networkx.algorithms.tree.recognition: tests for trees, forests and arborescences."""
 
 from __future__ import annotations
 

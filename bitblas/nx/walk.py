@@ -1,4 +1,4 @@
-"""Searches of a Graph: breadth-first in NetworkX's order, and distances from a source."""
+"""Searches on a `Graph`: breadth-first in NetworkX's order, and distances from a source."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from .refused import Refused
 
 
 def host(vector: Any, absent: Any = None) -> np.ndarray:
-    """The values of a Vector as a NumPy array; `absent` where it has no entry."""
+    """The values of a Vector as a NumPy array, `absent` where missing."""
     return vector.device.to_host(vector.to_dense(absent))
 
 
 def entries(vector: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Where a Vector has entries, and their values, as NumPy arrays."""
+    """The indices and values of a Vector as NumPy arrays."""
     at, values = vector.to_coo()
     return vector.device.to_host(at), vector.device.to_host(values)
 
 
 def levels(G: Graph, sources: np.ndarray, limit: float | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The levels of a breadth-first search: the nodes of each in NetworkX's order, and over which each was found.
+    """The levels of a breadth-first search: the nodes of each in NetworkX's order, and their parents.
 
-    A node stands where the first node of the level before finds it, among its neighbours in their order: the least of
-    rank times width plus place, a product over min.plus.
+    NetworkX's order within a level is by the first discovery: the minimum of rank * width + position over the parents,
+    a min.plus product.
     """
     P, width = G.places, int(np.diff(G.ptr).max(initial=1))
     seen = gb.Vector(gb.dtypes.BOOL, len(G))
@@ -43,7 +43,7 @@ def levels(G: Graph, sources: np.ndarray, limit: float | None = None) -> Iterato
         if limit is not None and depth >= limit:
             return
         depth += 1
-        # q[level] = rank * width; seen<q> = true
+        # q[level] = rank * width; seen<q> = true, where rank is the position within the level
         q = gb.Vector.from_coo(level, np.arange(len(level)) * width, size=len(G))
         seen(q.S) << True
         # found<!seen, replace> = q min.plus P
@@ -54,24 +54,24 @@ def levels(G: Graph, sources: np.ndarray, limit: float | None = None) -> Iterato
 
 
 def number(G: Graph, node: Hashable, message: str, error: type[Exception] = nx.NodeNotFound) -> int:
-    """The number of a node of the graph; else `error` with the message, as NetworkX has it."""
+    """The number of a node; raises `error` with NetworkX's message if it does not exist."""
     if node not in G:
         raise error(message)
     return G.number[node]
 
 
 def reached(G: Graph, source: int) -> np.ndarray:
-    """The numbers of the nodes that can be reached, the source among them, ascending."""
+    """The numbers of the reachable nodes including the source, ascending."""
     return entries(bfs_levels(G.structure, source))[0]
 
 
 def distances(
     G: Graph, source: int | list[int], weight: str | None = None, cutoff: float | None = None, negative: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The nodes within reach and their distances, the nearest first, between equal ones in NetworkX's order of nodes.
+    """The reachable nodes and their distances, nearest first, ties in NetworkX's node order.
 
-    source: of several, distances count from the nearest one. negative: whether weights below 0 have an answer here.
-    Raises NetworkXUnbounded for a negative cycle, Refused for weights that are refused, NaN among them.
+    source: one, or several, of which the nearest counts. negative: whether negative weights are supported here. Raises
+    NetworkXUnbounded for a negative cycle, Refused for unsupported weights including NaN.
     """
     if weight is None:
         found = bfs_levels(G.structure, source)
@@ -89,12 +89,12 @@ def distances(
 
 
 def bounded(at: np.ndarray, lengths: np.ndarray, cutoff: float | None) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and distances, of those up to the cutoff."""
+    """Nodes and distances up to the cutoff."""
     return (at, lengths) if cutoff is None else (at[lengths <= cutoff], lengths[lengths <= cutoff])
 
 
 def is_cyclic(A: Any, source: int) -> bool:
-    """Whether the source can reach a cycle of negative weight. Refused for NaN and -infinity."""
+    """Whether the source reaches a cycle of negative weight. Raises Refused for NaN and -infinity."""
     try:
         sssp(A, source)
     except InvalidValue as error:
@@ -105,8 +105,9 @@ def is_cyclic(A: Any, source: int) -> bool:
 
 
 def weights(G: Graph, weight: str, negative: bool = False) -> Any:
-    """The matrix of weights, the least of parallel edges. Refused where one is negative, unless it may, or NaN, and for
-    integers so large that a path may pass 2^63."""
+    """The weight matrix, with the minimum of parallel edges. Raises Refused for negative weights (unless allowed), NaN,
+    and integers for which a path may exceed 2^63.
+    """
     if not negative and (G.values_of(weight) < 0).any():
         raise Refused("negative weights")
     A = G.matrix(weight, "min")

@@ -1,1 +1,1 @@
-"""Which vertices matter: a number for each, by the walks or the shortest paths that lead there."""
+"""Importance of each vertex, from walks or shortest paths."""

@@ -1,25 +1,23 @@
-"""Betweenness centrality: through each vertex, or along each edge, how many of the shortest paths between others go.
+"""Betweenness centrality: the share of shortest paths that pass through each vertex or along each edge.
 
-Method: Brandes. A breadth-first search from each source counts the shortest paths to every vertex; then, from the last
-level back to the first, each vertex hands to those before it the share of the paths that came through them. Of
-vertices, `batch` sources at once, a row of a matrix for each; of edges one at a time. Both ways are loops inside of the
-one round of a program.
+Method: Brandes. A breadth-first search from each source counts the shortest paths to every vertex. Then, from the last
+level back to the first, each vertex passes its predecessors their share of the paths through it. `batch` sources run at
+once, as the rows of matrices. Both sweeps are nested loops inside the single round of one loop.
 
-State: p (a row of P) is the number of shortest paths from the source, FP64, as it grows without bounds; no entry stands
-for "not found". Where numbers of paths pass FP64's range (as in a grid of 600 x 600), which is seen some steps later,
-the searches run again, now with their natural logarithms: sums are logaddexp, products and quotients sums and
-differences, and only ratios from one level to the next become numbers again. d (a row of D) is the dependency: the
-sum, over all targets, of the share of the shortest paths that go through v; v itself is one target more of what it
-hands on. V holds the number of steps to each vertex, -1 where it was not found, W its low byte, so that to find the
-vertices of one number (level, as presence alone) costs a quarter of the bytes.
+State: p (rows of P) is the number of shortest paths from the source, FP64 because it grows without bound; no entry
+means "not found". If path counts exceed FP64's range (as in a 600 x 600 grid), which is detected some steps later, the
+searches run again with natural logarithms: sums become logaddexp, products and quotients become sums and differences,
+and only ratios between adjacent levels are converted back. d (rows of D) is the dependency: the sum over all targets of
+the share of shortest paths through v; when v passes on its share, v itself counts as one more target. V is the level of
+each vertex, -1 if not found. W is its low byte: selecting one level by W (an existence mask) reads a quarter of the
+bytes.
 
-Rounding: of numbers as in every sum of FP64. A logarithm l is rounded by up to l 2^-53 in each step, an error of the
-number relative to itself: where numbers grow to e^l in h steps, results may be off by 2 h l 2^-53, and mostly are by
-less than 2 sqrt(h) l 2^-53 (a grid of 600 x 600 from a corner, l = 826, h = 1198: 2.2e-10 and 6.4e-12; compared with
-integers of any length, 1.1e-12 was the worst).
+Rounding: counts round like any FP64 sum. A logarithm l has an absolute error of up to l 2^-53 per step, which is a
+relative error of the count. If counts grow to e^l in h steps, results may be off by 2 h l 2^-53, typically by less than
+2 sqrt(h) l 2^-53 (600 x 600 grid from a corner, l = 826, h = 1198: 2.2e-10 and 6.4e-12; the worst error found against
+exact integers was 1.1e-12).
 
-Input: any square A; an edge is a stored entry of length one, whatever its dtype and value; self loops do not matter.
-Directed: A[i, j] is the edge i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j of length 1; dtype, values and self loops are ignored.
 
 Check: NetworkX's betweenness_centrality and edge_betweenness_centrality; Brandes' algorithm, vertex by vertex.
 
@@ -33,31 +31,32 @@ from .. import _watch as watch
 from .._parts import numbers
 from .._scores import drawn
 
-BATCH = 64  # sources at once: a word of bits for each vertex
-TOGETHER = 64  # steps after which the numbers of paths are looked at
+BATCH = 64  # sources per batch: one 64-bit word per vertex
+TOGETHER = 64  # steps between overflow tests of the path counts
 EULER = 2.718281828459045
 
 
 @check.on_its_device
 def betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BATCH, gb=None):
-    """The sum, over the sources s and all targets t, of the share of the shortest paths from s to t that go through v.
+    """The sum, over all pairs of vertices, of the fraction of their shortest paths that pass through each vertex.
 
-    A: Matrix, n x n, any dtype. sources: vertices, each counted as often as it is named; all n if None. k: int, for so
-    many different sources drawn at random; n / k times the result estimates that of all. seed: int, or None for 0: the
-    same seed draws the same. batch: int, how many at once, for which there are six matrices of as many rows. gb: the
-    library, bitblas if None.
-    Returns a Vector, FP64, size n, full. Paths do not go through their own ends, and nothing is normalised: with all
-    sources it is NetworkX's betweenness_centrality(G, normalized=False) of a DiGraph. An undirected graph stored both
-    ways has each path twice, once from either end: half of the result is what NetworkX says of a Graph.
-    Raises InvalidValue (batch below 1; k below 1, above n, or beside sources), DimensionMismatch (A not square),
-    IndexOutOfBound (a source out of range), TypeError (wrong kinds).
+    A: Matrix, n x n, any dtype. sources: vertices where paths begin, repeated ones count repeatedly; all n if None. k:
+    int, draw k distinct sources at random; n / k times the result estimates the result of all. seed: int, or None for
+    0: the same seed draws the same sources. batch: int, sources per batch, which needs six matrices of `batch` rows.
+    gb: the library, bitblas if None.
+    Returns a Vector, FP64, size n, full: the sum over sources s and targets t of the share of the shortest s-t paths
+    through v. End points are excluded, and nothing is normalised: with all sources it equals NetworkX's
+    betweenness_centrality(G, normalized=False) of a DiGraph. An undirected graph stored both ways counts each path
+    twice, once per direction: half of the result is NetworkX's value for a Graph.
+    Raises InvalidValue (batch below 1; k below 1, above n, or given together with sources), DimensionMismatch (A not
+    square), IndexOutOfBound (a source out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
     sources = _sources(gb, sources, k, seed, n)
     batch = check.count(gb, "batch", batch, "1 takes the least memory")
 
-    # c = the sum of d
+    # c += the column sums of D, over all batches
     c, plus, logs = gb.Vector.from_scalar(0.0, n), gb.monoid.plus, False
     for first in range(0, len(sources), batch):
         some = list(sources[first : first + batch])
@@ -70,16 +69,15 @@ def betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BATCH, g
 
 @check.on_its_device
 def edge_betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BATCH, gb=None):
-    """The sum, over the sources s and all targets t, of the share of the shortest paths from s to t along each edge.
+    """The sum, over all pairs of vertices, of the fraction of their shortest paths that use each edge.
 
-    A: Matrix, n x n, any dtype. sources: vertices, each counted as often as it is named; all n if None. k, seed: int,
-    for so many sources drawn at random, as for `betweenness_centrality`. batch: int, how many at once, for which there
-    are six matrices of as many rows. gb: the library, bitblas if None.
-    Returns a Matrix, FP64, n x n, of the structure of A. Nothing is normalised: with all sources it is NetworkX's
-    edge_betweenness_centrality(G, normalized=False) of a DiGraph. An undirected graph stored both ways has each path
-    once in either direction: E[i, j] and E[j, i] are each what NetworkX says of the edge of a Graph.
-    Raises InvalidValue (batch below 1; k below 1, above n, or beside sources), DimensionMismatch (A not square),
-    IndexOutOfBound (a source out of range), TypeError (wrong kinds).
+    A: Matrix, n x n, any dtype. sources, k, seed, batch, gb: as for `betweenness_centrality`, sources being vertices.
+    Returns a Matrix, FP64, n x n, with the structure of A: the sum over sources s and targets t of the share of the
+    shortest s-t paths along the edge. Nothing is normalised: with all sources it equals NetworkX's
+    edge_betweenness_centrality(G, normalized=False) of a DiGraph. For an undirected graph stored both ways, E[i, j] and
+    E[j, i] are each NetworkX's value for the edge of a Graph.
+    Raises InvalidValue (batch below 1; k below 1, above n, or given together with sources), DimensionMismatch (A not
+    square), IndexOutOfBound (a source out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -93,7 +91,7 @@ def edge_betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BAT
         P, V = found["paths"]
         held = [(found["dependencies"], 0.0), (P, 1.0), (V, -1)]
         for _, d, number, depth in zip(some, *(X.to_dense(lacking).reshape(-1, n) for X, lacking in held)):
-            # e[i, j] += p[i] / p[j] (1 + dependency[j]), from each level to the next
+            # e[i, j] += p[i] / p[j] (1 + d[j]) if V[j] = V[i] + 1
             ahead = (depth[i] >= 0) * (depth[i] + 1 == depth[j])
             share = EULER ** (ahead * (number[i] - number[j])) if logs else number[i] / number[j]
             e += ahead * share * (1 + d[j])
@@ -102,30 +100,31 @@ def edge_betweenness_centrality(A, sources=None, *, k=None, seed=None, batch=BAT
 
 
 def _sources(gb, sources, k, seed, n):
-    """The vertices that searches begin at: those given, or k drawn of n, or all."""
+    """The sources: those given, or k of n drawn at random, or all."""
     seed = 0 if seed is None else check.integer("seed", seed)
     if k is None:
         return range(n) if sources is None else check.vertices(gb, "sources", sources, n)
     if sources is not None:
         raise gb.exceptions.InvalidValue(
-            f"argument k: expected None beside sources, got {k!r}. Hint: sources names them, k has them drawn."
+            f"argument k: expected None if sources are given, got {k!r}. Hint: pass either sources or k."
         )
-    k = check.count(gb, "k", k, "so many sources are drawn")
+    k = check.count(gb, "k", k, "k is the number of sources to draw")
     if k > n:
         raise gb.exceptions.InvalidValue(
-            f"argument k: expected at most {n}, the vertices, got {k}. Hint: None takes all of them."
+            f"argument k: expected at most {n}, the number of vertices, got {k}. Hint: None takes all vertices."
         )
-    # those k vertices whose hashes are the least
+    # the k vertices with the smallest hashes
     return drawn(numbers(n, gb), seed).argsort(kind="stable")[:k].tolist()
 
 
 def _searched(A, gb, sources, k, logs, edges=False):
-    """The state after k searches, of which there are fewer where sources are, and whether they ran by logarithms: if
-    numbers do not suffice, those of the next sources do from the start."""
+    """The loop's state after up to k searches, and whether they used logarithms. After an overflow, later batches use
+    logarithms from the start.
+    """
     for tried in (False, True)[logs:]:
         loop = check.loop(_searching, A, gb, k, tried, edges)
         frontier, D, most = (loop.state[name] for name in ("level", "dependencies", "most"))
-        # frontier[s, sources[s]] = true, the loop goes on
+        # frontier[s, sources[s]] = true; the loop runs
         loop.state["while_"] << True
         if k > 1:
             at = list(range(len(sources))), sources
@@ -135,7 +134,7 @@ def _searched(A, gb, sources, k, logs, edges=False):
             frontier[sources[0]] = True
         with watch.part():  # rounds are sources here
             loop.run()
-        # a number out of range is infinite, and what is handed on then is not finite
+        # an overflowed count is infinite, and the shares derived from it are not finite
         total = (D.reduce if k == 1 else D.reduce_scalar)(gb.monoid.plus, allow_empty=False).new().value
         if tried or (total < float("inf") and most.value < float("inf")):
             break
@@ -143,9 +142,10 @@ def _searched(A, gb, sources, k, logs, edges=False):
 
 
 def _searching(A, gb, k, logs, edges):
-    """D, the dependency of each of k sources on each vertex that it reaches; of one source as a Vector. most: the
-    largest number of paths. logs: logarithms stand for the numbers of paths, and for what is handed on. edges: whether
-    P and V are asked for."""
+    """A loop for k sources. D: the dependencies of each source on each vertex it reaches (a Vector for one source).
+    most: the largest path count. logs: path counts and shares are stored as logarithms. edges: whether P and V are
+    returned.
+    """
     FP64, INT32, UINT8, BOOL = (getattr(gb.dtypes, name) for name in ("FP64", "INT32", "UINT8", "BOOL"))
     binary, n = gb.binary, A.nrows
     make = (lambda kind: gb.Matrix(kind, k, n)) if k > 1 else (lambda kind: gb.Vector(kind, n))
@@ -153,7 +153,7 @@ def _searching(A, gb, k, logs, edges):
     paths = (make(FP64), make(INT32)) if edges else ()
     depth, low, goes_on, searches = gb.Scalar(INT32), gb.Scalar(UINT8), gb.Scalar(BOOL), gb.Scalar(BOOL)
     most, number, ahead = gb.Scalar(FP64), gb.Scalar(BOOL), gb.Scalar(gb.dtypes.INT64)
-    # one, sums along edges, products and quotients: of numbers, of logarithms
+    # one, sum along edges, product, quotient: for plain numbers, then for logarithms
     one, plus_first, times, divided = 1.0, gb.semiring.plus_first, binary.times, binary.truediv
     if logs:
         plus_first = gb.semiring.register_anonymous(gb.monoid.numpy.logaddexp, binary.first)
@@ -178,7 +178,7 @@ def _searching(A, gb, k, logs, edges):
         found(Q, P, V, W)
         searches << True
         check.repeat(lambda _: some_steps(Q, P, V, W), searches)
-        # D<P, replace> = 0; back from the last level, whose vertices hand on themselves alone
+        # D<P, replace> = 0; go back from the last level, whose vertices have dependency 0
         D(P.S, gb.replace) << 0.0
         to_the_one_before(V, W)
         goes_on << binary.land(goes_on & number)
@@ -188,14 +188,14 @@ def _searching(A, gb, k, logs, edges):
         searches << False
 
     def found(Q, P, V, W):
-        # P<Q> = Q; V<Q> = depth; W<Q> = its low byte
+        # P<Q> = Q; V<Q> = depth; W<Q> = depth & 255
         P(Q.S) << Q
         V(Q.S) << depth
         low << depth.apply(binary.band, right=255)
         W(Q.S) << low
 
     def some_steps(Q, P, V, W):
-        # on, unless there is nothing ahead, or a number that is none: then there is no way back either
+        # searches = Q is not empty and max(Q) is finite; after an overflow there is no way back either
         check.repeat(lambda _: forth(Q, P, V, W), Q, limit=TOGETHER)
         most << largest(Q)
         number << most.apply(binary.lt, right=float("inf"))
@@ -204,13 +204,13 @@ def _searching(A, gb, k, logs, edges):
         searches << binary.land(searches & number)
 
     def forth(Q, P, V, W):
-        # Q<!P, replace> = Q plus.first A: a vertex has the paths of all vertices before it
+        # Q<!P, replace> = Q plus.first A: the path count is the sum over all predecessors
         Q(~P.S, gb.replace) << along(Q, A)
         depth << depth.apply(binary.plus, right=1)
         found(Q, P, V, W)
 
     def to_the_one_before(V, W):
-        # level = where V == depth, presence alone: bytes are looked at first
+        # level<V == depth, replace> = true; the low bytes W are compared first
         depth << depth.apply(binary.minus, right=1)
         goes_on << depth.apply(binary.gt, right=1)
         low << depth.apply(binary.band, right=255)
@@ -225,7 +225,7 @@ def _searching(A, gb, k, logs, edges):
         T << divided(T & P)
 
     def back(T, P, V, W):
-        # T<level, replace> = T plus.first A', from the level behind; D += T .* P
+        # T<level, replace> = T plus.first A', from the next level; D += T .* P
         to_the_one_before(V, W)
         T(level.S, gb.replace) << along(T, A.T)
         T << times(T & P)

@@ -1,14 +1,13 @@
-"""Closeness and harmonic centrality: how near a vertex is to those that reach it.
+"""Closeness and harmonic centrality: how near a vertex is to the vertices that reach it.
 
-Method: breadth-first searches from all vertices, 64 at once (`_words.py`). What a round finds at a vertex are as many
-vertices as its word has bits, all at the same distance. With weights, shortest paths against the edges, from 64
-vertices at once too, a row of a matrix for each.
+Method: breadth-first searches from all vertices, 64 at once (`_words.py`). The bits that a round adds at a vertex are
+sources at the same distance, so counting them updates both sums. With weights, shortest paths against the edges from 64
+vertices at once, as the rows of a matrix.
 
 State: reached[v] is the number of vertices that reach v, and total[v] the sum of their distances, or of the inverse
-ones; FP64, full.
+distances; FP64, full.
 
-Input: any square A; an edge is a stored entry, of length one unless weighted. Directed: A[i, j] is the edge i -> j, and
-paths lead to the vertex.
+Input: any square A. A stored entry A[i, j] is the edge i -> j, of length 1 unless weighted. Paths lead to the vertex.
 
 Check: NetworkX's closeness_centrality and harmonic_centrality.
 
@@ -26,13 +25,13 @@ from ..paths.sssp import facts_of
 
 @check.on_its_device
 def closeness_centrality(A, *, improved=True, weighted=False, gb=None):
-    """One over the mean distance to each vertex, of those that reach it.
+    """The inverse of the mean distance to each vertex, over the vertices that reach it.
 
-    A: Matrix, n x n, any dtype. improved: bool, whether that is scaled by the share of all other vertices that reach
-    it, so that vertices of small components are not the closest. weighted: bool, whether values are the lengths of the
-    edges, 0 or more. gb: the library, bitblas if None.
-    Returns a Vector, FP64, size n, full: 0 at a vertex that no other one reaches.
-    Raises InvalidValue (a length out of range), DimensionMismatch (A not square), TypeError (wrong kinds).
+    A: Matrix, n x n, any dtype. improved: bool, scale by the fraction of the other vertices that reach it, so that
+    vertices of small components do not rank first. weighted: bool, whether values are the lengths of the edges, 0 or
+    more. gb: the library, bitblas if None.
+    Returns a Vector, FP64, size n, full: 0 at a vertex that no other vertex reaches.
+    Raises InvalidValue (a length out of range), DimensionMismatch (A not square), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -45,12 +44,12 @@ def closeness_centrality(A, *, improved=True, weighted=False, gb=None):
 
 @check.on_its_device
 def harmonic_centrality(A, *, weighted=False, gb=None):
-    """The sum of one over the distance to each vertex, over all others that reach it.
+    """The sum of the inverse distances to each vertex, over all vertices that reach it.
 
-    A: Matrix, n x n, any dtype. weighted: bool, whether values are the lengths of the edges, 0 or more; at a distance
-    of 0, one over it counts as 0. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype. weighted: bool, whether values are the lengths of the edges, 0 or more; a distance of 0
+    contributes 0. gb: the library, bitblas if None.
     Returns a Vector, FP64, size n, full.
-    Raises InvalidValue (a length out of range), DimensionMismatch (A not square), TypeError (wrong kinds).
+    Raises InvalidValue (a length out of range), DimensionMismatch (A not square), TypeError (wrong types).
     """
     gb = check.library(gb)
     check.square(gb, A)
@@ -59,17 +58,18 @@ def harmonic_centrality(A, *, weighted=False, gb=None):
 
 @check.on_its_device
 def distance_sums(A, *, inverse=False, weighted=False, gb=None):
-    """The two vectors of the state."""
+    """The vectors reached and total of the module's State."""
     gb = check.library(gb)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
         FP64, plus = gb.dtypes.FP64, gb.monoid.plus[gb.dtypes.FP64]
         if A.dtype != gb.dtypes.BOOL and check.kept(facts_of, A, gb)[2] >= 2**63:
-            A = A.dup(FP64)  # where integers may pass 2^63
+            A = A.dup(FP64)  # integer distances could exceed 2^63
         reached, total = gb.Vector.from_scalar(-1.0, A.nrows), gb.Vector.from_scalar(0.0, A.nrows)
         for to in batches(A.nrows):
-            # D[k, :] = the distances to vertex `to[k]`, of all that reach it, itself among them
+            # D[k, :] = the distances to vertex to[k] from all vertices that reach it, itself included
             D = distances_from_each(A.T, list(to), gb=gb)
+            # reached[to] += the entries of each row, less itself; total[to] += the row sums of D, or of 1 / D
             part = slice(to.start, to.stop)
             reached(plus)[part] << D.apply(gb.unary.one[FP64]).new().reduce_rowwise(plus).new()
             D = D.apply(gb.unary.identity[FP64]).new()
@@ -98,11 +98,11 @@ def _searching(A, gb, inverse):
 
     def body(_):
         searches.step(back=False)
-        # found = the number of bits of fresh
+        # found = popcount(fresh)
         bits << searches.fresh
         count_bits(bits, t, gb)
         found << bits
-        # reached += found; total += found depth, or found / depth
+        # reached += found; total += found * depth, or found / depth
         reached(binary.plus) << found
         weight << (searches.depth.apply(binary.truediv, left=1.0) if inverse else searches.depth)
         found << found.apply(binary.times, right=weight)

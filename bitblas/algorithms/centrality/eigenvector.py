@@ -1,11 +1,11 @@
-"""Eigenvector centrality: a vertex matters as much as those matter that have an edge to it.
+"""Eigenvector centrality: the score of a vertex is proportional to the sum of its in-neighbours' scores.
 
-Method: power iteration of x = (A' + I) x, scaled to the 2-norm 1 in every round. The identity keeps bipartite graphs
-from swinging between two vectors, and changes no eigenvector.
+Method: power iteration of x = (A' + I) x, scaled to 2-norm 1 in every round. Adding the identity keeps the iteration
+from oscillating on bipartite graphs and does not change the eigenvectors.
 
-State: x is full, FP64, of the 2-norm 1.
+State: x is full, FP64, with 2-norm 1.
 
-Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; values are used only if weighted.
 
 Check: NetworkX's eigenvector_centrality; A' x is a multiple of x.
 
@@ -19,14 +19,13 @@ from .. import _power as power
 
 @check.on_its_device
 def eigenvector_centrality(A, *, weighted=False, tol=1e-6, max_iter=100, gb=None):
-    """The entries of the eigenvector of A' for its largest eigenvalue.
+    """The eigenvector of A' for its largest eigenvalue.
 
     A: Matrix, n x n, any dtype. weighted: bool, whether the values of A (0 or more) are weights. tol: float > 0; stops
-    when the sum of the absolute changes of one round is below n tol. max_iter: int >= 1; if tol is not met by then, the
-    last iterate is returned, and a ConvergenceWarning says so (or an `algorithms.Watch` around the call). gb: the
-    library, bitblas if None.
-    Returns a Vector, FP64, size n, full, of the 2-norm 1. Where the eigenvector is not unique (a graph that is not
-    connected), it is the one nearest to all ones.
+    when the sum of absolute changes in one round is below n tol. max_iter: int >= 1; if tol is not met by then, the
+    last iterate is returned with a ConvergenceWarning (see `algorithms.Watch`). gb: the library, bitblas if None.
+    Returns a Vector, FP64, size n, full, with 2-norm 1. If the eigenvector is not unique (the graph is not connected),
+    it is the one nearest to all ones.
     Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
     """
     gb = check.library(gb)
@@ -52,7 +51,7 @@ def _iteration(A, gb, weighted, tol, max_iter):
     norm, change = gb.Scalar(FP64), power.Change(gb, tol)
 
     def body(_):
-        # t = A' plus.second x + x
+        # t = A' plus.second x + x (plus.times if weighted)
         t << A.T.mxv(x, along)
         t(binary.plus) << x
         # t = t / sqrt(sum(t .* t))

@@ -1,10 +1,10 @@
-"""HITS: hubs have edges to good authorities, and authorities have edges from good hubs.
+"""HITS: good hubs have edges to good authorities, and good authorities have edges from good hubs.
 
-Method: power iteration of h = A A' h, scaled to the sum 1 in every round; a = A' h.
+Method: power iteration of h = A A' h, scaled to sum 1 in every round; a = A' h.
 
 State: h and a are full, FP64.
 
-Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; values are used only if weighted.
 
 Check: NetworkX's hits; A A' h is a multiple of h.
 
@@ -14,17 +14,17 @@ Kleinberg: Authoritative sources in a hyperlinked environment. J. of the ACM 46 
 from .. import _check as check
 from .. import _power as power
 
-TINY = 1e-300  # a graph without edges has sums of 0, and scores of 0
+TINY = 1e-300  # divisor instead of 0: without edges, sums and scores are 0
 
 
 @check.on_its_device
 def hits(A, *, weighted=False, tol=1e-8, max_iter=100, gb=None):
-    """How good a hub and how good an authority each vertex is.
+    """The hub score and the authority score of each vertex.
 
     A: Matrix, n x n, any dtype. weighted: bool, whether the values of A (0 or more) are weights. tol: float > 0; stops
-    when the sum of the absolute changes of the hubs in one round is below it. max_iter: int >= 1; if tol is not met by
-    then, the last iterate is returned, and a ConvergenceWarning says so (or an `algorithms.Watch` around the call). gb:
-    the library, bitblas if None.
+    when the sum of absolute changes of the hubs in one round is below tol. max_iter: int >= 1; if tol is not met by
+    then, the last iterate is returned with a ConvergenceWarning (see `algorithms.Watch`). gb: the library, bitblas if
+    None.
     Returns two Vectors, hubs and authorities, FP64, size n, full, each with sum 1 (0 in a graph without edges).
     Raises InvalidValue (an option or a weight out of range), DimensionMismatch (A not square), TypeError.
     """
@@ -53,7 +53,7 @@ def _iteration(A, gb, weighted, tol, max_iter):
     total, change = gb.Scalar(FP64), power.Change(gb, tol)
 
     def body(_):
-        # a = A' plus.second h
+        # a = A' plus.second h (plus.times if weighted), 0 where no edge leads in
         a << A.T.mxv(h, along)
         a(binary.plus) << 0.0
         # t = A plus.second a

@@ -1,11 +1,11 @@
-"""Katz centrality: how many walks end at a vertex, long ones counting less.
+"""Katz centrality: the number of walks that end at a vertex, damped by a factor alpha per edge.
 
-Method: power iteration of x = alpha A' x + beta, which sums the walks of all lengths: one of k edges counts alpha^k.
-The sum is finite if alpha is below 1 over the largest eigenvalue of A.
+Method: power iteration of x = alpha A' x + beta, which sums walks of all lengths; a walk of k edges counts alpha^k. The
+sum is finite if alpha is below 1 over the largest eigenvalue of A.
 
-State: x is full, FP64. What is returned has the 2-norm 1 unless that is not wanted.
+State: x is full, FP64.
 
-Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; values are used only if weighted.
 
 Check: NetworkX's katz_centrality; a direct solution of the system.
 
@@ -16,19 +16,19 @@ Newman: Networks, an introduction. Oxford 2010, section 7.3.
 from .. import _check as check
 from .. import _power as power
 
-PERIODS = 12  # rounds that are summed in a proof that alpha is too large: periods of 1, 2, 3, 4, 6
-PROOF_ROUNDS = 100  # in which the set of that proof may shrink
+PERIODS = 12  # changes summed in the proof that alpha is too large; a multiple of the periods 1, 2, 3, 4, 6
+PROOF_ROUNDS = 100  # limit of the rounds in which that proof's set S shrinks
 
 
 @check.on_its_device
 def katz_centrality(A, *, alpha=0.1, beta=1.0, weighted=False, normalized=True, tol=1e-6, max_iter=1000, gb=None):
     """The Katz centrality of each vertex: x = alpha A' x + beta.
 
-    A: Matrix, n x n, any dtype. alpha: float, 0 < alpha < 1 / (largest eigenvalue of A). beta: float > 0, what each
-    vertex has without any walk. weighted: bool, whether the values of A (0 or more) are weights. normalized: bool,
-    whether the result has the 2-norm 1. tol: float > 0; stops when the sum of the absolute changes of one round is
-    below n tol. max_iter: int >= 1; if tol is not met by then, the last iterate is returned, and a ConvergenceWarning
-    says so (or an `algorithms.Watch` around the call). gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype. alpha: float, 0 < alpha < 1 / (largest eigenvalue of A). beta: float > 0, the initial
+    score of each vertex. weighted: bool, whether the values of A (0 or more) are weights. normalized: bool, scale the
+    result to 2-norm 1. tol: float > 0; stops when the sum of absolute changes in one round is below n tol. max_iter:
+    int >= 1; if tol is not met by then, the last iterate is returned with a ConvergenceWarning (see
+    `algorithms.Watch`). gb: the library, bitblas if None.
     Returns a Vector, FP64, size n, full.
     Raises InvalidValue (an option or a weight out of range; alpha so large that the sum is infinite), DimensionMismatch
     (A not square), TypeError.
@@ -70,7 +70,7 @@ def _too_large(A, alpha, weighted, gb):
 
 
 def _refuse_divergence(A, x, alpha, beta, weighted, gb):
-    """InvalidValue if the sum is infinite; else a hint if the change grew in the last round."""
+    """InvalidValue if the sum is proven infinite; else a hint that alpha is too large if the last change grew."""
     along = _along(weighted, gb)
     t, u, y = (gb.Vector(gb.dtypes.FP64, A.nrows) for _ in range(3))
 
@@ -79,15 +79,15 @@ def _refuse_divergence(A, x, alpha, beta, weighted, gb):
         out << A.T.mxv(t, along)
         out << out.apply(gb.binary.times, right=alpha)
 
-    # t = alpha A' x + beta - x, the change of the next round; u = alpha A' t, that of the round after it
+    # t = alpha A' x + beta - x, the change of the next round; u = alpha A' t, the change after that
     round_of(t, x)
     t(gb.binary.plus) << beta
     t(gb.binary.minus) << x
     round_of(u, t)
     grows = _sum(u, gb) >= _sum(t, gb)
-    # A nonnegative matrix M with M y >= y for some y >= 0 other than 0 has an eigenvalue of 1 or more: the sum of its
-    # powers is infinite. Try y = the sum of PERIODS changes (whole periods of a periodic M), restricted to a set S of
-    # vertices that shrinks until M y >= y on it.
+    # If M >= 0 and M y >= y for some nonzero y >= 0, M has an eigenvalue >= 1 and the sum of its powers is infinite.
+    # Try y = the sum of PERIODS changes (whole periods of a periodic M), restricted to a set S of vertices that shrinks
+    # until M y >= y on S.
     t << t.select(gb.select.valuegt, 0.0)
     y << t
     for _ in range(PERIODS - 1):
@@ -109,12 +109,13 @@ def _refuse_divergence(A, x, alpha, beta, weighted, gb):
 
 
 def _sum(x, gb):
-    """The sum of the absolute values of a vector, as a float."""
+    """The 1-norm of a vector, as a float."""
     return x.apply(gb.unary.abs).new().reduce(gb.monoid.plus, allow_empty=False).new().value
 
 
 def _enough(A, weighted, gb):
-    """Which alpha is small enough: below 1 over the largest sum of a row, which no eigenvalue is above."""
+    """Hint with an alpha that is small enough: no eigenvalue exceeds the largest row sum."""
+    # max(A plus.second 1)
     sums = A.mxv(gb.Vector.from_scalar(1.0, A.nrows), _along(weighted, gb)).new()
     most = sums.reduce(gb.monoid.max, allow_empty=False).new().value
     return f"{0.99 / most:.3g} is small enough: it is below 1 over the largest sum of a row, {most:.6g}"

@@ -1,1 +1,1 @@
-"""How dense it is around a vertex or an edge: triangles, squares, cores, trusses."""
+"""Local density around vertices and edges: triangles, clustering, squares, cores, trusses."""

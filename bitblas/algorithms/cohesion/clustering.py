@@ -1,15 +1,13 @@
-"""Clustering coefficients: of the pairs of neighbours of a vertex, how many are adjacent themselves.
+"""Clustering coefficients: the fraction of pairs of neighbours that are adjacent.
 
-Method: C<U> = A plus.pair U' counts, for each edge (i, v) of the graph, how many neighbours of v the vertex i has edges
-to; summed over the neighbours i of v these are the edges among the neighbours of v. U is A, or A with its transpose
-where edges have a direction.
+Method: C<U> = A plus.pair U' counts, for each edge (i, v), the neighbours of v to which i has an edge. The sum over the
+neighbours i of v is the number of edges among the neighbours of v. U is A, or A or A' if edges are directed.
 
-State: C has the structure of U, INT64. Self loops are dropped before.
+State: C has the structure of U, INT64. Self loops are dropped first.
 
-Input: A with a symmetric structure, or any square A if directed. Values and dtype do not matter.
+Input: A with a symmetric structure, or any square A if directed. Values and dtype are ignored.
 
-Check: NetworkX's triangles, clustering, average_clustering, transitivity; sets of neighbours, edge by edge; LDBC's
-example.
+Check: NetworkX's triangles, clustering, average_clustering, transitivity; neighbour sets; LDBC's example.
 
 Watts, Strogatz: Collective dynamics of small-world networks. Nature 393 (1998).
 Iosup et al: LDBC Graphalytics. PVLDB 9 (2016), for directed graphs: LCC.
@@ -21,27 +19,27 @@ from .._parts import degrees
 
 @check.on_its_device
 def triangles_per_vertex(A, *, gb=None):
-    """The number of triangles of an undirected graph that each vertex is a corner of.
+    """The number of triangles that contain each vertex of an undirected graph.
 
     A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full; its sum is three times `triangle_count`.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     check.symmetric(gb, A)
     closed, _ = _closed(A, False, gb)
-    # t = closed / 2: an edge between neighbours was counted from either end
+    # t = closed / 2: each edge between neighbours is counted from both ends
     return gb.Vector.from_dense(closed // 2)
 
 
 @check.on_its_device
 def triangles_per_edge(A, *, gb=None):
-    """The number of triangles of an undirected graph that each edge is a side of.
+    """The number of triangles that contain each edge of an undirected graph.
 
     A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
-    Returns a Matrix, INT64, n x n, of the structure of A without its diagonal: A[i, j] and A[j, i] are one edge; its
-    sum is six times `triangle_count`.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Returns a Matrix, INT64, n x n, with the structure of A minus its diagonal, each edge both ways; its sum is six
+    times `triangle_count`.
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     n = check.symmetric(gb, A)
@@ -58,27 +56,27 @@ def triangles_per_edge(A, *, gb=None):
 def local_clustering(A, *, directed=False, gb=None):
     """The local clustering coefficient (LCC) of each vertex.
 
-    A: Matrix, n x n, any dtype; symmetric structure (checked) unless directed. directed: bool, whether edges have a
-    direction: the neighbours of v are then those at the other end of any edge of v, and each of the d (d - 1) edges
-    that d of them may have among each other counts. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype; symmetric structure (checked) unless directed. directed: bool, whether edges are
+    directed: the d neighbours of v are then the vertices joined to v by an edge of either direction, with d (d - 1)
+    possible edges among them. gb: the library, bitblas if None.
     Returns a Vector, FP64, size n, full: 0 at vertices with fewer than two neighbours.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (wrong kinds).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (wrong types).
     """
     gb = check.library(gb)
     check.square(gb, A) if check.flag("directed", directed) else check.symmetric(gb, A)
     closed, pairs = _closed(A, directed, gb)
-    # c = closed / pairs, 0 where that is 0
+    # c = closed / pairs, 0 where pairs is 0
     return gb.Vector.from_dense(closed / pairs.clip(1))
 
 
 @check.on_its_device
 def average_clustering(A, *, directed=False, gb=None):
-    """The mean of the local clustering coefficients of all vertices.
+    """The mean local clustering coefficient over all vertices.
 
     A: Matrix, n x n, any dtype; symmetric structure (checked) unless directed. directed: bool, as for
     `local_clustering`. gb: the library, bitblas if None.
     Returns a Python float; 0 for a graph without vertices.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (wrong kinds).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A) if check.flag("directed", directed) else check.symmetric(gb, A)
@@ -88,11 +86,11 @@ def average_clustering(A, *, directed=False, gb=None):
 
 @check.on_its_device
 def transitivity(A, *, gb=None):
-    """How many of the pairs of edges that meet in a vertex are closed to a triangle, in all of an undirected graph.
+    """The fraction of pairs of edges with a common vertex that are closed to a triangle, in an undirected graph.
 
     A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
-    Returns a Python float: three times the triangles over the pairs; 0 where no edges meet.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Returns a Python float: three times the number of triangles over the number of such pairs; 0 if there are none.
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     check.symmetric(gb, A)
@@ -101,16 +99,18 @@ def transitivity(A, *, gb=None):
 
 
 def _closed(A, directed, gb):
-    """For each vertex the ordered pairs of neighbours that have an edge, and all ordered pairs: two arrays of INT64."""
+    """For each vertex, the number of ordered pairs of adjacent neighbours and of all ordered pairs: two INT64
+    arrays.
+    """
     plus, plus_pair = gb.monoid.plus, gb.semiring.plus_pair[gb.dtypes.INT64]
     A = A.select(gb.select.offdiag).new()
     # U = A or A'
     U = gb.binary.pair[gb.dtypes.BOOL](A | A.T).new() if directed else A
     d = degrees(U, gb)
-    # C<M> = A plus.pair U', M being U, or one triangle of it where C is symmetric
+    # C<M> = A plus.pair U'; M = U, or its lower triangle if C is symmetric
     M = U if directed else A.select(gb.select.tril).new()
     C = A.mxm(U.T, plus_pair).new(mask=M.S)
-    # closed = the sums of the columns of C, and of its rows where those stand for the columns of the other triangle
+    # closed = the column sums of C; plus its row sums if C holds only the lower triangle
     closed = C.reduce_columnwise(plus).new().to_dense(0)
     if not directed:
         closed = closed + C.reduce_rowwise(plus).new().to_dense(0)

@@ -1,11 +1,11 @@
-"""Cores: the k-core is the largest part of a graph in which every vertex has k neighbours or more.
+"""k-cores: the k-core is the largest subgraph in which every vertex has at least k neighbours.
 
-Method: peeling. A round removes all vertices that have at most k neighbours left, whose core number is then k, and
-takes them off the degrees of their neighbours; k grows to the lowest degree that is left.
+Method: peeling. A round removes all vertices with at most k remaining neighbours, whose core number is k, and lowers
+the degrees of their neighbours. Then k grows to the lowest remaining degree.
 
-State: d holds the degrees of the vertices that are left, INT64; no entry stands for "removed".
+State: d holds the degrees of the remaining vertices, INT64; no entry means "removed".
 
-Input: A with a symmetric structure; values, dtype and self loops do not matter.
+Input: A with a symmetric structure; values, dtype and self loops are ignored.
 
 Check: NetworkX's core_number and k_core.
 
@@ -23,7 +23,7 @@ def core_numbers(A, *, gb=None):
 
     A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     n = check.symmetric(gb, A)
@@ -31,7 +31,7 @@ def core_numbers(A, *, gb=None):
     core, d, k = (loop.state[name] for name in ("cores", "while_", "k"))
     # core = 0
     core << 0
-    # d = A plus.pair 1, self loops left out
+    # d = A plus.pair 1, minus 1 at self loops; k = min(d)
     loops = A.select(gb.select.diag).new().reduce_rowwise(gb.monoid.any).new().apply(gb.unary.one[gb.dtypes.INT64])
     d << 0
     d(gb.monoid.plus) << A.mxv(gb.Vector.from_scalar(True, n), gb.semiring.plus_pair[gb.dtypes.INT64])
@@ -52,7 +52,7 @@ def _peeling(A, gb):
         core(q.S) << k
         # d<!q, replace> = d
         d(~q.S, gb.replace) << d
-        # d -= A plus.pair q, where d is left
+        # d -= A plus.pair q, at the remaining vertices
         t(d.S, gb.replace) << A.mxv(q, gb.semiring.plus_pair[INT64])
         d(binary.minus) << t
         # k = max(k, min(d))
@@ -64,14 +64,14 @@ def _peeling(A, gb):
 
 @check.on_its_device
 def k_core(A, k, *, gb=None):
-    """The k-core of an undirected graph, as a graph of the same vertices.
+    """The k-core of an undirected graph, on the same vertices.
 
     A: Matrix, n x n, any dtype, symmetric structure (checked). k: int >= 0. gb: the library, bitblas if None.
-    Returns a Matrix, n x n, of A's dtype: the entries of A between vertices whose core number is k or more.
-    Raises InvalidValue (A not symmetric, k below 0), DimensionMismatch (A not square), TypeError (wrong kinds).
+    Returns a Matrix, n x n, of A's dtype: the entries of A between vertices with a core number of at least k.
+    Raises InvalidValue (A not symmetric, k below 0), DimensionMismatch (A not square), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.symmetric(gb, A)
-    k = min(n, check.count(gb, "k", k, "the 0-core is the whole graph", least=0))  # nobody has n neighbours
+    k = min(n, check.count(gb, "k", k, "the 0-core is the whole graph", least=0))  # no vertex has n neighbours
     # the entries of A with core[i] >= k and core[j] >= k
     return among(A, core_numbers(A, gb=gb).select(gb.select.valuege, k).new(), gb)

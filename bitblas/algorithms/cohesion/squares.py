@@ -1,12 +1,12 @@
-"""Square clustering: how many of the squares are there that a vertex and two of its neighbours may be corners of.
+"""Square clustering: the fraction of possible squares (4-cycles) at each vertex that exist.
 
-Method: P = A plus.pair A' holds the number of common neighbours of every two vertices. The squares of u with x at the
-opposite corner are the pairs of their P[u, x] common neighbours. How many there may be follows from the degrees d of
-the neighbours of u, its squares s, and its triangles t: (d[u] - 1) (A (d - 1))[u] - s[u] - 2 t[u].
+Method: P = A plus.pair A' holds the number of common neighbours of each pair of vertices. The squares with u and x at
+opposite corners are the pairs of their P[u, x] common neighbours. The number of possible squares follows from the
+degrees d of the neighbours of u, its squares s, and its triangles t: (d[u] - 1) (A (d - 1))[u] - s[u] - 2 t[u].
 
-State: P is the largest object: an entry for each two vertices with a common neighbour.
+State: P is the largest object: an entry for each pair of vertices with a common neighbour.
 
-Input: A with a symmetric structure; values, dtype and self loops do not matter.
+Input: A with a symmetric structure; values, dtype and self loops are ignored.
 
 Check: NetworkX's square_clustering.
 
@@ -22,22 +22,22 @@ from .clustering import triangles_per_vertex
 
 @check.on_its_device
 def square_clustering(A, *, gb=None):
-    """The share of squares that exist of those possible at each vertex.
+    """The fraction of possible squares at each vertex that exist.
 
     A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Vector, FP64, size n, full: 0 where no square is possible.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     n = check.symmetric(gb, A)
     plus_pair = gb.semiring.plus_pair[gb.dtypes.INT64]
     A = A.select(gb.select.offdiag).new()
 
-    # P = A plus.pair A', without the diagonal
+    # P = A plus.pair A', off the diagonal
     P = A.mxm(A.T, plus_pair).new()
     P << P.select(gb.select.offdiag)
     room(A, f"square_clustering: {P.nvals} pairs of vertices with a common neighbour", 48 * P.nvals)
-    # s = the sums of the rows of P (P - 1) / 2: the squares with u and x at opposite corners
+    # s = the row sums of P (P - 1) / 2: squares with u and x at opposite corners
     u, _, common = P.to_coo()
     s = gb.Vector.from_coo(u, common * (common - 1) // 2, size=n, dup_op=gb.binary.plus).to_dense(0)
     # d = A plus.pair 1; near = A plus.second (d - 1)

@@ -1,15 +1,15 @@
-"""Triangle count: how many sets of three vertices are pairwise adjacent.
+"""Triangle count: the number of triples of pairwise adjacent vertices.
 
-Method: let L hold each edge once, directed from the lower to the higher vertex of some order. An edge i -> j closes a
-triangle with every k that both i and j point to; L L' counts those k, and the mask keeps the counts that stand on an
-edge. Each triangle is counted once, at the edge between its two lowest vertices. The order is that of rising degree
-where there are hubs: vertices of high degree have few neighbours of a higher one, so no row of L is long. Elsewhere it
-is that of falling numbers, and L is the lower triangle, which costs less to make.
+Method: L holds each edge once, directed from the lower to the higher vertex of some order. An edge i -> j closes a
+triangle with every k that both i and j point to. L L' counts these k, and the mask L keeps the counts on edges, so each
+triangle is counted once, at the edge between its two lowest vertices. If the graph has hubs, the order is by rising
+degree: a vertex of high degree has few neighbours of higher degree, so no row of L is long. Otherwise L is the lower
+triangle, which is cheaper to build.
 
-State: C has the structure of L and holds the number of triangles that each edge closes. L is kept with A, for the next
-call: half of its entries.
+State: C has the structure of L and holds the number of triangles that each edge closes. L, half of A's entries, is
+cached with A.
 
-Input: A with a symmetric structure (each edge stored both ways). Values, dtype and self loops do not matter.
+Input: A with a symmetric structure (each edge stored both ways). Values, dtype and self loops are ignored.
 
 Check: trace(A^3) / 6.
 
@@ -21,8 +21,9 @@ from .. import _check as check
 from .._memory import room
 from .._parts import degrees
 
-# A highest degree of this many times the mean makes hubs. Meshes, grids, roads have 2 to 4, where the order by degree
-# costs twice the time; RMAT 14 and 16 have 140 to 350, where it saves a tenth to a quarter (measured, both libraries).
+# Ratio of the highest to the mean degree from which a graph counts as having hubs. Meshes, grids and roads have 2 to 4,
+# where the order by degree doubles the time; RMAT 14 and 16 have 140 to 350, where it saves 10 to 25 % (measured,
+# both libraries).
 SKEW = 16
 
 
@@ -32,14 +33,14 @@ def triangle_count(A, *, gb=None):
 
     A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
     Returns a Python int.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     check.symmetric(gb, A)
 
-    # L = A where i is before j
+    # L = A<i before j>
     L = check.kept(_directed, A, gb)
-    # C<L> = L plus.pair L'
+    # C<L> = L plus.pair L'; count = sum(C)
     C = L.mxm(L.T, gb.semiring.plus_pair[gb.dtypes.INT64]).new(mask=L.S)
     return int(C.reduce_scalar(gb.monoid.plus, allow_empty=False).new().value)
 
@@ -50,7 +51,7 @@ def _directed(A, gb):
 
 
 def _by_degree(A, gb):
-    """The entries of A from a lower to a higher degree; between equal ones, from a lower to a higher number."""
+    """The entries of A from a lower to a higher degree; ties go from the lower to the higher vertex number."""
     room(A, f"triangle_count: the order by degree of {A.nvals} entries", 40 * A.nvals)
     i, j, _ = A.to_coo(values=False)
     degree = degrees(A, gb)

@@ -1,15 +1,15 @@
-"""Trusses: the k-truss is the largest part of a graph in which every edge is in k - 2 triangles or more.
+"""k-trusses: the k-truss is the largest subgraph in which every edge is in at least k - 2 triangles.
 
-Method: C<C> = C plus.pair C' counts the triangles of each edge, and a selection drops the edges that are in too few,
-until none is. After some rounds the triangles are listed, if no vertex has many neighbours: a graph G has a vertex for
-each edge and for each triangle, and edges from a triangle to its three. Peeling takes an edge away when too few of its
-triangles are left, and a triangle when one of its edges is gone; each round looks at what is next to the last one's.
-python-graphblas, whose statements look at whole vectors, goes on as before.
+Method: C<C> = C plus.pair C' counts the triangles of each edge, and a selection drops edges in too few triangles, until
+no edge is dropped. After some rounds the triangles are listed instead, if no vertex has many neighbours: a graph G has
+a vertex per edge and per triangle, and joins each triangle to its three edges. Peeling removes an edge when too few of
+its triangles remain, and a triangle when one of its edges is gone; a round only visits the neighbours of vertices
+removed in the last one. python-graphblas, whose statements visit whole vectors, keeps to the first method.
 
-State: C holds the edges that are left, with the number of triangles of each, INT64. spare[v] is how many neighbours the
-vertex v of G can lose, q holds those that have lost more.
+State: C holds the remaining edges with their triangle counts, INT64. spare[v] is the number of neighbours that vertex v
+of G can still lose; q holds the vertices that have lost more.
 
-Input: A with a symmetric structure; values, dtype and self loops do not matter.
+Input: A with a symmetric structure; values, dtype and self loops are ignored.
 
 Check: NetworkX's k_truss, with the triangles of each edge.
 
@@ -22,24 +22,25 @@ from .. import _watch as watch
 from .._memory import room
 from .._parts import degrees, numbers
 
-PATIENCE = 8  # rounds over all edges, which take as long as listing their triangles
-FEW = 16  # neighbours of smaller number that a vertex has, as edges see them, up to which triangles are listed
+PATIENCE = 8  # rounds over all edges, which take as long as listing the triangles
+FEW = 16  # mean number of lower-numbered neighbours per edge up to which triangles are listed
 
 
 @check.on_its_device
 def k_truss(A, k, *, gb=None):
-    """The k-truss of an undirected graph, as a graph of the same vertices.
+    """The k-truss of an undirected graph, on the same vertices.
 
     A: Matrix, n x n, any dtype, symmetric structure (checked). k: int >= 3. gb: the library, bitblas if None.
-    Returns a Matrix, n x n, INT64: the edges of the k-truss, both ways, with the number of its triangles each is in.
-    Raises InvalidValue (A not symmetric, k below 3), DimensionMismatch (A not square), TypeError (wrong kinds).
+    Returns a Matrix, n x n, INT64: the edges of the k-truss, both ways, with the number of its triangles that contain
+    each.
+    Raises InvalidValue (A not symmetric, k below 3), DimensionMismatch (A not square), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.symmetric(gb, A)
     k = min(n + 3, check.count(gb, "k", k, "every edge is in the 2-truss", least=3))  # no edge is in n triangles
     INT64 = gb.dtypes.INT64
     C = A.select(gb.select.offdiag).new()
-    for turn in range(C.nvals + 2):  # each round but the last drops an edge
+    for turn in range(C.nvals + 2):  # every round except the last drops an edge
         # C<C> = C plus.pair C'
         S = C.mxm(C.T, gb.semiring.plus_pair[INT64]).new(mask=C.S)
         # S = S<S >= k - 2>
@@ -55,25 +56,27 @@ def k_truss(A, k, *, gb=None):
 
 
 def _peeled(L, least, gb):
-    """The edges, both ways, that are left of those below the diagonal when each is in so many triangles of them."""
+    """The edges, both ways, that remain of L (below the diagonal) when each must be in at least `least` remaining
+    triangles.
+    """
     INT64, binary = gb.dtypes.INT64, gb.binary
     i, j, _ = L.to_coo()
     m, edge = len(i), numbers(len(i), gb)
-    # the triangles of edge e = (i, j): N holds edges by number, and f = N[i, x], g = N[j, x] are the two others
+    # triangles of edge e = (i, j): N holds edge numbers; f = N[i, x] and g = N[j, x] are the other two edges
     N = gb.Matrix.from_coo(i, j, edge, nrows=L.nrows, ncols=L.ncols)
     X, Y = N[i, :].new(), N[j, :].new()
     e, _, f = binary.first(X & Y).new().to_coo()
     g = binary.second(X & Y).new().to_coo()[2]
     t = len(e)
     room(L, f"k_truss: the graph of {m} edges and {t} triangles", 120 * t)
-    # G[triangle, edge] = true, and back
+    # G[triangle, edge] = true; G = G or G'
     rows, cols = numbers(3 * t, gb), numbers(3 * t, gb)
     for part, its in enumerate((e, f, g)):
         rows[part * t : (part + 1) * t] = numbers(t, gb) + m
         cols[part * t : (part + 1) * t] = its
     G = gb.Matrix.from_coo(rows, cols, True, nrows=m + t, ncols=m + t)
     G << binary.pair[gb.dtypes.BOOL](G | G.T)
-    # spare = G plus.pair 1, less what each needs: three edges, so many triangles
+    # spare = G plus.pair 1 - need; a triangle needs its three edges, an edge `least` triangles
     need = numbers(m + t, gb) * 0 + 3
     need[:m] = least
     loop = check.loop(_peeling, G, gb)
@@ -95,7 +98,7 @@ def _peeling(G, gb):
     def body(_):
         # spare<!q, replace> = spare
         spare(~q.S, gb.replace) << spare
-        # spare -= G plus.pair q, where it is left
+        # spare -= G plus.pair q, at the remaining vertices
         lost(spare.S, gb.replace) << G.mxv(q, gb.semiring.plus_pair[INT64])
         spare(gb.binary.minus) << lost
         # q = spare<spare < 0>

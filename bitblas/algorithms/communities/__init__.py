@@ -1,1 +1,1 @@
-"""Which vertices belong together: communities, and how good a division into them is."""
+"""Partitions of the vertices into densely connected groups, and their quality."""

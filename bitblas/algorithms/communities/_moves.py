@@ -1,8 +1,8 @@
-"""What Louvain and Leiden have in common: moves of vertices between communities, and graphs of communities.
+"""Local moving and refinement for Louvain and Leiden: parallel moves of vertices between communities.
 
-All vertices move at once, but of those that want to one in four stays, drawn anew in every round: two vertices that
-would change places else do it again and again. What is drawn are hashes of vertex, round and seed. Where half of them
-stay the divisions are as good in the mean, but of graphs with hubs some are 2 % to 5 % worse; one in eight is too few.
+All vertices move at once, but a random quarter of those that should move stays, drawn again in every round. Otherwise
+two vertices could swap communities forever. The draws are hashes of vertex, round and seed. If half of them stay, the
+mean quality is the same, but some graphs with hubs get 2 % to 5 % worse; one in eight is too few.
 """
 
 from .. import _watch as watch
@@ -10,13 +10,15 @@ from .._parts import numbered, numbers
 from .._scores import drawn
 from .modularity import to_communities
 
-PATIENCE = 3  # rounds that gain no more than the tolerance before the moves of a level end
-FEW, MORE_PATIENCE = 100, 16  # of so few vertices: whoever should move may have to stay for some rounds
-REFINEMENTS = 8  # rounds in which vertices that are alone may join others
+PATIENCE = 3  # rounds without a gain above the tolerance after which a level ends
+FEW, MORE_PATIENCE = 100, 16  # small levels: a vertex that should move may be held back for several rounds
+REFINEMENTS = 8  # rounds in which singleton vertices may join others
 
 
 class Level:
-    """A graph whose vertices are the communities of the one before, FP64, symmetric: its degrees k and their sum."""
+    """A symmetric FP64 graph whose vertices are the communities of the previous level; k are its degrees, total their
+    sum.
+    """
 
     def __init__(self, A, resolution, seed, gb):
         self.A, self.resolution, self.seed, self.gb = A, resolution, seed, gb
@@ -27,7 +29,7 @@ class Level:
         self.rounds = 0
 
     def sums(self, label, count, values):
-        """The sum of the values of the vertices of each label below count."""
+        """The sum of the values per label, for labels below count."""
         plus = self.gb.binary.plus
         return self.gb.Vector.from_coo(label, values, size=count, dup_op=plus).to_dense(0.0)
 
@@ -37,16 +39,17 @@ class Level:
         return drawn(v, self.seed, self.rounds) & 3 > 0
 
     def best(self, A, label, sigma, rows):
-        """To which community each vertex of `rows` goes best: vertices, communities, gains; and the weight that each
-        vertex of `rows` has inside of its own one, loops left out. A: their rows; sigma: the degrees of communities."""
+        """The best move of each vertex of `rows`: vertices, communities, gains. Also each vertex's weight inside its
+        own community, without loops. A: the rows; sigma: the degree sums of the communities.
+        """
         gb, n = self.gb, len(sigma)
-        # C = A plus.first S: the weight of each vertex to each community
+        # C = A plus.first S: the weight from each vertex to each community
         k, c, w = to_communities(A, self.vertex, label, n, gb).to_coo()
         (own,) = (c == label[rows][k]).nonzero()
         inside = self.k[rows] * 0.0
         inside[k[own]] = w[own]
         inside -= self.loops[rows]
-        # gain = C - resolution k sigma / total, less that of its own; best[v] = max over the other communities
+        # gain = C - resolution k sigma / total, minus that of its own; best[v] = max over other communities
         share = self.resolution / self.total * self.k[rows]
         gain = w - share[k] * sigma[c]
         gain[own] = -float("inf")
@@ -58,7 +61,7 @@ class Level:
         return rows[k], c, (best - stay)[k], inside
 
     def near(self, v):
-        """These vertices and their neighbours, as flags."""
+        """Flags of these vertices and their neighbours."""
         gb = self.gb
         q = gb.Vector.from_coo(v, True, size=self.A.nrows)
         found = q.vxm(self.A, gb.semiring.any_pair[gb.dtypes.BOOL]).new().to_dense(False).copy()
@@ -67,15 +70,16 @@ class Level:
 
 
 def moved(level, label, tol):
-    """The division after moves from `label` on, until nothing gets better by more than tol.
+    """The partition after moves from `label` until the gain stays within tol.
 
-    Looked at are, after the first round, those that want to move and may not yet, and those next to one that has moved.
+    After the first round only two kinds of vertices are examined: those held back, and neighbours of moved ones.
     """
     best, found, stale = -1.0, label, 0
     patience = PATIENCE if level.A.nrows > FEW else MORE_PATIENCE
     rows, A, inside = level.vertex, level.A, level.k * 0.0
     while True:
-        label, count = numbered(label, level.gb)  # few numbers: C is narrow
+        label, count = numbered(label, level.gb)  # renumbered, so that C has few columns
+        # sigma[c] = sum of k over c; Q = inside / total - resolution sum (sigma / total)^2
         sigma = level.sums(label, count, level.k)
         v, c, gain, inside[rows] = level.best(A, label, sigma, rows)
         spread = float(((sigma / level.total) ** 2).sum())
@@ -93,13 +97,13 @@ def moved(level, label, tol):
         active = level.near(v[go])
         active[v[wants]] = True
         (rows,) = active.nonzero()
-        # most of the graph is looked at as a whole: cutting its rows out costs as much as a round of them
+        # extract rows only if they hold less than half of the weight: extraction costs as much as their round
         few = 2 * level.k[rows].sum() < level.total
         rows, A = (rows, level.A[rows, :].new()) if few else (level.vertex, level.A)
 
 
 def refined(level, label):
-    """A finer division, of connected communities: in it a vertex alone joins, once, a part of its own community."""
+    """A finer partition of connected communities: each singleton joins, once, a part of its own community."""
     gb, A = level.gb, level.A
     i, j, w = A.to_coo()
     same = label[i] == label[j]
@@ -107,13 +111,13 @@ def refined(level, label):
     A = gb.Matrix.from_coo(i[same], j[same], w[same], gb.dtypes.FP64, nrows=n, ncols=n)
     near = A.reduce_rowwise(gb.monoid.plus).new().to_dense(0.0) - level.loops
     share, whole = level.resolution / level.total, level.sums(label, n, level.k)[label]
-    settled = near >= share * level.k * (whole - level.k)  # what is loosely tied to its community stays alone
+    settled = near >= share * level.k * (whole - level.k)  # vertices loosely tied to their community stay alone
     part = level.vertex.copy()
     for _ in range(REFINEMENTS):
         sigma, size = level.sums(part, n, level.k), level.sums(part, n, settled * 1.0 + ~settled)
         v, c, gain, _ = level.best(A, part, sigma, level.vertex)
         alone, heads = (size == 1)[part], level.heads(level.vertex)
-        # only vertices that are alone move, and only to where nobody leaves
+        # only singletons move, and only to a community that no vertex leaves in this round
         go = (gain > 0) & alone[v] & settled[v] & heads[v] & ~(alone[c] & heads[c] & (part[c] == c))
         part = part.copy()
         part[v[go]] = c[go]

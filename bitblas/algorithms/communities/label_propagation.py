@@ -1,14 +1,14 @@
-"""Community detection by label propagation (CDLP): every vertex takes the label that most of its neighbours have.
+"""Community detection by label propagation (CDLP): each vertex takes its neighbours' most frequent label.
 
-Method: all vertices at once, for a fixed number of rounds, so that the answer is the same everywhere. Of several most
-frequent labels the smallest one wins. Along an edge of a directed graph labels go both ways, and twice where the edge
-is there both ways.
+Method: all vertices update at once, for a fixed number of rounds, so the result is deterministic. Ties go to the
+smallest label. In a directed graph labels propagate along each edge in both directions, so a pair of opposite edges
+counts twice.
 
-State: label[v] is the label of v, at first its own number. L has an entry (v, label[v]) for each vertex, so that
-A plus.pair L counts the labels next to each vertex.
+State: label[v] is the label of v, initially v. L has an entry (v, label[v]) for each vertex, so that A plus.pair L
+counts the labels next to each vertex.
 
-Input: A with a symmetric structure, or any square A if directed; otherwise labels of a matrix that is not symmetric are
-read where edges lead to. Values and dtype do not matter.
+Input: A with a symmetric structure, or any square A if directed. If undirected and not symmetric, labels are read along
+out-edges only. Values and dtype are ignored.
 
 Check: LDBC's definition, vertex by vertex.
 
@@ -23,12 +23,12 @@ from .._parts import numbers
 
 @check.on_its_device
 def label_propagation(A, *, directed=False, max_iter=10, gb=None):
-    """The label of the community of each vertex.
+    """The community label of each vertex, a vertex number.
 
-    A: Matrix, n x n, any dtype; symmetric structure (not checked) unless directed. directed: bool, whether edges have a
-    direction. max_iter: int >= 1, the rounds; fewer where nothing changes any more. gb: the library, bitblas if None.
-    Returns a Vector, INT64, size n, full: labels are numbers of vertices; a vertex without neighbours keeps its own.
-    Raises InvalidValue (max_iter out of range), DimensionMismatch (A not square), TypeError (wrong kinds).
+    A: Matrix, n x n, any dtype; symmetric structure (not checked) unless directed. directed: bool, whether edges are
+    directed. max_iter: int >= 1, rounds; fewer if no label changes. gb: the library, bitblas if None.
+    Returns a Vector, INT64, size n, full; a vertex without neighbours keeps its own number.
+    Raises InvalidValue (max_iter out of range), DimensionMismatch (A not square), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -39,13 +39,13 @@ def label_propagation(A, *, directed=False, max_iter=10, gb=None):
     label = numbers(n, gb)
     vertex = label.copy()
     for _ in range(max_iter):
-        # L[v, label[v]] = true; C = A plus.pair L: how often each label is next to each vertex
+        # L[v, label[v]] = true; C = A plus.pair L: count of each label next to each vertex
         L = gb.Matrix.from_coo(vertex, label, True, nrows=n, ncols=n)
         C = A.mxm(L, gb.semiring.plus_pair[INT64]).new()
         if directed:
             # C += A' plus.pair L
             C(gb.binary.plus) << A.T.mxm(L, gb.semiring.plus_pair[INT64])
-        # best[v] = max over c of (n C[v, c] - c): the most frequent label, of those the smallest
+        # best[v] = max over c of (n C[v, c] - c): the most frequent label, ties to the smallest
         v, c, count = C.to_coo()
         best = gb.Vector.from_coo(v, n * count - c.astype("int64"), size=n, dup_op=gb.binary.max)
         # label<best> = -best mod n

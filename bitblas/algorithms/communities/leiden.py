@@ -1,9 +1,9 @@
-"""Leiden: communities of high modularity that are connected.
+"""Leiden: connected communities of high modularity.
 
-Method: Louvain's, but the vertices of the next level are not the communities: each is divided into well-connected parts
-before, which begin there in the community that they are part of, so that a part may still leave. A part grows from
-single vertices that join it where the modularity gains most (`_moves.py`). What is not connected at the end is divided
-by components, which only gains.
+Method: like Louvain, but the vertices of the next level are well-connected parts of the communities, not the
+communities. Each part starts in the community that contains it and may leave later. Parts grow from single vertices,
+which join where modularity gains most (`_moves.py`). Finally, disconnected communities are split into components, which
+only raises modularity.
 
 State: as for `louvain`.
 
@@ -22,19 +22,19 @@ from .louvain import communities
 
 @check.on_its_device
 def leiden(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, gb=None):
-    """A division of an undirected graph into connected communities, of high modularity.
+    """Connected communities of high modularity in an undirected graph.
 
     A: Matrix, n x n, any dtype, symmetric (its structure is checked). weighted: bool, whether the values of A (0 or
-    more) are weights. resolution: float >= 0; above 1 communities are smaller. tol: float > 0, the gain of modularity
-    that is worth a round. seed: int, or None for 0: the same seed gives the same communities. gb: the library, bitblas
-    if None.
-    Returns a Vector, INT64, size n, full: communities from 0, without gaps, each connected.
+    more) are weights. resolution: float >= 0; above 1 communities are smaller. tol: float > 0, the least modularity
+    gain that is worth a round. seed: int, or None for 0: the same seed gives the same communities. gb: the library,
+    bitblas if None.
+    Returns a Vector, INT64, size n, full: communities numbered from 0 without gaps, each connected.
     Raises InvalidValue (A not symmetric, an option or a weight out of range), DimensionMismatch (A not square),
     TypeError.
     """
     gb = check.library(gb)
     label = communities(A, weighted, resolution, tol, seed, True, gb)
-    # B = the edges inside of communities; what it connects is a community
+    # B = A<label[i] == label[j]>; communities = components of B
     i, j, _ = A.to_coo(values=False)
     same = label[i] == label[j]
     B = gb.Matrix.from_coo(i[same], j[same], True, nrows=A.nrows, ncols=A.ncols)

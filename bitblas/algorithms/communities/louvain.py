@@ -1,12 +1,11 @@
 """Louvain: communities of high modularity.
 
-Method: every vertex starts as a community of its own, and moves to the community of a neighbour where the modularity
-gains most by it, until nothing gains any more; the communities are the vertices of a smaller graph, in which the same
-begins again, until no two communities are better as one. Vertices move at once (`_moves.py`), and the best division
-of all rounds is kept.
+Method: every vertex starts as its own community and moves to the neighbouring community with the largest modularity
+gain, until no move gains. The communities become the vertices of a smaller graph, and the process repeats until merging
+communities no longer gains. Vertices move in parallel (`_moves.py`), and the best partition of all rounds is kept.
 
-State: label[v] is the community of v, an array; A is the graph of the level, whose self loops are the edges inside of
-its vertices, both directions.
+State: label[v] is the community of v, an array. A is the graph of the level; its self loops are the edges inside of its
+vertices, both directions.
 
 Input: A with symmetric structure and values; a self loop counts as both directions.
 
@@ -21,19 +20,19 @@ from .._parts import degrees, numbered, numbers
 from ._moves import Level, moved, refined
 from .modularity import between, quality, weights
 
-PASSES = 10, 1  # from the graph itself up through the levels: with so many times the tolerance
-REFINED = 10, 1, 1  # of Leiden, whose passes gain less each
+PASSES = 10, 1  # multiples of the tolerance, one pass through all levels for each
+REFINED = 10, 1, 1  # the same for Leiden, whose passes gain less
 
 
 @check.on_its_device
 def louvain(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, gb=None):
-    """A division of an undirected graph into communities, of high modularity.
+    """Communities of high modularity in an undirected graph.
 
     A: Matrix, n x n, any dtype, symmetric (its structure is checked). weighted: bool, whether the values of A (0 or
-    more) are weights. resolution: float >= 0; above 1 communities are smaller. tol: float > 0, the gain of modularity
-    that is worth a round. seed: int, or None for 0: the same seed gives the same communities. gb: the library, bitblas
-    if None.
-    Returns a Vector, INT64, size n, full: communities from 0, in the order of their smallest vertices.
+    more) are weights. resolution: float >= 0; above 1 communities are smaller. tol: float > 0, the least modularity
+    gain that is worth a round. seed: int, or None for 0: the same seed gives the same communities. gb: the library,
+    bitblas if None.
+    Returns a Vector, INT64, size n, full: communities numbered from 0 in the order of their smallest vertices.
     Raises InvalidValue (A not symmetric, an option or a weight out of range), DimensionMismatch (A not square),
     TypeError.
     """
@@ -42,7 +41,7 @@ def louvain(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, gb=None):
 
 
 def communities(A, weighted, resolution, tol, seed, refine, gb):
-    """Numbers of communities from 0, an array of INT64; with refine, levels are made of their connected parts."""
+    """Community numbers from 0, an INT64 array. refine: build levels from connected parts (Leiden)."""
     gb = check.library(gb)
     n = check.symmetric(gb, A)
     if check.flag("weighted", weighted):
@@ -54,19 +53,19 @@ def communities(A, weighted, resolution, tol, seed, refine, gb):
 
     A = weights(A, weighted, gb)
     vertex = numbers(n, gb)
-    (tied,) = (degrees(A, gb) > 0).nonzero()  # what has no edges stays alone
+    (tied,) = (degrees(A, gb) > 0).nonzero()  # vertices without edges stay alone
     if 0 < len(tied) < n:
         A = A[tied, tied].new()
     else:
         tied = vertex
-    # label[v] = v; then better ones, if they are
+    # label[v] = v; replaced by each pass of higher modularity
     label, size, best = numbers(A.nrows, gb), A.nrows, -1.0
     for turn, times in enumerate(REFINED if refine else PASSES):
         higher, count = _ascended(A, label, resolution, tol * times, seed + turn, refine, gb)
         found = quality(between(A, higher, count, gb), resolution, gb)
         if found > best:
             label, size, best = higher, count, found
-    # numbered in the order of the smallest vertex of each
+    # renumber communities in the order of their smallest vertices
     least = gb.Vector.from_coo(label, tied.astype("int64"), size=size, dup_op=gb.binary.min).to_dense()
     whole = vertex.copy()
     whole[tied] = least[label]
@@ -74,11 +73,11 @@ def communities(A, weighted, resolution, tol, seed, refine, gb):
 
 
 def _ascended(A, label, resolution, tol, seed, refine, gb):
-    """A better division than `label`, level by level: numbers of communities, and how many there are."""
+    """A better partition than `label`, level by level: community numbers and their count."""
     community = None
     while True:
         level = Level(A, resolution, seed, gb)
-        # the vertices of the next level: the communities, or their connected parts where these are fewer than vertices
+        # vertices of the next level: the communities, or their connected parts if these are fewer than vertices
         part, size = numbered(moved(level, label, tol), gb)
         label = part
         if refine:
@@ -86,7 +85,7 @@ def _ascended(A, label, resolution, tol, seed, refine, gb):
             part, size = (finer, parts) if parts < A.nrows else (part, size)
         if size == A.nrows:
             return numbered(label if community is None else label[community], gb)
-        # community = part[community]; A = S' A S, whose vertices begin in the communities that they are part of
+        # community = part[community]; A = S' A S; above[part] = label, the community that contains each part
         community = part if community is None else part[community]
         above = label[:size].copy()
         above[part] = label

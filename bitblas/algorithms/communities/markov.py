@@ -1,15 +1,15 @@
-"""Markov clustering (MCL): communities that a random walk seldom leaves.
+"""Markov clustering (MCL): communities that a random walk rarely leaves.
 
-Method: M holds the probabilities of a step, by rows. M M is two steps; the power `inflation` of each value, scaled to
-rows of sum 1 again, favours what is probable already; what is below `prune` is dropped. It ends when each row has equal
-values only. What M then connects is a community. The thesis has it by columns; sums by row need no sorting.
+Method: M holds the transition probabilities, by rows. M M is two steps (expansion). Raising each value to the power
+`inflation` and scaling rows to sum 1 favours probable transitions. Values below `prune` are dropped. The iteration ends
+when the values within each row are equal; communities are the connected components of M. The thesis works by columns;
+row sums need no sorting.
 
 State: M, FP64; M[i, j] is the probability to be at j after starting from i.
 
-Input: A with symmetric structure and values; self loops are added where there are none, with the largest weight of the
-row.
+Input: A with symmetric structure and values; missing self loops are added with the largest weight of the row.
 
-Check: communities that are plain; none spans two components.
+Check: graphs with obvious communities; no community spans two components.
 
 van Dongen: Graph clustering by flow simulation. PhD thesis, Utrecht 2000.
 """
@@ -23,13 +23,13 @@ from .modularity import weights
 
 @check.on_its_device
 def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6, max_iter=100, gb=None):
-    """The smallest vertex number of the community of each vertex.
+    """The community of each vertex, named by its smallest vertex number.
 
-    A: Matrix, n x n, any dtype, symmetric (its structure is checked). inflation: float > 1; higher ones make smaller
+    A: Matrix, n x n, any dtype, symmetric (its structure is checked). inflation: float > 1; larger values give smaller
     communities. prune: float, 0 <= prune < 1: smaller probabilities are dropped. weighted: bool, whether the values of
-    A (0 or more) are weights. tol: float > 0, how unequal the values of a row may be at the end. max_iter: int >= 1; if
-    tol is not met by then, the last iterate counts, and a ConvergenceWarning says so (or an `algorithms.Watch` around
-    the call). gb: the library, bitblas if None.
+    A (0 or more) are weights. tol: float > 0, the final inequality allowed within a row. max_iter: int >= 1; if tol is
+    not met by then, the last iterate is used with a ConvergenceWarning (see `algorithms.Watch`). gb: the library,
+    bitblas if None.
     Returns a Vector, INT64, size n, full.
     Raises InvalidValue (A not symmetric, an option or a weight out of range), DimensionMismatch (A not square),
     TypeError.
@@ -44,18 +44,18 @@ def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6,
         check.weights(gb, A)
     FP64, binary = gb.dtypes.FP64, gb.binary
 
-    # M = A, its diagonal at least the largest value of the row (1 where that is 0), scaled by rows
+    # M = A; M[i, i] max= max(M[i, :]), or 1 if that is 0; rows scaled
     M = weights(A, weighted, gb)
     highest = M.reduce_rowwise(gb.monoid.max).new().to_dense(0.0)
     M(binary.max) << gb.Vector.from_dense(highest + (highest == 0)).diag()
     M = _scaled(M, gb)
     for _ in range(max_iter):
-        # M = the powers of (M plus.times M), scaled by rows
+        # M = (M plus.times M) .^ inflation, pruned, rows scaled
         M << M.mxm(M, gb.semiring.plus_times[FP64])
         M << M.apply(binary.pow, right=inflation)
         M = _scaled(_pruned(M, prune, gb) if prune else M, gb)
         watch.tell()
-        # go on while the maximum of a row is above the sum of its squares
+        # continue while max(M[i, :]) - sum(M[i, :]^2) >= tol for some row i
         highest = M.reduce_rowwise(gb.monoid.max).new().to_dense(0.0)
         squares = binary.times(M & M).new().reduce_rowwise(gb.monoid.plus).new().to_dense(0.0)
         if not (highest - squares >= tol).any():
@@ -66,15 +66,15 @@ def markov_clustering(A, *, inflation=2.0, prune=1e-4, weighted=False, tol=1e-6,
 
 
 def _pruned(M, prune, gb):
-    """M without what is below prune of the sum of its row, but for the largest of a row; rows in other units."""
+    """M without values below prune times the row sum, except the largest of each row; rows are scaled by 1 / least."""
     sums, highest = (M.reduce_rowwise(x).new() for x in (gb.monoid.plus, gb.monoid.max))
-    # least = min(prune sums, highest); M = D plus.rdiv M, with these on the diagonal of D; those from 1 on stay
+    # least = min(prune * sums, highest); M = diag(least) plus.rdiv M; M = M<M >= 1>
     least = gb.binary.min(sums.apply(gb.binary.times, right=prune).new() & highest).new()
     M = least.diag().mxm(M, gb.semiring.plus_rdiv[gb.dtypes.FP64]).new()
     return M.select(gb.select.valuege, 1.0).new()
 
 
 def _scaled(M, gb):
-    """M in rows of sum 1: D plus.rdiv M, with their sums on the diagonal of D."""
+    """M with rows scaled to sum 1: D plus.rdiv M, D = diag(row sums of M)."""
     D = M.reduce_rowwise(gb.monoid.plus).new().diag()
     return D.mxm(M, gb.semiring.plus_rdiv[gb.dtypes.FP64]).new()

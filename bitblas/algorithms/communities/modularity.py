@@ -1,13 +1,12 @@
-"""Modularity: how many more edges than by chance are inside of the communities of a division.
+"""Modularity: the fraction of edges inside communities, minus the fraction expected at random.
 
-Method: with S[v, c] = 1 where v is in community c, M = S' A S holds the weights between any two communities. With m the
-sum of all, Q is the share of m on the diagonal, less what would be there by chance, the products of row and column
-sums: Q = sum over c of (M[c, c] / m - resolution * row[c] * column[c] / m^2).
+Method: with S[v, c] = 1 for v in community c, M = S' A S holds the weights between communities. With m the total
+weight, Q = sum over c of (M[c, c] / m - resolution * row[c] * column[c] / m^2), where row and column are the sums of M.
 
-State: M has an entry for each two communities with an edge between them, FP64.
+State: M has an entry for each pair of communities with an edge between them, FP64.
 
-Input: any square A with values of 0 or more. Directed: A[i, j] is the edge i -> j; an undirected graph has each edge
-both ways, and a self loop once, which counts as both.
+Input: any square A with values of 0 or more. Directed: A[i, j] is the edge i -> j. An undirected graph has each edge
+both ways and a self loop once, which counts as both.
 
 Check: NetworkX's modularity.
 
@@ -21,15 +20,15 @@ from .._parts import numbers
 
 @check.on_its_device
 def modularity(A, labels, *, directed=False, weighted=False, resolution=1.0, gb=None):
-    """The modularity of a division of a graph into communities.
+    """The modularity of a partition of the vertices into communities.
 
-    A: Matrix, n x n, any dtype. labels: Vector of size n, full, integers from 0 to n - 1: vertices with the same one
-    are a community. directed: bool, whether edges have a direction: if not, a self loop counts twice, as its ends do.
-    weighted: bool, whether the values of A (0 or more) are weights. resolution: float >= 0; above 1 smaller communities
-    are better. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype. labels: Vector of size n, full, integers from 0 to n - 1: vertices with the same label
+    are a community. directed: bool, whether edges are directed: if not, a self loop counts twice, for its two ends.
+    weighted: bool, whether the values of A (0 or more) are weights. resolution: float >= 0; larger values favour
+    smaller communities. gb: the library, bitblas if None.
     Returns a Python float, at most 1; 0 for a graph without edges.
-    Raises InvalidValue (labels or resolution out of range, a weight below 0), DimensionMismatch (A not square, another
-    size of labels), TypeError (wrong kinds).
+    Raises InvalidValue (labels or resolution out of range, a weight below 0), DimensionMismatch (A not square, labels
+    of another size), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -43,7 +42,7 @@ def modularity(A, labels, *, directed=False, weighted=False, resolution=1.0, gb=
 
 
 def weights(A, weighted, gb, directed=False):
-    """A with its values, or with ones: FP64; without directions a self loop counts twice."""
+    """A with its values or with ones: FP64. Self loops count twice unless directed."""
     FP64 = gb.dtypes.FP64
     W = A.apply(gb.unary.identity[FP64] if weighted else gb.unary.one[FP64]).new()
     loops = W.select(gb.select.diag).new()
@@ -54,22 +53,23 @@ def weights(A, weighted, gb, directed=False):
 
 
 def to_communities(A, vertex, label, count, gb):
-    """A plus.first S: the weight of the edges from each vertex to each community, for an array of labels below count;
-    vertex: 0 to n - 1."""
+    """A plus.first S: the weight from each vertex to each community. label: an array of labels below count; vertex: 0
+    to n - 1.
+    """
     S = gb.Matrix.from_coo(vertex, label, True, nrows=A.ncols, ncols=count)
     return A.mxm(S, gb.semiring.plus_first[gb.dtypes.FP64]).new()
 
 
 def between(A, label, count, gb):
-    """S' A S: the weight of the edges from each community to each other, for an array of labels below count."""
+    """S' A S: the weight between each pair of communities, for an array of labels below count."""
     i, j, w = to_communities(A, numbers(A.ncols, gb), label, count, gb).to_coo()
     return gb.Matrix.from_coo(label[i], j, w, nrows=count, ncols=count, dup_op=gb.binary.plus)
 
 
 def quality(M, resolution, gb):
-    """The modularity of communities between which M has the weights."""
+    """The modularity, from the weights M between communities."""
     plus = gb.monoid.plus
-    # row, column = the sums of M; m = sum(row)
+    # row, column = the sums of M; m = sum(row); Q = trace(M) / m - resolution sum(row .* column) / m^2
     row = M.reduce_rowwise(plus).new().to_dense(0.0)
     column = M.reduce_columnwise(plus).new().to_dense(0.0)
     m, inside = float(row.sum()), float(M.diag().to_dense(0.0).sum())

@@ -1,1 +1,1 @@
-"""What hangs together: components, the order of what has no cycles, spanning forests."""
+"""Components, strong components, topological order, spanning forests."""

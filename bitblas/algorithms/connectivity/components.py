@@ -1,16 +1,16 @@
-"""Connected components: which vertices can reach each other in an undirected graph.
+"""Connected components: sets of vertices joined by paths; weak components of a directed graph.
 
-Method: Shiloach and Vishkin's, with Afforest's shortcut. In a round every tree hooks its root to the smallest label
-next to any of its vertices, and then paths are shortened. The vertex with most edges has label 0, the smallest there
-is: whatever touches its tree will hook to it, so that tree's own rows, which have most of the edges, are never read
-again. Where it has far more edges than others, two steps of a search from it reach most of the largest component, which
-begins with label 0. Before the first round one edge of each vertex that is left is looked at.
+Method: Shiloach-Vishkin with Afforest's shortcut. In a round every tree hooks its root to the smallest label adjacent
+to any of its vertices; then paths are shortened. The vertex of highest degree has label 0, the smallest: every tree
+adjacent to its tree hooks to it, so the rows of that tree, which hold most edges, are never read again. If its degree
+is far above the mean, two steps of a search from it reach most of the largest component, which starts with label 0.
+Before the first round, one edge of each remaining vertex is used.
 
-State: x[u] is the label of the tree of u: 1 + the number of its root, or 0. p[c] is the label that root c hooks to, c
-itself where it does not.
+State: x[u] is the label of u's tree: 1 + the number of its root, or 0. p[c] is the label that root c hooks to, c itself
+if none.
 
-Input: A with a symmetric structure (each edge stored both ways); values and dtype do not matter. For the weak
-components of other matrices A is joined with its transpose.
+Input: A with a symmetric structure (each edge stored both ways); values and dtype are ignored. For weak components A is
+joined with its transpose.
 
 Check: SciPy's connected_components.
 
@@ -21,18 +21,18 @@ Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via s
 from .. import _check as check
 from .._roots import at
 
-# Times the mean number of edges, from which on two steps from a vertex reach most others. H200: they pay on RMAT 20
-# (2000 times; 0.33 ms in all, 0.59 without) and do not on Mycielski's graph 14 (20 times; 0.20, 0.15 without).
+# Ratio of the highest to the mean degree from which two search steps pay. H200: RMAT 20 (ratio 2000) takes 0.33 ms,
+# 0.59 without them; Mycielski's graph 14 (ratio 20) 0.20 ms, 0.15 without.
 HUB = 64
 
 
 @check.on_its_device
 def connected_components(A, *, gb=None):
-    """The smallest vertex number of the component of each vertex.
+    """The smallest vertex number in the component of each vertex.
 
     A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
-    Returns a Vector, INT64, size n, full: two vertices are connected exactly if their labels are equal.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Returns a Vector, INT64, size n, full: two vertices are connected if and only if their labels are equal.
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     check.symmetric(check.library(gb), A)
     return _components(_labels, A, gb)
@@ -40,11 +40,11 @@ def connected_components(A, *, gb=None):
 
 @check.on_its_device
 def weakly_connected_components(A, *, gb=None):
-    """The smallest vertex number of the component of each vertex, of a directed graph whose edges count both ways.
+    """The smallest vertex number in the weak component of each vertex of a directed graph, edges used both ways.
 
     A: Matrix, n x n, any dtype. gb: the library, bitblas if None.
-    Returns a Vector, INT64, size n, full: two vertices are connected exactly if their labels are equal.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Returns a Vector, INT64, size n, full: two vertices are connected if and only if their labels are equal.
+    Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     return _components(_weak_labels, A, gb)
 
@@ -65,12 +65,12 @@ def _weak_labels(A, gb):
 
 def _labels(A, gb):
     n, minimum = A.nrows, gb.binary.min
-    # Half the bytes where they suffice; and typed, or labels would become floats next to a matrix of floats.
+    # INT32 if it suffices: half the bytes. Typed, because labels would become floats next to a matrix of floats.
     kind = gb.dtypes.INT32 if n < 2**31 - 1 else gb.dtypes.INT64
     every = gb.Vector.from_scalar(0, n + 1, dtype=kind)
     slots = every.apply(gb.indexunary.index).new(kind)
     vertex = slots[:n].new()
-    # start[u] = 1 + u, 0 for the vertex with most edges
+    # start[u] = 1 + u, 0 at the vertex of highest degree
     start, degrees = slots[1:].new(), A.mxv(vertex, gb.semiring.plus_pair[kind]).new().to_dense(0)
     most = int(degrees.argmax())
     start[most] = 0
@@ -86,13 +86,13 @@ def _labels(A, gb):
         if spreads:
             spread(x, done)
             mask = ~done.S
-        # near<!done> = A any.second x: the label of any neighbour
+        # near<!done> = A any.second x: the label of an arbitrary neighbour
         advance(x, p, done, A.mxv(x, gb.semiring.any_second[kind]).new(mask=mask))
         moved << True
         return x, p, done
 
     def spread(x, done):
-        # x = 0 where two steps lead from the vertex with most edges
+        # x = 0 within two steps of the vertex of highest degree
         q, seen = gb.Vector(gb.dtypes.BOOL, n), gb.Vector(gb.dtypes.BOOL, n)
 
         def step(_):
@@ -108,7 +108,7 @@ def _labels(A, gb):
         done << x.select(gb.select.valueeq, 0)
 
     def body(_, x, p, done):
-        # near<!done> = A min.second x; done are few at first, so that no list of the others is made
+        # near<!done> = A min.second x; few are done at first, so the others are not compacted into a list
         advance(x, p, done, A.mxv(x, gb.semiring.min_second[kind]).new(mask=~done.S))
 
     def advance(x, p, done, near):
@@ -118,14 +118,14 @@ def _labels(A, gb):
         near(moved.S, gb.replace) << near
         vertices, labels = near.to_coo()
         p(minimum) << gb.Vector.from_coo(x.to_dense()[vertices], labels, size=n + 1, dup_op=minimum)
-        # p = p[p] some times; x = p[x]
+        # p = p[p] several times; x = p[x]; done = x == 0
         q = at(p, at(p, p))
         p << at(q, at(q, q))
         x << at(p, x)
         done << x.select(gb.select.valueeq, 0)
 
     def end(x, *_):
-        # labels = x - 1; labels<x == 0> = the smallest vertex there
+        # labels = x - 1; labels<x == 0> = min(v where x[v] == 0)
         zero = x.select(gb.select.valueeq, 0).new()
         low = gb.binary.second(zero & vertex).new().reduce(gb.monoid.min).new()
         labels << x.apply(gb.binary.minus, right=1)

@@ -1,11 +1,11 @@
-"""Condensation: a directed graph whose vertices are the strongly connected components of another one.
+"""Condensation: the directed acyclic graph of the strongly connected components.
 
-Method: components are numbered from 0, by their smallest vertices. Whatever edge leads from one to another is an edge
-between their numbers.
+Method: components are numbered from 0 in the order of their smallest vertices; each edge between two components becomes
+an edge between their numbers.
 
 State: S has an entry (v, c) for each vertex v and the number c of its component.
 
-Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; dtype and values are ignored.
 
 Check: NetworkX's condensation; no cycle is left.
 
@@ -19,17 +19,17 @@ from .strong import strongly_connected_components
 
 @check.on_its_device
 def condensation(A, *, gb=None):
-    """The graph of the strongly connected components, and the number of each vertex's component.
+    """The graph of the strongly connected components, and the component number of each vertex.
 
     A: Matrix, n x n, any dtype. gb: the library, bitblas if None.
-    Returns a Matrix, BOOL, k x k, k being the number of components, without loops and cycles, and a Vector, INT64, size
-    n, full: numbers from 0 to k - 1, in the order of the smallest vertices of the components.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Returns a Matrix, BOOL, k x k for k components, without loops and cycles, and a Vector, INT64, size n, full:
+    component numbers from 0 to k - 1, in the order of the smallest vertices of the components.
+    Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     check.square(gb, A)
     label, k = numbered(strongly_connected_components(A, gb=gb).to_dense(), gb)
-    # C = S' any.pair A any.pair S, without its diagonal: an entry for each edge between two components
+    # C = S' any.pair A any.pair S, off the diagonal
     i, j, _ = A.to_coo(values=False)
     i, j = label[i], label[j]
     (across,) = (i != j).nonzero()

@@ -1,16 +1,15 @@
-"""Minimum spanning forest: the lightest edges that connect all that an undirected graph connects.
+"""Minimum spanning forest: a spanning tree of least total weight for each component.
 
-Method: Boruvka. In a round every component chooses the lightest edge that leaves it, and components that chose a
-common edge become one. Edges are numbered from the lightest to the heaviest, equal weights in the order of their
-places: with one number for each edge no two are equally light, so the chosen edges never close a cycle. Where there
-are many, the light ones are looked at alone until none of them is left; most of the others then lie in one component.
+Method: Boruvka. In a round every component chooses its lightest outgoing edge, and components joined by chosen edges
+merge. Edges are numbered by weight, ties by position: all numbers differ, so chosen edges never close a cycle. In dense
+graphs the light edges are processed alone until none is left; most of the other edges then lie within one component.
 
-State: of the light edges and of the others, each numbered from 0: near[k] = k for those that still leave a component;
-u[k] and v[k] are the components that they join, named by one of their vertices. p[c] is the component that c joins, c
-itself where it stays; root[x] is that of vertex x. kept has an entry at the place of each chosen edge among the entries
+State: light edges and other edges are each numbered from 0: near[k] = k if edge k still leaves a component; u[k] and
+v[k] are the components that it joins, each named by one of its vertices. p[c] is the component that c joins, c itself
+if none; root[x] is the component of vertex x. kept has an entry at the position of each chosen edge among the entries
 of the graph with all edges both ways, row by row.
 
-Input: A with symmetric structure and values; only its part below the diagonal is read. Weights may be negative or
+Input: A with symmetric structure and values; only the part below the diagonal is read. Weights may be negative or
 infinite; False is lighter than True.
 
 Check: Kruskal's algorithm.
@@ -23,18 +22,18 @@ Fallin, Gonzalez, Seo, Burtscher: A high-performance MST implementation for GPUs
 from .. import _check as check
 from .._roots import at
 
-LIGHT = 2  # light edges for each vertex; where there are not twice as many, no edges are light
+LIGHT = 2  # light edges per vertex; graphs with fewer than twice as many edges have no light edges
 
 
 @check.on_its_device
 def minimum_spanning_forest(A, *, gb=None):
-    """A spanning forest of least total weight.
+    """A spanning forest of least total weight of an undirected graph.
 
     A: Matrix, n x n, any dtype, symmetric (its structure is checked). gb: the library, bitblas if None.
-    Returns a Matrix, n x n, of A's dtype: the chosen edges with their weights, each both ways, so that it is an
-    undirected graph again. It has 2 (n - number of components) entries, and the sum of all is twice the total weight.
-    Raises InvalidValue (A not symmetric, a weight is NaN), DimensionMismatch (A not square), TypeError (A is no Matrix
-    of the library).
+    Returns a Matrix, n x n, of A's dtype: the chosen edges with their weights, both ways. It has 2 (n - number of
+    components) entries, whose sum is twice the total weight.
+    Raises InvalidValue (A not symmetric, a weight is NaN), DimensionMismatch (A not square), TypeError (A is not a
+    Matrix).
     """
     gb = check.library(gb)
     n = check.symmetric(gb, A)
@@ -42,25 +41,25 @@ def minimum_spanning_forest(A, *, gb=None):
     kept, (ptr, columns, w) = loop.state["kept"], loop.state["both_ways"]
     if kept.size:
         loop.run()
-    # F = the entries of both ways whose edge is chosen
+    # F = both_ways<kept>
     places = kept.to_coo(values=False)[0].astype("int64")
     return gb.Matrix.from_csr(places.searchsorted(ptr), columns[places], w[places], A.dtype, nrows=n, ncols=n)
 
 
 def _boruvka(A, gb):
     n, BOOL, minimum = A.nrows, gb.dtypes.BOOL, gb.binary.min
-    # i, j, w: L = tril(A, -1), its entries from the lightest on
+    # i, j, w = tril(A, -1), sorted by weight
     i, j, w = A.select(gb.select.tril, -1).new().to_coo()
     order = w.argsort(kind="stable")
     w = w[order]
     check.numbers(gb, "A", not (w[-1:] != w[-1:]).any())  # NaN is sorted last
     m, light = len(w), LIGHT * n
     light = light if m > 2 * light and bool(w[0] != w[light]) else 0
-    kind = gb.dtypes.INT32 if max(n, 2 * m) < 2**31 - 1 else gb.dtypes.INT64  # half the bytes where they suffice
+    kind = gb.dtypes.INT32 if max(n, 2 * m) < 2**31 - 1 else gb.dtypes.INT64  # half the bytes if INT32 suffices
     i, j = (x[order].astype(kind.np_type) for x in (i, j))
     both_ways, places = _both_ways(i, j, w, kind, n, gb)
     moved, vertex = gb.Vector(BOOL, n), _numbers(gb, n, kind)
-    # i, j, here, there and the number of each edge, of the light ones and of the others
+    # (i, j, positions of the two entries, number) of the light edges and of the others
     lights, others = (
         (*(gb.Vector.from_dense(x[first:end]) for x in (i, j, *places)), _numbers(gb, end - first, kind))
         for first, end in ((0, light), (light, m))
@@ -95,7 +94,7 @@ def _boruvka(A, gb):
         near(gb.binary.ne(u & v).new().V, gb.replace) << edge
 
     def keep(chosen, i, j, here, there, edge):
-        # kept[here] = true, kept[there] = true, of the chosen edges
+        # kept[here[chosen]] = true; kept[there[chosen]] = true
         edges, _ = chosen.to_coo()
         for place in (here, there):
             kept(gb.Vector.from_coo(place.to_dense()[edges], True, size=kept.size).S) << True
@@ -111,7 +110,7 @@ def _boruvka(A, gb):
         first(best.S) << best
         p = vertex.dup()
         p(best.S) << gb.binary.minus(gb.binary.plus(at(u, first) & at(v, first)).new() & vertex)
-        # p<p[p] == c> min= c: of two that chose each other, the smaller one stays
+        # p<p[p] == c> min= c: of two components that chose each other, the smaller stays
         p(gb.binary.eq(at(p, p) & vertex).new().V, minimum) << vertex
         # p = p[p] until nothing changes
         q = at(p, at(p, p))
@@ -126,7 +125,7 @@ def _boruvka(A, gb):
             root << at(p, root)
 
     def jump(p):
-        # twice, so that each reads what the other has written
+        # p = p[p] four times; moved = p changed in the last two
         q = at(p, at(p, p))
         p << at(q, at(q, q))
         moved(gb.binary.ne(p & q).new().V, gb.replace) << True
@@ -135,8 +134,8 @@ def _boruvka(A, gb):
 
 
 def _both_ways(i, j, w, kind, n, gb):
-    """Row pointers, columns and weights of the graph with the edges i - j, whose entries need no sorting in a result;
-    of each edge the places of its two entries there.
+    """CSR arrays (row pointers, columns, weights) of the graph with each edge i - j both ways, and for each edge the
+    positions of its two entries. With these a subset of edges needs no sorting.
     """
     rows, columns = i.repeat(2), j.repeat(2)
     rows[1::2], columns[1::2] = j, i

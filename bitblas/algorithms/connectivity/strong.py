@@ -1,14 +1,14 @@
-"""Strongly connected components: which vertices can reach each other along directed edges.
+"""Strongly connected components: sets of vertices that reach each other along directed edges.
 
-Method: forward colors and backward searches. The smallest number of a vertex spreads along the edges, so that x[v] is
-the smallest vertex that reaches v. Where it is v itself, v is a root: the vertices of its color that reach it are its
-component. Before each such round, vertices without an edge in or without an edge out are taken off, again and again:
-they are components of their own.
+Method: forward colouring and backward search. The smallest vertex number propagates along the edges, so that x[v] is
+the smallest vertex that reaches v. If x[v] = v, v is a root, and the vertices of its colour that reach it are its
+component. Before each such round, vertices without in-edges or without out-edges are removed repeatedly: each is a
+component.
 
-State: x holds the colors of the vertices that have no component yet, INT64; no entry stands for "done". Along an edge
-colors never rise, so of the colors behind a vertex the largest one says whether one is its own.
+State: x holds the colours of the vertices without a component, INT64; no entry means "done". Colours never rise along
+an edge, so the largest colour among the successors of a vertex tells whether one equals its own.
 
-Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; dtype and values are ignored.
 
 Check: SciPy's connected_components.
 
@@ -21,11 +21,11 @@ from .. import _check as check
 
 @check.on_its_device
 def strongly_connected_components(A, *, gb=None):
-    """The smallest vertex number of the strongly connected component of each vertex.
+    """The smallest vertex number in the strongly connected component of each vertex.
 
     A: Matrix, n x n, any dtype. gb: the library, bitblas if None.
-    Returns a Vector, INT64, size n, full: two vertices can reach each other exactly if their labels are equal.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Returns a Vector, INT64, size n, full: two vertices reach each other if and only if their labels are equal.
+    Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     check.square(gb, A)
@@ -42,19 +42,19 @@ def _coloring(A, gb):
     left, behind, ahead, gone = (gb.Vector(BOOL, n) for _ in range(4))
 
     def begin():
-        # label[v] = v: what is never found with others stays alone
+        # label[v] = v, final for vertices that are removed alone; left = all
         label << index
         left << True
 
     def body(_):
-        # left = the vertices with edges in and edges out, from and to others that are left
+        # left = the remaining vertices with an in-edge and an out-edge among themselves
         gone << left
         check.repeat(trim, while_=gone)
-        # x = the smallest vertex that reaches each of them
+        # x<left, replace> = the smallest vertex that reaches each
         x(left.S, gb.replace) << index
         near << x
         check.repeat(spread, while_=near)
-        # last<x == v, replace> = x, the roots; found = what reaches the root of its color inside of the color
+        # last<x == v, replace> = x, the roots; found = vertices that reach their root within their colour
         found.clear()
         last(gb.binary.eq(x & index).new().V, gb.replace) << x
         check.repeat(gather, while_=last)

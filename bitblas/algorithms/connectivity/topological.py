@@ -1,11 +1,11 @@
-"""Topological levels: an order in which every edge of a graph without cycles goes forward.
+"""Topological levels: an order of a directed acyclic graph in which every edge goes to a higher level.
 
-Method: peeling. A round takes off all vertices without an edge in from those that are left; they are a level. What is
-on a cycle, or behind one, is never taken off.
+Method: peeling (Kahn). A round removes all vertices without an in-edge from remaining vertices; they are one level.
+Vertices on a cycle or reachable from one are never removed.
 
-State: d is the number of edges in from vertices that are left, INT64; no entry stands for "taken off". q is the level.
+State: d is the number of in-edges from remaining vertices, INT64; no entry means "removed". q is the current level.
 
-Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; dtype and values are ignored.
 
 Check: Kahn's algorithm, vertex by vertex.
 
@@ -20,10 +20,10 @@ def topological_levels(A, *, gb=None):
     """The number of edges on a longest path that ends at each vertex.
 
     A: Matrix, n x n, any dtype. gb: the library, bitblas if None.
-    Returns a Vector, INT64, size n: an edge always leads to a higher level. No entry at a vertex that is on a cycle or
-    behind one, so that the result is full exactly if the graph has no cycle; a self loop is one. As a method of a Graph
-    it refuses a graph with a cycle.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Returns a Vector, INT64, size n: every edge goes to a higher level. No entry at a vertex on a cycle or reachable
+    from one, so the result is full if and only if the graph is acyclic; a self loop is a cycle. As a method of a Graph
+    it raises an error for a cyclic graph.
+    Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     check.square(gb, A)
@@ -46,7 +46,7 @@ def _levels(A, gb):
         # v<q> = level; d<!q, replace> = d
         v(q.S) << level
         d(~q.S, gb.replace) << d
-        # d -= q plus.pair A: where an edge leads from q there is some d left
+        # d -= q plus.pair A; d has an entry at every head of an edge from q
         d(gb.binary.minus) << q.vxm(A, gb.semiring.plus_pair[INT64])
         # q = d<d == 0>
         q << d.select(gb.select.valueeq, 0)

@@ -1,1 +1,1 @@
-"""How much gets through: largest flows, and the cuts that limit them."""
+"""Maximum flow and minimum cut."""

@@ -1,21 +1,22 @@
-"""Arcs of a vertex as the leaves of a tree, so that sums up to an arc are taken over a few siblings a level."""
+"""Tree over the arcs of each vertex: prefix sums of flow in a few levels of small groups."""
 
 from .._parts import numbers
 
-WIDTH = 16  # siblings at most: sums before a place take (WIDTH - 1) / 2 entries a node, and so much is kept
+WIDTH = 16  # maximum siblings: L has up to (WIDTH - 1) / 2 entries per node
 
 
 class Tree:
-    """The trees of all vertices below n, whose leaves are the arcs, numbered from n on by their tails.
+    """A tree per vertex below n; its leaves are the vertex's arcs, numbered from n on by their tails.
 
-    Groups of up to WIDTH arcs follow them, groups of groups and so on; siblings have consecutive numbers. size: of all;
-    depth: levels below the vertices. T leads from a node to those below it, L to its siblings before it.
+    Up to WIDTH arcs form a group, up to WIDTH groups form the next group, and so on; siblings have consecutive numbers.
+    size: total number of nodes; depth: levels below the vertices. T leads from a node to its children, L from a node to
+    its earlier siblings.
     """
 
     def __init__(self, tail, n, gb):
         owner, parents, places, self.size, self.depth = tail, [], [], n, 0
         while len(owner) or not self.depth:
-            # rank = the number of a node among those of its vertex; wide = whether they are too many to be siblings
+            # rank = position of a node among those of its vertex; wide = whether they exceed WIDTH
             node = numbers(len(owner), gb)
             rank, plus = node - owner.searchsorted(owner), gb.binary.plus
             wide = gb.Vector.from_coo(owner, node * 0 + 1, size=n, dup_op=plus).to_dense(0)[owner] > WIDTH

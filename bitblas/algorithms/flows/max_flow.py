@@ -1,26 +1,27 @@
-"""Maximum flow and minimum cut: push-relabel, all vertices at once.
+"""Maximum flow and minimum cut: parallel push-relabel.
 
-Method: the source fills its edges; a vertex into which more flows than out of it pushes the excess along edges with
-room, to vertices whose height is one less, or rises to one above the lowest of these. Searches from the sink, and from
-the source for vertices that cannot reach the sink, set all heights to distances again and again: after 16 rounds of
-pushes, or as many as the searches had levels, by SHARE. So on long paths excess goes all the way between two searches.
+Method: the source saturates its edges. A vertex with excess (more inflow than outflow) pushes it along edges with
+residual capacity to vertices one level lower, or raises its height to one above the lowest such neighbour. Global
+relabelling sets all heights to distances, by searches from the sink, and from the source for vertices that cannot reach
+the sink: after 16 rounds of pushes, or one round per SHARE search levels if that is more. On long paths excess
+therefore travels the whole way between two searches.
 
-Numbers: the program runs in INT64. Capacities that are floats become multiples of a power of two, such that the edges
-of a vertex have less than 2^62 together. So rounds end, and what flows into a vertex flows out of it. Integers become
-such multiples only if the edges of a vertex have 2^62 and more. If bits of the result are lost that way, the flow is
-the first part of the largest one. What it leaves of the capacities is a graph whose flows the cut that was found
-bounds, so that smaller multiples do; its largest flow is the next part, and so on, until the cut is full.
+Numbers: the loop runs in INT64. Float capacities become multiples of a power of two, such that the edges of a vertex
+sum to less than 2^62. Rounds therefore end, and inflow equals outflow exactly. Integers are scaled only if the edges of
+a vertex sum to 2^62 or more. If scaling loses bits of the result, the flow is a first part of the maximum flow. The
+residual graph's flow is bounded by the cut found, so a finer multiple suffices for it; its maximum flow is the next
+part, and so on until the cut is saturated.
 
-State: vectors have a place for each vertex and behind them one for each arc, by its tail; M leads from a vertex to its
-arcs, and from an arc to its head and to the arc back; behind arcs come groups of them, and T and L lead down and along
-the tree of each vertex (`_tree.py`). At arcs: room for more flow, and that of the arc back. At vertices: q is the
-excess of those that have some, h the height. going is where q was when a round began: so the last one, without excess,
-measures heights alone.
+State: vectors have a position per vertex, then one per arc, ordered by tail. M leads from a vertex to its arcs, and
+from an arc to its head and to its reverse arc. Behind the arcs come groups; T and L lead down and along the tree of
+each vertex (`_tree.py`). At arcs: room is the residual capacity, back that of the reverse arc. At vertices: q is the
+positive excess, h the height. going is q's structure when a round began, so the last round, without excess, only
+computes heights.
 
-Input: any square A: A[i, j] is the capacity of the edge i -> j, 0 or more and finite. Self loops do not matter.
-Integers are exact, and the value of a flow may be more than UINT64 holds.
+Input: any square A: A[i, j] is the capacity of the edge i -> j, finite, 0 or more. Self loops are ignored. Integers are
+exact, and the value of a flow may exceed UINT64.
 
-Check: NetworkX's maximum_flow_value; a flow that keeps all bounds, and a cut of the same value.
+Check: NetworkX's maximum_flow_value; flow conservation and bounds, and a cut of equal value.
 
 Goldberg, Tarjan: A new approach to the maximum-flow problem. J. of the ACM 35 (1988).
 Cherkassky, Goldberg: On implementing the push-relabel method for the maximum flow problem. Algorithmica 19 (1997).
@@ -31,23 +32,23 @@ from .._parts import numbers
 from ._amounts import LARGEST, SMALLEST, arcs_of, bits_of, holds_floats, lesser, most_at_a_vertex, times_power, total
 from ._tree import Tree
 
-ROUNDS = 16  # pushes between two decisions whether to search again
-SHARE = 2  # levels of a search for each round of pushes: one takes a tenth to a half of the time of the other
-BITS = 62  # of the sum of the capacities at a vertex, the most that a program adds to one number
-EXACT = 2.0**-48  # what of the value of a flow of floats may be missing
+ROUNDS = 16  # push rounds between two decisions whether to search again
+SHARE = 2  # search levels per push round: a level takes a tenth to a half of the time of a push round
+BITS = 62  # bits of the sum of the capacities at a vertex, an upper bound of all sums in the loop
+EXACT = 2.0**-48  # relative error allowed in the value of a float flow
 
 
 @check.on_its_device
 def maximum_flow(A, source, sink, *, gb=None):
-    """The largest flow from a source to a sink: its value, and how much goes along each edge.
+    """The maximum flow from a source to a sink: its value, and the flow along each edge.
 
     A: Matrix, n x n, any dtype, capacities; those of a BOOL matrix are 0 and 1. source, sink: int, two different
     vertices. gb: the library, bitblas if None.
-    Returns a Python int or float, and a Matrix, n x n, INT64, UINT64 (if A is) or FP64 (floats): what goes along an
-    edge, where that is above 0. Integers are exact, and the value may pass 2^64.
-    Of many largest flows it is one, the same on every device and library for integers.
-    Raises InvalidValue (a capacity below 0 or not finite; source and sink are the same), DimensionMismatch (A not
-    square), IndexOutOfBound (source or sink out of range), TypeError (wrong kinds).
+    Returns a Python int or float, and a Matrix, n x n, INT64, UINT64 (if A is) or FP64 (floats): the positive flows
+    along edges. Integers are exact, and the value may exceed 2^64. If several maximum flows exist it is one of them,
+    for integers the same on every device and library.
+    Raises InvalidValue (a capacity below 0 or not finite; source equals sink), DimensionMismatch (A not square),
+    IndexOutOfBound (source or sink out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     value, _, i, j, used = _flow(A, source, sink, gb)
@@ -60,15 +61,14 @@ def maximum_flow(A, source, sink, *, gb=None):
 
 @check.on_its_device
 def minimum_cut(A, source, sink, *, gb=None):
-    """The cut of least capacity between a source and a sink: its value, and the side of the source.
+    """The minimum cut between a source and a sink: its capacity, and the side of each vertex.
 
     A: Matrix, n x n, any dtype, capacities; those of a BOOL matrix are 0 and 1. source, sink: int, two different
     vertices. gb: the library, bitblas if None.
-    Returns a Python int or float, and a Vector, BOOL, size n, full: False at the vertices from which the sink can still
-    be reached when the flow is largest. The edges from True to False are the cut. Integers are exact, and the value may
-    pass 2^64.
-    Raises InvalidValue (a capacity below 0 or not finite; source and sink are the same), DimensionMismatch (A not
-    square), IndexOutOfBound (source or sink out of range), TypeError (wrong kinds).
+    Returns a Python int or float, and a Vector, BOOL, size n, full: False at the vertices that can still reach the sink
+    under a maximum flow. The edges from True to False are the cut. Integers are exact, and the value may exceed 2^64.
+    Raises InvalidValue (a capacity below 0 or not finite; source equals sink), DimensionMismatch (A not square),
+    IndexOutOfBound (source or sink out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     value, loop, *_ = _flow(A, source, sink, gb)
@@ -76,15 +76,15 @@ def minimum_cut(A, source, sink, *, gb=None):
 
 
 def _flow(A, source, sink, gb):
-    """The value, the last loop that ran, the arcs and what goes along them."""
+    """The value, the last loop that ran, the arcs, and the flow along each arc."""
     n = check.square(gb, A)
     s, t = check.vertex(gb, "source", source, n), check.vertex(gb, "sink", sink, n)
     if s == t:
         raise gb.exceptions.InvalidValue(
-            f"argument sink: expected another vertex than the source, got {t}. Hint: a flow goes from one to another."
+            f"argument sink: expected a vertex other than the source, got {t}. Hint: choose two different vertices."
         )
     floats = holds_floats(A, gb)
-    # what all capacities, or those at one vertex, are together
+    # the total capacity, then the total at one vertex
     if check.weights(gb, A) >= 2.0**BITS and not floats and most_at_a_vertex(A, gb) >= 2.0**BITS:
         return _flow_in_parts(A, s, t, gb)
     loop = check.loop(_pushes, A, gb)
@@ -99,7 +99,7 @@ def _flow(A, source, sink, gb):
 
 
 def _run(loop, s, t, n, gb):
-    """Runs the loop from s to t: the arcs, and what goes along them, below 0 where it goes along the arc back."""
+    """Run the loop from s to t. Returns the arcs and their flow, negative if it runs along the reverse arc."""
     for name, v in (("source", s), ("sink", t)):
         check.put(gb, loop.state[name], [v], True)
     loop.run()
@@ -108,24 +108,24 @@ def _run(loop, s, t, n, gb):
 
 
 def _side(loop, n):
-    """Which vertices cannot reach the sink along edges with room, after the loop ran."""
+    """After the loop: the vertices that cannot reach the sink along residual edges."""
     return loop.state["h"].to_dense()[:n] >= n
 
 
 def _cut(loop, i, j, n):
-    """Which arcs lead from these vertices to others."""
+    """The arcs from that side to the other."""
     side = _side(loop, n)
     return side[i] & ~side[j]
 
 
 def _flow_in_parts(A, s, t, gb):
-    """The same as _flow, of numbers that differ in more bits than INT64 has."""
+    """Like _flow, for capacities that span more bits than INT64."""
     n, floats = A.nrows, holds_floats(A, gb)
     i, j, capacity = arcs_of(A, gb, gb.dtypes.FP64 if floats else gb.dtypes.UINT64)
     kind, rev, used = capacity.dtype.type, (j * n + i).argsort(), capacity * 0
     bound = min(total(capacity[i == s]), total(capacity[j == t]))
     while True:
-        # rest = the capacity that is left, or most, which is more than all that can flow
+        # rest = min(residual capacity, most), where most exceeds any possible flow
         if floats:
             most = kind(min(2 * bound, LARGEST) or SMALLEST)
         else:
@@ -137,12 +137,12 @@ def _flow_in_parts(A, s, t, gb):
         B = gb.Matrix.from_coo(i, j, times_power(rest, -bits).astype("int64"), nrows=n, ncols=n)
         loop = check.Loop(_pushes, B, gb)
         _, _, part = _run(loop, s, t, n, gb)
-        # used += part, of which some may take back what goes along the arc back
+        # used += part; flow along the reverse arc is cancelled first
         part = times_power((part * (part > 0)).astype(capacity.dtype), bits)
         back = lesser(part, used[rev])
         used = lesser(used - back[rev] + (part - back), capacity)
         value = total(used[j == t]) - total(used[i == t])
-        # no more can flow than what is left across the cut
+        # bound = the residual capacity across the cut, an upper bound of the remaining flow
         cut, before = _cut(loop, i, j, n), bound
         bound = total((capacity - used)[cut]) + total(used[rev][cut])
         if bound <= EXACT * value or 2 * bound > before if floats else bits == 0:
@@ -163,7 +163,7 @@ def _pushes(A, gb):
     m = len(i)
     vertex, arc, rev, tree = numbers(n, gb), numbers(m, gb), (j * n + i).argsort(), Tree(i, n, gb)
     size, T, L, groups = tree.size, tree.T, tree.L, tree.groups
-    index = gb.dtypes.INT32 if 2 * size < 2**31 else gb.dtypes.INT64  # half the bytes where they suffice
+    index = gb.dtypes.INT32 if 2 * size < 2**31 else gb.dtypes.INT64  # half the bytes if INT32 suffices
 
     def of_arcs(values):
         x = numbers(size, gb).astype(index.np_type)
@@ -173,7 +173,7 @@ def _pushes(A, gb):
     tail, head = of_arcs(i), of_arcs(j)
     capacities, opposite = (gb.Vector.from_coo(n + arc, x, kind, size=size) for x in (capacity, capacity[rev]))
     arcs, vertices = (gb.Vector.from_coo(x, True, size=size) for x in (n + arc, vertex))
-    # M: tail -> arc, arc -> head, arc -> the arc back
+    # M: tail -> arc, arc -> head, arc -> reverse arc
     rows, columns = numbers(3 * m, gb), numbers(3 * m, gb)
     rows[:m], rows[m : 2 * m], rows[2 * m :] = i, n + arc, n + arc
     columns[:m], columns[m : 2 * m], columns[2 * m :] = n + arc, j, n + rev
@@ -185,15 +185,15 @@ def _pushes(A, gb):
     going, source, sink = (gb.Vector(BOOL, size) for _ in range(3))
     h = gb.Vector(index, size)
     left, active, pushes = gb.Scalar(gb.dtypes.INT64), gb.Scalar(gb.dtypes.INT64), gb.Scalar(BOOL)
-    # SuiteSparse 9.4.5 never ends a push from few vertices under a mask of many that are listed
+    # SuiteSparse 9.4.5 does not terminate for a push from few vertices under a large sparse mask
     masks = check.fuses(A)
 
     def begin():
         inner, seen, near, open_, f = (gb.Vector(BOOL, size) for _ in range(5))
-        # inner = the vertices but source and sink
+        # inner = all vertices except source and sink
         inner(~source.S) << vertices
         inner(~sink.S, gb.replace) << inner
-        # the source fills its edges
+        # most = the capacities of the source's arcs, all saturated
         most = gb.Vector(kind, size)
         most(source.vxm(M, reach).new().S) << capacities
         room << capacities
@@ -204,7 +204,7 @@ def _pushes(A, gb):
         return inner, seen, near, open_, f
 
     def flow(most, inner):
-        # room -= most; that of the arcs back += most; q += what comes in
+        # room -= most; back += most; y = most plus.first M; room<arcs> += y; back<arcs> -= y; q<inner> += y
         y = most.vxm(M, plus_first).new()
         room(binary.minus) << most
         back(binary.plus) << most
@@ -216,17 +216,17 @@ def _pushes(A, gb):
 
     def body(_, inner, seen, near, open_, f):
         going(q.S, gb.replace) << True
-        # open = arcs of which the one back has room; h = the arcs with room from each vertex to the sink
+        # open = arcs whose reverse has room; h = the number of residual arcs from each vertex to the sink
         open_(back.select(positive, 0).new().S, gb.replace) << True
         h << n
         seen << arcs
         f << sink
         check.repeat(lambda level: search(level, seen, open_, f), while_=f)
-        # n and those to the source where no way leads there; 2 n where none leads anywhere
+        # h = n + distance to the source if the sink is unreachable; 2 n if both are
         near << seen
         f << source
         check.repeat(lambda level: search(level, seen, open_, f), while_=f)
-        # left = the levels of the deeper search
+        # left = the depth of the deeper search
         left << h.select(gb.select.valuelt, n).new().reduce(gb.monoid.max, allow_empty=False)
         h(~near.S, binary.plus) << n
         go_on()
@@ -238,13 +238,13 @@ def _pushes(A, gb):
         go_on()
 
     def go_on():
-        # push if there is excess, and levels are left: at first there are, since excess can reach sink or source
+        # pushes = min(nvals(q), left) > 0; true at first, since excess can reach sink or source
         active << q.nvals
         active << active.ewise_add(left, binary.min)
         pushes << active.apply(binary.gt, right=0)
 
     def search(level, seen, open_, f):
-        # h<f> = level; seen<f> = true; f<!seen, replace> = the heads of open arcs from there
+        # h<f> = level; seen<f> = true; f<!seen, replace> = heads of open arcs of f
         h(f.S) << level
         seen(f.S) << True
         x = f.vxm(M, reach)
@@ -252,7 +252,7 @@ def _pushes(A, gb):
         f(~seen.S, gb.replace) << x.vxm(M, reach)
 
     def push(inner):
-        # e = the excess at the tail of each arc; r = room, where there is some
+        # e = the excess at the tail of each arc; r = room<room > 0>
         e, r = q.vxm(M, any_first).new(), gb.Vector(kind, size)
         r(e.S) << room
         r << r.select(positive, 0)
@@ -261,13 +261,13 @@ def _pushes(A, gb):
         up(r.S) << h[head.to_dense()]
         up << up.apply(binary.plus, right=1)
         h(binary.max) << M.mxv(up, min_second).new(mask=q.S)
-        # most = min(e, r) at the arcs that lead one down
+        # most = min(e, r) at arcs that lead exactly one level down
         up(r.S, gb.replace) << h[tail.to_dense()]
         down(r.S) << h[head.to_dense()]
         down << binary.minus(up & down)
         down << down.select(gb.select.valueeq, 1)
         most(down.S) << binary.min(e & r)
-        # out = the sum of most over the arcs of a vertex; rest = q at those that cannot fill all of them
+        # out = the sum of most over the arcs of a vertex; few<out > q> = true: not enough for all; rest<few> = q
         out, rest, few = M.mxv(most, plus_second).new(mask=q.S), gb.Vector(kind, size), gb.Vector(BOOL, size)
         few(binary.gt(out & q).new().V) << True
         rest(few.S) << q
@@ -277,7 +277,7 @@ def _pushes(A, gb):
         flow(most, inner)
 
     def share(most, rest, few):
-        # sums = most, and at groups its sum over what is below
+        # sums = most at arcs, and at groups the sum over their children
         sums, left, part = (gb.Vector(kind, size) for _ in range(3))
         full, kept = gb.Vector(BOOL, size), gb.Vector(BOOL, size)
         sums << most
@@ -285,15 +285,15 @@ def _pushes(A, gb):
         for _ in range(tree.depth - 1):
             part << T.mxv(part, plus_second).new(mask=groups.S)
             sums(part.S) << part
-        # most = what it is at arcs of other vertices
+        # most<!arcs of few, replace> = most
         most(~few.vxm(M, reach).new().S, gb.replace) << most
         for level in range(tree.depth):
-            # left = rest of what is above, less the sums of those before
+            # left = rest of the parent, minus the sums of earlier siblings
             left << rest.vxm(T, any_first)
             part(left.S, gb.replace) << sums
             left(left.S, binary.minus) << L.mxv(part, plus_second)
             left << left.select(positive, 0)
-            # most = min(left, sums): all that is below where that is sums, else rest is for it
+            # most = min(left, sums); if left >= sums all children are filled, else rest = left is shared below
             part << binary.min(left & part)
             most(part.S) << part
             if level < tree.depth - 1:

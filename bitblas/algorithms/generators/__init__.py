@@ -1,1 +1,1 @@
-"""Graphs made by rules and by chance, on the device where they are needed; the same for the same seed."""
+"""Random graphs and lattices, made on the device, reproducible from a seed."""

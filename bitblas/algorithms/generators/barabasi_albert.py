@@ -1,12 +1,13 @@
-"""Barabasi-Albert graphs: vertices come one by one, and choose the more likely who has many edges already.
+"""Barabasi-Albert graphs: preferential attachment, new vertices prefer neighbours of high degree.
 
-Method: the ends of all edges are written down one after the other, and a new edge copies the end that stands at a
-random place before it. Who stands there may be a copy itself: the hash of its place says of which one, so that every
-edge follows its own chain of places, and all do it at once.
+Method: the ends of all edges form one list, and a new edge copies the end at a random earlier position. That end may be
+a copy itself; the hash of its position gives the position it copies. Each edge follows its own chain of positions, so
+all edges are generated in parallel.
 
-State: place holds, for each edge e, where the chain stands: at 2 e is the new vertex e // m, at 2 e + 1 a copy.
+State: place holds, for each edge e, the current position of its chain: position 2 e is the new vertex e // m, position
+2 e + 1 a copy.
 
-Input: the vertices, and the edges that each brings.
+Input: the number of vertices, and the number of edges per new vertex.
 
 Check: degrees; the same graph from both libraries.
 
@@ -24,11 +25,10 @@ from .._scores import drawn
 def barabasi_albert_graph(n, m, *, seed=None, gb=None):
     """A random graph that grows by preferential attachment.
 
-    n: int >= 0, the vertices. m: int >= 1, the edges that each vertex brings. seed: int, or None for 0: the same seed
-    gives the same graph. gb: the library, bitblas if None.
-    Returns a Matrix, BOOL, n x n: edges both ways, at most n m of them, as self loops are left out and edges that are
-    chosen twice are one.
-    Raises InvalidValue (n or m out of range), TypeError (wrong kinds).
+    n: int >= 0, the vertices. m: int >= 1, edges per new vertex. seed: int, or None for 0: the same seed gives the same
+    graph. gb: the library, bitblas if None.
+    Returns a Matrix, BOOL, n x n: edges both ways, at most n m, because self loops are dropped and duplicates merged.
+    Raises InvalidValue (n or m out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.count(gb, "n", n, "it is the number of vertices", least=0)
@@ -37,7 +37,7 @@ def barabasi_albert_graph(n, m, *, seed=None, gb=None):
 
     room_here(gb, f"barabasi_albert_graph: arrays of {n * m} edges", 60 * n * m)
     edge = numbers(n * m, gb)
-    # place = a random one of those up to 2 e; again from there, as long as a copy stands there
+    # place = a random position up to 2 e, repeated from there while the position is a copy (odd)
     place = _before(edge, seed)
     while True:
         (copies,) = (place & 1).nonzero()
@@ -47,5 +47,5 @@ def barabasi_albert_graph(n, m, *, seed=None, gb=None):
 
 
 def _before(edge, seed):
-    """A random place from 0 to 2 e, of which the copy that stands at 2 e + 1 is one."""
+    """A random position from 0 to 2 e for the copy at position 2 e + 1."""
     return drawn(edge, seed) * (2 * edge + 1) >> 32

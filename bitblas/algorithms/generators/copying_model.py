@@ -1,15 +1,15 @@
-"""The copying model: vertices come one by one, and link to where an earlier one links, or anywhere.
+"""Copying model: each new vertex copies the edges of an earlier vertex or chooses ends at random.
 
-Method: a new vertex chooses an earlier one as its model. Each of its edges goes, with the probability p, to any earlier
-vertex, and else to where the same edge of the model goes, which may be a copy itself: so each edge follows its chain of
-models until one chooses freely, and all do it at once. Vertex 0, which has no edges, is copied as an end.
-Random numbers are hashes of the vertex, the number of the edge and the seed.
+Method: a new vertex chooses an earlier vertex as its model. Each of its edges goes to a random earlier vertex with
+probability p, else to the end of the model's edge of the same index, which may be a copy itself. Each edge follows its
+chain of models until one chooses freely, so all edges are generated in parallel. Vertex 0, which has no edges, is
+copied as an end. Random numbers are hashes of vertex, edge index and seed.
 
-State: at[e] is the vertex at which the chain of edge e stands; end[e] where the edge leads, once that is known.
+State: at[e] is the current vertex of edge e's chain; end[e] is the end of the edge, once known.
 
-Input: the vertices, the edges that each brings, a probability.
+Input: the number of vertices, the number of edges per new vertex, a probability.
 
-Check: the ends without copies and with nothing else; in-degrees; the same graph from both libraries.
+Check: the ends with p = 0 and p = 1; in-degrees; the same graph from both libraries.
 
 Kumar, Raghavan, Rajagopalan, Sivakumar, Tomkins, Upfal: Stochastic models for the web graph. FOCS 2000.
 """
@@ -22,13 +22,13 @@ from .._scores import drawn
 
 @check.on_default_device
 def copying_model_graph(n, m, p, *, directed=False, seed=None, gb=None):
-    """A random graph that grows by copying edges, as pages copy links.
+    """A random graph that grows by copying edges, as web pages copy links.
 
-    n: int, 0 to 2**31 - 1, the vertices. m: int >= 1, the edges that each vertex brings. p: float in [0, 1], the share
-    of edges that are not copied. directed: bool, whether edges lead from the new vertex only; else they go both ways.
-    seed: int, or None for 0: the same seed gives the same graph. gb: the library, bitblas if None.
-    Returns a Matrix, BOOL, n x n, without self loops, at most (n - 1) m edges: those that are chosen twice are one.
-    Raises InvalidValue (n, m or p out of range), TypeError (wrong kinds).
+    n: int, 0 to 2**31 - 1, the vertices. m: int >= 1, edges per new vertex. p: float in [0, 1], the fraction of edges
+    that are not copied. directed: bool, edges lead from the new vertex only; else they go both ways. seed: int, or None
+    for 0: the same seed gives the same graph. gb: the library, bitblas if None.
+    Returns a Matrix, BOOL, n x n, without self loops, at most (n - 1) m edges, because duplicates are merged.
+    Raises InvalidValue (n, m or p out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.count(gb, "n", n, "it is the number of vertices", least=0)
@@ -45,7 +45,7 @@ def copying_model_graph(n, m, p, *, directed=False, seed=None, gb=None):
     while len(edge):
         v = at[edge]
         number = v * m + edge % m
-        # end = any earlier vertex, or that of the model, which is an earlier vertex too
+        # end = a random earlier vertex if free, else the model; at = model; continue while copied and model > 0
         free = drawn(number, seed, 1) < p * 2**32
         any_, model = drawn(number, seed, 2) * v >> 32, drawn(v, seed, 3) * v >> 32
         end[edge] = any_ * free + model * ~free

@@ -1,13 +1,13 @@
-"""Lattices: grids, and rings of which some edges lead elsewhere (small worlds).
+"""Lattices: grids, and rings with rewired edges (small worlds, Watts-Strogatz).
 
-Method: the edges follow from the numbers of the vertices. In a small world each edge of the ring is, with the
-probability p, given another end, by hashes of its number and the seed.
+Method: edges follow from vertex numbers. In a small world each edge of the ring gets another end with probability p, by
+hashes of edge number and seed.
 
-State: the ends of all edges, arrays of INT64.
+State: the ends of all edges, INT64 arrays.
 
 Input: sizes, and a probability.
 
-Check: NetworkX's grid_2d_graph and watts_strogatz_graph; the share of edges that were led elsewhere.
+Check: NetworkX's grid_2d_graph and watts_strogatz_graph; the fraction of rewired edges.
 
 Watts, Strogatz: Collective dynamics of small-world networks. Nature 393 (1998).
 """
@@ -24,7 +24,7 @@ def grid_graph(height, width, *, gb=None):
 
     height, width: ints >= 0. gb: the library, bitblas if None.
     Returns a Matrix, BOOL, n x n with n = height * width: edges both ways.
-    Raises InvalidValue (a size below 0), TypeError (wrong kinds).
+    Raises InvalidValue (a size below 0), TypeError (wrong types).
     """
     gb = check.library(gb)
     height = check.count(gb, "height", height, "it is the number of rows", least=0)
@@ -32,7 +32,7 @@ def grid_graph(height, width, *, gb=None):
     n = height * width
     room_here(gb, f"grid_graph: arrays of {2 * n} edges", 100 * n)
     v = numbers(n, gb)
-    # right: v - (v + 1) in a row; down: v - (v + width)
+    # right: edges v - (v + 1) within a row; down: edges v - (v + width)
     right, down = v[(v + 1) % max(1, width) > 0], v[: max(0, n - width)]
     A = undirected(right, right + 1, n, gb)
     A << gb.binary.pair[gb.dtypes.BOOL](A | undirected(down, down + width, n, gb))
@@ -41,13 +41,13 @@ def grid_graph(height, width, *, gb=None):
 
 @check.on_default_device
 def small_world_graph(n, k, p, *, seed=None, gb=None):
-    """A ring in which every vertex has edges to its k nearest ones, some of them led elsewhere.
+    """A small world: a ring in which every vertex has edges to its k nearest vertices, some of them rewired.
 
-    n: int >= 0, the vertices. k: int >= 0, even. p: float in [0, 1], the probability of an edge to be led elsewhere.
-    seed: int, or None for 0: the same seed gives the same graph. gb: the library, bitblas if None.
-    Returns a Matrix, BOOL, n x n: edges both ways, at most n k / 2 of them, as self loops are left out and edges that
-    are chosen twice are one.
-    Raises InvalidValue (a number out of range), TypeError (wrong kinds).
+    n: int >= 0, the vertices. k: int >= 0, even. p: float in [0, 1], the probability that an edge is rewired. seed:
+    int, or None for 0: the same seed gives the same graph. gb: the library, bitblas if None.
+    Returns a Matrix, BOOL, n x n: edges both ways, at most n k / 2, because self loops are dropped and duplicates
+    merged.
+    Raises InvalidValue (a number out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.count(gb, "n", n, "it is the number of vertices", least=0)
@@ -58,7 +58,7 @@ def small_world_graph(n, k, p, *, seed=None, gb=None):
 
     room_here(gb, f"small_world_graph: arrays of {n * (k // 2)} edges", 60 * n * (k // 2))
     edge = numbers(n * (k // 2), gb)
-    # i - j: to the next, the one after it, ..; j is led elsewhere where a random number is below p
+    # edge i - j, j = i + 1, i + 2, ..; j is random if a random number is below p
     i = edge % max(1, n)
     j = (i + edge // max(1, n) + 1) % max(1, n)
     led = drawn(edge, seed, 1) < p * 2**32

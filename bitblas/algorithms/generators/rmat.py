@@ -1,13 +1,13 @@
-"""R-MAT: graphs with few vertices of high degree and many of low degree, as networks of people and pages are.
+"""R-MAT: random graphs with a skewed degree distribution, similar to social and web graphs.
 
-Method: for each edge, bit by bit of its two ends, one of the four quarters of the matrix is chosen, with probabilities
-a, b, c and d. Random numbers are hashes of edge, bit and seed.
+Method: each edge chooses one of the four quadrants of the matrix for each bit of its two ends, with probabilities a, b,
+c and d. Random numbers are hashes of edge, bit and seed.
 
-State: i and j, the bits of the ends of all edges that are chosen so far, arrays of INT64.
+State: i and j, the bits chosen so far of the ends of all edges, INT64 arrays.
 
-Input: probabilities whose sum is at most 1; the rest is d. Edges that are drawn twice are one, so there are fewer.
+Input: probabilities with a sum of at most 1; d is the rest. Duplicate edges are merged, so there are fewer.
 
-Check: shares of the quarters; the same graph from both libraries.
+Check: shares of the quadrants; the same graph from both libraries.
 
 Chakrabarti, Zhan, Faloutsos: R-MAT, a recursive model for graph mining. SDM 2004.
 Murphy, Wheeler, Barrett, Ang: Introducing the Graph 500. Cray User Group 2010, for the default probabilities.
@@ -21,13 +21,13 @@ from .._scores import drawn
 
 @check.on_default_device
 def rmat_graph(scale, edge_factor=16, *, a=0.57, b=0.19, c=0.19, directed=False, seed=None, gb=None):
-    """A random graph of 2**scale vertices and about edge_factor times as many edges.
+    """A random graph with 2**scale vertices and about edge_factor times as many edges.
 
-    scale: int, 0 to 30. edge_factor: int >= 1. a, b, c: floats in [0, 1], the probabilities of the upper left, upper
-    right and lower left quarter; their sum is at most 1. directed: bool; else edges go both ways and self loops are
-    left out. seed: int, or None for 0: the same seed gives the same graph. gb: the library, bitblas if None.
+    scale: int, 0 to 30. edge_factor: int >= 1. a, b, c: floats in [0, 1] with a sum of at most 1, the probabilities of
+    the upper left, upper right and lower left quadrant. directed: bool; else edges go both ways and self loops are
+    dropped. seed: int, or None for 0: the same seed gives the same graph. gb: the library, bitblas if None.
     Returns a Matrix, BOOL, n x n.
-    Raises InvalidValue (a number out of range), TypeError (wrong kinds).
+    Raises InvalidValue (a number out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     scale = check.count(gb, "scale", scale, "2**scale is the number of vertices", least=0)
@@ -47,7 +47,7 @@ def rmat_graph(scale, edge_factor=16, *, a=0.57, b=0.19, c=0.19, directed=False,
     edge = numbers(edge_factor * n, gb)
     i, j = edge * 0, edge * 0
     for bit in range(scale):
-        # the quarter: i gets a bit in the lower two, j in the right two
+        # quadrant: i gets this bit in the lower two (random >= a + b), j in the right two
         random = drawn(edge, seed, bit) / 2**32
         lower = random >= a + b
         i += lower * (1 << bit)

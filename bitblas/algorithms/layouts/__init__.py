@@ -1,1 +1,1 @@
-"""Where to draw the vertices: positions in a plane, for pictures."""
+"""Vertex positions for drawing."""

@@ -1,12 +1,12 @@
-"""Spectral layout: positions that put neighbours near to each other, from eigenvectors of the graph.
+"""Spectral layout: positions from eigenvectors of the random walk matrix, so that neighbours are close.
 
-Method: power iteration of a lazy random walk, x = (x + D^-1 A x) / 2, D being the degrees, and its length does not
-matter. The first eigenvector is the same number everywhere; the next ones, kept orthogonal to those before (by degree),
-are the axes: of all such axes they have the least sum of squared differences along edges.
+Method: power iteration of a lazy random walk, x = x + D^-1 A x scaled to length 1, D being the degrees. The first
+eigenvector is constant. The next ones, kept orthogonal to the earlier ones (in the inner product weighted by degree),
+are the axes: they minimise the sum of squared differences along edges.
 
-State: x is the axis, FP64, full; `before` holds those found.
+State: x is the current axis, FP64, full; `before` holds the earlier ones.
 
-Input: A with a symmetric structure; values do not matter unless weighted. Components are drawn over each other.
+Input: A with a symmetric structure; values are used only if weighted. Components are drawn on top of each other.
 
 Check: SciPy's eigenvectors; sums of squared differences.
 
@@ -18,20 +18,20 @@ from .. import _power as power
 from .._parts import numbers
 from .._scores import drawn
 
-TINY = 1e-300  # in place of a length of 0
+TINY = 1e-300  # divisor instead of a length of 0
 
 
 @check.on_its_device
 def spectral_layout(A, *, dimensions=2, weighted=False, tol=1e-6, max_iter=1000, gb=None):
-    """A position for each vertex of an undirected graph.
+    """A position for each vertex of an undirected graph, from eigenvectors.
 
     A: Matrix, n x n, any dtype, symmetric (its structure is checked). dimensions: int >= 1, axes. weighted: bool,
-    whether values are how strong edges are, 0 or more; else all alike. tol: float > 0: an axis is found when sum(|x -
-    x'|) < tol n of one round to the next. max_iter: int >= 1, rounds for an axis; a ConvergenceWarning says where they
-    end before tol is met. gb: the library, bitblas if None.
+    whether values (0 or more) are edge strengths; else all are equal. tol: float > 0: an axis has converged if sum(|x -
+    x'|) < tol n between rounds. max_iter: int >= 1, rounds per axis; if tol is not met by then, a ConvergenceWarning is
+    issued. gb: the library, bitblas if None.
     Returns a Matrix, FP64, n x dimensions, full: the axes, each of length 1, the smoothest first.
     Raises InvalidValue (A not symmetric, an option or a weight out of range), DimensionMismatch (A not square),
-    TypeError (wrong kinds).
+    TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.symmetric(gb, A)
@@ -41,12 +41,12 @@ def spectral_layout(A, *, dimensions=2, weighted=False, tol=1e-6, max_iter=1000,
         check.weights(gb, A)
     if n == 0:
         return gb.Matrix(gb.dtypes.FP64, 0, dimensions)
-    # d = A plus.second 1, and 1 where there is no edge
+    # d = A plus.second 1, 1 at vertices without edges
     d = gb.Vector.from_scalar(0.0, n)
     d << A.mxv(gb.Vector.from_scalar(1.0, n), _along(weighted, gb))
     sums = d.to_dense(0.0)
     sums = sums + (sums == 0)
-    # the axis before the first: everywhere the same, of length 1 by degree
+    # axis 0 is constant: 1 / sqrt(sum(d)), so that its length weighted by degree is 1
     axes = [gb.Vector.from_dense(sums * 0 + float(sums.sum()) ** -0.5)]
     for axis in range(1, dimensions + 1):
         loop = check.loop(_iteration, A, gb, weighted, axis, n * tol, max_iter)

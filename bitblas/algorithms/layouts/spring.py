@@ -1,14 +1,14 @@
-"""Force-directed layout: edges pull their ends together like springs, and all vertices push each other away.
+"""Force-directed layout: edges attract their ends like springs, and all vertices repel each other.
 
-Method: Fruchterman and Reingold's, all pairs of vertices in every round. Of two vertices d apart each is pushed by
-k^2 / d, and pulled by an edge with d^2 / k; all move along the sum of their forces, by a step that shrinks in every
-round. k is the distance that an even spread would leave between neighbours.
+Method: Fruchterman-Reingold over all pairs of vertices in every round. At distance d two vertices repel each other with
+k^2 / d, and an edge attracts its ends with d^2 / k. Each vertex moves along the sum of its forces by at most a step
+that shrinks in every round. k is the neighbour distance of an even spread.
 
-State: x and y are the positions, arrays; a round takes the pairs in blocks of vertices.
+State: x and y are the positions, arrays; a round processes the pairs in blocks of vertices.
 
-Input: A with a symmetric structure; values do not matter unless weighted.
+Input: A with a symmetric structure; values are used only if weighted.
 
-Check: the same rounds with NumPy; ends of edges come nearer to each other than other vertices.
+Check: the same rounds with NumPy; adjacent vertices end up nearer than other pairs.
 
 Fruchterman, Reingold: Graph drawing by force-directed placement. Software, Practice and Experience 21 (1991).
 """
@@ -19,20 +19,20 @@ from .._memory import room
 from .._parts import numbers
 from .._scores import drawn
 
-PAIRS = 1 << 22  # of vertices at once
-NEAR = 1e-4  # two vertices count as at least so far apart, squared
+PAIRS = 1 << 22  # pairs of vertices per block
+NEAR = 1e-4  # minimum squared distance
 
 
 @check.on_its_device
 def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
-    """A position in the plane for each vertex of an undirected graph.
+    """A position in the plane for each vertex of an undirected graph, from simulated forces.
 
-    A: Matrix, n x n, any dtype, symmetric (its structure is checked). weighted: bool, whether values are how strong
-    edges are, 0 or more; else all alike. rounds: int >= 1; each takes n^2 steps. seed: int, or None for 0: where they
-    begin. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric (its structure is checked). weighted: bool, whether values (0 or more) are
+    edge strengths; else all are equal. rounds: int >= 1; each takes n^2 steps. seed: int, or None for 0: the initial
+    positions. gb: the library, bitblas if None.
     Returns a Matrix, FP64, n x 2, full.
     Raises InvalidValue (A not symmetric, rounds or a weight out of range), DimensionMismatch (A not square), TypeError
-    (wrong kinds).
+    (wrong types).
     """
     gb = check.library(gb)
     n = check.symmetric(gb, A)
@@ -58,7 +58,7 @@ def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
         dx, dy = x[i] - x[j], y[i] - y[j]
         pull = w * (dx * dx + dy * dy).clip(NEAR) ** 0.5 / k
         fx, fy = fx - _sums(i, dx * pull, n, gb), fy - _sums(i, dy * pull, n, gb)
-        # p += f, at most the step of this round
+        # p += step (1 - number / rounds) f / |f|
         far = step * (1 - number / rounds) / ((fx * fx + fy * fy) ** 0.5).clip(NEAR)
         x, y = x + fx * far, y + fy * far
         watch.tell(total=rounds)
@@ -69,5 +69,5 @@ def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
 
 
 def _sums(at, values, n, gb):
-    """The sum of the values at each vertex."""
+    """The sum of the values per vertex."""
     return gb.Vector.from_coo(at, values, gb.dtypes.FP64, size=n, dup_op=gb.binary.plus).to_dense(0.0)

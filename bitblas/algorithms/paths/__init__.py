@@ -1,1 +1,1 @@
-"""How far, and which way: searches, shortest paths, what is within reach."""
+"""Breadth-first search, shortest paths, distances, reachability."""

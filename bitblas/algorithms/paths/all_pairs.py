@@ -1,13 +1,12 @@
-"""All pairs: the distances from many vertices, or from all of them, to every vertex.
+"""All-pairs distances: shortest-path lengths from many vertices, or from all, to every vertex.
 
-Method: from several sources, a search from one after the other. From all, Floyd and Warshall's algorithm by blocks of
-vertices: shortest paths inside of a block, by squaring; then paths from anywhere to anywhere over the block, a product
-of two panels.
+Method: from given sources, one search after another. From all, Floyd-Warshall by blocks of vertices: shortest paths
+within a block by repeated squaring, then paths through the block as a product of two panels.
 
-State: D[s, v] is the best distance so far from source s to v; no entry means "no path yet".
+State: D[s, v] is the best distance found so far from source s to v; no entry means "no path yet".
 
-Input: any square A, directed, A[i, j] the weight of the edge i -> j. Weights may be negative, zero or infinity. A path
-must not overflow the dtype of the distances (UINT64 weights must fit INT64).
+Input: any square A, directed; A[i, j] is the weight of the edge i -> j. Weights may be negative, zero or infinite. Path
+lengths must not overflow the dtype of the distances (UINT64 weights must fit INT64).
 
 Check: SciPy's dijkstra and floyd_warshall; distances from one source at a time.
 
@@ -20,7 +19,7 @@ from .. import _watch as watch
 from .._memory import room
 from .sssp import sssp, weights_of
 
-BLOCK = 128  # vertices: a product of two panels of so many is long enough to be worth its start
+BLOCK = 128  # vertices per block: a product of two such panels outweighs its launch overhead
 
 
 @check.on_its_device
@@ -29,11 +28,10 @@ def distances_from_each(A, sources, *, gb=None):
 
     A: Matrix, n x n; in a BOOL matrix every entry, also False, is an edge of weight 1. sources: vertices, k of them.
     gb: the library, bitblas if None.
-    Returns a Matrix, k x n, FP32 or FP64 as A is, else INT64: row s has the distances from sources[s], no entry at a
-    vertex that cannot be reached.
-    Raises InvalidValue (a weight is NaN or -infinity; integer weights so large that a path may pass 2^63; a negative
-    cycle can be reached), DimensionMismatch (A not square), IndexOutOfBound (a source out of range), TypeError (wrong
-    kinds).
+    Returns a Matrix, k x n, FP32 or FP64 if A is, else INT64: row s has the distances from sources[s], no entry at an
+    unreachable vertex.
+    Raises InvalidValue (a weight is NaN or -infinity; integer weights for which a path may exceed 2^63; a reachable
+    negative cycle), DimensionMismatch (A not square), IndexOutOfBound (a source out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -49,29 +47,29 @@ def distances_from_each(A, sources, *, gb=None):
 
 @check.on_its_device
 def all_pairs_distances(A, *, gb=None):
-    """The distance from each vertex to each other one.
+    """The distance between each pair of vertices.
 
     A: Matrix, n x n; in a BOOL matrix every entry, also False, is an edge of weight 1. gb: the library, bitblas if
     None.
-    Returns a Matrix, n x n, FP32 or FP64 as A is, else INT64: 0 on the diagonal, no entry where there is no path. It
-    has room for n^2 entries, and takes some n^3 steps: `distances_from_each` is for large graphs with few edges.
-    Raises InvalidValue (a weight is NaN or -infinity; integer weights so large that a path may pass 2^63; a negative
-    cycle), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Returns a Matrix, n x n, FP32 or FP64 if A is, else INT64: 0 on the diagonal, no entry without a path. It needs
+    memory for n^2 entries and about n^3 steps: use `distances_from_each` for large sparse graphs.
+    Raises InvalidValue (a weight is NaN or -infinity; integer weights for which a path may exceed 2^63; a negative
+    cycle), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
     A, dtype, bound = _weighted(A, gb)
     room(A, f"all_pairs_distances: distances of {n} x {n} vertices", 16 * n * n)
-    if bound >= 2**63:  # of sums of several paths; those of single ones are exact
+    if bound >= 2**63:  # sums of several paths may overflow; single searches are exact
         return distances_from_each(A, list(range(n)), gb=gb)
     minimum, min_plus = gb.binary.min, gb.semiring.min_plus[dtype]
-    # D = A min I, I having zeros on its diagonal
+    # D = A; D min= I, where I has zeros on its diagonal
     D = A.dup(dtype)
     index = list(range(n))
     D(minimum) << gb.Matrix.from_coo(index, index, 0, dtype, nrows=n, ncols=n)
     for first in range(0, n, BLOCK):
         block = slice(first, min(n, first + BLOCK))
-        # P = D[block, block]; P min= P min.+ P: twice as many edges each time, until nothing gets shorter
+        # P = D[block, block]; P min= P min.+ P doubles the path length, until nothing changes
         P = D[block, block].new()
         for _ in range((P.nrows - 1).bit_length()):
             before = P.dup()
@@ -90,18 +88,18 @@ def all_pairs_distances(A, *, gb=None):
 
 
 def _weighted(A, gb):
-    """The weights, those of a BOOL matrix being 1, the dtype of distances, and what sums of integers may come to."""
+    """The weights (1 for BOOL), the dtype of distances, and an upper bound of integer sums."""
     dtypes = gb.dtypes
     if A.dtype == dtypes.BOOL:
         return A.apply(gb.unary.one[dtypes.INT64]).new(), dtypes.INT64, 0
     lowest, _, bound = weights_of(A, gb)
-    # three paths are joined; along a negative cycle, walks in a block get longer until it is found
+    # three paths are joined; with negative weights, walks in a block grow until a negative cycle is found
     bound *= 3 if lowest >= 0 else 3 * BLOCK
     return A, A.dtype if A.dtype in (dtypes.FP32, dtypes.FP64) else dtypes.INT64, bound
 
 
 def _cycle(gb):
     return gb.exceptions.InvalidValue(
-        "argument A: expected no negative cycle, got one. Hint: negative_cycle finds it; in an undirected graph one "
+        "argument A: expected no negative cycle, got one. Hint: negative_cycle returns it; in an undirected graph an "
         "edge of negative weight is such a cycle."
     )

@@ -1,12 +1,12 @@
-"""Breadth-first search: how far every vertex is from the source, or the nearest of several, and how it was found.
+"""Breadth-first search: levels and parents from one or several sources.
 
-Method: the frontier q holds the vertices found in the last round. One product q A steps along all edges that leave
-it; the complemented mask drops what was found before, so every edge is looked at once. Whether the product pushes
-from the frontier or pulls from the vertices not yet found is the library's choice.
+Method: the frontier q holds the vertices found in the last round. The product q A follows all edges that leave it, and
+the complemented mask drops vertices found before, so every edge is used once. The library chooses between push (from
+the frontier) and pull (into the unvisited vertices).
 
-State: the presence of an entry is the information "found"; no value stands for "not found".
+State: an entry means "found"; no value encodes "not found".
 
-Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: A[i, j] is the edge i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; dtype and values are ignored.
 
 Check: SciPy's dijkstra; parents are one level closer.
 
@@ -15,18 +15,18 @@ Yang, Buluc, Owens: Implementing push-pull efficiently in GraphBLAS. ICPP 2018.
 
 from .. import _check as check
 
-SHORT = 2**15  # rounds whose levels have 16 bits: of many searches these are a quarter of what is written
+SHORT = 2**15  # rounds whose levels fit 16 bits: a quarter of the bytes written by many searches
 
 
 @check.on_its_device
 def bfs_levels(A, source, *, depth_limit=None, gb=None):
     """The number of edges on a shortest path from `source` to each vertex.
 
-    A: Matrix, n x n, any dtype. source: int, 0 <= source < n, or several: paths begin at any of them. depth_limit:
-    int >= 0: vertices farther away are not searched for; None: all are. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype. source: int, 0 <= source < n, or several: paths start at any of them. depth_limit:
+    int >= 0: stop at this distance; None: no limit. gb: the library, bitblas if None.
     Returns a Vector, INT64, size n: 0 at the source, no entry at a vertex that is not reached.
     Raises DimensionMismatch (A not square), IndexOutOfBound (source out of range), InvalidValue (depth_limit below 0),
-    TypeError (wrong kinds).
+    TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -44,12 +44,12 @@ def bfs_levels(A, source, *, depth_limit=None, gb=None):
 def levels_from_each(A, sources, *, depth_limit=None, gb=None):
     """The number of edges on a shortest path from each of several sources to each vertex.
 
-    A: Matrix, n x n, any dtype. sources: vertices, k of them, searched from at the same time: 64 searches take a few
-    times as long as one. depth_limit: as in `bfs_levels`. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype. sources: vertices, k of them, searched from simultaneously: 64 searches take a few
+    times as long as one. depth_limit: as for `bfs_levels`. gb: the library, bitblas if None.
     Returns a Matrix, INT64, k x n: row s has the levels from sources[s], 0 at the source, no entry at a vertex that is
     not reached.
     Raises DimensionMismatch (A not square), IndexOutOfBound (a source out of range), InvalidValue (depth_limit below
-    0), TypeError (wrong kinds).
+    0), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -57,14 +57,14 @@ def levels_from_each(A, sources, *, depth_limit=None, gb=None):
     rounds = _rounds(gb, depth_limit)
     every = rounds is not None and rounds <= SHORT
     loop = _searched(A, sources, gb, rounds if every else SHORT, gb.dtypes.INT16)
-    if not every and loop.state["while_"].nvals:  # a path is longer
+    if not every and loop.state["while_"].nvals:  # some path is longer
         loop = _searched(A, sources, gb, rounds, gb.dtypes.INT64)
     V = loop.result(loop.state["levels"])
     return V if V.dtype == gb.dtypes.INT64 else V.dup(gb.dtypes.INT64)
 
 
 def _searched(A, sources, gb, rounds, dtype):
-    """The loop of searches from each source, after its rounds."""
+    """The loop of searches from all sources, after it ran."""
     k = len(sources)
     loop = check.loop(_levels_of_each, A, gb, rounds, k, dtype)
     loop.state["levels"].clear()
@@ -88,8 +88,8 @@ def _levels_of_each(A, gb, limit, k, dtype):
 
 
 def _rounds(gb, depth_limit):
-    """The rounds of a search: one for each level, that of the sources too."""
-    hint = "0 finds the sources alone, None has no limit"
+    """The rounds of a search: one per level, including level 0."""
+    hint = "0 returns only the sources, None has no limit"
     return None if depth_limit is None else 1 + check.count(gb, "depth_limit", depth_limit, hint, least=0)
 
 
@@ -108,14 +108,14 @@ def _levels(A, gb, limit):
 
 @check.on_its_device
 def bfs_parents(A, source, *, depth_limit=None, gb=None):
-    """A breadth-first tree from `source`: for each vertex, the one it was found from.
+    """A breadth-first tree from `source`: the parent of each vertex.
 
-    A: Matrix, n x n, any dtype. source: int, 0 <= source < n, or several: a tree from each. depth_limit: int >= 0:
-    vertices farther away are not searched for; None: all are. gb: the library, bitblas if None.
-    Returns a Vector, INT64, size n: the parent has an edge to the vertex and is one level closer to the source, which
-    is its own parent; any one where several could be; no entry at a vertex that is not reached.
+    A: Matrix, n x n, any dtype. source: int, 0 <= source < n, or several: a tree from each. depth_limit: int >= 0: stop
+    at this distance; None: no limit. gb: the library, bitblas if None.
+    Returns a Vector, INT64, size n: the parent has an edge to the vertex and is one level closer to the source; any one
+    of several candidates. A source is its own parent; no entry at a vertex that is not reached.
     Raises DimensionMismatch (A not square), IndexOutOfBound (source out of range), InvalidValue (depth_limit below 0),
-    TypeError (wrong kinds).
+    TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -131,7 +131,7 @@ def bfs_parents(A, source, *, depth_limit=None, gb=None):
 
 def _parents(A, gb, limit):
     p = gb.Vector(gb.dtypes.INT64, A.nrows)  # parents
-    q = gb.Vector(gb.dtypes.INT64, A.nrows)  # frontier: over which vertex each of its vertices was found
+    q = gb.Vector(gb.dtypes.INT64, A.nrows)  # frontier: the parent of each of its vertices
 
     def body(_):
         # p<q> = q

@@ -1,13 +1,13 @@
-"""Eccentricity and diameter: how far the farthest vertex is, from each vertex and in all of a graph.
+"""Eccentricity and diameter: distance to the farthest vertex, per vertex and for the whole graph.
 
-Method: for all vertices, breadth-first searches against the edges, 64 at once (`_words.py`): the last round that brings
-anything new to a vertex is its eccentricity. For the diameter few searches suffice: one from v, of eccentricity e, says
-that w at the distance d has at least max(d, e - d) and at most e + d. Searches begin where most is open, by turns at
-the highest upper and the lowest lower bound, until no upper bound is above the highest lower one.
+Method: for all vertices, breadth-first searches against the edges, 64 at once (`_words.py`): the last round that adds a
+bit at a vertex is its eccentricity. For the diameter a few searches suffice: a search from v with eccentricity e bounds
+the eccentricity of a vertex at distance d to at least max(d, e - d) and at most e + d. Searches start alternately at
+the highest upper and the lowest lower bound of the open vertices, until no upper bound exceeds the highest lower bound.
 
 State: far holds the eccentricities, FP64; low and high the bounds, arrays.
 
-Input: any square A for the eccentricity, with a symmetric structure for the diameter; values and dtype do not matter.
+Input: any square A for the eccentricity, a symmetric structure for the diameter; values and dtype are ignored.
 
 Check: searches from every vertex.
 
@@ -24,11 +24,11 @@ from .bfs import bfs_levels
 
 @check.on_its_device
 def eccentricity(A, *, gb=None):
-    """The number of edges to the farthest vertex that each vertex reaches.
+    """The number of edges to the farthest vertex reachable from each vertex.
 
     A: Matrix, n x n, any dtype. gb: the library, bitblas if None.
-    Returns a Vector, INT64, size n, full: vertices that are not reached do not count.
-    Raises DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Returns a Vector, INT64, size n, full; unreachable vertices are ignored.
+    Raises DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -57,14 +57,14 @@ def _searching(A, gb):
 
 @check.on_its_device
 def diameter_bounds(A, *, searches=8, gb=None):
-    """Bounds of the diameter of an undirected graph, from few searches.
+    """Lower and upper bounds of the diameter of an undirected graph, from a few searches.
 
-    A: Matrix, n x n, any dtype, symmetric structure (checked). searches: int >= 1, how many at most. gb: the
-    library, bitblas if None.
-    Returns two Python ints: the diameter is at least the first and at most the second one. What is not connected does
-    not count: it is the largest diameter of a component; 0 and 0 for a graph without edges.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). searches: int >= 1, the maximum number. gb: the library,
+    bitblas if None.
+    Returns two Python ints: the diameter is at least the first and at most the second, the largest over all components
+    if the graph is not connected; 0 and 0 for a graph without edges.
     Raises InvalidValue (A not symmetric, searches out of range), DimensionMismatch (A not square), TypeError (wrong
-    kinds).
+    types).
     """
     gb = check.library(gb)
     check.symmetric(gb, A)
@@ -73,11 +73,11 @@ def diameter_bounds(A, *, searches=8, gb=None):
 
 @check.on_its_device
 def diameter(A, *, gb=None):
-    """The longest of the shortest paths of an undirected graph, in edges.
+    """The length of the longest shortest path of an undirected graph, in edges.
 
     A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
-    Returns a Python int. What is not connected does not count: it is the largest diameter of a component.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library).
+    Returns a Python int, the largest diameter of a component if the graph is not connected.
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     return _bounds(A, check.symmetric(gb, A), gb)[0]
@@ -88,13 +88,13 @@ def _bounds(A, searches, gb):
     if n == 0:
         return 0, 0
     label = connected_components(A, gb=gb).to_dense()
-    # high = the vertices of the component less one; low = 0
+    # high = size of the component - 1; low = 0
     size = gb.Vector.from_coo(label, label * 0 + 1, size=n, dup_op=gb.binary.plus).to_dense(0)
     high, low, lowest = size[label] - 1, label * 0, False
-    # first the vertex of the highest degree in the largest component
+    # start = the vertex of highest degree in the largest component
     start = (high * (n + 1) + degrees(A, gb)).argmax()
     for _ in range(searches):
-        # d = the distances from start; e = the largest one
+        # d = distances from start; e = max(d); low max= max(d, e - d); high min= e + d
         start = int(start)
         v, d = bfs_levels(A, start, gb=gb).to_coo()
         e = d.max()
@@ -104,7 +104,7 @@ def _bounds(A, searches, gb):
         open_ = high > low.max()
         if not open_.any():
             break
-        # the next one: the lowest lower bound, or the highest upper one, of the vertices that are open
+        # next start: the lowest lower or the highest upper bound of the open vertices
         start = (low + n * ~open_).argmin() if lowest else (high * open_).argmax()
         lowest = not lowest
     return int(low.max()), int(high.max().clip(low.max()))

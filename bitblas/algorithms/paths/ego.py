@@ -1,11 +1,11 @@
-"""Ego networks: a vertex, what is near to it, and the edges between them.
+"""Ego networks: the subgraph induced by the vertices within a radius of a centre.
 
-Method: a breadth-first search that ends after `radius` levels, then the entries of A between what it found.
+Method: a breadth-first search limited to `radius` levels, then the entries of A between the vertices found.
 
 State: the levels of the search.
 
-Input: any square A. Directed: A[i, j] is the edge i -> j, and searches go along the edges; give A with its transpose
-where both directions count.
+Input: any square A. A stored entry A[i, j] is the edge i -> j, and searches follow its direction; join A with its
+transpose to ignore directions.
 
 Check: NetworkX's ego_graph.
 
@@ -19,17 +19,17 @@ from .bfs import bfs_levels
 
 @check.on_its_device
 def ego_graph(A, center, radius=1, *, gb=None):
-    """The part of a graph that is at most `radius` edges away from a vertex, as a graph of the same vertices.
+    """The subgraph within `radius` edges of a vertex, on the same vertices.
 
-    A: Matrix, n x n, any dtype. center: int, 0 <= center < n, or several: the distance counts from the nearest one.
-    radius: int >= 0. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype. center: int, 0 <= center < n, or several: the distance counts from the nearest. radius:
+    int >= 0. gb: the library, bitblas if None.
     Returns a Matrix, n x n, of A's dtype: the entries of A between these vertices.
     Raises InvalidValue (radius below 0), DimensionMismatch (A not square), IndexOutOfBound (center out of range),
-    TypeError (wrong kinds).
+    TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
     center = check.sources(gb, "center", center, n)
-    radius = check.count(gb, "radius", radius, "1 is the neighbours", least=0)
+    radius = check.count(gb, "radius", radius, "1 includes the neighbours", least=0)
     # the entries of A between vertices with a level
     return among(A, bfs_levels(A, center, depth_limit=radius, gb=gb), gb)

@@ -1,13 +1,14 @@
-"""Negative cycles: a way around on which the weights sum to less than 0.
+"""Negative cycles: find a directed cycle whose weights sum to less than 0.
 
-Method: Bellman and Ford's rounds from all vertices at once, each remembering the vertex over which it improved. As soon
-as these lead around in a circle, that is a negative cycle; if there is one, they do so after n rounds at the latest.
-Circles are looked for by pointer jumping after 1, 2, 4, .. rounds.
+Method: Bellman-Ford from all vertices at once, recording the predecessor of each improvement. A cycle of predecessors
+is a negative cycle; if the graph has one, such a cycle appears after at most n rounds. Predecessors are tested by
+pointer jumping after 1, 2, 4, .. rounds.
 
-State: d is the least weight of a walk found so far that ends at a vertex, an array; before[v] is the vertex before v on
-it, v itself while there is none; moved tells the two apart.
+State: d is the least weight found so far of a walk that ends at a vertex, an array. before[v] is the predecessor of v
+on it, v itself if none; moved distinguishes this from a self loop.
 
-Input: any square A, directed, A[i, j] the weight of the edge i -> j. An undirected edge of negative weight is a cycle.
+Input: any square A, directed; A[i, j] is the weight of the edge i -> j. An undirected edge of negative weight is a
+cycle.
 
 Check: NetworkX's negative_edge_cycle; the sum of the weights.
 
@@ -24,10 +25,10 @@ from .._parts import numbers
 def negative_cycle(A, *, gb=None):
     """A cycle of negative weight in a directed graph.
 
-    A: Matrix, n x n, any dtype but BOOL, whose edges weigh 1. gb: the library, bitblas if None.
-    Returns a list of Python ints: the vertices of a cycle in its order, each once; empty if there is none.
+    A: Matrix, n x n, any dtype; edges of a BOOL matrix have weight 1. gb: the library, bitblas if None.
+    Returns a list of Python ints: the vertices of a cycle in order, each once; empty if there is none.
     Raises InvalidValue (a weight is NaN or -infinity; integers so low that a walk of n edges may pass -2^63),
-    DimensionMismatch (A not square), TypeError (A is no Matrix).
+    DimensionMismatch (A not square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -40,10 +41,10 @@ def negative_cycle(A, *, gb=None):
     if not (w < 0).any():
         return []
     w = w.astype("float64" if real else "int64")
-    if not real and -int(w.min()) * n >= 2**63:  # walks of n edges
+    if not real and -int(w.min()) * n >= 2**63:  # a walk of n edges could overflow
         raise gb.exceptions.InvalidValue(
-            f"argument A: expected integers of which {n} are above -2^63 together, got a weight of {int(w.min())}. "
-            f"Hint: A.dup(float) has longer walks."
+            f"argument A: expected integers whose sum over {n} edges stays above -2^63, got a weight of "
+            f"{int(w.min())}. Hint: convert with A.dup(float)."
         )
     index = numbers(n, gb)
     # d = 0, before[v] = v
@@ -71,8 +72,8 @@ def negative_cycle(A, *, gb=None):
 
 
 def _circle(before, moved, n):
-    """The vertices of a circle of predecessors, in the order of the edges, or none."""
-    # ahead[v] = the vertex n steps or more before v: where it has a predecessor still, it is on a circle
+    """The vertices of a cycle of predecessors, in edge order; empty if there is none."""
+    # ahead[v] = the vertex n or more steps before v; if that vertex has a predecessor, it is on a cycle
     ahead = before
     for _ in range(max(1, n).bit_length()):
         ahead = ahead[ahead]

@@ -1,19 +1,18 @@
-"""Shortest paths: the least total weight of a path from a source, or from any of several, to each vertex.
+"""Single-source shortest paths: least path weight from a source to each vertex (delta-stepping, Bellman-Ford).
 
-Method: delta-stepping, without its division into light and heavy edges, and with a window instead of buckets. Of the
-vertices whose distance has improved, a round relaxes the edges that leave the nearest one and those up to delta
-farther. Few vertices are relaxed before their distance is final, as in Dijkstra's algorithm, and many at once, as in
-Bellman and Ford's. With negative weights no distance is final early: all improved vertices are relaxed in
-every round, which is Bellman-Ford. A shortest path without a negative cycle has at most n - 1 edges, so an improvement
-in round n proves such a cycle.
+Method: delta-stepping without the division into light and heavy edges, with a window instead of buckets. A round
+relaxes the out-edges of the improved vertices within delta of the nearest one. Few vertices are relaxed before their
+distance is final, as in Dijkstra's algorithm, and many are relaxed at once, as in Bellman-Ford. With negative weights
+no distance is final early, so all improved vertices are relaxed in every round, which is Bellman-Ford. A shortest path
+without a negative cycle has at most n - 1 edges, so an improvement in round n proves a negative cycle.
 
 State: d holds the best distances so far, q those that improved since their vertex was relaxed. No entry means "no path
-yet"; infinity is not used for it, so integer weights work the same way.
+yet"; infinity is not used, so integer weights work the same way.
 
-Input: any square A, directed, A[i, j] the weight of the edge i -> j. Weights may be negative, zero or infinity. A path
-must not overflow the dtype of the distances (UINT64 weights must fit INT64).
+Input: any square A, directed; A[i, j] is the weight of the edge i -> j. Weights may be negative, zero or infinite. Path
+lengths must not overflow the dtype of the distances (UINT64 weights must fit INT64).
 
-Check: Bellman and Ford's rounds over all edges.
+Check: Bellman-Ford over all edges.
 
 Meyer, Sanders: Delta-stepping: a parallelizable shortest path algorithm. J. of Algorithms 49 (2003).
 Bellman: On a routing problem. Quarterly of Applied Mathematics 16 (1958).
@@ -24,27 +23,26 @@ from .. import _check as check
 from .bfs import bfs_levels
 from .negative_cycle import negative_cycle
 
-# Delta is this times the mean weight over the mean degree. ms on an H200 with 64, 32, 16: stencil27_100 7.9, 5.9, 5.7;
-# rmat20 1.48, 1.52, 1.61; mycielskian14 .39, .41, .52; delaunay_n20 and grid2d_2048 the same within 2 %. CPU, 64, 32:
-# stencil27_20 6.9, 5.9; delaunay_n14 13.7, 11.5; rmat14 3.2, 3.4; grid2d_256 74, 76.
+# delta = SPREAD * mean weight / mean degree. H200, ms with 64, 32, 16: stencil27_100 7.9, 5.9, 5.7; rmat20 1.48, 1.52,
+# 1.61; mycielskian14 .39, .41, .52; delaunay_n20 and grid2d_2048 the same within 2 %. CPU, ms with 64, 32: stencil27_20
+# 6.9, 5.9; delaunay_n14 13.7, 11.5; rmat14 3.2, 3.4; grid2d_256 74, 76.
 SPREAD = 32
-ROUNDED = 1 + 2.0**-20  # more than what a sum in FP64 may lack
-DROP = "remove such edges, as A.select does"
+ROUNDED = 1 + 2.0**-20  # exceeds the rounding error of an FP64 sum
+DROP = "remove such edges with A.select"
 
 
 @check.on_its_device
 def sssp(A, source, *, delta=None, gb=None):
     """The distance from `source` to each vertex.
 
-    A: Matrix, n x n; in a BOOL matrix every entry, also False, is an edge of weight 1. source: int, 0 <= source < n,
-    or several: paths begin at any of them. delta: float > 0, how far beyond the nearest unfinished vertex a round
-    looks; chosen from the weights and degrees if None; it changes the time and not the result, and is not used where a
-    weight is negative. gb: the library, bitblas if None.
-    Returns a Vector of size n, FP32 or FP64 as A is, else INT64: 0 at the source, no entry at a vertex that cannot be
-    reached.
-    Raises InvalidValue (a weight is NaN or -infinity; integer weights so large that a path may pass 2^63; delta out of
-    range; a negative cycle can be reached from the source, which takes n rounds to see), DimensionMismatch (A not
-    square), IndexOutOfBound (source out of range), TypeError (wrong kinds).
+    A: Matrix, n x n; in a BOOL matrix every entry, also False, is an edge of weight 1. source: int, 0 <= source < n, or
+    several: paths start at any of them. delta: float > 0, the window of a round beyond the nearest unfinished vertex;
+    chosen from weights and degrees if None; it affects time only, and is ignored if a weight is negative. gb: the
+    library, bitblas if None.
+    Returns a Vector of size n, FP32 or FP64 if A is, else INT64: 0 at the source, no entry at an unreachable vertex.
+    Raises InvalidValue (a weight is NaN or -infinity; integer weights for which a path may exceed 2^63; delta out of
+    range; a negative cycle reachable from the source, detected after n rounds), DimensionMismatch (A not square),
+    IndexOutOfBound (source out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -62,7 +60,7 @@ def sssp(A, source, *, delta=None, gb=None):
     elif delta is None:
         delta = SPREAD * mean * n / max(1, A.nvals)
     if dtype == dtypes.INT64:
-        delta = int(min(delta, 2**61, 2**63 - 1 - bound))  # no distance and delta together pass 2^63
+        delta = int(min(delta, 2**61, 2**63 - 1 - bound))  # distance + delta stays below 2^63
     loop = check.loop(_relaxation, A, gb, dtype, delta, n if lowest < 0 else None)
     d, q, nearest = (loop.state[name] for name in ("distances", "while_", "nearest"))
     # d = q = 0 at the sources; nearest = 0
@@ -71,13 +69,13 @@ def sssp(A, source, *, delta=None, gb=None):
     nearest << 0
     loop.run()
     if q.nvals:
-        # R = the edges that begin at a vertex that was reached
+        # R = the edges that leave reached vertices
         i, j, w = A.to_coo()
         on = d.apply(gb.unary.one[gb.dtypes.BOOL]).new().to_dense(False)[i]
         R = gb.Matrix.from_coo(i[on], j[on], w[on], A.dtype, nrows=n, ncols=n)
         cycle = negative_cycle(R, gb=gb)
-        hint = "in an undirected graph one edge of negative weight is such a cycle"
-        raise check.on_a_way(gb, [*cycle, *cycle[:1]], "no negative cycle that can be reached", "", hint)
+        hint = "in an undirected graph an edge of negative weight is such a cycle"
+        raise check.on_a_way(gb, [*cycle, *cycle[:1]], "no negative cycle reachable from the source", "", hint)
     return loop.result(d)
 
 
@@ -85,7 +83,7 @@ def _relaxation(A, gb, dtype, delta, limit):
     n, binary, select = A.nrows, gb.binary, gb.select
     d, q = gb.Vector(dtype, n), gb.Vector(dtype, n)
     nearest, far = gb.Scalar(dtype), gb.Scalar(dtype)
-    # A Scalar, where a constant would be compiled into the body: it is one for all graphs.
+    # A Scalar rather than a constant, so that one compiled body serves all graphs.
     width = gb.Scalar.from_value(delta, dtype)
 
     def begin():
@@ -98,7 +96,7 @@ def _relaxation(A, gb, dtype, delta, limit):
         q(~near.S, gb.replace) << q
         # t = near min.+ A
         t << near.vxm(A, gb.semiring.min_plus[dtype])
-        # t<!(t >= d), replace> = t: a vertex without a distance is not in `worse`, so it stays
+        # t<!(t >= d), replace> = t; a vertex without a distance is not in `worse`, so it remains
         worse << binary.ge(t & d)
         t(~worse.V, gb.replace) << t
         # d<t> = t; q<t> = t
@@ -107,29 +105,31 @@ def _relaxation(A, gb, dtype, delta, limit):
         # nearest = min(q)
         nearest << q.reduce(gb.monoid.min, allow_empty=False)
 
-    # Distances are the same in whatever order edges are relaxed; rounds count where a negative cycle may be.
+    # The result does not depend on the order of relaxation; with negative weights rounds are limited to n.
     parts = {"begin": begin, "body": body, "while_": q, "limit": limit, "fixpoint": limit is None}
     return {**parts, "distances": d, "nearest": nearest}
 
 
 def weights_of(A, gb):
-    """The lowest weight, the mean magnitude and the bound of `facts_of`. Raises InvalidValue for NaN and -infinity, and
-    where the bound is 2^63 or more."""
+    """The lowest weight, the mean magnitude and the bound of `facts_of`. InvalidValue for NaN and -infinity, and if the
+    bound is 2^63 or more.
+    """
     lowest, mean, bound = check.kept(facts_of, A, gb)
     if bound >= 2**63:
         raise gb.exceptions.InvalidValue(
-            f"argument A: expected integers of which {A.nrows} are less than 2^63 together, got a weight of "
-            f"{_extreme(A, lowest, gb)}. Hint: A.dup(float) has longer paths; A.select leaves out what means no edge."
+            f"argument A: expected integers whose sum over {A.nrows} edges stays below 2^63, got a weight of "
+            f"{_extreme(A, lowest, gb)}. Hint: convert with A.dup(float), or drop placeholder weights with A.select."
         )
     return lowest, mean, bound
 
 
 def facts_of(A, gb):
-    """The lowest weight, the mean magnitude, and what integer weights on a walk of n edges add up to at most, whose
-    first edges are a shortest path; 0 of floats. Raises InvalidValue for NaN and -infinity."""
+    """The lowest weight, the mean magnitude, and an upper bound of integer path lengths (of walks of n edges whose
+    first edges are a shortest path); 0 for floats. InvalidValue for NaN and -infinity.
+    """
     FP64, plus = gb.dtypes.FP64, gb.monoid.plus
     lowest = A.reduce_scalar(gb.monoid.min, allow_empty=False).new().value
-    # in a sum of both signs, NaN might be inf - inf; the magnitude of -2^63 is beyond INT64
+    # a sum of both signs could give NaN as inf - inf; the magnitude of -2^63 exceeds INT64
     B = A.apply(gb.unary.abs[FP64]).new() if lowest < 0 else A
     mean = B.reduce_scalar(plus[FP64], allow_empty=False).new().value / max(1, A.nvals)
     if mean != mean or lowest == -float("inf"):
@@ -139,11 +139,11 @@ def facts_of(A, gb):
         raise check.on_a_way(gb, [int(i[at]), int(j[at])], "weights that are numbers above -infinity", got, DROP)
     if A.dtype in (gb.dtypes.FP32, FP64):
         return lowest, mean, 0
-    # no path is longer than all edges together, nor than n of the longest; along a negative cycle walks go on
+    # no path exceeds the sum of all edges, nor n times the longest; walks along a negative cycle may
     ahead = min(2 * int(mean * A.nvals * ROUNDED), abs(_extreme(A, lowest, gb)) * A.nrows)
     return lowest, mean, max(ahead, -int(lowest) * A.nrows)
 
 
 def _extreme(A, lowest, gb):
-    """The integer weight of the largest magnitude, where the lowest is known."""
+    """The integer weight of largest magnitude, given the lowest."""
     return max(int(A.reduce_scalar(gb.monoid.max, allow_empty=False).new().value), int(lowest), key=abs)

@@ -1,1 +1,1 @@
-"""Random parts of a graph, the same for the same seed: walks."""
+"""Random walks and sampled neighbourhoods, reproducible from a seed."""

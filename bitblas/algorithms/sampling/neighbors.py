@@ -1,12 +1,12 @@
-"""Neighbour sampling: a few of the edges of a vertex, of those that they lead to again a few, and so on.
+"""Neighbour sampling: random edges of each vertex, hop by hop (GraphSAGE).
 
-Method: every edge of a vertex draws a number, and those with the least ones are taken, so that none is taken twice. For
-edges in proportion to weights the numbers are exponentially distributed, with the weight as their rate.
+Method: each edge of a vertex draws a key, and the edges with the smallest keys are taken, so no edge is taken twice.
+For sampling in proportion to weights the keys are exponentially distributed with the weight as rate. Random numbers are
+hashes of the two ends of the edge, the hop and the seed: the same on every device and library.
 
-State: from[i] says whether vertex i is sampled in this hop.
-Random numbers are hashes of the two ends of the edge, the hop and the seed: the same on every device and library.
+State: `there` has an entry at each vertex sampled from in this hop.
 
-Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; values are used only if weighted.
 
 Check: numbers of edges, each an edge of A; shares by weight; the same samples from both libraries.
 
@@ -22,27 +22,27 @@ from .._scores import drawn
 
 @check.on_its_device
 def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
-    """A random part of what is near to some vertices, hop by hop: at most so many edges of each vertex.
+    """Random edges around some vertices, hop by hop: at most a given number per vertex.
 
-    A: Matrix, n x n, any dtype. starts: vertices. counts: list of int >= 1: of the edges of a vertex in each hop, or an
-    int for one hop. weighted: bool, whether edges are taken in proportion to their values (0 or more); else all alike.
-    seed: int, or None for 0: the same seed gives the same edges. gb: the library, bitblas if None.
-    Returns a tuple of Matrix, n x n, of the dtype of A, one for each hop: the edges that were taken, from the vertices
-    that the hop before led to.
+    A: Matrix, n x n, any dtype. starts: vertices. counts: list of int >= 1, the edges per vertex in each hop, or an int
+    for one hop. weighted: bool, take edges in proportion to their values (0 or more); else uniformly. seed: int, or
+    None for 0: the same seed gives the same edges. gb: the library, bitblas if None.
+    Returns a tuple of Matrix, n x n, of the dtype of A, one per hop: the sampled edges of the vertices that the
+    previous hop reached.
     Raises InvalidValue (a count below 1, a weight out of range), DimensionMismatch (A not square), IndexOutOfBound (a
-    start out of range), TypeError (wrong kinds).
+    start out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
     starts = check.vertices(gb, "starts", starts, n)
     each = [counts] if isinstance(counts, str) or not hasattr(counts, "__iter__") else counts
-    counts = [check.count(gb, "counts", k, "an edge or more of each vertex") for k in each]
+    counts = [check.count(gb, "counts", k, "at least one edge per vertex") for k in each]
     seed = 0 if seed is None else check.integer("seed", seed)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
     hops, there = [], gb.Vector.from_coo(sorted(set(starts)), True, size=n)
     for hop, count in enumerate(counts):
-        # the edges from there
+        # near = A[there, :]
         v, _ = there.to_coo(values=False)
         near = A[v, :].new()
         room(A, f"sample_neighbors: keys of {near.nvals} edges", 56 * near.nvals)
@@ -53,17 +53,17 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
             # key = - log(u) / weight
             u = drawn(key.astype("int64"), seed) + 0.5
             key = -gb.Vector.from_dense(u / 2**32).apply(gb.unary.log).new().to_dense() / values
-        # the edges of each row by their keys; kept are the first ones
+        # sort by (row, key); keep the first `count` of each row
         order = key.argsort(kind="stable")
         order = order[rows[order].argsort(kind="stable")]
         kept = order[_places(rows[order]) < count]
         hops.append(gb.Matrix.from_coo(rows[kept], j[kept], values[kept], A.dtype, nrows=n, ncols=n))
-        # there = the vertices that the edges lead to
+        # there = the heads of the kept edges
         there = gb.Vector.from_coo(j[kept], True, size=n)
         watch.tell(total=len(counts))
     return tuple(hops)
 
 
 def _places(rows):
-    """The place of each entry in its row, of ascending rows: how far it is from the first one of that row."""
+    """The position of each entry within its row, for ascending rows."""
     return (rows >= 0).cumsum() - 1 - rows.searchsorted(rows)

@@ -1,13 +1,13 @@
-"""Biased random walks: along an edge, and with a bias to go back, to stay near, or to go on.
+"""Biased random walks (node2vec): second-order walks that return, stay near, or move away.
 
-Method: rejection. A step is drawn as in a walk without bias, and taken with a chance that is 1/p for the vertex before,
-1 for its neighbours, and 1/q for others, over the largest of these; walks that refuse draw again.
+Method: rejection sampling. A step is drawn as in an unbiased walk and accepted with a probability proportional to 1/p
+for the previous vertex, 1 for its neighbours, and 1/q for others, over the largest of the three; rejected walks draw
+again. Random numbers are hashes of walk, step, attempt and seed: the same on every device.
 
-State: at[k] is where walk k stands, -1 after its end, last[k] where it was before; edges are found by their numbers,
+State: at[k] is the vertex of walk k, -1 after its end, last[k] the one before. Edges are looked up by their number,
 row n + column.
-Random numbers are hashes of the number of the walk, the step, the try and the seed: the same on every device.
 
-Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; values are used only if weighted.
 
 Check: every step is an edge; shares by weight and bias; the same walks from both libraries.
 
@@ -21,21 +21,21 @@ from .._parts import numbers
 from .._scores import further
 from .walks import Steps, chance, draws, table
 
-DRAWN = 1 << 11  # steps drawn at once where few walks wait: a round costs some fifty calls, however many there are
+DRAWN = 1 << 11  # steps drawn at once if few walks are pending: a round costs about fifty calls regardless
 
 
 @check.on_its_device
 def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None, gb=None):
-    """A random walk from each of the vertices in `starts`, biased by where it was before.
+    """A random walk from each of the vertices in `starts`, biased by the previous vertex.
 
-    A: Matrix, n x n, any dtype. starts: vertices, one for each walk. length: int >= 1, steps. p: float > 0: the larger,
-    the less a walk goes back to where it was. q: float > 0: the larger, the less it leaves the neighbours of that.
-    weighted: bool, whether an edge is taken in proportion to its value (0 or more); else all of a vertex alike. seed:
-    int, or None for 0: the same seed gives the same walks. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype. starts: vertices, one per walk. length: int >= 1, steps. p: float > 0: larger values
+    make returning less likely. q: float > 0: larger values make leaving the previous vertex's neighbours less likely.
+    weighted: bool, take edges in proportion to their values (0 or more); else uniformly. seed: int, or None for 0: the
+    same seed gives the same walks. gb: the library, bitblas if None.
     Returns a Matrix, INT64, len(starts) x (length + 1): a row holds the vertices of a walk, the start first; it ends
-    early at a vertex without an edge out, or without one of a weight above 0.
+    early at a vertex without an out-edge, or without one of weight above 0.
     Raises InvalidValue (length below 1, p, q or a weight out of range), DimensionMismatch (A not square),
-    IndexOutOfBound (a start out of range), TypeError (wrong kinds).
+    IndexOutOfBound (a start out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -57,7 +57,7 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
         (waits,) = ((at >= 0) & (steps.d[at] > 0)).nonzero()
         to, tries = at * 0 - 1, 0
         while len(waits):
-            # to = the first step without bias that is taken, of some that are drawn: with the chance bias / most
+            # to = the first accepted of several drawn steps; accept with probability bias / most
             some = max(1, DRAWN // len(waits))
             draw = number[: len(waits) * some]
             w, k = waits[draw // some], 2 * (tries + draw % some)
@@ -76,6 +76,6 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
 
 
 def _there(edges, wanted):
-    """Whether each number is among those of the edges, which ascend."""
+    """Whether each number is in `edges`, which is sorted."""
     k = edges.searchsorted(wanted).clip(max=max(0, len(edges) - 1))
     return edges[k] == wanted

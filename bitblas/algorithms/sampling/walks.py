@@ -1,13 +1,12 @@
-"""Random walks: from a vertex along one of its edges, and so on.
+"""Random walks: uniform steps, or steps in proportion to edge weights (DeepWalk).
 
-Method: the edges of a row stand side by side in the entries of A; the walk takes the entry that a random number points
-to, all walks one step at once. With weights it points into their running sum. Of a graph of very many edges in memory
-of the host only those that leave where walks stand are asked for, step by step.
+Method: the edges of a row are consecutive entries of A. A random number selects one of them, for all walks at once;
+with weights it selects by their running sum. For very large graphs in host memory only the rows of the current vertices
+are extracted in each step. Random numbers are hashes of walk, step and seed: the same on every device and library.
 
-State: at[k] is where walk k stands, an array; -1 once it has come to a vertex without an edge out.
-Random numbers are hashes of the number of the walk, the step and the seed: the same on every device and library.
+State: at[k] is the vertex of walk k, an array; -1 after its end at a vertex without an out-edge.
 
-Input: any square A; an edge is a stored entry, and its value matters only if weighted. Directed: A[i, j] is i -> j.
+Input: any square A. A stored entry A[i, j] is the edge i -> j; values are used only if weighted.
 
 Check: every step is an edge; shares by weight; the same walks from both libraries.
 
@@ -21,20 +20,20 @@ from .._memory import room_here
 from .._parts import by_rows, degrees, numbers
 from .._scores import drawn
 
-MANY = 1 << 17  # edges for each step, from which on to copy all takes longer on a CPU than to ask for some at each
+MANY = 1 << 17  # edges per step from which, on a CPU, copying all edges takes longer than extracting rows in each step
 
 
 @check.on_its_device
 def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
     """A random walk from each of the vertices in `starts`.
 
-    A: Matrix, n x n, any dtype. starts: vertices, one for each walk. length: int >= 1, steps. weighted: bool, whether
-    an edge is taken in proportion to its value (0 or more); else all of a vertex alike. seed: int, or None for 0: the
-    same seed gives the same walks. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype. starts: vertices, one per walk. length: int >= 1, steps. weighted: bool, take edges in
+    proportion to their values (0 or more); else uniformly. seed: int, or None for 0: the same seed gives the same
+    walks. gb: the library, bitblas if None.
     Returns a Matrix, INT64, len(starts) x (length + 1): a row holds the vertices of a walk, the start first; it ends
-    early at a vertex without an edge out, or without one of a weight above 0.
+    early at a vertex without an out-edge, or without one of weight above 0.
     Raises InvalidValue (length below 1, a weight out of range), DimensionMismatch (A not square), IndexOutOfBound (a
-    start out of range), TypeError (wrong kinds).
+    start out of range), TypeError (wrong types).
     """
     gb = check.library(gb)
     n = check.square(gb, A)
@@ -48,7 +47,7 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
         here, k = steps.here(at)
         if not len(here.j):
             break
-        # walks go on where there is an edge
+        # at = the drawn neighbour if an edge exists, else -1
         going = (at >= 0) & (here.d[k] > 0)
         at = going * (here.taken(k, random) + 1) - 1
         places.append(at)
@@ -57,27 +56,28 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
 
 
 def draws(walks, length, seed, gb):
-    """Hashes of the number of the walk, the seed and the step: an array of INT64, a row for each step from 1 on."""
+    """Hashes of walk, seed and step: an INT64 array with a row for each step from 1 on."""
     room_here(gb, f"random walks: draws of {walks} walks of {length} steps", 48 * walks * length)
     k = numbers(walks * length, gb)
     return drawn(k % max(1, walks), seed, k // max(1, walks) + 1).reshape(length, walks)
 
 
 def chance(drawn):
-    """Numbers in (0, 1)."""
+    """Hashes as numbers in (0, 1)."""
     return (drawn + 0.5) / 2**32
 
 
 class Steps:
-    """The edges of A, one step along them: d edges leave a vertex; edge k leads to j[k], where it is asked for from
-    rows[k]."""
+    """All edges of A, to draw steps from: d edges leave a vertex; edge k leads to j[k], from rows[k] if rows are
+    requested.
+    """
 
     def __init__(self, A, weighted, gb, rows=False):
         self.weighted = check.flag("weighted", weighted)
         if weighted:
             check.weights(gb, A)
             A = A.select(gb.select.valuegt, 0).new() if A.dtype != gb.dtypes.BOOL else A
-        # the entries of row v are d[v] from first[v] on; up to entry k the weights sum to sums[k]
+        # row v has the entries first[v] .. first[v] + d[v] - 1; sums[k] = the weights up to entry k
         i, j, w = A.to_coo(rows=rows, values=self.weighted)
         self.rows, self.j, self.d = i.view("int64") if rows else None, j.view("int64"), degrees(A, gb)
         self.first = self.d.cumsum() - self.d
@@ -86,12 +86,11 @@ class Steps:
             self.sums = self.w.cumsum()
 
     def here(self, at):
-        """The steps from some vertices, and the numbers that these have there."""
+        """The steps from the vertices `at`, and the numbers of these vertices there."""
         return self, at
 
     def taken(self, at, random):
-        """Where each walk goes from `at`: along the edge that its random number in (0, 1) points to. Anywhere from
-        where no edge leaves."""
+        """The next vertex of each walk at `at`, by its random number in (0, 1); arbitrary if no edge leaves."""
         first, d = self.first[at], self.d[at]
         if not self.weighted:
             return self.j[(first + (random * d).astype("int64")).clip(0, len(self.j) - 1)]
@@ -102,7 +101,7 @@ class Steps:
 
 
 class Near:
-    """The same of a graph whose edges are asked for where they are needed."""
+    """Like Steps, for a graph whose rows are extracted on demand."""
 
     def __init__(self, A, weighted, gb):
         self.A, self.weighted, self.gb = A, check.flag("weighted", weighted), gb
@@ -110,13 +109,13 @@ class Near:
             check.weights(gb, A)
 
     def here(self, at):
-        # the rows in which walks stand; of none that goes on the first row of all
+        # the rows of the current vertices; row 0 for ended walks
         v, _ = self.gb.Vector.from_coo(at.clip(0), True, size=self.A.nrows).to_coo(values=False)
         return Steps(self.A[v, :].new(), self.weighted, self.gb), v.view("int64").searchsorted(at.clip(0))
 
 
 def table(places, length, gb):
-    """The Matrix of walks: where each stands after each step, -1 after its end."""
+    """The Matrix of walks from their vertices after each step, -1 after the end."""
     n, size = length + 1, len(places[0])
     place = numbers(size * n, gb) * 0 - 1  # row by row in one array
     for step, at in enumerate(places):

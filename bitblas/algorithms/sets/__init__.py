@@ -1,1 +1,1 @@
-"""Sets of vertices or edges without conflicts: independent sets, colors, sides, matchings."""
+"""Independent sets, colorings, bipartition and matchings."""

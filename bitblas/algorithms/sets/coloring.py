@@ -1,16 +1,16 @@
-"""Coloring: numbers for the vertices, as few as possible, such that neighbours have different ones.
+"""Graph coloring: few colors such that adjacent vertices differ (parallel greedy, Jones-Plassmann).
 
-Method: the sequential greedy coloring in the order of falling degree (equal ones: random), 32 colors at a time, which
-are bits of a word. A vertex takes the lowest color that no neighbour before it has as soon as none of those before it
-can still get that color, which is mostly long before all of them are colored. Those that find none of the 32 free
-wait for the next 32. Where few vertices have many neighbours, those are done first: nobody looks at vertices before
-them until these are done. It needs at most one color more than the highest degree, and mostly far fewer.
+Method: the greedy coloring in the order of falling degree (ties random), 32 colors at a time as bits of a word. A
+vertex takes the lowest color that no earlier neighbour has, as soon as no earlier neighbour can still get that color,
+which is usually long before all of them are colored. Vertices for which none of the 32 colors is free wait for the next
+32. If a few vertices have many neighbours, those are colored first, before later vertices read their colors. The result
+needs at most one color more than the highest degree, usually far fewer.
 
-State: word holds at each vertex the color that it took, as one of the low 32 bits, or those that it may still get, as
-bits of the upper 32; 0 at those that wait or have their color from another word. f = 0 where a vertex is neither
-colored nor waits. A row of D has the neighbours that come before.
+State: word holds, for each vertex, the color it took as one of the low 32 bits, or the colors it may still get as bits
+of the upper 32; 0 if it waits or has its color from another word. f = 0 at vertices that are neither colored nor
+waiting. A row of D holds the earlier neighbours.
 
-Input: A with a symmetric structure (each edge stored both ways); values, dtype and self loops do not matter.
+Input: A with a symmetric structure (each edge stored both ways); values, dtype and self loops are ignored.
 
 Check: neighbours differ; the greedy coloring, vertex by vertex.
 
@@ -23,22 +23,22 @@ from .. import _check as check
 from .._parts import numbers
 from .._scores import degrees, drawn
 
-# Where one vertex has so many times the mean of neighbours before it, the first vertices, which these shares of edges
-# lead to, are done one part after the other. Edges looked at, over edges (counted): rmat20 32.7, 7.5; rmat16 20.1, 5.1.
-# ms on an H200, rmat20: 13.0, with two parts less 7.8, with these 7.6.
+# If a vertex has more than UNEVEN times the mean number of earlier neighbours, the first vertices are colored in parts
+# that these SHARES of the edges lead to. Reads per edge without and with parts: rmat20 32.7, 7.5; rmat16 20.1, 5.1.
+# H200, rmat20: 13.0 ms without, 7.6 with these parts, 7.8 with two fewer.
 UNEVEN, SHARES = 8, (1 / 64, 1 / 16, 1 / 4)
-COLORS = 0xFFFFFFFF  # the bits of a word that stand for colors
+COLORS = 0xFFFFFFFF  # the low 32 bits, one per color
 
 
 @check.on_its_device
 def coloring(A, *, seed=None, gb=None):
-    """A proper coloring of an undirected graph.
+    """A proper coloring of an undirected graph with few colors.
 
-    A: Matrix, n x n, any dtype, symmetric structure (checked). seed: int, or None for 0: the same seed gives the
-    same colors, on every device and library. gb: the library, bitblas if None.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). seed: int, or None for 0: the same seed gives the same
+    colors on every device and library. gb: the library, bitblas if None.
     Returns a Vector, INT64, size n, full: colors from 0, without gaps.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library,
-    seed no integer).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix, seed not an
+    integer).
     """
     gb = check.library(gb)
     check.symmetric(gb, A)
@@ -50,13 +50,13 @@ def coloring(A, *, seed=None, gb=None):
 
 @check.on_its_device
 def color_classes(A, *, seed=None, gb=None):
-    """The classes of a proper coloring: sets of vertices of which no two are adjacent.
+    """The classes of a proper coloring: sets of pairwise non-adjacent vertices.
 
     A: Matrix, n x n, any dtype, symmetric structure (checked). seed: int, or None for 0, as for `coloring`. gb: the
     library, bitblas if None.
     Returns a Matrix, BOOL, k x n for k colors: row c has an entry at each vertex of color c.
-    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is no Matrix of the library,
-    seed no integer).
+    Raises InvalidValue (A not symmetric), DimensionMismatch (A not square), TypeError (A is not a Matrix, seed not an
+    integer).
     """
     colors = coloring(A, seed=seed, gb=gb)
     gb = check.library(gb)
@@ -67,7 +67,7 @@ def color_classes(A, *, seed=None, gb=None):
 
 def _choosing(A, gb, seed):
     n, binary, INT64, UINT64 = A.nrows, gb.binary, gb.dtypes.INT64, gb.dtypes.UINT64
-    # D = A where (degree, random) of the row is below that of the column
+    # D = A<s[i] < s[j]>, s = (degree, random)
     vertex, degree = degrees(A, gb).to_coo()
     s = degree << 32 | drawn(vertex.astype("int64"), seed)
     i, j, _ = A.to_coo(values=False)
@@ -87,7 +87,7 @@ def _choosing(A, gb, seed):
         return (word,)
 
     def body(k, word):
-        # later = rest; word = 0; word<later> = all may be; rest = none; base = 32 k - 1
+        # later = rest; word = 0; word<later> = COLORS << 32; rest = none; base = 32 k - 1
         later(rest.S, gb.replace) << True
         word << 0
         word(later.S) << COLORS
@@ -102,14 +102,14 @@ def _choosing(A, gb, seed):
             check.repeat(lambda _: take(word), while_=f)
 
     def take(word):
-        # near<f> = D bor.second word; free = the colors that no neighbour before has; bit = the lowest of them, or 0
+        # near<f> = D bor.second word; free = COLORS & ~near; bit = free & -free, the lowest free color or 0
         near = D.mxv(word, beside).new(mask=f.S)
         near << binary.bor[UINT64](near | f)
         free = near.apply(binary.bxor[UINT64], right=COLORS).new().apply(band, right=COLORS).new()
         bit = band(free & free.apply(gb.unary.ainv[UINT64]).new()).new()
-        # open = a neighbour before may still get it
+        # open<bit & near >> 32 != 0>: an earlier neighbour may still get this color
         open_ = band(bit & near.apply(shift, right=-32).new()).new().select(gb.select.valuene, 0).new()
-        # colors<bit> = base + the number of the bit; word = bit, or those that are free; rest<bit == 0> = true
+        # rest<bit == 0> = true; word<bit> = bit, or free << 32 if open; colors<bit> = base + log2(bit) + 1; f<open> = f
         waits = bit.select(gb.select.valueeq, 0).new()
         rest(waits.S) << True
         word(bit.S) << bit
@@ -124,7 +124,9 @@ def _choosing(A, gb, seed):
 
 
 def _parts(s, before, gb):
-    """The vertices from the largest s on, in parts, each a Vector of 0 at its own. before: how many neighbours are."""
+    """The vertices in descending order of s, in parts, each a Vector of zeros. before: the number of earlier
+    neighbours.
+    """
     n, order, (_, before) = before.size, (-s).argsort(), before.to_coo()
     edges = before[order].cumsum()
     uneven = n and int(before.max()) * n > UNEVEN * int(edges[-1])

@@ -1,17 +1,15 @@
-"""Maximal matching: edges of which no two meet, and to which none can be added.
+"""Maximal matching: disjoint edges to which no edge can be added.
 
-Method: edges have an order, the heaviest first, or a random one. In a round every vertex chooses the first edge at it
-that is left; an edge that both ends choose is matched, and all edges at its ends go. The result is that of the greedy
-search in this order: maximal, with at least half of the edges of a largest matching, and, by weight, at least half of
-the largest weight.
+Method: edges are ordered by falling weight or at random. In a round every vertex chooses its first remaining edge; an
+edge chosen by both ends is matched, and all edges at its ends are removed. The result is that of the greedy algorithm
+in this order: maximal, with at least half the edges of a maximum matching or, by weight, half of the maximum weight.
 
-State: i[k] and j[k] are the ends of edge k, numbered in their order; near[k] = k for those that are left. free says
-which vertices have no mate.
+State: i[k] and j[k] are the ends of edge k, numbered in order; near[k] = k for remaining edges. free marks the
+unmatched vertices.
 
-Input: A with symmetric structure and values; self loops do not matter. A bipartite graph is the undirected graph of
-both its sides.
+Input: A with symmetric structure and values; self loops are ignored. A bipartite graph is given as an undirected graph.
 
-Check: NetworkX's is_maximal_matching; the greedy one by weight.
+Check: NetworkX's is_maximal_matching; the greedy algorithm by weight.
 
 Blelloch, Fineman, Shun: Greedy sequential maximal independent set and matching are parallel on average. SPAA 2012.
 Preis: Linear time 1/2-approximation algorithm for maximum weighted matching in general graphs. STACS 1999.
@@ -26,11 +24,11 @@ from .._scores import drawn
 def maximal_matching(A, *, weighted=False, seed=None, gb=None):
     """A maximal matching of an undirected graph.
 
-    A: Matrix, n x n, any dtype, symmetric (its structure is checked). weighted: bool, whether heavy edges come first;
-    else edges come in a random order. seed: int, or None for 0: the same seed gives the same matching, on every device
-    and library. gb: the library, bitblas if None.
-    Returns a Vector, INT64, size n: at each matched vertex the one that it is matched with, no entry elsewhere.
-    Raises InvalidValue (A not symmetric, a weight is NaN), DimensionMismatch (A not square), TypeError (wrong kinds).
+    A: Matrix, n x n, any dtype, symmetric (its structure is checked). weighted: bool, order edges by falling weight;
+    else at random. seed: int, or None for 0: the same seed gives the same matching on every device and library. gb: the
+    library, bitblas if None.
+    Returns a Vector, INT64, size n: the partner of each matched vertex, no entry elsewhere.
+    Raises InvalidValue (A not symmetric, a weight is NaN), DimensionMismatch (A not square), TypeError (wrong types).
     """
     gb = check.library(gb)
     check.symmetric(gb, A)
@@ -43,7 +41,7 @@ def maximal_matching(A, *, weighted=False, seed=None, gb=None):
 
 def _choosing(A, gb, weighted, seed):
     n, minimum = A.nrows, gb.binary.min
-    # i, j: the edges, each once, in their order
+    # i, j = tril(A, -1), in the order of matching
     i, j, w = A.select(gb.select.tril, -1).new().to_coo()
     i, j = i.astype("int64"), j.astype("int64")
     order = drawn(i, seed, 1) << 16 ^ drawn(j, seed, 2)
@@ -53,7 +51,7 @@ def _choosing(A, gb, weighted, seed):
         w = w.astype("float64") if A.dtype == gb.dtypes.BOOL else w
         order = order[w[order].argsort(kind="stable")[::-1]]
     m = len(i)
-    kind = gb.dtypes.INT32 if max(n, m) < 2**31 - 1 else gb.dtypes.INT64  # half the bytes where they suffice
+    kind = gb.dtypes.INT32 if max(n, m) < 2**31 - 1 else gb.dtypes.INT64  # half the bytes if INT32 suffices
     i, j = (gb.Vector.from_dense(x[order].astype(kind.np_type)) for x in (i, j))
     edge = gb.Vector.from_scalar(0, m).apply(gb.indexunary.index).new(kind)
     mate, near = gb.Vector(gb.dtypes.INT64, n), gb.Vector(kind, m)
@@ -73,7 +71,7 @@ def _choosing(A, gb, weighted, seed):
         first = gb.Vector.from_scalar(m, n, dtype=kind)
         first(minimum) << gb.Vector.from_coo(u, k, size=n, dup_op=minimum)
         first(minimum) << gb.Vector.from_coo(v, k, size=n, dup_op=minimum)
-        # both = the edges that both ends choose; mate[i] = j and mate[j] = i there
+        # both<k == min(first[i[k]], first[j[k]])> = k; mate[i] = j; mate[j] = i
         both = gb.Vector(kind, m)
         both(near.S) << gb.binary.min(at(first, i) & at(first, j)).new()
         both(gb.binary.eq(both & near).new().V, gb.replace) << both
@@ -81,7 +79,7 @@ def _choosing(A, gb, weighted, seed):
         u, v = i.to_dense()[edges], j.to_dense()[edges]
         mate(minimum) << gb.Vector.from_coo(u, v, gb.dtypes.INT64, size=n, dup_op=minimum)
         mate(minimum) << gb.Vector.from_coo(v, u, gb.dtypes.INT64, size=n, dup_op=minimum)
-        # near<both ends free, replace> = near
+        # free = !mate; near<free[i] & free[j], replace> = near
         free << True
         free(mate.S) << False
         near(gb.binary.land(at(free, i) & at(free, j)).new().V, gb.replace) << near

@@ -1,16 +1,16 @@
-"""Maximum matching: as many edges of a bipartite graph as possible of which no two meet.
+"""Maximum bipartite matching: as many disjoint edges as possible (augmenting paths, Hopcroft-Karp).
 
-Method: from a maximal matching on, searches from all unmatched vertices of the one side at once: along any edge to the
-other side, along a matched edge back. Every search (root) that comes to an unmatched vertex ends there, with a path
-on which edges not matched and matched take turns: they change their roles, which matches one more pair. As no vertex
-is found twice, such paths do not meet. When no search finds one, there is none, and the matching is as large as can be.
+Method: starts from a maximal matching. Searches from all unmatched vertices of one side run at once: along any edge to
+the other side, along a matched edge back. A search (named by its root) ends at an unmatched vertex with an augmenting
+path, on which unmatched and matched edges alternate. Swapping their roles matches one more pair. No vertex is visited
+twice, so the paths are disjoint. If no search finds a path, the matching is maximum.
 
-State: mate[v] is the vertex that v is matched with, v itself without, which lone says too. q holds the vertices to
-search from, found those that were found: at each, 32 bits each, the root that its search began with, and the vertex
-over which it was found (at those of q: itself). leaf[r] is the smallest vertex without a mate that the search from r
-came to, n if none. turned holds, on paths that change, the vertices whose edges are to be matched next.
+State: mate[v] is the partner of v, v itself if unmatched, which lone marks too. q holds the vertices to search from,
+found the visited ones: each value packs two 32-bit numbers, the root of the search and the predecessor (in q, the
+vertex itself). leaf[r] is the smallest unmatched vertex that the search from r reached, n if none. turned holds, along
+augmenting paths, the vertices whose edges are matched next.
 
-Input: A with a symmetric structure and two sides, of at most 2^31 vertices; values and dtype do not matter.
+Input: A with a symmetric structure and two sides, of at most 2^31 vertices; values and dtype are ignored.
 
 Check: SciPy's maximum_bipartite_matching.
 
@@ -23,7 +23,7 @@ from .._roots import at
 from .bipartite import bipartite_sides
 from .matching import maximal_matching
 
-HALF = 32  # bits of a root, and of a vertex
+HALF = 32  # bits of a root and of a vertex
 
 
 @check.on_its_device
@@ -31,25 +31,25 @@ def maximum_matching(A, *, gb=None):
     """A maximum matching of a bipartite graph.
 
     A: Matrix, n x n, any dtype, symmetric structure (checked). gb: the library, bitblas if None.
-    Returns a Vector, INT64, size n: at each matched vertex the one that it is matched with, no entry elsewhere.
-    Raises InvalidValue (A not symmetric, the graph is not bipartite, or has more than 2^31 vertices), DimensionMismatch
-    (A not square), TypeError (A is no Matrix).
+    Returns a Vector, INT64, size n: the partner of each matched vertex, no entry elsewhere.
+    Raises InvalidValue (A not symmetric, not bipartite, or with more than 2^31 vertices), DimensionMismatch (A not
+    square), TypeError (A is not a Matrix).
     """
     gb = check.library(gb)
     n = check.symmetric(gb, A)
     if n > 2 ** (HALF - 1):
         raise gb.exceptions.InvalidValue(
-            f"argument A: expected at most {2 ** (HALF - 1)} vertices, got {n}. Hint: leave out vertices without edges."
+            f"argument A: expected at most {2 ** (HALF - 1)} vertices, got {n}. Hint: remove vertices without edges."
         )
     side = bipartite_sides(A, gb=gb)
     if side is None:
         raise gb.exceptions.InvalidValue(
-            "argument A: expected a bipartite graph, got a cycle of an odd number of edges. "
-            "Hint: maximal_matching takes any graph, and finds at least half as many edges."
+            "argument A: expected a bipartite graph, got one with an odd cycle. "
+            "Hint: maximal_matching accepts any graph and finds at least half as many edges."
         )
     loop = check.loop(_paths, A, gb)
     left, mate, vertex = (loop.state[name] for name in ("left", "mate", "vertex"))
-    # left = side 0; mate = a maximal matching, v itself elsewhere
+    # left = side 0; mate = a maximal matching, v at unmatched vertices
     left << side.select(gb.select.valueeq, 0)
     start = maximal_matching(A, gb=gb)
     mate << vertex
@@ -64,19 +64,19 @@ def maximum_matching(A, *, gb=None):
 def _paths(A, gb):
     n, BOOL, INT64, binary = A.nrows, gb.dtypes.BOOL, gb.dtypes.INT64, gb.binary
     vertex = gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new(INT64)
-    alone = binary.bor(vertex.apply(binary.bshift, right=HALF).new() & vertex).new()  # found over itself
+    alone = binary.bor(vertex.apply(binary.bshift, right=HALF).new() & vertex).new()  # (v, v): its own predecessor
     mate, q, turned, paths = (gb.Vector(INT64, n) for _ in range(4))
     left = gb.Vector(BOOL, n)
 
     def begin():
         found, root, leaf, lone = (gb.Vector(kind, n) for kind in (INT64, INT64, INT64, BOOL))
-        # root = v, any one; paths = all, that the first round begins
+        # root = v (initial values are arbitrary); paths = all, so that the first round runs
         root << vertex
         paths << vertex
         return found, root, leaf, lone
 
     def body(_, found, root, leaf, lone):
-        # lone<mate == v, replace> = true; q<left and lone, replace> = v, its own root
+        # lone<mate == v, replace> = true; q<left & lone, replace> = (v, v)
         lone(binary.eq(mate & vertex).new().V, gb.replace) << True
         q(lone.S, gb.replace) << alone
         q(left.S, gb.replace) << q
@@ -84,7 +84,7 @@ def _paths(A, gb):
         leaf << n
         mates = mate.to_dense()
         check.repeat(lambda _: search(found, root, leaf, lone, mates), while_=q)
-        # paths<leaf < n, replace> = leaf; turned[paths] = the vertices over which they were found
+        # paths = leaf<leaf < n>; turned[paths] = their predecessors
         paths << leaf.select(gb.select.valuelt, n)
         ends = gb.Vector.from_coo(paths.to_coo()[1], True, size=n)
         turned(ends.S, gb.replace) << found.apply(binary.band, right=2**HALF - 1)
@@ -94,18 +94,18 @@ def _paths(A, gb):
         # t<!found, replace> = q min.first A; found<t> = t
         t = q.vxm(A, gb.semiring.min_first[INT64]).new(mask=~found.S)
         found(t.S) << t
-        # searches that came to a vertex without a mate are over, others go on from the mates
+        # searches end at unmatched vertices; others continue from the mates
         q(~lone.S, gb.replace) << t
         ends = gb.Vector(INT64, n)
         ends(lone.S) << t
         check.some(ends, lambda: reach(t, ends, root, leaf))
-        # q[mate] = root and mate
+        # q[mate] = (root, mate)
         v = binary.bor(q.apply(binary.band, right=-(2**HALF)).new() & mate).new()
         places, u = v.to_coo()
         q << gb.Vector.from_coo(mates[places], u, size=n, dup_op=binary.min)
 
     def reach(t, ends, root, leaf):
-        # root<t> = that of t; leaf[root] min= v at the ends
+        # root<t> = t >> 32; leaf[root] min= v at the ends
         root(t.S) << t.apply(binary.bshift, right=-HALF)
         places, _ = ends.to_coo()
         v = gb.Vector.from_coo(root.to_dense()[places], vertex.to_dense()[places], size=n, dup_op=binary.min)
@@ -117,7 +117,7 @@ def _paths(A, gb):
         q(v.S, gb.replace) << q
 
     def turn(found, lone):
-        # t[turned] = v; mate<turned> = turned; before: u = the mates of t
+        # t[turned] = v; u<t & !lone> = mate, the old mates; mate<turned> = turned; mate<t> = t
         v, u = turned.to_coo()
         t = gb.Vector.from_coo(u, vertex.to_dense()[v], size=n, dup_op=binary.min)
         u = gb.Vector(INT64, n)
@@ -125,7 +125,7 @@ def _paths(A, gb):
         u(~lone.S, gb.replace) << u
         mate(turned.S) << turned
         mate(t.S) << t
-        # turned[u] = the vertices over which they were found
+        # turned[u] = their predecessors
         ends = gb.Vector.from_coo(u.to_coo()[1], True, size=n)
         turned(ends.S, gb.replace) << found.apply(binary.band, right=2**HALF - 1)
 

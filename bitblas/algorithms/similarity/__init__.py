@@ -1,1 +1,1 @@
-"""Which vertices are alike: a number for each two of them, by the neighbours that they share."""
+"""Similarity of vertices, from the neighbours that they share."""

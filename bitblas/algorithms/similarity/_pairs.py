@@ -1,4 +1,4 @@
-"""Pairs of vertices and what they have in common; the best of each row."""
+"""Scores of vertex pairs by common neighbours, and the best scores of each row."""
 
 from .. import _check as check
 from .._memory import room
@@ -6,7 +6,7 @@ from .._parts import numbers
 
 
 def common(A, B, ring, pairs, gb):
-    """A ring B', for those pairs of vertices that `pairs` has as entries, or all but (v, v): rows, columns, values."""
+    """A ring B' at the entries of `pairs`, or everywhere except (v, v): rows, columns, values."""
     n = A.nrows
     if pairs is None:
         C = A.mxm(B.T, ring).new()
@@ -15,7 +15,7 @@ def common(A, B, ring, pairs, gb):
         if check.square(gb, pairs, "pairs") != n:
             raise gb.exceptions.DimensionMismatch(
                 f"argument pairs: expected a Matrix of {n} rows and columns, got {pairs.nrows}. "
-                f"Hint: its entries (u, v) are the pairs of vertices to compare."
+                f"Hint: each entry (u, v) is a pair of vertices to compare."
             )
         C = A.mxm(B.T, ring).new(mask=pairs.S)
     room(A, f"similarity: scores of {C.nvals} pairs of vertices", 48 * C.nvals)
@@ -23,13 +23,13 @@ def common(A, B, ring, pairs, gb):
 
 
 def best(i, j, score, n, top, gb):
-    """The n x n Matrix of the scores, of each row the `top` best ones; of equal ones those of the lowest columns."""
+    """The n x n Matrix of the scores; with `top`, only the best of each row, ties to the lowest columns."""
     if top is not None:
         top = check.count(gb, "top", top, "None gives all")
         order = (-score).argsort(kind="stable")
         order = order[i[order].argsort(kind="stable")]
         i, j, score = i[order], j[order], score[order]
-        # place = the position in the row
+        # keep positions below top within each row, after sorting by row and falling score
         place = numbers(len(i), gb)
         first = gb.Vector.from_coo(i, place, size=n, dup_op=gb.binary.min).to_dense(0)
         kept = place - first[i] < top

@@ -1,10 +1,10 @@
-"""Similarity by shared neighbours, of which those with few neighbours count more: Adamic-Adar, resource allocation.
+"""Adamic-Adar and resource allocation: shared neighbours, weighted down by their degree.
 
-Method: A D plus.first A', where the column k of A D has the value of the neighbour k: 1 / log(d[k]) or 1 / d[k].
+Method: A D plus.first A', where column k of A D has the value of neighbour k: 1 / log(d[k]) or 1 / d[k].
 
-State: the product has an entry for each two vertices with a common neighbour, or of those pairs that are asked for.
+State: the product has an entry for each pair of vertices with a common neighbour, or for each requested pair.
 
-Input: A with a symmetric structure; values and dtype do not matter.
+Input: A with a symmetric structure; values and dtype are ignored.
 
 Check: NetworkX's adamic_adar_index and resource_allocation_index.
 
@@ -19,19 +19,19 @@ from ._pairs import best, common
 
 @check.on_its_device
 def adamic_adar(A, *, pairs=None, top=None, gb=None):
-    """The sum, over the neighbours that two vertices share, of one over the logarithm of their degrees.
+    """The sum of 1 / log(degree) over the common neighbours of two vertices.
 
-    A: Matrix, n x n, any dtype, symmetric structure (checked). pairs: Matrix, n x n: the entries (u, v) are the
-    pairs to compare; None: all vertices that share a neighbour. top: int >= 1: for each u only the so many best; None:
-    all. gb: the library, bitblas if None.
-    Returns a Matrix, n x n, FP64: no entry where no neighbour is shared, nor at (v, v) unless pairs has it; a
-    neighbour of degree 1 counts 0.
+    A: Matrix, n x n, any dtype, symmetric structure (checked). pairs: Matrix, n x n, whose entries (u, v) are the pairs
+    to compare; None: all vertices that share a neighbour. top: int >= 1, only the best scores of each u; None: all. gb:
+    the library, bitblas if None.
+    Returns a Matrix, n x n, FP64: no entry without a common neighbour, nor at (v, v) unless pairs has it; a neighbour
+    of degree 1 counts 0.
     Raises InvalidValue (A not symmetric, top out of range), DimensionMismatch (A not square, pairs of another size),
     TypeError.
     """
     gb = check.library(gb)
     check.symmetric(gb, A)
-    # D[k] = 1 / log(d[k]), 0 for a degree of 1: who has one neighbour shares none
+    # D[k] = 1 / log(d[k]), 0 for degree 1: such a vertex is no common neighbour of two vertices
     d = degrees(A, gb)
     logarithms = gb.Vector.from_dense(d.clip(2) * 1.0).apply(gb.unary.log).new().to_dense()
     return _weighted(A, (d > 1) / logarithms, pairs, top, gb)
@@ -39,10 +39,10 @@ def adamic_adar(A, *, pairs=None, top=None, gb=None):
 
 @check.on_its_device
 def resource_allocation(A, *, pairs=None, top=None, gb=None):
-    """The sum, over the neighbours that two vertices share, of one over their degrees.
+    """The sum of 1 / degree over the common neighbours of two vertices.
 
     A: Matrix, n x n, any dtype, symmetric structure (checked). pairs, top, gb: as for `adamic_adar`.
-    Returns a Matrix, n x n, FP64: no entry where no neighbour is shared, nor at (v, v) unless pairs has it.
+    Returns a Matrix, n x n, FP64: no entry without a common neighbour, nor at (v, v) unless pairs has it.
     Raises InvalidValue (A not symmetric, top out of range), DimensionMismatch (A not square, pairs of another size),
     TypeError.
     """

@@ -1,14 +1,13 @@
-"""Similarity by shared neighbours: Jaccard, overlap and cosine.
+"""Jaccard, overlap and cosine similarity: normalized counts of shared neighbours.
 
-Method: C = A plus.pair A' counts the neighbours that two vertices share, and their degrees d scale it: to
-C / (d[u] + d[v] - C), C / min(d[u], d[v]), or C / sqrt(d[u] d[v]).
+Method: C = A plus.pair A' counts the common neighbours of two vertices; the scores are C / (d[u] + d[v] - C),
+C / min(d[u], d[v]) and C / sqrt(d[u] d[v]), with degrees d.
 
-State: C has an entry for each two vertices with a common neighbour, or of those pairs that are asked for.
+State: C has an entry for each pair of vertices with a common neighbour, or for each requested pair.
 
-Input: any square A; an edge is a stored entry, whatever its dtype and value. Directed: the neighbours of u are those
-that A[u, :] has.
+Input: any square A; dtype and values are ignored. Directed: the neighbours of u are the entries of A[u, :].
 
-Check: sets of neighbours, pair by pair.
+Check: neighbour sets, pair by pair.
 
 Jaccard: The distribution of the flora in the alpine zone. New Phytologist 11 (1912).
 Salton, McGill: Introduction to modern information retrieval. McGraw-Hill 1983, for the cosine.
@@ -21,13 +20,12 @@ from ._pairs import best, common
 
 @check.on_its_device
 def jaccard(A, *, pairs=None, top=None, gb=None):
-    """The Jaccard similarity of vertices: of the neighbours that either has, the share that both have.
+    """The Jaccard similarity of vertices: common neighbours over the union of the neighbourhoods.
 
-    A: Matrix, n x n, any dtype. pairs: Matrix, n x n: the entries (u, v) are the pairs to compare; None: all vertices
-    that share a neighbour. top: int >= 1: for each u only the so many best; None: all. gb: the library, bitblas if
-    None.
-    Returns a Matrix, n x n, FP64: the similarities, which are above 0; no entry where no neighbour is shared, nor at
-    (v, v) unless pairs has it.
+    A: Matrix, n x n, any dtype. pairs: Matrix, n x n, whose entries (u, v) are the pairs to compare; None: all vertices
+    that share a neighbour. top: int >= 1, only the best scores of each u; None: all. gb: the library, bitblas if None.
+    Returns a Matrix, n x n, FP64, values above 0; no entry without a common neighbour, nor at (v, v) unless pairs has
+    it.
     Raises InvalidValue (top out of range), DimensionMismatch (A not square, pairs of another size), TypeError.
     """
     return _scaled(A, pairs, top, gb, lambda c, d, e: c / (d + e - c))
@@ -35,11 +33,11 @@ def jaccard(A, *, pairs=None, top=None, gb=None):
 
 @check.on_its_device
 def overlap(A, *, pairs=None, top=None, gb=None):
-    """The overlap coefficient of vertices: of the neighbours of the one with fewer, the share that the other one has.
+    """The overlap coefficient of vertices: common neighbours over the smaller neighbourhood.
 
     A: Matrix, n x n, any dtype. pairs, top, gb: as for `jaccard`.
-    Returns a Matrix, n x n, FP64: the similarities, which are above 0; no entry where no neighbour is shared, nor at
-    (v, v) unless pairs has it.
+    Returns a Matrix, n x n, FP64, values above 0; no entry without a common neighbour, nor at (v, v) unless pairs has
+    it.
     Raises InvalidValue (top out of range), DimensionMismatch (A not square, pairs of another size), TypeError.
     """
     return _scaled(A, pairs, top, gb, lambda c, d, e: c / d.clip(max=e))
@@ -47,11 +45,11 @@ def overlap(A, *, pairs=None, top=None, gb=None):
 
 @check.on_its_device
 def cosine(A, *, pairs=None, top=None, gb=None):
-    """The cosine similarity of vertices: of their rows as vectors of zeros and ones.
+    """The cosine similarity of vertices, their rows taken as 0/1 vectors.
 
     A: Matrix, n x n, any dtype. pairs, top, gb: as for `jaccard`.
-    Returns a Matrix, n x n, FP64: the similarities, which are above 0; no entry where no neighbour is shared, nor at
-    (v, v) unless pairs has it.
+    Returns a Matrix, n x n, FP64, values above 0; no entry without a common neighbour, nor at (v, v) unless pairs has
+    it.
     Raises InvalidValue (top out of range), DimensionMismatch (A not square, pairs of another size), TypeError.
     """
     return _scaled(A, pairs, top, gb, lambda c, d, e: c / (d * 1.0 * e) ** 0.5)

@@ -1,4 +1,4 @@
-"""networkx.algorithms.centrality.betweenness: the share of shortest paths that go through a node."""
+"""networkx.algorithms.centrality.betweenness: betweenness of nodes and edges."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def betweenness_centrality(
 
 
 def scales(n: int, sources: np.ndarray | None, normalized: bool, directed: bool, endpoints: bool) -> np.ndarray | None:
-    """What NetworkX multiplies the sum over the sources with, for each node; None for 1.
+    """NetworkX's normalisation factor of the sum over the sources, per node; None for 1.
 
-    A sum over k of the n sources stands for all of them. Without end points, a source has one path less from others
-    that could go through it than another node has.
+    A sum over k of the n sources is extrapolated to all of them. Without end points, a source lies on paths from one
+    source fewer than other nodes do.
     """
-    others = n if endpoints else n - 1  # the ends that a path through a node may have on either side
+    others = n if endpoints else n - 1  # possible ends, on either side, of a path through a node
     if others < 2:
         return None
     k = others if sources is None else len(sources)
@@ -59,7 +59,7 @@ def edge_betweenness_centrality(
     sources = None if k is None or k == n else G.numbers(seed.sample(G.labels, k)).tolist()
     found = algorithms.edge_betweenness_centrality(G.structure, sources)
     rows, cols, values = (found.device.to_host(x) for x in found.to_coo())
-    if not G.directed:  # both directions of an edge, as NetworkX adds them up
+    if not G.directed:  # NetworkX sums both directions of an edge
         values = values + values[np.lexsort((rows, cols))]
     order = np.argsort(G.rows * n + G.cols)
     of_entry = np.empty(len(values))

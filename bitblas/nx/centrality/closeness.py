@@ -1,4 +1,4 @@
-"""networkx.algorithms.centrality.closeness and .harmonic: how near a node is to all others."""
+"""networkx.algorithms.centrality.closeness and .harmonic: closeness and harmonic centrality."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def harmonic_centrality(
     targets = set(G.nbunch_iter(nbunch))
     starts = set(G.nbunch_iter(sources))
     sums, few = np.zeros(len(G)), len(targets) < len(starts)
-    # from the fewer of the two, backwards if these are the targets
+    # search from the smaller set, backwards if that is the targets
     H, ends = (G.turned, G.numbers(starts)) if few else (G, np.zeros(0, np.int64))
     for source in G.numbers(targets if few else starts).tolist():
         at, lengths = distances(H, source, distance)

@@ -1,4 +1,4 @@
-"""networkx.algorithms.centrality.eigenvector: a node is as central as those before it, summed."""
+"""networkx.algorithms.centrality.eigenvector: eigenvector centrality."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def eigenvector_centrality(
     A = G.matrix(weight)
 
     def step(x: Any) -> Any:
-        # x += x plus.times A; x = x / |x|
+        # y = x + x plus.times A; y = y / |y|
         y = x.dup()
         y(gb.binary.plus) << x.vxm(A, gb.semiring.plus_times)
         return y.apply(gb.binary.truediv, right=length(y) or 1.0).new()

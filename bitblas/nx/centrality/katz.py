@@ -1,4 +1,4 @@
-"""networkx.algorithms.centrality.katz: all walks to a node, shorter by a factor of alpha per edge."""
+"""networkx.algorithms.centrality.katz: Katz centrality."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def katz_centrality(
         own = beta
     if max_iter > 0:
         check_start(G, start)
-    own = vector(given(G, {node: own[node] for node in start if node in own}))  # other nodes count for nothing
+    own = vector(given(G, {node: own[node] for node in start if node in own}))  # 0 at other nodes
     A = G.matrix(weight)
 
     def step(x: Any) -> Any:

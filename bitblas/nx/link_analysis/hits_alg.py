@@ -1,4 +1,4 @@
-"""networkx.algorithms.link_analysis.hits_alg: hubs, which lead to authorities, which hubs lead to."""
+"""networkx.algorithms.link_analysis.hits_alg: hubs and authorities."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..powers import vector
 from ..refused import Refused
 from ..walk import host
 
-# NetworkX takes the largest singular vector from ARPACK, exact to rounding at any tol that it is called with; power
-# iteration comes near only where the next singular value is clearly smaller.
+# NetworkX computes the dominant singular vector with ARPACK, exact to rounding for any tol. Power iteration only gets
+# close if the next singular value is clearly smaller.
 ROUNDS = 1000
 
 
@@ -29,16 +29,16 @@ def hits(
     start = np.ones(len(G)) if nstart is None else np.array(list(nstart.values()))
     clear = start.shape == (len(G),) and start.dtype.kind == "f" and np.isfinite(start).all() and start.any()
     if len(G) == 1 or not clear or not 0 <= tol < np.inf or not G.values_of("weight").any():
-        return nx.hits.orig_func(G, max_iter, tol, nstart, normalized)  # SciPy refuses these, by errors of its own
+        return nx.hits.orig_func(G, max_iter, tol, nstart, normalized)  # SciPy raises its own errors for these
     A, a = G.matrix("weight").dup(gb.dtypes.FP64), vector(start)
     for _ in range(ROUNDS):
-        # h = A plus.times a; a' = A' plus.times h, divided by its length
+        # h = A plus.times a; a = A' plus.times h; a = a / |a|
         before, h = a, A.mxv(a, gb.semiring.plus_times).new()
         a = vector(_unit(host(h.vxm(A, gb.semiring.plus_times).new(), 0.0)))
         if np.abs(host(a) - host(before)).max() < 1e-15:
             break
     else:
-        raise Refused(f"singular values so near to one another that {ROUNDS} rounds do not part them")
+        raise Refused(f"singular values too close to separate in {ROUNDS} rounds")
     hubs, authorities = host(A.mxv(a, gb.semiring.plus_times).new(), 0.0), host(a)
     if normalized:
         hubs, authorities = hubs / hubs.sum(), authorities / authorities.sum()

@@ -1,4 +1,4 @@
-"""networkx.algorithms.link_analysis.pagerank_alg: how often a random surfer comes by."""
+"""networkx.algorithms.link_analysis.pagerank_alg: PageRank."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def pagerank(
         raise nx.PowerIterationFailedConvergence(max_iter)
     total = host(A.reduce_rowwise(gb.monoid.plus[gb.dtypes.FP64]).new(), 0.0)
     flows = np.flatnonzero(total)
-    # w = alpha / the weight of the edges that leave a node; dangling nodes have no entry
+    # w = alpha / row sums of A; dangling nodes have no entry
     w = gb.Vector.from_coo(flows, alpha / total[flows], gb.dtypes.FP64, size=n)
     jump, rest = vector((1 - alpha) * jumps), vector(alpha * rests)
     stuck = vector(total == 0)
 
     def step(x: Any) -> Any:
-        # y = (1 - alpha) jumps; y += (x . stuck) alpha rests; y += (x .* w) plus.times A
+        # y = (1 - alpha) jumps + (x . stuck) alpha rests + (x .* w) plus.times A
         y = jump.dup()
         lost = float(x.inner(stuck, gb.semiring.plus_times).new().value or 0.0)
         y(gb.binary.plus) << rest.apply(gb.binary.times, right=lost)
@@ -50,6 +50,6 @@ def pagerank(
 
 
 def _shares(values: np.ndarray) -> np.ndarray:
-    """An array divided by its sum: of sum 1, or NaN where the sum is 0."""
+    """An array divided by its sum; NaN if the sum is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return values / values.sum()

@@ -1,4 +1,4 @@
-"""networkx.algorithms.shortest_paths.dense: the distances between all pairs, infinite where there is no path."""
+"""networkx.algorithms.shortest_paths.dense: Floyd-Warshall, infinite distance where no path exists."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def floyd_warshall_predecessor_and_distance(
     G: Graph, weight: str = "weight"
 ) -> tuple[dict[Any, dict[Any, Any]], dict[Any, dict[Any, Any]]]:
     before: dict[Any, dict[Any, Any]] = {}
-    loops = set(G.rows[G.rows == G.cols].tolist())  # NetworkX takes one for an edge that leads here
+    loops = set(G.rows[G.rows == G.cols].tolist())  # NetworkX lists the predecessor of a node with a self loop
     for at, node in enumerate(G):
         nodes, _, parents = dijkstra_tree(G, [at], weight)
         found = dict(zip(G.nodes_at(nodes), G.nodes_at(parents)))

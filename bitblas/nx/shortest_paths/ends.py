@@ -1,13 +1,13 @@
-"""A shortest path between two nodes, searched from both ends at once.
+"""Bidirectional search: a shortest path between two nodes, searched from both ends.
 
-Each end goes on in turn until they meet, as NetworkX's searches do, node by node: few rows are read, and of several
-shortest paths it is NetworkX's, where neighbours are in its order (a node's predecessors are in that of their numbers).
+The ends advance in turn until they meet, node by node like NetworkX's searches: few rows are read, and among several
+shortest paths the result is NetworkX's if neighbours are in its order (predecessors are in the order of their numbers).
 
-Two searches by levels (`walk.levels`) in turn would give the same path: of the nodes of a level that the other search
-has, the first one is where NetworkX's searches meet. But each level costs a product over all nodes, and this search
-ends after few of them. CPU milliseconds a path, this search, by levels, NetworkX: 100 000 random edges 0.09, 0.65,
-0.17; a path of 2000 nodes 1.6, 81, 0.7; the roads of New York 22, 34, 32. Which of several paths of one length
-Dijkstra's algorithm finds from both ends hangs on the order in which its heaps take nodes, and no level has that.
+Two searches by levels (`walk.levels`) would give the same path: the searches of NetworkX meet at the first node of a
+level that the other search contains. But each level costs a product over all nodes, and this search ends after few
+nodes. CPU milliseconds per path, this search, by levels, NetworkX: 100 000 random edges 0.09, 0.65, 0.17; a path of
+2000 nodes 1.6, 81, 0.7; the roads of New York 22, 34, 32. For bidirectional Dijkstra the choice among paths of equal
+length depends on the order in which the heaps pop nodes, which levels do not reproduce.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..graph import Graph
 from ..matrices import entry_values
 from ..refused import Refused
 
-Before = dict[int, int | None]  # the node before each one that has been found, seen from its end
+Before = dict[int, int | None]  # the predecessor of each found node, seen from its end
 
 
 def _rows(G: Graph, values: np.ndarray) -> Callable[[int], list[int]]:
@@ -48,7 +48,7 @@ def _back(before: Before, node: int | None) -> list[int]:
 
 
 def fewest(G: Graph, source: int, target: int) -> list[int] | None:
-    """The nodes of a path of the fewest edges; None if there is no path."""
+    """The nodes of a path with the fewest edges; None if there is no path."""
     if source == target:
         return [source]
     found: tuple[Before, Before] = {source: None}, {target: None}
@@ -69,7 +69,9 @@ def fewest(G: Graph, source: int, target: int) -> list[int] | None:
 
 
 def nearest(G: Graph, source: int, target: int, weight: str) -> tuple[float, list[int]] | None:
-    """The least length and the nodes of a path of it; None if there is no path. Refused for weights below 0 and NaN."""
+    """The least length and the nodes of such a path; None if there is no path. Raises Refused for negative weights and
+    NaN.
+    """
     sides = G, G.turned
     lengths = [_lengths(H, weight) for H in sides]
     if not (lengths[0] >= 0).all():

@@ -1,4 +1,4 @@
-"""networkx.algorithms.shortest_paths.generic: by source, target, weight and method, as NetworkX divides the cases."""
+"""networkx.algorithms.shortest_paths.generic: dispatch by source, target, weight and method."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def wiener_index(G: Graph, weight: str | None = None) -> float:
 
 
 def _total(G: Graph, weight: str | None, negative: bool = False) -> Any:
-    """The sum of the distances between all pairs; None where there is a pair without a path."""
+    """The sum of the distances between all pairs; None if some pair has no path."""
     if weight is None:
         pairs, far = (host(each).sum() for each in distance_sums(G.structure))
         return int(far) if pairs == len(G) * (len(G) - 1) else None

@@ -1,4 +1,4 @@
-"""The shortest paths themselves: over the nodes that NetworkX's searches take, where they are as many as one."""
+"""Shortest paths as node lists: the same paths that NetworkX's searches return."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ..walk import bounded, distances, entries, weights
 def dijkstra_tree(
     G: Graph, sources: list[int], weight: str, cutoff: float | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Nodes, their distances, and the node before each (a source: itself), in the order of NetworkX's Dijkstra.
+    """Nodes, distances and predecessors (a source: itself), in the order of NetworkX's Dijkstra.
 
-    It takes a node of least distance, of several the one that was found first; the node before v is the first one taken
-    from which v has its distance. Refused where an edge of a shortest path has no length.
+    Dijkstra pops a node of least distance, ties to the one found first; the predecessor of v is the first popped node
+    that gives v its distance. Raises Refused if an edge of length 0 is on a shortest path.
     """
     n = len(G)
     at, values = distances(G, sources, weight)
@@ -33,7 +33,7 @@ def dijkstra_tree(
     u, v = G.rows[tight], G.cols[tight]
     if (d[u] == d[v]).any():
         raise Refused("edges of no length on shortest paths")
-    # key[v] = n times the rank of d[v], and the place of v among those at the same distance
+    # key[v] = n * rank of d[v] + position of v among nodes at the same distance
     rank = np.unique(values, return_inverse=True)[1]
     key = np.zeros(n, np.int64)
     key[at] = rank * n
@@ -59,8 +59,9 @@ def dijkstra_tree(
 
 
 def bellman_ford_tree(G: Graph, source: int, weight: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same with any weights, the nearest nodes first, over any shortest paths. NetworkXUnbounded for a negative
-    cycle."""
+    """The same for any weights, nearest nodes first, along arbitrary shortest paths. NetworkXUnbounded for a negative
+    cycle.
+    """
     at, values = distances(G, source, weight, negative=True)
     parents = np.zeros(len(G), np.int64)
     found, before = entries(sssp_tree(weights(G, weight, negative=True), source)[1])
@@ -69,7 +70,7 @@ def bellman_ford_tree(G: Graph, source: int, weight: str) -> tuple[np.ndarray, n
 
 
 def routes(G: Graph, nodes: np.ndarray, parents: np.ndarray) -> dict[Any, list[Any]]:
-    """The path to each of the nodes, by the node before it."""
+    """The path to each node, from the predecessors."""
     before = dict(zip(nodes.tolist(), parents.tolist()))
     found: dict[int, list[Any]] = {}
     for node in before:

@@ -1,4 +1,4 @@
-"""networkx.algorithms.shortest_paths.unweighted: breadth-first search from a node, from all."""
+"""networkx.algorithms.shortest_paths.unweighted: breadth-first search from one node or from all."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""networkx.algorithms.shortest_paths.weighted: shortest paths and their lengths, under Dijkstra's and Bellman-Ford's
-names."""
+"""networkx.algorithms.shortest_paths.weighted: Dijkstra and Bellman-Ford, paths and lengths."""
 
 from __future__ import annotations
 
@@ -96,7 +95,7 @@ def dijkstra_path_length(G: Graph, source: Any, target: Any, weight: str = "weig
 def all_pairs_dijkstra_path_length(
     G: Graph, cutoff: float | None = None, weight: str = "weight"
 ) -> Iterator[tuple[Any, dict[Any, Any]]]:
-    weights(G, weight)  # refused at the call, not while the answer is read
+    weights(G, weight)  # raises Refused at the call, not during iteration
     return ((node, _lengths(G, [node], cutoff, weight)) for node in G)
 
 
@@ -122,9 +121,9 @@ def negative_edge_cycle(G: Graph, weight: str = "weight", heuristic: bool = True
     values = G.values_of(weight)
     if not (values < 0).any():
         return False
-    if not G.directed:  # back and forth over the edge
+    if not G.directed:  # the edge in both directions is a negative cycle
         return True
-    # one node more, from which an edge of no weight leads to every other: a search from there meets every cycle
+    # an extra node with an edge of weight 0 to every node reaches every cycle
     n = len(G)
     rows, cols = G.edges_at
     A = gb.Matrix.from_coo(
