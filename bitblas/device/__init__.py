@@ -1,11 +1,11 @@
-"""Devices: where arrays live and kernels run.
+"""CPU and CUDA devices: memory, kernel compilation and launches.
 
-A Device has an array module `xp` (NumPy or CuPy), makes callables from Variants, and knows its launch numbers. Every
-call of a kernel reads `kernel(n, *args, bounds=...)` on every device: n units of work (rows, tile rows, words), arrays
-of that device, and typed scalars.
+A Device has an array module `xp` (NumPy or CuPy), compiles Variants to callables, and defines its launch parameters.
+Kernel calls have the same form on every device: `kernel(n, *args, bounds=...)`, with n units of work (rows, tile rows,
+words), arrays of that device, and typed scalars.
 
-"cpu" is the host. "cuda" is the GPU that CuPy has as the current one, "cuda:1" the second one; where a machine has
-several, each is a device, and operands on two of them are an error. $BITBLAS_DEVICE names the default.
+"cpu" is the host. "cuda" is CuPy's current GPU, "cuda:1" the second GPU. Each GPU of a machine is a device of its own;
+operands on two different devices are an error. $BITBLAS_DEVICE names the default.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every device offers."""
+"""The Device interface: memory, capabilities, kernel compilation and array helpers of a CPU or GPU."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Numba's passes, while a kernel is compiled, without what they do for programs of other kinds: quicker functions in
-the place of some of theirs, which give the same."""
+"""Numba patches: faster replacements for compiler passes while a CPU kernel is compiled, with the same output."""
 
 from __future__ import annotations
 

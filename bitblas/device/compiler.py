@@ -1,7 +1,7 @@
-"""Numba as a compiler, and no more: from a kernel's text and the types of its arguments to an object file.
+"""Compile a CPU kernel with Numba: from source text and argument types to an object file.
 
-What Numba makes for calls from Python, for arrays that it counts references of, and for its own parallel loops is left
-out: `native.ll` calls kernels, their scratch arrays live until they end, and it spreads ranges over threads.
+Numba's wrappers for calls from Python, its reference-counted arrays and its parallel loops are not used: `native.ll`
+calls kernels and distributes ranges over threads, and scratch arrays live until the kernel returns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The host: NumPy's arrays, and kernels that Numba compiled and llvmlite loads."""
+"""The CPU device: NumPy arrays, and kernels compiled by Numba and loaded by llvmlite."""
 
 from __future__ import annotations
 

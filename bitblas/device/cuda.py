@@ -1,7 +1,7 @@
-"""A GPU. The only module that imports CuPy.
+"""The CUDA device: a GPU with CuPy arrays, streams and memory. The only module that imports CuPy.
 
-Work goes to CuPy's current stream. Where there are several GPUs, each is a device of its own; whatever works on an
-object makes its GPU the current one first (`switch`).
+Work goes to CuPy's current stream. If there are several GPUs, each is a device of its own; an operation on an object
+first makes the object's GPU current (`switch`).
 """
 
 from __future__ import annotations

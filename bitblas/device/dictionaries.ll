@@ -1,11 +1,11 @@
-; Dictionaries of dictionaries walked through by Python's own functions, under its lock and without a Python object made
-; for it: what lies `depth` levels further down, in the order of the dictionaries, in one call.
+; Read nested Python dicts into arrays: visit the entries `depth` levels down, in dict order, in one call. Uses the CPython
+; API under the GIL and creates no Python objects.
 ;
-; The state is 64-bit words: 0 what is wanted of the entries (0 the hashes of keys; of values, which are dictionaries, one
-; attribute: 1 as integers, 2 as floats), 1 where that goes, 2 how many entries there are, 3 how many were seen, 4 how
-; many taken, 5 a byte for each that says whether it is (0: all are), 6 the attribute's name, 7 what stands for one that
-; is missing, 8 and 9 the types int and float, 10 how many entries wait, and from 11 on those that do: up to {WAIT}, asked for
-; from the memory before the first of them is read.
+; The state is 64-bit words: 0 what is read of each entry (0: the hash of the key; or an attribute of its value, which is a
+; dict: 1 as integers, 2 as floats), 1 the output address, 2 its capacity in entries, 3 the number of entries seen, 4 the
+; number taken, 5 a byte per entry that selects it (0: all are selected), 6 the attribute's name, 7 the default for a
+; missing attribute, 8 and 9 the types int and float, 10 the number of pending entries, and from 11 on the pending entries:
+; up to {WAIT}, prefetched before the first of them is read.
 
 declare i32 @PyDict_Next(ptr, ptr, ptr, ptr)
 declare ptr @PyDict_GetItemWithError(ptr, ptr)

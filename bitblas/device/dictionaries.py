@@ -1,8 +1,8 @@
-"""Dictionaries of dictionaries, as Python programs hold graphs, read into arrays: what `dictionaries.ll` runs.
+"""Read Python's nested dicts (adjacency of NetworkX graphs) into arrays, by the machine code of `dictionaries.ll`.
 
-Python's loops touch each object as they come to it, and wait for the memory each time. These ask for many objects
-before they read the first. Who changes the dictionaries meanwhile has to hold Python's lock, which no call gives back,
-but for keys whose hash is a function in Python: these are not for here.
+A Python loop touches each object in turn and waits for memory each time. This code prefetches many objects before it
+reads the first. It holds the GIL, so other threads cannot change the dicts meanwhile; keys whose hash is a Python
+function would release it, and are not supported here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Constants put in for their names in Python text, and what follows: branches that are never taken are left out."""
+"""Constant folding of Python source: substitute constants for names and remove branches that are never taken."""
 
 from __future__ import annotations
 

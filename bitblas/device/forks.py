@@ -1,5 +1,5 @@
-"""Forked processes: a fork waits for who holds a lock of ours or loads a module of ours, so that its child finds both
-whole and free. `children` is what a child does besides."""
+"""Fork safety: a fork blocks while a thread holds a lock of bitblas or imports one of its modules, so that the child
+finds locks free and modules complete. `children` lists further steps that run in the child."""
 
 from __future__ import annotations
 

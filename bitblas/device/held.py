@@ -1,7 +1,7 @@
-"""The arrays that objects hold, found by walking them, so that no count can go stale; and the limit of the process.
+"""Memory usage: find the arrays that objects store by walking them, so that no count can go stale; and memory limits.
 
-An array counts once, with the memory that it keeps alive: a view counts as what it is a view of. What is looked
-through: containers, objects of bitblas, and what functions close over; not devices, and not other libraries' objects.
+An array counts once, with all the memory that it keeps alive: a view counts as its base. The walk follows containers,
+objects of bitblas and closures of functions, but not devices or objects of other libraries.
 """
 
 from __future__ import annotations

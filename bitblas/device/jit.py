@@ -1,8 +1,8 @@
-"""From a Variant to something that can be called: prologue + headers + kernel = one source text = the cache key.
+"""Compile kernels just in time: Variant -> source text (prologue + headers + kernel), the cache key -> callable.
 
-CUDA: NVRTC through cuda.core makes a cubin, without a GPU too. CPU: Numba makes an object file (objects.py), which is
-loaded without it (native.py). Both lie in the cache folder ($BITBLAS_CACHE, else ~/.cache/bitblas), named by the hash
-of the whole text and of what compiles it.
+CUDA: NVRTC through cuda.core compiles a cubin; no GPU is needed for that. CPU: Numba compiles an object file
+(objects.py), which is loaded without Numba (native.py). Both are stored in the cache folder ($BITBLAS_CACHE, else
+~/.cache/bitblas), under the hash of the whole text and of the compiler's version and options.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Launching a kernel through the driver, with all arguments packed into one buffer that is kept.
+"""Launch CUDA kernels through the driver API, with all arguments packed into one reused buffer.
 
-CuPy makes an object of every argument of every launch, which costs the host more than the launch itself.
+CuPy creates an object for every argument of every launch, which costs the host more than the launch itself.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-; What stands between Python and a compiled kernel on the CPU: @launch takes the arguments out of their Python objects,
-; @share gives ranges of units to the threads that wait in @worker. {HEAD}: bytes of a Python object before its own
-; fields; {PAUSE}: the processor's hint that it waits.
+; Call compiled CPU kernels from Python: @launch unpacks arguments from Python objects, @share distributes ranges of units
+; to the threads that wait in @worker. {HEAD}: bytes of a Python object before its own fields; {PAUSE}: the processor's
+; spin-wait hint.
 ;
-; A kernel is `i64 kernel(i64 lo, i64 hi, ptr slots)`: 16 bytes an argument, an array's data and size or a number. It
-; returns 0, or what went wrong.
+; A kernel is `i64 kernel(i64 lo, i64 hi, ptr slots)` with 16 bytes per argument: an array's address and size, or a number.
+; It returns 0 or an error code.
 
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)

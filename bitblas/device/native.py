@@ -1,7 +1,7 @@
-"""Compiled kernels of the CPU: loaded from object files by llvmlite, and called. Numba is not needed for either.
+"""Load CPU kernels from object files with llvmlite and call them. Numba is not needed for either.
 
-An object defines one function, `i64 symbol(i64 lo, i64 hi, ptr slots)`; `native.ll` is what calls it: it reads the
-arguments out of their Python objects, lets go of the interpreter's lock, and shares ranges among threads.
+An object file defines one function, `i64 symbol(i64 lo, i64 hi, ptr slots)`. `native.ll` calls it: it unpacks the
+arguments from their Python objects, releases the GIL, and distributes ranges over threads.
 """
 
 from __future__ import annotations

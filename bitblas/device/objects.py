@@ -1,8 +1,7 @@
-"""The object files of the CPU's kernels: the package brought them, or they are in the cache folder, or Numba compiles
-them and they are kept there.
+"""Find or build the object file of a CPU kernel: shipped with the package, in the cache folder, or compiled by Numba.
 
-A file in the cache is named by the hash of the kernel's text, the types of its arguments, and all that decides what is
-made of them.
+A file in the cache is named by the hash of the kernel's text, the types of its arguments, and everything else that the
+compiled code depends on.
 """
 
 from __future__ import annotations

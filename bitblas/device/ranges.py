@@ -1,4 +1,4 @@
-"""How threads of the host share the units of a kernel (rows, tile rows, words): consecutive ranges, by their limits."""
+"""Split a kernel's units (rows, tile rows, words) into consecutive ranges for CPU threads."""
 
 from __future__ import annotations
 

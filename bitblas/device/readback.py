@@ -1,5 +1,5 @@
-"""Small results that the host waits for: on a GPU kernels write them into memory of the host, so that one
-synchronisation reads them, without a copy and without clearing anything on the device before."""
+"""Read small results back to the host: GPU kernels write them to pinned host memory, so that one synchronization makes
+them readable, without a copy and without clearing device memory first."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The object files that a package brings: one file for each of `targets.SHIPPED`, written when the wheel is built.
+"""Precompiled CPU kernels in the package: one archive per entry of `targets.SHIPPED`, written when the wheel is built.
 
-Kernels are looked up by their variant, without making their text; else by the text, for variants that differ in what
-their kernel never reads. Nothing is taken from a file that was made of other sources, or damaged.
+Kernels are looked up by their variant, without generating their text, and then by the text, for variants that differ
+only in constants that their kernel does not read. Archives built from other sources, or damaged ones, are not used.
 """
 
 from __future__ import annotations

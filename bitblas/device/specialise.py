@@ -1,8 +1,8 @@
-"""A kernel's text with its constants put in and its functions written out where they are called.
+"""Specialize a CPU kernel's source: substitute its constants and inline its functions before Numba compiles it.
 
-Numba does both, but only after it has read the bytecode of every function at every call and typed what nobody reaches:
-that is more than half of its time. What is left to it here is what has no plain form: returns out of loops, conditions
-of `while`, branches of an expression that would need a statement.
+Numba does both itself, but only after it has read the bytecode of every function at every call and typed unreachable
+code, which takes more than half of its time. Left to Numba is what has no plain source form: returns out of loops,
+conditions of `while`, and branches of an expression that would need a statement.
 """
 
 from __future__ import annotations

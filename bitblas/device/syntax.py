@@ -1,4 +1,4 @@
-"""Python text read into statements, by one thread at a time."""
+"""Parse Python source, in one thread at a time."""
 
 import ast
 import threading

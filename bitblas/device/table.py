@@ -1,4 +1,4 @@
-"""Kernels of the CPU called from a table, round after round, without Python between them: what `table.ll` runs."""
+"""Run CPU kernels from a table, round after round, without Python in between (`table.ll`)."""
 
 from __future__ import annotations
 

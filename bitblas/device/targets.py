@@ -1,4 +1,4 @@
-"""The processors that kernels are compiled for: this one, and those for which packages bring object files."""
+"""Processors that CPU kernels are compiled for: this machine's, and those with object files in the package."""
 
 from __future__ import annotations
 

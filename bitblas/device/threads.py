@@ -1,6 +1,6 @@
-"""The threads that share the ranges of the CPU's kernels: they wait in machine code (`native.ll`) and never see Python.
+"""The thread pool of CPU kernels: its threads wait in machine code (`native.ll`) and never enter Python.
 
-They start when a kernel first has ranges to share. The child of a fork has none of them, and starts its own.
+They start when a kernel first has ranges to distribute. The child of a fork has none of them, and starts its own.
 """
 
 from __future__ import annotations

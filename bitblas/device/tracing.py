@@ -1,7 +1,7 @@
-"""What ran: `with gb.trace() as t:` lists the kernels that ran inside, with their variant, plan, bytes and time.
+"""Trace kernels: `with gb.trace() as t:` lists the kernels that ran inside, with variant, plan, bytes and time.
 
-Off, it costs the look at one name per kernel. Array operations of NumPy and CuPy (sorts, running sums, copies) are not
-kernels of bitblas; the last line of the table tells how much of the time was not in kernels.
+If tracing is off, it costs one attribute lookup per kernel. Array operations of NumPy and CuPy (sorts, prefix sums,
+copies) are not kernels of bitblas; the last line of the table reports how much of the time was outside of kernels.
 """
 
 from __future__ import annotations

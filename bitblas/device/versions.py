@@ -1,7 +1,7 @@
-"""Static single assignment, as Numba makes it, in the time that it takes to look at what changes.
+"""A Numba patch: faster construction of static single assignment form, with Numba's own result.
 
-Numba goes through all statements twice for each variable with several definitions; here through the statements that
-define or read it. The handlers, which do the work, are Numba's (numba/core/ssa.py), and so is what comes out.
+For each variable with several definitions Numba visits all statements twice; this code visits only the statements that
+define or read it. The handlers that do the work are Numba's (numba/core/ssa.py), so the result is the same.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Graphs that ranks on GPUs do not split: where a round of an algorithm takes less time than what goes between ranks in
-it, each of them runs the whole algorithm on all of the matrix, as one GPU would, and nothing goes between them but the
-answer, which is the first rank's. It is decided once for the contents of a matrix, by all."""
+"""Replicated execution: on small graphs every GPU rank runs the whole algorithm on the whole matrix.
+
+This pays if a round of the algorithm takes less time than its communication. Each rank then computes as one GPU would,
+and only the answer is sent, from the first rank. All ranks decide together, once for the contents of a matrix."""
 
 from __future__ import annotations
 

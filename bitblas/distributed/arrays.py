@@ -1,5 +1,5 @@
-"""What `to_dense` and `to_coo` give inside the body of a loop: an array of which each rank has its piece. As index
-vectors (docs/loops.md) these go back into statements, and are not gathered; whatever else is asked gathers them."""
+"""Distributed arrays: the results of `to_dense` and `to_coo` inside a loop body, of which each rank has its share. Used
+as index vectors (docs/loops.md) they return to statements without a gather; any other use gathers them."""
 
 from __future__ import annotations
 

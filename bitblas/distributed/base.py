@@ -1,4 +1,4 @@
-"""What Matrix and Vector in shares have in common: the call style of the library, with statements on shares."""
+"""Common base of distributed Matrix and Vector: bitblas's call style, executed as statements on shares."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Matrices in shares from arrays and chunks: entries are brought to the rank that has their row, and built there as the
-library builds."""
+"""Build distributed matrices from arrays and chunks: send each entry to the rank that owns its row, then build there
+with bitblas."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What goes between ranks, on the four calls of a Group: a vector gathered, sums joined, entries brought to their rows,
-a scalar folded. All of it is in the order of ranks, so that the same number of ranks gives the same bits."""
+"""Communication patterns on the four calls of a Group: gather a vector, combine sums, send entries to the owners of
+their rows, reduce a scalar. All combine in rank order, so the same number of ranks gives the same bits."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Delayed expressions of objects in shares: what goes between ranks happens when the statement runs, in the same order
-on all of them; what is left is a statement on this rank's share."""
+"""Delayed expressions of distributed objects. Communication happens when the statement runs, in the same order on all
+ranks; the remaining work is a statement on this rank's share."""
 
 from __future__ import annotations
 

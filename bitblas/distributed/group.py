@@ -1,4 +1,4 @@
-"""The ranks that run one program, and the four calls on which everything between them is written."""
+"""A Group of ranks that run one program, and the four collective calls that all communication is built from."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""`bitblas run -n 4 program.py`: start so many ranks of one program on this host, and end them together.
+"""`bitblas run -n 4 program.py`: start N ranks of one program on this host and end them together.
 
-Each rank has a parent process of its own (supervise.py), which reports to the launcher how the program ended. On GPUs
-the launcher starts these parents itself, and the ranks read their numbers from the environment, as under torchrun; on
-CPUs mpirun starts them. A rank that fails does not end the others at once: they have LINGER seconds to raise
-DistributedError, which names that rank. A signal to the launcher goes to all ranks, and whatever is left GRACE seconds
-later is killed. When the launcher itself is killed, the parents end their programs.
+Each rank has its own parent process (supervise.py), which reports the program's exit to the launcher. On GPUs the
+launcher starts these parents itself, and the ranks read their numbers from the environment, as under torchrun; on CPUs
+mpirun starts them. If a rank fails, the others have LINGER seconds to raise DistributedError, which names that rank. A
+signal to the launcher is passed to all ranks, and processes that remain GRACE seconds later are killed. If the launcher
+itself is killed, the parents end their programs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What goes between ranks as lists of positions where these are shorter than all of a vector: the values that changed
-since they were sent last, sums of few entries, what an index asks for (wanted.py). Numbers go in 32 bits where all fit.
+"""Sparse exchange between ranks: send lists of (index, value) if these are shorter than the dense vector.
 
-How long a list is all ranks know before they decide, so that all decide alike. Positions are counted from the first one
-of the rank whose they are, which 32 bits hold.
+Used for values that changed since they were last sent, sums with few entries, and requested indices (wanted.py).
+Numbers are sent in 32 bits if all fit. All ranks know the lengths of all lists before they decide, so all decide alike.
+Indices count from the first index of the owning rank, which 32 bits can hold.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Loops of objects in shares, written down (bitblas/loop): what a body does to a share is a statement on that share,
-and what goes between ranks is an exchange, which stands in the captured round.
+"""Symbolic execution of distributed loops (bitblas/loop): operations on a share become statements on that share, and
+communication becomes exchange statements in the captured round.
 
-A product gathers its vector and goes along the rows of its result. Each rank decides for itself whether it pushes or
-pulls; what is sent is decided once, by all.
+A product gathers its vector and traverses the rows of its result. Each rank chooses push or pull for itself; what is
+sent is decided once, by all ranks.
 """
 
 from __future__ import annotations

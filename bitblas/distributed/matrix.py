@@ -1,4 +1,4 @@
-"""A Matrix in shares: each rank has some of the rows, as a Matrix of the library in any form."""
+"""A distributed Matrix: each rank stores a block of rows, as a bitblas Matrix in any format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Matrix in shares and its transpose have in common: products, sums, extraction. No entry is changed here."""
+"""Read-only operations of a distributed Matrix and its transpose: products, reductions, extraction."""
 
 from __future__ import annotations
 

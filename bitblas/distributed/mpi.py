@@ -1,4 +1,4 @@
-"""Ranks on CPUs: MPI, through mpi4py. Calls do not block, so that a rank that does not come is noticed."""
+"""Communication between CPU ranks by MPI (mpi4py). Calls are non-blocking, so that a missing rank is detected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranks on GPUs: NCCL, through CuPy's binding, which finds the library of NVIDIA's own package."""
+"""Communication between GPU ranks by NCCL, through CuPy's binding, which finds the library of NVIDIA's own package."""
 
 from __future__ import annotations
 

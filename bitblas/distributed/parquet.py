@@ -1,5 +1,5 @@
-"""Tables of edges in Parquet files, read in shares: each rank as many rows as the others, from the row groups that have
-them."""
+"""Read edge tables from Parquet files in shares: every rank reads the same number of rows, from the row groups that
+contain them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators that read positions, on a share: its first row is not row 0."""
+"""Positional operators (rowindex, colindex, ..) on a share, whose first row is not row 0."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""A.mxv(v) and v.vxm(A) in shares: the vector is gathered where the rows of the result are here, else what this rank's
-rows give to all of the result is dealt out and joined. Both send as much; the first honours the mask."""
+"""Distributed A.mxv(v) and v.vxm(A): gather the vector, or combine contributions to the result.
+
+If this rank's rows are rows of the result, the vector is gathered; otherwise each rank's contribution to the whole
+result is sent to its owners and combined. Both send the same amount; the first uses the mask."""
 
 from __future__ import annotations
 

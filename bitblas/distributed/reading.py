@@ -1,4 +1,4 @@
-"""Files read in shares: of text each rank reads a range of the bytes, from the start of a line to the end of one."""
+"""Read text files in shares: each rank reads a byte range, from the start of a line to the end of one."""
 
 from __future__ import annotations
 

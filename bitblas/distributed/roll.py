@@ -1,5 +1,5 @@
-"""Who is there: memory that the ranks of a host share, so that nobody waits for one that has ended, and small arrays of
-the host go between them in microseconds."""
+"""Liveness board: memory shared by the ranks of a host. It detects ranks that have ended, and passes small host arrays
+between ranks within microseconds."""
 
 from __future__ import annotations
 

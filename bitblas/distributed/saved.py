@@ -1,5 +1,5 @@
-"""A Matrix in shares in files: a folder with a file of each rank, and a manifest, which is written last. What some
-number of ranks has saved another one opens."""
+"""Save and load a distributed Matrix: a folder with one file per rank, and a manifest, which is written last. A matrix
+saved by some number of ranks can be loaded by another number."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Which rank has which positions: consecutive blocks, the same for all objects of one size, so that what goes position
-by position needs nobody else.
+"""Partition of indices over ranks: consecutive blocks, the same for all objects of one size, so that element-wise
+operations need no communication.
 
-The first object of a size that knows where entries are (a matrix that is built) deals its rows so that every rank has
-as many; else positions are dealt evenly. Blocks are whole words of bits.
+The first object of a size that has known entries (a matrix that is built) sets the blocks so that every rank has the
+same number of entries; otherwise every rank has the same number of indices. Blocks are whole words of bits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a process learns which rank it is, and meets the others."""
+"""Start-up of a rank: find its number from the environment and connect to the other ranks."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The parent process of one rank under `bitblas run`: `supervise.py SOCKET RANK PROGRAM ARGUMENT ..`, run as a script.
 
-The launcher of MPI ends all ranks when one of its own children fails, before the others can raise DistributedError. So
-its children are supervisors: each starts the program of one rank, reports its exit code to `bitblas run`, passes
-signals on, and stays until the launcher lets it go. It ends the program when the launcher is gone, however that ended.
-RANK: a number, or the name of the environment variable that has it. Only the standard library is imported.
+MPI's launcher ends all ranks when one of its own children fails, before the others can raise DistributedError. So its
+children are supervisors: each starts the program of one rank, reports its exit code to `bitblas run`, forwards signals,
+and stays alive until the launcher releases it. It ends the program when the launcher is gone, for whatever reason.
+RANK: a number, or the name of the environment variable that contains it. Only the standard library is imported.
 """
 
 from __future__ import annotations

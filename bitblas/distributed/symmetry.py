@@ -1,5 +1,5 @@
-"""Whether a matrix in shares equals its transpose, without making that: each entry has its mirror image where numbers
-made of the places (and values) of all entries, and of their mirror images, have the same sum."""
+"""Test whether a distributed matrix is symmetric, without its transpose: hashes of the indices (and values) of all
+entries, and of their mirror images, must have the same sum."""
 
 from __future__ import annotations
 

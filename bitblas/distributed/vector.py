@@ -1,4 +1,4 @@
-"""A Vector in shares."""
+"""A distributed Vector: each rank stores one block of consecutive indices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All of a vector in shares on every rank, brought up to date where it was there before; or what an index asks for."""
+"""Remote gather: copy a whole distributed vector to every rank, updating an earlier copy; or fetch selected indices."""
 
 from __future__ import annotations
 

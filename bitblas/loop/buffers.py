@@ -1,7 +1,8 @@
-"""The memory of a program: taken before capture, the same for every run, never moved.
+"""Memory of a captured program: allocated before capture, the same for every run, never moved.
 
-A vector that steps write has three buffers: what it holds, what the next step writes, and what that step clears for
-the one after. All others have one. Beside each frontier stand its list and a state of 8 numbers (see frontier.cuh).
+A vector that an advance writes has three buffers: its contents, the one that the next advance writes, and the one that
+the advance clears for the advance after that. All other vectors have one. Each frontier also has a worklist and a state
+of 8 numbers (see frontier.cuh).
 """
 
 from __future__ import annotations

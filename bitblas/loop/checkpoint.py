@@ -1,7 +1,7 @@
-"""The state of a program in files, so that a long loop goes on where it was when its process ended.
+"""Checkpoints of a program in files, so that a long loop can resume after its process has ended.
 
-A folder: the entries of the state's objects, a file of each rank, and a manifest, which is written last. What some
-number of ranks has saved another one goes on with.
+A checkpoint is a folder: the entries of the state's objects, one file per rank, and a manifest, which is written last.
+A checkpoint saved by some number of ranks can be resumed by another number.
 """
 
 from __future__ import annotations

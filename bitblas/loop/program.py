@@ -1,8 +1,8 @@
-"""Programs: a body of GraphBLAS statements that runs round after round without coming back to Python.
+"""Programs: a body of GraphBLAS statements that runs round after round without returning to Python.
 
-On objects of python-graphblas a plain loop. On a GPU the statements are written down once, fused into few kernels, and
-captured as a CUDA graph with a while node, whose condition and counters live on the device. On the CPU rounds run one
-statement after the other until it is worth while to make a table of such kernels (host/turn.py).
+On objects of python-graphblas this is a plain loop. On a GPU the body runs once symbolically; its statements are fused
+into few kernels and captured as a CUDA graph with a while node, whose condition and counters are on the device. On the
+CPU, rounds run statement by statement until compiling a table of such kernels pays (host/turn.py).
 """
 
 from __future__ import annotations

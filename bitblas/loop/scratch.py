@@ -1,7 +1,7 @@
-"""Memory that the programs of a device take in turn.
+"""Scratch memory shared by the programs of a device, which use it in turn.
 
-A run brings in what its vectors hold and takes out what they hold then, so that nobody reads what another has left in
-between. So programs that want arrays of the same sizes get the same ones, and one of them runs at a time.
+A run copies its vectors in and their results out, so no program reads what another left in between. So programs that
+need arrays of the same sizes share them, and one of these programs runs at a time.
 """
 
 from __future__ import annotations

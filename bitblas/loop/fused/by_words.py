@@ -1,6 +1,6 @@
-"""CUDA C++ for passes by words: what they do to presence bits is done to half words of 32 positions, and only where a
-value is written, or asked for, is there a thread for each position (loop/gpu/pass.cu). Vector 3 has the names w3, its
-presence bits, and t3, its truth values where it is BOOL; `all` are the positions that there are."""
+"""CUDA C++ for element-wise kernels by words: operations on presence bits process half words of 32 positions, and only
+where a value is written or needed does a thread process each position (loop/gpu/pass.cu). In the text, vector 3 is w3
+(presence bits) and t3 (truth values, if it is BOOL); `all` is the mask of existing positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which statements go along with a step: at the entries of its vector, which it looks at anyway."""
+"""Select the statements that an advance can run at the entries of its frontier, which it reads anyway."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""From the statements of a body to the kernels of one round: a pure function.
+"""Fuse the statements of a body into the kernels of one round: a pure function.
 
-Statements that treat every position by itself fuse into passes; those under the mask u.S that stand right before a
-product of u go into the kernel of that product, which looks at the entries of u anyway.
+Element-wise statements fuse into element-wise kernels ("passes"). Statements under the mask u.S directly before a
+product of u join the kernel of that product, which reads the entries of u anyway.
 """
 
 from __future__ import annotations

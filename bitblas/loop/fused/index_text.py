@@ -1,4 +1,4 @@
-"""CUDA C++ for statements that read or write where index vectors lead (indexed.cuh)."""
+"""CUDA C++ for statements that gather or scatter through index vectors (indexed.cuh)."""
 
 from __future__ import annotations
 

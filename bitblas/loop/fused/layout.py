@@ -1,4 +1,4 @@
-"""How the vectors and products of a body are kept and made: pure functions of statements and of what vectors hold."""
+"""Choose the storage of a body's vectors and the kernels of its products: pure functions of statements and facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `explain` tells of a round: a line a launch."""
+"""The text of `explain` for a round: one line per launch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of a kernel that runs a body of passes and one step at the places on a list (kernels/listed.cuh)."""
+"""CUDA C++ for the kernel that runs element-wise statements and one advance on a worklist (kernels/listed.cuh)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pass loads of vectors before its statements at a place, and stores after them: text for pass.cu."""
+"""CUDA C++ for the loads of an element-wise kernel before its statements at a position, and its stores (pass.cu)."""
 
 from __future__ import annotations
 

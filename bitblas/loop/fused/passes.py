@@ -1,5 +1,5 @@
-"""The variant of a pass: fused statements, sums and scalars as one kernel (pass.cu), and the
-statements that a step takes along (AT_ENTRY). Pure functions from statements to text."""
+"""Generate the variant of an element-wise kernel: fused statements, sums and scalars as one kernel (pass.cu), and the
+statements that an advance includes (AT_ENTRY). Pure functions from statements to text."""
 
 from __future__ import annotations
 

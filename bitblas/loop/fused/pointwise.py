@@ -1,7 +1,7 @@
-"""CUDA C++ for statements that treat every position by itself: the macros that pass.cu and step.cu are written with.
+"""CUDA C++ for element-wise statements: the macros from which pass.cu and step.cu are built.
 
-Each vector has two names in the text: b3, whether vector 3 has an entry at position p, and v3, its value.
-Each scalar likewise: c2, s2. They are loaded before the statements and stored after.
+Each vector has two names in the text: b3, whether vector 3 has an entry at position p, and v3, its value. Scalars have
+c2 and s2 in the same way. They are loaded before the statements and stored after them.
 """
 
 from __future__ import annotations

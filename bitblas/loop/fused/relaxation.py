@@ -1,8 +1,8 @@
-"""Bodies that relax: d min= q min.+ A for the vertices q at which d has improved, until none does. Such a loop has one
-result, whatever the order in which edges are relaxed: its fixpoint. Pure functions of statements.
+"""Recognize relaxation loops: d min= q min.+ A for the vertices q at which d has improved, until none improves.
 
-A body is known by what it does at a place, not by how it says it. Its statements compare values and move them, so all
-that matters is how the values at a place are ordered: every such order is tried.
+Such a loop has one result, its fixpoint, in whatever order edges are relaxed. A body is recognized by its effect at a
+position, not by its form. Its statements compare and copy values, so only the order of the values at a position
+matters: every such order is tried. Pure functions of statements.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Which vectors of a round are sparse: those without which, at a place where none of them has an entry, the round does
-nothing. What passes over all places do can then be done at the places on a list. Pure functions of statements."""
+"""Find the sparse vectors of a round: where none of them has an entry, the round does nothing. Element-wise kernels
+over all positions can then run on a worklist instead. Pure functions of statements."""
 
 from __future__ import annotations
 

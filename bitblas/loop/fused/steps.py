@@ -1,4 +1,4 @@
-"""The variants of steps, which are products of frontiers (kernels/step_rows.cuh, b2sr/step.cu): how much they take."""
+"""Kernel variants of advances, the products of frontiers (kernels/step_rows.cuh, b2sr/step.cu), and their cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What statements write, for steps: which lists stay good, and which vectors a step cannot write itself."""
+"""Outputs of statements, seen from advances: which worklists stay valid, and which vectors an advance cannot write."""
 
 from __future__ import annotations
 

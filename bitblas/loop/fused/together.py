@@ -1,4 +1,4 @@
-"""Which statements share a pass: pure functions of what they read and write."""
+"""Decide which statements share an element-wise kernel: pure functions of what they read and write."""
 
 from __future__ import annotations
 

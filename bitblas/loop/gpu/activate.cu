@@ -1,10 +1,10 @@
-// A vector becomes a frontier: its entries are counted, and with LISTS the units (PER rows) that have any are listed, with
-// the work in them, by `ptr`; rows longer than `longest` are cut into segments (PER 1). most: with more work than that nobody
-// reads the list, which is said not to be there, as all steps will pull. They also do where of MANY_PULL positions one has
-// an entry, as a list of so many costs more than a pull: there is more work than `most` then.
-// OPENS: the vector is the mask of a pull by rows on the list (formats/csr/pull_some.cu) into t, which it prepares: bits are
-// cleared, or, where each row with entries will have a sum (2), set; cells of long rows begin.
-// LATE: at the end of a round, for the next one.
+// Compact a vector into a frontier: count its entries and, with LISTS, list the units (PER rows) that have any, with the work
+// in them, by `ptr`. Rows longer than `longest` are cut into segments (PER 1). most: with more work than this the list is not
+// read, and is marked as absent, because all advances will pull. They also pull if one of MANY_PULL positions has an entry,
+// because so long a list costs more than a pull: the work is then counted as more than `most`.
+// OPENS: the vector is the mask of a pull over the listed rows (formats/csr/pull_some.cu) into t, which this kernel prepares:
+// it clears bits or, if each row with entries will have a sum (2), sets them; cells of long rows are initialized.
+// LATE: run at the end of a round, for the next one.
 #include "kernels/frontier.cuh"
 #define MANY 128   // entries of 32 half words, from which on a warp takes their places together
 #define AT_ONCE 4  // half words

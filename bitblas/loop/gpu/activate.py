@@ -1,5 +1,5 @@
-"""Vectors that become frontiers: their entries are counted and listed for the steps of a round (activate.cu), unless
-these look for them themselves."""
+"""Compact vectors into frontiers: count and list their entries for the advances of a round (activate.cu), unless an
+advance finds them itself."""
 
 from __future__ import annotations
 

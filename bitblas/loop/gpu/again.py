@@ -1,4 +1,4 @@
-"""Whether the body of a loop is run, and run again: small rounds before it and after it, and who tells that."""
+"""The loop condition: whether a body runs first and again, with the small rounds before and after it."""
 
 from __future__ import annotations
 

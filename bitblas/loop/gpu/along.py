@@ -1,4 +1,4 @@
-"""What a step goes along: the form of its matrix, the values in it, and how the kernel for them is compiled."""
+"""The matrix side of an advance: its format and values, and how the kernel for them is compiled."""
 
 from __future__ import annotations
 

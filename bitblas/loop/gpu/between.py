@@ -1,4 +1,4 @@
-"""What ranks that run the same loop give each other, as launches of a round: they go on the stream that captures."""
+"""Exchange between ranks that run the same loop, as launches of a round on the capturing stream."""
 
 from __future__ import annotations
 

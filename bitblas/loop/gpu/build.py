@@ -1,7 +1,7 @@
-"""From the kernels of a round to launches: variants are compiled, memory is taken, arguments are bound.
+"""Build a round: compile its kernel variants, allocate memory, bind arguments, and list its launches.
 
-The body of the graph holds `copies` rounds, so that the buffers of frontiers stand at the end where they began, and
-so that few rounds pay for the loop itself. A round whose condition has failed does nothing.
+The body of the graph contains `copies` rounds, so that the buffers of frontiers return to their first positions, and so
+that the cost of the loop itself is shared by several rounds. A round whose condition has failed does nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A program on a GPU: captured once, run many times on what the vectors hold."""
+"""A captured program on a GPU: captured once, run many times on the current contents of its vectors."""
 
 from __future__ import annotations
 

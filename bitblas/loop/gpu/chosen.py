@@ -1,8 +1,8 @@
-"""What ranks give each other as lists where these are shorter than all of a vector: the devices decide, in each round.
+"""Exchange selection: the devices decide in each round whether ranks send lists or the dense vector.
 
-The size of a call is fixed when it is captured. So each rank lists the places whose values others lack, as far as there
-is room, all are told how many each has, and of three ways one runs, the same on all ranks: nothing is sent, or lists of
-that room, or all of the vector. In a graph the ways are conditional nodes.
+The size of a call is fixed at capture. So each rank lists the positions whose values other ranks lack, up to a fixed
+capacity, and all ranks receive the counts. Then one of three alternatives runs, the same on all ranks: send nothing,
+send lists of that capacity, or send the whole vector. In a graph the alternatives are conditional nodes.
 """
 
 from __future__ import annotations

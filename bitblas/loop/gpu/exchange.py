@@ -1,8 +1,8 @@
-"""What a run brings into the memory of a program, and takes out of it.
+"""Copy vectors into the memory of a program before a run, and out of it afterwards.
 
-A table of pieces of memory that are filled or copied (move.cu). The host writes it and launches the graph, whose first
-kernel brings in what the vectors hold, and whose last one takes out what they hold then, to memory of their own:
-nothing else is launched, copied or waited for.
+The work is a table of memory pieces to fill or copy (move.cu). The host writes the table and launches the graph. Its
+first kernel copies in the contents of the vectors, and its last one copies the results to memory of their own: nothing
+else is launched, copied or waited for.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-// The end of a run of the body: states move to where the next run expects them, and the loop goes on or not.
+// End a run of the body: move frontier states to where the next run expects them, and decide whether the loop continues.
 // One block. sources[s]: the state that state s takes over, s or a later one, or -1 for zeros; `condition` is the number that
-// must not be 0. outermost: the rounds of the loop around all others, which knows of faults and whether somebody wants it to
-// stop (frontier.cuh). ranks: those that run the same loop, 0 where it is one; told: what each knows of that, four words from
-// the wish to stop on, so that all end after the same round, and tell the same fault; a rank whose calls were given up (-1) hears nothing any more.
-// pieces, done: what the host is told when the loop has ended (tell.cuh); going[1]: whether it was; last: no rounds
-// of a cluster follow.
+// must be nonzero. outermost: the rounds of the outermost loop, which store faults and the request to stop (frontier.cuh).
+// ranks: the number of ranks that run the same loop, 0 if one; told: what each reports of these, four words from the request
+// to stop on, so that all end after the same round with the same fault; a rank whose calls were aborted (-1) receives nothing.
+// pieces, done: what is reported to the host when the loop has ended (tell.cuh); going[1]: whether it was reported; last: no
+// rounds in a cluster follow.
 #include "kernels/base.cuh"
 #include "loop/gpu/tell.cuh"
 #ifndef __CUDA_EMU__

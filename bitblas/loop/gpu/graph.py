@@ -1,7 +1,7 @@
-"""Running the launches of a body until its condition fails: as a CUDA graph with a while node, or launch by launch.
+"""Run the launches of a body until its condition fails: as a CUDA graph with a while node, or launch by launch.
 
-The graph is made by cuda.core, the launches by CuPy on the stream that captures. On a device without conditional nodes
-(the tests' emulator) the host makes the same launches and reads the condition after each run of the body.
+cuda.core creates the graph; CuPy makes the launches on the capturing stream. On a device without conditional nodes (the
+tests' emulator) the host makes the same launches and reads the condition after each run of the body.
 """
 
 from __future__ import annotations

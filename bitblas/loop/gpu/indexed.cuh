@@ -1,5 +1,5 @@
-// Statements that read or write where index vectors lead. What leads nowhere is told once, and counts as no entry.
-// faults: [0] 1 + twice the number of the statement, one more where an index is missing; [1] the index.
+// Gather and scatter through index vectors. An index out of range is reported once, and counts as no entry.
+// faults: [0] 1 + twice the number of the statement, plus one if an index is missing; [1] the index.
 
 __device__ __forceinline__ void tell(i64* faults, i64 what, i64 index) {
   if (atomicCAS((u64*)faults, 0ull, (u64)what) == 0) faults[1] = index;

@@ -1,5 +1,5 @@
-"""Loops inside a round: what a build around them launches. Their frontiers turn as those of any loop do, and are put
-back before the round goes on."""
+"""Nested loops inside a round: the launches that the enclosing build adds. Their frontiers rotate buffers as those of
+any loop do, and are moved back to the first buffer before the round continues."""
 
 from __future__ import annotations
 

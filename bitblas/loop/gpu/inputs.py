@@ -1,8 +1,8 @@
-"""Inputs that stay where they lie: vectors that a body only reads, with an entry everywhere. Its kernels read the
-memory of the vector itself, so no run copies them, and the program takes none for them.
+"""Inputs used in place: full vectors that a body only reads. Its kernels read the vector's own memory, so that no run
+copies them and the program allocates nothing for them.
 
-What a program captured is that memory. A vector that has other memory in a later run has moved: the program is captured
-again, and copies it from then on.
+The program has captured the address of that memory. If a vector has other memory in a later run, the program is
+captured again, and copies that vector from then on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A launch of a kernel, with its arguments: what the graph of a program consists of."""
+"""A kernel launch with bound arguments, the element that a program's graph consists of."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A product with a narrow matrix inside a program: by lines of the result, or along the lines that have entries, as the
-number of entries says that stands on the device."""
+"""Product with a multivector inside a program: over all rows of the result, or along the rows that have entries. The
+device chooses, by its count of entries."""
 
 from __future__ import annotations
 

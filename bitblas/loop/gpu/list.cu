@@ -1,6 +1,6 @@
-// The places whose values ranks send each other in place of all of a vector's: those that have an entry, or (DIFFERS) whose
-// value is not what the others were told last, which is brought up to date. `room` of them are listed, the others counted,
-// in part: that there are more is all that anybody asks then.
+// List the positions whose values ranks send each other instead of a dense vector: those with an entry or (DIFFERS) those
+// whose value differs from the one last sent, which is updated. Up to `room` positions are listed. The others are only partly
+// counted, because it only matters that there are more.
 #include "kernels/frontier.cuh"
 #define MANY 8  // half words that a warp looks at together
 

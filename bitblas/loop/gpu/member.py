@@ -1,4 +1,4 @@
-"""What a program works on, as Vectors hold it before a run and after it."""
+"""Contents of a Vector before and after a run of a program: its bits, values and count."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-// What goes into the memory of a program before its rounds and comes out of it after them: pieces of memory are filled or
-// copied, as a table says that the host has written. Those of one launch do not overlap. tells: the one block of the launch
-// says in `told` that all is done, for which the host looks.
+// Copy data into the memory of a program before its rounds, and out of it afterwards: fill or copy pieces of memory, as listed
+// in a table that the host has written. Pieces of one launch do not overlap. tells: the launch has one block, which sets
+// `told` when all is done; the host polls it.
 struct Piece {
   u64 to;          // an address; 0: nothing to do
   u64 from[3];     // addresses: the buffer that the steps of all rounds have turned to is copied; 0: filled

@@ -1,4 +1,4 @@
-"""What a step takes, in the order of its kernels: kernels/step_rows.cuh, b2sr/step.cu."""
+"""Operands of an advance, in the order of its kernels' arguments: kernels/step_rows.cuh, b2sr/step.cu."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-// Statements that treat every position by itself, fused. A lane holds a half word of the bits of each vector, and a warp
-// goes through its half words, POSITIONS at once, a thread a position of each, or (FEW) each lane through the few positions
-// of its own; or (BY_WORDS) all that statements do to bits is done to half words, and only values are written position by
-// position. Scalars are computed before by every thread; sums of entries by blocks, in an order that depends on the grid
-// alone, and the block that is done last joins them, and computes the scalars that depend on them.
-// SOME: the positions of a lane's half word beside which the statements do nothing; LOOK(i), where there are many half words:
-// those of half word i, which are asked for before all else is. The text is generated (passes.py, by_words.py).
+// Fused element-wise statements of a loop. A lane loads a half word of the bits of each vector. A warp processes its half
+// words, POSITIONS at once, with one thread per position of each; or (FEW) each lane processes the few positions of its own;
+// or (BY_WORDS) operations on bits process half words, and only values are written position by position. Every thread first
+// computes the scalars. Blocks sum entries in an order that depends on the grid alone; the block that finishes last combines
+// the sums, and computes the scalars that depend on them.
+// SOME: the positions of a lane's half word outside of which the statements do nothing; LOOK(i), if there are many half words:
+// those of half word i, loaded before everything else. The text is generated (passes.py, by_words.py).
 #include "kernels/vector.cuh"
 #include "kernels/frontier.cuh"
 #include "loop/gpu/indexed.cuh"

@@ -1,4 +1,4 @@
-// What the kernels of fixpoints by patches share (formats/csr/patches.cu, patches_begin.cu, patches_end.cu).
+// Shared by the kernels that relax edges to a fixpoint by patches (formats/csr/patches.cu, patches_begin.cu, patches_end.cu).
 #define ROUNDS_DONE 6  // of the numbers in `state`, behind the three rounds that take turns
 #define ODD 7          // a product was not better than nothing (NaN, or the largest number): rounds as usual look again
 #define REFUSED 8      // the run begins otherwise than patches can tell, and goes on by rounds as usual

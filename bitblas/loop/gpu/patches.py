@@ -1,6 +1,7 @@
-"""A loop that relaxes edges until nothing changes, by patches of consecutive vertices: before the rounds of the
-captured body stands a loop of its own, whose blocks each take a patch and relax all that is inside it in shared memory
-(formats/csr/patches.cu). The body's rounds then find nothing to do; they do all of it where patches cannot.
+"""Relax edges to a fixpoint by patches of consecutive vertices, before the rounds of a captured relaxation loop.
+
+This is a loop of its own, in which each block takes a patch and relaxes all its inner edges in shared memory
+(formats/csr/patches.cu). The body's rounds then find nothing to do; if patches do not apply, they do all of the work.
 """
 
 from __future__ import annotations

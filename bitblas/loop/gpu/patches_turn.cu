@@ -1,4 +1,4 @@
-// Whether a fixpoint by patches goes on (formats/csr/patches.cu): some wait, and nobody wants the loop to stop. One thread.
+// Decide whether a fixpoint by patches continues (formats/csr/patches.cu): some are active, no stop is requested. One thread.
 #ifndef __CUDA_EMU__
 extern "C" __device__ __cudart_builtin__ void CUDARTAPI
 cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);

@@ -1,4 +1,4 @@
-"""A product by rows inside a program: the kernels of single statements, with memory that was taken before."""
+"""Product by rows (pull) inside a program: the kernels of single statements, with preallocated memory."""
 
 from __future__ import annotations
 

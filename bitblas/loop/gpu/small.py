@@ -1,8 +1,8 @@
-"""Small rounds inside one cluster: the kernel that runs a body round after round while its frontier is small.
+"""Small rounds inside one thread block cluster: one kernel runs a body round after round while its frontier is small.
 
-It stands before the loop, and after the rounds of its captured body, and hands the frontier over to those. A step alone
-goes from frontier to frontier (kernels/rounds.cuh); a body with passes keeps a list of the places where anything is
-(kernels/listed.cuh).
+It runs before the loop and after the rounds of its captured body, and passes the frontier on to those. An advance alone
+goes from frontier to frontier (kernels/rounds.cuh); a body with element-wise kernels keeps a worklist of the positions
+that have entries (kernels/listed.cuh).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From the kernels of a round to a table of them: memory is taken, arguments are bound."""
+"""Build the kernel table of a round: allocate memory and bind arguments."""
 
 from __future__ import annotations
 

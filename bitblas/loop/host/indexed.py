@@ -1,5 +1,5 @@
-"""Python, for Numba, for statements that read or write where index vectors lead: what loop/fused/index_text.py is for
-CUDA C++. One position after the other."""
+"""Numba Python for statements that gather or scatter through index vectors, the CPU's counterpart of
+loop/fused/index_text.py. Positions are processed one after the other."""
 
 from __future__ import annotations
 

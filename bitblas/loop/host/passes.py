@@ -1,5 +1,7 @@
-"""The kernel of a pass on the CPU: fused statements, sums and scalars, as Python for Numba. Units are the words of a
-summary, 4096 positions each; called for the units from -1 to 0 it ends the pass: joins the sums, writes the scalars."""
+"""Generate the element-wise kernel of a CPU loop: fused statements, sums and scalars, as Numba Python.
+
+Units are the words of a summary, 4096 positions each. A call for units -1 to 0 ends the kernel: it combines the sums
+and writes the scalars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operations of products in rounds on the CPU: pushes along entries, pulls by rows, and what decides."""
+"""Products in rounds on the CPU: push along entries, pull by rows, and the operations that choose between them."""
 
 from __future__ import annotations
 

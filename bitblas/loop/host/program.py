@@ -1,4 +1,4 @@
-"""A program on the CPU: its rounds run statement by statement, until it is worth while to make kernels of them."""
+"""A program on the CPU: rounds run statement by statement until compiling a kernel table pays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory of a vector in rounds on the CPU."""
+"""Memory of a vector in the rounds of a CPU loop, with a summary of its nonempty words."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Python, for Numba, for statements that treat every position by itself: what loop/fused/pointwise.py is for CUDA C++.
+"""Numba Python for element-wise statements of loops, the CPU's counterpart of loop/fused/pointwise.py.
 
-Statements run word by word, 64 positions at once: their masks and presence bits are words, and only where a value is
-computed there is a loop over positions. Vector 3 has the names w3, its presence bits, and t3, its truth values where it
-is BOOL; a scalar c2, whether it has a value, and s2. `inside` is the word of the positions that there are.
+Statements run word by word, 64 positions at once: masks and presence bits are words, and only computed values need a
+loop over positions. In the text, vector 3 is w3 (presence bits) and t3 (truth values, if it is BOOL); scalar 2 is c2
+(whether it has a value) and s2. `inside` is the mask of existing positions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""When the rounds of a program on the CPU are left to a table of kernels."""
+"""Tier-up: when the rounds of a program on the CPU switch from single statements to a table of kernels."""
 
 from __future__ import annotations
 

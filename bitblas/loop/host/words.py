@@ -1,4 +1,4 @@
-"""Text of expressions on words of 64 positions: `inside` is the word of those that there are, ZERO has none."""
+"""Text of expressions on 64-bit words of positions: `inside` is the mask of existing positions, ZERO has none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a loop goes on by where that is not one vector on one device: any of several vectors, or one in shares."""
+"""Loop conditions other than one vector on one device: any of several vectors, or a distributed vector."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Loops and conditions inside a body: their statements are written down as blocks, and what they go on by is a Vector
-or a Scalar on the device."""
+"""Nested loops and conditions in a body, recorded as blocks of statements. Their condition is a Vector or a Scalar on
+the device."""
 
 from __future__ import annotations
 

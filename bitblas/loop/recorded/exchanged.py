@@ -1,4 +1,4 @@
-"""Statements by which ranks that run the same loop give each other what they have, each of its own share."""
+"""Exchange statements: communication between ranks that run the same loop, each on its own share."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Index vectors in a body: what `to_dense` and `to_coo` give while statements are written down, and what is made of it.
+"""Index vectors in a body: symbolic results of `to_dense` and `to_coo`, and the statements built from them.
 
-p[x.to_dense()] reads p where the entries of x lead, or assigns there; Vector.from_coo(x.to_dense(), near.to_dense(),
-size=n, dup_op=min) joins entries that they lead to one place. All stay on the device.
+p[x.to_dense()] reads or assigns p at the indices stored in x; Vector.from_coo(x.to_dense(), near.to_dense(), size=n,
+dup_op=min) combines entries that have the same index. All of them stay on the device.
 """
 
 from __future__ import annotations

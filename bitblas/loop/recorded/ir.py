@@ -1,6 +1,7 @@
-"""What a body consists of, as plain data: statements over vectors and scalars, numbered in the order in which the body
-names them. It runs once per round. The values of a statement are one operation deep, because every delayed expression
-that is used as an operand is a statement before."""
+"""The intermediate representation of a loop: a body as plain data, statements over numbered vectors and scalars.
+
+Vectors and scalars are numbered in the order in which the body names them. The body runs once per round. The value of
+a statement is one operation deep, because every delayed expression used as an operand becomes a statement first."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Narrow matrices in a body: each is a vector of its places (flat.py), so that all statements entry by entry, masks,
-accumulators and sums are those of vectors, and a product of a sparse matrix and a narrow one is one by lines."""
+"""Multivectors (tall-skinny matrices) in a body: each is stored as a vector (flat.py), so that element-wise statements,
+masks, accumulators and sums are those of vectors. The product of a sparse matrix and a multivector works by rows."""
 
 from __future__ import annotations
 

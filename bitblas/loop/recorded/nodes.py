@@ -1,5 +1,5 @@
-"""Products with a matrix that is held with virtual nodes, in a body: statements on vectors that have places for nodes,
-before the one that is written down (verbs/virtual.py does the same for a single product)."""
+"""Products with a matrix that has virtual nodes, in a body: statements on vectors extended by the nodes come before the
+recorded product (verbs/virtual.py does the same for a single product)."""
 
 from __future__ import annotations
 

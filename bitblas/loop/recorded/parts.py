@@ -1,4 +1,4 @@
-"""The parts of a program written down: what it does before its rounds, in one, and after them."""
+"""The parts of a symbolic program: statements before its rounds, in one round, and after them."""
 
 from __future__ import annotations
 

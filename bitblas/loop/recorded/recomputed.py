@@ -1,9 +1,9 @@
-"""What a rank can compute for all positions itself is not exchanged: a pure function of a body.
+"""Rematerialization: replace an exchange by local recomputation if a rank already has the inputs. A pure function.
 
-Where all of p is here, all of p[x] needs nobody else once all of x is: an exchange of a vector that was read from such
-ones becomes the same statements on whole vectors. Every rank then does what one rank would, which takes less time than
-to be told: a position costs a read of memory instead of one of a link. All of x that is kept up to date in this way
-goes from round to round; it is exchanged once, before the first.
+If a rank has all of p and all of x, it can compute all of p[x]: an exchange of a vector that was computed from such
+vectors becomes the same statements on whole vectors. Every rank then repeats the work of one rank, which takes less
+time than receiving the result: a position costs a read of memory instead of one over a link. A copy of x that is kept
+up to date in this way passes from round to round; it is exchanged once, before the first.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Writing the statements of a body down: while a Recorder is set, `w << expr` adds a Statement and computes nothing.
+"""Symbolic execution of a body: while a Recorder is set, `w << expr` records a Statement and computes nothing.
 
-Whatever would have to know values on the host (nvals, to_coo, a Scalar in an `if`) raises CaptureError.
+Operations that need values on the host (nvals, to_coo, a Scalar in an `if`) raise CaptureError.
 """
 
 from __future__ import annotations

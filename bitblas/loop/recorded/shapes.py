@@ -1,5 +1,5 @@
-"""What objects of a body tell of themselves while it is written down: sizes, types, devices. Asking for entries cannot
-be captured."""
+"""Symbolic stand-ins for a body's objects during capture: sizes, types and devices are known, entries are not and raise
+CaptureError."""
 
 from __future__ import annotations
 

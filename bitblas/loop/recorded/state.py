@@ -1,4 +1,4 @@
-"""What a program makes before its rounds, for them."""
+"""Objects that a program creates before its rounds, as the state that the rounds use."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Who has all of a vector of the ranks has it in one place: what exchanges of it write, before the rounds and in them,
-becomes one vector where no statement misses what it held before. That takes less memory, and what ranks were told last
-can be brought up to date. A pure function of a body."""
+"""Merge all gathered copies of a distributed vector into one buffer.
+
+The targets of exchanges of a vector, before the rounds and in them, become one vector if no statement needs its earlier
+contents. This saves memory, and the copy can be updated with changed values only. A pure function of a body."""
 
 from __future__ import annotations
 
