@@ -151,9 +151,9 @@ def test_objects_of_other_sources(built, monkeypatch):
     edited = jit.PACKAGE / "formats" / "csr" / "pull.cpu.py"
     real = type(edited).read_bytes
     monkeypatch.setattr(type(edited), "read_bytes", lambda path: real(path) + b"#" * (path == edited))
-    with pytest.raises(ValueError, match="made of other sources"):
+    with pytest.raises(ValueError, match="built from other sources"):
         shipped.File(data)
-    with pytest.raises(ValueError, match=r"no_such_file\.py is not there"):
+    with pytest.raises(ValueError, match=r"no_such_file\.py is missing"):
         shipped.digest_of([*names, "kernels/no_such_file.py"])
 
 

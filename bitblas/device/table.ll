@@ -22,7 +22,7 @@ define internal i64 @now() {
   ret i64 %sum
 }
 
-; A kernel as `native.ll` calls it: its slots are the table and the state.
+; A kernel in the form that `native.ll` calls: its slots are the table and the state.
 define i64 @rounds(i64 %lo, i64 %hi, ptr %slots) {
 entry:
   %table = load ptr, ptr %slots

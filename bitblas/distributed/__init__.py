@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
         from .. import algorithms
 
         return algorithms
-    if name == "read":  # brings the readers of files
+    if name == "read":  # imported on demand: it needs the file readers
         from .reading import read
 
         return read

@@ -14,8 +14,8 @@ from .shares import Shares
 
 
 class SharedArray:
-    """local: this rank's elements; shares: of the vector whose they are; at: the positions in it whose they are (None:
-    all of this rank's)."""
+    """local: this rank's elements. shares: the partition of the vector that they belong to. at: their positions in it
+    (None: all positions of this rank)."""
 
     __slots__ = ("_full", "at", "local", "shares")
 
@@ -23,7 +23,7 @@ class SharedArray:
         self.local, self.shares, self.at, self._full = local, shares, at, None
 
     def full(self) -> Any:
-        """The array itself, on every rank."""
+        """The whole array, on every rank."""
         if self._full is None:
             self._full = exchange.concatenated([self.local])[0]
         return self._full

@@ -30,8 +30,8 @@ from .start import current, own_device
 
 
 class Vector(InShares, StyledVector):
-    """Vector(dtype=FP64, size=0): no entries yet. The methods, and what they mean, are those of `bitblas.Vector`; every
-    rank calls them alike, and has the entries of its `shares`."""
+    """Vector(dtype=FP64, size=0): without entries. Methods have the semantics of `bitblas.Vector`. Every rank calls
+    them alike, and stores the entries of its share."""
 
     __slots__ = ()
     ndim = 1
@@ -57,8 +57,8 @@ class Vector(InShares, StyledVector):
         cls, indices: Any, values: Any = 1.0, dtype: Any = None, *, size: Any = None, dup_op: Any = None,
         name: str | None = None, share: bool = False, device: Any = None,
     ) -> Any:  # fmt: skip
-        """As `bitblas.Vector.from_coo`. Every rank gives the same arrays; with `share`, each its part of the entries,
-        which are then brought to where they belong, and `size` must be given."""
+        """As `bitblas.Vector.from_coo`. Every rank passes the same arrays; with `share`, each passes its part of the
+        entries, which are then sent to their owners, and `size` is required."""
         d = own_device(device)
         if isinstance(indices, SharedArray):
             made = cls._met(indices, values, dtype, size, dup_op)
@@ -69,14 +69,14 @@ class Vector(InShares, StyledVector):
             part = Whole.from_coo(indices, values, dtype, size=size, dup_op=dup_op, device=d)
             return cls._of(part, shares.of(part.size), name)
         if size is None and share:
-            raise ValueError("size: expected one for entries in shares, got None")
+            raise ValueError("size: required with share=True, got None")
 
         def taken() -> Any:
             at = index_array(d, indices, "indices")
             array, kind = value_array(d, values, dtype)
             check_lengths(array, at)
             if size is None and not len(at):
-                raise ValueError("size: expected one where there are no indices, got None")
+                raise ValueError("size: expected a size, because there are no indices, got None")
             end = int(at.max()) + 1 if size is None else check_size("size", size)
             check_range(at, end, "indices")
             return at, array, kind, end
@@ -99,7 +99,7 @@ class Vector(InShares, StyledVector):
 
     @classmethod
     def _met(cls, indices: SharedArray, values: Any, dtype: Any, size: Any, dup_op: Any) -> Any:
-        """Of index vectors: each rank joins what it has, and then the ranks do. None where that is not the same."""
+        """From index vectors: each rank combines its entries, then the ranks do. None if that is not equivalent."""
         d, add = current().device, None
         if loops.recorded():
             return cls._of(loops.built(indices, values, dtype, (s := shares.of(check_size("size", size))), dup_op), s)
@@ -126,14 +126,14 @@ class Vector(InShares, StyledVector):
         cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
         device: Any = None, **opts: Any,
     ) -> Any:  # fmt: skip
-        """A Vector of an array, the same on every rank, without the elements equal to `missing_value`."""
+        """A Vector from an array, the same on every rank, without the elements equal to `missing_value`."""
         s = shares.of(len(values))
         mine = values[s.low : s.high]
         part = Whole.from_dense(mine, missing_value, dtype=dtype, device=own_device(device), **opts)
         return cls._of(part, s, name)
 
     def gathered(self) -> Whole:
-        """All of it, as a `bitblas.Vector` of this rank's own."""
+        """The whole vector, as a `bitblas.Vector` of this rank's own."""
         found = self._gathered()
         mine = found is self._part or (self._sent is not None and found is self._sent[1])
         return found.dup() if mine else found
@@ -141,7 +141,7 @@ class Vector(InShares, StyledVector):
     def to_coo(
         self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True, share: bool = False
     ) -> Any:
-        """(indices, values) of all entries, on every rank; with `share`, of those of this rank."""
+        """(indices, values) of all entries, on every rank; with `share`, of this rank's entries."""
         if loops.recorded():
             return loops.arrays_of(self, dtype, indices, values)
         i, x = self._part.to_coo(dtype, indices=indices, values=values, sort=sort)
@@ -158,7 +158,8 @@ class Vector(InShares, StyledVector):
         return (next(found) if indices else None, next(found) if values else None)
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None, *, share: bool = False, **opts: Any) -> Any:
-        """An array of all values, on every rank, fill_value where there is no entry; with `share`, of this rank's."""
+        """All values as an array, on every rank, with fill_value for missing entries; with `share`, this rank's
+        part."""
         if loops.recorded():
             return loops.array_of(self, fill_value, dtype)
         full = self.nvals == self.size
@@ -173,7 +174,7 @@ class Vector(InShares, StyledVector):
         return self.gathered().to_dict()
 
     def build(self, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, share: bool = False) -> None:
-        """Insert entries into a Vector that has none, or after `clear`; as `from_coo` takes them."""
+        """Insert entries into a Vector without entries, or after `clear`; arguments as of `from_coo`."""
         if self.nvals and not clear:
             raise OutputNotEmpty(f"{self.name}: expected no entries to build into, got {self.nvals}; clear=True first")
         made = type(self).from_coo(indices, values, self.dtype, size=self.size, dup_op=dup_op, share=share)
@@ -228,7 +229,7 @@ class Vector(InShares, StyledVector):
             if index.size is None:
                 value = value._resolve().dup() if isinstance(value, Operand) and value.ndim == 0 else value
                 if mask is None and not s.low <= index.at < s.high:
-                    if not is_tensor(value):  # refused on all ranks, not by the one alone that has the place
+                    if not is_tensor(value):  # refused on all ranks, not by the owner of the position alone
                         Whole(self.dtype, 1, device=d)(accum=accum)[0] << value
                     self._changes()
                     return
@@ -264,7 +265,7 @@ class Vector(InShares, StyledVector):
                 self._part(accum=accum, **how)[places] << value
 
     def _chosen(self, u: Any, keep: Any) -> Any:
-        """The elements of another vector that this rank's share takes."""
+        """This rank's elements of another vector."""
         return wanted.picked(u, keep.nonzero()[0])
 
     # ---- operations ----
@@ -274,7 +275,7 @@ class Vector(InShares, StyledVector):
         return multiply_vector(other, self, op, "vxm")
 
     def inner(self, other: Any, op: Any = semiring.plus_times) -> ScalarExpression:
-        """The inner product of two vectors; empty where no index has both."""
+        """The inner product of two vectors; empty if no index has entries in both."""
         v = self._partner(other, "inner")
         f = typed(op, "semiring", self.dtype, v.dtype)
         loops.on_host()
@@ -299,16 +300,16 @@ class Vector(InShares, StyledVector):
         return loops.summed(self, f, *default)
 
     def _release(self) -> Any:
-        """A Vector with what this one holds, which is left without entries."""
+        """Move the contents into a new Vector; this one is left without entries."""
         return type(self)._of(self._changes()._release(), self.shares)
 
     def to(self, device: Any) -> Whole:
-        """All of it as a `bitblas.Vector` on one device."""
+        """The whole vector as a `bitblas.Vector` on one device."""
         return self.gathered().to(device)
 
 
 def _positions(at: Any, size: int) -> Any:
-    """Indices that differ from rank to rank, those from the end counted from the beginning. IndexOutOfBound."""
+    """Check indices that differ between ranks, and convert negative ones. IndexOutOfBound."""
     if at.dtype.kind not in "iu" or not len(at):
         return at
     low, high = int(at.min()), int(at.max())
