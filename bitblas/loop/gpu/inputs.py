@@ -16,17 +16,17 @@ from ..recorded.ir import Vec
 from .exchange import address
 from .member import Member
 
-ALIGNED = 16  # bytes, as the memory of programs: a view of somebody's array may begin anywhere
+ALIGNED = 16  # bytes, as in the memory of programs: a view of a user's array may begin at any address
 
 
 class Inputs:
-    """Those of one program, by their arrays of values."""
+    """The inputs of a program, by their arrays of values."""
 
     def __init__(
         self, members: Mapping[Vec, Member], held: Mapping[int, VectorStore], read: Collection[Vec], moved: set[int]
     ) -> None:
-        """held: what the vectors hold, by number. read: those with values everywhere that nothing writes. moved: which
-        have, by `id`; more are added."""
+        """held: the contents of vectors, by number. read: full vectors that nothing writes. moved: vectors whose memory
+        has moved, by `id`; more are added."""
         self.members, self.moved = members, moved
         self.values: dict[Vec, Any] = {}
         for x in read:
@@ -36,7 +36,7 @@ class Inputs:
                 self.values[x] = store.values
 
     def stay(self) -> bool:
-        """Whether all still lie there."""
+        """Whether all inputs still have the same memory."""
         gone = [self.members[x] for x, array in self.values.items() if self.members[x].held().values is not array]
         self.moved.update(id(member.vector) for member in gone)
         return not gone

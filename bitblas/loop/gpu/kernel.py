@@ -9,8 +9,8 @@ from ...kernels.prologue import Variant
 
 
 class KernelLaunch:
-    """Called, it makes the launch on the current stream; `early`, if it stands right after another kernel there, whose
-    end it then waits for by itself, where it can."""
+    """Called, it launches the kernel on the current stream. `early`: launch it directly after another kernel, for whose
+    end it waits on the device if it supports that."""
 
     __slots__ = ("args", "awaits", "block", "grid", "run")
 

@@ -20,14 +20,14 @@ from .indexed import begin, gather, scatter
 from .text import Text
 from .words import indented
 
-UNIT = 4096  # positions of a unit
+UNIT = 4096  # positions per unit
 
 
 def sparse_of(
     statements: Sequence[Statement], full: frozenset[int], local: frozenset[int] = frozenset()
 ) -> tuple[Vec, ...] | None:
-    """The vectors in whose words alone the statements do anything; None: they look at all positions. Those without
-    memory begin without entries everywhere."""
+    """The vectors to whose nonempty words the statements can be restricted; None: they process all positions. Vectors
+    without memory start without entries."""
     if not all(isinstance(s.value, (Pointwise, Reduce, Gather)) for s in statements):
         return None
     empty = [x for x in vectors_of(statements) if x.id in local]
@@ -41,8 +41,8 @@ def host_pass(
     statements: Sequence[Statement], iso: Mapping[int, Any], full: frozenset[int] = frozenset(),
     local: frozenset[int] = frozenset(), counted: Scal | None = None,
 ) -> tuple[Variant, dict[str, tuple[Any, ...]], bool, bool]:  # fmt: skip
-    """The kernel of these statements, what its parameters are, whether it has an end, and whether it looks at listed
-    words alone. counted: the scalar that is the condition of the loop."""
+    """The kernel of these statements, its parameters, whether it has an ending, and whether it processes only the words
+    listed in summaries. counted: the scalar that is the loop condition."""
     text = Text(iso, full, local)
     text.parameter("state", "state")
     text.parameter("size", "positions")
@@ -76,14 +76,14 @@ def host_pass(
 
 
 def joins(statements: Sequence[Statement]) -> bool:
-    """Whether several positions write to one place: for one thread."""
+    """Whether several positions may write to one, so that a single thread must run the statements."""
     return any(isinstance(s.value, Scatter) for s in statements)
 
 
 def _words(
     text: Text, statements: Sequence[Statement], sums: Sequence[Statement], prelude: list[str], late: list[str]
 ) -> list[str]:
-    """The lines for a word; those on scalars alone join the prelude, or, after the sums, what comes late."""
+    """The lines for a word. Statements on scalars alone are appended to the prelude or, after the sums, to `late`."""
     after = late_scalars(statements)
     for s in statements:
         if isinstance(s.value, Reduce):
@@ -108,7 +108,7 @@ def _unit(
     text: Text, vectors: Sequence[Vec], modified: Sequence[Vec], listed: tuple[Vec, ...] | None,
     sums: Sequence[Statement], lines: Sequence[str],
 ) -> list[str]:  # fmt: skip
-    """The loop over units, and the words of each."""
+    """The loop over units, and over the words of each."""
     bits = [x for x in vectors if x.id not in text.full]
     truths = [x for x in vectors if x.dtype is BOOL and x.id not in text.iso]
     changed = [x for x in modified if x in bits and x.id not in text.local]
@@ -144,7 +144,7 @@ def _unit(
 
 
 def _read(text: Text, x: Vec, kind: str) -> str:
-    """A word of a vector; of one without memory nothing is there yet."""
+    """Read a word of a vector; a vector without memory starts with ZERO."""
     return "ZERO" if x.id in text.local else f"at({text.array(x, kind)}, w)"
 
 

@@ -13,7 +13,7 @@ from ..scratch import Own
 
 
 class Summed(Frontier):
-    """The arrays of one vector, and for each of its bitsets a summary: which words hold entries, or may do so."""
+    """The arrays of one vector, and a summary for each of its bitsets: the words that have, or may have, entries."""
 
     def __init__(self, scratch: Own, vec: Vec, iso: Any, rotates: bool) -> None:
         super().__init__(scratch, vec, iso, rotates)

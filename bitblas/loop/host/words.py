@@ -12,7 +12,7 @@ def indented(lines: Sequence[str]) -> Lines:
 
 
 def both(*words: str) -> str:
-    """The bits of all of these words; `inside` has all that there are."""
+    """The intersection of words; `inside` is the mask of existing positions."""
     kept = [w for w in dict.fromkeys(words) if w != "inside"]
     return "ZERO" if "ZERO" in kept else "inside" if not kept else f"({' & '.join(kept)})" if kept[1:] else kept[0]
 

@@ -7,12 +7,12 @@ from typing import Any
 
 
 class Shape:
-    """Of a Vector."""
+    """Stands for a Vector."""
 
     def __init__(self, recorder: Any, vector: Any) -> None:
         data = vector._data
         self.size, self.dtype, self.device = data.size, data.dtype, data.device
-        self.order = None  # known when all is written down
+        self.order = None  # known after recording
         self._recorder, self._vector, self._name = recorder, vector, vector.name
 
     def __getattr__(self, name: str) -> Any:
@@ -22,7 +22,7 @@ class Shape:
 
 
 class MatrixShape:
-    """Of a Matrix."""
+    """Stands for a Matrix."""
 
     def __init__(self, recorder: Any, matrix: Any) -> None:
         data = matrix._data

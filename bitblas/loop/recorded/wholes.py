@@ -13,7 +13,7 @@ from .ir import Block, Body, Exchange, Gather, Part, Pointwise, Product, Vec, fl
 
 
 def in_one_place(body: Body, kept: frozenset[Vec] = frozenset()) -> Body:
-    """The body whose vectors each have all of them in one vector. kept: whose names stay."""
+    """Merge the gathered copies of each vector. kept: vectors that must not be renamed."""
     groups: dict[Vec, list[Vec]] = {}
     for s in body.all:
         e, t = s.value, s.target
@@ -30,7 +30,7 @@ def in_one_place(body: Body, kept: frozenset[Vec] = frozenset()) -> Body:
 
 
 def _fixed(body: Body) -> set[Vec]:
-    """The vectors whose names stay: those of blocks, of masks, and of what does not go place by place."""
+    """The vectors that must not be renamed: those of blocks and masks, and of statements that are not element-wise."""
     found = set[Vec]()
     for s in (*body.begin, *body.statements, *body.end):
         for inside in flat((s,)):
@@ -55,7 +55,7 @@ def _missed(body: Body, targets: set[Vec]) -> bool:
 
 
 def renamed(body: Body, names: Mapping[Vec, Vec]) -> Body:
-    """The body with other vectors in place of some, which blocks and masks do not name."""
+    """Rename vectors of a body, except those of blocks and masks."""
     of = lambda t: names.get(t, t) if isinstance(t, Vec) else t
 
     def value_of(e: Any) -> Any:
