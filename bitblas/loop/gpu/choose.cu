@@ -18,7 +18,7 @@ choose(i64 n, const u64* told, i64 width, u64* own, i64 room, u64* known, u64* s
   *way = chosen;
   *sent += chosen == 1 ? by_lists : chosen == 2 ? by_all : 0;
 #ifndef __CUDA_EMU__
-  if (lists) {  // none where the host makes the launches
+  if (lists) {  // 0 if the host makes the launches
     cudaGraphSetConditional(lists, chosen == 1);
     cudaGraphSetConditional(all, chosen == 2);
   }

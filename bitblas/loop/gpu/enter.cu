@@ -20,7 +20,7 @@ enter(i64 n, const u64* condition, const u64* around, const i64* rounds, i64 ahe
   if (threadIdx.x == 0) {
     *going = begins;
 #ifndef __CUDA_EMU__
-    if (handle) cudaGraphSetConditional(handle, begins);  // none where the host makes the launches
+    if (handle) cudaGraphSetConditional(handle, begins);  // 0 if the host makes the launches
 #else
     (void)handle;
 #endif

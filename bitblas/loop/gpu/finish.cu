@@ -17,7 +17,7 @@ finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds
        u64* going, i64 ranks, const i64* told, i64 pieces, const u64* piece, u64* done,
        i64 last) {
   await_previous();
-  for (i64 first = 0; first < n; first += BLOCK) {  // what is read was not yet written: it does not stand before
+  for (i64 first = 0; first < n; first += BLOCK) {  // sources are later states, which have not been written yet
     const i64 k = first + threadIdx.x;
     const u64 moved = k < n && sources[k / 8] >= 0 ? states[sources[k / 8] * 8 + k % 8] : 0;
     __syncthreads();
@@ -35,10 +35,10 @@ finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds
       if (known[2]) outermost[5] = known[2], outermost[6] = known[3];
     }
     const bool again = *condition != 0 && rounds[0] < rounds[1] && !ends;
-    tells = pieces && !again && (last || !ends);  // who wants it to stop: rounds of a cluster may still follow
+    tells = pieces && !again && (last || !ends);  // after a request to stop, rounds of a cluster may still follow
     going[0] = again, going[1] = tells;
 #ifndef __CUDA_EMU__
-    if (handle) cudaGraphSetConditional(handle, again);  // none where the host makes the launches
+    if (handle) cudaGraphSetConditional(handle, again);  // 0 if the host makes the launches
 #else
     (void)handle;
 #endif

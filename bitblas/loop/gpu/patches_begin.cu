@@ -2,7 +2,7 @@
 // the identity of the sum; patches with an active vertex are listed. `waits`: the active vertices of the loop. Their values
 // (HELD) must equal those of d, otherwise their meaning is unknown and the run is refused; a run with a `limit` of rounds
 // other than `unlimited` is refused too.
-#define PER 1  // places of a unit
+#define PER 1  // positions per unit
 #include "kernels/step.cuh"
 #include "loop/gpu/patches.cuh"
 

@@ -11,7 +11,7 @@ patches_turn(i64 n, const u32* state, const i64* rounds, u64 handle, u64* going)
   const bool again = state[0] != 0 && state[8] == 0 && *(volatile const i64*)(rounds + 3) == 0;
   *going = again;
 #ifndef __CUDA_EMU__
-  if (handle) cudaGraphSetConditional(handle, again);  // none where the host makes the launches
+  if (handle) cudaGraphSetConditional(handle, again);  // 0 if the host makes the launches
 #else
   (void)handle;
 #endif

@@ -4,7 +4,7 @@
 #define PIECE_FROM 1
 #define PIECE_BYTES 4
 
-// The whole block calls it. told: the word that the host looks at.
+// Called by the whole block. told: the word that the host polls.
 __device__ __forceinline__ void tell_host(const u64* pieces, i64 count, u64* told) {
   for (i64 k = threadIdx.x / 8; k < count; k += BLOCK / 8) {
     const u64* const piece = pieces + k * PIECE_WORDS;

@@ -13,7 +13,7 @@ def put_bit(bits, i, bit):
 
 @njit(**FUNCTION)
 def tell(state, what, index):
-    """An index vector led nowhere."""
+    """Report an index that is out of range or missing."""
     if at(state, FAULT) == 0:
         put(state, FAULT, what)
         put(state, INDEX, index)
@@ -21,5 +21,5 @@ def tell(state, what, index):
 
 @njit(**FUNCTION)
 def wrapped(index, size):
-    """Where an index leads that counts from the end where it is negative."""
+    """Convert a negative index, which counts from the end."""
     return index + size if index < 0 else index
