@@ -155,8 +155,8 @@ class Group(ABC):
         return found
 
     def confirm(self, what: str, error: Exception | None = None, *, alike: bool = False) -> None:
-        """Tell the other ranks that this one continues, or that it failed with an error. DistributedError if another
-        rank failed. Does nothing in symbolic execution, where every rank creates the same objects."""
+        """Report to the other ranks that this one continues, or that it failed with an error. DistributedError if
+        another rank failed. Does nothing in symbolic execution, where every rank creates the same objects."""
         if self.size > 1 and not (recording.threads and recording.recorder is not None):
             numbers = self.told(np.array([FAILED if error else 0]), CONFIRM)[:, 0]
             self.hear_failures(what, numbers, error, alike=alike)

@@ -1,7 +1,7 @@
 """Sparse exchange between ranks: send lists of (index, value) if these are shorter than the dense vector.
 
 Used for values that changed since they were last sent, sums with few entries, and requested indices (wanted.py).
-Numbers are sent in 32 bits if all fit. All ranks know the lengths of all lists before they decide, so all decide alike.
+Numbers are sent in 32 bits if all fit. The lengths of all lists are exchanged first, so all ranks decide alike.
 Indices count from the first index of the owning rank, which 32 bits can hold.
 """
 

@@ -21,7 +21,7 @@ LARGE = 1 << 16  # sizes from which on blocks have at least BLOCK positions
 BLOCK = 512
 BLOCKS = 33  # log2 of the size from which on blocks are larger than BLOCK
 EVEN = 1.03  # maximum entries of a rank with an even partition, relative to the mean
-ROW_WEIGHT = 8  # cost of a row besides its entries, in entries: vectors are traversed several times per round
+ROW_WEIGHT = 8  # cost of a row in addition to its entries, in entries: vectors are traversed several times per round
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ def _device(device: str | Device | None, said: tuple[int, int, int] | None) -> D
 
 
 def _roll_call(group: Group) -> None:
-    debug, group.debug = group.debug, False  # turned on for all ranks if one of them wants it
+    debug, group.debug = group.debug, False  # turned on for all ranks if one of them enables it
     token = np.frombuffer(uuid.uuid4().bytes, np.uint64)
     text = f"{int(group.told(token)[0, 0]):x}"
     roll = Roll(text, group.rank, group.size)

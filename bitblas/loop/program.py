@@ -64,7 +64,7 @@ class Program:
     """Program(body, while_=v): run body(k) for k = 0, 1, 2, .. as long as the Vector v has entries (the Scalar v is
     true; any of a tuple of Vectors has entries).
 
-    body: a function of the round number (INT64: an int, or a Scalar whose value only the device knows), whose
+    body: a function of the round number (INT64: an int, or a Scalar with a value on the device only), whose
     statements write Vectors and Scalars that were created before, on one device. On a GPU it is called once and its
     statements are repeated, so Python's `if` and `while` inside do not depend on entries. On the CPU it is called for
     some rounds, and once more for all remaining ones; a body that reads entries on the host is called for every round.

@@ -40,7 +40,7 @@ def between(build: Any, item: Between, *, in_round: bool = False) -> Callable[[]
         with group.together():
             for how, source, target, bits in ways:
                 how.run(source, target, bits)
-        if build.inside and nbytes:  # only the device knows how often this runs
+        if build.inside and nbytes:  # how often this runs is known on the device only
             build.marks.sent += np.uint64(nbytes)
 
     return launch
@@ -76,7 +76,7 @@ def beside(build: Any) -> dict[int, tuple[Any, Any]]:
 class Ends:
     """The exchange, before each run of the body ends, of whether a rank requests the end of the loop or has an index
     out of range. A nested loop whose rounds contain exchanges does not check. args: arguments of the kernel that
-    decides. before: the rounds that can tell a nested loop not to begin."""
+    decides. before: the rounds that can keep a nested loop from beginning."""
 
     def __init__(self, build: Any, group: Any) -> None:
         self.launches: list[Callable[[], None]] = []

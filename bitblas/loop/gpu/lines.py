@@ -21,8 +21,8 @@ from ..recorded.ir import LineProduct, Masked
 
 
 class LineLaunch:
-    """t<mask> = the product, computed whole, into the buffers of t. counted: the number of entries of u, if the device
-    knows it; None: the product runs over all rows of the result."""
+    """t<mask> = the product, computed whole, into the buffers of t. counted: the number of entries of u, if it is
+    known on the device; None: the product runs over all rows of the result."""
 
     def __init__(
         self, device: Any, product: LineProduct, values: Any, u: Frontier, t: Frontier, mask: Masked | None,
