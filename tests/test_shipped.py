@@ -170,7 +170,7 @@ def test_the_best_that_a_processor_can_run(name):
     lacks = Target(triple, "any", can(*(n for n in NEEDS[name] if n not in ("avx512bw", "avx2", "popcnt"))))
     if name == "x86-64-v2":
         with pytest.warns(
-            UserWarning, match=r"this processor \(any\) is older than x86-64-v2: the kernels that bitblas"
+            UserWarning, match=r"this processor \(any\) is older than x86-64-v2: it cannot run bitblas's precompiled"
         ):
             assert targets.best(lacks) is None
     elif name == "x86-64-v3":
