@@ -69,6 +69,13 @@ def test_random_programs_on_ranks_that_store_their_parts_differently(count, seed
     assert len(statements) == 1 and statements.pop() > 60, text
 
 
+@pytest.mark.parametrize(("count", "debug"), [(2, "1"), pytest.param(3, "", marks=pytest.mark.slow)])
+def test_ranks_decide_alike_whatever_their_shares_hold(count, debug):
+    """The type of values, errors, and collectives do not depend on the values or the positions of one rank."""
+    code, text = ranks(count=count, script="tests/distributed_alike.py", BITBLAS_DEBUG=debug)
+    assert code == 0 and text.count(f"of {count} done") == count, text
+
+
 @pytest.mark.parametrize(
     ("count", "debug", "last"),
     [

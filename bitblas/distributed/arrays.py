@@ -49,6 +49,10 @@ class SharedArray:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.full(), name)
 
+    def __repr__(self) -> str:
+        """Without the elements: printing on one rank is not a collective."""
+        return "a distributed array"
+
 
 def _forwarded(name: str) -> Any:
     def run(self: SharedArray, *others: Any) -> Any:

@@ -30,6 +30,18 @@ class _Shown(NamedTuple):
     name: str
 
 
+def evaluated(value: Any) -> Any:
+    """A scalar on the right-hand side of an assignment, evaluated: a delayed one may be a collective, and ranks that
+    own none of the assigned positions would evaluate it at another time, or more often. Others are returned
+    unchanged."""
+    if not isinstance(value, Operand) or value.ndim:
+        return value
+    if isinstance(value, Delayed):
+        expr = value._to_expr()
+        value = expr.new() if expr._value is None else expr._value
+    return value.dup()
+
+
 class InShares(Styled):
     """`_part`: this rank's share, a bitblas object on one device. `shares`: the partition of its positions."""
 

@@ -8,7 +8,7 @@ from semirings import Typed
 from semirings.dtypes import FP64, check_cast
 
 from ..core import Matrix as Whole
-from ..core.convert import check_size, value_array
+from ..core.convert import check_size, written_array
 from ..core.statement.axes import Axis
 from ..core.statement.infix import Operators
 from ..core.statement.mask import Mask
@@ -16,7 +16,7 @@ from ..core.statement.operand import is_tensor
 from ..exceptions import DimensionMismatch
 from ..store import MatrixStore
 from . import alone, exchange, loops, shares, symmetry
-from .base import InShares
+from .base import InShares, evaluated
 from .building import MatrixBuild
 from .expr import part_of, shared
 from .matrix_read import MatrixRead
@@ -149,6 +149,7 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
         rows, columns = axes
         s = self.shares
         with current().statement(lambda: f"assign to {self.name}[..]"):
+            value = evaluated(value)
             at = rows.array(self.device)
             keep = s.has(at)
             places = (at - s.low)[keep]
@@ -182,11 +183,10 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
 
     def _rows_of(self, axes: tuple[Axis, ...], value: Any, keep: Any) -> Any:
         """This rank's rows of an assigned array."""
-        array = self.device.xp.asarray(value)
+        array, kind = written_array(self.device, value, self.dtype)
         shape = tuple(a.size for a in axes if a.size is not None)
         if array.shape != shape:
             raise DimensionMismatch(f"A[I, J] = x: expected values of shape {shape}, got {array.shape}")
-        kind = value_array(self.device, array.ravel(), None)[1]
         check_cast(kind, self.dtype)
         return array if axes[0].size is None else array[keep]
 

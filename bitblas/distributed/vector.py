@@ -10,20 +10,20 @@ from semirings import Typed, monoid, semiring
 from semirings.dtypes import FP64, check_cast
 
 from ..core import Vector as Whole
-from ..core.building import check_lengths, fill_of
+from ..core.building import check_lengths, dense_values, fill_of
 from ..core.convert import check_range, check_size, index_array, value_array, written_array
 from ..core.operators import monoid_of, typed
 from ..core.statement.axes import Axis
 from ..core.statement.expr import ScalarExpression
 from ..core.statement.indexing import IndexExpr
 from ..core.statement.mask import Mask
-from ..core.statement.operand import Operand, is_tensor
+from ..core.statement.operand import Operand, describe, is_tensor
 from ..core.vector.styled import StyledVector
 from ..exceptions import DimensionMismatch, IndexOutOfBound, OutputNotEmpty
 from ..loop.recorded.state import plain
 from . import exchange, loops, shares, wanted
 from .arrays import SharedArray
-from .base import InShares
+from .base import InShares, evaluated
 from .expr import SharedExpression, part_of, shared
 from .products import multiply_vector
 from .start import current, own_device
@@ -103,14 +103,15 @@ class Vector(InShares, StyledVector):
         d, add = current().device, None
         if loops.recorded():
             return cls._of(loops.built(indices, values, dtype, (s := shares.of(check_size("size", size))), dup_op), s)
-        local = values.local if isinstance(values, SharedArray) else values
-        array, kind = value_array(d, local, dtype)
+        pairs = isinstance(values, SharedArray) and values.at is indices.at and values.shares is indices.shares
+        array, kind = value_array(d, values.local if isinstance(values, SharedArray) else values, dtype)
         if dup_op is not None and size is not None:
             add = monoid_of(typed(dup_op, "binary", kind).op)
-        if add is None or kind not in add or (not isinstance(array, np.generic) and len(array) != len(indices.local)):
-            return None
+        if add is None or kind not in add or not (pairs or isinstance(array, np.generic)):
+            return None  # on all ranks: on one of them, other arrays may have the same length by chance
         s = shares.of(check_size("size", size))
-        partial = Whole.from_coo(indices.local, array, kind, size=s.size, dup_op=dup_op, device=d)
+        make = lambda: Whole.from_coo(indices.local, array, kind, size=s.size, dup_op=dup_op, device=d)
+        partial = current().all_or_none("Vector.from_coo", make, alike=True)
         return cls._of(exchange.joined(partial, s, add[kind]), s)
 
     @classmethod
@@ -127,9 +128,10 @@ class Vector(InShares, StyledVector):
         device: Any = None, **opts: Any,
     ) -> Any:  # fmt: skip
         """A Vector from an array, the same on every rank, without the elements equal to `missing_value`."""
-        s = shares.of(len(values))
-        mine = values[s.low : s.high]
-        part = Whole.from_dense(mine, missing_value, dtype=dtype, device=own_device(device), **opts)
+        d, values = own_device(device), values.full() if isinstance(values, SharedArray) else values
+        array, kind = dense_values(d, values, dtype, Whole)  # the type of all values: that of a share may be another
+        s = shares.of(len(array))
+        part = Whole.from_dense(array[s.low : s.high], missing_value, dtype=kind, device=d, **opts)
         return cls._of(part, s, name)
 
     def gathered(self) -> Whole:
@@ -226,11 +228,13 @@ class Vector(InShares, StyledVector):
             self._changes()._assign(axes, value, own_mask, accum, replace, region)
             return
         with current().statement(lambda: f"assign to {self.name}[..]"):
+            value = evaluated(value)
             if index.size is None:
-                value = value._resolve().dup() if isinstance(value, Operand) and value.ndim == 0 else value
+                if is_tensor(value):
+                    raise TypeError(f"v[i] = x: expected a scalar, got {describe(value)}")
                 if mask is None and not s.low <= index.at < s.high:
-                    if not is_tensor(value):  # refused on all ranks, not by the owner of the position alone
-                        Whole(self.dtype, 1, device=d)(accum=accum)[0] << value
+                    # refused on all ranks, not by the owner of the position alone
+                    Whole(self.dtype, 1, device=d)(accum=accum)[0] << value
                     self._changes()
                     return
             at = index.array(d)
