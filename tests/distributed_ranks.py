@@ -114,16 +114,16 @@ def algorithms(g):
 def plans(g):
     """How a product goes, and why."""
     y, pair = operands(gd), gb.semiring.any_pair
-    all_of_it = "one rank has all"
+    all_of_it = "a single rank"
     for expr, reason in (
-        (y.A.mxv(y.u), "gathered: "), (y.u.vxm(y.A), "the matrix is not symmetric"),
+        (y.A.mxv(y.u), "gather: "), (y.u.vxm(y.A), "the matrix is not symmetric"),
         (y.u.vxm(y.S, pair), "by symmetry"), (y.none.vxm(y.S, pair), "by symmetry"),
         (y.A.T.mxv(y.u), "which are columns of the result"), (y.S.T.mxv(y.u, pair), "by symmetry"),
     ):  # fmt: skip
         text = gd.explain(expr)
-        assert (reason if g.size > 1 else all_of_it) in text and "\nhere: " in text, text
+        assert (reason if g.size > 1 else all_of_it) in text and "\nthis rank: " in text, text
     g.lists = True  # ranks of several hosts
-    assert g.size == 1 or f"0 of {N} entries are few" in gd.explain(y.none.vxm(y.S, pair))
+    assert g.size == 1 or f"only 0 of {N} entries" in gd.explain(y.none.vxm(y.S, pair))
     g.lists = False
     bits = int(gd.explain(y.u.vxm(y.S, pair)).partition("about ")[2].split()[0])
     values = int(gd.explain(y.A.mxv(y.u)).partition("about ")[2].split()[0])

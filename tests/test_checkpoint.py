@@ -51,7 +51,7 @@ def test_what_is_not_its_own_is_refused(tmp_path):
     with pytest.raises(gb.exceptions.InvalidValue, match="expected a state of"):
         program.checkpoint(tmp_path, state=[v]).run()
     (tmp_path / "manifest.json").write_text("{")
-    with pytest.raises(gb.exceptions.InvalidValue, match="expected what a checkpoint writes"):
+    with pytest.raises(gb.exceptions.InvalidValue, match="expected the manifest of a checkpoint"):
         program.run()
     for every in (0, True, 1.5):
         with pytest.raises(gb.exceptions.InvalidValue, match="every: expected"):

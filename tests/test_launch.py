@@ -196,7 +196,7 @@ def test_a_rank_that_ends_before_it_joins(tmp_path, code):
         "import bitblas.distributed as gd\ngd.init()\n"
     )
     found, text = ended(started(program))
-    assert found == (code or 1) and f"rank 1 has ended with code {code} before it joined" in text, text
+    assert found == (code or 1) and f"rank 1 ended with code {code} before it called init()" in text, text
 
 
 def test_the_error_that_ended_a_rank_is_named_by_the_others(tmp_path):

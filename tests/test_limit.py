@@ -20,7 +20,7 @@ from bitblas.plan import forms as plan_forms
 from bitblas.plan.facts import Facts
 from bitblas.plan.limit import within
 
-NUMBERS = re.compile(r"needs (\d+) bytes on device '\w+', (\d+) are held, the limit is (\d+) \(config.memory_limit\)")
+NUMBERS = re.compile(r"needs (\d+) bytes on device '\w+', (\d+) are in use, the limit is (\d+) \(config.memory_limit\)")
 
 
 @pytest.fixture(autouse=True)
@@ -128,7 +128,7 @@ def test_objects_stay_as_they_were(device):
         lambda: A._store.structure.form("b2sr8"),
         lambda: A.T.new(),
     ):
-        with pytest.raises(OutOfMemory, match="are held, the limit is"):
+        with pytest.raises(OutOfMemory, match="are in use, the limit is"):
             statement()
     config.memory_limit = None
     assert A.isequal(B)

@@ -21,7 +21,7 @@ from bitblas.device import held
 from bitblas.exceptions import OutOfMemory
 from bitblas.graph import methods
 
-NEEDS = re.compile(r"needs (\d+) bytes on device '\w+', (\d+) are held, the limit is (\d+) \(config.memory_limit\)")
+NEEDS = re.compile(r"needs (\d+) bytes on device '\w+', (\d+) are in use, the limit is (\d+) \(config.memory_limit\)")
 GIVEN = {
     "source": 0,
     "sink": 399,

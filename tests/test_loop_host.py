@@ -146,7 +146,7 @@ def test_what_is_no_loop_of_statements_stays_one():
     v << 3
     program = Program(counts, while_=v, limit=4)
     assert program.run() == 4 == rounds
-    assert "names other objects" in str(program.explain())
+    assert "rebinds names" in str(program.explain())
 
     def numbered(k):
         v << [1, 2, 3][k]
@@ -260,7 +260,7 @@ def test_products_that_would_need_the_transpose(monkeypatch):
     q[0] = True
     with at_once():
         assert program.run() == n and not program.explain().launches
-    assert "the transpose that it would push along is not repaid" in str(program.explain())
+    assert "pushing needs the transpose, whose construction is not amortized yet" in str(program.explain())
     monkeypatch.undo()
     v.clear()
     q[0] = True
@@ -272,4 +272,4 @@ def test_products_that_would_need_the_transpose(monkeypatch):
 def test_what_is_not_pushed_along_stays_a_loop():
     program, search = searches(graph(format="nib"))
     assert search(7)[1] == oracle_levels(graph(), 7)
-    assert "nib is not pushed along" in str(program.explain())
+    assert "nib does not support pushing" in str(program.explain())

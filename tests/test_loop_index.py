@@ -160,16 +160,16 @@ REFUSED = {
     ),
     "bytes": (
         lambda p, x: gb.Vector.from_coo(x.to_dense(), p.to_dense(), gb.dtypes.INT8, size=N, dup_op=gb.binary.plus),
-        "no atomic joins",
+        "there is no atomic",
     ),
     "alone": (lambda p, x: gb.Vector.from_coo(x.to_dense(), p.to_dense(), size=N), "without dup_op"),
     "size": (lambda p, x: gb.Vector.from_coo(x.to_dense(), 1), "without a size"),
     "masked": (lambda p, x: p(p.S)[x.to_dense()] << 1, "under a mask"),
-    "places": (lambda p, x: p[x.to_coo()[0]] << 1, "as many as a vector has"),
+    "places": (lambda p, x: p[x.to_coo()[0]] << 1, "by index given by the entries of a vector"),
     "array": (lambda p, x: x.to_dense() + 1, "x.to_dense.*used as an array"),
     "numpy": (lambda p, x: np.asarray(x.to_coo()[1]), "used as an array"),
     "fill": (lambda p, x: x.to_dense(0), "fill value"),
-    "entries": (lambda p, x: p[x.to_coo()[1]].new(), "as many entries as a vector has"),
+    "entries": (lambda p, x: p[x.to_coo()[1]].new(), "extraction by the entries of a vector"),
 }  # fmt: skip
 
 

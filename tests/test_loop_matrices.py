@@ -182,7 +182,7 @@ BAD = {
     "sums": (lambda C, A, v: v.__lshift__(C.reduce_rowwise(gb.monoid.plus)), "reduce_rowwise"),
     "beside": (lambda C, A, v: C.__lshift__(C.ewise_mult(C[0, :].new())), "extraction by index"),
     "two": (lambda C, A, v: A.__lshift__(C.mxm(C.T)), "a Matrix of 90 x 90"),
-    "vector": (lambda C, A, v: v.__lshift__(C.mxv(gb.Vector(INT64, 5))), "in the place of a sparse one"),
+    "vector": (lambda C, A, v: v.__lshift__(C.mxv(gb.Vector(INT64, 5))), "where a sparse matrix is expected"),
     "entries": (lambda C, A, v: C.to_coo(), "reading its entries"),
     "value": (lambda C, A, v: bool(C.nvals), "reading a Scalar"),
 }

@@ -86,7 +86,7 @@ def test_shortest_paths(small, width, dtype):
         same(d, shortest(A, source))
         assert list(state(program)[[0, 7, 8]]) == [0, 0, 0]
     text = str(program.explain())
-    assert "goes by patches of" in text and ("along a curve" in text) is (width == 40)
+    assert "relaxed by patches of" in text and ("along a space-filling curve" in text) is (width == 40)
     same(gb.algorithms.sssp(A, 7), shortest(A, 7))
 
 
@@ -177,7 +177,7 @@ def test_bodies_that_are_not_known(small):
         program = Program(body, while_=q, limit=2, fixpoint=True)
         program.run()
         text = str(program.explain())
-        assert "rounds do not go by patches" in text and why in text, text
+        assert "no relaxation by patches" in text and why in text, text
     program = relaxing(A, d, q, fixpoint=False)
     program.run()
     assert "patches" not in str(program.explain())

@@ -148,7 +148,7 @@ def test_what_a_cluster_cannot_run_is_explained(device, clusters, monkeypatch):
     q[0] = True
     program = levels_program(A, v, q)
     program.run()
-    assert "rounds run in one cluster: formats/csr/rounds" in str(program.explain())
+    assert "rounds with small frontiers run in one cluster: formats/csr/rounds" in str(program.explain())
     any_pair = gb.semiring.any_pair[BOOL]
 
     def two(_):
@@ -172,15 +172,15 @@ def test_what_a_cluster_cannot_run_is_explained(device, clusters, monkeypatch):
         x << 2.5
 
     for body, why in (
-        (two, "a round has 2 steps"), (own_mask, "the step's mask is the vector that it writes"),
-        (by_rows, "a product goes by rows"), (floats, "a sum of floats is taken in a fixed order"),
-        (everywhere, "passes write where no sparse vector has an entry"),
+        (two, "a round has 2 advances"), (own_mask, "the advance's mask is the vector that it writes"),
+        (by_rows, "a product pulls by rows"), (floats, "a sum of floats is taken in a fixed order"),
+        (everywhere, "element-wise kernels write where no sparse vector has an entry"),
     ):  # fmt: skip
         q.clear()
         q[0] = True
         program = Program(body, while_=q, limit=3)
         program.run()
-        assert f"small rounds run as others do: {why}" in str(program.explain())
+        assert f"no small rounds in a cluster: {why}" in str(program.explain())
         assert in_cluster(program) == 0
     monkeypatch.setattr(devices.get(device), "cluster", None)
     program = levels_program(A, v, q)

@@ -62,7 +62,7 @@ def test_an_error_inside_leaves_no_trace_on(device):
         A.mxv(gb.Vector(gb.dtypes.FP64, 5)).new()
     assert tracing.active is None
     with gb.trace():
-        with pytest.raises(ValueError, match="trace: expected no other trace"):
+        with pytest.raises(ValueError, match="trace: expected no enclosing trace"):
             with gb.trace():
                 pass
     assert tracing.active is None

@@ -1,11 +1,11 @@
-"""Devices: where arrays live and kernels run.
+"""CPU and CUDA devices: memory, kernel compilation and launches.
 
-A Device has an array module `xp` (NumPy or CuPy), makes callables from Variants, and knows its launch numbers. Every
-call of a kernel reads `kernel(n, *args, bounds=...)` on every device: n units of work (rows, tile rows, words), arrays
-of that device, and typed scalars.
+A Device has an array module `xp` (NumPy or CuPy), compiles Variants to callables, and defines its launch parameters.
+Kernel calls have the same form on every device: `kernel(n, *args, bounds=...)`, with n units of work (rows, tile rows,
+words), arrays of that device, and typed scalars.
 
-"cpu" is the host. "cuda" is the GPU that CuPy has as the current one, "cuda:1" the second one; where a machine has
-several, each is a device, and operands on two of them are an error. $BITBLAS_DEVICE names the default.
+"cpu" is the host. "cuda" is CuPy's current GPU, "cuda:1" the second GPU. Each GPU of a machine is a device of its own;
+operands on two different devices are an error. $BITBLAS_DEVICE names the default.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ several = False  # whether there is more than one GPU to choose from: then `acti
 
 
 def register(name: str, maker: Callable[[], Device]) -> None:
-    """Make another device known by name (the tests' emulator)."""
+    """Register a device under a name (the tests' emulator)."""
     _makers[name] = maker
 
 
 def get(name: str | Device) -> Device:
-    """The device of that name, made at first use. DeviceError where it cannot work; ValueError for unknown names,
-    TypeError for several."""
+    """The device of that name, created at first use. DeviceError if it cannot be used; ValueError for unknown names,
+    TypeError for a sequence of names."""
     if isinstance(name, Device):
         found = name
     else:
         try:
             known = _devices.get(name)
-        except TypeError:  # no name
+        except TypeError:  # not a name
             known = None
         found = _find(name) if known is None or several else known
     if isinstance(found, Cuda):
@@ -56,8 +56,8 @@ def get(name: str | Device) -> Device:
 def _find(name: Any) -> Device:
     if isinstance(name, (list, tuple)):
         raise TypeError(
-            f"device: expected the name of one device, got {len(name)}. Hint: several take a process each: import "
-            f"bitblas.distributed, and `bitblas run -n {len(name)} program.py` starts them"
+            f"device: expected the name of one device, got {len(name)}. Hint: use one process per device: import "
+            f"bitblas.distributed, and start them with `bitblas run -n {len(name)} program.py`"
         )
     if isinstance(name, str) and (gpu := re.fullmatch(r"cuda(?::(\d+))?", name)):
         return _gpu(None if gpu[1] is None else int(gpu[1]))
@@ -69,7 +69,7 @@ def _find(name: Any) -> Device:
 
 
 def _gpu(ordinal: int | None) -> Cuda:
-    """One GPU by number, the current one without."""
+    """A GPU by its number; the current one if None."""
     global several
     ordinal = current() if ordinal is None else ordinal
     name = f"cuda:{ordinal}"
@@ -86,7 +86,7 @@ def _gpu(ordinal: int | None) -> Cuda:
 
 
 def activate(device: Device) -> None:
-    """Make the GPU of a device the one that this thread works on. DeviceError if it is lost to this process."""
+    """Make a device's GPU current for this thread. DeviceError if this process has lost the GPU."""
     if isinstance(device, Cuda):
         device.check()
         if several and device.ordinal is not None:
@@ -94,7 +94,7 @@ def activate(device: Device) -> None:
 
 
 def available() -> list[str]:
-    """The names of the devices that work on this machine."""
+    """The names of the usable devices of this machine."""
     names = []
     for name in (*_makers, "cuda"):
         try:
@@ -108,7 +108,7 @@ def available() -> list[str]:
 
 
 def default() -> str:
-    """$BITBLAS_DEVICE, else a GPU where one works, else "cpu"."""
+    """$BITBLAS_DEVICE, else a GPU if one is usable, else "cpu"."""
     chosen = os.environ.get("BITBLAS_DEVICE")
     if chosen:
         return chosen

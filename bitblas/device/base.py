@@ -1,4 +1,4 @@
-"""What every device offers."""
+"""The Device interface: memory, capabilities, kernel compilation and array helpers of a CPU or GPU."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from . import held, ranges, targets
 from .ranges import Bounds
 
 _DLPACK_CPU = 1  # dlpack.h: kDLCPU
-MEASURED_US = 2000.0  # that one measurement of time_us takes, at least
-FORESEEN = 1 << 26  # bytes from which on a need of memory is compared with what is free: asking takes some us
+MEASURED_US = 2000.0  # minimum duration of one measurement of time_us
+FORESEEN = 1 << 26  # bytes from which a memory need is compared with the free memory: querying that takes some us
 
 
 class Cluster(NamedTuple):
-    """Blocks that run at the same time and reach each other's shared memory: how many, of how many threads, and the
-    bytes of it that a kernel keeps its lists in (48 KB it has without asking for more)."""
+    """Blocks that run at the same time and can access each other's shared memory: their number, threads per block, and
+    the bytes of shared memory for a kernel's lists (up to 48 KB need no opt-in)."""
 
     blocks: int
     threads: int = 512
@@ -32,7 +32,7 @@ class Cluster(NamedTuple):
 
 
 class Guard:
-    """`with device.guard:` what the device raises inside becomes an error of bitblas."""
+    """`with device.guard:` converts the device's exceptions inside to errors of bitblas."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -43,41 +43,41 @@ class Guard:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if error is not None and isinstance(error, self.device.errors):
             seen = self.device.explained(error)
-            if seen is not error:  # others go on as they are
+            if seen is not error:  # other exceptions are re-raised unchanged
                 raise seen from error
 
 
 class Device(ABC):
-    """What every device offers. `name` is what users write: "cpu", "cuda", "cuda:1"."""
+    """The interface of all devices. `name` is the name that users write: "cpu", "cuda", "cuda:1"."""
 
     name = "none"
-    kind = "none"  # "cpu", "gpu": whose measured constants hold for it
-    # What it can do.
-    host_memory = False  # arrays are NumPy's: the host reads them as they lie, by NumPy where others take a kernel
-    shares_rows = False  # threads share a row, long ones are cut, atomics join sums; else a thread has rows of its own
-    sorts_keys = False  # sorting 64-bit keys is what it does best; else entries are counted into their places
-    records_loops = False  # bodies of loops are written down and made kernels of; else their statements run one by one
-    pins = False  # kernels reach memory of the host where it is page-locked, by an address; else as any array
-    captures = False  # such a loop can run without the host: as a graph with a while node
+    kind = "none"  # "cpu" or "gpu": selects the measured constants
+    # Capabilities.
+    host_memory = False  # arrays are NumPy's: the host reads them directly, by NumPy where other devices need a kernel
+    shares_rows = False  # SIMT: threads share a row, long rows are split, atomics combine sums; else one thread per row
+    sorts_keys = False  # sorting 64-bit keys is its fastest way to order entries; else entries are counted into place
+    records_loops = False  # loop bodies are executed symbolically and compiled; else their statements run one by one
+    pins = False  # kernels access page-locked host memory by its address; else host memory is used like any array
+    captures = False  # such a loop can run without the host, as a graph with a while node
     xp: Any = np  # the array module: NumPy or CuPy
-    errors: tuple[type[BaseException], ...] = (MemoryError, ValueError)  # what `explained` looks at before a user does
+    errors: tuple[type[BaseException], ...] = (MemoryError, ValueError)  # those that `explained` converts
 
     def __repr__(self) -> str:
         return f"<device {self.name}>"
 
     @property
     def stream(self) -> int:
-        """The one that work goes to: of a GPU CuPy's current one."""
+        """The stream that work goes to: CuPy's current stream on a GPU."""
         return 0
 
     @property
     def capturing(self) -> bool:
-        """Whether work is written into a graph now: nothing may wait for the device."""
+        """Whether work is being captured into a graph: synchronizing with the device is then not allowed."""
         return False
 
     @property
     def is_gpu(self) -> bool:
-        """For users. Inside of the library a device is asked for what it can do."""
+        """For users. Inside the library, test a capability instead."""
         return self.kind == "gpu"
 
     @cached_property
@@ -86,44 +86,44 @@ class Device(ABC):
 
     @cached_property
     def block_shared_bytes(self) -> int:
-        """Shared memory that a block of threads may have."""
+        """Bytes of shared memory available to a thread block."""
         return 0
 
     @cached_property
     def picked_bytes(self) -> int:
-        """Of the widest numbers of which one instruction of the processor picks any eight of eight."""
+        """Byte width of the widest element for which the CPU has an 8-lane permute."""
         return 0
 
     @cached_property
     def cluster(self) -> Cluster | None:
-        """What a loop runs small rounds in; None: it has no thread-block clusters."""
+        """The thread block cluster that runs small rounds of a loop; None if the device has no clusters."""
         return None
 
     @abstractmethod
     def kernel(self, variant: Variant) -> Callable[..., None]:
         """The compiled variant: call it as kernel(n, *args, bounds=None, extra_blocks=0)."""
 
-    # ---- threads of the host ----
+    # ---- host threads ----
 
     @property
     def threads(self) -> int:
-        """Workers of the CPU's parallel kernels; 1 where the host runs none."""
+        """Number of worker threads of parallel CPU kernels; 1 if the host runs none."""
         return 1
 
     @property
     def parts(self) -> int:
-        """Ranges that they share, more than there are workers: who is done early takes another."""
+        """Number of ranges they share: more than the threads, so that a thread that finishes early takes another."""
         return 4 * self.threads
 
     def splits(self, work: int, least: int) -> bool:
-        """Whether they share the units of a kernel: where the host runs it, from `least` of `work` on."""
+        """Whether threads share the units of a kernel: on the CPU, if `work` is at least `least`."""
         return False
 
     def ranges(
         self, n: int, least: int, *, work: int | None = None, parts: int | None = None, fresh: bool = False
     ) -> Bounds:
-        """Even ranges of n units; None for one range, where `work` (without it, n) is below `least`. fresh: whether
-        outputs are new arrays, so that an interrupt may end the launch: then those of long work are Chunks."""
+        """Even ranges of n units; None for a single range, if `work` (default: n) is below `least`. fresh: whether
+        outputs are new arrays, so that an interrupt may end the launch: long work is then split into Chunks."""
         work = n if work is None else work
         parts = self.parts if parts is None else parts
         if fresh and (chunks := self.chunks(work)) > 1:
@@ -131,35 +131,36 @@ class Device(ABC):
         return ranges.even(n, parts) if self.splits(work, least) else None
 
     def chunks(self, work: int, least: int = 0) -> int:
-        """Ranges that long work is divided into, so that it can be interrupted: where the host runs it. 1 for other
-        work. least: the work of a range, unless CHUNK is more."""
+        """Number of ranges that long work on the host is split into, so that it can be interrupted. 1 for other work.
+        least: minimum work of a range, if larger than CHUNK."""
         return 1
 
     @abstractmethod
     def source(self, variant: Variant) -> str:
-        """The text that is compiled for a variant."""
+        """The source text that is compiled for a variant."""
 
     # ---- arrays ----
 
     def asarray(self, data: Any, dtype: Any = None) -> Any:
-        """`data` as a contiguous array of this device; copies only where it must."""
+        """`data` as a contiguous array of this device; copied only if necessary."""
         try:
             return self.xp.ascontiguousarray(self.xp.asarray(data, dtype=dtype))
         except self.errors as error:
             self.fail(error)
 
     def fill(self, array: Any, value: np.generic) -> Any:
-        """The array, with that value everywhere, to the bit."""
+        """Fill the array with exactly the bits of `value`."""
         array.fill(value)
         return array
 
     def full(self, n: int, value: np.generic) -> Any:
-        """An array of n times that value."""
+        """A new array of n elements equal to `value`."""
         return self.fill(self.xp.empty(n, value.dtype), value)
 
     def adopt(self, data: Any, name: str) -> Any:
-        """An array of another library (`__dlpack__`, or on a GPU `__cuda_array_interface__`) as one of this device's
-        library, in the same memory; anything else as it is. DeviceError where it lies on another device."""
+        """Convert an array of another library (`__dlpack__`, or on a GPU `__cuda_array_interface__`) to an array of
+        this device's library that shares its memory. Other objects are returned unchanged. DeviceError if the array is
+        on another device."""
         if isinstance(data, (np.ndarray, np.generic)):
             return data
         foreign = hasattr(data, "__dlpack_device__")
@@ -174,42 +175,42 @@ class Device(ABC):
         return np.asarray(data) if hasattr(data, "__array__") else np.from_dlpack(data)
 
     def to_host(self, array: Any) -> np.ndarray:
-        """An array of this device as a NumPy array; host arrays stay as they are."""
+        """An array of this device as a NumPy array; host arrays are returned unchanged."""
         return np.asarray(array)
 
     @abstractmethod
     def synchronize(self) -> None:
-        """Wait until all work given to the device is done."""
+        """Block until all work submitted to the device is done."""
 
     # ---- memory and faults ----
 
     def free_bytes(self) -> int:
         """Bytes that can still be allocated."""
-        return 1 << 47  # what a process can address
+        return 1 << 47  # the address space of a process
 
     def foresee(self, what: str, nbytes: int) -> None:
-        """OutOfMemory, before anything is done, unless `nbytes` are free and within the limit of the process."""
+        """Raise OutOfMemory, before any work, unless `nbytes` are free and within the memory limit of the process."""
         if missing := self.missing(nbytes):
             raise OutOfMemory(f"{what}: needs {nbytes} bytes on device {self.name!r}, {missing}")
 
     def missing(self, nbytes: int) -> str:
-        """What stands in the way of taking `nbytes`, and what to do about it; "" where nothing does."""
+        """Why `nbytes` cannot be allocated, and a remedy; "" if they can."""
         if held.limit is not None and (now := held.bytes_on(self)) + nbytes > held.limit:
-            limit = f"{now} are held, the limit is {held.limit} (config.memory_limit)"
+            limit = f"{now} are in use, the limit is {held.limit} (config.memory_limit)"
             return f"{limit}; raise it, {self._advice()}"
         if nbytes >= FORESEEN and nbytes > (free := self.free_bytes()):
             return f"{free} are free; {self._advice()}"
         return ""
 
     def fail(self, error: BaseException) -> NoReturn:
-        """Raise what a user sees for one of `errors`."""
+        """Raise the user's form of one of `errors`."""
         seen = self.explained(error)
         if seen is error:
             raise error
         raise seen from error
 
     def explained(self, error: BaseException) -> BaseException:
-        """The error that a user sees for one of `errors`."""
+        """Convert one of `errors` to the error that a user sees."""
         if isinstance(error, ValueError):
             return too_big(error, self.name) or error
         return error if isinstance(error, OutOfMemory) else OutOfMemory(f"{self.name}: {error}")
@@ -219,31 +220,31 @@ class Device(ABC):
 
     @property
     def model(self) -> str:
-        """What measurements on it hold for."""
+        """The hardware name under which measurements are stored."""
         return f"{targets.host().cpu} with {self.threads} threads"
 
     def described(self) -> str:
-        """What it is, for people."""
+        """A description for users."""
         return f"{self.name}, {self.threads} threads"
 
     # ---- time ----
 
     def mark(self) -> Any:
-        """A point in the device's time, for `elapsed`."""
+        """A time stamp on the device, for `elapsed`."""
         return time.perf_counter()
 
     def elapsed(self, begin: Any, end: Any) -> float:
-        """Microseconds from one mark to another."""
+        """Microseconds between two marks."""
         return 1e6 * (end - begin)
 
     def now(self) -> Any:
-        """A point in the time that `time_us` measures."""
+        """A time stamp for `time_us`."""
         return self.mark()
 
     def time_us(self, run: Callable[[], Any], samples: int = 7, *, captured: bool = True) -> float:
-        """Microseconds that one call of `run` takes once it has run: the least of several measurements, since what else
-        the machine does only adds to it. captured: of its kernels alone, where the device can tell; else `run` may wait
-        for results, and the wait counts."""
+        """Microseconds per call of `run` after a first call: the minimum of several samples, because other load on the
+        machine only adds time. captured: kernel time alone, if the device can measure it; otherwise `run` may wait for
+        results, and the waiting counts."""
         run()
         begin = self.now()
         run()
@@ -261,7 +262,7 @@ _TOO_BIG = ("array is too big", "Maximum allowed dimension exceeded", "Maximum a
 
 
 def too_big(error: ValueError, device: str) -> OutOfMemory | None:
-    """What a user sees where NumPy refuses a size that no machine has; None for every other ValueError."""
+    """The user's error if NumPy refuses an impossible size; None for any other ValueError."""
     if not str(error).startswith(_TOO_BIG):
         return None
     return OutOfMemory(f"{device}: an array needs {1 << 63} bytes or more ({error})")
@@ -269,5 +270,5 @@ def too_big(error: ValueError, device: str) -> OutOfMemory | None:
 
 @functools.cache
 def dummy(device: Device, name: str) -> Any:
-    """An array for an argument that the kernel does not read."""
+    """A placeholder array for an argument that the kernel does not read."""
     return device.xp.zeros(1, name)

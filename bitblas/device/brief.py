@@ -1,5 +1,4 @@
-"""Numba's passes, while a kernel is compiled, without what they do for programs of other kinds: quicker functions in
-the place of some of theirs, which give the same."""
+"""Numba patches: faster replacements for compiler passes while a CPU kernel is compiled, with the same output."""
 
 from __future__ import annotations
 
@@ -21,7 +20,8 @@ from .versions import run_ssa
 
 @contextmanager
 def brief() -> Iterator[None]:
-    """Numba compiles under one lock, which is held here: nobody else meets it so."""
+    """Install the patches while a kernel is compiled. Numba compiles under one global lock, which is held here, so no
+    other compilation uses them."""
     with global_compiler_lock:
         before = [(owner, name, getattr(owner, name)) for owner, name, _ in OTHERS]
         for owner, name, other in OTHERS:
@@ -34,7 +34,7 @@ def brief() -> Iterator[None]:
 
 
 class Plain:
-    """A logger that nobody listens to, and colors that are none."""
+    """A logger without output, and a color scheme without colors."""
 
     @staticmethod
     def debug(*_: Any) -> None:
@@ -52,8 +52,8 @@ class Plain:
 
 
 class Uncopied:
-    """In the place of the module `copy`, for functions that are written out in their callers: Numba has just made
-    them, each for its one call, and copies them twice."""
+    """Replaces the module `copy` for functions that Numba inlines: it has just created them, each for one call, and
+    would copy them twice."""
 
     @staticmethod
     def deepcopy(block: Any) -> Any:
@@ -61,13 +61,13 @@ class Uncopied:
 
 
 _variables = ir.Inst._rec_list_vars
-# What holds no variables, most often.
+# Types that hold no variables; most values have one of them.
 _PLAIN = frozenset((ir.Loc, str, int, float, bool, type(None), BuiltinFunctionType, FunctionType, type(ir.UNDEFINED)))
 _PLAIN |= {ir.Const, ir.Global, ir.Arg}
 
 
 def _listed(self: Any, value: Any) -> list[Any]:
-    """The variables in a statement, or in a part of one: Numba asks each part five times what it is."""
+    """The variables in a statement, or in part of one. Numba tests the type of each part five times."""
     if type(value) is not dict:
         return [] if type(value) in _PLAIN else _variables(self, value)
     found = []
@@ -81,7 +81,7 @@ def _listed(self: Any, value: Any) -> list[Any]:
 
 
 def _lower_block(self: Any, block: Any) -> None:
-    """Numba writes out each statement before it lowers it, for who debugs Numba."""
+    """Lower a block without formatting each statement first, which Numba does for debugging."""
     self.pre_block(block)
     try:
         for inst in block.body:
@@ -102,7 +102,7 @@ _run = PostProcessor.run
 
 
 def _shortened(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
-    """After eight of the passes Numba finds anew where each variable lives, which is read after the last one alone."""
+    """After eight of its passes Numba recomputes variable lifetimes, which are read only after the last one."""
     if emit_dels or self.func_ir.is_generator:
         _run(self, emit_dels, extend_lifetimes)
     else:
@@ -111,7 +111,7 @@ def _shortened(self: Any, emit_dels: bool = False, extend_lifetimes: bool = Fals
 
 OTHERS: list[tuple[Any, str, Any]] = [
     (PostProcessor, "run", _shortened),
-    (errors, "termcolor", Plain),  # messages of what an operator might have been, in colors, and reports to nobody
+    (errors, "termcolor", Plain),  # colored candidate messages for operators, and reports that are not shown
     *((module, "_termcolor", Plain) for module in (compiler_machinery, functions, ir, typeinfer, typeof)),
     (ir.Inst, "_rec_list_vars", _listed),
     (lowering.BaseLower, "lower_block", _lower_block),

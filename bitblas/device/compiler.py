@@ -1,7 +1,7 @@
-"""Numba as a compiler, and no more: from a kernel's text and the types of its arguments to an object file.
+"""Compile a CPU kernel with Numba: from source text and argument types to an object file.
 
-What Numba makes for calls from Python, for arrays that it counts references of, and for its own parallel loops is left
-out: `native.ll` calls kernels, their scratch arrays live until they end, and it spreads ranges over threads.
+Numba's wrappers for calls from Python, its reference-counted arrays and its parallel loops are not used: `native.ll`
+calls kernels and distributes ranges over threads, and scratch arrays live until the kernel returns.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ POINTER = ir.IntType(8).as_pointer()
 
 
 class Passes(PassManager):
-    """Without what Numba does after each pass in case that the pass left it undone, and none of these does: making the
-    graph of blocks and the variables that live in them once more."""
+    """Omit Numba's repairs after each pass (recomputing the control flow graph and live variables): none of the passes
+    used here needs them."""
 
     _ENFORCING = False
 
 
 class Kernel(compiler.CompilerBase):
-    """The passes of Numba that a kernel needs: no closures, comprehensions, `with`, array expressions or values of
-    arguments that become types. Branches that are never taken are left out once, when all is written out. Where each
-    variable ends is worked out only where references are counted."""
+    """The Numba passes that a kernel needs: no closures, comprehensions, `with`, array expressions or arguments whose
+    values become types. Dead branches are pruned once, after everything is inlined. Lifetimes of variables are computed
+    only if references are counted."""
 
     def define_pipelines(self) -> list[PassManager]:
         u, t = untyped_passes, typed_passes
@@ -57,10 +57,10 @@ class Kernel(compiler.CompilerBase):
 
 
 class Collected(JITCodeLibrary):
-    """What one kernel is lowered to, before LLVM sees it, and the functions compiled by themselves that it calls."""
+    """The LLVM module of one kernel, before LLVM optimizes it, and the separately compiled functions that it calls."""
 
     module: Any = None
-    counts = False  # whether arrays and exceptions of the user's functions take Numba's run-time library
+    counts = False  # whether arrays and exceptions of user functions need Numba's run-time library
 
     def add_ir_module(self, ir_module: Any) -> None:
         self.module = ir_module
@@ -73,15 +73,15 @@ class Collected(JITCodeLibrary):
         return iter(self._linking_libraries)
 
 
-# Numba's tables of types and implementations, with a memory: a kernel asks some hundred times what an operator gives
-# for the same types, and Numba answers each time from the start, which is a third of what compiling costs.
+# Numba's typing and lowering contexts with memoization: a kernel resolves the same operators for the same types some
+# hundred times, and Numba computes each answer from scratch, which is a third of the compile time.
 Types: Any = type(cpu_target.typing_context)
 Target: Any = type(cpu_target.target_context)
 
 
 def _answered(known: dict[Any, Any], key: Any, ask: Callable[[], Any]) -> Any:
-    """What ask() gives, once for each key; again each time where the key holds a slice, which Python before 3.12 does
-    not hash."""
+    """The result of ask(), computed once per key; computed each time if the key contains a slice, which Python before
+    3.12 cannot hash."""
     try:
         hash(key)
     except TypeError:
@@ -113,7 +113,7 @@ class Lowering(Target):
 
 @functools.cache
 def _tables() -> tuple[Typing, Lowering]:
-    """Beside Numba's own, whose contents they share, so that other users of Numba keep theirs as they are."""
+    """Separate from Numba's own contexts, but sharing their contents, so that other users of Numba are not affected."""
     both = Typing.__new__(Typing), Lowering.__new__(Lowering)
     for own, numbas in zip(both, (cpu_target.typing_context, cpu_target.target_context), strict=True):
         own.__dict__.update(vars(numbas), known={})
@@ -121,7 +121,7 @@ def _tables() -> tuple[Typing, Lowering]:
 
 
 def numba_type(code: str) -> Any:
-    """The type of an argument: "int", a dtype's name for a NumPy scalar, with [] after it for an array."""
+    """The Numba type of an argument code: "int", or a dtype's name for a NumPy scalar, followed by [] for an array."""
     if code == "int":
         return types.int64
     dtype = from_dtype(np.dtype(code.removesuffix("[]")))
@@ -130,8 +130,8 @@ def numba_type(code: str) -> Any:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """What Numba makes for a kernel lives until it is compiled: Python's collector would look through it, and through
-    all that the process has, a hundred times, which is a tenth to a quarter of the time."""
+    """Disable garbage collection: everything that Numba allocates for a kernel lives until it is compiled. The
+    collector would traverse it and all other objects of the process a hundred times: 10 to 25 % of the compile time."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -146,8 +146,8 @@ def _uncollected() -> Iterator[None]:
 def compiled(
     text: str, name: str, symbol: str, signature: Sequence[str], where: Sequence[targets.Target]
 ) -> list[tuple[bytes, list[str]]]:
-    """For each target an object file that defines `symbol`, and what it calls and does not define. name: of the kernel
-    in the text."""
+    """For each target, an object file that defines `symbol`, and the names of its undefined symbols. name: the kernel's
+    name in the text."""
     namespace: dict[str, Any] = {"__name__": "bitblas.kernel"}
     exec(compile(specialised(text, name), f"<{symbol}>", "exec"), namespace)
     arguments = (types.int64, types.int64, *map(numba_type, signature))
@@ -188,7 +188,7 @@ def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[Any]) -> N
     result, raised, *wanted = (a.type for a in callee.args)
     values, kinds = list(function.args[:2]), iter(wanted[2:])
     for k, argument in enumerate(arguments):
-        if isinstance(argument, types.Complex):  # two arguments for the machine
+        if isinstance(argument, types.Complex):  # two arguments in the ABI
             width = argument.underlying_float.bitwidth // 8
             for part, kind in enumerate((next(kinds), next(kinds))):
                 place = b.gep(function.args[2], [ir.Constant(WORD, 16 * k + width * part)])
@@ -201,7 +201,7 @@ def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[Any]) -> N
         size, step = read(2 * k + 1, WORD), ir.Constant(WORD, max(8, getattr(argument.dtype, "bitwidth", 8)) // 8)
         values += [meminfo(None), parent(None), size, step, read(2 * k, data), size, step]
     count = getattr(module, "scratch", 0) + 1
-    frame = b.alloca(POINTER, count)  # what the kernel raises, then its scratch arrays
+    frame = b.alloca(POINTER, count)  # the kernel's exception, then its scratch arrays
     noted = [b.gep(frame, [ir.Constant(WORD, k)]) for k in range(count)]
     for place in noted:
         b.store(POINTER(None), place)
@@ -214,8 +214,8 @@ def _entry(module: Any, kernel: str, symbol: str, arguments: Sequence[Any]) -> N
 
 
 def _object(module: Any, symbol: str, target: targets.Target, slp: bool) -> tuple[bytes, list[str]]:
-    """LLVM's part: one function is left, the rest is inlined or its own. slp: statements that do the same side by side
-    become one of vectors; each sum keeps its order."""
+    """Run LLVM: keep one exported function, inline the rest or make it internal. slp: combine independent statements of
+    the same kind into vector statements; each sum keeps its order."""
     machine = targets.machine(target, int(config.OPT))
     module.triple, module.data_layout = target.triple, str(machine.target_data)
     for defined in (*module.functions, *module.global_variables):
@@ -232,7 +232,7 @@ def _object(module: Any, symbol: str, target: targets.Target, slp: bool) -> tupl
 
 
 def undefined(data: bytes) -> set[str]:
-    """What an ELF object wants from elsewhere: LLVM may call functions (memset) that no text names."""
+    """Undefined symbols of an ELF object: LLVM may call functions (memset) that do not occur in the text."""
     if data[:5] != b"\x7fELF\x02":
         return set()
     start, size, count = struct.unpack_from("<Q", data, 40)[0], *struct.unpack_from("<HH", data, 58)

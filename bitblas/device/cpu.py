@@ -1,4 +1,4 @@
-"""The host: NumPy's arrays, and kernels that Numba compiled and llvmlite loads."""
+"""The CPU device: NumPy arrays, and kernels compiled by Numba and loaded by llvmlite."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from ..kernels.prologue import Variant
 from . import forks, jit, native, objects, ranges, targets, threads, tracing
 from .base import Device
 
-GROUP_SECONDS = 0.1  # that a kernel of long work runs between two looks at signals
+GROUP_SECONDS = 0.1  # duration of a part of a long kernel, after which signals are handled
 
 
 def _unknown(*args: Any) -> int:
-    """A kernel that is not loaded yet."""
+    """Placeholder for a kernel that is not loaded yet."""
     return OTHERS
 
 
 def _unheard(quick: Any) -> None:
-    """Nobody asks which kernel was found."""
+    """Ignore which kernel was found."""
 
 
 @functools.cache
 def library() -> Callable[[str], int]:
-    """The addresses of what native.ll defines, by name; loaded and ready."""
+    """Load native.ll and return a function from its symbol names to addresses."""
     made = objects.native_object()
     native.load(made.data, "launch", made.wanted)
     reset = ctypes.CFUNCTYPE(None)(native.address_of("reset"))
@@ -48,14 +48,14 @@ def library() -> Callable[[str], int]:
 
 
 def code(variant: Variant, signature: Sequence[str]) -> int:
-    """Where the machine code of a variant lies, for arguments of these types."""
+    """The address of a variant's machine code for arguments of these types."""
     with native.loading:
         made = objects.cpu_object(variant, signature)
         return native.load(made.data, made.symbol, made.wanted)
 
 
 def callable_for(function: int, signature: Sequence[str]) -> Callable[..., int]:
-    """The kernel that lies there, called from Python: see `native.callable_of`."""
+    """The kernel at an address, callable from Python: see `native.callable_of`."""
     with native.loading:
         found = library()
     if native.layout_known():
@@ -64,8 +64,8 @@ def callable_for(function: int, signature: Sequence[str]) -> Callable[..., int]:
 
 
 def in_groups(limits: np.ndarray, run: Callable[[np.ndarray], None], in_turn: bool = False) -> None:
-    """run(limits of some ranges), for one group of ranges after the other, as many as take GROUP_SECONDS: between two
-    groups Python looks at its signals. in_turn: one range at a time."""
+    """Call run(limits) for one group of ranges after the other; a group takes about GROUP_SECONDS. Python handles its
+    signals between groups. in_turn: one range at a time."""
     most = 1 if in_turn else threads.most_ranges()
     first, count, last = 0, min(most, 2 * threads.count()), len(limits) - 1
     while first < last:
@@ -102,7 +102,7 @@ def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
             settle(said, limits, args)
 
     def settle(said: int, units: Any, args: tuple[Any, ...]) -> None:
-        """For the first call, for arguments of other types than the last call's, and for what goes wrong."""
+        """Slow path: the first call, arguments of other types than those of the last call, and errors."""
         nonlocal quick
         if said == OTHERS:
             args = tuple(map(native.plain, args))
@@ -125,33 +125,33 @@ def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
 
 
 class Cpu(Device):
-    """NumPy arrays and Numba kernels: the embedded default and the readable definition."""
+    """NumPy arrays and Numba kernels: the default device without a GPU, and the readable reference."""
 
     name = kind = "cpu"
     host_memory = True
 
-    kernel = _kernel  # a method, with a cache that is C
+    kernel = _kernel  # a method, cached by C code
 
     def source(self, variant: Variant) -> str:
-        return f"# {variant}\n{jit.cpu_source(variant)}"  # variants share texts: which one this is
+        return f"# {variant}\n{jit.cpu_source(variant)}"  # name the variant, because several variants share one text
 
     def free_bytes(self) -> int:
         try:
             with open("/proc/meminfo") as lines:
                 return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
         except (OSError, StopIteration):
-            return 1 << 62  # another system: allocating says it
+            return 1 << 62  # unknown on this system: an allocation will fail instead
 
     def synchronize(self) -> None:
-        """Nothing to wait for: a kernel's call returns when it is done."""
+        """Nothing to do: kernels run synchronously."""
 
     @property
     def threads(self) -> int:
-        """Threads that share the ranges of a kernel: `config.threads`."""
+        """Number of threads that share the ranges of a kernel: `config.threads`."""
         return threads.count()
 
     def now(self) -> float:
-        """Of one thread the seconds that it works: other processes do not make them more."""
+        """Seconds. With one thread its CPU time, which other processes do not increase."""
         return time.process_time() if threads.count() == 1 else time.perf_counter()
 
     @cached_property

@@ -1,7 +1,7 @@
-"""A GPU. The only module that imports CuPy.
+"""The CUDA device: a GPU with CuPy arrays, streams and memory. The only module that imports CuPy.
 
-Work goes to CuPy's current stream. Where there are several GPUs, each is a device of its own; whatever works on an
-object makes its GPU the current one first (`switch`).
+Work goes to CuPy's current stream. If there are several GPUs, each is a device of its own; an operation on an object
+first makes the object's GPU current (`switch`).
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from .launch import kernel, launcher
 OLDEST_CUPY = 13
 OLDEST_GPU = 70  # compute capability, times ten
 INSTALL = extras.hint("cuda13", jit.AS_THE_DRIVER)
-# Errors after which the context of a process is lost (CUDA Runtime API, cudaError_t): ECC, time-out, assert, hardware
-# stack, illegal instruction, misaligned and illegal addresses, launch failure, and what the last kernel left behind.
+# Errors after which the CUDA context of a process is lost (CUDA Runtime API, cudaError_t): ECC, time-out, assert,
+# hardware stack, illegal instruction, misaligned and illegal addresses, launch failure, and errors of earlier kernels.
 LOST = {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721}
 FIRST_WITH_CLUSTERS = 90  # compute capability, times ten
-PORTABLE_CLUSTER = 8  # blocks that every GPU with clusters has room for; more must be allowed by an attribute
+PORTABLE_CLUSTER = 8  # blocks per cluster that every GPU with clusters supports; more need an attribute
 NON_PORTABLE_CLUSTER = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
-DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: more than 48 KB must be allowed
+DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: needed for more than 48 KB
 _DLPACK_GPU = (2, 13)  # dlpack.h: kDLCUDA, kDLCUDAManaged
 NO_DRIVER, NO_GPU = 35, 100  # cudaErrorInsufficientDriver, cudaErrorNoDevice
 
 
 @functools.cache
 def import_cupy() -> Any:
-    """CuPy, if it is there, new enough, and finds a driver and a GPU. DeviceError says what is missing."""
+    """Import CuPy, check its version, and find a driver and a GPU. DeviceError names what is missing."""
     try:
         import cupy
     except ImportError as error:
@@ -55,7 +55,7 @@ def import_cupy() -> Any:
         if error.status == NO_DRIVER and not driver:
             raise DeviceError("device 'cuda': this machine has no NVIDIA driver; bitblas works on the CPU") from error
         if error.status == NO_DRIVER:
-            found = f"the driver knows CUDA {_dotted(driver)}, this CuPy is for {_dotted(built)}"
+            found = f"the driver supports CUDA {_dotted(driver)}, this CuPy is for {_dotted(built)}"
             raise DeviceError(f"device 'cuda': {found}; update the driver, or {INSTALL}") from error
         if error.status != NO_GPU:
             raise DeviceError(f"device 'cuda': no usable GPU or driver ({error})") from error
@@ -74,15 +74,15 @@ class Cuda(Device):
 
     kind = "gpu"
     shares_rows = sorts_keys = records_loops = pins = captures = True
-    ordinal: int | None = None  # which of the GPUs
-    lost = ""  # what a kernel did after which this process cannot use the GPU
+    ordinal: int | None = None  # the GPU's number
+    lost = ""  # the fault after which this process cannot use the GPU; "" if none
 
     def __init__(self, ordinal: int | None = None) -> None:
         cupy = self.xp = import_cupy()
         runtime, count = cupy.cuda.runtime, cupy.cuda.runtime.getDeviceCount()
         self.ordinal = runtime.getDevice() if ordinal is None else ordinal
         if not 0 <= self.ordinal < count:
-            raise DeviceError(f"device 'cuda:{self.ordinal}': expected 0 to {count - 1}, as many GPUs are here")
+            raise DeviceError(f"device 'cuda:{self.ordinal}': expected 0..{count - 1} ({count} GPUs visible)")
         self.name = "cuda" if count == 1 else f"cuda:{self.ordinal}"
         major, minor = (
             runtime.deviceGetAttribute(number, self.ordinal) for number in (75, 76)
@@ -99,17 +99,17 @@ class Cuda(Device):
         )  # fmt: skip
 
     def check(self) -> None:
-        """DeviceError if the GPU is lost to this process."""
+        """DeviceError if this process has lost the GPU."""
         if self.lost:
             raise DeviceError(
-                f"device {self.name!r}: lost to this process since a kernel faulted ({self.lost}); what lay there is "
-                "gone, device='cpu' works on, a new process has the GPU again"
+                f"device {self.name!r}: unusable in this process after a kernel fault ({self.lost}); its data is "
+                "lost; use device='cpu' or restart the process"
             )
 
     # ---- kernels ----
 
     def load(self, variant: Variant) -> Callable[..., None]:
-        """The variant's kernel as launch(grid, block, args)."""
+        """The variant's kernel as a function launch(grid, block, args)."""
         return launcher(self.xp, self._function(variant), variant.constant("SHARED_BYTES"))
 
     def _function(self, variant: Variant) -> Any:
@@ -120,7 +120,7 @@ class Cuda(Device):
             self.xp.cuda.driver.funcSetAttribute(function.kernel.ptr, DYNAMIC_SHARED, shared)
         return function
 
-    kernel = kernel  # a method, with a cache that is C
+    kernel = kernel  # a method, cached by C code
 
     def source(self, variant: Variant) -> str:
         return jit.cuda_source(variant)
@@ -128,7 +128,7 @@ class Cuda(Device):
     # ---- arrays ----
 
     def fill(self, array: Any, value: np.generic) -> Any:
-        """CuPy clears memory where a value equals 0, which -0.0 does too: so bits are filled in."""
+        """CuPy clears memory if the value equals 0, which -0.0 does too, so the bits are filled instead."""
         size = value.dtype.itemsize
         if size > 8:
             array.view("u8").reshape(-1, size // 8)[:] = self.asarray(value.reshape(1).view("u8"))
@@ -140,7 +140,7 @@ class Cuda(Device):
         if not isinstance(data, (self.xp.ndarray, np.ndarray, np.generic, list, tuple)):
             try:
                 data = self._foreign(data)
-            except (BufferError, RuntimeError, TypeError) as error:  # such as a tensor that a gradient runs through
+            except (BufferError, RuntimeError, TypeError) as error:  # for example a tensor that requires a gradient
                 raise DeviceError(f"{name}: an array of {type(data).__module__} cannot be read: {error}") from error
         if isinstance(data, self.xp.ndarray) and data.device.id != self.ordinal:
             raise DeviceError(
@@ -150,7 +150,7 @@ class Cuda(Device):
         return data
 
     def _foreign(self, data: Any) -> Any:
-        """An array of another library, in its memory: on this GPU or another one, or on the host."""
+        """An array of another library, without a copy: on this GPU, another GPU or the host."""
         if hasattr(data, "__cuda_array_interface__"):
             return self.xp.asarray(data)
         if not hasattr(data, "__dlpack_device__") or data.__dlpack_device__()[0] not in (*_DLPACK_GPU, _DLPACK_CPU):
@@ -185,7 +185,7 @@ class Cuda(Device):
 
     def free_bytes(self) -> int:
         free, _ = self.xp.cuda.runtime.memGetInfo()
-        return int(free + self.xp.get_default_memory_pool().free_bytes())  # what CuPy's pool holds is free for us
+        return int(free + self.xp.get_default_memory_pool().free_bytes())  # memory in CuPy's pool is available
 
     def explained(self, error: BaseException) -> BaseException:
         if isinstance(error, (OutOfMemory, DeviceError)):
@@ -208,7 +208,7 @@ class Cuda(Device):
         return DeviceError(f"device {self.name!r}: {error}")
 
     def _advice(self) -> str:
-        smaller = "ask for the smaller form (A.profile() lists them), or work on the CPU: device='cpu'"
+        smaller = "choose a smaller format (A.profile() lists them), or use the CPU: device='cpu'"
         return f"{super()._advice()}, {smaller}"
 
     @cached_property
@@ -217,17 +217,18 @@ class Cuda(Device):
 
     @cached_property
     def block_shared_bytes(self) -> int:
-        """Shared memory that a block may have."""
+        """Bytes of shared memory available to a block."""
         return int(self.xp.cuda.runtime.deviceGetAttribute(97, self.ordinal))  # cudaDevAttrMaxSharedMemoryPerBlockOptin
 
     @cached_property
     def cluster(self) -> Cluster | None:
-        """16 blocks where a part of the GPU (a GPC) has room for them at the same time, else 8, as every one has."""
+        """16 blocks if a part of the GPU (a GPC) can run that many at once, else 8, which every GPU with clusters
+        can."""
         if int(self.arch[3:]) < FIRST_WITH_CLUSTERS:
             return None
         from cuda.bindings import driver
 
-        function = self._function(Variant("loop/gpu/finish"))  # any one that takes little
+        function = self._function(Variant("loop/gpu/finish"))  # any kernel with low resource use
         self.xp.cuda.driver.funcSetAttribute(function.kernel.ptr, NON_PORTABLE_CLUSTER, 1)
         config = driver.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = 2 * PORTABLE_CLUSTER, 1, 1
@@ -238,7 +239,7 @@ class Cuda(Device):
 
     @property
     def launches_early(self) -> bool:
-        """Whether a kernel may be launched while the one before it still runs, as those with `await_previous` may."""
+        """Whether a kernel may be launched while its predecessor still runs (kernels that use `await_previous`)."""
         return int(self.arch[3:]) >= FIRST_WITH_CLUSTERS
 
     @property
@@ -248,13 +249,13 @@ class Cuda(Device):
     def described(self) -> str:
         runtime = self.xp.cuda.runtime
         free, total = runtime.memGetInfo()
-        versions = f"CuPy {self.xp.__version__}, driver of CUDA {_dotted(runtime.driverGetVersion())}"
+        versions = f"CuPy {self.xp.__version__}, driver for CUDA {_dotted(runtime.driverGetVersion())}"
         return f"{self.model}, {self.arch}, {free >> 20} of {total >> 20} MiB free, {versions}"
 
     # ---- time ----
 
     def mark(self) -> Any:
-        """An event on the current stream; None while that is captured into a graph."""
+        """An event on the current stream; None while the stream is captured into a graph."""
         if self.capturing:
             return None
         event = self.xp.cuda.Event()
@@ -266,12 +267,12 @@ class Cuda(Device):
         return 1e3 * float(self.xp.cuda.get_elapsed_time(begin, end))
 
     def time_us(self, run: Callable[[], Any], samples: int = 7, *, captured: bool = True) -> float:
-        """Kernel time: `run` is captured ten times into a CUDA graph, so that the host's part does not count."""
+        """Kernel time: `run` is captured ten times into a CUDA graph, so that host time does not count."""
         if not captured:
             return super().time_us(run, samples)
         stream = self.xp.cuda.Stream(non_blocking=True)
         with stream:
-            for _ in range(2):  # compiles, and takes the memory that the captured calls will use
+            for _ in range(2):  # compiles, and allocates the memory that the captured calls will use
                 run()
             stream.synchronize()
             stream.begin_capture(self.xp.cuda.runtime.streamCaptureModeRelaxed)
@@ -281,18 +282,18 @@ class Cuda(Device):
             return super().time_us(lambda: graph.launch(stream), samples) / 10
 
 
-_home = threading.local()  # the GPU that the program itself chose, and the one that was last made current for it
+_home = threading.local()  # the GPU that the program itself selected, and the one that `switch` last selected
 
 
 def current() -> int:
-    """The GPU that the program has made the current one; what `switch` did does not count."""
+    """The GPU that the program made current; calls of `switch` do not count."""
     runtime = import_cupy().cuda.runtime
     now = runtime.getDevice()
     return int(_home.chosen) if now == getattr(_home, "ours", None) else int(now)
 
 
 def switch(device: Cuda) -> None:
-    """Make a device's GPU the current one of this thread, and remember which it was."""
+    """Make a device's GPU current for this thread, and remember the program's own choice."""
     _home.chosen = current()
     device.xp.cuda.runtime.setDevice(device.ordinal)
     _home.ours = device.ordinal

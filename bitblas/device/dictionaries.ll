@@ -1,11 +1,11 @@
-; Dictionaries of dictionaries walked through by Python's own functions, under its lock and without a Python object made
-; for it: what lies `depth` levels further down, in the order of the dictionaries, in one call.
+; Read nested Python dicts into arrays: visit the entries `depth` levels down, in dict order, in one call. Uses the CPython
+; API under the GIL and creates no Python objects.
 ;
-; The state is 64-bit words: 0 what is wanted of the entries (0 the hashes of keys; of values, which are dictionaries, one
-; attribute: 1 as integers, 2 as floats), 1 where that goes, 2 how many entries there are, 3 how many were seen, 4 how
-; many taken, 5 a byte for each that says whether it is (0: all are), 6 the attribute's name, 7 what stands for one that
-; is missing, 8 and 9 the types int and float, 10 how many entries wait, and from 11 on those that do: up to {WAIT}, asked for
-; from the memory before the first of them is read.
+; The state is 64-bit words: 0 what is read of each entry (0: the hash of the key; or an attribute of its value, which is a
+; dict: 1 as integers, 2 as floats), 1 the output address, 2 its capacity in entries, 3 the number of entries seen, 4 the
+; number taken, 5 a byte per entry that selects it (0: all are selected), 6 the attribute's name, 7 the default for a
+; missing attribute, 8 and 9 the types int and float, 10 the number of pending entries, and from 11 on the pending entries:
+; up to {WAIT}, prefetched before the first of them is read.
 
 declare i32 @PyDict_Next(ptr, ptr, ptr, ptr)
 declare ptr @PyDict_GetItemWithError(ptr, ptr)
@@ -33,8 +33,8 @@ define internal void @set(ptr %state, i64 %k, i64 %value) alwaysinline {
   ret void
 }
 
-; All functions below give 1, or 0 where it ends: an error of Python's, a value of another type, more entries than said.
-; @walk is what is called.
+; All functions below return 1, or 0 to stop: on a Python error, a value of another type, or more entries than expected.
+; @walk is the entry point.
 define i64 @walk(ptr %top, i64 %depth, ptr %state) {
   %went = call i64 @visit(ptr %top, i64 %depth, ptr %state)
   %ended = icmp eq i64 %went, 0
@@ -93,7 +93,7 @@ failed:
   ret i64 0
 }
 
-; Dictionaries one level below %depth. Looking at the first entry of each brings their tables, of many at a time.
+; Dicts one level below %depth. Reading the first entry of each fetches their hash tables, many at a time.
 define internal i64 @visit_each(ptr %dictionaries, i64 %count, i64 %depth, ptr %state) {
 entry:
   %place = alloca i64, align 8
@@ -130,7 +130,7 @@ failed:
   ret i64 0
 }
 
-; The memory of a dictionary's own fields.
+; Prefetch the fields of a dict object.
 define internal void @ask(ptr %dictionary) alwaysinline {
   %further = getelementptr i8, ptr %dictionary, i64 32
   call void @llvm.prefetch.p0(ptr %dictionary, i32 0, i32 3, i32 1)
@@ -138,7 +138,7 @@ define internal void @ask(ptr %dictionary) alwaysinline {
   ret void
 }
 
-; An entry joins those that wait.
+; Add an entry to the pending ones.
 define internal i64 @take(ptr %key, ptr %value, ptr %state) {
 entry:
   %seen = call i64 @word(ptr %state, i64 3)
@@ -185,7 +185,7 @@ failed:
   ret i64 0
 }
 
-; Those that wait are read, and none waits.
+; Read all pending entries, and clear the list.
 define internal i64 @read(ptr %state) {
 entry:
   %what = call i64 @word(ptr %state, i64 0)
@@ -234,7 +234,7 @@ failed:
   ret i64 0
 }
 
-; Of each dictionary that waits, the attribute takes its place.
+; Replace each pending dict by its attribute.
 define internal i64 @attributes(ptr %state) {
 entry:
   %count = call i64 @word(ptr %state, i64 10)
@@ -268,7 +268,7 @@ failed:
   ret i64 0
 }
 
-; The bits of an int as an integer, or of an int or a float as a float; and whether it is one.
+; The bits of an int as an integer, or of an int or a float as a float; and whether the value has such a type.
 define internal { i64, i1 } @number(ptr %object, i64 %what, ptr %state) {
 entry:
   %int = call ptr @pointer(ptr %state, i64 8)

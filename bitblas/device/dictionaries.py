@@ -1,8 +1,8 @@
-"""Dictionaries of dictionaries, as Python programs hold graphs, read into arrays: what `dictionaries.ll` runs.
+"""Read Python's nested dicts (adjacency of NetworkX graphs) into arrays, by the machine code of `dictionaries.ll`.
 
-Python's loops touch each object as they come to it, and wait for the memory each time. These ask for many objects
-before they read the first. Who changes the dictionaries meanwhile has to hold Python's lock, which no call gives back,
-but for keys whose hash is a function in Python: these are not for here.
+A Python loop touches each object in turn and waits for memory each time. This code prefetches many objects before it
+reads the first. It holds the GIL, so other threads cannot change the dicts meanwhile; keys whose hash is a Python
+function would release it, and are not supported here.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ import numpy as np
 
 from . import native, objects
 
-WAIT, ROWS = 64, 64  # entries, and dictionaries, that are asked for together
+WAIT, ROWS = 64, 64  # entries, and dicts, that are prefetched together
 _TEXT = (Path(__file__).parent / "dictionaries.ll").read_text()
 TEXT = _TEXT.replace("{WAIT}", str(WAIT)).replace("{ROWS}", str(ROWS))
 HASHES, INTEGERS, FLOATS = range(3)
 
 
 def hashes(top: Mapping[Any, Any], count: int) -> np.ndarray:
-    """The hashes of the keys of the dictionaries in `top`, one after the other: INT64. count: how many there are.
-    RuntimeError if there are others."""
+    """The hashes of the keys of the dicts in `top`, in order, as INT64. count: their expected number; RuntimeError if
+    it differs."""
     found = np.empty(count, np.int64)
     if not _walked(top, 1, HASHES, found, count):
-        raise RuntimeError(f"expected {count} keys in a dictionary of dictionaries: it was changed while it was read")
+        raise RuntimeError(f"expected {count} keys in nested dictionaries: they were modified while they were read")
     return found
 
 
 def attributes(
     top: Mapping[Any, Any], depth: int, count: int, kept: np.ndarray | None, name: Any, default: Any
 ) -> np.ndarray | None:
-    """What dictionaries `depth` levels below `top` hold under a name, or the default: INT64, or FP64 where any is a
-    float. None where other things than int and float are among them, or larger ones than 64 bits hold.
-    count: how many dictionaries there are; kept: BOOL, which of them are read."""
+    """An attribute (or the default) of the dicts `depth` levels below `top`: INT64, or FP64 if any value is a float.
+    None if a value is neither int nor float, or does not fit into 64 bits.
+    count: the number of dicts; kept: BOOL, which of them are read."""
     for what, kind in ((INTEGERS, np.int64), (FLOATS, np.float64)):
         found = np.empty(count if kept is None else np.count_nonzero(kept), kind)
         try:
@@ -61,7 +61,7 @@ def _walked(
 
 @functools.cache
 def _walk() -> Callable[..., int]:
-    """`walk`, with Python's lock held and Python's errors raised."""
+    """The function `walk`, called with the GIL held and with Python's exceptions propagated."""
     with native.loading:
         made = objects.assembled_object("dictionaries", TEXT)
         kind = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.c_int64, ctypes.c_void_p)

@@ -1,4 +1,4 @@
-"""Constants put in for their names in Python text, and what follows: branches that are never taken are left out."""
+"""Constant folding of Python source: substitute constants for names and remove branches that are never taken."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 if TYPE_CHECKING:
 
     class Number(ast.Constant):
-        """A constant that is an integer or a truth value."""
+        """A constant integer or truth value."""
 
         value: int
 
@@ -34,7 +34,7 @@ def _constant(node: ast.AST | None) -> TypeGuard[Number]:
 
 
 def module_statements(body: Iterable[ast.stmt], constants: dict[str, int]) -> Iterable[ast.stmt]:
-    """The statements of a module that are reached; integer names become constants."""
+    """The reachable statements of a module; names of integers are added to `constants`."""
     for node in body:
         node = Fold(constants, None).visit(node) if not isinstance(node, ast.FunctionDef) else node
         if isinstance(node, list):
@@ -63,7 +63,7 @@ def _boolean(node: Expr) -> bool:
 
 
 class Fold(ast.NodeTransformer):
-    """Constants in the place of their names, and what follows from that."""
+    """Substitute constants for their names and fold the resulting expressions and branches."""
 
     def __init__(self, constants: dict[str, int], function: ast.FunctionDef | None) -> None:
         local = set() if function is None else {a.arg for a in function.args.args} | assigned(function.body)
@@ -115,8 +115,8 @@ class Fold(ast.NodeTransformer):
         return self.joined(node, truth=False)
 
     def joined(self, node: ast.BoolOp, truth: bool) -> Expr:
-        """`and` and `or` without constants. truth: only whether it is true matters."""
-        decides = isinstance(node.op, ast.Or)  # the truth value that ends it
+        """Simplify `and` and `or` with constant operands. truth: only the truth value of the result matters."""
+        decides = isinstance(node.op, ast.Or)  # the truth value that short-circuits
         kept: list[Expr] = []
         for value in node.values:
             plain = truth or all(map(_boolean, kept))

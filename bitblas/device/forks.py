@@ -1,5 +1,5 @@
-"""Forked processes: a fork waits for who holds a lock of ours or loads a module of ours, so that its child finds both
-whole and free. `children` is what a child does besides."""
+"""Fork safety: a fork blocks while a thread holds a lock of bitblas or imports one of its modules, so that the child
+finds locks free and modules complete. `children` lists further steps that run in the child."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import Any
 
 Lock = Any  # threading.RLock is a function
 OURS = (__name__.partition(".")[0], "semirings")
-PATIENCE = 10.0  # seconds that a fork waits for modules
+PATIENCE = 10.0  # seconds that a fork waits for imports
 
-children: list[Callable[[], object]] = []  # what a child does with what its parent's threads left
+children: list[Callable[[], object]] = []  # clean-up functions that run in the child of a fork
 
 
 def _loading_elsewhere() -> dict[str, Any]:
-    """Modules of ours that other threads have begun to load, and Python's lock of each, for which it has no public
+    """Our modules that other threads have begun to import, with their import locks, for which Python has no public
     name."""
     known = list(getattr(sys.modules.get("importlib._bootstrap"), "_module_locks", {}).items())
     locks = {name: lock() for name, lock in known if name.partition(".")[0] in OURS}
@@ -29,8 +29,8 @@ def _loading_elsewhere() -> dict[str, Any]:
 
 
 class _Modules:
-    """What is loaded when it is first named may be so by a thread that a child does not have, whose lock it would wait
-    for. As a lock that is taken when nobody loads one."""
+    """A pseudo-lock that is free when no thread imports one of our modules. Otherwise a child could block on the import
+    lock of a thread that it does not have."""
 
     def acquire(self) -> None:
         end = time.monotonic() + PATIENCE
@@ -38,7 +38,7 @@ class _Modules:
             time.sleep(0.0005)
 
     def release(self) -> None:
-        """Others may go on at once: a child forgets what was begun after all, and loads it again."""
+        """Imports may begin at once: a child discards those that began after all, and imports the modules again."""
 
 
 def _forget_modules() -> None:
@@ -49,14 +49,14 @@ def _forget_modules() -> None:
 
 
 _held: list[Lock] = [_Modules()]
-_taken: list[Lock] = []  # those of them that this fork holds
-_adding = threading.Lock()  # a module that is loaded may bring a lock
+_taken: list[Lock] = []  # the locks that the current fork holds
+_adding = threading.Lock()  # importing a module may register a lock
 
 
 def held_over_forks(lock: Lock, *, inner: bool = False) -> Lock:
-    """A lock that whoever forks takes before, so that a child finds what it guards whole, and nobody holding it. Those
-    that were given last are taken first: who holds one of them may ask for the earlier ones. inner: for an earlier one
-    than all that are there, which others take unseen."""
+    """Register a lock that every fork acquires first, so that in the child the data that it guards is consistent and
+    the lock is free. Locks are acquired in reverse order of registration, because the holder of one may acquire earlier
+    ones. inner: register it before all others, for a lock that other code acquires without this wrapper."""
     with _adding:
         _held.insert(0 if inner else len(_held), lock)
     if inner:
@@ -86,9 +86,10 @@ class _Held:
 
 @functools.cache
 def _watch_forks() -> None:
-    """Before the first of these locks is taken. What was registered last runs first before a fork, and `logging`, which
-    takes a lock of its own there, is registered before ours: so ours are taken before it, by the fork as by everybody:
-    what is imported under ours asks for loggers. (Not with this module: 3 ms.)"""
+    """Register the fork handlers when the first of these locks is acquired. Handlers that are registered last run first
+    before a fork. `logging` registers its own lock, so it is imported before: our locks are then acquired before its
+    lock, by a fork as elsewhere, because modules imported under our locks create loggers. (Not imported with this
+    module: 3 ms.)"""
     importlib.import_module("logging")
 
     if hasattr(os, "register_at_fork"):
@@ -102,7 +103,7 @@ def _before_fork() -> None:
         for lock in _taken:
             lock.acquire()
         _adding.acquire()
-        if len(_held) == len(_taken):  # else one came while this thread waited, and others may hold it
+        if len(_held) == len(_taken):  # otherwise a lock was added meanwhile, and another thread may hold it
             return
         _release()
 

@@ -1,7 +1,7 @@
-"""The arrays that objects hold, found by walking them, so that no count can go stale; and the limit of the process.
+"""Memory usage: find the arrays that objects store by walking them, so that no count can go stale; and memory limits.
 
-An array counts once, with the memory that it keeps alive: a view counts as what it is a view of. What is looked
-through: containers, objects of bitblas, and what functions close over; not devices, and not other libraries' objects.
+An array counts once, with all the memory that it keeps alive: a view counts as its base. The walk follows containers,
+objects of bitblas and closures of functions, but not devices or objects of other libraries.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .base import Device
 
 limit: int | None = None  # bytes on each device; `config.memory_limit` sets it
-roots: set[type] = set()  # the classes of the objects that hold arrays; each has a `device`
+roots: set[type] = set()  # classes of the objects that store arrays; each has a `device`
 _CONTAINERS = (list, tuple, set, frozenset)
 
 
@@ -26,7 +26,7 @@ _UNITS |= {f"{c}ib": 1024**k for k, c in enumerate("kmgt", 1)}
 
 
 def bytes_of(value: Any) -> int | None:
-    """A limit as users write it: bytes, text such as "4GiB" or "500 MB", None. ValueError for anything else."""
+    """Parse a memory limit: bytes, text such as "4GiB" or "500 MB", or None. ValueError for anything else."""
     if value is None:
         return None
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([a-z]*)", value.strip().lower()) if isinstance(value, str) else None
@@ -38,14 +38,14 @@ def bytes_of(value: Any) -> int | None:
 
 
 def root(kind: Any) -> Any:
-    """Decorates a class whose objects count for the limit."""
+    """Class decorator: objects of the class count towards the limit."""
     roots.add(kind)
     return kind
 
 
 def arrays_in(thing: Any, device: Device, seen: set[int]) -> Iterator[Any]:
-    """The arrays of the device that can be reached from an object, each with all the memory that it keeps alive, and
-    once: `seen` holds the ids of what has been visited, and grows; what is visited must live as long as it does."""
+    """The arrays of the device reachable from an object, each once and with all the memory that it keeps alive. `seen`:
+    the ids of visited objects, which grows; visited objects must outlive it."""
     kind, stack = device.xp.ndarray, [thing]
     while stack:
         x = stack.pop()
@@ -62,7 +62,7 @@ def arrays_in(thing: Any, device: Device, seen: set[int]) -> Iterator[Any]:
 
 
 def _inside(x: Any) -> Iterator[Any]:
-    """What an object refers to, as far as arrays may lie there."""
+    """The objects that an object refers to, if they may lead to arrays."""
     if isinstance(x, dict):
         yield from list(x.values())
     elif isinstance(x, _CONTAINERS):
@@ -84,18 +84,18 @@ def _closed_over(f: types.FunctionType) -> Iterator[Any]:
     for cell in f.__closure__ or ():
         try:
             yield cell.cell_contents
-        except ValueError:  # nothing in it yet
+        except ValueError:  # empty cell
             continue
 
 
 def bytes_in(thing: Any, device: Device, seen: set[int]) -> int:
-    """The bytes of `arrays_in`."""
+    """The total bytes of `arrays_in`."""
     return sum(int(array.nbytes) for array in arrays_in(thing, device, seen))
 
 
 def bytes_on(device: Device) -> int:
-    """Bytes of the arrays that the live objects of this process hold on a device. Looks through all objects that
-    Python knows, after those that nobody can reach are gone: milliseconds, spent only where a limit is set."""
+    """Bytes of the arrays that live objects of this process store on a device. Collects garbage, then scans all objects
+    of the process: milliseconds, spent only if a limit is set."""
     gc.collect()
     seen: set[int] = set()
     found = [x for x in gc.get_objects() if type(x) in roots and getattr(x, "device", None) is device]

@@ -1,8 +1,8 @@
-"""From a Variant to something that can be called: prologue + headers + kernel = one source text = the cache key.
+"""Compile kernels just in time: Variant -> source text (prologue + headers + kernel), the cache key -> callable.
 
-CUDA: NVRTC through cuda.core makes a cubin, without a GPU too. CPU: Numba makes an object file (objects.py), which is
-loaded without it (native.py). Both lie in the cache folder ($BITBLAS_CACHE, else ~/.cache/bitblas), named by the hash
-of the whole text and of what compiles it.
+CUDA: NVRTC through cuda.core compiles a cubin; no GPU is needed for that. CPU: Numba compiles an object file
+(objects.py), which is loaded without Numba (native.py). Both are stored in the cache folder ($BITBLAS_CACHE, else
+~/.cache/bitblas), under the hash of the whole text and of the compiler's version and options.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ AS_THE_DRIVER = " (or [cuda12], as the driver is)"
 BLOCK = 256  # threads per CUDA block: the size that every kernel is written for
 
 _CPP_INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.M)
-_PY_INCLUDE = re.compile(r"^( *)# include: (\S+)\n", re.M)  # indented: statements of a function
+_PY_INCLUDE = re.compile(r"^( *)# include: (\S+)\n", re.M)  # indented includes are statements of a function
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -41,18 +41,18 @@ import numpy as np
 from numba import njit
 from bitblas.kernels.intrinsics import *
 KERNEL = dict(error_model="numpy", boundscheck=False)
-SLP = KERNEL  # of which statements that do the same side by side become one of vectors (compiler.py)
-FUNCTION = dict(inline="always", **KERNEL)  # in Numba's own IR: a third of the compile time of separate functions
+SLP = KERNEL  # combine independent statements of the same kind into vector statements (compiler.py)
+FUNCTION = dict(inline="always", **KERNEL)  # inlined in Numba's IR: a third of the compile time of separate functions
 """
 
 
-compile_seconds = 0.0  # that this process has spent compiling kernels, for the CPU and for GPUs
+compile_seconds = 0.0  # spent by this process compiling kernels, for the CPU and for GPUs
 _compiling = False
 
 
 @contextmanager
 def timed() -> Iterator[None]:
-    """Adds the time that its body takes to `compile_seconds`."""
+    """Add the time that the body takes to `compile_seconds`."""
     global compile_seconds, _compiling
     outermost, begin = not _compiling, time.perf_counter()
     _compiling = True
@@ -66,7 +66,7 @@ def timed() -> Iterator[None]:
 
 @functools.cache
 def cache_dir() -> Path:
-    """The folder of compiled kernels; a temporary one where the usual place cannot be written."""
+    """The folder of compiled kernels; a temporary folder if the default cannot be written."""
     home = os.environ.get("BITBLAS_CACHE") or os.path.join(os.path.expanduser("~"), ".cache", "bitblas")
     try:
         Path(home).mkdir(parents=True, exist_ok=True)
@@ -80,7 +80,7 @@ def cache_dir() -> Path:
 
 
 def _inline(text: str, pattern: re.Pattern[str], seen: set[str]) -> str:
-    """Replace each include line by the file's text, once."""
+    """Replace each include line by the text of the file, once per file."""
 
     def load(match: re.Match[str]) -> str:
         name = match.groups()[-1]
@@ -127,7 +127,7 @@ def cpu_source(variant: Variant) -> str:
 
 @functools.cache
 def functions_text() -> str:
-    """What operators call, for Numba: functions.py, and after it those of complex numbers, which import it."""
+    """The functions that operators call, for Numba: functions.py, then the complex functions, which import it."""
     more = [(ALGEBRA / f"{name}.py").read_text() for name in ("complex_functions", "complex_circular")]
     text = (ALGEBRA / "functions.py").read_text() + "".join(part[part.index("\n\n\ndef ") :] for part in more)
     return text.replace("\ndef ", "\n@njit(**FUNCTION)\ndef ")
@@ -139,9 +139,9 @@ def _cpu_body(kernel: str) -> str:
 
 
 def _reached(texts: Iterable[str], roots: Iterable[str]) -> str:
-    """The definitions of a module, given in pieces, that `roots` need, and all imports: variants that differ in what
-    their kernel never reads (lanes, on the CPU) are then one text, compiled once."""
-    owners: dict[str, int] = {}  # the definition of each name; imports, which are all kept, under their text
+    """The definitions, out of a module given in pieces, that `roots` need, and all imports. Variants that differ only
+    in constants that their kernel does not read (lanes, on the CPU) get the same text, which is compiled once."""
+    owners: dict[str, int] = {}  # the definition of each name; imports are all kept, keyed by their text
     parts: list[tuple[str, frozenset[str]]] = []
     for text in texts:
         for names, part, words in _definitions(text):
@@ -156,9 +156,9 @@ def _reached(texts: Iterable[str], roots: Iterable[str]) -> str:
     return "\n".join(parts[k][0] for k in sorted(kept))
 
 
-@functools.lru_cache(256)  # most pieces are those of many variants
+@functools.lru_cache(256)  # most pieces occur in many variants
 def _definitions(text: str) -> list[tuple[tuple[str, ...], str, frozenset[str]]]:
-    """The statements of a module: the names that each defines, its text, and the words in it."""
+    """The statements of a module: the names that each defines, its text, and the identifiers in it."""
     lines, found = text.splitlines(keepends=True), []
     for node in statements(text):
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
@@ -167,7 +167,7 @@ def _definitions(text: str) -> list[tuple[tuple[str, ...], str, frozenset[str]]]
             names: tuple[str, ...] = (node.name,)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             names = (part,)
-        else:  # assignments, also those under a condition
+        else:  # assignments, including conditional ones
             stored = (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
             names = tuple(dict.fromkeys(stored))
         found.append((names, part, frozenset(_WORD.findall(part))))
@@ -179,7 +179,7 @@ def numbered(text: str) -> str:
 
 
 def _key(*parts: str) -> str:
-    import hashlib  # brings OpenSSL: 5 ms
+    import hashlib  # imports OpenSSL: 5 ms
 
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
 
@@ -191,7 +191,7 @@ def _digest(data: bytes) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all: another process may read or write the same name, or be killed while it does."""
+    """Write a file atomically: other processes may read or write it, or be killed meanwhile."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as f:
         f.write(data)
@@ -200,7 +200,7 @@ def _write(path: Path, data: bytes) -> None:
 # ---- CUDA -----------------------------------------------------------------------------------------------------------
 
 
-# Subnormals stay and a*b+c rounds twice, as on the CPU: results then differ by summation order only.
+# Subnormals are kept and a*b+c rounds twice, as on the CPU: results then differ by summation order only.
 _OPTIONS: dict[str, Any] = {"std": "c++17", "ftz": False, "fma": False, "ptxas_options": ["-v"]}
 
 
@@ -210,12 +210,12 @@ class CompileError(JitError, RuntimeError):
 
 @functools.cache
 def nvrtc_version() -> str:
-    """The version of NVRTC. DeviceError where it is not installed."""
+    """The version of NVRTC. DeviceError if it is not installed."""
     try:
         import cuda.bindings.nvrtc as nvrtc
 
         return str(nvrtc.nvrtcVersion()[1:])
-    except (ImportError, RuntimeError, OSError) as error:  # RuntimeError: the library itself is not found
+    except (ImportError, RuntimeError, OSError) as error:  # RuntimeError: the library itself is missing
         raise _missing(error) from error
 
 
@@ -229,11 +229,11 @@ def _missing(error: Exception) -> DeviceError:
 def cubin(variant: Variant, arch: str, log: Callable[[str], None] | None = None) -> Path:
     """The cached cubin of a variant for `arch` ("sm_90"). Needs cuda.core and NVRTC, no GPU.
 
-    With `log`, always compiles, and passes on what ptxas says of registers, shared memory and spills.
+    With `log`, always compiles, and passes ptxas's report of registers, shared memory and spills to it.
     """
     text = cuda_source(variant)
     path = cache_dir() / "cuda" / f"{variant.entry}_{_key(text, arch, nvrtc_version(), repr(_OPTIONS))}.cubin"
-    check = path.with_suffix(".sha256")  # a damaged cubin would only fail on the device, and then for ever
+    check = path.with_suffix(".sha256")  # a damaged cubin would fail on the device only, and every time
     if log is None and path.exists() and check.exists() and check.read_bytes() == _digest(path.read_bytes()):
         return path
     with timed():

@@ -1,6 +1,6 @@
-"""Launching a kernel through the driver, with all arguments packed into one buffer that is kept.
+"""Launch CUDA kernels through the driver API, with all arguments packed into one reused buffer.
 
-CuPy makes an object of every argument of every launch, which costs the host more than the launch itself.
+CuPy creates an object for every argument of every launch, which costs the host more than the launch itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ CODES |= {"complex64": "ff", "complex128": "dd"}  # real and imaginary part, ali
 
 
 class Arguments:
-    """The arguments of one kernel, laid out as a C structure; one for each thread, as threads launch at once."""
+    """The arguments of one kernel in the layout of a C struct; one object per thread, as threads launch
+    concurrently."""
 
     def __init__(self, codes: Sequence[str]) -> None:
         layout, places = "=", []
@@ -38,21 +39,21 @@ class Arguments:
         self.address = ctypes.addressof(self.pointers)
 
     def put(self, values: list[Any]) -> None:
-        """The values of the arguments, complex ones as two."""
+        """Set the values of the arguments; complex values take two fields."""
         for k in reversed(self.complex):
             values[k : k + 1] = values[k].real, values[k].imag
         self.pack(self.buffer, 0, *values)
 
 
 def launcher(xp: Any, kernel: Any, shared: int) -> Callable[..., None]:
-    """`kernel` (a CuPy RawKernel) as launch(grid, block, args): arrays of the GPU, NumPy scalars, and ints for 64 bits;
-    their types are the same at every call. Work goes to the current stream. shared: bytes of a block's dynamic shared
-    memory."""
+    """`kernel` (a CuPy RawKernel) as a function launch(grid, block, args): arrays of the GPU, NumPy scalars, and ints
+    as 64-bit arguments, with the same types in every call. Work goes to the current stream. shared: bytes of dynamic
+    shared memory per block."""
     function, ndarray, known = kernel.kernel.ptr, xp.ndarray, threading.local()
     start, current = xp.cuda.driver.launchKernel, xp.cuda.get_current_stream
 
     def prepare(args: Sequence[Any]) -> Arguments:
-        xp.cuda.runtime.free(0)  # a thread that has not yet used the GPU has no context
+        xp.cuda.runtime.free(0)  # creates the context for a thread that has not used the GPU yet
         return Arguments([*map(code, args)])
 
     def code(x: Any) -> str:
@@ -72,8 +73,8 @@ def launcher(xp: Any, kernel: Any, shared: int) -> Callable[..., None]:
 
 
 def start_early(function: int, grid: int, block: int, shared: int, stream: int, arguments: int) -> None:
-    """A launch that may begin while the kernel before it in the stream still runs, as far as it does not wait for that
-    one (await_previous in kernels/base.cuh): what a launch costs passes meanwhile."""
+    """Launch a kernel that may begin while its predecessor in the stream still runs, until it waits for that kernel
+    (await_previous in kernels/base.cuh). This hides the launch latency."""
     from cuda.bindings import driver
 
     config, attribute = driver.CUlaunchConfig(), driver.CUlaunchAttribute()
@@ -90,13 +91,13 @@ def start_early(function: int, grid: int, block: int, shared: int, stream: int, 
 
 @functools.cache
 def kernel(device: Any, variant: Variant) -> Callable[..., None]:
-    """The variant's kernel as call(n, *args) for n units; for `Cuda.kernel`."""
+    """The variant's kernel as a function call(n, *args) for n units; used as `Cuda.kernel`."""
     try:
         launch, lanes = device.load(variant), variant.constant("LANES", 1)
     except device.errors as error:
         device.fail(error)
     threads = variant.constant("THREADS", jit.BLOCK)
-    resident = variant.constant("RESIDENT")  # blocks of a multiprocessor that stay, and take turns over the units
+    resident = variant.constant("RESIDENT")  # persistent blocks per multiprocessor, which iterate over the units
     most = resident * device.multiprocessors if resident else 1 << 31
 
     def call(n: int, *args: Any, bounds: Any = None, extra_blocks: int = 0) -> None:

@@ -1,9 +1,9 @@
-; What stands between Python and a compiled kernel on the CPU: @launch takes the arguments out of their Python objects,
-; @share gives ranges of units to the threads that wait in @worker. {HEAD}: bytes of a Python object before its own
-; fields; {PAUSE}: the processor's hint that it waits.
+; Call compiled CPU kernels from Python: @launch unpacks arguments from Python objects, @share distributes ranges of units
+; to the threads that wait in @worker. {HEAD}: bytes of a Python object before its own fields; {PAUSE}: the processor's
+; spin-wait hint.
 ;
-; A kernel is `i64 kernel(i64 lo, i64 hi, ptr slots)`: 16 bytes an argument, an array's data and size or a number. It
-; returns 0, or what went wrong.
+; A kernel is `i64 kernel(i64 lo, i64 hi, ptr slots)` with 16 bytes per argument: an array's address and size, or a number.
+; It returns 0 or an error code.
 
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
@@ -22,10 +22,10 @@ declare i32 @pthread_cond_broadcast(ptr)
 declare i32 @sched_yield()
 
 ; ---- one call: launch(n or bounds, *arguments) ----------------------------------------------------------------------
-; `self` is an int: the address of the kernel's description, 64-bit words: the kernel, the number of arguments, the
-; types int and ndarray, the dtype of bounds, then three words for each argument: how it is read (0 an array, -1 an int,
-; else the bytes of a NumPy scalar), its type, its dtype. Gives 0; 1 where the types are others: nothing has run then;
-; else what the kernel says.
+; `self` is an int: the address of the kernel's description in 64-bit words: the kernel, the number of arguments, the types
+; int and ndarray, the dtype of bounds, then three words per argument: how it is read (0: an array, -1: an int, otherwise
+; the bytes of a NumPy scalar), its type, its dtype. Returns 0; 1 if the types differ, in which case nothing has run;
+; otherwise the kernel's return code.
 
 define ptr @launch(ptr %self, ptr %args, i64 %nargs) {
 entry:
@@ -175,12 +175,12 @@ failed:
   ret ptr null
 }
 
-; What Python holds as a kernel: direct(n, *arguments, bounds=None, ..). It runs where nothing has to be asked or told;
-; else it calls the kernel's Python function with the same. `self` is an int: the address of a cell of 64-bit words: that
-; function, None, and the `self` of `launch` for the types of the last call (0: there was none). A word about bounds that
-; is not None asks for threads.
+; The callable of a kernel: direct(n, *arguments, bounds=None, ..). It runs the kernel if there is nothing to decide or to
+; trace; otherwise it calls the kernel's Python function with the same arguments. `self` is an int: the address of a cell of
+; 64-bit words: that function, None, and the `self` of `launch` for the types of the last call (0: there was none). Bounds
+; other than None are passed to threads.
 
-@watched = global i32 0 ; whether a trace listens
+@watched = global i32 0 ; whether a trace is active
 
 define ptr @direct(ptr %self, ptr %args, i64 %nargs, ptr %names) {
 entry:
@@ -238,7 +238,7 @@ python:
   ret ptr %result
 }
 
-; Where the elements of an array lie; null unless it is contiguous, of one dimension, of that type and dtype.
+; The address of an array's elements; null unless it is contiguous, one-dimensional, and of the given type and dtype.
 define internal ptr @data(ptr %array, ptr %type, ptr %dtype) {
   %type.at = getelementptr i8, ptr %array, i64 {TYPE}
   %its.type = load ptr, ptr %type.at
@@ -266,16 +266,16 @@ no:
   ret ptr null
 }
 
-; ---- ranges shared by threads ---------------------------------------------------------------------------------------
-; One job at a time, its owner among those who work; who finds another one there works alone. A thread enters a job
-; that is open, and its owner closes it and waits for those inside: nobody waits for a thread that slept through it.
+; ---- distribution of ranges over threads ----------------------------------------------------------------------------
+; One job at a time; its owner works on it too. A caller that finds another job active works alone. A thread enters an open
+; job. The owner closes the job and waits for the threads inside it, but not for threads that slept through it.
 
 @busy = global i32 0
 @epoch = global i64 0
 @open = global i32 0
 @inside = global i64 0
 @sleepers = global i64 0
-@allowed = global i64 0 ; threads that may enter a job
+@allowed = global i64 0 ; number of threads that may enter a job
 @job.kernel = global ptr null
 @job.bounds = global ptr null
 @job.parts = global i64 0
@@ -285,7 +285,7 @@ no:
 @lock = global [16 x i64] zeroinitializer, align 16
 @wake = global [16 x i64] zeroinitializer, align 16
 
-; As in a new process: at the start, and in the child of a fork, which has no other threads.
+; Reset to the state of a new process: at the start, and in the child of a fork, which has no other threads.
 define void @reset() {
   store i32 0, ptr @busy
   store i32 0, ptr @open
@@ -368,7 +368,7 @@ done:
   ret i64 0
 }
 
-; Take ranges of the job until none are left; one that fails ends it.
+; Take ranges of the job until none are left; a failing range ends the job.
 define internal void @work() {
 entry:
   %kernel = load ptr, ptr @job.kernel
@@ -397,7 +397,7 @@ end:
   ret void
 }
 
-; The life of a thread: it spins for the next job for a while, then sleeps.
+; The main function of a thread: it polls for the next job for a while, then sleeps.
 define ptr @worker(ptr %unused) {
 entry:
   br label %idle

@@ -1,7 +1,7 @@
-"""Compiled kernels of the CPU: loaded from object files by llvmlite, and called. Numba is not needed for either.
+"""Load CPU kernels from object files with llvmlite and call them. Numba is not needed for either.
 
-An object defines one function, `i64 symbol(i64 lo, i64 hi, ptr slots)`; `native.ll` is what calls it: it reads the
-arguments out of their Python objects, lets go of the interpreter's lock, and shares ranges among threads.
+An object file defines one function, `i64 symbol(i64 lo, i64 hi, ptr slots)`. `native.ll` calls it: it unpacks the
+arguments from their Python objects, releases the GIL, and distributes ranges over threads.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from ..kernels.calls import NO_MEMORY, OTHERS
 from .forks import held_over_forks
 from .targets import Target, binding, machine
 
-HEAD = object.__basicsize__  # of every Python object, its type the last 8 bytes of it
-DIMS, SHAPE, DTYPE, FLAGS = HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48  # of PyArrayObject, whose data comes first
-MOST = 64  # arguments
-SPINS = 50000  # looks at the next job before a thread sleeps: some 0.5 ms, in which a program comes back from Python
+HEAD = object.__basicsize__  # of every Python object; its last 8 bytes are the type
+DIMS, SHAPE, DTYPE, FLAGS = HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48  # of PyArrayObject; its data pointer comes first
+MOST = 64  # maximum number of arguments
+SPINS = 50000  # polls of the next job before a thread sleeps: some 0.5 ms, in which a program returns from Python
 _PAUSES = {"x86_64": ("llvm.x86.sse2.pause", "", "")}
 _PAUSES |= dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.hint", "i32", "i32 1"))
 
-loading = held_over_forks(threading.RLock())  # LLVM's engine, and Numba, are for one thread at a time
+loading = held_over_forks(threading.RLock())  # LLVM's engine and Numba are not thread-safe
 
 
 def never_freed(*objects: Any) -> None:
-    """Keep what compiled code or a function object points to until the process ends.
+    """Keep objects that compiled code or a function object points to until the process ends.
 
     A list in a module is not enough: Python clears modules before its last garbage collection, which still reads the
     method table of every function that is alive then.
@@ -44,7 +44,7 @@ def never_freed(*objects: Any) -> None:
 
 
 def text(target: Target) -> str:
-    """native.ll for this Python and a processor."""
+    """The text of native.ll for this Python and a processor."""
     name, kinds, values = _PAUSES.get(target.machine, ("llvm.donothing", "", ""))
     numbers = {"HEAD": HEAD, "TYPE": HEAD - 8, "DIMS": DIMS, "SHAPE": SHAPE, "DTYPE": DTYPE, "FLAGS": FLAGS}
     found = (Path(__file__).parent / "native.ll").read_text().replace("{PAUSE}", f"call void @{name}({values})")
@@ -58,7 +58,7 @@ def text(target: Target) -> str:
 
 @functools.cache
 def layout_known() -> bool:
-    """Whether Python's and NumPy's objects lie in memory as `native.ll` reads them."""
+    """Whether Python's and NumPy's objects have the memory layout that `native.ll` assumes."""
     read = lambda x, place, kind: kind.from_address(id(x) + place).value
     array, scalar = np.arange(7, dtype=np.int32), np.float64(1.5)
     return (
@@ -76,11 +76,11 @@ def layout_known() -> bool:
     )
 
 
-# ---- where objects are loaded  ---------------------------------------------------------------------------------------
+# ---- loading object files -------------------------------------------------------------------------------------------
 
 
 def assembled(text: str, target: Target) -> tuple[bytes, list[str]]:
-    """An object file of LLVM's text, and the names that it wants."""
+    """The object file of LLVM assembly text, and the names of its undefined symbols."""
     module = binding().parse_assembly(text)
     module.verify()
     wanted = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
@@ -94,16 +94,16 @@ def _engine() -> Any:
     return binding().create_mcjit_compiler(empty, machine(Target(empty.triple, "", ""), 2))
 
 
-# What Numba calls by a name of its own, and the C library's function that is meant.
+# Numba's own names of C library functions.
 _ALIASES = {f"numba_{name}{t}": f"{name}{t}" for name in ("frexp", "ldexp", "nextafter") for t in ("", "f")}
 _ALIASES |= {"numba_gamma": "tgamma", "numba_gammaf": "tgammaf"}
-# Python 3.10 has PyObject_Vectorcall in its headers alone. What `direct` calls by it is a function of Python's.
+# Python 3.10 declares PyObject_Vectorcall in headers only. `direct` calls only functions of Python by it.
 IN_HEADERS = {"PyObject_Vectorcall": "_PyFunction_Vectorcall"}
 if sys.version_info < (3, 11):
     _ALIASES |= IN_HEADERS
 
 
-# Where C's functions are, and the system's: what is loaded already, or of Windows two libraries by name.
+# Libraries with C and system functions: those already loaded, or on Windows two libraries by name.
 _LIBRARIES: tuple[str | None, ...] = (None,) if os.name == "posix" else ("ucrtbase", "kernel32")
 
 
@@ -113,19 +113,19 @@ def _library(name: str | None) -> Any:
 
 
 def address(symbol: str) -> int:
-    """Where a function of Python, of C, or of Numba's own helpers lies. JitError where it is nowhere."""
+    """The address of a function of Python, of C, or of Numba's helpers. JitError if it is not found."""
     name = _ALIASES.get(symbol, symbol)
     for library in (ctypes.pythonapi, *map(_library, _LIBRARIES)):
         try:
             return int(ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0)
         except AttributeError:
             continue
-    from numba.core.registry import cpu_target  # a function of the user's needs more of Numba than its compiler
+    from numba.core.registry import cpu_target  # a user-defined function needs more of Numba than its compiler
 
-    assert cpu_target.target_context is not None  # made at its first use, and with it the names of Numba's library
+    assert cpu_target.target_context is not None  # created at first use, which registers the names of Numba's library
     found = binding().address_of_symbol(symbol)
     if not found:
-        raise JitError(f"device 'cpu': a kernel calls {symbol}, which this process has not")
+        raise JitError(f"device 'cpu': symbol {symbol}, which a kernel calls, not found in this process")
     return int(found)
 
 
@@ -134,11 +134,11 @@ _loaded: dict[str, int] = {}
 
 
 def load(data: bytes, symbol: str, wanted: Sequence[str]) -> int:
-    """The address of a function of an object file. wanted: the names that it does not define."""
+    """Load an object file and return the address of a function. wanted: the undefined symbols of the object."""
     with loading:
-        if symbol in _loaded:  # variants of one text have one object
+        if symbol in _loaded:  # variants with the same text share one object
             return _loaded[symbol]
-        # Of other kinds than ELF nobody has read which functions LLVM calls that no text names.
+        # LLVM may call functions that the text does not name. `undefined` finds them in ELF objects only.
         for name in wanted if data[:4] == b"\x7fELF" else {*wanted, "memcpy", "memmove", "memset"}:
             if name not in _known:
                 binding().add_symbol(name, address(name))
@@ -151,7 +151,7 @@ def load(data: bytes, symbol: str, wanted: Sequence[str]) -> int:
 
 
 def address_of(symbol: str) -> int:
-    """Where something lies that a loaded object defines."""
+    """The address of a symbol defined by a loaded object."""
     with loading:
         engine = _engine()
         return int(engine.get_function_address(symbol) or engine.get_global_value_address(symbol))
@@ -173,7 +173,7 @@ _FASTCALL, _KEYWORDS = 0x80, 0x02
 
 
 def described(function: int, signature: Sequence[str]) -> ctypes.Array[Any]:
-    """The words that `launch` reads of a kernel."""
+    """The kernel description that `launch` reads."""
     words = [function, len(signature), id(int), id(np.ndarray), id(np.dtype(np.int64))]
     for code in signature:
         if code == "int":
@@ -185,7 +185,7 @@ def described(function: int, signature: Sequence[str]) -> ctypes.Array[Any]:
 
 
 def callable_of(launch: int, function: int, signature: Sequence[str]) -> Callable[..., int]:
-    """kernel(n or bounds, *arguments) as a function of Python; see `native.ll` for what it gives."""
+    """kernel(n or bounds, *arguments) as a Python function; its result is described in `native.ll`."""
     if len(signature) > MOST:
         raise JitError(f"device 'cpu': expected a kernel of at most {MOST} arguments, got {len(signature)}")
     words = described(function, signature)
@@ -198,7 +198,8 @@ def callable_of(launch: int, function: int, signature: Sequence[str]) -> Callabl
 
 
 def direct_of(direct: int, call: Callable[..., None]) -> tuple[Callable[..., None], Callable[[Any], None]]:
-    """call as machine code, which runs what `callable_of` gave last by itself; and how to say what that was."""
+    """Machine code in place of `call`, which runs the kernel last given by `callable_of` directly; and a function that
+    sets that kernel."""
     cell = (ctypes.c_int64 * 3)(id(call), id(None), 0)
     method = _MethodDef(b"kernel", direct, _FASTCALL | _KEYWORDS, None)
     never_freed(cell, method, call)
@@ -212,7 +213,7 @@ def direct_of(direct: int, call: Callable[..., None]) -> tuple[Callable[..., Non
 
 
 def plain_callable_of(share: int, function: int, signature: Sequence[str]) -> Callable[..., int]:
-    """The same by ctypes, which is slower: for a Python whose objects lie in memory otherwise."""
+    """The same by ctypes, which is slower: for Pythons with another object layout."""
     word = ctypes.c_int64
     run = ctypes.CFUNCTYPE(word, word, word, ctypes.c_void_p)(function)
     spread = ctypes.CFUNCTYPE(word, ctypes.c_void_p, ctypes.c_void_p, word, ctypes.c_void_p)(share)
@@ -240,7 +241,7 @@ def _flat(x: Any) -> bool:
 
 
 def code_of(x: Any) -> str:
-    """The type of an argument: "int", a dtype's name for a NumPy scalar, with [] after it for an array."""
+    """The type code of an argument: "int", or a dtype's name for a NumPy scalar, followed by [] for an array."""
     if isinstance(x, np.ndarray):
         return _array_code(x.dtype)
     return "int" if type(x) is int else np.asarray(x).dtype.name
@@ -248,32 +249,32 @@ def code_of(x: Any) -> str:
 
 @functools.cache
 def _array_code(dtype: np.dtype[Any]) -> str:
-    """NumPy makes a name anew each time, which takes as long as all else that is asked of an argument."""
+    """Cached, because NumPy formats a dtype's name on each access, which takes as long as all other checks."""
     return f"{dtype.name}[]"
 
 
 def plain(x: Any) -> Any:
-    """An argument of that type as NumPy makes it: no subclass, no other dtype of the same name. TypeError for arrays
-    that kernels cannot read where they lie."""
+    """Convert an argument to NumPy's plain type: no subclass, no other dtype of the same name. TypeError for arrays
+    that kernels cannot read in place."""
     if not isinstance(x, np.ndarray):
         return x if type(x) is int else np.dtype(code_of(x)).type(x)
     if not _flat(x):
-        raise TypeError(f"expected a contiguous array of one dimension for a kernel, got {x.shape}, {x.strides}")
+        raise TypeError(f"kernel: expected a contiguous array of one dimension, got {x.shape}, strides {x.strides}")
     return x.view(np.ndarray).view(np.dtype(x.dtype.name))
 
 
 def fail(said: int) -> NoReturn:
-    """Raise what a kernel said."""
+    """Raise the exception for a kernel's return code."""
     if said == NO_MEMORY:
-        raise MemoryError("no memory for what a kernel works in")
+        raise MemoryError("out of memory for the scratch arrays of a kernel")
     if said < 4096:
-        raise SystemError(f"a kernel ended with {said}")
+        raise SystemError(f"a kernel failed with status {said}")
     import pickle
 
     from llvmlite import ir
 
-    # excinfo_t of Numba: the pickled (class, arguments, place) and its length; what is computed when it is raised is
-    # not among the arguments
+    # Numba's excinfo_t: the pickled (class, arguments, location) and its length; arguments that are computed when the
+    # exception is raised are missing
     data = ctypes.c_void_p.from_address(said).value or 0
     kind, arguments, _ = pickle.loads(ctypes.string_at(data, ctypes.c_int32.from_address(said + 8).value))
     raise kind(*(x for x in arguments if not isinstance(x, ir.Value)))

@@ -1,8 +1,7 @@
-"""The object files of the CPU's kernels: the package brought them, or they are in the cache folder, or Numba compiles
-them and they are kept there.
+"""Find or build the object file of a CPU kernel: shipped with the package, in the cache folder, or compiled by Numba.
 
-A file in the cache is named by the hash of the kernel's text, the types of its arguments, and all that decides what is
-made of them.
+A file in the cache is named by the hash of the kernel's text, the types of its arguments, and everything else that the
+compiled code depends on.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ from ..kernels.prologue import Variant
 from . import jit, native, shipped, targets
 from .shipped import Object
 
-Made = Sequence[tuple[bytes, Sequence[str]]]  # for each target: an object file, the names that it wants
+Made = Sequence[tuple[bytes, Sequence[str]]]  # for each target: an object file and its undefined symbols
 
-compiled = 0  # kernels of the CPU that this process has compiled
-also: tuple[str, ...] = ()  # names in targets.SHIPPED for which whatever is compiled is compiled too
-used: dict[str, set[str]] = {}  # the keys in `shipped` of what was asked for, by symbol
+compiled = 0  # CPU kernels that this process has compiled
+also: tuple[str, ...] = ()  # names in targets.SHIPPED for which every kernel is compiled too
+used: dict[str, set[str]] = {}  # keys in `shipped` of the requested kernels, by symbol
 
 
 @contextmanager
 def _said() -> Iterator[None]:
-    """Tells who waits at a terminal that a kernel is compiled, and which by number; the line is gone afterwards."""
+    """Show on a terminal that a kernel is being compiled, with its number; the line is removed afterwards."""
     import multiprocessing
 
     if sys.stderr.isatty() and multiprocessing.parent_process() is None:
@@ -40,7 +39,7 @@ def _said() -> Iterator[None]:
 
 
 def cpu_object(variant: Variant, signature: Sequence[str]) -> Object:
-    """The object file of a variant for arguments of these types (`native.code_of`): brought, cached or compiled."""
+    """The object file of a variant for arguments of these types (`native.code_of`): shipped, cached or compiled."""
     keys = [shipped.key_of_variant(variant, signature)]
     if (found := shipped.find(keys[0])) is not None:
         return found
@@ -68,7 +67,7 @@ def cpu_object(variant: Variant, signature: Sequence[str]) -> Object:
 
 
 def is_there(variant: Variant, signature: Sequence[str]) -> bool:
-    """Whether the object file is brought or cached."""
+    """Whether the object file is shipped or cached."""
     if shipped.find(shipped.key_of_variant(variant, signature)) is not None:
         return True
     text = jit.cpu_source(variant)
@@ -83,7 +82,7 @@ def native_object() -> Object:
 
 
 def assembled_object(name: str, text: str) -> Object:
-    """The object file of a text of LLVM."""
+    """The object file of LLVM assembly text."""
     if (found := shipped.find(shipped.key_of_text(text, ()))) is not None:
         return found
     key = jit._key(text, _compilers()[0], *_compilers()[-4:])
@@ -103,8 +102,8 @@ def _kept(name: str, key: str, make: Callable[[str], Made]) -> Object:
 
 
 def kept(symbol: str, folder: str = "cpu") -> Object | None:
-    """From its file, which begins with a checksum of the rest and a line of the names that it wants; None if it is not
-    there, or damaged. folder: for which target, a name of targets.SHIPPED."""
+    """Read an object from the cache. The file begins with a checksum of the rest and a line of undefined symbols. None
+    if it is missing or damaged. folder: the target, a name of targets.SHIPPED."""
     try:
         check, wanted, data = _path(symbol, folder).read_bytes().split(b"\n", 2)
     except (OSError, ValueError):
@@ -118,11 +117,11 @@ def _path(symbol: str, folder: str) -> Path:
 
 @functools.cache
 def _compilers() -> tuple[str, ...]:
-    """What decides, besides its text, what becomes of a kernel."""
+    """Everything that determines the compiled code of a kernel, besides its text."""
     from importlib.util import find_spec
 
     texts = "".join((jit.PACKAGE / name).read_text() for name in shipped.COMPILERS)
     set_for_numba = [os.environ.get(name, "") for name in shipped.SETTINGS]
-    numba = find_spec("numba")  # looked at, not imported
+    numba = find_spec("numba")  # locates it without importing it
     version = Path(numba.origin).with_name("_version.py").read_text() if numba and numba.origin else ""
     return texts, version, *set_for_numba, targets.llvm_version(), *targets.host()

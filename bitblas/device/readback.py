@@ -1,5 +1,5 @@
-"""Small results that the host waits for: on a GPU kernels write them into memory of the host, so that one
-synchronisation reads them, without a copy and without clearing anything on the device before."""
+"""Read small results back to the host: GPU kernels write them to pinned host memory, so that one synchronization makes
+them readable, without a copy and without clearing device memory first."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from . import Device
 
-SIZE = 1 << 15  # bytes; what is larger is copied
+SIZE = 1 << 15  # bytes; larger results are copied
 
 
 class _Pinned(threading.local):
-    """Page-locked memory by device, for this thread: it is free again when the thread has waited."""
+    """Page-locked memory per device, for this thread: it can be reused after the thread has synchronized."""
 
     def __init__(self) -> None:
         self.of: dict[Device, tuple[np.ndarray, int]] = {}
@@ -30,8 +30,8 @@ _pinned = _Pinned()
 
 
 class Readback:
-    """`nbytes` zeroed bytes for kernels to write: pass `part(..)`, launch, `wait()`, then read. One at a time in a
-    thread, and none that nobody waits for."""
+    """`nbytes` zeroed bytes that kernels write: pass `part(..)`, launch, then `read(..)`. Use one at a time in a
+    thread, and read each."""
 
     __slots__ = ("address", "device", "host")
 
@@ -41,16 +41,16 @@ class Readback:
             memory, self.address = _pinned.get(device)
             self.host = memory[:nbytes]
             self.host.fill(0)
-        else:  # where kernels write lies in the host's memory anyway
+        else:  # kernels write to host memory anyway
             self.host = np.zeros(nbytes, np.uint8)
 
     def part(self, dtype: Any, start: int = 0, count: int = 1) -> Any:
-        """An argument for a kernel: `count` values from byte `start` on."""
+        """A kernel argument: `count` values from byte `start` on."""
         if self.address:
             return np.uint64(self.address + start)
         return self.host[start : start + count * np.dtype(dtype).itemsize].view(dtype)
 
     def read(self, dtype: Any, start: int = 0, count: int = 1) -> np.ndarray:
-        """The same values for the host, when the device has written them."""
+        """The same values on the host, after the device has written them."""
         self.device.synchronize()
         return self.host[start : start + count * np.dtype(dtype).itemsize].view(dtype)

@@ -1,7 +1,7 @@
-"""The object files that a package brings: one file for each of `targets.SHIPPED`, written when the wheel is built.
+"""Precompiled CPU kernels in the package: one archive per entry of `targets.SHIPPED`, written when the wheel is built.
 
-Kernels are looked up by their variant, without making their text; else by the text, for variants that differ in what
-their kernel never reads. Nothing is taken from a file that was made of other sources, or damaged.
+Kernels are looked up by their variant, without generating their text, and then by the text, for variants that differ
+only in constants that their kernel does not read. Archives built from other sources, or damaged ones, are not used.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ..kernels.prologue import Variant
 from . import jit, targets
 
 FOLDER = Path(__file__).parent / "data"
-# What Numba is told by, and bitblas listens to: then nothing shipped is what was asked for.
+# Numba settings that bitblas honours: if one is set, shipped kernels are not used.
 SETTINGS = tuple(f"NUMBA_{name}" for name in ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "CPU_NAME", "CPU_FEATURES"))
 _HEAD = b"bitblas objects 2\n"
 
 
 class Object(NamedTuple):
-    """An object file: what it defines, and what it calls and does not define."""
+    """An object file, the symbol that it defines, and its undefined symbols."""
 
     data: bytes
     symbol: str
@@ -38,7 +38,7 @@ def key_of_text(text: str, signature: Sequence[str]) -> str:
 
 
 def find(key: str) -> Object | None:
-    """The object that a package brought for this processor under a key."""
+    """The shipped object for this processor with a key, or None."""
     found = _file()
     return None if found is None else found.object(key)
 
@@ -51,18 +51,18 @@ def _file() -> File | None:
     try:
         return None if name is None else File((FOLDER / f"{name}.objects").read_bytes())
     except (OSError, ValueError):
-        return None  # this package brings none, or they are damaged: each kernel is compiled when it is needed
+        return None  # the package has none, or they are damaged: kernels are compiled at first use
 
 
 class File:
-    """A file of objects: a line with the checksum of the index, the index, the objects, each compressed by itself.
+    """An archive of object files: a line with the checksum of the index, the index, and the objects, each compressed.
 
-    The index is a line of sources, their checksum before their names, and a line for each object: symbol, size and
-    checksum as it lies here, keys, the names that it wants.
+    The index is a line of source files, preceded by their checksum, and a line per object: symbol, compressed size and
+    checksum, keys, undefined symbols.
     """
 
     def __init__(self, data: bytes) -> None:
-        """ValueError if it is damaged, or made of other sources than those that are here."""
+        """ValueError if the archive is damaged, or built from other sources than the installed ones."""
         head, check, length, rest = data.split(b"\n", 3)
         index, self._objects = rest[: int(length)], rest[int(length) :]
         if head + b"\n" != _HEAD or check != jit._digest(index):
@@ -70,7 +70,7 @@ class File:
         sources, *lines = index.decode().splitlines()
         made_of, *names = sources.split()
         if made_of != digest_of(names):
-            raise ValueError("made of other sources")
+            raise ValueError("built from other sources")
         self._places: dict[str, tuple[int, int, str, str, tuple[str, ...]]] = {}
         at = 0
         for line in lines:
@@ -79,7 +79,7 @@ class File:
             at += int(size)
 
     def object(self, key: str) -> Object | None:
-        """None if it is not there, or damaged."""
+        """None if it is missing or damaged."""
         if key not in self._places:
             return None
         import zlib
@@ -90,7 +90,7 @@ class File:
 
 
 def packed(objects: Iterable[tuple[Object, Iterable[str]]]) -> bytes:
-    """A file of objects, each with its keys."""
+    """An archive of objects, each with its keys."""
     import zlib
 
     names = sources()
@@ -111,13 +111,13 @@ COMPILERS = (
 
 
 def sources() -> list[str]:
-    """The files that the texts of the CPU's kernels are made of, and what compiles them."""
+    """The source files of the CPU's kernels, and of the code that compiles them."""
     kernels = sorted(path.relative_to(jit.PACKAGE).as_posix() for path in jit.PACKAGE.rglob("*.cpu.py"))
     return [*COMPILERS, "device/jit.py", "semirings/functions.py", *kernels]
 
 
 def digest_of(names: Iterable[str]) -> str:
-    """A checksum of files of the package. ValueError if one is not there."""
+    """A checksum of files of the package. ValueError if a file is missing."""
     import hashlib
 
     found = hashlib.sha256()
@@ -126,5 +126,5 @@ def digest_of(names: Iterable[str]) -> str:
         try:
             found.update((root / name).read_bytes())
         except OSError as error:
-            raise ValueError(f"{name} is not there") from error
+            raise ValueError(f"{name} is missing") from error
     return found.hexdigest()

@@ -1,8 +1,8 @@
-"""A kernel's text with its constants put in and its functions written out where they are called.
+"""Specialize a CPU kernel's source: substitute its constants and inline its functions before Numba compiles it.
 
-Numba does both, but only after it has read the bytecode of every function at every call and typed what nobody reaches:
-that is more than half of its time. What is left to it here is what has no plain form: returns out of loops, conditions
-of `while`, branches of an expression that would need a statement.
+Numba does both itself, but only after it has read the bytecode of every function at every call and typed unreachable
+code, which takes more than half of its time. Left to Numba is what has no plain source form: returns out of loops,
+conditions of `while`, and branches of an expression that would need a statement.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from .folding import Fold, assigned, module_statements
 from .syntax import statements
 
 Expr = ast.expr
-SMALL = 8  # nodes of an argument that is written out more than once
+SMALL = 8  # maximum nodes of an argument expression that may be duplicated
 _WRITERS = ("put", "store_lanes")
 
 
 def specialised(text: str, name: str) -> str:
-    """The text of a kernel of that name, with the same meaning."""
+    """An equivalent text that contains the kernel of that name."""
     constants: dict[str, int] = {}
     functions: dict[str, ast.FunctionDef] = {}
     others: list[ast.stmt] = []
@@ -35,14 +35,14 @@ def specialised(text: str, name: str) -> str:
         if called not in done:
             if called not in functions:
                 return None
-            function = functions.pop(called)  # one that calls itself is left to Numba
+            function = functions.pop(called)  # recursive functions are left to Numba
             Fold(constants, function).function(function)
             _Inline(finished).function(function)
             Fold(constants, function).function(function)
             done[called] = function
         return done[called]
 
-    kept: dict[str, ast.FunctionDef] = {}  # those that are still called
+    kept: dict[str, ast.FunctionDef] = {}  # functions that are still called
     wanted = {name}.union(*(_named([node]) for node in others))
     while wanted:
         if (called := wanted.pop()) not in kept and (function := finished(called)) is not None:
@@ -52,7 +52,7 @@ def specialised(text: str, name: str) -> str:
 
 
 def _copied(node: Any) -> Any:
-    """A tree, or a list of them, of its own. As copy.deepcopy, which takes several times as long."""
+    """A deep copy of a tree or a list of trees; several times as fast as copy.deepcopy."""
     if isinstance(node, list):
         return [_copied(x) for x in node]
     if not isinstance(node, ast.AST):
@@ -67,7 +67,7 @@ def _named(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 class _Names(ast.NodeTransformer):
-    """Other expressions in the place of names that are read, other names where they are written."""
+    """Replace names: by expressions where they are read, by other names where they are written."""
 
     def __init__(self, reads: dict[str, Expr]) -> None:
         self.reads = reads
@@ -97,14 +97,14 @@ def _uses(name: str, nodes: Iterable[ast.AST]) -> int:
 
 
 def _straight(body: list[ast.stmt]) -> bool:
-    """Assignments to names, then a return."""
+    """Whether the body is assignments to names followed by a return."""
     return isinstance(body[-1], ast.Return) and all(
         isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name) for s in body[:-1]
     )
 
 
 def _returning(body: list[ast.stmt], result: str) -> list[ast.stmt] | None:
-    """Statements that assign the result where `body` returned it; None where a return leaves a loop."""
+    """The statements of `body` with assignments to `result` in place of returns; None if a return leaves a loop."""
     out: list[ast.stmt] = []
     for k, node in enumerate(body):
         returns = any(isinstance(n, ast.Return) for n in ast.walk(node))
@@ -131,7 +131,7 @@ def _returning(body: list[ast.stmt], result: str) -> list[ast.stmt] | None:
 
 
 class _Inline:
-    """Calls of functions that are in the text, written out."""
+    """Inline the calls of functions that are defined in the text."""
 
     count = 0
 
@@ -141,7 +141,7 @@ class _Inline:
     def function(self, function: ast.FunctionDef) -> None:
         body = function.body
         if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-            body = body[1:]  # what the function says of itself
+            body = body[1:]  # drop the docstring
         self.count = 0
         self.prefix, self.taken = function.name, assigned(body) | {a.arg for a in function.args.args}
         function.body = self.block(body)
@@ -168,7 +168,7 @@ class _Inline:
             if isinstance(node, ast.Assign):
                 node.targets = [self.expression(t, before) for t in node.targets]
             if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call):
-                return before  # a call that was written out
+                return before  # an inlined call
         return [*before, node]
 
     def calls(self, node: Expr) -> bool:
@@ -176,7 +176,7 @@ class _Inline:
         return any(isinstance(f, ast.Name) and self.finished(f.id) for f in called)
 
     def expression(self, node: Expr, before: list[ast.stmt] | None, root: bool = False) -> Expr:
-        """`node` with its calls written out. before: where statements may go that must run first; None: nowhere."""
+        """`node` with its calls inlined. before: list for statements that must run first; None: there is no place."""
         if isinstance(node, ast.IfExp):
             node.test = self.expression(node.test, before)
             node.body, node.orelse = self.expression(node.body, None), self.expression(node.orelse, None)
@@ -207,7 +207,7 @@ class _Inline:
         made: list[ast.stmt] = []
 
         def name(n: str, value: Expr, uses: int) -> bool:
-            """Let n mean a value: itself where that may be written out, else under a name."""
+            """Substitute a value for n: the expression itself if it may be duplicated, otherwise a new variable."""
             if isinstance(value, (ast.Name, ast.Constant)) or uses <= 1 or (_small(value) and before is None):
                 reads[n] = value
             elif before is None:

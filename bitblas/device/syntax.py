@@ -1,10 +1,10 @@
-"""Python text read into statements, by one thread at a time."""
+"""Parse Python source, in one thread at a time."""
 
 import ast
 import threading
 
-# One interpreter counts how deep `ast.parse` is for all of its threads: when garbage is collected on the way and
-# another thread goes on, both end with SystemError "AST constructor recursion depth mismatch" (CPython 3.11).
+# CPython 3.11 counts the depth of `ast.parse` per interpreter: if garbage collection switches to another thread that
+# parses too, both raise SystemError "AST constructor recursion depth mismatch".
 _one_at_a_time = threading.RLock()
 
 

@@ -1,13 +1,13 @@
-; The rounds of a loop on the CPU: kernels called from a table, without Python between them.
+; Run the rounds of a loop on the CPU: call kernels from a table, without Python in between.
 ;
-; The table is 64-bit words: how many copies of a round there are, the address of the condition (0: the loop is over),
-; the address of `share`, the operations of a round; then seven words for each operation, copy after copy: the kernel, its
-; slots, the limits of its ranges, how many ranges; the address of a number (0: none), and what that has to be for the
-; operation to run; the address of a number that is not 0 where it has only paused (0: it never does), as a loop inside
-; may, for `rounds` is a kernel too (1: a part of long work, after which the loop looks at the clock and may pause, with
-; the next operation to go on with). The state: the round, the limit of rounds, the copy whose turn it is, a fault (not 0:
-; the loop is over), whether the loop only pauses, after {NANOSECONDS}, so that Python may look at its signals, a number
-; that is not ours, and the operation that paused (0: none), with which the round goes on.
+; The table is 64-bit words: the number of copies of a round, the address of the condition (0: the loop ends), the address
+; of `share`, the number of operations in a round; then seven words per operation, copy after copy: the kernel, its slots,
+; its range bounds, the number of ranges; the address of a number (0: none) and the value it must have for the operation to
+; run; the address of a flag that is nonzero while the operation has only paused (0: it never pauses), as a nested loop may,
+; because `rounds` is itself a kernel (1: part of a long operation, after which the loop checks the clock and may pause and
+; later continue with the next operation). The state: the round, the limit of rounds, the index of the current copy, a
+; fault (nonzero: the loop ends), whether the loop has only paused, after {NANOSECONDS}, so that Python can handle signals,
+; a number that this code does not use, and the operation that paused (0: none), at which the round continues.
 
 declare i32 @clock_gettime(i32, ptr)
 
@@ -22,7 +22,7 @@ define internal i64 @now() {
   ret i64 %sum
 }
 
-; A kernel as `native.ll` calls it: its slots are the table and the state.
+; A kernel in the form that `native.ll` calls: its slots are the table and the state.
 define i64 @rounds(i64 %lo, i64 %hi, ptr %slots) {
 entry:
   %table = load ptr, ptr %slots

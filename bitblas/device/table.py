@@ -1,4 +1,4 @@
-"""Kernels of the CPU called from a table, round after round, without Python between them: what `table.ll` runs."""
+"""Run CPU kernels from a table, round after round, without Python in between (`table.ll`)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ..kernels.prologue import Variant
 from . import native, objects, ranges, threads
 from .cpu import callable_for, code, library
 
-TOGETHER = 4  # ranges of long work for each thread, that run between two looks at the clock
-LOOKS = 1  # in the place of a pause's address: a part of long work
-NANOSECONDS = 20_000_000  # after which a loop comes back to Python, which looks whether it is interrupted
-# Numbers of the state. INDEX: which one led nowhere; RESUMED: the operation with which a round goes on that paused.
+TOGETHER = 4  # ranges of long work per thread between two checks of the clock
+LOOKS = 1  # in place of a pause flag's address: marks a part of long work
+NANOSECONDS = 20_000_000  # after which a loop returns to Python, which handles signals
+# Indices into the state. INDEX: the index that was out of range; RESUMED: the paused operation to resume a round at.
 ROUND, LIMIT, COPY, FAULT, INDEX, PAUSES, RESUMED = 0, 1, 2, 3, 5, 4, 6
 STATE = 8
 
 
 class Operation(NamedTuple):
-    """A kernel with its arguments. bounds: limits of the ranges of its units. when: a number, and what it has to be
-    for the kernel to run (None: it always does)."""
+    """A kernel with its arguments. bounds: limits of the ranges of its units. when: a number, and the value that it
+    must have for the kernel to run (None: it always runs)."""
 
     variant: Variant
     bounds: np.ndarray
@@ -35,11 +35,11 @@ class Operation(NamedTuple):
         return tuple(map(native.code_of, self.args))
 
     def is_there(self) -> bool:
-        """Whether its kernel need not be compiled."""
+        """Whether its kernel is already compiled."""
         return objects.is_there(self.variant, self.signature)
 
     def slots(self) -> np.ndarray:
-        """The arguments as a kernel reads them."""
+        """The arguments in the form that a kernel reads."""
         slots = np.zeros(2 * max(1, len(self.args)), np.uint64)
         for k, x in enumerate(self.args):
             if isinstance(x, np.ndarray):
@@ -51,7 +51,7 @@ class Operation(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """A loop inside a round: what a Table is made of. It is never the first operation of a round."""
+    """A nested loop, with the arguments of a Table. It is never the first operation of a round."""
 
     copies: Sequence[Sequence[Operation | Loop]]
     condition: np.ndarray
@@ -59,7 +59,7 @@ class Loop(NamedTuple):
 
 
 def kernels(copies: Sequence[Sequence[Operation | Loop]]) -> Iterator[Operation]:
-    """All operations that are kernels, those of inner loops too."""
+    """All operations that are kernels, including those of nested loops."""
     for operation in (operation for copy in copies for operation in copy):
         if isinstance(operation, Loop):
             yield from kernels(operation.copies)
@@ -68,12 +68,12 @@ def kernels(copies: Sequence[Sequence[Operation | Loop]]) -> Iterator[Operation]
 
 
 class Table:
-    """The operations of a round, as often as there are copies of it, which take turns. condition: a number, 0 where
-    the loop is over. state: STATE numbers."""
+    """The operations of a round, in several copies that are run in rotation. condition: a number, 0 when the loop ends.
+    state: STATE numbers."""
 
     def __init__(self, copies: Sequence[Sequence[Operation | Loop]], condition: np.ndarray, state: np.ndarray) -> None:
         self.condition, self.state = condition, state
-        self.kept: list[Any] = [copies]  # what the table points to
+        self.kept: list[Any] = [copies]  # keeps alive what the table points to
         found = library()
         rows = [
             [words for op in copy for words in (self._loop(op) if isinstance(op, Loop) else self._kernel(op))]
@@ -85,7 +85,7 @@ class Table:
         self.loop = callable_for(_rounds(), ("int64[]", "int64[]"))
 
     def _kernel(self, operation: Operation) -> list[list[int]]:
-        """The words of an operation; of long work those of its parts, some ranges each."""
+        """The table rows of an operation; for long work, of its parts, each with some ranges."""
         slots, bounds, looks, each = operation.slots(), threads.limited(operation.bounds), 0, 1 << 62
         if isinstance(bounds, ranges.Chunks):
             bounds, looks = np.asarray(bounds), LOOKS
@@ -107,7 +107,7 @@ class Table:
         return [[_rounds(), slots.ctypes.data, bounds.ctypes.data, 1, 0, 0, pauses]]
 
     def run(self) -> None:
-        """The rounds until the condition fails; ROUND is then the number of the first that did not run."""
+        """Run rounds until the condition fails; ROUND is then the number of the first round that did not run."""
         if not threads.settled:
             threads.settle(library())
         while True:
@@ -122,6 +122,6 @@ TEXT = (Path(__file__).parent / "table.ll").read_text().replace("{NANOSECONDS}",
 
 @functools.cache
 def _rounds() -> int:
-    """Where `rounds` lies."""
+    """The address of `rounds`."""
     made = objects.assembled_object("table", TEXT)
     return native.load(made.data, "rounds", made.wanted)

@@ -1,4 +1,4 @@
-"""The processors that kernels are compiled for: this one, and those for which packages bring object files."""
+"""Processors that CPU kernels are compiled for: this machine's, and those with object files in the package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .forks import held_over_forks
 
 
 class Target(NamedTuple):
-    """What LLVM compiles for: a triple, a processor, and what that can do besides (or cannot, with a minus)."""
+    """A target of LLVM: triple, processor, and extra features (with a minus: missing features)."""
 
     triple: str
     cpu: str
@@ -19,21 +19,21 @@ class Target(NamedTuple):
 
     @property
     def machine(self) -> str:
-        """The instruction set, as `platform.machine` has it."""
+        """The instruction set, named as by `platform.machine`."""
         return self.triple.partition("-")[0]
 
 
-# What a processor must be able to do for each level of the psABI of x86-64, by LLVM's names; each has those before it.
+# Features that a processor needs for each level of the x86-64 psABI, by LLVM's names; each level includes those before.
 _V2 = ("cx16", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3")
 _V3 = (*_V2, "avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")
 _V4 = (*_V3, "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl")
 NEEDS = {"x86-64-v4": _V4, "x86-64-v3": _V3, "x86-64-v2": _V2, "generic": ()}
 _X86, _ARM = "x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"
 
-# Those that a package brings object files for, by the name of the file; the best first.
+# Targets with shipped object files, by file name; best first.
 SHIPPED = {name: Target(_X86, name, "") for name in ("x86-64-v4", "x86-64-v3", "x86-64-v2")}
 SHIPPED["aarch64"] = Target(_ARM, "generic", "")
-# Of the widest numbers of which one instruction picks any eight of eight (VPERMPD, VPERMPS).
+# Byte width of the widest element for which the level has an 8-lane permute (VPERMPD, VPERMPS).
 PICKED_BYTES = {"x86-64-v4": 8, "x86-64-v3": 4}
 
 
@@ -41,8 +41,8 @@ PICKED_BYTES = {"x86-64-v4": 8, "x86-64-v3": 4}
 def binding() -> Any:
     from llvmlite import binding
 
-    # LLVM's objects are freed under llvmlite's lock, by whichever thread collects garbage: without this a child of a
-    # fork in that moment would wait for it for ever. llvmlite has no public name for it.
+    # LLVM's objects are freed under llvmlite's lock, by whichever thread collects garbage. If a fork happens at that
+    # moment, its child would block on the lock for ever. llvmlite has no public name for it.
     lock = getattr(getattr(binding.ffi.lib, "_lock", None), "_lock", None)
     if lock is not None:
         held_over_forks(lock, inner=True)
@@ -59,7 +59,7 @@ def llvm_version() -> str:
 
 @functools.cache
 def host() -> Target:
-    """This processor, or what $NUMBA_CPU_NAME and $NUMBA_CPU_FEATURES say that it is."""
+    """This processor, or the one named by $NUMBA_CPU_NAME and $NUMBA_CPU_FEATURES."""
     name = os.environ.get("NUMBA_CPU_NAME") or binding().get_host_cpu_name()
     features = os.environ.get("NUMBA_CPU_FEATURES")
     return Target(str(binding().get_process_triple()), str(name), _features() if features is None else features)
@@ -68,36 +68,36 @@ def host() -> Target:
 def _features() -> str:
     try:
         return str(binding().get_host_cpu_features().flatten())
-    except RuntimeError:  # not known to LLVM
+    except RuntimeError:  # unknown to LLVM
         return ""
 
 
 def best(target: Target) -> str | None:
-    """The name in SHIPPED of what runs on a processor and uses most of it; None where nothing does."""
+    """The name in SHIPPED of the best target that a processor can run; None if there is none."""
     if target in SHIPPED.values():
         return target.cpu if target.machine == "x86_64" else target.machine
-    if "-linux-" not in target.triple:  # object files of another kind than ELF
+    if "-linux-" not in target.triple:  # shipped objects are ELF files
         return None
     can = {name[1:] for name in target.features.split(",") if name.startswith("+")}
     fits = (name for name, t in SHIPPED.items() if t.machine == target.machine and can.issuperset(NEEDS[t.cpu]))
     found = next(fits, None)
     if found is None and target.machine == "x86_64":
         warnings.warn(
-            f"this processor ({target.cpu}) is older than x86-64-v2: the kernels that bitblas brings do not run on it, "
-            "so that each is compiled at its first use",
+            f"this processor ({target.cpu}) is older than x86-64-v2: it cannot run bitblas's precompiled kernels, "
+            "so each kernel is compiled at its first use",
             stacklevel=2,
         )
     return found
 
 
-# How code names data and functions. LLVM's memory for x86-64 may put the sections of an object further apart than the
-# 2 GB that shorter references reach; for AArch64 llvmlite puts them side by side.
+# How code addresses data and functions. For x86-64, LLVM's allocator may place the sections of an object further apart
+# than the 2 GB that short references reach; for AArch64 llvmlite places them next to each other.
 _REFERENCES = {"x86-64": {"reloc": "static", "codemodel": "large"}}
 
 
 @functools.cache
 def machine(target: Target, level: int) -> Any:
-    """LLVM's target: code that may be loaded anywhere, so that it can be kept in files."""
+    """LLVM's target machine: position-independent code, so that it can be stored in files."""
     if target.machine != host().machine:
         binding().initialize_all_targets()
         binding().initialize_all_asmprinters()

@@ -1,6 +1,6 @@
-"""The threads that share the ranges of the CPU's kernels: they wait in machine code (`native.ll`) and never see Python.
+"""The thread pool of CPU kernels: its threads wait in machine code (`native.ll`) and never enter Python.
 
-They start when a kernel first has ranges to share. The child of a fork has none of them, and starts its own.
+They start when a kernel first has ranges to distribute. The child of a fork has none of them, and starts its own.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from . import forks
 
 MOST = 1024
 _starting = threading.Lock()
-_started = 0  # threads beside those that call kernels
+_started = 0  # worker threads, without the threads that call kernels
 _chosen: int | None = None
-settled = False  # whether as many threads wait as were chosen
+settled = False  # whether the chosen number of threads is running
 
 
 def count() -> int:
-    """Threads that share a kernel's ranges, the calling one among them: what was chosen, else $NUMBA_NUM_THREADS, else
-    $OMP_NUM_THREADS, else the processors that this process may use."""
+    """Number of threads that share a kernel's ranges, including the calling one: the chosen number, else
+    $NUMBA_NUM_THREADS, else $OMP_NUM_THREADS, else the processors available to this process."""
     global _chosen
     if _chosen is None:
         named = (os.environ.get(name, "").partition(",")[0] for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"))
@@ -32,7 +32,7 @@ def count() -> int:
 
 
 class _Limit(threading.local):
-    """Of the calling thread: how many may share a kernel's ranges at most; 0: as many as `count` says."""
+    """Per calling thread: the maximum number of threads that share its kernels' ranges; 0: the number of `count`."""
 
     number = 0
 
@@ -41,12 +41,12 @@ _limit = _Limit()
 
 
 def limit(number: int) -> None:
-    """Set that for the calling thread."""
+    """Set that limit for the calling thread."""
     _limit.number = number
 
 
 def limited(bounds: Any) -> Any:
-    """The limits of ranges, joined to as many as the calling thread may have others share."""
+    """Merge ranges so that there are at most as many as the calling thread's limit."""
     parts, most = len(bounds) - 1, _limit.number
     if not most or parts <= most:
         return bounds
@@ -54,31 +54,31 @@ def limited(bounds: Any) -> Any:
 
 
 def most_ranges() -> int:
-    """Ranges that one call may have the calling thread share: as many as threads, if their number is limited."""
+    """The maximum number of ranges per call of the calling thread: the limit on its threads, if it is set."""
     return _limit.number or 1 << 30
 
 
 def choose(number: int | None) -> None:
-    """Set what `count` says; None: as at the start."""
+    """Set the number of threads; None restores the default."""
     global _chosen, settled
     _chosen, settled = number, False
 
 
 def checked(number: object) -> int | None:
-    """`number` as a count of threads. ValueError for any other value than 1 to 1024 and None."""
+    """Validate `number` as a count of threads. ValueError unless it is 1 to 1024 or None."""
     if number is not None and (not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MOST):
         raise ValueError(f"threads: expected 1 to {MOST}, or None, got {number!r}")
     return number
 
 
 def processors() -> int:
-    """Those that this process may use: by its affinity, and by the quota of its control groups."""
+    """Number of processors available to this process, by its affinity and the quota of its control groups."""
     free = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(free, _quota(Path("/"))))
 
 
 def _quota(root: Path) -> int:
-    """Whole processors that Linux' control groups (v2, v1) leave to this process; many where they say nothing."""
+    """Processors, rounded up, that Linux control groups (v2, v1) allow this process; MOST if there is no quota."""
     found = [MOST]
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, kinds, group = line.split(":", 2)
@@ -106,7 +106,7 @@ def _read(path: Path) -> str:
 
 
 def settle(address: Callable[[str], int]) -> None:
-    """Start the threads that are missing, and tell how many may work. address: of what native.ll defines."""
+    """Start the missing threads, and set how many may work. address: from symbols of native.ll to addresses."""
     global _started, settled
     with _starting:
         wanted = count() - 1
@@ -117,8 +117,8 @@ def settle(address: Callable[[str], int]) -> None:
 
 
 def _start(function: int) -> bool:
-    """Whether a thread of its own runs a function of machine code now; where no more are to be had, those that are
-    there do the work."""
+    """Start a thread that runs a function of machine code. False if the system refuses it; the existing threads then do
+    the work."""
     if os.name == "nt":
         windows: Any = ctypes
         library = windows.WinDLL("kernel32")
@@ -133,7 +133,7 @@ def _start(function: int) -> bool:
 
 
 def _forget() -> None:
-    """In the child of a fork."""
+    """Reset, in the child of a fork."""
     global _started, settled, _starting
     _starting = threading.Lock()
     _started, settled = 0, False

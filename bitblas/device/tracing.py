@@ -1,7 +1,7 @@
-"""What ran: `with gb.trace() as t:` lists the kernels that ran inside, with their variant, plan, bytes and time.
+"""Trace kernels: `with gb.trace() as t:` lists the kernels that ran inside, with variant, plan, bytes and time.
 
-Off, it costs the look at one name per kernel. Array operations of NumPy and CuPy (sorts, running sums, copies) are not
-kernels of bitblas; the last line of the table tells how much of the time was not in kernels.
+If tracing is off, it costs one attribute lookup per kernel. Array operations of NumPy and CuPy (sorts, prefix sums,
+copies) are not kernels of bitblas; the last line of the table reports how much of the time was outside of kernels.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from .base import Device
 
 HEADS = ("us", "units", "bytes", "kernel")
-SHOWN = 100  # rows of a table in a notebook
+SHOWN = 100  # maximum rows of a table in a notebook
 
-active: Trace | None = None  # where kernels are noted; None: nowhere
-watchers: list[Callable[[bool], None]] = []  # who is told when a trace begins (True) and ends
+active: Trace | None = None  # the trace that records kernels; None if tracing is off
+watchers: list[Callable[[bool], None]] = []  # called when a trace begins (True) and ends (False)
 
 
 @dataclass
 class Run:
-    """One kernel that ran, or one loop that the GPU ran by itself (kernel "loop"). text: the variant; units: of work
-    (rows, tiles, words), as the kernel counts, or the launches in a loop; nbytes: of the arrays that it was given,
-    which it need not have read whole, or sent by this rank in a call of several ("allgather", "alltoall"); us:
-    microseconds, by events on a GPU; None while a graph is captured; plan: what it was for, as the statement is
-    explained; start: microseconds since the first kernel on its device began."""
+    """One kernel that ran, or one loop that the GPU ran by itself (kernel "loop"). text: the variant. units: units of
+    work (rows, tiles, words), as the kernel counts them, or the launches of a loop. nbytes: total size of its array
+    arguments, of which it may read only a part; or bytes sent by this rank in a collective call ("allgather",
+    "alltoall"). us: microseconds, by events on a GPU; None while a graph is captured. plan: the statement, as it is
+    explained. start: microseconds since the first kernel on its device began."""
 
     device: str
     kernel: str
@@ -45,11 +45,11 @@ class Run:
 
 
 class Trace:
-    """The kernels that ran, in their order; prints as a table. One at a time; ValueError for one in another."""
+    """The kernels that ran, in order; prints as a table. Traces cannot be nested: ValueError."""
 
     def __init__(self) -> None:
         self.runs: list[Run] = []
-        self.us = 0.0  # of the whole block, on the host's clock
+        self.us = 0.0  # duration of the whole block, on the host's clock
         self.plan: Any = None
         self._marks: list[tuple[Device, Any, Any]] = []
         self._start = 0.0
@@ -57,7 +57,7 @@ class Trace:
     def __enter__(self) -> Trace:
         global active
         if active is not None:
-            raise ValueError("trace: expected no other trace around it, got one")
+            raise ValueError("trace: expected no enclosing trace, got one")
         self._start, active = time.perf_counter(), self
         for watcher in watchers:
             watcher(True)
@@ -78,16 +78,16 @@ class Trace:
         self.us = 1e6 * (time.perf_counter() - self._start)
 
     def note(self, device: Device, variant: Variant, run: Callable[..., None], n: int, *args: Any, **how: Any) -> None:
-        """Run a kernel between two marks."""
+        """Run a kernel and measure it."""
         arrays = {id(a): a.nbytes for a in args if hasattr(a, "shape") and a.shape}
         self._run(device, lambda: run(n, *args, **how), variant.kernel, str(variant), n, sum(arrays.values()))
 
     def note_loop(self, device: Device, launches: int, run: Callable[[], None]) -> None:
-        """Run a whole loop between two marks."""
+        """Run a whole loop and measure it."""
         self._run(device, run, "loop", f"loop of {launches} kernels without the host", launches, 0)
 
     def note_call(self, device: Device, call: str, nbytes: int, plan: str, run: Callable[[], None]) -> None:
-        """Run a call between ranks between two marks. nbytes: what this rank sends by it; plan: the statement."""
+        """Run a collective call and measure it. nbytes: bytes that this rank sends; plan: the statement."""
         with self.of(plan):
             self._run(device, run, call, f"{call}: {nbytes} bytes sent", 0, nbytes)
 
@@ -106,7 +106,7 @@ class Trace:
 
     @contextmanager
     def of(self, plan: Any) -> Iterator[None]:
-        """The kernels inside belong to this plan."""
+        """Assign the kernels inside to this plan."""
         before, self.plan = self.plan, plan
         try:
             yield
@@ -135,7 +135,7 @@ class Trace:
         return html([HEADS, *shortened(self._rows(), SHOWN)], self._closing())
 
     def _rows(self) -> list[tuple[str, ...]]:
-        """A row for each kernel, and one of a single cell where another plan begins."""
+        """One row per kernel, and a row of a single cell wherever a new plan begins."""
         rows: list[tuple[str, ...]] = []
         plan = None
         for run in self.runs:
@@ -149,4 +149,4 @@ class Trace:
     def _closing(self) -> str:
         inside = sum(run.us or 0.0 for run in self.runs)
         where = ", ".join(dict.fromkeys(run.device for run in self.runs)) or "no device"
-        return f"{inside:9.1f} us in {len(self.runs)} kernels on {where}, of {self.us:.1f} us in all"
+        return f"{inside:9.1f} us in {len(self.runs)} kernels on {where}, of {self.us:.1f} us in total"

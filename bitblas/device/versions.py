@@ -1,7 +1,7 @@
-"""Static single assignment, as Numba makes it, in the time that it takes to look at what changes.
+"""A Numba patch: faster construction of static single assignment form, with Numba's own result.
 
-Numba goes through all statements twice for each variable with several definitions; here through the statements that
-define or read it. The handlers, which do the work, are Numba's (numba/core/ssa.py), and so is what comes out.
+For each variable with several definitions Numba visits all statements twice; this code visits only the statements that
+define or read it. The handlers that do the work are Numba's (numba/core/ssa.py), so the result is the same.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ NONE: frozenset[str] = frozenset()
 
 
 def _reads(statement: Any) -> frozenset[str]:
-    """The names of the variables that a statement reads, as far as one may be put in the place of another."""
+    """The names of the variables that a statement reads, if they may be renamed."""
     read = statement.value if isinstance(statement, ir.Assign) else statement
     if isinstance(read, ir.Var):
         return frozenset((read.name,))
@@ -23,7 +23,7 @@ def _reads(statement: Any) -> frozenset[str]:
 
 
 def run_ssa(blocks: dict[int, Any]) -> dict[int, Any]:
-    """The blocks of a function, with a variable for each definition."""
+    """The blocks of a function, with one variable per definition."""
     if not blocks:
         return {}
     cfg = ssa.compute_cfg_from_blocks(blocks)
@@ -32,7 +32,7 @@ def run_ssa(blocks: dict[int, Any]) -> dict[int, Any]:
     blocks = {label: block.copy() for label, block in blocks.items()}
     scope = next(iter(blocks.values())).scope
     reads: dict[Any, frozenset[str]] = {}
-    defined: dict[str, dict[int, None]] = defaultdict(dict)  # the blocks that do, in their order
+    defined: dict[str, dict[int, None]] = defaultdict(dict)  # the defining blocks, in order
     read: dict[str, dict[int, None]] = defaultdict(dict)
     for label, block in blocks.items():
         for statement in block.body:
@@ -56,9 +56,9 @@ def run_ssa(blocks: dict[int, Any]) -> dict[int, Any]:
         states.update(phimap=defaultdict(list), cfg=cfg, phi_locations=places)
         for label in read[name]:
             states.update(label=label, block=blocks[label])
-            body = list(blocks[label].body)  # the handler looks at the one before
+            body = list(blocks[label].body)  # the handler reads the old body
             for k, statement in enumerate(body):
-                if name in reads.get(statement, NONE):  # not of the variables that meet here
+                if name in reads.get(statement, NONE):  # not a phi node
                     on = fix.on_assign if isinstance(statement, ir.Assign) else fix.on_other
                     body[k] = on(states, statement)
                     reads[body[k]] = reads[statement]

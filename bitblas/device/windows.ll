@@ -1,5 +1,5 @@
 
-; What native.ll calls by the names of POSIX, of Windows: a slim lock and a condition, each one pointer.
+; POSIX names that native.ll calls, for Windows: a slim lock and a condition variable, each one pointer.
 declare void @InitializeSRWLock(ptr)
 declare void @AcquireSRWLockExclusive(ptr)
 declare void @ReleaseSRWLockExclusive(ptr)

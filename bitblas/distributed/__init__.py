@@ -1,11 +1,11 @@
-"""Several GPUs, several machines: the same programs, with matrices and vectors in shares. docs/scale.md.
+"""Distributed graphs on several GPUs or machines: the same programs, with partitioned matrices and vectors.
 
-It is a library of the same names as bitblas, so that algorithms and programs take it for one:
+See docs/scale.md. The module offers the same names as bitblas, so algorithms and programs can use either:
 
     import bitblas.distributed as gd
-    gd.init()                                  # which rank this is: torchrun, mpirun, srun, `bitblas run -n 4` say it
+    gd.init()                                  # the rank comes from torchrun, mpirun, srun or `bitblas run -n 4`
     A = gd.Matrix.from_coo(rows, columns, True, nrows=n, ncols=n)
-    levels = gd.algorithms.bfs_levels(A, 0)    # a gd.Vector: each rank has its share
+    levels = gd.algorithms.bfs_levels(A, 0)    # a gd.Vector: each rank stores its share
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def __getattr__(name: str) -> Any:
         from .. import algorithms
 
         return algorithms
-    if name == "read":  # brings the readers of files
+    if name == "read":  # imported on demand: it needs the file readers
         from .reading import read
 
         return read

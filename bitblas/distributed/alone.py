@@ -1,6 +1,7 @@
-"""Graphs that ranks on GPUs do not split: where a round of an algorithm takes less time than what goes between ranks in
-it, each of them runs the whole algorithm on all of the matrix, as one GPU would, and nothing goes between them but the
-answer, which is the first rank's. It is decided once for the contents of a matrix, by all."""
+"""Replicated execution: on small graphs every GPU rank runs the whole algorithm on the whole matrix.
+
+This pays if a round of the algorithm takes less time than its communication. Each rank then computes as one GPU would,
+and only the answer is sent, from the first rank. All ranks decide together, once for the contents of a matrix."""
 
 from __future__ import annotations
 
@@ -23,28 +24,28 @@ from . import exchange, loops, shares
 from .expr import shared
 from .start import current
 
-# A level of a search costs 60 microseconds more on two ranks than on one, where one cluster runs rounds of few entries.
-# So graphs of many levels do not gain: meshes and roads, whose rows are all short. Nor do those whose entries
-# an H200 reads in 0.5 ms.
-SHORT = 64  # entries of the longest row
+# A level of a search costs 60 microseconds more on two ranks than on one, where one cluster runs rounds with few
+# entries. So graphs with many levels do not gain: meshes and roads, whose rows are all short. Nor do graphs whose
+# entries an H200 reads in 0.5 ms.
+SHORT = 64  # maximum entries of the longest row
 FEW = 1 << 25  # entries
-PART = 3  # of the memory that is free on a rank, the matrix may take one of so many parts, by rows and by columns
+PART = 3  # the matrix, by rows and by columns, may take up to 1 / PART of a rank's free memory
 
 
 def reason(entries: int, longest: int, nbytes: int, free: int) -> str | None:
-    """Why a graph is not split, from what all ranks know: its entries, those of its longest row, the bytes that it
-    takes on one device, and those that are free on each; None: it is."""
+    """Why a graph is not split, or None if it is. All arguments are known to all ranks: the number of entries, those of
+    the longest row, the bytes of the matrix on one device, and the free bytes of each."""
     if nbytes * PART > free:
         return None
     if entries <= FEW:
-        return f"{entries} entries are few, at most {FEW}"
+        return f"its {entries} entries are few (at most {FEW})"
     if longest <= SHORT:
-        return f"no row has more than {longest} entries, so that searches have many small levels"
+        return f"its rows are short (at most {longest} entries), so searches have many small levels"
     return None
 
 
 def why(A: Any) -> str | None:
-    """Why each rank computes all of a Matrix in shares; None where it is split. A collective, once for its contents."""
+    """Why each rank computes a distributed Matrix whole; None if it is split. A collective, once per contents."""
     group = current()
     if group.size == 1 or group.splits or A.device.host_memory or loops.recorded():
         return None
@@ -63,36 +64,38 @@ def _why(A: Any) -> str | None:
 
 
 def run(program: Callable[..., Any], A: Any, args: Any, options: dict[str, Any]) -> Any:
-    """program(A, *args, **options) where each rank has all of A."""
+    """Run program(A, *args, **options) with all of A on each rank."""
     whole = A._kept("whole", A._gathered)
     with current().statement(lambda: f"{program.__name__}({A.name})"):
         given = {name: _here(x) for name, x in options.items() if name != "gb"}
         arguments = tuple(map(_here, args))
         found = current().all_or_none(program.__name__, lambda: program(whole, *arguments, **given), alike=True)
-        kinds = current().texts(_kind(found))  # how an answer is dealt out depends on what it is
+        kinds = current().texts(_kind(found))  # how an answer is distributed depends on its type
         for rank, kind in enumerate(kinds):
             if kind != kinds[0]:
-                raise DistributedError(f"{program.__name__}: rank 0 found {kinds[0]}, rank {rank} {kind}")
+                raise DistributedError(
+                    f"{program.__name__}: the ranks' results differ: {kinds[0]} on rank 0, {kind} on rank {rank}"
+                )
         return _in_shares(found)
 
 
 def of_one(program: Callable[..., Any], A: Any, args: Any, options: dict[str, Any]) -> Any:
-    """program(A, *args, **options) where one rank has everything: on that, as without ranks."""
+    """Run program(A, *args, **options) on the only rank, as without ranks."""
     given = {name: _here(x) for name, x in options.items() if name != "gb"}
-    if A.device.name == config.device:  # else the program sets it
+    if A.device.name == config.device:  # otherwise the program sets it
         program, given["gb"] = getattr(program, "__wrapped__", program), sys.modules[__package__.partition(".")[0]]
     return _in_shares(program(A._part, *map(_here, args), **given))
 
 
 def _here(x: Any) -> Any:
-    """An argument as one device has it."""
+    """Convert an argument to an object on one device."""
     if hasattr(x, "_ranks"):
         return x._part if x._ranks.size == 1 else x.gathered()
     return type(x)(map(_here, x)) if isinstance(x, (list, tuple)) and type(x) in (list, tuple) else x
 
 
 def _in_shares(found: Any) -> Any:
-    """An answer: the first rank's, for all."""
+    """Distribute an answer: the first rank's is used by all."""
     one = current().size == 1
     if isinstance(found, WholeVector):
         s = shares.of(found.size)
@@ -111,7 +114,7 @@ def _in_shares(found: Any) -> Any:
 
 
 def _kind(found: Any) -> str:
-    """The type of an answer, and of its parts, which have to be the same on all ranks."""
+    """The type of an answer and of its parts, which must be the same on all ranks."""
     if isinstance(found, (list, tuple)):
         return f"{type(found).__name__}({', '.join(map(_kind, found))})"
     size = f" of {getattr(found, 'shape', ())}" if hasattr(found, "dtype") else ""
@@ -125,7 +128,7 @@ def _each(found: Any) -> Any:
 
 
 def _dealt(found: WholeVector, s: shares.Shares) -> WholeVector:
-    """This rank's share of the first rank's vector; each has one of that size and type."""
+    """This rank's share of the first rank's vector. Every rank has a vector of that size and type."""
     group, store = current(), found._stored
     head = np.zeros(1, [("iso", np.bool_), ("value", store.dtype.np_type)])
     head["iso"], head["value"] = store.iso, store.values if store.iso else 0
@@ -137,7 +140,7 @@ def _dealt(found: WholeVector, s: shares.Shares) -> WholeVector:
         return group.alltoall(given, counts if group.rank == 0 else nothing, [counts[s.rank], *nothing[1:]])
 
     bits = share(store.present, s.words)
-    if not len(bits):  # a rank without positions; kernels read one word of every bitset
+    if not len(bits):  # a rank without positions: kernels read one word of every bitset
         bits = store.device.xp.zeros(words(s.mine), np.uint64)
     held = store.dtype.np_type.type(one)
     if not iso:
@@ -153,11 +156,11 @@ def _of_first(value: Any) -> Any:
 
 
 def text(A: Any) -> str:
-    """How algorithms run on a Matrix in shares, and why."""
+    """How algorithms run on a distributed Matrix, and why."""
     why_not, ranks = why(A), current().size
     if why_not is None:
-        return f"{A.name} in shares of {ranks} ranks: split, each rank computes its rows"
-    return f"{A.name} in shares of {ranks} ranks: algorithms are not split, each rank computes all: {why_not}"
+        return f"{A.name} on {ranks} ranks: split, each rank computes its rows"
+    return f"{A.name} on {ranks} ranks: replicated, each rank computes the whole result: {why_not}"
 
 
 __all__ = ["reason", "run", "text", "why"]

@@ -1,5 +1,5 @@
-"""What `to_dense` and `to_coo` give inside the body of a loop: an array of which each rank has its piece. As index
-vectors (docs/loops.md) these go back into statements, and are not gathered; whatever else is asked gathers them."""
+"""Distributed arrays: the results of `to_dense` and `to_coo` inside a loop body, of which each rank has its share. Used
+as index vectors (docs/loops.md) they return to statements without a gather; any other use gathers them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .shares import Shares
 
 
 class SharedArray:
-    """local: this rank's elements; shares: of the vector whose they are; at: the positions in it whose they are (None:
-    all of this rank's)."""
+    """local: this rank's elements. shares: the partition of the vector that they belong to. at: their positions in it
+    (None: all positions of this rank)."""
 
     __slots__ = ("_full", "at", "local", "shares")
 
@@ -23,7 +23,7 @@ class SharedArray:
         self.local, self.shares, self.at, self._full = local, shares, at, None
 
     def full(self) -> Any:
-        """The array itself, on every rank."""
+        """The whole array, on every rank."""
         if self._full is None:
             self._full = exchange.concatenated([self.local])[0]
         return self._full
@@ -48,6 +48,10 @@ class SharedArray:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.full(), name)
+
+    def __repr__(self) -> str:
+        """Without the elements: printing on one rank is not a collective."""
+        return "a distributed array"
 
 
 def _forwarded(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What Matrix and Vector in shares have in common: the call style of the library, with statements on shares."""
+"""Common base of distributed Matrix and Vector: bitblas's call style, executed as statements on shares."""
 
 from __future__ import annotations
 
@@ -30,13 +30,25 @@ class _Shown(NamedTuple):
     name: str
 
 
+def evaluated(value: Any) -> Any:
+    """A scalar on the right-hand side of an assignment, evaluated: a delayed one may be a collective, and ranks that
+    own none of the assigned positions would evaluate it at another time, or more often. Others are returned
+    unchanged."""
+    if not isinstance(value, Operand) or value.ndim:
+        return value
+    if isinstance(value, Delayed):
+        expr = value._to_expr()
+        value = expr.new() if expr._value is None else expr._value
+    return value.dup()
+
+
 class InShares(Styled):
-    """`_part`: the share of this rank, an object of the library on one device; `shares`: which positions it has."""
+    """`_part`: this rank's share, a bitblas object on one device. `shares`: the partition of its positions."""
 
     __slots__ = ("__weakref__", "_part", "_sent", "_told_once", "name", "shares")
     _part: Any
-    _told_once: exchange.Told | None  # until something is written
-    _sent: tuple[exchange.Told, Any] | None  # all of it, when that was gathered last, and what was told of it then
+    _told_once: exchange.Told | None  # valid until the next write
+    _sent: tuple[exchange.Told, Any] | None  # the last gathered copy of the whole, and the facts known of it then
     name: Any
     shares: Shares
     shape: Any
@@ -44,12 +56,12 @@ class InShares(Styled):
 
     @property
     def _ranks(self) -> Any:
-        """Who has the other shares."""
+        """The Group that stores the other shares."""
         return current()
 
     @property
     def _library(self) -> Any:
-        """What algorithms run on that are given this object."""
+        """The module that algorithms use for this object."""
         return sys.modules[__package__]
 
     @property
@@ -58,7 +70,7 @@ class InShares(Styled):
 
     @property
     def device(self) -> Device:
-        """That of this rank's share."""
+        """The device of this rank's share."""
         return self._part.device
 
     @property
@@ -70,17 +82,17 @@ class InShares(Styled):
             return self._told().entries
 
     def _told(self) -> exchange.Told:
-        """What all ranks know of it; they are asked once after each change."""
+        """Facts about the object that all ranks share; exchanged once after each change."""
         loops.on_host()
         if self._told_once is None:
             self._told_once = exchange.told_of(self._part._stored)
         return self._told_once
 
     def _changes(self) -> Any:
-        """This rank's share, to be changed; called on all ranks, when all that the statement reads has been read, as
-        reading an object tells the ranks what it holds."""
+        """This rank's share, for writing. Called on all ranks, after everything that the statement reads has been read,
+        because reading an object shares its facts with all ranks."""
         self._told_once = None
-        if loops.recorded():  # as often as that runs
+        if loops.recorded():  # marked each time the statement runs
             recorder = loops.recording.recorder
             if self.ndim != 1 or (recorder.host and current().size > 1):
                 loops.on_host()
@@ -89,15 +101,15 @@ class InShares(Styled):
 
     @property
     def _data(self) -> Any:
-        """What an object on one device has, and a statement on such asks for."""
+        """Statements on one device read this attribute of their operands: raise TypeError."""
         kind = type(self).__name__
         raise TypeError(
-            f"{self.name}: expected a {kind} on one device, got one in shares; .gathered() is all of it on every rank, "
-            f"distributed.{kind} takes entries the other way"
+            f"{self.name}: expected a {kind} on one device, got a distributed one; .gathered() copies it to all ranks, "
+            f"distributed.{kind} distributes one"
         )
 
     def _rows(self) -> Any:
-        """Itself, in shares of its rows: a transposed matrix is dealt anew."""
+        """Itself, distributed by rows; a transposed matrix is redistributed."""
         return self
 
     @classmethod
@@ -109,7 +121,7 @@ class InShares(Styled):
 
     @classmethod
     def _computed(cls, expr: Any, dtype: DataType, mask: Any = None, name: str | None = None) -> Any:
-        """A new object of what an expression gives."""
+        """A new object with the value of an expression."""
         made: Any = cls
         w = made(dtype, *expr.shape, name=name)
         w._update(expr, None if mask is None else w(mask=mask).mask, None, mask is not None)
@@ -120,7 +132,7 @@ class InShares(Styled):
     def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
         if mask is not None and mask.parent.shape != self.shape:
             raise DimensionMismatch(f"mask: expected shape {self.shape}, got {mask.parent.shape}")
-        # To name the operator of `A | A.T` may be a collective: its text goes without.
+        # Formatting the operator of `A | A.T` may be a collective, so its operator is omitted.
         shown = _Shown(value._text()) if isinstance(value, Infix) else value
         with current().statement(lambda: written(self.name, shown, mask, accum, replace)):
             source, own_mask = self._source(value), part_of(mask)
@@ -134,7 +146,7 @@ class InShares(Styled):
         self._update(value)
 
     def _source(self, value: Any) -> Any:
-        """This rank's share of what stands on the right; a scalar as it is."""
+        """This rank's share of the right-hand side; scalars are returned unchanged."""
         if isinstance(value, (Infix, Delayed)) and value.ndim:
             value = value._to_expr()
         if isinstance(value, Operand) and value.ndim:
@@ -145,16 +157,16 @@ class InShares(Styled):
                 return value.local() if value._value is None else value._value._part
             if hasattr(value, "_rows"):
                 return value._rows()._part
-            raise TypeError(f"{self.name} << x: expected an object in shares, got {describe(value)}")
+            raise TypeError(f"{self.name} << x: expected a distributed object, got {describe(value)}")
         return value
 
     def _gathered(self, values: bool = True) -> Any:
-        """All of it on every rank, to be read. values: whether they are read."""
+        """The whole object on every rank, read-only. values: whether the values are read."""
         if loops.recorded():
             return loops.gathered(self._part, self.shares)
         return wanted.gathered(self, values)
 
-    # ---- what goes position by position ----
+    # ---- element-wise operations ----
 
     def _like(self, method: str, args: tuple[Any, ...], op: Any, local: Any, dtype: DataType) -> SharedExpression:
         return SharedExpression(self.shape, method, args, op, local, dtype)
@@ -163,9 +175,9 @@ class InShares(Styled):
         found: Any = other._resolve() if isinstance(other, Operand) and other.ndim == self.ndim else None
         found = found._rows() if hasattr(found, "_rows") else found
         if not isinstance(found, InShares):
-            raise TypeError(f"{where}: expected a {type(self).__name__} in shares, got {describe(other)}")
+            raise TypeError(f"{where}: expected a distributed {type(self).__name__}, got {describe(other)}")
         if found.shape != self.shape:
-            raise DimensionMismatch(f"{where}: expected two of one shape, got {self.shape} and {found.shape}")
+            raise DimensionMismatch(f"{where}: expected equal shapes, got {self.shape} and {found.shape}")
         return found
 
     def _pointwise(self, method: str, other: Any, op: Any, *more: Any) -> SharedExpression:
@@ -175,7 +187,7 @@ class InShares(Styled):
         return self._like(method, (self, other, *more), found.op, make, found.dtype)
 
     def ewise_add(self, other: Any, op: Any = binary.plus) -> SharedExpression:
-        """The union: op where both have an entry, else the one there is."""
+        """The union: op where both have an entry, otherwise the existing entry."""
         return self._pointwise("ewise_add", other, op)
 
     def ewise_mult(self, other: Any, op: Any = binary.times) -> SharedExpression:
@@ -183,7 +195,7 @@ class InShares(Styled):
         return self._pointwise("ewise_mult", other, op)
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> SharedExpression:
-        """The union, with a default for the operand that is missing."""
+        """The union, with a default for a missing operand."""
         return self._pointwise("ewise_union", other, op, left_default, right_default)
 
     def apply(self, op: Any, right: Any = None, *, left: Any = None) -> SharedExpression:
@@ -198,7 +210,7 @@ class InShares(Styled):
         return self._like("apply", (self, right), found.op, make, found.dtype)
 
     def select(self, op: Any, thunk: Any = None) -> SharedExpression:
-        """The entries for which op(value, row, column, thunk) is true; or those under a mask, or a BOOL object."""
+        """The entries for which op(value, row, column, thunk) is true; or the entries under a mask or a BOOL object."""
         x = self._rows()
         if isinstance(op, (Mask, Operand)):
             mask = self(op).mask
@@ -222,7 +234,7 @@ class InShares(Styled):
         return w
 
     def clear(self) -> None:
-        """Delete all entries."""
+        """Remove all entries."""
         self._changes().clear()
 
     def isequal(self, other: Any, *, check_dtype: bool = False, **opts: Any) -> bool:
@@ -230,7 +242,7 @@ class InShares(Styled):
         return self._same("isequal", other, check_dtype=check_dtype, **opts)
 
     def isclose(self, other: Any, **how: Any) -> bool:
-        """The same shape and structure, and values that are close, as of objects on one device."""
+        """The same shape and structure, and close values, as for objects on one device."""
         return self._same("isclose", other, **how)
 
     def _same(self, method: str, other: Any, **how: Any) -> bool:
@@ -240,18 +252,18 @@ class InShares(Styled):
         return exchange.every(getattr(x._part, method)(y._part, **how))
 
     def wait(self, how: str = "materialize") -> Any:
-        """Itself, when pending writes and the device are done."""
+        """Return self when pending writes and the device's work are done."""
         self._part.wait(how)
         return self
 
     def memory(self) -> Any:
-        """The bytes that this rank's share holds."""
+        """The bytes of this rank's share."""
         return self._part.memory()
 
     def _text(self) -> str:
         return str(self.name)
 
     def __repr__(self) -> str:
-        """This rank's share: what is printed by one rank asks nothing of the others."""
+        """This rank's share: printing on one rank is not a collective."""
         where = f"rows {self.shares.low} to {self.shares.high} of {self.shares.size}"
-        return f"{type(self).__name__} in shares, {where}, of {'x'.join(map(str, self.shape))}\n{self._part!r}"
+        return f"Distributed {type(self).__name__}, {where}, of {'x'.join(map(str, self.shape))}\n{self._part!r}"

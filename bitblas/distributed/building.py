@@ -1,5 +1,5 @@
-"""Matrices in shares from arrays and chunks: entries are brought to the rank that has their row, and built there as the
-library builds."""
+"""Build distributed matrices from arrays and chunks: send each entry to the rank that owns its row, then build there
+with bitblas."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .group import CONFIRM, FAILED
 from .shares import Shares
 from .start import current, own_device
 
-LONGEST = 1 << 60  # positions that GraphBLAS knows
+LONGEST = 1 << 60  # maximum size of GraphBLAS
 
 
 class MatrixBuild:
-    """The constructors of Matrix in shares."""
+    """The constructors of a distributed Matrix."""
 
     __slots__ = ()
     _of: Any
@@ -33,8 +33,9 @@ class MatrixBuild:
         dup_op: Any = None, name: str | None = None, share: bool = False, symmetric: bool = False, device: Any = None,
         **layout: Any,
     ) -> Any:  # fmt: skip
-        """As `bitblas.Matrix.from_coo`. Every rank gives the same arrays; with `share`, each its part of the entries,
-        in any rows, which are then brought to where they belong; sizes that are not given are those of all parts."""
+        """As `bitblas.Matrix.from_coo`. Every rank passes the same arrays; with `share`, each passes its part of the
+        entries, in any rows, which are then sent to their owners. Sizes that are not given are derived from all
+        parts."""
         d, group = own_device(device), current()
 
         def taken() -> Any:
@@ -69,9 +70,9 @@ class MatrixBuild:
         cls, chunks: Any, value: Any = True, dtype: Any = None, *, nrows: Any, ncols: Any, dup_op: Any = None,
         name: str | None = None, share: bool = False, symmetric: bool = False, device: Any = None, **layout: Any,
     ) -> Any:  # fmt: skip
-        """As `bitblas.Matrix.from_chunks`, of a list or a function that gives an iterator each time: chunks are gone
-        through three times, the first time for how many entries rows have. Every rank gives the same chunks; with
-        `share`, each its own."""
+        """As `bitblas.Matrix.from_chunks`, from a list or a function that returns a new iterator each time: chunks are
+        read three times, first to count the entries of rows. Every rank passes the same chunks; with `share`, each
+        passes its own."""
         nrows, ncols = check_size("nrows", nrows), check_size("ncols", ncols)
         again = chunks if callable(chunks) else lambda: iter(chunks)
         d, group = own_device(device), current()
@@ -86,14 +87,14 @@ class MatrixBuild:
 
     @classmethod
     def from_dense(cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None) -> Any:
-        """A Matrix of a two-dimensional array, the same on every rank, without elements equal to `missing_value`."""
+        """A Matrix from a two-dimensional array, the same on every rank, without elements equal to `missing_value`."""
         array, kind = dense_values(current().device, values, dtype, Whole)
         s = shares.of(len(array))
         return cls._of(Whole.from_dense(array[s.low : s.high], missing_value, dtype=kind), s, name)
 
     @classmethod
     def from_matrix(cls, A: Any, *, name: str | None = None) -> Any:
-        """Of a `bitblas.Matrix` that every rank has."""
+        """From a `bitblas.Matrix` that every rank has."""
         i, j, x = A.to_coo()
         return cls.from_coo(i, j, x, A.dtype, nrows=A.nrows, ncols=A.ncols, name=name or A.name)
 
@@ -101,8 +102,8 @@ class MatrixBuild:
     def _checked(cls, A: Any, symmetric: bool) -> Any:
         if symmetric and not A.is_symmetric(values=False):
             raise InvalidValue(
-                "symmetric: expected an entry (j, i) for each entry (i, j), got some without; symmetric=False leaves "
-                "it open"
+                "symmetric: expected an entry (j, i) for each entry (i, j), got some without; omit "
+                "symmetric= if this is unknown"
             )
         return A
 
@@ -114,12 +115,12 @@ def _size(indices: Any, given: Any, name: str, share: bool) -> int:
     if share:
         found = int(current().allreduce(np.array([found]), np.maximum)[0])
     if not found:
-        raise ValueError(f"{name}: expected one where there are no indices, got None")
+        raise ValueError(f"{name}: expected a size, because there are no indices, got None")
     return found
 
 
 def _dealt_shares(nrows: int, rows: Any, share: bool) -> Shares:
-    """The shares of rows; dealt by the entries if there are none of that size yet."""
+    """The partition of the rows; set by their entries if that size has no partition yet."""
     group = current()
     if group.size == 1 or shares.known(nrows):
         return shares.of(nrows)
@@ -136,7 +137,7 @@ def _dealt_shares(nrows: int, rows: Any, share: bool) -> Shares:
 
 
 def _mine(chunks: Iterator[Any], s: Shares) -> Iterator[Any]:
-    """The entries of this rank's rows, chunk by chunk, of chunks that every rank has."""
+    """This rank's entries out of chunks that every rank has."""
     d, alone = current().device, current().size == 1
     for chunk in chunks:
         i, *rest = (d.asarray(x) for x in chunk)
@@ -147,14 +148,14 @@ def _mine(chunks: Iterator[Any], s: Shares) -> Iterator[Any]:
         yield (i[keep] - s.low, *(x[keep] for x in rest))
 
 
-BEGINS, DONE = -3, -4  # what ranks tell between passes; in one, how long their chunks are, -1 when there are no more
+BEGINS, DONE = -3, -4  # messages between passes; within a pass ranks send the length of their chunk, or -1 at the end
 
 
 class Passes:
-    """The chunks of all ranks, each with its own, dealt out chunk by chunk; called as often as this rank needs them.
+    """Chunks of all ranks, redistributed chunk by chunk; called as often as this rank needs a pass over them.
 
-    How often that is depends on this rank's part and memory, so ranks that are done go on dealing out their chunks
-    until all are.
+    How often that is depends on this rank's part and memory, so ranks that are done continue to send their chunks until
+    all are done.
     """
 
     def __init__(self, again: Callable[[], Iterator[Any]], s: Shares, ncols: int) -> None:
@@ -165,7 +166,7 @@ class Passes:
         yield from self.dealt()
 
     def build(self, make: Callable[[], Any]) -> Any:
-        """make(), which calls this object; DistributedError where it fails on another rank."""
+        """Run make(), which calls this object; DistributedError if it fails on another rank."""
         try:
             part = make()
         except Exception as error:
@@ -178,7 +179,7 @@ class Passes:
         return part
 
     def tell(self, number: int, error: Exception | None = None) -> np.ndarray:
-        """The numbers of all ranks. Raises DistributedError where one of them is FAILED, and it is not this one's."""
+        """Exchange numbers between all ranks. DistributedError if another rank sends FAILED."""
         group = current()
         numbers: np.ndarray = group.told(np.array([number]), CONFIRM)[:, 0]
         self.failed = bool((numbers == FAILED).any())
@@ -186,7 +187,7 @@ class Passes:
         return numbers
 
     def dealt(self) -> Iterator[Any]:
-        """Until no rank has more: what came of the chunks that they have."""
+        """Yield this rank's entries from the chunks of all ranks, until no rank has another chunk."""
         group, s = current(), self.shares
         d, chunks, more = group.device, None, True
         while True:

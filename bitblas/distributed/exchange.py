@@ -1,5 +1,5 @@
-"""What goes between ranks, on the four calls of a Group: a vector gathered, sums joined, entries brought to their rows,
-a scalar folded. All of it is in the order of ranks, so that the same number of ranks gives the same bits."""
+"""Communication patterns on the four calls of a Group: gather a vector, combine sums, send entries to the owners of
+their rows, reduce a scalar. All combine in rank order, so the same number of ranks gives the same bits."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ from .start import current
 
 
 def plain(dtype: DataType) -> DataType:
-    """The type, which ranks can send to each other: not a user-defined one, whose values each numbers by itself."""
+    """Check that ranks can exchange values of a type: not those of user-defined types, which each rank numbers
+    itself."""
     if dtype._is_udt:
-        raise NotImplementedException(f"{dtype}: values of user-defined types do not go between ranks")
+        raise NotImplementedException(f"{dtype}: values of user-defined types cannot be sent between ranks")
     return dtype
 
 
 class Told(NamedTuple):
-    """What all ranks know of an object in shares: the entries on each, and the one value of them all, None if there are
-    several."""
+    """Facts about a distributed object that all ranks share: the number of entries on each rank, and the single value
+    of all entries, None if there are several."""
 
     counts: np.ndarray
     one: np.generic | None
@@ -43,7 +44,7 @@ class Told(NamedTuple):
 
 
 def told_of(store: VectorStore | MatrixStore) -> Told:
-    """What this rank's share has, told to all."""
+    """Share the facts of this rank's part with all ranks."""
     group = current()
     group.settle()
     own: Any = store.values if store.iso else store.dtype.np_type.type(0)
@@ -62,9 +63,8 @@ def told_of(store: VectorStore | MatrixStore) -> Told:
 
 
 def alike(array: Any, kind: DataType, count: int) -> tuple[Any, DataType]:
-    """The values that this rank gives, and their type, as all ranks have them: an array on all, or the same scalar on
-    all. count: the entries that they are of; ranks without any take the type of the others. InvalidValue where the
-    types differ."""
+    """Unify the values that ranks pass: an array on all ranks, or the same scalar on all. count: number of entries;
+    ranks without entries adopt the type of the others. InvalidValue if the types differ."""
     group = current()
     if group.size == 1:
         return array, kind
@@ -75,7 +75,7 @@ def alike(array: Any, kind: DataType, count: int) -> tuple[Any, DataType]:
     names = {words[1]: rank for rank, words in reversed(list(enumerate(each))) if words in some}
     if len(names) > 1:
         got = ", ".join(f"{name} on rank {rank}" for name, rank in sorted(names.items(), key=lambda item: item[1]))
-        raise InvalidValue(f"values: expected one type on all ranks, got {got}. Hint: dtype= chooses it")
+        raise InvalidValue(f"values: expected one type on all ranks, got {got}. Hint: pass dtype=")
     kind = plain(kind) if kind.name in names else lookup_dtype(next(iter(names)))
     values = {words[2] for words in some}
     if len(values) == 1 and "-" not in values:
@@ -86,7 +86,7 @@ def alike(array: Any, kind: DataType, count: int) -> tuple[Any, DataType]:
 
 
 def slots(store: VectorStore) -> Any:
-    """The values by position, as an array, or as a bitset for BOOL."""
+    """The values by position, as an array, or as a bitset if BOOL."""
     if not store.iso:
         return store.values
     device = store.device
@@ -96,11 +96,11 @@ def slots(store: VectorStore) -> Any:
 
 
 def gathered(part: Vector, shares: Shares, known: Told, *, values: bool = True, before: Any = None) -> Vector:
-    """All of a vector on every rank. part: this rank's share; known: of it; values: whether they are wanted, else all
-    are one; before: the values of all ranks when they were gathered last, which are brought up to date.
+    """A whole vector on every rank. part: this rank's share. known: facts about the vector. values: whether the values
+    are read; otherwise all are set to one. before: the previously gathered values, to be updated.
 
-    Sends a bit for each position, unless all have an entry or none, and the values unless all are one: those that
-    changed, or all where few are left.
+    Sends one bit per position, unless all or none have an entry. Sends the values unless all are equal: only changed
+    ones, or all of them if that is shorter.
     """
     group, store = current(), part._stored
     if group.size == 1:
@@ -132,7 +132,7 @@ def _joined_words(group: Group, bits: Any, shares: Shares) -> Any:
 
 
 def joined(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
-    """This rank's share of the sum, by position, of what all ranks have for all positions."""
+    """This rank's share of the element-wise sum of a vector that each rank has for all positions."""
     group, store = current(), partial._stored
     if group.size == 1:
         return partial
@@ -171,7 +171,7 @@ def joined(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
 
 
 def folded(found: np.generic | None, monoid: Typed) -> np.generic | None:
-    """The monoid's sum of what the ranks have found, of those that have."""
+    """The monoid's sum of the ranks' values, without ranks that have none."""
     group = current()
     if group.size == 1:
         return found
@@ -188,7 +188,7 @@ def folded(found: np.generic | None, monoid: Typed) -> np.generic | None:
 
 
 def everywhere(found: np.generic | None, dtype: DataType, root: int) -> np.generic | None:
-    """What one rank has found, on all of them."""
+    """Broadcast one rank's value."""
     group = current()
     head = np.zeros(1, [("some", np.bool_), ("value", plain(dtype).np_type)])
     head["some"], head["value"] = found is not None, 0 if found is None else found
@@ -197,24 +197,24 @@ def everywhere(found: np.generic | None, dtype: DataType, root: int) -> np.gener
 
 
 def total(x: int) -> int:
-    """The sum of a number of each rank."""
+    """The sum of a number over all ranks."""
     return int(current().allreduce(np.array([x], np.int64))[0])
 
 
 def every(x: bool) -> bool:
-    """Whether it is so on all ranks."""
+    """Whether x is true on all ranks."""
     return bool(current().allreduce(np.array([x]), np.logical_and)[0])
 
 
 def concatenated(arrays: Sequence[Any]) -> list[Any]:
-    """The arrays of all ranks, which are as long as each other on one, one after the other."""
+    """Concatenate the arrays of all ranks; on one rank all arrays have the same length."""
     group = current()
     counts = group.told(np.array([len(arrays[0])]))[:, 0].tolist()
     return [narrow(group, x, lambda raw: as_bytes(raw, lambda sent: group.allgather(sent, counts))) for x in arrays]
 
 
 def dealt(owners: Any, arrays: Sequence[Any]) -> list[Any]:
-    """Each element brought to the rank that `owners` names; what comes is in the order of ranks, and as each had it."""
+    """Send each element to the rank in `owners`. Received elements are in rank order, and in order within each rank."""
     group = current()
     if group.size == 1:
         return list(arrays)
@@ -228,12 +228,12 @@ def dealt(owners: Any, arrays: Sequence[Any]) -> list[Any]:
 
 
 def _stable(xp: Any, owners: Any) -> Any:
-    """CuPy promises no order of equal keys."""
+    """A stable argsort: CuPy guarantees no order of equal keys."""
     return xp.argsort(owners.astype(np.int64) * len(owners) + xp.arange(len(owners), dtype=np.int64))
 
 
 def whole(part: Matrix, shares: Shares) -> Matrix:
-    """All of a matrix on every rank. part: its rows of this rank."""
+    """A whole matrix on every rank. part: this rank's rows."""
     group = current()
     if group.size == 1:
         return part

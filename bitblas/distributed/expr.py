@@ -1,5 +1,5 @@
-"""Delayed expressions of objects in shares: what goes between ranks happens when the statement runs, in the same order
-on all of them; what is left is a statement on this rank's share."""
+"""Delayed expressions of distributed objects. Communication happens when the statement runs, in the same order on all
+ranks; the remaining work is a statement on this rank's share."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..core.options import check_options
 from ..core.statement.expr import Expression
 from ..core.statement.mask import Mask
 
-shared: dict[int, Any] = {}  # Vector and Matrix in shares, by their rank; each enters itself
+shared: dict[int, Any] = {}  # the distributed Vector and Matrix classes by number of dimensions; each registers itself
 
 
 class SharedExpression(Expression):
-    """A delayed Vector or Matrix in shares.
+    """A delayed distributed Vector or Matrix.
 
-    local(): this rank's share, an object or a delayed one of the library on one device; shape: of the whole.
+    local(): this rank's share, a bitblas object or expression on one device. shape: of the whole.
     """
 
     __slots__ = ("local", "ndim", "shape")
@@ -44,7 +44,8 @@ class SharedExpression(Expression):
         return self.shape[1]
 
     def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any) -> Any:
-        """Compute into a new object, of `dtype` if given; with `mask` (of the same shape), only where it allows."""
+        """Compute into a new object, of `dtype` if given; with `mask` (of the same shape), only where the mask
+        allows."""
         check_options(opts)
         kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
         if mask is None and self._value is not None and self._value.dtype is kind:

@@ -1,4 +1,4 @@
-"""The ranks that run one program, and the four calls on which everything between them is written."""
+"""A Group of ranks that run one program, and the four collective calls that all communication is built from."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ from .roll import SLOT, Roll
 
 T = TypeVar("T")
 
-TIMEOUT = 600.0  # seconds that a rank waits for the others in one collective
-LOOK = 0.05  # seconds between two looks at who has ended
-ASLEEP = 1.0  # seconds between two looks in which this process was stopped: it did not wait then
-_NUMBERED = re.compile(r"\b([vMs])_\d+")  # objects without a name of their own, which each rank numbers
-TEXTS = 1.0  # seconds that a rank waits for what others say they are in, before it raises an error without
-MOST_SIGNATURES = 1000  # that are remembered
-FAILED, CONFIRM = -2, "whether ranks go on"  # what a rank tells where it fails; the others tell 0 or more, or -1
-PATIENCE = 0.001  # seconds of asking again and again, before a rank that waits sleeps in between
+TIMEOUT = 600.0  # maximum seconds that a rank waits for the others in a collective
+LOOK = 0.05  # seconds between two checks for ended ranks
+ASLEEP = 1.0  # a longer gap between checks means that this process was stopped: the gap does not count as waiting
+_NUMBERED = re.compile(r"\b([vMs])_\d+")  # unnamed objects, which each rank numbers itself
+TEXTS = 1.0  # seconds that a rank waits for the others' descriptions before it raises an error without them
+MOST_SIGNATURES = 1000  # maximum size of the cache
+FAILED, CONFIRM = -2, "whether ranks go on"  # FAILED: sent by a rank that fails; other ranks send 0 or more, or -1
+PATIENCE = 0.001  # seconds of busy polling, before a waiting rank sleeps between polls
 
 
-OWN_FAULTS = (MemoryError, exceptions.DeviceError, KeyboardInterrupt)  # that one rank may meet in what all compute
+OWN_FAULTS = (MemoryError, exceptions.DeviceError, KeyboardInterrupt)  # errors that may occur on one rank only
 
 
 class Group(ABC):
-    """`size` ranks, of which this process is number `rank`; each has objects on its `device`.
+    """`size` ranks, of which this process is number `rank`; each stores its objects on its `device`.
 
-    Collectives are entered by all ranks in the same order: whatever decides whether one is entered must be the same on
-    all ranks, and never how this rank has stored its part, what it has measured, or the memory that it has left.
+    All ranks enter collectives in the same order. Whatever decides whether a collective is entered must be the same on
+    all ranks: never how this rank stores its part, what it has measured, or its free memory.
 
-    A rank that waits longer than `timeout` seconds, or for one that has ended or is in another collective, raises
-    DistributedError, and the group is `broken` from then on; so it is when an exception, such as an interrupt, leaves
-    a collective. Ranks of one host compare the call, the type and the sizes of each collective; with `debug` all ranks
+    A rank raises DistributedError if it waits longer than `timeout` seconds, or if another rank has ended or is in
+    another collective. The group is `broken` from then on, as it is when an exception, such as an interrupt, leaves a
+    collective. Ranks of one host compare the call, the type and the sizes of each collective; with `debug` all ranks
     compare them, and the text of the statement, before each.
 
-    sent, seconds: the bytes that this rank has handed to others, and the time that it spent in collectives. captures:
-    whether loops that a device records have their calls inside, which takes ranks of one host; False runs them
-    statement by statement, and has to be the same for all ranks. lists: whether lists of positions go instead of all of
-    a vector where they are shorter (lists.py), which ranks of several hosts on CPUs begin with, the same for all too.
-    splits: whether algorithms on GPUs split every matrix, also where that does not pay (alone.py); chooses: whether
-    captured loops send lists where these are shorter (loop/gpu/chosen.py). Both have to be the same for all.
+    sent, seconds: bytes that this rank has sent, and time that it spent in collectives. captures: whether captured
+    loops contain collectives, which requires that all ranks are on one host; False runs such loops statement by
+    statement. lists: whether lists of entries are sent if they are shorter than the dense vector (lists.py); the
+    default for CPU ranks on several hosts. splits: whether algorithms on GPUs split every matrix, even if that does not
+    pay (alone.py). chooses: whether captured loops send lists if they are shorter (loop/gpu/chosen.py). captures,
+    lists, splits and chooses must be the same on all ranks.
     """
 
     def __init__(self, rank: int, size: int, device: Device, *, timeout: float = TIMEOUT, debug: bool = False) -> None:
@@ -61,19 +61,19 @@ class Group(ABC):
         self.broken = ""
         self.sent, self.seconds, self.captures, self.lists, self.splits = 0, 0.0, False, False, False
         self.chooses = True
-        self.shares: dict[int, Any] = {}  # of the objects of a size (shares.py)
-        self.kept: list[Any] = []  # weak references to the vectors that keep all of themselves (wanted.py)
-        self._call: tuple[str, tuple[Any, ...], str] = ("", (), "")  # the collective that was entered last
+        self.shares: dict[int, Any] = {}  # the partition of objects by size (shares.py)
+        self.kept: list[Any] = []  # weak references to the vectors that keep a gathered copy (wanted.py)
+        self._call: tuple[str, tuple[Any, ...], str] = ("", (), "")  # the last collective that was entered
         self._signatures: dict[Any, int] = {}
         self._statement: Callable[[], str] | None = None
-        self._inside = False  # in a loop of many calls
-        self.pending = False  # whether what was sent and received is left to a stream
+        self._inside = False  # inside a loop of many calls
+        self.pending = False  # whether transfers are still under way on a stream
 
     # ---- the four calls ----
 
     def allgather(self, x: Any, counts: list[int] | None = None, about: str = "") -> Any:
-        """The arrays of all ranks, one after the other. x: one-dimensional, of the device, the same dtype everywhere.
-        counts: the elements of each rank; None: as many everywhere. about: as for `told`."""
+        """Concatenate the arrays of all ranks. x: one-dimensional, on the device, of the same dtype on all ranks.
+        counts: elements per rank; None: all have the same length. about: as for `told`."""
         counts = [len(x)] * self.size if counts is None else counts
         if self.size == 1:
             return x
@@ -84,8 +84,8 @@ class Group(ABC):
         return out
 
     def alltoall(self, x: Any, sent: list[int], received: list[int] | None = None) -> Any:
-        """What the others have for this rank, by rank. x: what this one has for them, by rank, `sent` elements for
-        each; received: how many come from each; None: they are asked."""
+        """Send a part of x to each rank, and return the parts received, in rank order. x: the parts for all ranks, of
+        `sent` elements each. received: elements received from each rank; None: exchange these numbers first."""
         if received is None:
             received = self.told(np.array(sent))[:, self.rank].tolist()
         if self.size == 1:
@@ -97,8 +97,8 @@ class Group(ABC):
         return out
 
     def allreduce(self, x: np.ndarray, fold: Callable[[np.ndarray, np.ndarray], np.ndarray] = np.add) -> np.ndarray:
-        """fold of the arrays of all ranks, in their order, so that it is the same everywhere and every time. x: a small
-        array of the host, of the same length and dtype everywhere."""
+        """Fold the arrays of all ranks in rank order, so that the result is the same everywhere and every time. x: a
+        small host array of the same length and dtype on all ranks."""
         found = self.told(x)
         total: np.ndarray = found[0]
         for other in found[1:]:
@@ -106,7 +106,7 @@ class Group(ABC):
         return total
 
     def barrier(self) -> None:
-        """Wait until every rank is here, and has done what it was told before."""
+        """Wait until every rank is here and has finished its work."""
         self.settle()
         self.device.synchronize()
         self.told(np.zeros(1, np.uint8))
@@ -114,8 +114,8 @@ class Group(ABC):
     # ---- on top of them ----
 
     def told(self, x: np.ndarray, about: str = "") -> np.ndarray:
-        """A small array of the host from each rank, as rows. about: what it is; ranks that are in different statements
-        may then meet here."""
+        """Gather a small host array from each rank, as rows. about: its purpose; ranks in different statements may then
+        meet in this call."""
         if self.size == 1:
             return x[None]
         if self.roll is not None and self.roll.speaks and x.nbytes <= SLOT:
@@ -131,7 +131,7 @@ class Group(ABC):
         return np.frombuffer(found, x.dtype).reshape(self.size, *x.shape)
 
     def texts(self, text: str, about: str = "") -> list[str]:
-        """A text from each rank. about: as for `told`."""
+        """Gather a text from each rank. about: as for `told`."""
         raw = np.frombuffer(text.encode(), np.uint8)
         counts = self.told(np.array([len(raw)]), about)[:, 0].tolist()
         gathered = self.allgather(self.device.asarray(raw), counts, about)
@@ -141,10 +141,10 @@ class Group(ABC):
         return [joined[end - count : end].decode() for end, count in zip(ends, counts)]
 
     def all_or_none(self, what: str, run: Callable[[], T], *, alike: bool = False) -> T:
-        """run() on all ranks, which has no collectives in it: where it fails on one, none goes on.
+        """Execute run(), which contains no collectives, on all ranks: if it fails on one, none continues.
 
-        A rank on which it fails raises its own error. The others raise DistributedError with the number of that rank
-        and the text of its error; an error of the same type with `alike`, for arguments that all ranks give alike.
+        A rank on which it fails raises its own error. The others raise DistributedError with that rank's number and the
+        text of its error; with `alike`, for arguments that are the same on all ranks, an error of the same type.
         """
         try:
             found = run()
@@ -155,8 +155,8 @@ class Group(ABC):
         return found
 
     def confirm(self, what: str, error: Exception | None = None, *, alike: bool = False) -> None:
-        """Tell the others that this rank goes on, or that it does not because of an error. DistributedError if another
-        one does not. In a body that is written down every rank makes the same objects."""
+        """Report to the other ranks that this one continues, or that it failed with an error. DistributedError if
+        another rank failed. Does nothing in symbolic execution, where every rank creates the same objects."""
         if self.size > 1 and not (recording.threads and recording.recorder is not None):
             numbers = self.told(np.array([FAILED if error else 0]), CONFIRM)[:, 0]
             self.hear_failures(what, numbers, error, alike=alike)
@@ -164,8 +164,8 @@ class Group(ABC):
     def hear_failures(
         self, what: str, numbers: np.ndarray, error: Exception | None = None, *, alike: bool = False
     ) -> None:  # fmt: skip
-        """Where ranks have told FAILED among their numbers: hear their errors, and raise that of the first unless this
-        rank has one of its own."""
+        """If ranks have sent FAILED, exchange their errors, and raise that of the first failed rank unless this rank
+        has an error of its own."""
         failed = np.flatnonzero(numbers == FAILED)
         if not len(failed):
             return
@@ -178,15 +178,15 @@ class Group(ABC):
             raise DistributedError(f"{what}: rank {rank} failed: {texts[rank]}")
 
     def diverged(self, error: BaseException) -> None:
-        """This rank alone could not change its share, for want of memory for one, and the others may have changed
-        theirs: nothing goes between ranks any more."""
+        """Break the group: this rank alone could not change its share, for lack of memory for instance, and the others
+        may have changed theirs."""
         if self.size > 1 and not self.broken:
             self.broken = f"rank {self.rank} failed in {self._text()}: {type(error).__name__}: {error}"
             self._give_up()
 
     @contextmanager
     def statement(self, text: Callable[[], str]) -> Iterator[None]:
-        """Collectives inside belong to the statement of that text."""
+        """Attribute the collectives inside to a statement, given as a function that returns its text."""
         before, self._statement = self._statement, text
         try:
             yield
@@ -207,14 +207,14 @@ class Group(ABC):
         raise DistributedError(_different(texts))
 
     def _noted(self, call: str, nbytes: int, run: Callable[[], None]) -> None:
-        """A call by which this rank sends so many bytes, which are counted, and told to a trace."""
+        """Run a call by which this rank sends `nbytes`; count the bytes and report the call to a trace."""
         self.sent += nbytes
         if tracing.active is None:
             run()
         else:
             tracing.active.note_call(self.device, call, nbytes, self._text(), run)
 
-    # ---- what an implementation brings ----
+    # ---- implemented by subclasses ----
 
     @abstractmethod
     def _allgather(self, x: Any, out: Any, counts: list[int]) -> None: ...
@@ -224,13 +224,13 @@ class Group(ABC):
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Calls inside go at once, where an implementation knows how."""
+        """Combine the calls inside into one, if the implementation supports it."""
         yield
 
     @contextmanager
     def looping(self, text: Callable[[], str]) -> Iterator[None]:
-        """Many rounds with calls of their own: a rank that has entered them is missed until it is out of them. An
-        exception that ends them ends them on all ranks alike."""
+        """Run many rounds that contain calls: other ranks wait for a rank until it has left them. An exception that
+        ends the rounds ends them on all ranks alike."""
         with self.statement(text), self._entered("loop", breaks=False):
             self._inside = True
             try:
@@ -239,35 +239,35 @@ class Group(ABC):
                 self._inside = False
 
     def await_event(self, event: Any) -> None:
-        """Wait, with the timeout, for an event of the device behind calls of this group."""
+        """Wait, with the timeout, for a device event that follows calls of this group."""
         self.wait(lambda: bool(event.done))
 
     def settle(self) -> None:
-        """Wait, with the timeout, until what was sent and received is there: before the host reads what depends on it.
-        For groups whose calls leave that to a stream."""
+        """Wait, with the timeout, until transfers are complete, before the host reads results that depend on them. For
+        groups whose calls are asynchronous on a stream."""
         return
 
     def _abandon(self) -> None:
-        """The group is broken: nothing of it may be waited for at the end of the process."""
+        """The group is broken: the end of the process must not wait for any part of it."""
         return
 
     def leave(self) -> None:
-        """At the end of a process whose group is broken."""
+        """Called at the end of a process whose group is broken."""
         return
 
     def close(self) -> None:
-        """At the end of a process whose group is not broken."""
+        """Called at the end of a process whose group is not broken."""
         return
 
     # ---- faults ----
 
     @contextmanager
     def _entered(self, call: str, *how: Any, about: str = "", breaks: bool = True) -> Iterator[int]:
-        """Around a collective; its signature, which is the same on all ranks. breaks: whether an exception inside
-        breaks the group, as the others then wait for this rank in vain."""
+        """The context of a collective; yields its signature, which is the same on all ranks. breaks: whether an
+        exception inside breaks the group, because the others would wait for this rank in vain."""
         if self.broken:
-            raise DistributedError(f"{self.broken} (the group is broken since then)")
-        if recording.threads and recording.recorder is not None:  # a body is written down, maybe by this rank alone
+            raise DistributedError(f"{self.broken} (the group has been broken since then)")
+        if recording.threads and recording.recorder is not None:  # symbolic execution, which this rank may do alone
             raise OnHost
         if self.debug:
             self.agree(about or f"{self._text()}: {call} of {', '.join(map(str, how))}")
@@ -288,8 +288,8 @@ class Group(ABC):
         self.seconds += time.perf_counter() - begin
 
     def _signature(self, call: str, how: tuple[Any, ...], about: str) -> int:
-        """A number for a call, its type and sizes, and the kind of statement that it belongs to, the same on all ranks.
-        how: a dtype and integers, or nothing."""
+        """A hash of a call, its type and sizes, and the kind of its statement, the same on all ranks. how: a dtype and
+        integers, or nothing."""
         code = None if about else getattr(self._statement, "__code__", None)
         key = call, how, about, None if code is None else (code.co_name, code.co_firstlineno)
         found = self._signatures.get(key)
@@ -303,7 +303,7 @@ class Group(ABC):
         return found
 
     def wait(self, done: Callable[[], bool]) -> None:
-        """Until done(). DistributedError when a rank has ended or is in another collective, or the timeout is over."""
+        """Wait for done(). DistributedError if a rank has ended or is in another collective, or after the timeout."""
         begin = time.monotonic()
         looked, pause = begin, begin + PATIENCE
         differed = False
@@ -312,7 +312,7 @@ class Group(ABC):
             if now > pause:
                 time.sleep(2e-5)
             else:
-                os.sched_yield()  # to a rank that has no core
+                os.sched_yield()  # yield to a rank that has no core
             if now - looked < LOOK:
                 continue
             if now - looked > ASLEEP:
@@ -320,7 +320,7 @@ class Group(ABC):
             looked = now
             if self.roll is not None:
                 differs = self.roll.differs()
-                if differs and differed and not done():  # twice: stores of others may come late
+                if differs and differed and not done():  # seen twice: stores of other ranks may become visible late
                     self._differ()
                 differed = differs
                 gone = self.roll.gone()
@@ -331,25 +331,25 @@ class Group(ABC):
                 self.fail(late, f" for {self.timeout:g} s")
 
     def fail(self, missing: dict[int, str], how_long: str) -> NoReturn:
-        """Raise DistributedError for ranks that do not come."""
+        """Raise DistributedError because ranks are missing."""
         who = ", ".join(f"rank {rank} {what}" for rank, what in sorted(missing.items()))
         if not who:
-            there = "its process lives" if self.size == 2 else "their processes live"
+            there = "its process is alive" if self.size == 2 else "their processes are alive"
             all_here = self.roll is not None and self.roll.sees_all
-            who = f"{there}, and all are in it" if all_here else "no word from the others, which may run on other hosts"
+            who = f"{there} and in this collective" if all_here else "no message from the others, maybe on other hosts"
         self.broken = f"rank {self.rank} waited{how_long} in {self._text()}: {who}"
         self._give_up()
         raise DistributedError(self.broken)
 
     def _differ(self) -> NoReturn:
-        """Raise DistributedError as ranks are in collectives that do not belong together: with what each is in."""
+        """Raise DistributedError because ranks are in different collectives, with a description of each."""
         assert self.roll is not None
         self.roll.write(self._collective())
         end = time.monotonic() + TEXTS
         while not all(texts := self.roll.texts()) and time.monotonic() < end:
             time.sleep(1e-3)
         late = self.roll.late()
-        self.broken = _different([text or late.get(rank, "something else") for rank, text in enumerate(texts)])
+        self.broken = _different([text or late.get(rank, "another collective") for rank, text in enumerate(texts)])
         self._give_up()
         raise DistributedError(self.broken)
 
@@ -367,29 +367,29 @@ class Group(ABC):
 
 
 def _kind_of(name: str) -> Any:
-    """The type of errors of that name."""
+    """The exception type of that name."""
     return getattr(exceptions, name, None) or getattr(builtins, name)
 
 
 def _public(error: Exception) -> str:
-    """The name of the type of an error, or of the nearest one that programs know."""
+    """The name of an error's type, or of its nearest public base class."""
     names = (kind.__name__ for kind in type(error).__mro__)
     return next(name for name in names if hasattr(exceptions, name) or hasattr(builtins, name))
 
 
 def _different(texts: list[str]) -> str:
     told = "; ".join(f"rank {rank}: {text}" for rank, text in enumerate(texts))
-    return f"ranks differ in what they run: {told}. Hint: every rank runs the same statements"
+    return f"ranks differ in what they run: {told}. Hint: every rank must run the same statements"
 
 
 class Alone(Group):
-    """One rank: nothing is sent."""
+    """A Group of one rank: nothing is sent."""
 
     def __init__(self, device: Device, **how: Any) -> None:
         super().__init__(0, 1, device, **how)
 
     def _allgather(self, x: Any, out: Any, counts: list[int]) -> None:
-        raise AssertionError("one rank gathers nothing")
+        raise AssertionError("a single rank has nothing to gather")
 
     def _alltoall(self, x: Any, out: Any, sent: list[int], received: list[int]) -> None:
-        raise AssertionError("one rank sends nothing")
+        raise AssertionError("a single rank has nothing to send")

@@ -1,10 +1,10 @@
-"""`bitblas run -n 4 program.py`: start so many ranks of one program on this host, and end them together.
+"""`bitblas run -n 4 program.py`: start N ranks of one program on this host and end them together.
 
-Each rank has a parent process of its own (supervise.py), which reports to the launcher how the program ended. On GPUs
-the launcher starts these parents itself, and the ranks read their numbers from the environment, as under torchrun; on
-CPUs mpirun starts them. A rank that fails does not end the others at once: they have LINGER seconds to raise
-DistributedError, which names that rank. A signal to the launcher goes to all ranks, and whatever is left GRACE seconds
-later is killed. When the launcher itself is killed, the parents end their programs.
+Each rank has its own parent process (supervise.py), which reports the program's exit to the launcher. On GPUs the
+launcher starts these parents itself, and the ranks read their numbers from the environment, as under torchrun; on CPUs
+mpirun starts them. If a rank fails, the others have LINGER seconds to raise DistributedError, which names that rank. A
+signal to the launcher is passed to all ranks, and processes that remain GRACE seconds later are killed. If the launcher
+itself is killed, the parents end their programs.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from ..exceptions import DistributedError, InvalidValue
 from .nccl import MEETING_OFFSET
 from .start import JOINED, JOINING
 
-LOOK = 0.05  # seconds between two looks at the processes
-LINGER = 30.0  # seconds that the others have to notice, and to say so, when a rank has failed
-ABANDONED = 3.0  # the same for ranks that wait in `init` for one that ended before it came there
+LOOK = 0.05  # seconds between two checks of the processes
+LINGER = 30.0  # seconds that the other ranks have to notice and report a failed rank
+ABANDONED = 3.0  # the same for ranks that wait in `init` for a rank that ended before it called it
 GRACE = 5.0  # seconds that ranks have to end after a signal, before they are killed
-LAST = 3.0  # seconds that mpirun, or a rank's parent, has to end when all ranks have ended
+LAST = 3.0  # seconds that mpirun, or a rank's parent, has to end after all ranks have ended
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-LONGEST = 80  # characters of a folder in which a socket may have its name
+LONGEST = 80  # maximum length of a folder's path for which a socket in it can be named
 
 
 def run(ranks: int, program: Sequence[str], device: str | None = None) -> int:
-    """Run the Python program (a file and its arguments) as that many ranks; the exit code of the first that failed.
+    """Run the Python program (a file and its arguments) on `ranks` ranks; return the first failing rank's exit code.
 
     Raises InvalidValue (ranks), DistributedError (fewer GPUs than ranks, no mpirun).
     """
@@ -54,7 +54,7 @@ def run(ranks: int, program: Sequence[str], device: str | None = None) -> int:
     if not on_cpus:
         count = devices.get("cuda").xp.cuda.runtime.getDeviceCount()
         if ranks > count:
-            raise DistributedError(f"ranks: expected at most {count}, a GPU for each, got {ranks}")
+            raise DistributedError(f"ranks: expected at most {count}, one per GPU, got {ranks}")
         environment.update(WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(_free_port()))
     with Launcher(ranks) as launcher:
         if on_cpus:
@@ -68,23 +68,23 @@ def run(ranks: int, program: Sequence[str], device: str | None = None) -> int:
 
 
 def mpirun(ranks: int, environment: dict[str, str]) -> tuple[list[str], str]:
-    """The command that starts so many ranks, and the environment variable in which it tells each its number; of the MPI
-    in the folder of this Python, else of the path."""
+    """The command that starts the ranks, and the environment variable in which it passes each rank its number. Uses the
+    mpiexec next to this Python, else the one on the path."""
     beside = Path(sys.executable).parent / "mpiexec"
     found = str(beside) if beside.exists() else shutil.which("mpiexec")
     if found is None:
-        raise DistributedError(f"ranks on CPUs: there is no mpiexec; {extras.hint('mpi')}")
+        raise DistributedError(f"ranks on CPUs: mpiexec not found; {extras.hint('mpi')}")
     version = subprocess.run([found, "--version"], capture_output=True, text=True, env=environment).stdout
     if "open" not in version.lower():
         return [found, "-disable-auto-cleanup", "-n", str(ranks)], "PMI_RANK"
-    if os.geteuid() == 0:  # root has asked for it by running this
+    if os.geteuid() == 0:  # root confirmed that by running this command
         environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     command = [found, "--enable-recovery", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
     return command, "OMPI_COMM_WORLD_RANK"
 
 
 def _free_port() -> int:
-    """A port after which the one where ranks meet is free too, as far as that can be known before."""
+    """A free port such that the port where ranks connect is free too, as far as that can be checked in advance."""
     while True:
         with socket.socket() as first, socket.socket() as second:
             first.bind(("127.0.0.1", 0))
@@ -95,7 +95,7 @@ def _free_port() -> int:
 
 
 class Rank:
-    """State of one rank in the launcher. code: the exit code of its program, None as long as it runs."""
+    """State of one rank in the launcher. code: exit code of its program, None while it runs."""
 
     def __init__(self) -> None:
         self.parent: socket.socket | None = None
@@ -104,15 +104,15 @@ class Rank:
 
 
 class Launcher:
-    """Starts processes, which connect to `address`, and waits for the programs of all ranks."""
+    """Start processes, which connect to `address`, and wait for the programs of all ranks."""
 
     def __init__(self, ranks: int) -> None:
         self.ranks = [Rank() for _ in range(ranks)]
         self.processes: list[subprocess.Popen[bytes]] = []
-        self.received: list[int] = []  # signals that came
+        self.received: list[int] = []  # received signals
         self.code = 0  # of the first rank that failed
         self.before: dict[int, Any] = {}
-        self.connections: dict[socket.socket, bytes] = {}  # and what was read of a line
+        self.connections: dict[socket.socket, bytes] = {}  # with the part of a line read so far
 
     def __enter__(self) -> Launcher:
         short = len(tempfile.gettempdir()) <= LONGEST
@@ -123,12 +123,12 @@ class Launcher:
         self.server.listen(2 * len(self.ranks))
         if threading.current_thread() is threading.main_thread():
             for number in FORWARDED:
-                if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+                if signal.getsignal(number) != signal.SIG_IGN:  # ignored signals, as under nohup
                     self.before[number] = signal.signal(number, self._receive)
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Nothing is left: parents whose connection closes end their programs."""
+        """Leave no process behind: parents end their programs when their connection closes."""
         for connection in (*self.connections, self.server):
             connection.close()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -141,22 +141,22 @@ class Launcher:
         self.received.append(number)
 
     def parent(self, number: str) -> list[str]:
-        """The command of a rank's parent. number: of the rank, or the environment variable that has it."""
+        """The command of a rank's parent. number: the rank, or the environment variable that contains it."""
         return [sys.executable, "-I", "-S", str(Path(__file__).with_name("supervise.py")), self.address, number]
 
     def start(self, command: list[str], environment: dict[str, str]) -> None:
-        """In a session of its own, so that signals of a terminal come to the launcher alone, which passes them on."""
+        """Start a process in its own session, so that terminal signals reach only the launcher, which forwards them."""
         self.processes.append(subprocess.Popen(command, env=environment, start_new_session=True))
 
     def wait(self) -> int:
-        """Until all programs have ended; the code of the first that failed, of a signal as shells write it."""
-        failed = stopped = abandoned = 0.0  # when a rank failed, a signal came, a rank was missed in `init`
+        """Wait until all programs have ended; return the first failing code, in the shell's form for signals."""
+        failed = stopped = abandoned = 0.0  # times when a rank failed, a signal arrived, `init` lacked a rank
         signals, said = 0, False
         while any(rank.code is None for rank in self.ranks):
             self._listen(LOOK)
             now = time.monotonic()
             for number in self.received[signals:]:
-                # UCX, which MPI may use, takes SIGHUP for a request to print more.
+                # UCX, which MPI may use, interprets SIGHUP as a request for more output.
                 self._signal(signal.SIGTERM if number == signal.SIGHUP else number)
                 stopped = stopped or now
             signals = len(self.received)
@@ -167,13 +167,13 @@ class Launcher:
             if abandoned and now - abandoned > ABANDONED:
                 if not said:
                     print(
-                        f"bitblas run: {missed}; the other ranks wait for it in init(), and are ended", file=sys.stderr
+                        f"bitblas run: {missed}; stopping the other ranks, which wait for it in init()", file=sys.stderr
                     )
                 said, self.code = True, self.code or 1
                 self._kill()
             elif (stopped and now - stopped > GRACE) or (failed and now - failed > LINGER) or signals > 1:
                 self._kill()
-            elif all(process.poll() is not None for process in self.processes):  # mpirun could not start them
+            elif all(process.poll() is not None for process in self.processes):  # mpirun could not start the ranks
                 self._listen(LOOK)
                 self.code = self.code or next((p.returncode for p in self.processes if p.returncode), 1)
                 break
@@ -184,7 +184,7 @@ class Launcher:
         return self.code if self.code >= 0 else 128 - self.code
 
     def _listen(self, seconds: float) -> None:
-        """Read what parents and ranks say."""
+        """Read messages of parents and ranks."""
         ready, _, _ = select.select([self.server, *self.connections], [], [], seconds)
         for connection in ready:
             if connection is self.server:
@@ -201,7 +201,7 @@ class Launcher:
             del self.connections[connection]
             connection.close()
             for rank in self.ranks:
-                if rank.parent is connection:  # it was killed, and its program with it
+                if rank.parent is connection:  # the parent was killed, and its program with it
                     rank.parent = None
                     self._ended(rank, -signal.SIGKILL)
 
@@ -221,19 +221,19 @@ class Launcher:
             self.code = self.code or code
 
     def _missed(self) -> str:
-        """Which rank has ended before it came to `init`, where others wait for it without an end."""
+        """A message if a rank ended before it called `init` while others wait for it there; else ""."""
         if any(rank.joined for rank in self.ranks):
             return ""
         if not any(rank.joining and rank.code is None for rank in self.ranks):
             return ""
         ended = [k for k, rank in enumerate(self.ranks) if rank.code is not None]
-        return f"rank {ended[0]} has ended with code {self.ranks[ended[0]].code} before it joined" if ended else ""
+        return f"rank {ended[0]} ended with code {self.ranks[ended[0]].code} before it called init()" if ended else ""
 
     def _signal(self, number: int) -> None:
         for rank in self.ranks:
             if rank.code is None:
                 self._tell(rank, f"signal {number}")
-        if not any(rank.parent for rank in self.ranks):  # none has started yet
+        if not any(rank.parent for rank in self.ranks):  # no rank has started yet
             self._kill_processes(signal.SIGTERM)
 
     def _kill(self) -> None:
@@ -255,7 +255,7 @@ class Launcher:
                 rank.parent.sendall(text.encode() + b"\n")
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
-        """Wait for mpirun, or a rank's parent; kill what does not end."""
+        """Wait for mpirun, or a rank's parent; kill it if it does not end."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             with suppress(subprocess.TimeoutExpired):
                 process.wait(LAST)

@@ -1,8 +1,8 @@
-"""What goes between ranks as lists of positions where these are shorter than all of a vector: the values that changed
-since they were sent last, sums of few entries, what an index asks for (wanted.py). Numbers go in 32 bits where all fit.
+"""Sparse exchange between ranks: send lists of (index, value) if these are shorter than the dense vector.
 
-How long a list is all ranks know before they decide, so that all decide alike. Positions are counted from the first one
-of the rank whose they are, which 32 bits hold.
+Used for values that changed since they were last sent, sums with few entries, and requested indices (wanted.py).
+Numbers are sent in 32 bits if all fit. The lengths of all lists are exchanged first, so all ranks decide alike.
+Indices count from the first index of the owning rank, which 32 bits can hold.
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ from .group import Group
 from .shares import WORD, Shares
 from .start import current
 
-LEAST = 1 << 20  # bytes of a vector below which it goes as it is: a call costs more than they
-GAIN = 1.25  # how many times shorter a list has to be: it is made and put in place besides
-PLACE = 4  # bytes of a position in a list
-LONG = np.iinfo(np.uint32).max  # positions of a rank that a list can name
+LEAST = 1 << 20  # bytes of a vector below which it is sent whole: a call costs more than the bytes
+GAIN = 1.25  # how many times shorter a list must be, because it must also be built and scattered
+PLACE = 4  # bytes of an index in a list
+LONG = np.iinfo(np.uint32).max  # maximum index within a rank
 
 
 def shorter(group: Group, shares: Shares, entries: int, nbytes: int, whole: int) -> bool:
-    """Whether lists of so many entries, of all ranks, are shorter than `whole` bytes."""
+    """Whether lists with `entries` in total over all ranks are shorter than `whole` bytes."""
     return entries * (PLACE + nbytes) * GAIN <= whole and max(shares.counts) <= LONG
 
 
 def cut(group: Group, at: Any, shares: Shares) -> list[int]:
-    """How many of ascending positions each rank has."""
+    """The number of positions, out of ascending ones, that each rank owns."""
     xp = group.device.xp
     found: list[int] = np.diff(group.device.to_host(xp.searchsorted(at, xp.asarray(shares.bounds, at.dtype)))).tolist()
     return found
 
 
 def changed(mine: Any, before: Any, shares: Shares) -> Any:
-    """The values of all ranks: `before`, brought up to date where `mine`, those of this rank, are others; None where
-    all of them are as short."""
+    """Update `before`, the values of all ranks, where those of this rank (`mine`) have changed. None if sending all
+    values is as short."""
     group = current()
     xp, size = group.device.xp, mine.dtype.itemsize
     if before.nbytes < LEAST or size not in (1, 2, 4, 8) or before.dtype != mine.dtype:
         return None
-    bits = f"u{size}"  # a number that is none is not itself, and zeros differ in their signs
+    bits = f"u{size}"  # compares bits: NaN differs from itself, and -0.0 equals 0.0
     places = xp.flatnonzero(mine.view(bits) != before[shares.low : shares.high].view(bits))
     counts = group.told(np.array([len(places)]))[:, 0].tolist()
-    as_bits = sum(counts) * PLACE > shares.size // 8  # a bit for each position is shorter than the list
+    as_bits = sum(counts) * PLACE > shares.size // 8  # a bit per position is shorter than the list
     if as_bits and (sum(counts) * size + shares.size // 8) * GAIN > before.nbytes:
         return None
     if not as_bits and not shorter(group, shares, sum(counts), size, before.nbytes):
@@ -67,7 +67,7 @@ def changed(mine: Any, before: Any, shares: Shares) -> Any:
 
 
 def narrow(group: Group, values: Any, send: Any) -> Any:
-    """What send(values) gives; integers of 64 bits go in 32 where those of all ranks fit."""
+    """Apply send(values); 64-bit integers are sent in 32 bits if those of all ranks fit."""
     if values.dtype.kind not in "iu" or values.itemsize < 8 or not group.lists:
         return send(values)
     dtype = np.dtype(f"{values.dtype.kind}4")
@@ -80,13 +80,13 @@ def narrow(group: Group, values: Any, send: Any) -> Any:
 
 
 def as_bytes(x: Any, send: Any) -> Any:
-    """bools and complex numbers go as bytes do: an array of a type that every call takes."""
+    """Send bools as bytes, a type that every call supports."""
     return send(x.view(np.uint8)).view(bool) if x.dtype == bool else send(x)
 
 
 def joined(partial: Vector, shares: Shares, monoid: Typed, told: Any) -> Vector | None:
-    """This rank's share of a sum (`exchange.joined`), by lists of its entries; None where these are not shorter. told:
-    what all ranks know of what each of them has."""
+    """This rank's share of a sum (`exchange.joined`), exchanged as lists of entries; None if these are not shorter.
+    told: the facts that all ranks share about their parts."""
     group = current()
     dtype, size, mine = partial.dtype, shares.size, shares.mine
     nbytes = 0 if told.one is not None else dtype.np_type.itemsize
@@ -104,7 +104,7 @@ def joined(partial: Vector, shares: Shares, monoid: Typed, told: Any) -> Vector 
         values = narrow(group, values, send)
     total = Vector(dtype, mine, device=partial.device)
     ends = np.cumsum([0, *received]).tolist()
-    for low, high in pairwise(ends):  # in the order of ranks
+    for low, high in pairwise(ends):  # in rank order
         if high > low:
             held = values[low:high] if nbytes else told.one
             other = Vector.from_coo(places[low:high], held, dtype, size=mine, device=partial.device)

@@ -1,8 +1,8 @@
-"""Loops of objects in shares, written down (bitblas/loop): what a body does to a share is a statement on that share,
-and what goes between ranks is an exchange, which stands in the captured round.
+"""Symbolic execution of distributed loops (bitblas/loop): operations on a share become statements on that share, and
+communication becomes exchange statements in the captured round.
 
-A product gathers its vector and goes along the rows of its result. Each rank decides for itself whether it pushes or
-pulls; what is sent is decided once, by all.
+A product gathers its vector and traverses the rows of its result. Each rank chooses push or pull for itself; what is
+sent is decided once, by all ranks.
 """
 
 from __future__ import annotations
@@ -27,19 +27,21 @@ from .start import current
 
 
 def recorded() -> bool:
-    """Whether statements are written down now."""
+    """Whether a body is being executed symbolically."""
     return bool(recording.threads) and recording.recorder is not None
 
 
 def on_host() -> None:
-    """What only the host can do: raise what tells a recorder that this loop is a plain one."""
+    """Mark an operation that needs the host: raise OnHost during symbolic execution, so that the loop stays a plain
+    one."""
     if recorded():
         raise OnHost
 
 
 class Unrecorded:
-    """`with Unrecorded():` what all ranks find out together while each writes a body down: OnHost where it does so for
-    itself, as on CPUs, when it finds that rounds by statements have taken long enough."""
+    """`with Unrecorded():` suspends recording for facts that all ranks find together while each executes the body
+    symbolically. Raises OnHost if this rank records on its own, as on CPUs, when rounds by statements have taken
+    long."""
 
     def __enter__(self) -> None:
         if recording.recorder.host:
@@ -50,11 +52,11 @@ class Unrecorded:
         recording.recorder = self.recorder
 
 
-# ---- who gives what -------------------------------------------------------------------------------------------------
+# ---- exchange patterns ----------------------------------------------------------------------------------------------
 
 
 class Gathers:
-    """All of a vector to everyone."""
+    """Allgather: copy a whole vector to every rank."""
 
     text, gathers, takes = "all of", True, False
 
@@ -73,12 +75,12 @@ class Gathers:
         return (self.group.size - 1) * self.counts(bits)[self.group.rank] * int(source.itemsize)
 
     def own(self) -> Takes:
-        """The way back."""
+        """The inverse pattern."""
         return Takes(self.group, self.shares)
 
 
 class Takes:
-    """This rank's share out of all of a vector, which every rank has: nothing is sent."""
+    """Take this rank's share out of a whole vector, which every rank has: nothing is sent."""
 
     text, gathers, takes = "this rank's share of", False, True
 
@@ -96,8 +98,8 @@ class Takes:
 
 
 class Tells:
-    """A Scalar of one rank to everyone. Those of all ranks go at once, to arrays of as many elements, and the first
-    rank's stands for it."""
+    """Broadcast one rank's Scalar. The Scalars of all ranks are sent at once, to arrays with one element per rank; the
+    first rank's call represents all of them."""
 
     gathers = takes = False
 
@@ -113,7 +115,7 @@ class Tells:
 
 
 class Deals(Gathers):
-    """What one rank has for all positions, to those who have these positions."""
+    """Scatter: one rank's values for all positions are sent to the owners of the positions."""
 
     gathers = takes = False
 
@@ -137,7 +139,7 @@ class Deals(Gathers):
 
 
 def gathered(part: Whole, shares: Shares) -> Whole:
-    """All of a vector; once, as long as it is not written."""
+    """A whole vector; gathered once, until it is written again."""
     group = current()
     if group.size == 1:
         return part
@@ -149,7 +151,7 @@ def gathered(part: Whole, shares: Shares) -> Whole:
 
 
 def folded(mine: Scalar, monoid: Typed, default: Any = None) -> Scalar:
-    """The monoid's sum of a Scalar of each rank, in their order; default: where none has one."""
+    """The monoid's sum of a Scalar of each rank, in rank order; default: used if no rank has a value."""
     group = current()
     exchange.plain(mine.dtype)
     total = mine
@@ -169,7 +171,7 @@ def folded(mine: Scalar, monoid: Typed, default: Any = None) -> Scalar:
 
 
 def joined(partial: Whole, shares: Shares, monoid: Typed) -> Whole:
-    """This rank's share of the sum, by position, of what all ranks have for all positions."""
+    """This rank's share of the element-wise sum of a vector that each rank has for all positions."""
     group = current()
     if group.size == 1:
         return partial
@@ -206,21 +208,21 @@ def arrays_of(v: Any, dtype: Any, indices: bool, values: bool) -> tuple[Any, Any
 
 
 def built(indices: Any, values: Any, dtype: Any, shares: Shares, dup_op: Any) -> Whole:
-    """Vector.from_coo(indices, values, dtype, size=, dup_op=) of index vectors: each rank joins what it has, and then
-    the ranks do."""
+    """Vector.from_coo(indices, values, dtype, size=, dup_op=) from index vectors: each rank combines its own entries,
+    then the ranks combine theirs."""
     low = indices.shares.low
     i, x = (_numbered(a.local, low) if isinstance(a, SharedArray) else a for a in (indices, values))
     partial = Whole.from_coo(i, x, dtype, size=shares.size, dup_op=dup_op)
     add = typed("any", "monoid", partial.dtype)
     if dup_op is not None:
         op = monoid_of(typed(dup_op, "binary", partial.dtype).op)
-        assert op is not None  # else the recorder has refused it
+        assert op is not None  # otherwise the recorder has refused it
         add = op[partial.dtype]
     return joined(partial, shares, add)
 
 
 def _numbered(listed: Any, low: int) -> Any:
-    """The places of a share by their numbers in the whole; values as they are."""
+    """Convert indices of a share to indices of the whole; values are returned unchanged."""
     if type(listed) is not Listed or listed.vector is not None or current().size == 1:
         return listed
     numbers = listed.where.apply(indexunary.index[INT64], low).new()

@@ -1,4 +1,4 @@
-"""A Matrix in shares: each rank has some of the rows, as a Matrix of the library in any form."""
+"""A distributed Matrix: each rank stores a block of rows, as a bitblas Matrix in any format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from semirings import Typed
 from semirings.dtypes import FP64, check_cast
 
 from ..core import Matrix as Whole
-from ..core.convert import check_size, value_array
+from ..core.convert import check_size, written_array
 from ..core.statement.axes import Axis
 from ..core.statement.infix import Operators
 from ..core.statement.mask import Mask
@@ -16,7 +16,7 @@ from ..core.statement.operand import is_tensor
 from ..exceptions import DimensionMismatch
 from ..store import MatrixStore
 from . import alone, exchange, loops, shares, symmetry
-from .base import InShares
+from .base import InShares, evaluated
 from .building import MatrixBuild
 from .expr import part_of, shared
 from .matrix_read import MatrixRead
@@ -25,14 +25,14 @@ from .start import current, own_device
 
 
 class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
-    """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. The methods, and what they mean, are those of
-    `bitblas.Matrix`; every rank calls them alike, and has some of the rows, in the form that was asked for."""
+    """Matrix(dtype=FP64, nrows=0, ncols=0): without entries. Methods have the semantics of `bitblas.Matrix`. Every rank
+    calls them alike, and stores a block of rows, in the requested format."""
 
     __slots__ = ("_known",)
     ndim = 2
     _mask_ranks = (1, 2)
     _transposed = False
-    _known: dict[Any, Any]  # what was found of the contents, the same keys on all ranks
+    _known: dict[Any, Any]  # facts derived from the contents, with the same keys on all ranks
 
     def __init__(
         self, dtype: Any = FP64, nrows: Any = 0, ncols: Any = 0, *, name: str | None = None, device: Any = None,
@@ -66,38 +66,38 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
 
     @property
     def column_shares(self) -> Any:
-        """Which positions of a row vector each rank has."""
+        """The partition of a row vector's positions."""
         return shares.of(self.ncols)
 
     @property
     def T(self) -> TransposedMatrix:
-        """The transpose, not computed: products and reductions read the matrix the other way round."""
+        """The transpose, not computed: products and reductions read the matrix transposed."""
         return TransposedMatrix(self)
 
     def _gathered(self, values: bool = True) -> Any:
-        """All of it on every rank, to be read."""
+        """The whole matrix on every rank, read-only."""
         return exchange.whole(self._part, self.shares)
 
     def _kept(self, what: Any, make: Any) -> Any:
-        """make(), until the contents change.
+        """Return make(), cached until the contents change.
 
-        Making it is often a collective, so whether it is there must be the same on all ranks: it is dropped by
-        `_changes`, which every rank calls, and never because this rank's part was stored in another format.
+        make() is often a collective, so its result must be cached on all ranks or on none: `_changes`, which every rank
+        calls, drops it. A change of this rank's stored format does not.
         """
         if what not in self._known:
             self._known[what] = make()
         return self._known[what]
 
     def _changes(self) -> Any:
-        self._known = {}  # on all ranks: an entry that is written is one rank's alone
+        self._known = {}  # on all ranks, although a written entry belongs to one
         return super()._changes()
 
     def _keep(self, key: Any, make: Any, *, chosen: bool = True) -> Any:
-        """make(a matrix of the same contents), made once and kept as long as these contents are."""
+        """Return make(a matrix with the same contents), cached as long as the contents stay the same."""
         return self._kept(("kept", key), lambda: make(self._twin(chosen)))
 
     def _unsplit(self, program: Any, args: Any, options: Any) -> Any:
-        """How an algorithm runs where each rank has all of it; None where ranks split it."""
+        """How an algorithm runs if each rank has the whole matrix; None if ranks split it."""
         if current().size == 1 and not loops.recorded():
             return lambda: alone.of_one(program, self, args, options)
         return None if alone.why(self) is None else lambda: alone.run(program, self, args, options)
@@ -110,21 +110,21 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
         return twin
 
     def is_symmetric(self, *, values: bool = True) -> bool:
-        """Whether it equals its transpose; without `values`, its structure. Found once, by sums over all entries."""
+        """Whether it equals its transpose; without `values`, its structure. Computed once, by sums over all entries."""
         if self.nrows != self.ncols:
             return False
-        self._told()  # what others wait for is waited for here, with a timeout
+        self._told()  # waits for the other ranks here, with a timeout
         structure = self._kept("symmetric", lambda: symmetry.is_symmetric(self, False))
         if not values or not structure:
             return bool(structure)
         return bool(self._kept("symmetric values", lambda: symmetry.is_symmetric(self, True)))
 
     def known_symmetric(self, *, values: bool = True) -> bool:
-        """Whether that was found before."""
+        """Whether it is already known to be symmetric."""
         return bool(self._known.get("symmetric values" if values else "symmetric"))
 
     def _mirror(self) -> Matrix:
-        """The transpose in shares of its rows, dealt anew unless it is the same."""
+        """The transpose, distributed by rows; redistributed unless the matrix is symmetric."""
         if self.is_symmetric():
             return self
         made: Matrix = self._kept("mirror", lambda: self._dealt_anew())
@@ -149,6 +149,7 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
         rows, columns = axes
         s = self.shares
         with current().statement(lambda: f"assign to {self.name}[..]"):
+            value = evaluated(value)
             at = rows.array(self.device)
             keep = s.has(at)
             places = (at - s.low)[keep]
@@ -160,7 +161,7 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
                 value = _chosen(u, keep, rows.size is None)
             elif hasattr(value, "__len__") and not isinstance(value, str):
                 value = self._rows_of(axes, value, keep)
-            elif not len(places):  # refused on all ranks, not only by those that have the places
+            elif not len(places):  # refused on all ranks, not only by the owners of the positions
                 Whole(self.dtype, 1, 1, device=self.device)(accum=accum)[0, 0] << value
             if mask is not None and region:
                 mask = Mask(_chosen(mask.parent, keep, rows.size is None), mask.structure, mask.complement)
@@ -170,7 +171,7 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
             if not len(places):
                 if mask is None or region or (rows.size is None and mask.parent.ndim == 1):
                     return
-                # The mask with `replace` is that of all rows: here none of them is written, but entries may go.
+                # With `replace` the mask applies to all rows: none is written here, but entries may be deleted.
                 if rows.size is None and columns.size is not None and (is_tensor(value) or hasattr(value, "__len__")):
                     value = Whole(value.dtype, 0, columns.size, device=self.device)
             key = (int(places[0]) if rows.size is None and len(places) else places, _key(columns, self.device))
@@ -181,12 +182,11 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
                 self._part(accum=accum, **how)[key] << value
 
     def _rows_of(self, axes: tuple[Axis, ...], value: Any, keep: Any) -> Any:
-        """What this rank's rows take of an array that is assigned."""
-        array = self.device.xp.asarray(value)
+        """This rank's rows of an assigned array."""
+        array, kind = written_array(self.device, value, self.dtype)
         shape = tuple(a.size for a in axes if a.size is not None)
         if array.shape != shape:
             raise DimensionMismatch(f"A[I, J] = x: expected values of shape {shape}, got {array.shape}")
-        kind = value_array(self.device, array.ravel(), None)[1]
         check_cast(kind, self.dtype)
         return array if axes[0].size is None else array[keep]
 
@@ -196,7 +196,7 @@ def _key(axis: Axis, device: Any) -> Any:
 
 
 def _chosen(u: Any, keep: Any, along_row: bool) -> Any:
-    """What this rank's rows take of an object that is assigned: of a row all, else its elements or rows."""
+    """This rank's part of an assigned object: all of a row, otherwise its elements or rows."""
     if u.ndim == 1:
         found = u._gathered()
         return found if along_row else found[keep.nonzero()[0]].new()
@@ -205,14 +205,14 @@ def _chosen(u: Any, keep: Any, along_row: bool) -> Any:
 
 
 def _mask_part(mask: Mask, shape: tuple[int, int], rows: Axis) -> Mask | None:
-    """This rank's share of a mask: that of a Vector along one row is wanted whole."""
+    """This rank's share of a mask; a Vector mask along one row is gathered."""
     if mask.parent.ndim == 2 or rows.size is not None:
         return part_of(mask)
     return Mask(mask.parent._gathered(), mask.structure, mask.complement)
 
 
 class TransposedMatrix(MatrixRead, Operators):
-    """A.T: the same matrix, read the other way round."""
+    """A.T: the same matrix, read transposed."""
 
     __slots__ = ("__weakref__", "_matrix")
     ndim = 2
@@ -241,7 +241,7 @@ class TransposedMatrix(MatrixRead, Operators):
     @property
     def shape(self) -> tuple[int, int]: return self._matrix.ncols, self._matrix.nrows
     def known_symmetric(self, *, values: bool = True) -> bool:
-        """Whether that was found before."""
+        """Whether it is already known to be symmetric."""
         return self._matrix.known_symmetric(values=values)
 
     def _mirror(self) -> Matrix: return self._matrix

@@ -1,4 +1,4 @@
-"""What a Matrix in shares and its transpose have in common: products, sums, extraction. No entry is changed here."""
+"""Read-only operations of a distributed Matrix and its transpose: products, reductions, extraction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .start import current
 
 
 class MatrixRead:
-    """What Matrix and TransposedMatrix in shares have in common."""
+    """Operations that a distributed Matrix and TransposedMatrix share."""
 
     __slots__ = ()
     _matrix: Any
@@ -40,12 +40,12 @@ class MatrixRead:
         return multiply_vector(self, other, op, "mxv")
 
     def mxm(self, other: Any, op: Any = semiring.plus_times) -> SharedExpression:
-        """The matrix product: this rank's rows of self, times all of the other, which is gathered."""
+        """The matrix product: this rank's rows of self times all of the other matrix, which is gathered."""
         B: Any = other._resolve() if isinstance(other, Operand) and other.ndim == 2 else None
         if not hasattr(B, "_mirror"):
-            raise TypeError(f"mxm: expected a Matrix in shares, got {describe(other)}")
+            raise TypeError(f"mxm: expected a distributed Matrix, got {describe(other)}")
         if self.ncols != B.nrows:
-            raise DimensionMismatch(f"mxm: expected inner sizes that are the same, got {self.shape} and {B.shape}")
+            raise DimensionMismatch(f"mxm: expected equal inner sizes, got {self.shape} and {B.shape}")
         f = typed(op, "semiring", self.dtype, B.dtype)
         check_product(f, False)
 
@@ -56,7 +56,7 @@ class MatrixRead:
         return SharedExpression((self.nrows, B.ncols), "mxm", (self, other), f, local, f.return_type)
 
     def reduce_rowwise(self, op: Any = monoid.plus) -> SharedExpression:
-        """The monoid's sum of each row that has entries. op may be an aggregator, as `agg.mean`."""
+        """The monoid's sum of each row that has entries. op may be an aggregator, such as `agg.mean`."""
         return self._lines_joined(op, "reduce_rowwise", self._transposed)
 
     def reduce_columnwise(self, op: Any = monoid.plus) -> SharedExpression:
@@ -88,12 +88,12 @@ class MatrixRead:
         return ScalarExpression("reduce_scalar", (M,), f, run)
 
     def gathered(self) -> Whole:
-        """All of it, as a `bitblas.Matrix` of this rank's own."""
+        """The whole matrix, as a `bitblas.Matrix` of this rank's own."""
         found = self._matrix._gathered()
         return (found.T if self._transposed else found).dup()
 
     def to_coo(self, *, rows: bool = True, columns: bool = True, values: bool = True, share: bool = False) -> Any:
-        """(rows, columns, values) of all entries, on every rank; with `share`, of those that this rank holds."""
+        """(rows, columns, values) of all entries, on every rank; with `share`, of this rank's entries."""
         M = self._matrix
         i, j, x = M._part.to_coo(values=values)
         i = i + np.uint64(M.shares.low)
@@ -118,7 +118,7 @@ class MatrixRead:
         def local() -> Any:
             A = self._rows()
             mine = [a.array(M.device) for a in axes]
-            if rows.size is None:  # a row: whoever has it, all do
+            if rows.size is None:  # a row is gathered on all ranks
                 whole = A._gathered()
                 at = shares.of(shape[0])
                 return whole[rows.at, mine[1][at.low : at.high]].new()

@@ -1,4 +1,4 @@
-"""Ranks on CPUs: MPI, through mpi4py. Calls do not block, so that a rank that does not come is noticed."""
+"""Communication between CPU ranks by MPI (mpi4py). Calls are non-blocking, so that a missing rank is detected."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .group import Group
 
 
 def load() -> Any:
-    """The module mpi4py.MPI, initialised. DistributedError says what is missing."""
+    """Import and initialize mpi4py.MPI. DistributedError names what is missing."""
     try:
         import mpi4py
 
-        mpi4py.rc.finalize = False  # a rank whose group is broken must not wait for the others at its end
+        mpi4py.rc.finalize = False  # the end of a rank with a broken group must not wait for the others
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         raise DistributedError(f"MPI cannot be loaded ({error}); {extras.hint('mpi')}") from error

@@ -1,4 +1,4 @@
-"""Ranks on GPUs: NCCL, through CuPy's binding, which finds the library of NVIDIA's own package."""
+"""Communication between GPU ranks by NCCL, through CuPy's binding, which finds the library of NVIDIA's own package."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ..device import Device
 from ..exceptions import DistributedError
 from .group import TIMEOUT, Group
 
-BYTES = 1  # ncclUint8: all goes as bytes
+BYTES = 1  # ncclUint8: everything is sent as bytes
 DEVICE_TO_DEVICE = 3  # cudaMemcpyKind
-ABORT = 5.0  # seconds that NCCL gets to give up
-BRIEF = 0.2  # the same where a graph holds calls, for whose end it waits in vain
-MEETING_OFFSET = 1  # the port beside that of the master at which ranks meet: torchrun listens at that itself
+ABORT = 5.0  # seconds that NCCL gets to abort
+BRIEF = 0.2  # the same if a graph contains calls, for whose end NCCL waits in vain
+MEETING_OFFSET = 1  # ranks connect at the port after the master's, because torchrun listens at the master's port itself
 
 
 def load(device: Any) -> Any:
-    """CuPy's module. DistributedError says what is missing."""
+    """Import CuPy's NCCL module. DistributedError names what is missing."""
     try:
         nccl = importlib.import_module(f"{device.xp.__name__}.cuda.nccl")
         nccl.get_version()
@@ -37,12 +37,12 @@ def load(device: Any) -> Any:
 
 
 def meeting_point() -> str:
-    """Where the first rank waits for the others, from the environment: NCCL's bootstrap listens there itself."""
+    """The address where rank 0 waits for the others, from the environment. NCCL's bootstrap listens there itself."""
     host, port = os.environ.get("MASTER_ADDR"), os.environ.get("MASTER_PORT")
     if not host or not port or not port.isdecimal():
         raise DistributedError(
-            f"MASTER_ADDR, MASTER_PORT: expected the host and a port of rank 0, got {host!r} and {port!r}; "
-            "torchrun and `bitblas run` set them, for srun export them"
+            f"MASTER_ADDR, MASTER_PORT: expected host and port of rank 0, got {host!r} and {port!r}; "
+            "torchrun and `bitblas run` set them; under srun, export them"
         )
     return f"{host}:{int(port) + MEETING_OFFSET}"
 
@@ -52,7 +52,7 @@ class NcclGroup(Group):
         super().__init__(rank, size, device, **how)
         self.nccl = load(device)
         point = os.environ.setdefault("NCCL_COMM_ID", meeting_point())
-        # Collectives inside the while node of a graph: NCCL must not look for others that run beside the graph.
+        # Collectives inside the while node of a graph: NCCL must not search for others that run next to the graph.
         os.environ.setdefault("NCCL_GRAPH_MIXING_SUPPORT", "0")
         made: list[Any] = []
 
@@ -60,18 +60,18 @@ class NcclGroup(Group):
             devices.activate(device)
             try:
                 made.append(self.nccl.NcclCommunicator(size, self.nccl.get_unique_id(), rank))
-            except Exception as error:  # told by the thread that waits
+            except Exception as error:  # reported by the waiting thread
                 made.append(error)
 
-        thread = threading.Thread(target=meet, daemon=True)  # NCCL knows no timeout here
+        thread = threading.Thread(target=meet, daemon=True)  # NCCL has no timeout here
         thread.start()
         thread.join(how.get("timeout", TIMEOUT))
         if not made or isinstance(made[0], BaseException):
             why = made[0] if made else f"no answer for {self.timeout:g} s"
-            raise DistributedError(f"rank {rank} of {size}: no meeting at {point} ({why}); is rank 0 there?")
+            raise DistributedError(f"rank {rank} of {size}: cannot connect at {point} ({why}); is rank 0 running?")
         self.comm = made[0]
-        # CuPy would destroy it with its last name, and NCCL waits then for all graphs that hold its calls: it ends with
-        # the process.
+        # Never freed: CuPy would destroy the communicator with its last reference, and NCCL then waits for all graphs
+        # that contain its calls. It ends with the process.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.comm))
         self.event = device.xp.cuda.Event(disable_timing=True)
 
@@ -79,7 +79,7 @@ class NcclGroup(Group):
         stream = self.device.xp.cuda.get_current_stream()
         if len(set(counts)) == 1:
             self.comm.allGather(x.data.ptr, out.data.ptr, x.nbytes, BYTES, stream.ptr)
-        else:  # by sends: broadcasts of several roots would take turns
+        else:  # with sends, because broadcasts from several roots would run one after the other
             others = [0 if rank == self.rank else len(x) for rank in range(self.size)]
             self._exchange(x.itemsize, lambda rank: x.data.ptr, others, out, counts, stream)
             self._copy(out.data.ptr + sum(counts[: self.rank]) * x.itemsize, x.data.ptr, x.nbytes, stream)
@@ -94,8 +94,8 @@ class NcclGroup(Group):
     def _exchange(
         self, size: int, source: Callable[[int], int], sent: list[int], out: Any, received: list[int], stream: Any
     ) -> None:  # fmt: skip
-        """To each rank so many elements from an address, from each so many; nothing where there are none to be sent.
-        What a rank has for itself is copied: NCCL would do it beside the others, in fewer blocks."""
+        """Send elements to each rank from an address, and receive elements from each; zero counts are skipped. A rank's
+        own elements are copied: NCCL would copy them concurrently with the others, but with fewer blocks."""
         to = out.data.ptr
         self.nccl.groupStart()
         for rank in range(self.size):
@@ -122,7 +122,7 @@ class NcclGroup(Group):
             self.nccl.groupEnd()
 
     def _finish(self, stream: Any) -> None:
-        """Leave the rest to the stream; `settle` waits for it. What is captured belongs to a graph."""
+        """Leave completion to the stream; `settle` waits for it. Captured calls belong to a graph."""
         if not stream.is_capturing():
             self.event.record(stream)
             self.pending = True
@@ -148,12 +148,12 @@ class NcclGroup(Group):
         return bool(event.done)
 
     def _abandon(self) -> None:
-        self.aborting = threading.Thread(target=self.comm.abort, daemon=True)  # it may wait for what never ends
+        self.aborting = threading.Thread(target=self.comm.abort, daemon=True)  # it may never return
         self.aborting.start()
         self.aborting.join(BRIEF if self._inside else ABORT)
 
     def leave(self) -> None:
-        """CUDA waits for kernels that nobody answers, and NCCL for graphs, for ever: then the process ends as it is."""
+        """CUDA waits for kernels whose peers are gone, and NCCL for graphs, for ever: exit the process instead."""
         event = self.device.xp.cuda.Event(disable_timing=True)
         event.record()
         end = time.monotonic() + ABORT

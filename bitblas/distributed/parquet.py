@@ -1,5 +1,5 @@
-"""Tables of edges in Parquet files, read in shares: each rank as many rows as the others, from the row groups that have
-them."""
+"""Read edge tables from Parquet files in shares: every rank reads the same number of rows, from the row groups that
+contain them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Ends = tuple[Any, Any, Any]
 
 
 def files_of(source: Any) -> list[Path]:
-    """The file, or those of a folder, by their names."""
+    """The file, or the files of a folder sorted by name."""
     path = Path(source)
     return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
 
 
 def is_table(source: Any) -> bool:
-    """Whether the name is that of a Parquet file, or of a folder that has some."""
+    """Whether the path is a Parquet file, or a folder that contains some."""
     if not isinstance(source, (str, os.PathLike)):
         return False
     path = Path(source)
@@ -36,7 +36,7 @@ def is_table(source: Any) -> bool:
 def read_rows(
     source: Any, share: bool, names: tuple[str, str, str | None], size: int | None
 ) -> tuple[Ends, int]:  # fmt: skip
-    """Rows, columns and values (None without a weight) of this rank's share of the edges, or of all of them, and the
+    """Rows, columns and values (None without a weight) of this rank's share of the edges, or of all edges, and the
     number of vertices. names: the columns of the two ends and of the weight."""
     columns = [name for name in names if name is not None]
     i, j, x = current().all_or_none("read", lambda: _read(source, share, columns, size))
@@ -71,7 +71,7 @@ def _read(source: Any, share: bool, columns: list[str], size: int | None) -> End
 
 
 def _opened(parquet: Any, path: Path, columns: list[str]) -> Any:
-    """The file. InvalidValue where it is none, or has no such columns of numbers."""
+    """Open the file. InvalidValue if it is not a Parquet file, or lacks such numeric columns."""
     from pyarrow import ArrowInvalid, types
 
     try:
@@ -85,27 +85,27 @@ def _opened(parquet: Any, path: Path, columns: list[str]) -> Any:
             raise InvalidValue(f"{path}: column {name!r}: expected one of {known}")
         kind = schema.field(name).type
         if not types.is_integer(kind) and not (k > 1 and (types.is_floating(kind) or types.is_boolean(kind))):
-            what = "integers, as names are numbered by nobody who reads a share" if k < 2 else "numbers"
+            what = "integers (names cannot be numbered when reading in shares)" if k < 2 else "numbers"
             raise InvalidValue(f"{path}: column {name!r}: expected {what}, got {kind}")
     return file
 
 
 def _array(source: Any, column: Any, name: str, first: int) -> np.ndarray:
-    """The numbers of a column, of which the rows before `first` were read before."""
+    """The numbers of a column; `first` is its first row."""
     if column.null_count:
         row = first + int(column.is_null().to_numpy().argmax())
         raise InvalidValue(
-            f"{source}: column {name!r}: expected a value in every row, got {column.null_count} rows without one, the "
-            f"first is row {row}"
+            f"{source}: column {name!r}: expected a value in every row, got {column.null_count} empty rows, "
+            f"first: row {row}"
         )
     return _wide(column.to_numpy())
 
 
 def _wide(values: np.ndarray) -> np.ndarray:
-    """Half floats as FP32, which holds them exactly; others as they are."""
+    """Convert half floats to FP32, which is exact; others are returned unchanged."""
     return values.astype(np.float32) if values.dtype == np.float16 else values
 
 
 def _empty(file: Any, columns: list[str]) -> list[np.ndarray]:
-    """Of no rows: a rank that has none, or a table without any."""
+    """Arrays of no rows: for a rank without rows, or an empty table."""
     return [_wide(np.zeros(0, file.schema_arrow.field(name).type.to_pandas_dtype())) for name in columns]

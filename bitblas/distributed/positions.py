@@ -1,4 +1,4 @@
-"""Operators that read positions, on a share: its first row is not row 0."""
+"""Positional operators (rowindex, colindex, ..) on a share, whose first row is not row 0."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ..core.statement.operand import Operand
 from ..exceptions import NotImplementedException
 from ..verbs.reorder import OF_RESULT, SUMMED
 
-# Which thunk on a share means the thunk t on the whole, by the operator's text: t + LOW, t - LOW.
+# For an operator's text, the sign of LOW that turns a thunk t on the whole into the thunk on a share: t + LOW, t - LOW.
 SHIFTS = {
     "plus(ix, t)": 1, "ix > t": -1, "ix <= t": -1, "minus(jx - ix, t)": 1, "jx - ix == t": 1, "jx - ix != t": 1,
     "jx - ix <= t": 1, "jx - ix >= t": 1,
 }  # fmt: skip
-LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1  # thunks
+LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1  # range of thunks
 
 
 def plain(op: Any) -> Any:
@@ -31,12 +31,12 @@ def plain(op: Any) -> Any:
 
 
 def thunk_on_share(op: Any, thunk: Any, low: int, kind: str) -> Any:
-    """The thunk with which an IndexUnaryOp or SelectOp gives on a share what it gives on the whole. kind: what a text
-    names."""
+    """The thunk with which an IndexUnaryOp or SelectOp gives the same results on a share as on the whole. kind: the
+    kind of operator that a text names."""
     if isinstance(op, str):
         try:
             op = find(op, kind)
-        except ValueError:  # another kind of operator
+        except ValueError:  # a name of another kind of operator
             return thunk
     expr = getattr(plain(op), "expr", None)
     if not isinstance(expr, str):
@@ -48,7 +48,7 @@ def thunk_on_share(op: Any, thunk: Any, low: int, kind: str) -> Any:
     value = 0 if thunk is None else thunk._resolve().value if isinstance(thunk, Operand) else thunk
     if value is None or not isinstance(value, (int, np.integer)):
         return thunk if value is None else value + SHIFTS[expr] * low
-    # In Python's integers, so that no rank overflows: what compares stays in range, sums wrap as those of one device.
+    # Python integers, so that no rank overflows: thunks of comparisons are clamped, sums wrap as on one device.
     shifted = int(value) + SHIFTS[expr] * low
     if expr.startswith(("plus", "minus")):
         return (shifted - LOWEST) % (1 << 64) + LOWEST
@@ -56,12 +56,12 @@ def thunk_on_share(op: Any, thunk: Any, low: int, kind: str) -> Any:
 
 
 def free_of_positions(op: Any) -> Any:
-    """An operator that reads no positions."""
+    """Check that an operator reads no positions."""
     return _refuse(op) if getattr(plain(op), "positional", False) else op
 
 
 def _refuse(op: Any) -> Any:
-    raise NotImplementedException(f"{op!r}: reads positions in a way that shares do not know")
+    raise NotImplementedException(f"{op!r}: this use of positions is not supported on distributed objects")
 
 
 def reads_vector(f: Typed, flip: bool) -> bool:
@@ -71,13 +71,13 @@ def reads_vector(f: Typed, flip: bool) -> bool:
 
 
 def check_product(f: Typed, flip: bool) -> None:
-    """A product reads no number of a row of the result: a share counts them from its own first."""
+    """Check that a product does not read the row number of the result, which a share counts from its own first row."""
     if OF_RESULT[flip] in names_in(f.op.binaryop.expr):
         _refuse(f)
 
 
 def by_value(part: Vector, f: Typed, low: int, flip: bool) -> tuple[Vector, Typed]:
-    """A product by the position that is summed over, as one by value: what stands at each place is its number."""
+    """Rewrite a product by the summed position as a product by value: the value at each position is its number."""
     expr = f.op.binaryop.expr
     base = expr.removesuffix(" + 1")
     if not f.op.is_positional or base not in SUMMED:

@@ -1,5 +1,7 @@
-"""A.mxv(v) and v.vxm(A) in shares: the vector is gathered where the rows of the result are here, else what this rank's
-rows give to all of the result is dealt out and joined. Both send as much; the first honours the mask."""
+"""Distributed A.mxv(v) and v.vxm(A): gather the vector, or combine contributions to the result.
+
+If this rank's rows are rows of the result, the vector is gathered; otherwise each rank's contribution to the whole
+result is sent to its owners and combined. Both send the same amount; the first uses the mask."""
 
 from __future__ import annotations
 
@@ -17,21 +19,22 @@ from .expr import SharedExpression
 from .positions import by_value, check_product
 from .start import current
 
-# Of so many positions one has an entry: below, each rank pushes along its own rows of a symmetric matrix, and what that
-# gives is joined; else the vector is gathered, and each rank pulls along its rows. A pull reads the rows of all that is
-# not found yet; a push those of the entries, and the entries that a search finds first have by far the longest rows (on
-# two H200s with 64, searches of Kronecker graphs pushed most edges, and took as long as on one). Within a host ranks on
-# CPUs push nothing so: both ways send as many bytes, and joining costs more (two ranks, a grid of 1024 x 1024:
-# 32 ms for 150 levels that gather, 48 to 57 with 4096 to 8 here; Kronecker graphs do not care).
+# One of so many positions has an entry: below that, each rank pushes along its own rows of a symmetric matrix, and the
+# contributions are combined; otherwise the vector is gathered, and each rank pulls along its rows. A pull reads the
+# rows of all vertices not found yet; a push reads those of the entries, and the entries that a search finds first have
+# by far the longest rows (on two H200s with 64, searches of Kronecker graphs pushed most edges, and took as long as on
+# one). Within a host, ranks on CPUs never push: both directions send the same number of bytes, and combining costs more
+# (two ranks, a grid of 1024 x 1024: 32 ms for 150 levels that gather, 48 to 57 with 4096 to 8 here; no difference for
+# Kronecker graphs).
 FEW = 512
 
 
 def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> SharedExpression:
-    """DimensionMismatch unless the inner sizes are the same; TypeError, KeyError for op."""
+    """Check sizes and operator of a product: DimensionMismatch unless inner sizes agree; TypeError, KeyError for op."""
     if not isinstance(matrix, Operand) or matrix.ndim != 2 or not hasattr(matrix._resolve(), "_mirror"):
-        raise TypeError(f"{method}: expected a Matrix in shares, got {describe(matrix)}")
+        raise TypeError(f"{method}: expected a distributed Matrix, got {describe(matrix)}")
     if not isinstance(vector, Operand) or vector.ndim != 1 or not hasattr(vector._resolve(), "shares"):
-        raise TypeError(f"{method}: expected a Vector in shares, got {describe(vector)}")
+        raise TypeError(f"{method}: expected a distributed Vector, got {describe(vector)}")
     A, v = matrix._resolve(), vector._resolve()
     flip = method == "vxm"
     size, inner = (A.ncols, A.nrows) if flip else A.shape
@@ -44,34 +47,34 @@ def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> SharedExp
 
 
 class Way(NamedTuple):
-    """How a product goes in shares."""
+    """How a distributed product is computed."""
 
-    gathers: bool  # the vector; else what this rank's rows give is dealt out and joined
+    gathers: bool  # gather the vector; otherwise distribute and combine what this rank's rows contribute
     values: bool  # whether the vector's values are read
     reason: str
 
 
 def way(A: Any, v: Any, f: Typed, flip: bool) -> Way:
-    """A collective: what the ranks have to tell each other decides."""
+    """Choose how to compute a product. A collective: decides by facts that the ranks exchange."""
     M, read = A._matrix, names_in(f.op.binaryop.expr)
     of_vector, of_matrix = ("x", "y") if flip else ("y", "x")
     reads, values = of_vector in read, of_matrix in read
     if current().size == 1:
-        return Way(True, reads, "one rank has all")
-    # Whether this rank's rows are rows of the result: those of A, or of A' where that is the same; else columns.
+        return Way(True, reads, "a single rank")
+    # Whether this rank's rows are rows of the result: those of A, or of A' if it is the same; otherwise columns.
     rows = A._transposed == flip
     same = M.known_symmetric(values=values) if rows else M.is_symmetric(values=values)
     some = f"{v._told().entries} of {v.size} entries"
     sparse = current().lists or not A.device.host_memory
     if same and sparse and v._told().entries * FEW < v.size:
-        return Way(False, reads, f"pushed along own rows: {some} are few, the matrix is symmetric")
+        return Way(False, reads, f"push along own rows: only {some}, the matrix is symmetric")
     if rows or same:
-        return Way(True, reads, f"gathered: {some}, own rows are those of the result{', by symmetry' * (not rows)}")
-    return Way(False, reads, "pushed along own rows, which are columns of the result; the matrix is not symmetric")
+        return Way(True, reads, f"gather: {some}, own rows are rows of the result{' (by symmetry)' * (not rows)}")
+    return Way(False, reads, "push along own rows, which are columns of the result: the matrix is not symmetric")
 
 
 def _recorded(A: Any, v: Any, f: Typed, flip: bool) -> Any:
-    """In a body that is written down: along the rows of the result, which the transposed matrix has where A has not."""
+    """In symbolic execution: along the rows of the result, which the transposed matrix has if A has not."""
     M, rows = A._matrix, A._transposed == flip
     if current().size > 1:
         read = names_in(f.op.binaryop.expr)
@@ -92,7 +95,7 @@ def _product(A: Any, v: Any, f: Typed, flip: bool) -> Any:
 
 
 def _local(A: Any, v: Any, f: Typed, flip: bool, how: Way) -> Any:
-    """What this rank computes, delayed: its share of the result, or what its rows give to all of it."""
+    """This rank's computation, delayed: its share of the result, or its rows' contribution to the whole result."""
     part = A._matrix._part
     if current().size == 1:
         return _times(part.T if A._transposed else part, v._part, f, flip)
@@ -108,15 +111,15 @@ def _times(N: Any, u: Any, f: Typed, flip: bool) -> Any:
 
 
 def explain(expr: Any) -> str:
-    """How `A.mxv(v)` or `v.vxm(A)` goes in shares, why, and the plan of this rank's part; of a Matrix in shares whether
-    algorithms split it, and why. Every rank calls it."""
+    """Explain how `A.mxv(v)` or `v.vxm(A)` is distributed and why, with the plan of this rank's part; for a distributed
+    Matrix, whether algorithms split it, and why. Called by every rank."""
     if hasattr(expr, "_mirror") and expr.ndim == 2:
         return alone.text(expr._matrix)
     expr = expr._to_expr() if hasattr(expr, "_to_expr") else expr
     if not isinstance(expr, SharedExpression) or expr.method not in ("mxv", "vxm"):
-        raise TypeError(f"explain: expected A.mxv(v) or v.vxm(A) of objects in shares, got {describe(expr)}")
+        raise TypeError(f"explain: expected A.mxv(v) or v.vxm(A) of distributed objects, got {describe(expr)}")
     flip, f = expr.method == "vxm", expr.op
-    assert f is not None  # products have one
+    assert f is not None  # products have an operator
     v, A = (x._resolve() for x in (expr.args if flip else expr.args[::-1]))
     how = way(A, v, f, flip)
     M = A._matrix
@@ -127,5 +130,5 @@ def explain(expr: Any) -> str:
     ranks = current().size
     sent = (ranks - 1) * (bits + held) // ranks
     plan = plan_of(_local(A, v, f, flip, how))
-    most = "at most" if current().lists and held >= lists.LEAST else "about"  # what changed since, 32 bits of 64
-    return f"{expr.method} in shares of {ranks} ranks: {how.reason}; {most} {sent} bytes a rank\nhere: {plan}"
+    most = "at most" if current().lists and held >= lists.LEAST else "about"  # at most: changes only, maybe in 32 bits
+    return f"{expr.method} on {ranks} ranks: {how.reason}; {most} {sent} bytes per rank\nthis rank: {plan}"

@@ -1,4 +1,4 @@
-"""Files read in shares: of text each rank reads a range of the bytes, from the start of a line to the end of one."""
+"""Read text files in shares: each rank reads a byte range, from the start of a line to the end of one."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from .start import current
 
 
 class Part(Source):
-    """A file of which `blocks` gives this rank's range of what is left of it."""
+    """A file whose `blocks` yields this rank's range of the rest of the file."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source.stream, source.raw, source.name, False)
         self.lines = source.lines
-        self.met = False  # whether all ranks have found their ranges
+        self.met = False  # whether all ranks have determined their ranges
 
     def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
         group, file = current(), self.stream
@@ -68,7 +68,7 @@ class Part(Source):
 
 
 def _line_after(file: Any, position: int, begin: int) -> int:
-    """Where the first line begins that does at `position` or later."""
+    """The position of the first line that begins at `position` or later."""
     if position <= begin:
         return begin
     file.seek(position - 1)
@@ -93,7 +93,7 @@ class MarketPart(MatrixMarketChunks):
         return int(numbers.sum())
 
     def all(self) -> list[Any]:
-        """Its entries, or DistributedError where another rank fails before it has counted its own."""
+        """This rank's entries; DistributedError if another rank fails before it has counted its own."""
         try:
             return list(self)
         except Exception as error:
@@ -103,14 +103,14 @@ class MarketPart(MatrixMarketChunks):
 
 
 def read(path: Any, /, *, share: bool = True, file_format: str | None = None, **options: Any) -> Matrix:
-    """A Matrix of a file, in shares.
+    """Read a distributed Matrix from a file.
 
-    share: each rank reads a range of the bytes of a Matrix Market file of coordinates or an edge list of numbers, and
-    entries are brought to the ranks that have their rows; a folder that `Matrix.save` wrote is loaded. Packed files
-    (.gz) have no ranges: one rank reads them. Of a Parquet file, or a folder of them, each reads as many rows, whatever
-    the row groups; options: `source`, `target`, `weight`, `size`, `directed`, `dup_op`, `dtype`, as of
-    `bitblas.io.from_table`. Without share every rank reads all of the file and keeps its rows, which is for other kinds
-    of files. options: those of `bitblas.io.read`.
+    share: each rank reads a byte range of a Matrix Market file of coordinates or of a numeric edge list, and entries
+    are sent to the owners of their rows; a folder written by `Matrix.save` is loaded. Compressed files (.gz) have no
+    ranges: one rank reads them. From a Parquet file, or a folder of them, each rank reads the same number of rows,
+    whatever the row groups; options: `source`, `target`, `weight`, `size`, `directed`, `dup_op`, `dtype`, as of
+    `bitblas.io.from_table`. Without share every rank reads the whole file and keeps its rows, for other kinds of files.
+    options: those of `bitblas.io.read`.
 
     Raises OSError, InvalidValue (with file and line), DistributedError.
     """
@@ -121,7 +121,7 @@ def read(path: Any, /, *, share: bool = True, file_format: str | None = None, **
         return loaded
     if not share:
         group = current()
-        # no warning: a Matrix has no direction
+        # no warning, because a Matrix has no direction
         options = {"directed": True, "device": group.device.name} | options
         whole = lambda: io.read(path, file_format, **options).matrix
         return Matrix.from_matrix(group.all_or_none("read", whole, alike=True))
@@ -130,9 +130,7 @@ def read(path: Any, /, *, share: bool = True, file_format: str | None = None, **
         return _market(path, **options)
     if kind in ("tsv", "csv", "edges"):
         return _edges(path, **({"delimiter": {"tsv": "\t", "csv": ","}.get(kind)} | options))
-    raise InvalidValue(
-        f"{path}: expected a text file to read in shares, got one of format {kind}; share=False reads it"
-    )
+    raise InvalidValue(f"{path}: expected a text file, got format {kind}; pass share=False to read it on every rank")
 
 
 def _table(
@@ -153,7 +151,7 @@ def _market(source: Any, *, dup_op: Any = None, dtype: Any = None, name: str | N
 
     head, packed = group.all_or_none("read", headed, alike=True)
     if head.layout != "coordinate" or head.field == "complex":
-        raise InvalidValue(f"{source}: expected coordinates of real numbers to read in shares; share=False reads it")
+        raise InvalidValue(f"{source}: expected coordinates of real numbers; pass share=False to read it on every rank")
     how, none = (source, head, read_header, False, is_rounded(dtype)), np.zeros(0, np.int64)
     if packed:
         made = (MatrixMarketChunks if group.rank == 0 else _Nothing)(*how)
@@ -166,7 +164,7 @@ def _market(source: Any, *, dup_op: Any = None, dtype: Any = None, name: str | N
 
 
 class _Nothing(MatrixMarketChunks):
-    """What the other ranks have of a file that one of them reads."""
+    """The empty part of the other ranks if one rank reads the whole file."""
 
     def entries(self, stream: Source) -> Iterator[Any]:
         none = np.zeros(0, np.int64)
@@ -195,7 +193,7 @@ def _edges(
 
     probe, packed = group.all_or_none("read", probed, alike=True)
     if probe.layout.labels:
-        raise InvalidValue(f"{source}: expected vertices that are numbers to read in shares, got names")
+        raise InvalidValue(f"{source}: expected vertex numbers to read in shares, got names")
     first = group.rank == 0
     reader = Reader(probe.name, asked if first else dataclasses.replace(probe.layout, header=False), base or 0, size)
     with opened(source, False) as stream:
@@ -227,8 +225,8 @@ def _edges_of(
     source: Any, found: list[Any], directed: bool | None, n: int, dup_op: Any, dtype: Any, name: str | None,
     layout: dict[str, Any], *, share: bool = True, seen: WeightType | None = None,
 ) -> Matrix:  # fmt: skip
-    """The Matrix of edges that this rank has read. directed: False: each is one both ways; of two values that differ
-    the lesser one stands, or what dup_op makes of them, as in `bitblas.io.read_edgelist`."""
+    """The Matrix of the edges that this rank has read. directed: with False each edge counts in both directions; of two
+    different values the smaller is kept, or they are combined by dup_op, as in `bitblas.io.read_edgelist`."""
     pattern = found[0][2] is None
     lessers = directed is False and not pattern and dup_op is None
     if directed is False and not lessers:
@@ -252,7 +250,7 @@ def _built(
     source: Any, chunks: list[Any], pattern: bool, nrows: int, ncols: int, dup_op: Any, dtype: Any, name: str | None,
     layout: Any, share: bool = True, seen: WeightType | None = None,
 ) -> Matrix:  # fmt: skip
-    """The Matrix of what this rank has read. seen: its weights, where some were rounded that must not be."""
+    """The Matrix of what this rank has read. seen: the range of its weights, if some were rounded that must not be."""
     rows, cols = (np.concatenate([chunk[k] for chunk in chunks]) for k in (0, 1))
     how: dict[str, Any] = {"nrows": nrows, "ncols": ncols, "share": share}
     if pattern:
@@ -264,7 +262,7 @@ def _built(
     held = made.dtype.np_type
     if values.dtype.kind == "f" or not grows(dup_op, held):
         return made
-    # Whether sums wrapped depends on the values of all ranks.
+    # Whether sums have wrapped depends on the values of all ranks.
     total = float(current().allreduce(np.array([total_of(values)]))[0])
     if not fits(dup_op, total, held):
         floats = Matrix.from_coo(rows, cols, values.astype(np.float64), dup_op=name_of(dup_op), **how)
@@ -273,8 +271,8 @@ def _built(
 
 
 def _as_one_type(source: Any, parts: list[np.ndarray], dtype: Any, seen: WeightType | None) -> np.ndarray:
-    """The weights that this rank has read, in the type that holds those of all ranks. InvalidValue on every rank where
-    none does, or `dtype` does not hold them."""
+    """The weights that this rank has read, in a type that holds those of all ranks. InvalidValue on every rank if there
+    is no such type, or `dtype` does not hold them."""
     if seen is None:
         seen = WeightType(is_rounded(dtype), is_whole(dtype))
         for part in parts:

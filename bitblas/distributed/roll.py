@@ -1,5 +1,5 @@
-"""Who is there: memory that the ranks of a host share, so that nobody waits for one that has ended, and small arrays of
-the host go between them in microseconds."""
+"""Liveness board: memory shared by the ranks of a host. It detects ranks that have ended, and passes small host arrays
+between ranks within microseconds."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from pathlib import Path
 
 import numpy as np
 
-# The words of a rank: its process; the collectives that it has entered, and left again; whether its program has ended;
-# whether it has given up, after which it enters no collective; how often it has told something. Then signatures and
-# texts of the last two collectives that it entered, and what it told the last two times: none tells the next before
-# all have told the last.
+# The words of a rank: its process; the number of collectives entered, and left; whether its program has ended; whether
+# it has given up, after which it enters no collective; the number of messages. Then the signatures and texts of the
+# last two collectives that it entered, and its last two messages: no rank writes the next message before all have
+# written the last.
 PROCESS, ENTERED, LEFT, ENDED, GIVEN_UP, TOLD, SIGNATURES = range(7)
 HEAD = SIGNATURES + 2  # words
-TEXT = 1024  # bytes of a text: its length in the first 8, the collective whose it is in the next
-SLOT = 4096  # bytes that can be told at once
-TELL = 8 * HEAD + 3 * TEXT  # the byte where they begin; the third text is why the rank has ended or given up
+TEXT = 1024  # bytes of a text: its length in the first 8, the number of its collective in the next 8
+SLOT = 4096  # maximum bytes of a message
+TELL = 8 * HEAD + 3 * TEXT  # byte offset of the messages; the third text is why the rank has ended or given up
 SIZE = (TELL + 2 * (SLOT + 8)) // 8
 SHARED = Path("/dev/shm")
-ORDERED = ("x86_64", "AMD64")  # processors that show stores to others in their order: ranks may tell each other so
+ORDERED = ("x86_64", "AMD64")  # processors that make stores visible in order: ranks may exchange messages this way
 
 
 class Roll:
-    """The ranks of this host, by files of one name; those of other hosts are not seen.
+    """The ranks of this host, as memory-mapped files; ranks of other hosts are not visible.
 
-    token: text that the ranks of one run, and no others, share.
+    token: text that only the ranks of one run share.
     """
 
     def __init__(self, token: str, rank: int, size: int) -> None:
@@ -39,13 +39,13 @@ class Roll:
         self._words: dict[int, np.ndarray] = {}
         self.mine = np.asarray(np.memmap(self._files[rank], np.int64, "w+", shape=(SIZE,)))
         self.entered = 0  # collectives
-        self.speaks = False  # whether what the host tells goes this way
+        self.speaks = False  # whether host messages are sent this way
         self._bytes = self.mine.view(np.uint8)
         self.mine[PROCESS] = os.getpid()
         atexit.register(self.end)
 
     def look(self) -> None:
-        """Find the others; to be called when all have entered."""
+        """Map the other ranks' files; called when all ranks have created theirs."""
         for rank, file in enumerate(self._files):
             if rank != self.rank:
                 with suppress(OSError):
@@ -57,8 +57,8 @@ class Roll:
         return len(self._words) == len(self._files) - 1
 
     def tell(self, x: bytes, signature: int, wait: Callable[[Callable[[], bool]], None]) -> list[bytes] | None:
-        """So many bytes from each rank, at most SLOT; None where ranks tell something of another signature. wait: until
-        what it is given is true."""
+        """Exchange at most SLOT bytes with each rank; None if the signatures of ranks differ. wait: blocks until its
+        argument returns true."""
         number = int(self.mine[TOLD]) + 1
         begin = TELL + (number & 1) * (SLOT + 8)
         self.mine[begin // 8] = signature
@@ -72,39 +72,39 @@ class Roll:
         return [x if rank == self.rank else found[rank] for rank in range(len(self._files))]
 
     def hide(self) -> None:
-        """When all have looked: who has the file keeps it, and nothing stays behind."""
+        """Delete this rank's file when all have mapped it: mappings stay valid, and no file is left behind."""
         self._files[self.rank].unlink(missing_ok=True)
 
     def enter(self, signature: int) -> None:
-        """One more collective, of what all ranks should run alike."""
+        """Note that this rank enters another collective. signature: of the call, the same on all ranks."""
         self.entered = number = self.entered + 1
         self.mine[SIGNATURES + (number & 1)] = signature
         self.mine[ENTERED] = number
 
     def leave(self) -> None:
-        """The collectives that were entered are over."""
+        """Note that all entered collectives are over."""
         self.mine[LEFT] = self.entered
 
     def write(self, text: str) -> None:
-        """What the collective is that this rank waits in, for messages of the others."""
+        """Describe the collective in which this rank waits, for messages of the others."""
         number = int(self.mine[ENTERED])
         self._write(number & 1, text, number)
 
     def give_up(self, why: str) -> None:
-        """This rank will enter no more, though its program goes on."""
+        """Note that this rank will enter no more collectives, though its program continues."""
         self._write(2, why, 0)
         self.mine[GIVEN_UP] = 1
 
     def end(self, why: str = "") -> None:
-        """The program of this rank has ended."""
-        if self.mine[PROCESS] == os.getpid():  # and not a child that was forked
+        """Note that the program of this rank has ended."""
+        if self.mine[PROCESS] == os.getpid():  # not a forked child
             if why:
                 self._write(2, why, 0)
             self.mine[ENDED] = 1
 
     def gone(self) -> dict[int, str]:
-        """The ranks that will never finish the collective that this one is in, each with the reason; those that had
-        given up before only if there are no others, whose end is often why they did."""
+        """The ranks that will never finish the current collective, with the reason. Ranks that gave up before are
+        listed only if there are no others, because the others' end is often why they gave up."""
         here = self.mine[ENTERED]
         found: dict[int, str] = {}
         given_up: dict[int, str] = {}
@@ -121,18 +121,18 @@ class Roll:
         return found or given_up
 
     def differs(self) -> bool:
-        """Whether a rank has entered something else in place of the collective that this one is in."""
+        """Whether a rank has entered another collective instead of the current one."""
         here = int(self.mine[ENTERED])
         at = SIGNATURES + (here & 1)
         return any(word[at] != self.mine[at] and word[ENTERED] == here for word in self._words.values())
 
     def texts(self) -> list[str]:
-        """What each rank has written of the collective that it is in; empty where it has not."""
+        """Each rank's description of its current collective; empty if there is none."""
         words = [self.mine if rank == self.rank else self._words[rank] for rank in range(len(self._files))]
         return [_text(word, int(word[ENTERED]) & 1, int(word[ENTERED])) for word in words]
 
     def late(self) -> dict[int, str]:
-        """The ranks that have not come out of the collective that this one is in, each with where it is."""
+        """The ranks that have not reached the current collective, with their positions."""
         here = int(self.mine[ENTERED])
         return {
             rank: f"is at collective {int(word[ENTERED])} of {here}"

@@ -1,5 +1,5 @@
-"""A Matrix in shares in files: a folder with a file of each rank, and a manifest, which is written last. What some
-number of ranks has saved another one opens."""
+"""Save and load a distributed Matrix: a folder with one file per rank, and a manifest, which is written last. A matrix
+saved by some number of ranks can be loaded by another number."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VERSION = 1
 
 
 class MatrixFiles:
-    """What saves a Matrix in shares, and opens it."""
+    """Saving and loading of a distributed Matrix."""
 
     __slots__ = ()
     _part: Any
@@ -35,8 +35,8 @@ class MatrixFiles:
     from_coo: Any
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it into a folder, made if it is not there, that all ranks reach: each rank its rows in their stored
-        form, then one of them the manifest. Until that is there, what was saved before is what `load` opens.
+        """Write the matrix into a folder that all ranks can access, created if missing: each rank writes its rows in
+        their stored format, then one rank writes the manifest. Until then, `load` opens what was saved before.
 
         Raises OSError (of this rank), DistributedError (another rank could not write).
         """
@@ -55,10 +55,10 @@ class MatrixFiles:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, verify: bool = False, name: str | None = None, **layout: Any) -> Any:
-        """The Matrix that `save` wrote, by as many ranks or another number. verify: check the contents of files.
+        """Load a Matrix that `save` wrote, on any number of ranks. verify: check the contents of files.
 
-        Where the number of ranks and the shares are the same, each rank maps its file; else the entries are dealt
-        anew. Raises OSError, InvalidValue (a manifest or a file that is none), DistributedError.
+        If the number of ranks and the partition are the same, each rank maps its file; otherwise the entries are
+        redistributed. Raises OSError, InvalidValue (invalid manifest or file), DistributedError.
         """
         group, folder = current(), Path(path)
         manifest = group.all_or_none("load", lambda: _manifest(folder))
@@ -77,7 +77,7 @@ class MatrixFiles:
 
     @classmethod
     def _joined(cls, parts: list[Any], lows: list[int], manifest: dict[str, Any], name: str, layout: Any) -> Any:
-        """Of the rows that the ranks have read, whichever these are."""
+        """The Matrix from the rows that each rank has read."""
         nrows, ncols = manifest["shape"]
         whole = Whole(manifest["dtype"], 0, ncols, device=current().device) if not parts else parts[0]
         one = exchange.told_of(whole._stored).one if len(parts) < 2 else exchange.told_of(_mixed(parts)).one
@@ -95,7 +95,7 @@ class MatrixFiles:
 
 
 def _mixed(parts: list[Any]) -> Any:
-    """What stands for several parts: their entries, and the one value of them all."""
+    """A stand-in for several parts: the number of entries, and the single value of all entries."""
     stores = [part._stored for part in parts if part.nvals] or [parts[0]._stored]
     same = all(s.iso and s.values.tobytes() == stores[0].values.tobytes() for s in stores if s.iso) and all(
         s.iso for s in stores
@@ -114,7 +114,7 @@ def _part(path: Path, manifest: dict[str, Any], k: int, how: dict[str, Any]) -> 
     if part.shape != expected or part.dtype.name != manifest["dtype"]:
         got = f"{part.dtype} of {part.nrows} x {part.ncols}"
         raise InvalidValue(
-            f"{path}: expected {manifest['dtype']} of {expected[0]} x {expected[1]}, as the manifest says, got {got}"
+            f"{path}: expected {manifest['dtype']} of {expected[0]} x {expected[1]}, as in the manifest, got {got}"
         )
     return part
 
@@ -135,7 +135,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
         files, bounds, shape = found["files"], found["bounds"], found["shape"]
         sound = found["version"] == VERSION and len(bounds) == len(files) + 1 and sorted(bounds) == bounds
         if not sound or [bounds[0], bounds[-1]] != [0, shape[0]] or any(os.sep in name for name in files):
-            raise ValueError("what it says does not fit together, or a newer bitblas wrote it")
+            raise ValueError("its contents are inconsistent, or were written by a newer bitblas")
     except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise InvalidValue(f"{file}: expected the manifest of a saved Matrix in shares: {error}") from None
+        raise InvalidValue(f"{file}: expected the manifest of a saved distributed Matrix: {error}") from None
     return dict(found)

@@ -1,8 +1,8 @@
-"""Which rank has which positions: consecutive blocks, the same for all objects of one size, so that what goes position
-by position needs nobody else.
+"""Partition of indices over ranks: consecutive blocks, the same for all objects of one size, so that element-wise
+operations need no communication.
 
-The first object of a size that knows where entries are (a matrix that is built) deals its rows so that every rank has
-as many; else positions are dealt evenly. Blocks are whole words of bits.
+The first object of a size that has known entries (a matrix that is built) sets the blocks so that every rank has the
+same number of entries; otherwise every rank has the same number of indices. Blocks are whole words of bits.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from semirings.cached import cached_property
 from .start import current
 
 WORD = 64
-LARGE = 1 << 16  # positions from which on blocks are those of BLOCK
+LARGE = 1 << 16  # sizes from which on blocks have at least BLOCK positions
 BLOCK = 512
-BLOCKS = 33  # log2 of the positions from which on blocks are larger than BLOCK
-EVEN = 1.03  # a rank of evenly dealt positions may have so many times its part of the entries
-ROW_WEIGHT = 8  # what a row costs besides its entries, in entries: vectors are gone through several times a round
+BLOCKS = 33  # log2 of the size from which on blocks are larger than BLOCK
+EVEN = 1.03  # maximum entries of a rank with an even partition, relative to the mean
+ROW_WEIGHT = 8  # cost of a row in addition to its entries, in entries: vectors are traversed several times per round
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Shares:
 
     @property
     def mine(self) -> int:
-        """The positions of this rank."""
+        """The number of positions of this rank."""
         return self.high - self.low
 
     @cached_property
@@ -54,23 +54,23 @@ class Shares:
 
     @cached_property
     def words(self) -> list[int]:
-        """Words of bits that each rank has."""
+        """Words of bits per rank."""
         return [-(-count // WORD) for count in self.counts]
 
     def owner(self, position: int) -> int:
         return int(np.searchsorted(self.bounds, position, side="right")) - 1
 
     def owners(self, xp: Any, positions: Any) -> Any:
-        """The rank of each of an array of positions."""
+        """The rank of each position of an array."""
         return xp.searchsorted(xp.asarray(self.bounds[1:], np.int64), positions, side="right")
 
     def has(self, positions: Any) -> Any:
-        """Which of an array of positions are this rank's."""
+        """Which positions of an array belong to this rank."""
         return (positions >= self.low) & (positions < self.high)
 
 
 def of(size: int) -> Shares:
-    """Those of the objects of that size; dealt evenly if there are none yet."""
+    """The partition of objects of that size; even if there is none yet."""
     group = current()
     found = group.shares.get(size)
     if found is None:
@@ -79,13 +79,13 @@ def of(size: int) -> Shares:
 
 
 def block(size: int) -> int:
-    """Positions in a block: more in the largest objects, of which there are at most 2**25 blocks."""
+    """Positions in a block: more for the largest objects, so that there are at most 2**25 blocks."""
     return BLOCK << max(0, (size >> BLOCKS).bit_length()) if size >= LARGE else WORD
 
 
 def deal(size: int, entries: np.ndarray) -> Shares:
-    """Shares of as many entries for each rank, if there are none of that size yet. entries: of each block of rows, the
-    same array on every rank."""
+    """Partition with the same number of entries per rank, if that size has no partition yet. entries: per block of
+    rows, the same array on every rank."""
     group = current()
     known = group.shares
     if size not in known and group.size > 1:
@@ -95,7 +95,7 @@ def deal(size: int, entries: np.ndarray) -> Shares:
         even = _even(size, group.size)
         until = np.concatenate([[0], weight])[[-(-cut // block(size)) for cut in even]]
         if np.diff(until).max() * group.size <= EVEN * until[-1]:
-            return of(size)  # calls of as many positions from each rank are faster
+            return of(size)  # calls with the same number of positions from each rank are faster
         cuts = np.minimum(cuts * block(size), size)
         known[size] = Shares((0, *cuts.tolist(), size), group.rank)
     return of(size)
@@ -111,5 +111,5 @@ def known(size: int) -> bool:
 
 
 def adopt(bounds: tuple[int, ...]) -> None:
-    """Those of all objects of that size from now on, as they were when something was saved."""
+    """Set the partition of all objects of that size, as it was when an object was saved."""
     current().shares[bounds[-1]] = Shares(bounds, current().rank)

@@ -1,4 +1,4 @@
-"""How a process learns which rank it is, and meets the others."""
+"""Start-up of a rank: find its number from the environment and connect to the other ranks."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .mpi import MpiGroup
 from .nccl import NcclGroup
 from .roll import ORDERED, Roll
 
-# Where launchers say the rank, the number of ranks, and the rank on this host: torchrun and `bitblas run`, srun.
+# Environment variables with the rank, the number of ranks, and the rank on this host: torchrun and `bitblas run`, srun.
 LAUNCHERS = (("RANK", "WORLD_SIZE", "LOCAL_RANK"), ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"))
 UNDER_MPI = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")  # set by mpirun
 LAUNCHER = "BITBLAS_LAUNCHER"  # the environment variable with the rank and the socket of `bitblas run`
-JOINING, JOINED = "joining", "joined"  # what ranks tell it: that they wait for the others in `init`, that all are there
+JOINING, JOINED = "joining", "joined"  # messages to it: this rank waits for the others in `init`, all ranks are there
 _group: Group | None = None
 
 
 def launched() -> tuple[int, int, int] | None:
-    """Rank, number of ranks, rank on this host, as the environment says; None where it says nothing."""
+    """Rank, number of ranks, and rank on this host, from the environment; None if it does not define them."""
     for names in LAUNCHERS:
         if names[0] in os.environ and names[1] in os.environ:
             texts = [os.environ.get(name, "0") for name in names]
@@ -46,14 +46,14 @@ def launched() -> tuple[int, int, int] | None:
 def init(
     device: str | Device | None = None, *, timeout: float | None = None, debug: bool | None = None
 ) -> Group:  # fmt: skip
-    """Join the ranks that run this program; the Group, which is that of all objects made from now on.
+    """Join the ranks that run this program; return the Group that all objects created from now on belong to.
 
-    RANK, WORLD_SIZE, LOCAL_RANK (or Slurm's), MASTER_ADDR and MASTER_PORT say who is who, or MPI does; without them
-    there is one rank. device: of this rank's shares; None: $BITBLAS_DEVICE, else the GPU of its number on this host,
-    else "cpu". On GPUs ranks speak NCCL, on CPUs MPI. timeout: seconds to wait in a collective ($BITBLAS_TIMEOUT, else
-    600). debug: compare what ranks run at each collective ($BITBLAS_DEBUG).
-    Calling it again gives the same Group. Raises DistributedError (no meeting, NCCL or MPI missing, fewer GPUs than
-    ranks, what launchers say does not fit), InvalidValue (timeout).
+    RANK, WORLD_SIZE, LOCAL_RANK (or Slurm's), MASTER_ADDR and MASTER_PORT identify the ranks, or MPI does; without them
+    there is one rank. device: for this rank's shares; None: $BITBLAS_DEVICE, else the GPU with its number on this host,
+    else "cpu". Ranks communicate by NCCL on GPUs, by MPI on CPUs. timeout: maximum seconds to wait in a collective
+    ($BITBLAS_TIMEOUT, else 600). debug: compare what ranks run at each collective ($BITBLAS_DEBUG).
+    Further calls return the same Group. Raises DistributedError (ranks cannot connect, NCCL or MPI missing, fewer GPUs
+    than ranks, inconsistent environment), InvalidValue (timeout).
     """
     global _group
     if _group is not None:
@@ -72,7 +72,7 @@ def init(
         group = MpiGroup(mine, **how)
         if said is not None and said[1] != group.size:
             raise DistributedError(
-                f"environment: {said[1]} ranks are said, MPI knows {group.size}; on CPUs start by mpirun, or by "
+                f"environment: expected {said[1]} ranks, MPI has {group.size}; on CPUs start with mpirun or "
                 "`bitblas run --device cpu`"
             )
     else:
@@ -87,7 +87,7 @@ def init(
 
 
 def _tell_launcher(word: str) -> None:
-    """`bitblas run` ends ranks that wait for one that has ended before it came here; nothing else can."""
+    """Notify `bitblas run`, which ends ranks that wait for a rank that ended before it called `init`."""
     number, _, address = os.environ.get(LAUNCHER, "").partition(" ")
     if address:
         with suppress(OSError), socket.socket(socket.AF_UNIX) as launcher:
@@ -102,28 +102,28 @@ def _on_gpus(mine: Device, said: tuple[int, int, int] | None, how: dict[str, Any
 
 
 def _device(device: str | Device | None, said: tuple[int, int, int] | None) -> Device:
-    """That of this rank."""
+    """The device of this rank."""
     name = (os.environ.get("BITBLAS_DEVICE") or devices.default()) if device is None else device
     if isinstance(name, str) and name.partition(":")[0] == "cuda" and ":" not in name and said is not None:
         count = devices.get("cuda").xp.cuda.runtime.getDeviceCount()
         if said[2] >= count:
-            raise DistributedError(f"rank {said[0]}: expected a GPU for each rank of this host, got {count}")
+            raise DistributedError(f"rank {said[0]}: expected one GPU per rank of this host, got {count}")
         name = f"cuda:{said[2]}"
     elif isinstance(name, str) and name.startswith("cuda:") and device is None and said is not None:
-        return _device("cuda", said)  # the default is a GPU of several: not the same for all
+        return _device("cuda", said)  # the default names one GPU of several, but ranks need different ones
     return devices.get(name)
 
 
 def _roll_call(group: Group) -> None:
-    debug, group.debug = group.debug, False  # on all ranks where one of them wants it
+    debug, group.debug = group.debug, False  # turned on for all ranks if one of them enables it
     token = np.frombuffer(uuid.uuid4().bytes, np.uint64)
     text = f"{int(group.told(token)[0, 0]):x}"
     roll = Roll(text, group.rank, group.size)
     group.barrier()
     roll.look()
     group.captures = bool(group.allreduce(np.array([roll.sees_all]), np.logical_and)[0])
-    # Two ranks on CPUs took as long to make lists as a link of 660 MB/s a rank to send what these save; within a host
-    # memory is faster. On GPUs nobody has measured it yet.
+    # Building lists took two CPU ranks as long as a link of 660 MB/s per rank needs for the bytes that lists save;
+    # within a host, memory is faster. Not measured on GPUs yet.
     group.lists = group.device.host_memory and not group.captures
     roll.speaks = group.captures and platform.machine() in ORDERED
     roll.hide()
@@ -132,11 +132,11 @@ def _roll_call(group: Group) -> None:
 
 
 def _end(group: Group) -> None:
-    """What is under way ends, or is given up: a process does not end before its GPU does."""
+    """Finish or abandon pending work: a process must not end before its GPU does."""
     if not group.broken:
         group.settle()
         if group.roll is not None:
-            error = getattr(sys, "last_value", None)  # of a program that an exception has ended
+            error = getattr(sys, "last_value", None)  # the exception that ended the program
             group.roll.end("" if error is None else f"{type(error).__name__}: {error}")
         group.close()
     else:
@@ -144,20 +144,20 @@ def _end(group: Group) -> None:
 
 
 def current() -> Group:
-    """The Group of this process: that of `init`, which is called if it was not."""
+    """The Group of this process; calls `init` if it has not been called."""
     return init() if _group is None else _group
 
 
 def own_device(asked: Any = None) -> Device:
-    """The device of this rank, on which its part of every object lies. asked: the one that a program names, which has
-    to be that. InvalidValue for another one; TypeError, ValueError as `device.get` has them."""
+    """The device of this rank, where its part of every object is stored. asked: a device named by the program, which
+    must be the same. InvalidValue for another device; TypeError, ValueError as in `device.get`."""
     mine = current().device
     name = asked.name if isinstance(asked, Device) else asked
     if asked is None or name in (mine.name, mine.name.partition(":")[0]):
         return mine
     if not isinstance(name, str) or name.partition(":")[0] != "cuda":
-        devices.get(name)  # raises for what is none
+        devices.get(name)  # raises for unknown devices
     raise InvalidValue(
-        f"device: objects in shares lie on the device of their rank, {mine.name} on rank {current().rank}, got "
-        f"{name!r}. Hint: init(device=) or `bitblas run --device` chooses it for all of them"
+        f"device: expected {mine.name}, the device of rank {current().rank}, got "
+        f"{name!r}. Hint: init(device=) or `bitblas run --device` sets it for all distributed objects"
     )

@@ -1,9 +1,9 @@
 """The parent process of one rank under `bitblas run`: `supervise.py SOCKET RANK PROGRAM ARGUMENT ..`, run as a script.
 
-The launcher of MPI ends all ranks when one of its own children fails, before the others can raise DistributedError. So
-its children are supervisors: each starts the program of one rank, reports its exit code to `bitblas run`, passes
-signals on, and stays until the launcher lets it go. It ends the program when the launcher is gone, however that ended.
-RANK: a number, or the name of the environment variable that has it. Only the standard library is imported.
+MPI's launcher ends all ranks when one of its own children fails, before the others can raise DistributedError. So its
+children are supervisors: each starts the program of one rank, reports its exit code to `bitblas run`, forwards signals,
+and stays alive until the launcher releases it. It ends the program when the launcher is gone, for whatever reason.
+RANK: a number, or the name of the environment variable that contains it. Only the standard library is imported.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import subprocess
 import sys
 from types import FrameType
 
-LAUNCHER = "BITBLAS_LAUNCHER"  # as in start.py, which this script does not import
-LOOK = 0.2  # seconds between two looks at the program where no signal says that it has ended
-GRACE = 3.0  # seconds that the program gets to end when the launcher is gone
+LAUNCHER = "BITBLAS_LAUNCHER"  # as in start.py, which this script must not import
+LOOK = 0.2  # seconds between two checks of the program if no signal reports its end
+GRACE = 3.0  # seconds that the program gets to end after the launcher is gone
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux' prctl
 
@@ -34,15 +34,15 @@ class Supervisor:
         self.woken = reading
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         for number in FORWARDED:
-            if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+            if signal.getsignal(number) != signal.SIG_IGN:  # ignored signals, as under nohup
                 signal.signal(number, self._forward)
-        # MPICH passes its connection as an open file: it is left open.
+        # MPICH passes its connection as an open file, which must stay open.
         environment = dict(os.environ, **{LAUNCHER: f"{rank} {address}"})
         self.program = subprocess.Popen(command, env=environment, close_fds=False, preexec_fn=_prepared)
         self._say(f"rank {rank} {self.program.pid}")
 
     def run(self) -> None:
-        """Until the launcher lets it go, or is gone."""
+        """Run until the launcher releases this process, or is gone."""
         rest = b""
         while True:
             if not self.reported and self.program.poll() is not None:
@@ -71,20 +71,20 @@ class Supervisor:
     def _say(self, text: str) -> None:
         try:
             self.launcher.sendall(text.encode() + b"\n")
-        except OSError:  # the launcher is gone: the next read says so
+        except OSError:  # the launcher is gone: the next read will detect it
             return
 
     def _forward(self, number: int, frame: FrameType | None) -> None:
         self._signal(number)
 
     def _signal(self, number: int) -> None:
-        if number == signal.SIGKILL and os.getpgrp() == os.getpid():  # what the program has started, and this process
+        if number == signal.SIGKILL and os.getpgrp() == os.getpid():  # the program's child processes, and this process
             os.killpg(0, signal.SIGKILL)
         if self.program.poll() is None:
             self.program.send_signal(number)
 
     def _end_program(self) -> None:
-        """SIGTERM, and SIGKILL where that is not enough."""
+        """SIGTERM, then SIGKILL if necessary."""
         self._signal(signal.SIGTERM)
         try:
             self.program.wait(GRACE)
@@ -93,7 +93,7 @@ class Supervisor:
 
 
 def _prepared() -> None:
-    """In the new process, before the program: it ends when the supervisor is killed (on Linux)."""
+    """Runs in the new process before the program, which then ends if the supervisor is killed (on Linux)."""
     if sys.platform == "linux":
         import ctypes
 

@@ -1,5 +1,5 @@
-"""Whether a matrix in shares equals its transpose, without making that: each entry has its mirror image where numbers
-made of the places (and values) of all entries, and of their mirror images, have the same sum."""
+"""Test whether a distributed matrix is symmetric, without its transpose: hashes of the indices (and values) of all
+entries, and of their mirror images, must have the same sum."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from .start import current
 
-CHUNK = 1 << 26  # entries that are looked at together
-FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # of the finalizer of splitmix64
+CHUNK = 1 << 26  # entries processed at once
+FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # constants of splitmix64's finalizer
 
 
 def is_symmetric(A: Any, values: bool) -> bool:
-    """values: whether those count too."""
+    """values: whether values are compared too."""
     part, low = A._part, A.shares.low
     if values:
         if A._told().one is not None:  # one value for all entries
@@ -38,7 +38,7 @@ def _mixed(x: Any) -> Any:
 
 
 def _bits(x: Any) -> Any:
-    """Values as numbers of 64 bits, equal where they are; both zeros are."""
+    """Values as 64-bit numbers, equal if the values are; both zeros are equal."""
     if x.dtype.kind == "c":
         return _bits(x.real) * np.uint64(3) + _bits(x.imag)
     x = x + x.dtype.type(0) if x.dtype.kind == "f" else x

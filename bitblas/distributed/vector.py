@@ -1,4 +1,4 @@
-"""A Vector in shares."""
+"""A distributed Vector: each rank stores one block of consecutive indices."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from semirings import Typed, monoid, semiring
 from semirings.dtypes import FP64, check_cast
 
 from ..core import Vector as Whole
-from ..core.building import check_lengths, fill_of
+from ..core.building import check_lengths, dense_values, fill_of
 from ..core.convert import check_range, check_size, index_array, value_array, written_array
 from ..core.operators import monoid_of, typed
 from ..core.statement.axes import Axis
 from ..core.statement.expr import ScalarExpression
 from ..core.statement.indexing import IndexExpr
 from ..core.statement.mask import Mask
-from ..core.statement.operand import Operand, is_tensor
+from ..core.statement.operand import Operand, describe, is_tensor
 from ..core.vector.styled import StyledVector
 from ..exceptions import DimensionMismatch, IndexOutOfBound, OutputNotEmpty
 from ..loop.recorded.state import plain
 from . import exchange, loops, shares, wanted
 from .arrays import SharedArray
-from .base import InShares
+from .base import InShares, evaluated
 from .expr import SharedExpression, part_of, shared
 from .products import multiply_vector
 from .start import current, own_device
 
 
 class Vector(InShares, StyledVector):
-    """Vector(dtype=FP64, size=0): no entries yet. The methods, and what they mean, are those of `bitblas.Vector`; every
-    rank calls them alike, and has the entries of its `shares`."""
+    """Vector(dtype=FP64, size=0): without entries. Methods have the semantics of `bitblas.Vector`. Every rank calls
+    them alike, and stores the entries of its share."""
 
     __slots__ = ()
     ndim = 1
@@ -57,8 +57,8 @@ class Vector(InShares, StyledVector):
         cls, indices: Any, values: Any = 1.0, dtype: Any = None, *, size: Any = None, dup_op: Any = None,
         name: str | None = None, share: bool = False, device: Any = None,
     ) -> Any:  # fmt: skip
-        """As `bitblas.Vector.from_coo`. Every rank gives the same arrays; with `share`, each its part of the entries,
-        which are then brought to where they belong, and `size` must be given."""
+        """As `bitblas.Vector.from_coo`. Every rank passes the same arrays; with `share`, each passes its part of the
+        entries, which are then sent to their owners, and `size` is required."""
         d = own_device(device)
         if isinstance(indices, SharedArray):
             made = cls._met(indices, values, dtype, size, dup_op)
@@ -69,14 +69,14 @@ class Vector(InShares, StyledVector):
             part = Whole.from_coo(indices, values, dtype, size=size, dup_op=dup_op, device=d)
             return cls._of(part, shares.of(part.size), name)
         if size is None and share:
-            raise ValueError("size: expected one for entries in shares, got None")
+            raise ValueError("size: required with share=True, got None")
 
         def taken() -> Any:
             at = index_array(d, indices, "indices")
             array, kind = value_array(d, values, dtype)
             check_lengths(array, at)
             if size is None and not len(at):
-                raise ValueError("size: expected one where there are no indices, got None")
+                raise ValueError("size: expected a size, because there are no indices, got None")
             end = int(at.max()) + 1 if size is None else check_size("size", size)
             check_range(at, end, "indices")
             return at, array, kind, end
@@ -99,18 +99,19 @@ class Vector(InShares, StyledVector):
 
     @classmethod
     def _met(cls, indices: SharedArray, values: Any, dtype: Any, size: Any, dup_op: Any) -> Any:
-        """Of index vectors: each rank joins what it has, and then the ranks do. None where that is not the same."""
+        """From index vectors: each rank combines its entries, then the ranks do. None if that is not equivalent."""
         d, add = current().device, None
         if loops.recorded():
             return cls._of(loops.built(indices, values, dtype, (s := shares.of(check_size("size", size))), dup_op), s)
-        local = values.local if isinstance(values, SharedArray) else values
-        array, kind = value_array(d, local, dtype)
+        pairs = isinstance(values, SharedArray) and values.at is indices.at and values.shares is indices.shares
+        array, kind = value_array(d, values.local if isinstance(values, SharedArray) else values, dtype)
         if dup_op is not None and size is not None:
             add = monoid_of(typed(dup_op, "binary", kind).op)
-        if add is None or kind not in add or (not isinstance(array, np.generic) and len(array) != len(indices.local)):
-            return None
+        if add is None or kind not in add or not (pairs or isinstance(array, np.generic)):
+            return None  # on all ranks: on one of them, other arrays may have the same length by chance
         s = shares.of(check_size("size", size))
-        partial = Whole.from_coo(indices.local, array, kind, size=s.size, dup_op=dup_op, device=d)
+        make = lambda: Whole.from_coo(indices.local, array, kind, size=s.size, dup_op=dup_op, device=d)
+        partial = current().all_or_none("Vector.from_coo", make, alike=True)
         return cls._of(exchange.joined(partial, s, add[kind]), s)
 
     @classmethod
@@ -126,14 +127,15 @@ class Vector(InShares, StyledVector):
         cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
         device: Any = None, **opts: Any,
     ) -> Any:  # fmt: skip
-        """A Vector of an array, the same on every rank, without the elements equal to `missing_value`."""
-        s = shares.of(len(values))
-        mine = values[s.low : s.high]
-        part = Whole.from_dense(mine, missing_value, dtype=dtype, device=own_device(device), **opts)
+        """A Vector from an array, the same on every rank, without the elements equal to `missing_value`."""
+        d, values = own_device(device), values.full() if isinstance(values, SharedArray) else values
+        array, kind = dense_values(d, values, dtype, Whole)  # the type of all values: that of a share may be another
+        s = shares.of(len(array))
+        part = Whole.from_dense(array[s.low : s.high], missing_value, dtype=kind, device=d, **opts)
         return cls._of(part, s, name)
 
     def gathered(self) -> Whole:
-        """All of it, as a `bitblas.Vector` of this rank's own."""
+        """The whole vector, as a `bitblas.Vector` of this rank's own."""
         found = self._gathered()
         mine = found is self._part or (self._sent is not None and found is self._sent[1])
         return found.dup() if mine else found
@@ -141,7 +143,7 @@ class Vector(InShares, StyledVector):
     def to_coo(
         self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True, share: bool = False
     ) -> Any:
-        """(indices, values) of all entries, on every rank; with `share`, of those of this rank."""
+        """(indices, values) of all entries, on every rank; with `share`, of this rank's entries."""
         if loops.recorded():
             return loops.arrays_of(self, dtype, indices, values)
         i, x = self._part.to_coo(dtype, indices=indices, values=values, sort=sort)
@@ -158,7 +160,8 @@ class Vector(InShares, StyledVector):
         return (next(found) if indices else None, next(found) if values else None)
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None, *, share: bool = False, **opts: Any) -> Any:
-        """An array of all values, on every rank, fill_value where there is no entry; with `share`, of this rank's."""
+        """All values as an array, on every rank, with fill_value for missing entries; with `share`, this rank's
+        part."""
         if loops.recorded():
             return loops.array_of(self, fill_value, dtype)
         full = self.nvals == self.size
@@ -173,7 +176,7 @@ class Vector(InShares, StyledVector):
         return self.gathered().to_dict()
 
     def build(self, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, share: bool = False) -> None:
-        """Insert entries into a Vector that has none, or after `clear`; as `from_coo` takes them."""
+        """Insert entries into a Vector without entries, or after `clear`; arguments as of `from_coo`."""
         if self.nvals and not clear:
             raise OutputNotEmpty(f"{self.name}: expected no entries to build into, got {self.nvals}; clear=True first")
         made = type(self).from_coo(indices, values, self.dtype, size=self.size, dup_op=dup_op, share=share)
@@ -225,11 +228,13 @@ class Vector(InShares, StyledVector):
             self._changes()._assign(axes, value, own_mask, accum, replace, region)
             return
         with current().statement(lambda: f"assign to {self.name}[..]"):
+            value = evaluated(value)
             if index.size is None:
-                value = value._resolve().dup() if isinstance(value, Operand) and value.ndim == 0 else value
+                if is_tensor(value):
+                    raise TypeError(f"v[i] = x: expected a scalar, got {describe(value)}")
                 if mask is None and not s.low <= index.at < s.high:
-                    if not is_tensor(value):  # refused on all ranks, not by the one alone that has the place
-                        Whole(self.dtype, 1, device=d)(accum=accum)[0] << value
+                    # refused on all ranks, not by the owner of the position alone
+                    Whole(self.dtype, 1, device=d)(accum=accum)[0] << value
                     self._changes()
                     return
             at = index.array(d)
@@ -264,7 +269,7 @@ class Vector(InShares, StyledVector):
                 self._part(accum=accum, **how)[places] << value
 
     def _chosen(self, u: Any, keep: Any) -> Any:
-        """The elements of another vector that this rank's share takes."""
+        """This rank's elements of another vector."""
         return wanted.picked(u, keep.nonzero()[0])
 
     # ---- operations ----
@@ -274,7 +279,7 @@ class Vector(InShares, StyledVector):
         return multiply_vector(other, self, op, "vxm")
 
     def inner(self, other: Any, op: Any = semiring.plus_times) -> ScalarExpression:
-        """The inner product of two vectors; empty where no index has both."""
+        """The inner product of two vectors; empty if no index has entries in both."""
         v = self._partner(other, "inner")
         f = typed(op, "semiring", self.dtype, v.dtype)
         loops.on_host()
@@ -299,16 +304,16 @@ class Vector(InShares, StyledVector):
         return loops.summed(self, f, *default)
 
     def _release(self) -> Any:
-        """A Vector with what this one holds, which is left without entries."""
+        """Move the contents into a new Vector; this one is left without entries."""
         return type(self)._of(self._changes()._release(), self.shares)
 
     def to(self, device: Any) -> Whole:
-        """All of it as a `bitblas.Vector` on one device."""
+        """The whole vector as a `bitblas.Vector` on one device."""
         return self.gathered().to(device)
 
 
 def _positions(at: Any, size: int) -> Any:
-    """Indices that differ from rank to rank, those from the end counted from the beginning. IndexOutOfBound."""
+    """Check indices that differ between ranks, and convert negative ones. IndexOutOfBound."""
     if at.dtype.kind not in "iu" or not len(at):
         return at
     low, high = int(at.min()), int(at.max())

@@ -1,4 +1,4 @@
-"""All of a vector in shares on every rank, brought up to date where it was there before; or what an index asks for."""
+"""Remote gather: copy a whole distributed vector to every rank, updating an earlier copy; or fetch selected indices."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .group import Group
 from .lists import cut, narrow, shorter
 from .start import current
 
-KEPT = 4  # vectors of which all that was gathered last is kept, to be brought up to date
+KEPT = 4  # vectors whose gathered copies are kept and updated
 
 
 def gathered(x: Any, values: bool = True) -> Vector:
-    """All of a Vector in shares on every rank, to be read; x keeps it for the next time. values: whether they are read;
-    else all are one."""
+    """A whole distributed Vector on every rank, read-only; x keeps it for the next time. values: whether they are read;
+    otherwise all are set to one."""
     group, told = current(), x._told()
     if not (group.lists and group.size > 1):
         return exchange.gathered(x._part, x.shares, told, values=values)
@@ -31,7 +31,7 @@ def gathered(x: Any, values: bool = True) -> Vector:
     if not values:
         return exchange.gathered(x._part, x.shares, told, values=False)
     before = None if x._sent is None else x._sent[1]._stored.values
-    x._sent = None  # until all of it is there
+    x._sent = None  # until the whole vector has arrived
     found = exchange.gathered(x._part, x.shares, told, before=before)
     if found._stored.values.nbytes >= lists.LEAST:
         _keep(group, x, (told, found))
@@ -39,7 +39,7 @@ def gathered(x: Any, values: bool = True) -> Vector:
 
 
 def _keep(group: Group, x: Any, sent: Any) -> None:
-    """Of few vectors, the same on all ranks: whether one of them is still there is asked of no list."""
+    """Keep the same few recent vectors on every rank, so that no rank needs to check whether another has a copy."""
     others = [ref for ref in group.kept if ref() is not x]
     for ref in others[: 1 - KEPT]:
         if (other := ref()) is not None:
@@ -49,8 +49,8 @@ def _keep(group: Group, x: Any, sent: Any) -> None:
 
 
 def picked(x: Any, at: Any) -> Vector:
-    """x[at] of a Vector in shares. at: an array of positions, this rank's own; what others have there they are asked
-    for, unless all of the vector is as short."""
+    """x[at] of a distributed Vector. at: an array of positions, different on each rank. Values of other ranks are
+    requested, unless sending the whole vector is as short."""
     group, s, told = current(), x.shares, x._told()
     dtype = x.dtype.np_type
     xp, nbytes, fresh = group.device.xp, dtype.itemsize, x._sent is not None and x._sent[0] is told
@@ -69,7 +69,7 @@ def picked(x: Any, at: Any) -> Vector:
     begins = xp.repeat(xp.asarray(s.bounds[:-1], np.int64), sent)
     questions = group.alltoall((asked - begins).astype(np.uint32), sent, received)
     own = exchange.slots(x._part._stored)[: s.mine]
-    values = xp.empty(s.size, dtype)  # what nobody asks for is not read
+    values = xp.empty(s.size, dtype)  # positions that are not requested are not read
     values[s.low : s.high] = own
     values[asked] = narrow(group, own[questions], lambda raw: group.alltoall(raw, received, sent))
     store = VectorStore(x.device, s.size, x.dtype, full_bits(x.device, s.size), values, s.size)

@@ -1,5 +1,5 @@
 """Loops that stay on the device: `repeat(body, while_=v)`, and `Program`, which is captured once and run often. Inside
-a body both are a loop in the loop, and `if_(condition, then, else_)` is what Python's `if` cannot be."""
+a body, both are nested loops, and `if_(condition, then, else_)` replaces Python's `if`."""
 
 from .host.turn import at_once
 from .program import Program, holds_matrix, if_, repeat

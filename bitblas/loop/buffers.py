@@ -1,7 +1,8 @@
-"""The memory of a program: taken before capture, the same for every run, never moved.
+"""Memory of a captured program: allocated before capture, the same for every run, never moved.
 
-A vector that steps write has three buffers: what it holds, what the next step writes, and what that step clears for
-the one after. All others have one. Beside each frontier stand its list and a state of 8 numbers (see frontier.cuh).
+A vector that an advance writes has three buffers: its contents, the one that the next advance writes, and the one that
+the advance clears for the advance after that. All other vectors have one. Each frontier also has a worklist and a state
+of 8 numbers (see frontier.cuh).
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ from ..store import VectorStore, full_bits, words
 from .recorded.ir import Vec
 from .scratch import Own, Scratch
 
-STATE = 8  # numbers in a state
+STATE = 8  # numbers in a frontier's state
 ENTRIES, LISTED, DENSE, WORK, SEGMENTS, REMAINING = range(6)
-BUFFERS = 3  # of a vector that steps write
-ROUNDS = 7  # numbers about rounds, behind the states (see frontier.cuh)
-FAULTS = 5  # which of them tell of index vectors that lead nowhere (see indexed.cuh)
+BUFFERS = 3  # of a vector that advances write
+ROUNDS = 7  # numbers about rounds, stored after the states (see frontier.cuh)
+FAULTS = 5  # index of the faults of index vectors among them (see indexed.cuh)
 
 
 class Frontier:
-    """The arrays of one vector: its bits, values (None where it is iso) and lists, each once or three times."""
+    """The arrays of one vector: its bits, values (None if it is iso) and worklists, each once or three times."""
 
     def __init__(self, scratch: Scratch | Own, vec: Vec, iso: Any, rotates: bool, values: Any = None) -> None:
-        """values: of a vector that is only read, where they lie."""
+        """values: the existing values of a vector that is only read."""
         count = BUFFERS if rotates else 1
         self.vec, self.iso, self.rotates = vec, iso, rotates
-        self.scratch, self.device, self.current = scratch, scratch.device, 0  # the buffer that is read
+        self.scratch, self.device, self.current = scratch, scratch.device, 0  # index of the buffer that is read
         self.bits = [scratch.bits(vec.size) for _ in range(count)]
         self.values: list[Any] = []
         if values is not None:
@@ -42,13 +43,13 @@ class Frontier:
         self.segments: list[Any] = []
 
     def list_units(self, units: int, segments: int) -> None:
-        """Room for lists of the units of a form, and for segments of its long rows."""
+        """Allocate lists for the units of a format, and for the segments of its long rows."""
         if not self.lists:
             self.lists = [self.scratch.array(max(1, units), np.uint32) for _ in self.bits]
             self.segments = [self.scratch.array(max(1, 2 * segments), np.uint32) for _ in self.bits]
 
     def at(self, arrays: list[Any], ahead: int = 0) -> Any:
-        """One of the arrays: the present one, the next, the one after."""
+        """One of the rotating arrays: the current one, the next, or the one after that."""
         return arrays[(self.current + ahead) % len(arrays)] if arrays else None
 
     @property
@@ -56,7 +57,7 @@ class Frontier:
         return sum(int(x.nbytes) for x in (*self.bits, *self.values, *self.lists, *self.segments))
 
     def load(self, store: VectorStore, *, full: bool = False) -> None:
-        """Begin with what a vector holds. full: which has an entry everywhere, as the buffer has already."""
+        """Copy in the contents of a vector. full: it has an entry everywhere, and so has the buffer already."""
         self._clear(1)
         if not full:
             self.bits[0][...] = store.present
@@ -64,12 +65,12 @@ class Frontier:
             self._load_values(store)
 
     def empty(self) -> None:
-        """Begin without entries; what has one buffer is written before it is read."""
+        """Start without entries; a vector with a single buffer is written before it is read."""
         if self.rotates:
             self._clear(0)
 
     def fill(self) -> None:
-        """An entry everywhere, for ever: in memory of its own."""
+        """Set an entry everywhere, permanently, in memory of its own."""
         self.bits[0] = full_bits(self.device, self.vec.size)
 
     def _clear(self, first: int) -> None:
@@ -86,12 +87,13 @@ class Frontier:
             self.device.fill(first, store.values)
 
     def begin_cells(self, beginning: Any) -> None:
-        """Cells that products are joined to; those of the present buffer are cleared with its entries."""
+        """Initialize the cells into which products are accumulated; cells of the current buffer are cleared with its
+        entries."""
         for more in self.values[1:]:
             more.fill(beginning)
 
     def store(self, steps: int, *, full: bool = False) -> VectorStore:
-        """What it holds after so many steps, as a vector of its own. full: it has an entry everywhere."""
+        """Copy out the contents after `steps` advances as a new vector. full: it has an entry everywhere."""
         k = steps % len(self.bits)
         values = self.iso if not self.values else self.values[k].copy()
         count = self.vec.size if full else None
@@ -99,13 +101,15 @@ class Frontier:
 
 
 class States:
-    """The states of a program, numbered: how each is found again in the next run of the body."""
+    """The frontier states of a program: their numbers, and where each finds its contents in the next run of the
+    body."""
 
     def __init__(self) -> None:
-        self.sources: list[int] = []  # of each: the state whose numbers it takes over, a later one; -1: zeros
+        self.sources: list[int] = []  # for each state, the (later) state whose numbers it takes over; -1: zeros
 
     def take(self, count: int, carried: int = 0) -> int:
-        """`count` consecutive states; the last `carried` become the first of the next run. The first one's number."""
+        """Reserve `count` consecutive states, the last `carried` of which become the first ones of the next run.
+        Returns the first number."""
         first = len(self.sources)
         self.sources += [first + count - carried + k if k < carried else -1 for k in range(count)]
         return first

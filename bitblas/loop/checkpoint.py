@@ -1,7 +1,7 @@
-"""The state of a program in files, so that a long loop goes on where it was when its process ended.
+"""Checkpoints of a program in files, so that a long loop can resume after its process has ended.
 
-A folder: the entries of the state's objects, a file of each rank, and a manifest, which is written last. What some
-number of ranks has saved another one goes on with.
+A checkpoint is a folder: the entries of the state's objects, one file per rank, and a manifest, which is written last.
+A checkpoint saved by some number of ranks can be resumed by another number.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VERSION = 1
 
 
 class Alone:
-    """The ranks of objects on one device."""
+    """A stand-in for the group of ranks, for objects on one device."""
 
     rank, size = 0, 1
 
@@ -39,7 +39,8 @@ class Alone:
 
 
 class Checkpoint:
-    """state: Vectors and Scalars of one kind, on one device or in shares; every: rounds between two savings."""
+    """state: Vectors and Scalars, either all on one device or all distributed. every: rounds between two
+    checkpoints."""
 
     def __init__(self, path: str | os.PathLike[str], state: list[Any], every: int) -> None:
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:
@@ -51,7 +52,8 @@ class Checkpoint:
         self.ranks: Any = next((x._ranks for x in state if hasattr(x, "_ranks")), Alone())
 
     def save(self, rounds: int) -> None:
-        """The state after so many rounds. OSError where it cannot be written; what was saved before stays then."""
+        """Save the state after `rounds` rounds. OSError if it cannot be written; the previous checkpoint then
+        remains."""
         ranks = self.ranks
         names = [f"round-{rounds}-{rank}-of-{ranks.size}.npz" for rank in range(ranks.size)]
         arrays = self._arrays()
@@ -62,7 +64,7 @@ class Checkpoint:
     def _write(self, name: str, arrays: dict[str, np.ndarray]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         with replacing(self.folder / name) as stream:
-            savez: Any = np.savez  # whose types take names for flags
+            savez: Any = np.savez  # its type stubs mistake array names for flags
             savez(stream, **arrays)
 
     def _write_manifest(self, facts: dict[str, Any]) -> None:
@@ -73,16 +75,17 @@ class Checkpoint:
                 old.unlink(missing_ok=True)
 
     def restore(self) -> int:
-        """Put the state back; the rounds that it had, 0 if nothing is saved. InvalidValue for another program's."""
+        """Restore the state; returns the number of rounds it had, 0 if nothing is saved. InvalidValue if the checkpoint
+        is of another program."""
         file, ranks = self.folder / MANIFEST, self.ranks
-        # What the first rank reads, as whether there is a state has to be the same on all.
+        # Only the first rank reads the manifest, because all must agree on whether a checkpoint exists.
         text = ranks.texts(ranks.all_or_none("checkpoint", lambda: _text(file) if ranks.rank == 0 else ""))[0]
         if not text:
             return 0
         try:
             facts = json.loads(text)
         except ValueError as error:
-            raise InvalidValue(f"{file}: expected what a checkpoint writes: {error}") from None
+            raise InvalidValue(f"{file}: expected the manifest of a checkpoint: {error}") from None
         if facts.get("version") != VERSION or facts.get("state") != self._described():
             raise InvalidValue(f"{file}: expected a state of {self._described()}, got {facts.get('state')}")
         found = ranks.all_or_none("checkpoint", lambda: self._read(facts["files"]))
@@ -95,7 +98,7 @@ class Checkpoint:
         return int(facts["rounds"])
 
     def _read(self, names: list[str]) -> list[tuple[Any, Any]]:
-        """Positions and values of this rank's part of each object; of a Scalar no positions."""
+        """Indices and values of this rank's part of each object; a Scalar has no indices."""
         files = [np.load(self.folder / name) for name in names[self.ranks.rank :: self.ranks.size]]
         found: list[tuple[Any, Any]] = []
         for k, x in enumerate(self.state):
@@ -111,7 +114,7 @@ class Checkpoint:
         return found
 
     def clear(self) -> None:
-        """The program has ended: the next run begins anew."""
+        """Delete the checkpoint, because the program has ended: the next run starts from the beginning."""
         self.ranks.barrier()
         if self.ranks.rank == 0:
             with suppress(FileNotFoundError):

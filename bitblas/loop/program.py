@@ -1,8 +1,8 @@
-"""Programs: a body of GraphBLAS statements that runs round after round without coming back to Python.
+"""Programs: a body of GraphBLAS statements that runs round after round without returning to Python.
 
-On objects of python-graphblas a plain loop. On a GPU the statements are written down once, fused into few kernels, and
-captured as a CUDA graph with a while node, whose condition and counters live on the device. On the CPU rounds run one
-statement after the other until it is worth while to make a table of such kernels (host/turn.py).
+On objects of python-graphblas this is a plain loop. On a GPU the body runs once symbolically; its statements are fused
+into few kernels and captured as a CUDA graph with a while node, whose condition and counters are on the device. On the
+CPU, rounds run statement by statement until compiling a table of such kernels pays (host/turn.py).
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a program runs: the rounds in one run of the captured body, the launches of a round, and what becomes of
-    rounds while frontiers are small. On the CPU the kernels of a round (copies 0), or why statements run one by one."""
+    """What a program runs: the rounds per run of the captured body, the launches of a round, and how small rounds run.
+    On the CPU, the kernels of a round (copies 0), or why statements run one by one."""
 
     copies: int
     launches: tuple[Line, ...]
@@ -61,28 +61,28 @@ class Explanation:
 
 
 class Program:
-    """Program(body, while_=v): body(k) for k = 0, 1, 2, .. as long as the Vector v has entries (the Scalar v is true;
-    any of a tuple of Vectors has entries).
+    """Program(body, while_=v): run body(k) for k = 0, 1, 2, .. as long as the Vector v has entries (the Scalar v is
+    true; any of a tuple of Vectors has entries).
 
-    body: a function of the number of the round (INT64: an int, or a Scalar that only the device knows), whose
-    statements write into Vectors and Scalars made before, on one device. On a GPU it is called once, and what it does
-    is repeated: Python's `if` and `while` inside see nothing of the entries. On the CPU it is called for some rounds,
-    and once more for all that are left; one that looks at entries, for all. limit: int >= 0, rounds at most.
-    begin: a function without arguments, whose statements run once before the first round (and before `while_` is first
-    looked at); what it returns, None or a tuple, are further arguments of body and end. end: a function whose
-    statements run once after the last round. Both are captured with the body.
+    body: a function of the round number (INT64: an int, or a Scalar with a value on the device only), whose
+    statements write Vectors and Scalars that were created before, on one device. On a GPU it is called once and its
+    statements are repeated, so Python's `if` and `while` inside do not depend on entries. On the CPU it is called for
+    some rounds, and once more for all remaining ones; a body that reads entries on the host is called for every round.
+    limit: int >= 0, the maximum number of rounds. begin: a function without arguments, whose statements run once before
+    the first round (and before `while_` is first evaluated); its result, None or a tuple, is passed to body and end as
+    further arguments. end: a function whose statements run once after the last round. Both are captured with the body.
 
-    fixpoint: nothing counts but what vectors hold when nothing changes any more, neither how many rounds that takes nor
-    what Scalars hold then. So a GPU may relax edges in another order than the body does (docs/loops.md).
+    fixpoint: only the final contents of vectors matter, when nothing changes any more; neither the number of rounds nor
+    the values of Scalars do. A GPU may then relax edges in another order than the body (docs/loops.md).
 
-    `run()` returns the number of rounds; inside a body, where the program becomes a loop in the loop, None on a GPU.
-    The first run on a GPU captures; later ones cost one launch. A program whose matrices have changed since is captured
+    `run()` returns the number of rounds; inside a body, where the program becomes a nested loop, None on a GPU. The
+    first run on a GPU captures; later runs cost one launch. If a matrix has changed since, the program is captured
     again. `explain()` lists the kernels of a round.
 
     Raises TypeError (body, begin, end, while_), InvalidValue (limit), at the first run CaptureError (a statement that
-    cannot run in a loop on the device: it is named), DeviceError. IndexOutOfBound, TypeError: an index vector led
-    out of range, or had missing entries; where rounds run without Python that is told when the loop has ended, and
-    vectors and scalars are as before these rounds.
+    cannot run in a loop on the device; the message names it), DeviceError. IndexOutOfBound, TypeError: an index vector
+    was out of range, or had missing entries; where rounds run without Python this is raised after the loop has ended,
+    and vectors and scalars are as before these rounds.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Program:
         fixpoint: bool = False,
     ) -> None:  # fmt: skip
         if not callable(body):
-            raise TypeError(f"body: expected a function of the number of the round, got {type(body).__qualname__}")
+            raise TypeError(f"body: expected a function of the round number, got {type(body).__qualname__}")
         for name, part in (("begin", begin), ("end", end)):
             if part is not None and not callable(part):
                 raise TypeError(f"{name}: expected a function, or None, got {type(part).__qualname__}")
@@ -105,28 +105,29 @@ class Program:
         self.body, self.condition, self.limit = body, while_, NO_LIMIT if limit is None else limit
         self.begin, self.end, self.fixpoint = begin, end, fixpoint
         self._captured: Captured | None = None
-        self._moved: set[int] = set()  # vectors that had other memory in a later run (gpu/inputs.py)
+        self._moved: set[int] = set()  # vectors whose memory has moved between runs (gpu/inputs.py)
         self._turn: Turn | None = None
         self._checkpoint: Checkpoint | None = None
 
     def checkpoint(self, path: str | os.PathLike[str], *, state: Sequence[Any] = (), every: int = 100) -> Program:
-        """Itself, which from now on saves `while_` and the Vectors and Scalars of `state` into the folder `path` after
-        each `every` rounds. A run that finds such a state goes on from it; one that ends deletes it.
+        """Return self, which from now on saves `while_` and the Vectors and Scalars of `state` into the folder `path`
+        after every `every` rounds. A run that finds such a checkpoint resumes from it; one that ends deletes it.
 
-        state: all that the body reads and writes. Such a program runs as a plain loop. Raises InvalidValue (every, a
-        program with `begin`), TypeError (state); its runs also OSError, InvalidValue (the state of another program).
+        state: everything that the body reads and writes. Such a program runs as a plain loop. Raises InvalidValue
+        (every, a program with `begin`), TypeError (state); its runs also OSError, InvalidValue (checkpoint of another
+        program).
         """
         from .checkpoint import Checkpoint
 
         if self.begin is not None:
-            raise InvalidValue("checkpoint: expected a program without begin=, whose vectors nobody else knows")
+            raise InvalidValue("checkpoint: expected a program without begin=, whose vectors cannot be saved")
         condition = self.condition if isinstance(self.condition, tuple) else (self.condition,)
         self._checkpoint = Checkpoint(path, [*condition, *state], every)
         return self
 
     def run(self, *, plain: bool = False) -> Any:
-        """The rounds that were run until the condition failed or the limit was reached. plain: statement by statement,
-        and the loops inside too, as where a body holds what cannot be captured."""
+        """Run rounds until the condition fails or the limit is reached; return their number. plain: statement by
+        statement, nested loops too, as for a body that cannot be captured."""
         if state.recorder is not None:
             if self._checkpoint is not None:
                 state.recorder.refuse("a program with a checkpoint")
@@ -139,13 +140,13 @@ class Program:
             with alone(captured.device):
                 return captured.run(self.limit)
         one = self.condition[0] if isinstance(self.condition, tuple) else self.condition
-        shared = hasattr(one, "_ranks")  # in shares
+        shared = hasattr(one, "_ranks")  # distributed
         known = shared or isinstance(one, (Vector, Matrix, Scalar))
-        if not known or self._checkpoint is not None:  # of python-graphblas
+        if not known or self._checkpoint is not None:  # objects of python-graphblas
             return self._run_plain(None)
         device = get(config.device) if isinstance(one, Scalar) and not shared else one.device
         if device.records_loops:
-            from .gpu.captured import Captured  # what records and fuses statements is a sixth of the library
+            from .gpu.captured import Captured  # imported on demand: recording and fusion are a sixth of the library
             from .recorded.state import OnHost
 
             try:
@@ -162,8 +163,8 @@ class Program:
         return self._run_plain(self._turn)
 
     def explain(self) -> Explanation:
-        """The kernels of one round and the statements in each; prints as a list. None before the first run on a GPU,
-        and on the CPU as long as statements run one by one."""
+        """The kernels of one round and the statements in each; prints as a list. A plain loop before the first run on a
+        GPU, and on the CPU as long as statements run one by one."""
         if self._captured is None:
             turn = self._turn
             if turn is None:
@@ -175,7 +176,7 @@ class Program:
         return Explanation(build.copies, tuple(build.lines), small)
 
     def _run_plain(self, turn: Turn | None) -> int:
-        """Round by round, until a table of kernels takes over."""
+        """Run round by round, until a table of kernels takes over."""
         saved = self._checkpoint
         with one_by_one:
             rounds, given, now = 0 if saved is None else saved.restore(), state_of(self.begin), perf_counter()
@@ -202,7 +203,7 @@ class Program:
 
 
 def holds(condition: Any) -> bool:
-    """Whether one of several Vectors has an entry, a Vector has one, a Scalar is true."""
+    """Whether any of several Vectors has an entry, a Vector has an entry, or a Scalar is true."""
     if isinstance(condition, tuple):
         return any(x.nvals for x in condition)
     if not getattr(condition, "ndim", 0):
@@ -212,18 +213,18 @@ def holds(condition: Any) -> bool:
 
 
 def holds_matrix(A: Any) -> bool:
-    """Whether the body of a program may write to a Matrix of that shape and type: n x k with k below n, 512 at most, on
-    the device whose memory takes its places."""
+    """Whether the body of a program may write a Matrix of that shape and type: n x k with k below n and at most 512, on
+    a device with enough memory for its positions."""
     from .recorded.matrices import is_narrow
 
     return not isinstance(A, Matrix) or is_narrow(A._data)
 
 
 def if_(condition: Any, then: Callable[[], Any], else_: Callable[[], Any] | None = None) -> None:
-    """then() if the Vector `condition` has entries (the Scalar, or what gives one, is true), else else_().
+    """Run then() if the Vector `condition` has entries (the Scalar, or scalar expression, is true), otherwise else_().
 
-    What a body says instead of Python's `if`: inside a body on a GPU both functions are called once, and which of their
-    statements run is decided on the device, in each round anew. Vectors and Scalars that they write are made before.
+    Replaces Python's `if` in a body: inside a body on a GPU both functions are called once, and the device decides in
+    each round which of their statements run. Vectors and Scalars that they write must be created before.
     Raises TypeError (condition, then, else_), CaptureError.
     """
     if not hasattr(type(condition), "nvals") and not hasattr(condition, "new"):
@@ -240,8 +241,9 @@ def if_(condition: Any, then: Callable[[], Any], else_: Callable[[], Any] | None
 
 
 def repeat(body: Callable[[Any], Any], *, while_: Any, limit: int | None = None) -> Any:
-    """Run body(k) for k = 0, 1, 2, .. while the Vector `while_` has entries (the Scalar is true); the rounds run.
+    """Run body(k) for k = 0, 1, 2, .. while the Vector `while_` has entries (the Scalar is true); return the rounds
+    run.
 
-    The same as Program(body, while_=while_, limit=limit).run(), for a loop that runs once. limit: rounds at most.
+    The same as Program(body, while_=while_, limit=limit).run(), for a loop that runs once. limit: maximum rounds.
     """
     return Program(body, while_=while_, limit=limit).run()

@@ -1,7 +1,7 @@
-"""Memory that the programs of a device take in turn.
+"""Scratch memory shared by the programs of a device, which use it in turn.
 
-A run brings in what its vectors hold and takes out what they hold then, so that nobody reads what another has left in
-between. So programs that want arrays of the same sizes get the same ones, and one of them runs at a time.
+A run copies its vectors in and their results out, so no program reads what another left in between. So programs that
+need arrays of the same sizes share them, and one of these programs runs at a time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Key = tuple[str, int]
 
 
 class Block:
-    """An array that programs share; it lives as long as one of them does."""
+    """An array that programs share; it lives as long as one of them."""
 
     __slots__ = ("__weakref__", "array")
 
@@ -36,12 +36,12 @@ def _shared(device: Device) -> dict[Key, list[weakref.ref[Block]]]:
 
 @functools.cache
 def alone(device: Device) -> threading.RLock:
-    """Held by the program that is being made, or runs: it waits for its end."""
+    """The lock of the program that is being captured or runs; released at its end."""
     return threading.RLock()
 
 
 class Scratch:
-    """What one program takes of it."""
+    """The shared memory that one program uses."""
 
     def __init__(self, device: Device) -> None:
         self.device, self.blocks = device, list[Block]()
@@ -51,11 +51,11 @@ class Scratch:
             del shared[key]
 
     def bits(self, size: int) -> Any:
-        """A bitset of `size` bits, which nobody else has that would set bits past them."""
+        """A bitset of `size` bits, shared only with bitsets of that size, because no bits past its end may be set."""
         return self._take(("bits", size), words(size), np.uint64)
 
     def array(self, count: int, dtype: Any) -> Any:
-        """An array, which may hold anything."""
+        """An array with arbitrary contents."""
         return self._take(("bytes", count * np.dtype(dtype).itemsize), count, dtype)
 
     def _take(self, key: Key, count: int, dtype: Any) -> Any:
@@ -70,7 +70,7 @@ class Scratch:
 
 
 class Own:
-    """The same of a program that shares none."""
+    """The same interface for a program that does not share memory."""
 
     def __init__(self, device: Device) -> None:
         self.device = device

@@ -32,7 +32,9 @@ class Axis:
             return ":" if self.at is None else ":".join(str(x) for x in (self.at.start, self.at.stop, self.at.step))
         if self.size is None or type(self.at) is Listed:
             return str(self.at)
-        return str(self.at.tolist() if hasattr(self.at, "tolist") else self.at) if self.size <= 8 else f"[{self.size}]"
+        if self.size > 8:
+            return f"[{self.size}]"
+        return str(self.at.tolist() if hasattr(type(self.at), "tolist") else self.at)
 
     @property
     def region(self) -> range | None:

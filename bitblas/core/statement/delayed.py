@@ -49,6 +49,11 @@ class NotInPlace:
     __imatmul__ = __iand__ = __ior__ = __ixor__ = _refuse
 
 
+def text_of(x: Any) -> str:
+    """The text of an operand. A delayed one is not computed for its name, because that may be a collective."""
+    return str(x._text() if isinstance(x, Delayed) else getattr(x, "name", None) or x)
+
+
 class Delayed(Number, ShownExpression, Operand):
     """`_to_expr()`: the Expression that it stands for, itself if it is one. Before `Operators` among the bases: where
     it will be a Scalar, comparisons are its."""

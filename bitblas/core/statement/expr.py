@@ -11,7 +11,7 @@ from semirings.dtypes import DataType
 from ...config import config
 from ...device import Device
 from ..options import check_options
-from .delayed import Delayed, NotInPlace
+from .delayed import Delayed, NotInPlace, text_of
 from .infix import Operators
 from .operand import kinds
 from .typed import TypedMatrix, TypedVector
@@ -86,7 +86,7 @@ class Expression(NotInPlace, Delayed, Operators, Generic[Made]):
         return self._value
 
     def _text(self) -> str:
-        first, *rest = (getattr(a, "name", None) or str(a) for a in self.args if a is not None)
+        first, *rest = (text_of(a) for a in self.args if a is not None)
         inner = [*rest, *([f"op={self.op!r}"] if self.op is not None else [])]
         return f"{first}.{self.method}({', '.join(inner)})"
 

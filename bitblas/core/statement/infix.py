@@ -9,7 +9,7 @@ from semirings.dtypes import BOOL
 
 from ...exceptions import DimensionMismatch
 from .arithmetic import Arithmetic
-from .delayed import NotInPlace, Waiting
+from .delayed import NotInPlace, Waiting, text_of
 from .mask import Mask
 from .operand import Operand, describe, is_tensor, kinds
 
@@ -115,8 +115,7 @@ class Infix(NotInPlace, Waiting, Operators, Generic[Made]):
         return self._to_expr().new(dtype, **kwargs)
 
     def _text(self) -> str:
-        left, right = (getattr(x, "name", None) or x._text() for x in (self.left, self.right))
-        return f"{left} {self.symbol} {right}"
+        return f"{text_of(self.left)} {self.symbol} {text_of(self.right)}"
 
 
 def _joined(x: Any, symbol: str, op: Any, left_default: Any, right_default: Any) -> Any:

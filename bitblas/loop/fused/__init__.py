@@ -1,1 +1,1 @@
-"""From statements to the kernels of a round, and their text: pure functions."""
+"""Fusion and code generation: pure functions from the statements of a body to the kernels of a round and their text."""

@@ -1,6 +1,6 @@
-"""CUDA C++ for passes by words: what they do to presence bits is done to half words of 32 positions, and only where a
-value is written, or asked for, is there a thread for each position (loop/gpu/pass.cu). Vector 3 has the names w3, its
-presence bits, and t3, its truth values where it is BOOL; `all` are the positions that there are."""
+"""CUDA C++ for element-wise kernels by words: operations on presence bits process half words of 32 positions, and only
+where a value is written or needed does a thread process each position (loop/gpu/pass.cu). In the text, vector 3 is w3
+(presence bits) and t3 (truth values, if it is BOOL); `all` is the mask of existing positions."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..recorded.ir import Const, Gather, Masked, Pointwise, Scal, Statement, Ter
 from .index_text import literal
 from .pointwise import Text
 
-# Positions from which on a pass that computes goes by words too: it writes a value for the next statement to read, and
-# below that all is a matter of how many loads wait for one another.
+# Size from which on an element-wise kernel that computes also goes by words: it writes a value to memory for the next
+# statement to read, and for smaller sizes latency is determined by the number of dependent loads.
 LARGE = 1 << 22
 
 
 def go_by_words(statements: Sequence[Statement], text: Text) -> bool:
-    """Whether a pass moves entries alone, or is one over many positions of which it looks at few. Values need memory,
-    which vectors of one pass have not."""
+    """Whether an element-wise kernel only copies entries, or processes few of many positions. Values need memory, which
+    vectors local to one kernel do not have."""
     large = positions(statements) >= LARGE
     return all(_is_plain(s, text, large) for s in statements) and not any(
         isinstance(x, Vec) and x.id in text.local and x.id not in text.iso and x.dtype is not BOOL
@@ -30,18 +30,19 @@ def go_by_words(statements: Sequence[Statement], text: Text) -> bool:
 
 
 def positions(statements: Sequence[Statement]) -> int:
-    """Over how many positions a pass goes."""
+    """The number of positions that an element-wise kernel traverses."""
     return max((s.target.size for s in statements if isinstance(s.target, Vec)), default=0)
 
 
 def computes(statements: Sequence[Statement]) -> bool:
-    """Whether a pass does more than to move entries."""
+    """Whether an element-wise kernel does more than copy entries."""
     found = (s for s in statements if isinstance(s.target, Vec))
     return any(s.accum is not None or (isinstance(s.value, Pointwise) and s.value.op is not None) for s in found)
 
 
 def _is_plain(s: Statement, text: Text, large: bool) -> bool:
-    """Whether masks and presence say where a statement has a value. Truth values are not looked at one by one."""
+    """Whether masks and presence bits alone determine where a statement has a value; truth values are not read
+    singly."""
     e = s.value
     if not isinstance(e, Pointwise) or not all(m is None or m.structure for m in (s.mask, e.under)):
         return False
@@ -55,7 +56,7 @@ def _is_plain(s: Statement, text: Text, large: bool) -> bool:
 
 
 def scalar_lines(text: Text, statements: Sequence[Statement]) -> list[str]:
-    """What is done to scalars, before all positions."""
+    """The statements on scalars, which run before all positions."""
     text.lines = []
     for s in statements:
         if isinstance(s.target, Scal):
@@ -65,7 +66,7 @@ def scalar_lines(text: Text, statements: Sequence[Statement]) -> list[str]:
 
 
 def by_words(text: Text, statements: Sequence[Statement]) -> list[str]:
-    """What is done to a half word."""
+    """The statements for a half word."""
     lines, held = [], truths(statements, text)
     for s in statements:
         if isinstance(s.target, Vec):
@@ -74,7 +75,7 @@ def by_words(text: Text, statements: Sequence[Statement]) -> list[str]:
 
 
 def _statement(text: Text, s: Statement, w: Vec, valued: bool) -> list[str]:
-    """valued: somebody looks at the values of w."""
+    """valued: the values of w are needed."""
     e = s.value
     assert isinstance(e, Pointwise)
     there = f"{_has(text, e.u)} & {_open(text, e.under)}"
@@ -100,7 +101,7 @@ def _statement(text: Text, s: Statement, w: Vec, valued: bool) -> list[str]:
 
 
 def _kept(text: Text, e: Pointwise, x: str) -> str:
-    """The positions of `here` where a select keeps the entry. x: its condition."""
+    """The positions of `here` at which a select keeps the entry. x: its condition."""
     u, v = e.u, e.u if e.v is None else e.v
     loads = isinstance(u, Vec) and u.id not in text.iso and u.dtype is not BOOL
     if not isinstance(u, Vec) or not loads or u.dtype.np_type.itemsize > 1 or isinstance(v, Vec):
@@ -111,7 +112,7 @@ def _kept(text: Text, e: Pointwise, x: str) -> str:
 
 
 def _written(text: Text, s: Statement, w: Vec, x: str, dtype: DataType) -> list[str]:
-    """The value x at the positions of `here`."""
+    """Write the value x at the positions of `here`."""
     e, c = s.value, w.dtype.c_type
     assert isinstance(e, Pointwise)
     if w.dtype is BOOL:
@@ -145,7 +146,7 @@ def _computed(text: Text, e: Pointwise) -> tuple[str, DataType]:
 
 
 def _value(text: Text, t: Term) -> str:
-    """That of an operand at position p."""
+    """The value of an operand at position p."""
     if not isinstance(t, Vec):
         return text.term(t)[1]
     if t.id in text.iso:
@@ -156,7 +157,7 @@ def _value(text: Text, t: Term) -> str:
 
 
 def _has(text: Text, t: Term) -> str:
-    """The positions where an operand has an entry."""
+    """The mask of positions where an operand has an entry."""
     if isinstance(t, Vec):
         return "all" if t.id in text.full else f"w{t.id}"
     has = text.term(t)[0]
@@ -164,7 +165,7 @@ def _has(text: Text, t: Term) -> str:
 
 
 def _open(text: Text, mask: Masked | None) -> str:
-    """The positions where a mask is open."""
+    """The mask of positions where a mask is open."""
     if mask is None:
         return "all"
     has = _has(text, mask.vec)
@@ -174,9 +175,9 @@ def _open(text: Text, mask: Masked | None) -> str:
 def laziness(
     statements: Sequence[Statement], iso: Mapping[int, Any], local: frozenset[int]
 ) -> tuple[frozenset[int], frozenset[int]]:
-    """The vectors whose values are read where statements need them: such as are looked at under masks or beside others
-    alone, and not written but by one statement that adds to them. And those whose values are written where they have
-    changed."""
+    """First, the vectors whose values are read only where statements need them: those that are read only under masks or
+    jointly with others, and are written by at most one statement, which accumulates into them. Second, those whose
+    values are written only where they have changed."""
     vectors = {x for s in statements for x in (*s.vectors, *([s.written] if s.written else ()))}
     stored = {x for x in vectors if x.id not in iso and x.id not in local and x.dtype is not BOOL}
     ready = {s.target for s in statements if not isinstance(s.value, (Pointwise, Gather))}
@@ -208,7 +209,7 @@ def _is_lazy(x: Vec, statements: Sequence[Statement]) -> bool:
 
 
 def truths(statements: Sequence[Statement], text: Text) -> set[Vec]:
-    """The vectors of which a pass by words holds truth values: such as it reads, or writes for others."""
+    """The vectors of which a kernel by words loads truth values: those that it reads, or writes for other kernels."""
     read = {x for s in statements if isinstance(s.value, Pointwise) for x in s.value.terms if isinstance(x, Vec)}
     return read | {s.target for s in statements if isinstance(s.target, Vec) and s.target.id not in text.local}
 
@@ -216,7 +217,7 @@ def truths(statements: Sequence[Statement], text: Text) -> set[Vec]:
 def half_words(
     text: Text, vectors: Sequence[Vec], modified: set[Vec], held: Container[Vec]
 ) -> tuple[list[str], list[str]]:
-    """The half words that a lane holds of vectors, bits and (of those of `held`) truth values: loaded, and stored."""
+    """The loads and stores of the half words that a lane holds: bits and, for those of `held`, truth values."""
     loads: list[str] = []
     stores: list[str] = []
     for x in vectors:

@@ -1,4 +1,4 @@
-"""Which statements go along with a step: at the entries of its vector, which it looks at anyway."""
+"""Select the statements that an advance can run at the entries of its frontier, which it reads anyway."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .together import fits
 
 
 def along(waiting: list[Statement], u: Vec, target: Vec, mask: Masked | None) -> list[Statement]:
-    """The last statements that wait which may run at the entries of u while the product runs."""
+    """The last pending statements that may run at the entries of u together with the product."""
     taken: list[Statement] = []
     for s in reversed(waiting):
         w = s.target
@@ -21,12 +21,12 @@ def along(waiting: list[Statement], u: Vec, target: Vec, mask: Masked | None) ->
             break
         taken.insert(0, s)
     if mask is not None and mask.vec == u:
-        return taken  # the mask reads what no statement here writes
+        return taken  # the mask reads nothing that a statement here writes
     return taken
 
 
 def _always(e: Pointwise, u: Vec) -> bool:
-    """Whether the value is there at every entry of u."""
+    """Whether the expression has a value at every entry of u."""
     certain = e.u == u or (isinstance(e.u, Const) and e.u.value is not None) or (isinstance(e.u, Scal) and e.u.id < 0)
     return e.mode == 0 and not e.keep and certain
 

@@ -1,7 +1,7 @@
-"""From the statements of a body to the kernels of one round: a pure function.
+"""Fuse the statements of a body into the kernels of one round: a pure function.
 
-Statements that treat every position by itself fuse into passes; those under the mask u.S that stand right before a
-product of u go into the kernel of that product, which looks at the entries of u anyway.
+Element-wise statements fuse into element-wise kernels ("passes"). Statements under the mask u.S directly before a
+product of u join the kernel of that product, which reads the entries of u anyway.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ from .together import together
 
 @dataclass(eq=False)
 class Pass:
-    """Fused statements over places of one number, sums and scalars. counted: the loop's condition, if made here."""
+    """Fused element-wise statements on vectors of one size, sums and scalars. counted: the loop condition, if computed
+    here."""
 
     statements: list[Statement] = field(default_factory=list)
     counted: Vec | Scal | None = None
-    local: frozenset[int] = frozenset()  # vectors that live in this pass alone
+    local: frozenset[int] = frozenset()  # vectors used only in this kernel
 
 
 @dataclass(eq=False)
 class Activate:
-    """The list of a vector's entries, for the step that follows; late: for that of the next round, if it has any."""
+    """Compact a vector into the worklist of the next advance; late: for the next round, if there is one."""
 
     vec: Vec
     product: Product
@@ -52,20 +53,20 @@ class Activate:
 
 @dataclass(eq=False)
 class Step:
-    """A product of a frontier by pushing (see step.cu), with the statements that go along at its entries."""
+    """An advance: the push of a frontier (see step.cu), with the statements that run at its entries."""
 
     target: Vec
     product: Product
     mask: Masked | None
     before: tuple[Statement, ...]
-    also: bool  # the mask's vector takes up the entries of u in `before`
+    also: bool  # the mask's vector receives the entries of u in `before`
     text: str
 
 
 @dataclass(eq=False)
 class Pull:
-    """A product by rows into a vector of its own, by the kernels of single statements, or (opens) those that the mask
-    lists."""
+    """A product by rows into a separate vector, by the kernels of single statements, or (opens) only of the rows that
+    the mask lists."""
 
     target: Vec
     product: Product
@@ -79,7 +80,7 @@ class Pull:
 
 @dataclass(eq=False)
 class Inner:
-    """A loop inside a round, or what runs under a condition."""
+    """A nested loop inside a round, or the statements under a condition."""
 
     round: Round
     condition: Vec | Scal
@@ -89,7 +90,7 @@ class Inner:
 
 @dataclass(eq=False)
 class Between:
-    """What ranks give each other, at once."""
+    """Exchanges between ranks that run together."""
 
     statements: list[Statement]
 
@@ -99,8 +100,9 @@ Item = Pass | Activate | Step | Pull | Inner | Between
 
 @dataclass(frozen=True)
 class Round:
-    """One round. vectors: those of the body, and those added for products that merge and masks of values. entering:
-    the frontiers whose list the round before made, and before the first round whoever starts the loop."""
+    """One round. vectors: those of the body, and those added for products that are merged and for masks by value.
+    entering: the frontiers whose worklist the previous round builds, or, before the first round, the start of the
+    loop."""
 
     items: tuple[Item, ...]
     vectors: tuple[Vec, ...]
@@ -110,7 +112,7 @@ class Round:
 
     @property
     def all(self) -> tuple[Item, ...]:
-        """Those of inner loops too."""
+        """All items, including those of nested loops."""
         found: list[Item] = []
         for item in (*self.begin, *self.items, *self.end):
             found += [item, *item.round.all] if isinstance(item, Inner) else [item]
@@ -118,7 +120,7 @@ class Round:
 
     @property
     def stored(self) -> frozenset[Vec]:
-        """The vectors that have memory."""
+        """The vectors that need memory."""
         local = {number for item in self.all if isinstance(item, Pass) for number in item.local}
         return frozenset(x for item in self.all for x in _touched(item) if isinstance(x, Vec) and x.id not in local)
 
@@ -129,17 +131,17 @@ def fuse(
 ) -> Round:  # fmt: skip
     """The kernels of one round.
 
-    is_step: whether a product can be made by pushing along its frontier; is_direct: whether its kernel can write the
-    target itself. condition: the Vec or Scal that the loop goes on by. lists: whether a step needs its frontier listed
-    by the one before, of which there is none around a loop inside.
+    is_step: whether a product can be computed by an advance, that is, by pushing along its frontier. is_direct: whether
+    that kernel can write the target itself. condition: the Vec or Scal that is the loop's condition. lists: whether an
+    advance needs a worklist built by the previous advance; there is none around a nested loop.
     """
     _, _, left = _fuse(body, is_step, is_direct, condition, {}, lists=lists)
     kept = {x: p for x, p in left.items() if x in body.vectors}
     items, vectors, left = _fuse(body, is_step, is_direct, condition, dict(kept), lists=lists)
-    if any(left.get(x) is None for x in kept):  # a list that the round itself spoils
+    if any(left.get(x) is None for x in kept):  # a worklist that the round itself invalidates
         kept = {}
         items, vectors, _ = _fuse(body, is_step, is_direct, condition, {}, lists=lists)
-    # What runs once pulls: no round before it made a list.
+    # Parts that run once pull, because no earlier round built a worklist.
     counted = condition if isinstance(condition, Scal) else None
     once = replace(body, statements=body.begin, vectors=tuple(vectors))
     begin, vectors, _ = _fuse(once, is_step, is_direct, counted, {}, pulls=True)
@@ -151,7 +153,7 @@ def fuse(
 
 
 def _localize(items: Sequence[Item], own: frozenset[Vec]) -> None:
-    """Vectors that nobody else knows, and that one pass writes before it reads them, need no memory."""
+    """Vectors that are used by one element-wise kernel only, which writes them before it reads them, need no memory."""
     passes = [item for item in items if isinstance(item, Pass)]
     for x in own:
         uses = [item for item in items if x in _touched(item)]
@@ -177,15 +179,15 @@ def _fuse(
     body: Body, is_step: Callable[[Statement], bool], is_direct: Callable[[Statement], bool], condition: Any,
     fresh: dict[Vec, Product], *, pulls: bool = False, lists: bool = True,
 ) -> tuple[list[Item], list[Vec], dict[Vec, Product]]:  # fmt: skip
-    """fresh: frontiers whose list is still good, by the product that made it; those at the end come back. pulls: no
-    product is a step; nor is one that needs a list around inner loops, after which frontiers stand where they were, so
-    that no step there writes a vector whose buffers turn."""
+    """fresh: frontiers whose worklist is still valid, with the product that built it; those valid at the end are
+    returned. pulls: no product is an advance. A product that needs a worklist is no advance around nested loops either:
+    after these, frontiers are in their first buffers, so no advance there may write a vector whose buffers rotate."""
     around = any(isinstance(s, Block) for s in body.statements)
     pulls = pulls or (lists and around)
     items: list[Item] = []
     vectors = list(body.vectors)
     waiting: list[Statement] = []
-    along_of: dict[Vec, Product] = {}  # of steps
+    along_of: dict[Vec, Product] = {}  # of advances
     others = shared(flat(body.statements), lambda s: not (around or pulls) and is_step(s), is_direct)
 
     def flush() -> None:
@@ -210,7 +212,7 @@ def _fuse(
                 fresh[condition] = product = along_of[condition]
                 items.append(Activate(condition, product, late=True))
             continue
-        if isinstance(s.value, Gather) and s.target == s.value.source:  # read elsewhere while it is written
+        if isinstance(s.value, Gather) and s.target == s.value.source:  # gathered from while it is written
             t = Vec(len(vectors), s.target.size, s.target.dtype)
             vectors.append(t)
             waiting.append(Statement(t, s.value, s.mask, None, s.mask is not None, s.text))
@@ -240,7 +242,7 @@ def _fuse(
             known = fresh.get(product.u)
             if known is None or not same_rows(known, product):
                 items.append(Activate(product.u, product))
-                fresh.pop(product.u, None)  # there is one list
+                fresh.pop(product.u, None)  # there is only one worklist
             along_of[product.u] = product
             also = s.mask is not None and any(b.target == s.mask.vec for b in before)
             items.append(Step(target, product, s.mask, tuple(before), also, s.text))
@@ -255,7 +257,7 @@ def _fuse(
             _grown(fresh, waiting[-1])
     wrote = next((s for s in reversed(body.statements) if _writes(s, condition)), None)
     whole = isinstance(wrote, Block) or (wrote is not None and isinstance(wrote.value, (Exchange, Scatter)))
-    if whole and not any(isinstance(item, Activate) and item.late for item in items):  # counted when whole
+    if whole and not any(isinstance(item, Activate) and item.late for item in items):  # counted when complete
         waiting.append(Statement(condition, Pointwise(0, None, condition), text="the condition"))
     flush()
     _count(items, condition)
@@ -266,7 +268,7 @@ def _inner(
     block: Block, vectors: tuple[Vec, ...], is_step: Callable[[Statement], bool],
     is_direct: Callable[[Statement], bool], lists: bool,
 ) -> Inner:  # fmt: skip
-    """What is under a condition runs once, so it pulls where a step needs a list."""
+    """Statements under a condition run once, so they pull if an advance would need a worklist."""
     steps = is_step if block.limit > 1 or not lists else lambda s: False
     round_ = fuse(Body(block.statements, vectors, ()), steps, is_direct, block.condition, lists=lists)
     return Inner(round_, block.condition, block.limit, block.text)
@@ -277,13 +279,14 @@ def _writes(s: Statement | Block, condition: Any) -> bool:
 
 
 def _grown(fresh: dict[Vec, Product], s: Statement) -> None:
-    """A list stays good while entries only go away."""
+    """A worklist stays valid as long as entries are only removed."""
     if s.target in fresh and adds(s):
         del fresh[s.target]
 
 
 def _count(items: list[Item], condition: Vec | Scal) -> None:
-    """Where the condition is known: in the last pass that writes it, unless a step writes it later."""
+    """Mark the kernel that computes the condition: the last element-wise kernel that writes it, unless an advance
+    writes it later."""
     for item in reversed(items):
         if (isinstance(item, Step) and item.target == condition) or (isinstance(item, Activate) and item.late):
             return

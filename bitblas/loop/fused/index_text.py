@@ -1,4 +1,4 @@
-"""CUDA C++ for statements that read or write where index vectors lead (indexed.cuh)."""
+"""CUDA C++ for statements that gather or scatter through index vectors (indexed.cuh)."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ..recorded.ir import Gather, Scatter, Vec
 
 
 def literal(dtype: DataType, x: Any) -> str:
-    """A value as an exact constant of C++."""
+    """A value as an exact C++ constant."""
     return cpp_literal(dtype, value("x", dtype, x)[2])
 
 
 def beginning_text(monoid: Typed, dtype: DataType) -> str:
-    """What a cell holds before anything is joined to it."""
+    """The initial value of a cell, before anything is accumulated into it."""
     return literal(dtype, beginning(monoid.op, dtype) if monoid.op.name != "any" else dtype.np_type.type(0))
 
 
 def gather_text(text: Any, e: Gather) -> tuple[str, str, str]:
-    """What stands before, whether there is an entry, and its value."""
+    """The text before the access, the condition that there is an entry, and its value."""
     x, i = e.source, e.index
     signed = "true" if i.dtype.kind == "i" else "false"
     text.parameter("i64* faults", "faults")
-    text.parameter(f"i64 size{x.id}", "size", x.id)  # not in the text, which is the key of the cache
+    text.parameter(f"i64 size{x.id}", "size", x.id)  # not in the text, because the text is the cache key
     before = (
         f"tell_missing(open_here && !b{i.id}, faults, {e.number}); "
         f"const i64 at = place_of(open_here && b{i.id}, (i64)v{i.id}, size{x.id}, {signed}, faults, {e.number}); "
@@ -43,7 +43,7 @@ def gather_text(text: Any, e: Gather) -> tuple[str, str, str]:
 
 
 def scatter_text(text: Any, w: Vec, e: Scatter) -> str:
-    """The entry of a place joined to where it leads."""
+    """Combine the entry of a position into the target at its index."""
     text.parameter("i64* faults", "faults")
     text.parameter(f"i64 size{w.id}", "size", w.id)
     there = "inside" if e.where is None else f"inside && b{e.where.id}"
@@ -70,7 +70,7 @@ def scatter_text(text: Any, w: Vec, e: Scatter) -> str:
 
 
 def _join(text: Any, w: Vec, monoid: Typed, x: str) -> str:
-    """x joined to the cell at `at`."""
+    """Combine x into the cell at `at`."""
     name, val = monoid.op.name, f"x{w.id}_val"
     if w.dtype is BOOL:
         return f"if (!({x})) clear_bit({val}, at);" if name == "land" else f"if ({x}) set_bit({val}, at);"

@@ -1,4 +1,4 @@
-"""How the vectors and products of a body are kept and made: pure functions of statements and of what vectors hold."""
+"""Choose the storage of a body's vectors and the kernels of its products: pure functions of statements and facts."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from .fuse import Pass, Pull, Round, Step
 
 
 def iso_values(body: Body, held: Mapping[int, VectorStore], never: frozenset[Vec] = frozenset()) -> dict[int, Any]:
-    """The vectors whose entries all have one value whatever the loop does, and that value, by number.
+    """The vectors whose entries have the same value throughout the loop, and that value, by vector number.
 
-    Begins with what the first statement or the object says, and drops a vector once anything else is written to it;
-    `never` are those of which other ranks say otherwise.
+    Starts with the values of the first statements or of the objects, and drops a vector once anything else is written
+    to it. `never`: vectors for which other ranks found otherwise.
     """
     iso: dict[int, Any] = {}
     for x in body.vectors:
@@ -67,8 +67,8 @@ def iso_values(body: Body, held: Mapping[int, VectorStore], never: frozenset[Vec
 
 
 def full_vectors(body: Body, held: Mapping[int, VectorStore], never: frozenset[Vec] = frozenset()) -> frozenset[Vec]:
-    """The vectors that have an entry at every position whenever a statement reads them: they begin so, or are written
-    so, and no statement takes an entry away."""
+    """The vectors that have an entry at every position whenever a statement reads them: they start full or are written
+    everywhere first, and no statement removes an entry."""
     full = {x for x in body.vectors if x not in never and (x.id not in held or held[x.id].nvals == x.size)}
     full &= {s.target for s in body.all} | {x for x in full if x.id in held}
     certain = certain_scalars(body)
@@ -82,11 +82,11 @@ def full_vectors(body: Body, held: Mapping[int, VectorStore], never: frozenset[V
 
 
 def certain_scalars(body: Body) -> frozenset[int]:
-    """The numbers of the Scalars that are never empty when a statement reads them: each is written before it is read,
-    by a statement that runs for certain, and never by what may have no value."""
+    """The numbers of the Scalars that are never empty when a statement reads them: each is written first by a statement
+    that certainly runs, and never by an expression that may have no value."""
     late = {x for s in flat(body.end) for x in _read(s)}
     certain = set[int]()
-    for s in reversed(body.all):  # the first one that names a Scalar has the last word
+    for s in reversed(body.all):  # the first statement that names a Scalar decides
         certain -= _read(s)
         if isinstance(s.target, Scal) and not _read(s) & {s.target.id} and s.accum is None:
             if s in body.begin or (s in body.statements and s.target.id not in late):
@@ -108,19 +108,20 @@ def _read(s: Statement) -> set[int]:
 
 
 def _gives(s: Statement, certain: Set[int]) -> bool:
-    """Whether a Scalar has a value after a statement, where those of `certain` have before."""
+    """Whether a Scalar has a value after a statement, if those of `certain` have one before."""
     if s.accum is not None:
         return True
     return s.value.default is not None if isinstance(s.value, Reduce) else _is_everywhere(s.value, set(), certain)
 
 
 def _spoil(part: Part, full: Set[Vec], certain: Set[int], spoiled: set[Vec]) -> None:
-    """Adds to `spoiled` what statements in turn leave without an entry, of `full`. Others may be full for a while."""
+    """Add to `spoiled` the vectors of `full` that the statements leave with an entry missing. Other vectors may be full
+    temporarily."""
     now = set(full)
     for s in part:
         if isinstance(s, Block):
             _spoil(s.statements, full, certain, spoiled)
-            now &= full  # it may have run, or not
+            now &= full  # the block may or may not have run
         elif isinstance(s.target, Vec):
             if _fills(s, now, certain):
                 now.add(s.target)
@@ -131,7 +132,7 @@ def _spoil(part: Part, full: Set[Vec], certain: Set[int], spoiled: set[Vec]) -> 
 
 
 def _fills(s: Statement, full: Set[Vec], certain: Set[int]) -> bool:
-    """Whether the target of a statement is full after it, where those of `full` are before."""
+    """Whether the target of a statement is full after it, if the vectors of `full` are before."""
     was = s.target in full
     if isinstance(s.value, (Scatter, Ready)):
         return was
@@ -140,7 +141,7 @@ def _fills(s: Statement, full: Set[Vec], certain: Set[int]) -> bool:
     if was and s.accum is not None:
         return True
     if s.mask is not None and s.mask.structure and not s.mask.complement:
-        full = full | {s.mask.vec}  # it has one wherever it is looked at
+        full = full | {s.mask.vec}  # it has an entry wherever it is read
     return (was or s.mask is None) and _is_everywhere(s.value, full, certain)
 
 
@@ -163,7 +164,8 @@ def _is_everywhere(e: Any, full: Set[Vec], certain: Set[int]) -> bool:
 
 
 def prepared(body: Body, full: frozenset[Vec]) -> Body:
-    """The body without what makes vectors ready that are full, or that were made so for a join by the same monoid."""
+    """The body without statements that initialize cells of vectors that are full, or already initialized for the same
+    monoid."""
 
     def part(statements: Part) -> Part:
         found: list[Statement | Block] = []
@@ -190,7 +192,7 @@ def _keeps(s: Statement, iso: Mapping[int, Any]) -> bool:
 
 
 def _constant(s: Statement, dtype: DataType, iso: Mapping[int, Any]) -> Any:
-    """The one value that a statement writes, None if it may write several."""
+    """The single value that a statement writes, or None if it may write several."""
     e = s.value
     if isinstance(e, Product):
         kind, value = kind_of(e.semiring, e.matrix.raw, operand(e, iso), flip=e.flip)
@@ -205,23 +207,23 @@ def _constant(s: Statement, dtype: DataType, iso: Mapping[int, Any]) -> Any:
 
 
 def operand(product: Product, iso: Mapping[int, Any]) -> Any:
-    """The values of the product's vector as plans look at them: one scalar where it is iso, else an array."""
+    """The values of the product's vector in the form that plans expect: a scalar if it is iso, else an array."""
     u = product.u
     return iso[u.id] if u.id in iso else np.empty(0, u.dtype.np_type)
 
 
 def kind(product: Product, iso: Mapping[int, Any]) -> tuple[int, Any]:
-    """WORDS, COUNT or VALUES, and the value of all products where they are equal."""
+    """WORDS, COUNT or VALUES, and the value of all products if they are equal."""
     return kind_of(product.semiring, product.matrix.raw, operand(product, iso), flip=product.flip)
 
 
 def is_step(s: Statement, iso: Mapping[int, Any]) -> bool:
-    """Whether the product of a statement can be made along its frontier: sums in any order, cells that atomics can
-    swap, a square matrix, so that the result can be the next frontier, or the rows of one that this rank has."""
+    """Whether the product of a statement can be an advance: sums may be taken in any order, atomics can swap the cells,
+    and the matrix is square, so that the result can be the next frontier, or this rank's rows of a square one."""
     product = s.value
     assert isinstance(product, Product)
     if isinstance(product, LineProduct):
-        return False  # by rows, or along lines: what Pull is
+        return False  # by rows of the result or along rows with entries: handled by Pull
     found, _ = kind(product, iso)
     square = product.matrix.nrows == product.matrix.ncols or product.in_share
     swapped = found == WORDS or product.semiring.return_type in CELLS
@@ -229,7 +231,7 @@ def is_step(s: Statement, iso: Mapping[int, Any]) -> bool:
 
 
 def is_direct(s: Statement, iso: Mapping[int, Any]) -> bool:
-    """Whether the step of a statement may write the target itself."""
+    """Whether the advance of a statement may write the target itself."""
     assert isinstance(s.value, Product) and isinstance(s.target, Vec)
     if not s.overwrites:
         return False
@@ -239,7 +241,7 @@ def is_direct(s: Statement, iso: Mapping[int, Any]) -> bool:
 
 
 def iso_of_added(round_: Round, body: Body, iso: dict[int, Any]) -> dict[int, Any]:
-    """The iso values of vectors that fusing added."""
+    """The iso values of vectors that fusion added."""
     added = {}
     for item in round_.all:
         if isinstance(item, (Step, Pull)) and item.target not in body.vectors:

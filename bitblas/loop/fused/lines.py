@@ -1,4 +1,4 @@
-"""What `explain` tells of a round: a line a launch."""
+"""The text of `explain` for a round: one line per launch."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from .fuse import Between, Item, Pass, Pull, Step
 
 
 class Line(NamedTuple):
-    """One launch of a round: a step, a pass, a pull or the making of a list; the statements in it; the variant. Of a
-    loop inside the round: "block", what it goes on by, how many rounds a run of its body has; its launches follow."""
+    """One launch of a round: an advance ("step"), an element-wise kernel ("pass"), a pull or the compaction of a
+    frontier ("activate"); its statements; its variant. For a nested loop: "block", the condition, the rounds in a run
+    of its body, followed by its launches."""
 
     kind: str
     statements: tuple[str, ...]

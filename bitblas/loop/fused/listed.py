@@ -1,4 +1,4 @@
-"""The text of a kernel that runs a body of passes and one step at the places on a list (kernels/listed.cuh)."""
+"""CUDA C++ for the kernel that runs element-wise statements and one advance on a worklist (kernels/listed.cuh)."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from .pointwise import Parameter, Text, macro
 
 @dataclass(frozen=True)
 class Listed:
-    """A round as a cluster runs it: the passes before its one step and those after, the sparse vectors, what the loop
-    goes on by."""
+    """A round in the form that a cluster runs: the element-wise kernels before its only advance and those after it, the
+    sparse vectors, and the loop condition."""
 
     before: tuple[Pass, ...]
     step: Step
@@ -37,20 +37,21 @@ class Listed:
 
     @property
     def counted(self) -> bool:
-        """Whether a pass says how many entries remain, or a scalar; else the step does."""
+        """Whether an element-wise kernel counts the remaining entries or computes a scalar condition; otherwise the
+        advance counts."""
         return any(p.counted is not None for p in (*self.before, *self.after))
 
 
 def is_exact(s: Statement) -> bool:
-    """Whether a sum is the same in any order: places stand on a list in none."""
+    """Whether a sum is the same in any order: positions in a worklist are not ordered."""
     if not isinstance(s.value, Reduce):
         return True
     return s.value.monoid.op.is_exact_in_any_order or sum_function(s)[1].kind != "f"
 
 
 def listed_text(listed: Listed, iso: Mapping[int, Any]) -> tuple[Text, tuple[Parameter, ...], str]:
-    """The functions and macros that listed.cu is written with, and the parameters. The vector that the step writes is
-    none: its buffers turn inside the kernel."""
+    """The functions and macros that listed.cu uses, and its parameters. The vector that the advance writes is not among
+    them: its buffers rotate inside the kernel."""
     local = frozenset(number for p in (*listed.before, *listed.after) for number in p.local)
     text, step, turning = Text(iso, local=local), listed.step, listed.step.target
     statements = [s for p in (*listed.before, *listed.after) for s in p.statements] + list(step.before)
@@ -92,7 +93,8 @@ def listed_text(listed: Listed, iso: Mapping[int, Any]) -> tuple[Text, tuple[Par
 
 
 def _pass(text: Text, item: Pass, listed: Listed, first: bool, builds: bool) -> list[str]:
-    """A pass over the list. first: it clears what the step has read. builds: it makes the lists anew."""
+    """An element-wise kernel over the worklist. first: it clears what the advance has read. builds: it rebuilds the
+    lists."""
     sums = [s for s in item.statements if isinstance(s.value, Reduce)]
     outer, text.lines = text.lines, []
     begin, late = lines_of(text, item.statements, _begin)
@@ -132,7 +134,7 @@ def _pass(text: Text, item: Pass, listed: Listed, first: bool, builds: bool) -> 
 
 
 def _store(text: Text, x: Vec, listed: Listed) -> list[str]:
-    """What a pass has changed of a vector at one place. Cells of the vector that the step writes begin anew."""
+    """Store the changes of a vector at one position. Cells of the vector that the advance writes are reinitialized."""
     lines = [
         f"if (b{x.id} && !was{x.id}) set_bit(x{x.id}_bits, p); if (!b{x.id} && was{x.id}) clear_bit(x{x.id}_bits, p);"
     ]
@@ -157,7 +159,7 @@ def _begin(text: Text, s: Statement, k: int) -> str:
 
 
 def split_round(items: Sequence[Any]) -> tuple[list[Pass], list[Step], list[Pass]]:
-    """The passes before the first step, the steps, and the passes after it."""
+    """The element-wise kernels before the first advance, the advances, and the element-wise kernels after it."""
     steps = [item for item in items if isinstance(item, Step)]
     at = items.index(steps[0]) if steps else len(items)
     passes = [(k, item) for k, item in enumerate(items) if isinstance(item, Pass)]

@@ -1,4 +1,4 @@
-"""What a pass loads of vectors before its statements at a place, and stores after them: text for pass.cu."""
+"""CUDA C++ for the loads of an element-wise kernel before its statements at a position, and its stores (pass.cu)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .pointwise import Text, literal
 
 
 def load_text(text: Text, x: Vec, written: bool, inside: str, *, at_once: bool = False) -> list[str]:
-    """The names of a vector at place p. at_once: where one trip to memory matters more than what it reads, the value is
-    asked for beside the bit."""
+    """Load a vector's bit and value at position p. at_once: load the value without waiting for the bit, if latency
+    matters more than the bytes read."""
     c = x.dtype.c_type
     bit, value = _loaded(text, x, written, inside, held=False)
     const = "const " if x.id in text.iso else ""
@@ -30,8 +30,8 @@ def _element(x: Vec) -> str:
 
 
 def _loaded(text: Text, x: Vec, written: bool, inside: str, *, held: bool) -> tuple[str, str | None]:
-    """Whether a vector has an entry at place p, and its value; None: nobody asks for it. held: bits are in half words
-    that lanes hold."""
+    """Whether a vector has an entry at position p, and its value (None if it is not needed). held: bits are taken from
+    half words that lanes hold."""
     c, local = x.dtype.c_type, x.id in text.local
     bit = lambda name: f"(__shfl_sync(ALL_LANES, {name}{x.id}, owner) >> at & 1u)"
     if local or x.id in text.full:
@@ -52,8 +52,8 @@ def _loaded(text: Text, x: Vec, written: bool, inside: str, *, held: bool) -> tu
 
 
 class Loads:
-    """What a pass has before its statements at a place: `names` of what is loaded, of some places at once (`here`, its
-    members), `loads` of them, and `own`, the names that stand for nothing in memory; `stores` come after."""
+    """The loads of an element-wise kernel before its statements at a position. names: of loaded values, for several
+    positions at once (`here`, with `members`). loads: their text. own: names without memory. stores: run afterwards."""
 
     def __init__(self, text: Text, statements: Sequence[Statement], vectors: Sequence[Vec], modified: set[Vec]) -> None:
         self.members: list[str] = []
@@ -61,7 +61,7 @@ class Loads:
         self.loads: list[str] = []
         self.own: list[str] = []
         self.stores: list[str] = []
-        self.words = 2 * sum(isinstance(s.value, Gather) for s in statements)  # registers that a place takes
+        self.words = 2 * sum(isinstance(s.value, Gather) for s in statements)  # registers per position
         unread = _unread(statements)
         for x in vectors:
             self._load(text, x, x in modified, x in unread and x.id in text.noted)
@@ -102,7 +102,7 @@ class Loads:
 
 
 def _unread(statements: Sequence[Statement]) -> set[Vec]:
-    """The vectors that a pass writes at every place before it reads them."""
+    """The vectors that a kernel writes at every position before it reads them."""
     seen: set[Vec] = set()
     found: set[Vec] = set()
     for s in statements:

@@ -1,5 +1,5 @@
-"""The variant of a pass: fused statements, sums and scalars as one kernel (pass.cu), and the
-statements that a step takes along (AT_ENTRY). Pure functions from statements to text."""
+"""Generate the variant of an element-wise kernel: fused statements, sums and scalars as one kernel (pass.cu), and the
+statements that an advance includes (AT_ENTRY). Pure functions from statements to text."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from .pointwise import Parameter, Text, literal, macro
 from .sparse import sparse_vectors
 from .together import late_scalars
 
-# What places that are loaded at once may take: registers, of the 64 of a thread, and statements.
+# Limits for positions that a thread loads at once: registers (of 64 per thread), and statements.
 MOST_WORDS, MOST_LINES = 8, 48
-# Positions from which on every warp of a GPU has more than one turn. Where some vectors say if there is anything to do,
-# AHEAD half words of theirs are looked at by a lane before it goes on, and what is computed goes from statement to
-# statement in registers, at up to FEW positions of a half word by its own lane. On an H100, microseconds of the passes
-# in a round of betweenness from 64 sources, forth and back: 105 and 370 without, 79 and 256 with (a grid of 2048 x
-# 2048); 298 and 341, 316 and 288 (a mesh of 27 neighbours, where many half words have something). Of 8 registers spill.
+# Size from which on every warp of a GPU has several half words to process. If sparse vectors tell whether there is any
+# work, a lane first checks AHEAD half words of theirs, and values pass from statement to statement in registers, with
+# up to FEW positions of a half word processed by their own lane. On an H100, microseconds of the element-wise kernels
+# per round of betweenness from 64 sources, forward and back: 105 and 370 without, 79 and 256 with (a grid of 2048 x
+# 2048); 298 and 341, 316 and 288 (a mesh with 27 neighbours, where many half words have work). More than 8 spill
+# registers.
 WIDE, AHEAD, FEW = 1 << 23, 4, 8
 
 
@@ -31,9 +32,9 @@ def pass_variant(
     statements: Sequence[Statement], iso: Mapping[int, Any], counted: Vec | Scal | None,
     full: frozenset[int] = frozenset(), local: frozenset[int] = frozenset(),
 ) -> tuple[Variant, tuple[Parameter, ...]]:  # fmt: skip
-    """The kernel for these statements. full: vectors that have an entry everywhere; local: those without memory.
-    counted: the entries of this vector, or the value of this scalar, is the condition of the loop, and is written to
-    the state ("slot",)."""
+    """The kernel of these statements. full: vectors that have an entry everywhere. local: vectors without memory.
+    counted: the loop condition, which is written to the state ("slot",): the number of entries of this vector, or the
+    value of this scalar."""
     text = Text(iso, full, local, *laziness(statements, iso, local))
     before, after = [], []
     scalars = scalars_of(statements)
@@ -85,14 +86,14 @@ def pass_variant(
             f"#define FEW {FEW if few else 0}", f"#define POSITIONS {at_once(loads.words, len(statements), few)}",
             macro("MEMBERS", loads.members), macro("NAMES", loads.names), macro("LOAD", loads.loads),
         ]  # fmt: skip
-    # No names of objects in the text: it is the key of the cache.
+    # The text contains no names of objects, because it is the cache key.
     label = f"{len(statements)} statements"
     variant = Variant("loop/gpu/pass", (), (("LANES", 1),), (), tuple(text.functions), label, "\n".join(macros) + "\n")
     return variant, tuple(text.parameters)
 
 
 def at_once(words: int, statements: int, few: bool = False) -> int:
-    """How many places a thread loads before it goes on: as many as registers and the length of the text allow."""
+    """How many positions a thread loads at once: as many as registers and the length of the text allow."""
     for many in (2,) if few else (4, 2):
         if words * many <= MOST_WORDS and statements * many <= MOST_LINES:
             return many
@@ -100,7 +101,7 @@ def at_once(words: int, statements: int, few: bool = False) -> int:
 
 
 def _looking(looked: Sequence[Vec], ahead: bool) -> list[str]:
-    """How a pass sees where there is nothing to do. ahead: before it does what there is."""
+    """The macros that detect positions without work. ahead: before the work is done."""
     own = " | ".join(f"w{x.id}" for x in looked)
     there = " | ".join(f"((const u32*)x{x.id}_bits)[i]" for x in looked)
     look = [f"#define LOOK(i) ({there})"] * ahead
@@ -108,7 +109,7 @@ def _looking(looked: Sequence[Vec], ahead: bool) -> list[str]:
 
 
 def _looked_at(text: Text, statements: Sequence[Statement], counted: Vec | Scal | None) -> list[Vec]:
-    """The vectors without whose entries there is nothing to do at a place; none: there always may be."""
+    """The vectors without whose entries there is no work at a position; none if there may always be work."""
     needed = {counted} if isinstance(counted, Vec) else set()
     sparse = sparse_vectors([Pass(list(statements), local=text.local)], needed, text.full)
     if sparse is None or any(x.id in text.full for x in sparse):
@@ -120,8 +121,8 @@ def _looked_at(text: Text, statements: Sequence[Statement], counted: Vec | Scal 
 def entry_text(
     statements: Sequence[Statement], u: Vec, iso: Mapping[int, Any], text: Text | None = None
 ) -> tuple[Text, str]:
-    """AT_ENTRY(i): the statements at an entry of u. All have the mask u.S. text: one under construction, in which
-    scalars and the round have their names already."""
+    """AT_ENTRY(i): the statements at an entry of u, all of which have the mask u.S. text: an existing text, in which
+    scalars and the round already have names."""
     known, text = text is not None, text or Text(iso)
     outer, text.lines = text.lines, []
     vectors = vectors_of(statements)
@@ -132,7 +133,7 @@ def entry_text(
         text.parameter(f"const u8* s{s.id}_has", "scalar_has", s.id)
         text.parameter(f"const {s.dtype.c_type}* s{s.id}_val", "scalar_val", s.id)
         loads.append(scalar_text(s, "const "))
-    full, text.full = text.full, text.full | {u.id}  # at an entry of u its bit is not looked at
+    full, text.full = text.full, text.full | {u.id}  # at an entry of u its bit need not be read
     for x in vectors:
         loads += load_text(text, x, x in modified, "inside")
         if x in modified:
@@ -157,8 +158,8 @@ def entry_text(
 def lines_of(
     text: Text, statements: Sequence[Statement], begin: Callable[[Text, Statement, int], str]
 ) -> tuple[list[str], list[str]]:
-    """Writes down the lines of statements for each place; returns what stands before all of them (`begin` of each sum,
-    and scalars), and the scalars that come after the sums."""
+    """Append the text of statements at a position. Returns the text before all positions (`begin` of each sum, and
+    scalars), and the text of scalars that follow the sums."""
     before: list[str] = []
     after: list[str] = []
     sums, late = [s for s in statements if isinstance(s.value, Reduce)], late_scalars(statements)
@@ -200,7 +201,7 @@ def writes(statements: Sequence[Statement], s: Scal) -> bool:
 
 
 def scalar_text(s: Scal, const: str) -> str:
-    """The names of a scalar, loaded."""
+    """Load a scalar into its names."""
     return (
         f"{const}bool c{s.id} = s{s.id}_has[0] != 0; {const}{s.dtype.c_type} s{s.id} = s{s.id}_val[0]; "
         f"(void)c{s.id}, (void)s{s.id};"
@@ -237,7 +238,8 @@ def take_text(s: Statement, k: int) -> str:
 def _ending(
     text: Text, sums: Sequence[Statement], late: Sequence[str], written: Sequence[Scal], counted: Any
 ) -> list[str]:
-    """The block that is done last joins the sums of all blocks, computes what comes `late`, and writes the scalars."""
+    """The last finishing block combines the sums of all blocks, computes the scalars in `late`, and writes the
+    scalars."""
     text.parameter("u32* ticket", "ticket")
     lines = ["__shared__ u8 has_here[BLOCK];"] if sums else []
     for k, _ in enumerate(sums):
@@ -267,7 +269,7 @@ def _ending(
 
 
 def store_sum(text: Text, s: Statement, k: int) -> str:
-    """The scalar of a sum: s(accum) << sum."""
+    """Store the scalar of a sum: s(accum) << sum."""
     assert isinstance(s.value, Reduce) and isinstance(s.target, Scal)
     z, default, w = sum_function(s)[1], s.value.default, s.target
     has, x = f"some{k}", f"sum{k}"

@@ -1,7 +1,7 @@
-"""CUDA C++ for statements that treat every position by itself: the macros that pass.cu and step.cu are written with.
+"""CUDA C++ for element-wise statements: the macros from which pass.cu and step.cu are built.
 
-Each vector has two names in the text: b3, whether vector 3 has an entry at position p, and v3, its value.
-Each scalar likewise: c2, s2. They are loaded before the statements and stored after.
+Each vector has two names in the text: b3, whether vector 3 has an entry at position p, and v3, its value. Scalars have
+c2 and s2 in the same way. They are loaded before the statements and stored after them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .index_text import beginning_text, gather_text, literal, scatter_text
 
 
 class Parameter(NamedTuple):
-    """An argument of a generated kernel: its C++ type and name, and what it is: ("bits", 3), ("scalar", 2), .."""
+    """An argument of a generated kernel: its C++ declaration, and what it is: ("bits", 3), ("scalar", 2), .."""
 
     declaration: str
     key: tuple[Any, ...]
@@ -28,20 +28,20 @@ class Parameter(NamedTuple):
 
 @dataclasses.dataclass
 class Text:
-    """Text under construction. iso: vectors whose entries all have one value, by number. full: those that have an entry
-    everywhere. local: those that have no memory."""
+    """Text under construction. iso: vectors whose entries all have one value, by number. full: vectors that have an
+    entry everywhere. local: vectors without memory."""
 
     iso: Mapping[int, Any]
     full: frozenset[int] = frozenset()
     local: frozenset[int] = frozenset()
-    lazy: frozenset[int] = frozenset()  # vectors whose values are read where a statement needs them, not before all
-    noted: frozenset[int] = frozenset()  # vectors of which d3 says whether the value has changed
+    lazy: frozenset[int] = frozenset()  # vectors whose values are read only where a statement needs them
+    noted: frozenset[int] = frozenset()  # vectors with a flag d3 that says whether the value has changed
     functions: list[Function] = dataclasses.field(default_factory=list)
     parameters: list[Parameter] = dataclasses.field(default_factory=list)
     lines: list[str] = dataclasses.field(default_factory=list)
 
     def function(self, f: Function) -> str:
-        """The name of a function with this content."""
+        """The name of a function with this content, which is added if it is new."""
         for known in self.functions:
             if known._replace(name=f.name) == f:
                 return known.name
@@ -70,7 +70,7 @@ class Text:
     # ---- operands ----
 
     def term(self, t: Term) -> tuple[str, str, DataType]:
-        """Whether there is an entry, its value, and the type of that."""
+        """Whether there is an entry, its value, and its type."""
         if isinstance(t, Vec):
             return f"b{t.id}", f"x{t.id}_val[p]" if t.id in self.lazy else f"v{t.id}", t.dtype
         if isinstance(t, Const):
@@ -116,7 +116,7 @@ class Text:
         return f"({u_has} || {v_has})", both, result
 
     def called(self, e: Pointwise, u: DataType, v: DataType) -> tuple[str, DataType]:
-        """The name of an operator's function, and the type of what it gives."""
+        """The name of an operator's function, and its result type."""
         assert e.op is not None
         variant, result = elementwise_variant(e.mode, e.op, u, v, e.bound, keep=e.keep)
         return self.function(next(f for f in variant.functions if f.name == "f")), result
@@ -128,7 +128,7 @@ class Text:
     # ---- statements ----
 
     def statement(self, s: Statement) -> None:
-        """target(mask, accum, replace) << value, on the names of the target."""
+        """The text of target(mask, accum, replace) << value, in terms of the target's names."""
         w, found = s.target, ""
         if isinstance(s.value, Scatter):
             assert isinstance(w, Vec)
@@ -170,7 +170,7 @@ class Text:
 
 
 def is_subset(e: Any, x: Vec) -> bool:
-    """Whether the entries of a value stand where x has entries."""
+    """Whether a value has entries only where x has entries."""
     if not isinstance(e, Pointwise):
         return False
     return x in e.terms if e.mode == BOTH else e.mode == LEFT and e.u == x

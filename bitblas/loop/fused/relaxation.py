@@ -1,8 +1,8 @@
-"""Bodies that relax: d min= q min.+ A for the vertices q at which d has improved, until none does. Such a loop has one
-result, whatever the order in which edges are relaxed: its fixpoint. Pure functions of statements.
+"""Recognize relaxation loops: d min= q min.+ A for the vertices q at which d has improved, until none improves.
 
-A body is known by what it does at a place, not by how it says it. Its statements compare values and move them, so all
-that matters is how the values at a place are ordered: every such order is tried.
+Such a loop has one result, its fixpoint, in whatever order edges are relaxed. A body is recognized by its effect at a
+position, not by its form. Its statements compare and copy values, so only the order of the values at a position
+matters: every such order is tried. Pure functions of statements.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from semirings.dtypes import BOOL, DataType
 from ...verbs.variants import BOTH, CELLS, LEFT, UNION
 from ..recorded.ir import Body, Masked, Pointwise, Product, Reduce, Scal, Statement, Term, Vec, flat
 
-# Multiplications that keep the order of their first operand: what is better before is not worse after.
+# Multiplications that are monotone in their first operand: a better operand gives no worse product.
 MONOTONE = ("plus", "min", "max", "first", "second")
 BETTER: dict[str, Callable[[Any, Any], bool]] = {"min": lambda x, y: x < y, "max": lambda x, y: x > y}
 COMPARED: dict[str, Callable[[Any, Any], Any]] = {
@@ -27,18 +27,19 @@ COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "valuegt": lambda x, t: x > t, "valuege": lambda x, t: x >= t, "valueeq": lambda x, t: x == t,
     "valuene": lambda x, t: x != t, "land": lambda x, y: bool(x and y), "lor": lambda x, y: bool(x or y),
 }  # fmt: skip
-VALUES_AT, SCALARS = (1, 2, 3), (0, 1, 1.5, 2, 2.5, 3, 4)  # all orders of two values at a place, and of a scalar
+VALUES_AT, SCALARS = (1, 2, 3), (0, 1, 1.5, 2, 2.5, 3, 4)  # all orders of two values at a position, and of a scalar
 MOST_SCALARS = 2
 
 
 class Unknown(Exception):
-    """What a statement does at a place depends on more than is tried; says on what."""
+    """The effect of a statement at a position depends on more than the cases that are tried; the message says on
+    what."""
 
 
 @dataclass(frozen=True)
 class Relaxation:
-    """best: the vector that has the fixpoint; waiting: where it has improved, with the same values (`held`) or as
-    truths."""
+    """best: the vector that reaches the fixpoint. waiting: the active vertices, where `best` has improved, with the
+    same values (`held`) or as truth values."""
 
     best: Vec
     waiting: Vec
@@ -50,26 +51,26 @@ class Relaxation:
 
 
 def relaxation(body: Body, condition: Vec | Scal, full: frozenset[Vec] = frozenset()) -> Relaxation | str:
-    """What a body relaxes; or why it is not known to. full: the vectors that have an entry everywhere."""
+    """Recognize what a body relaxes, or return why it is not recognized. full: vectors with an entry everywhere."""
     if not isinstance(condition, Vec):
-        return "the loop goes on by a scalar"
+        return "the loop condition is a scalar"
     statements = [s for s in body.statements if isinstance(s, Statement)]
     if len(statements) != len(body.statements):
-        return "a loop inside"
+        return "the body contains a nested loop"
     products = [s.value for s in statements if isinstance(s.value, Product)]
     if len(products) != 1:
-        return f"{len(products)} products"
+        return f"the body has {len(products)} products"
     (product,) = products
     semiring = product.semiring.op
     if semiring.monoid.name not in BETTER or semiring.binaryop.name not in MONOTONE:
-        return f"{product.semiring} is not min or max of what keeps the order"
+        return f"{product.semiring} is not min or max with a monotone operator, which keeps the order"
     late = {x for s in flat(body.end) for x in _terms(s) if isinstance(x, Scal)}
     if late & {s.target for s in statements}:
-        return "what comes after the rounds reads a scalar of theirs"
+        return "statements after the rounds read a scalar that the rounds write"
     dtype, z = product.u.dtype, product.semiring.return_type
     seen = {s.target for s in statements if isinstance(s.target, Vec)} - body.own - {condition}
     if len(seen) != 1:
-        return f"rounds write to {len(seen)} vectors beside the one that they go on by"
+        return f"rounds write {len(seen)} vectors in addition to the loop condition"
     (best,) = seen
     if not best.dtype == dtype == z or best.size != condition.size or condition.dtype not in (BOOL, dtype):
         return "types or sizes differ"
@@ -84,7 +85,7 @@ def _try_all(
     statements: Sequence[Statement], d: Vec, q: Vec, better: Callable[[Any, Any], bool],
     places: Sequence[tuple[Any, bool, Any]],
 ) -> None:  # fmt: skip
-    """Raises Unknown where a round does anything else at a place than relax it."""
+    """Raise Unknown if a round does anything other than relaxing at a position."""
     scalars = sorted({x.id for s in statements if isinstance(s.target, Vec) for x in _terms(s) if isinstance(x, Scal)})
     if len(scalars) > MOST_SCALARS:
         raise Unknown(f"{len(scalars)} scalars are read")
@@ -96,24 +97,24 @@ def _try_all(
             for s in statements:
                 place.run(s)
             if place.pushed not in (None, was) or (place.pushed is not None and not waits):
-                raise Unknown("what is pushed along the edges is not what waits")
+                raise Unknown("the values pushed along edges are not those of the active vertices")
             gains = found is not None and (was is None or better(found, was))
             now = found if gains else was
             still = waits and place.pushed is None
             then = (True if truth else now) if gains or still else None
             if place.held[d] != now or place.held[q] != then:
-                raise Unknown("a round does more, or less, than to relax edges")
+                raise Unknown("a round does not only relax edges")
 
 
 def _places(full: bool) -> list[tuple[Any, bool, Any]]:
-    """What may be at a place: the value there, whether it waits, what comes along the edges."""
+    """All cases at a position: its value, whether it is active, and the value that arrives along edges."""
     values = (None, *VALUES_AT)
     cases = itertools.product(VALUES_AT if full else values, (False, True), values)
     return [(was, waits, found) for was, waits, found in cases if was is not None or not waits]
 
 
 class _Place:
-    """The vectors of a body at one place, while its statements run."""
+    """The vectors of a body at one position, while its statements are simulated."""
 
     def __init__(self, held: dict[Vec, Any], scalars: Mapping[int, Any], found: Any) -> None:
         self.held, self.scalars, self.found = held, scalars, found
@@ -122,14 +123,14 @@ class _Place:
     def run(self, s: Statement) -> None:
         if isinstance(s.target, Scal):
             if not isinstance(s.value, (Pointwise, Reduce)):
-                raise Unknown(f"{s.text}: not known")
+                raise Unknown(f"{s.text}: not supported")
             return
         if isinstance(s.value, Product):
             self.pushed, new = self.at(s.value.u), self.found
         elif isinstance(s.value, Pointwise):
             new = self.value(s.value)
         else:
-            raise Unknown(f"{s.text}: indices")
+            raise Unknown(f"{s.text}: uses index vectors")
         is_open = s.mask is None or self.is_open(s.mask)
         old = None if s.overwrites else self.at(s.target)
         if not is_open:
@@ -141,7 +142,7 @@ class _Place:
 
     def at(self, x: Vec) -> Any:
         if x not in self.held:
-            raise Unknown("a vector is read that holds what is not known")
+            raise Unknown("a vector with unknown contents is read")
         return self.held[x]
 
     def is_open(self, mask: Masked) -> bool:
@@ -154,7 +155,7 @@ class _Place:
         if isinstance(t, Scal):
             return self.scalars[t.id]
         if t.dtype is not BOOL or t.value is None:
-            raise Unknown("a number is written, or compared with")
+            raise Unknown("a constant number is written or compared")
         return bool(t.value)
 
     def value(self, e: Pointwise) -> Any:
@@ -164,7 +165,7 @@ class _Place:
         if e.op is None:
             return u
         if e.mode not in (LEFT, BOTH, UNION) or e.bound not in ("xy", "yx", "xt") or e.v is None:
-            raise Unknown(f"{e.op}: not known")
+            raise Unknown(f"{e.op}: not supported")
         if u is None or v is None:
             return (v if u is None else u) if e.mode == UNION else None
         result = compared(e.op)(*((v, u) if e.bound == "yx" else (u, v)))
@@ -172,10 +173,10 @@ class _Place:
 
 
 def compared(op: Any) -> Callable[[Any, Any], Any]:
-    """An operator that compares or chooses."""
+    """The function of an operator that compares or selects values."""
     found = COMPARED.get(op.name.split("[")[0])
     if found is None:
-        raise Unknown(f"{op}: more than comparing values")
+        raise Unknown(f"{op}: does more than compare values")
     return found
 
 
@@ -184,7 +185,7 @@ def _terms(s: Statement) -> tuple[Term, ...]:
 
 
 def has_atomic(x: DataType, monoid: str) -> bool:
-    """Whether an atomic of the hardware joins values of a type."""
+    """Whether a hardware atomic can combine values of a type."""
     return x in CELLS and (x.kind != "f" or monoid == "min")
 
 

@@ -1,5 +1,5 @@
-"""Which vectors of a round are sparse: those without which, at a place where none of them has an entry, the round does
-nothing. What passes over all places do can then be done at the places on a list. Pure functions of statements."""
+"""Find the sparse vectors of a round: where none of them has an entry, the round does nothing. Element-wise kernels
+over all positions can then run on a worklist instead. Pure functions of statements."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ...verbs.variants import BOTH, LEFT
 from ..recorded.ir import Const, Gather, Masked, Pointwise, Reduce, Scal, Statement, Term, Vec
 from .fuse import Pass
 
-MOST_CANDIDATES = 8  # of which all subsets are tried
+MOST_CANDIDATES = 8  # all subsets of which are tried
 
 
 def sparse_vectors(
     passes: Sequence[Pass], needed: Iterable[Vec], never: frozenset[int] = frozenset()
 ) -> frozenset[Vec] | None:
-    """The fewest vectors, `needed` among them and none of `never` (by number), such that the passes do nothing where
-    none of them has an entry; None where there are no such. What reads where an index vector
-    leads does nothing where its mask is closed."""
+    """The smallest set of vectors, including `needed` and excluding `never` (by number), such that the kernels do
+    nothing where none of them has an entry; None if there is none. A gather through an index vector does nothing where
+    its mask is closed."""
     first = frozenset(needed)
     statements = [s for p in passes for s in p.statements]
     if not all(isinstance(s.value, (Pointwise, Reduce, Gather)) for s in statements):
@@ -37,13 +37,13 @@ def sparse_vectors(
 
 
 def _lasts(s: Statement, local: set[int]) -> bool:
-    """Whether anything of a statement is seen after its pass."""
+    """Whether the effect of a statement outlives its kernel."""
     return isinstance(s.target, Scal) or s.target.id not in local
 
 
 def _with_local(statements: Sequence[Statement], local: set[int], empty: frozenset[Vec]) -> frozenset[Vec]:
-    """The vectors without an entry where those of `empty` have none: vectors that live in one pass, too, which have
-    there what it writes to them."""
+    """The vectors without an entry at positions where those of `empty` have none, including vectors local to one
+    kernel, which have only the entries that it writes."""
     may_have: set[Vec] = set()
     for s in statements:
         if isinstance(s.target, Vec) and s.target.id in local:
@@ -59,7 +59,7 @@ def _named(s: Statement) -> list[Vec]:
 
 
 def does_nothing(s: Statement, empty: frozenset[Vec]) -> bool:
-    """Whether a statement changes nothing at a place where these vectors have no entry."""
+    """Whether a statement changes nothing at a position where these vectors have no entry."""
     if isinstance(s.target, Scal):
         return not isinstance(s.value, Reduce) or s.value.u in empty
     assert isinstance(s.value, (Pointwise, Gather))
@@ -71,16 +71,16 @@ def does_nothing(s: Statement, empty: frozenset[Vec]) -> bool:
 
 
 def _is_open(mask: Masked | None, empty: frozenset[Vec]) -> bool | None:
-    """Whether a mask is open there; None where that is not known."""
+    """Whether a mask is open there; None if unknown."""
     if mask is None:
         return True
     return mask.complement if mask.vec in empty else None
 
 
 def _has(e: Pointwise | Gather, empty: frozenset[Vec]) -> bool | None:
-    """Whether a value is there; None where that is not known."""
+    """Whether there is a value; None if unknown."""
     if isinstance(e, Gather):
-        return None  # an index that is missing is told
+        return None  # a missing index must be reported
     sides = [_term(t, empty) for t in e.terms]
     if e.under is not None:
         sides.append(_is_open(e.under, empty))

@@ -1,4 +1,4 @@
-"""The variants of steps, which are products of frontiers (kernels/step_rows.cuh, b2sr/step.cu): how much they take."""
+"""Kernel variants of advances, the products of frontiers (kernels/step_rows.cuh, b2sr/step.cu), and their cost."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ...plan.product import VALUES, WORDS, any_order
 from ...verbs.variants import ATOMICS, CELLS, algebra_of, beginning, push_variant
 from .pointwise import Text, macro
 
-SEGMENT_ENTRIES = 512  # of a row that a group of lanes walks; longer rows are cut into segments of that length
-# Of a launch, at most: its blocks walk through what is more (a pass has one part of a sum for each).
+SEGMENT_ENTRIES = 512  # of a row that a group of lanes traverses; longer rows are cut into segments of this length
+# Maximum blocks of a launch: they iterate over more work (an element-wise kernel has one partial sum per block).
 BLOCKS_PER_MULTIPROCESSOR = 4
 
 
@@ -25,8 +25,9 @@ def step_variant(
     entry: tuple[Text, str] | None = None, packed: bool = False, scans: bool = False,
     weighs: bool = True,
 ) -> Variant:  # fmt: skip
-    """The step of a form for a semiring (None for WORDS); entry: the statements that go along; scans: nobody has listed
-    the entries of its vector; weighs: what it finds will be pushed along, so that it sums up the work in it."""
+    """The advance of a format for a semiring (None for WORDS). entry: statements that run at entries. scans: the
+    entries of its vector have not been listed. weighs: its result will be pushed along, so it sums up the work in
+    it."""
     plain = push_variant(key, types, semiring, kind, a, u, flip=flip, ranked=ranked, lanes=lanes, packed=packed)
     _, _, monoid, z = algebra_of(semiring)
     text, at_entry = entry if entry is not None else (Text({}), macro("AT_ENTRY(i)", ["(void)(i);"]))
@@ -50,7 +51,7 @@ def step_variant(
 
 
 def _join(monoid: Monoid, z: DataType) -> tuple[tuple[str, int], ...]:
-    """The atomic of the hardware that joins products to a cell (kernels/step.cuh)."""
+    """The hardware atomic that accumulates products into a cell (kernels/step.cuh)."""
     by = ATOMICS.get(monoid.name, 0) if z in CELLS and (z.kind != "f" or monoid.name == "min") else 0
     return ("JOIN", by), ("JOIN_FLOAT", int(by > 0 and z.kind == "f"))
 
@@ -58,8 +59,8 @@ def _join(monoid: Monoid, z: DataType) -> tuple[tuple[str, int], ...]:
 def activate_variant(
     per: int, lists: int, ptr: DataType, opens: Opens | None = None, *, late: bool = False
 ) -> Variant:  # fmt: skip
-    """The kernel that counts and lists the entries of a vector by units of `per` rows. opens: it is the mask of a pull
-    of these rows; late: for the round after, if this one ran."""
+    """The kernel that counts and lists the entries of a vector by units of `per` rows. opens: the vector is the mask of
+    a pull of these rows. late: for the next round, if this one ran."""
     constants = (
         ("PER", per), ("LISTS", lists), ("LANES", 1), ("OPENS", 0 if opens is None else 1 + opens.full),
         ("LATE", int(late)),
@@ -73,7 +74,7 @@ def activate_variant(
 
 
 class Opens(NamedTuple):
-    """What a pull of some rows begins with: cells of that type, which hold that value; full: of a vector that is."""
+    """The initial state of a pull of some rows: the type of its cells and their value. full: the vector is full."""
 
     cell: DataType
     begin: Any
@@ -89,7 +90,7 @@ def some_variant(
     key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], a: DataType, u: DataType, *,
     flip: bool, full: bool, packed: bool = False,
 ) -> Variant:  # fmt: skip
-    """The pull of rows on a list. full: of a vector with an entry everywhere."""
+    """The pull of the rows on a worklist. full: of a vector with an entry everywhere."""
     step = step_variant(
         key, types, semiring, VALUES, a, u, flip=flip, ranked=False, also=False, pulls=False, lanes=32, packed=packed
     )
@@ -98,21 +99,21 @@ def some_variant(
 
 
 def is_opened(key: str, semiring: Typed[Semiring], kind: int) -> bool:
-    """Whether a pull may be that of the rows on a list: segments of long rows are joined in any order."""
+    """Whether a pull may process only listed rows: segments of long rows are combined in any order."""
     joined = kind == VALUES and semiring.op.monoid.name != "any" and any_order(semiring, kind)
     return joined and format_of(key).opens and semiring.return_type in CELLS
 
 
 def can_pull(key: str, semiring: Typed[Semiring], kind: int) -> bool:
-    """Whether looking for one entry of the frontier is enough."""
+    """Whether finding one entry of the frontier is enough."""
     return kind == WORDS or (kind == VALUES and format_of(key).reads_values and semiring.op.monoid.name == "any")
 
 
 def step_lanes(words: int, units: int, skewed: bool) -> int:
-    """Lanes for a row or tile row with that many entries or tiles on average: where rows are alike, so many that most
+    """Lanes for a row or tile row, by its average number of entries or tiles. If rows are similar, most of them should
     end after one trip to memory, because a round on a mesh lasts as long as its longest chain of loads. Measured on an
-    H200, microseconds a level with 4, 8, 16, 32 lanes: Delaunay mesh, 8.7 tiles a tile row: 8.8, 7.3, 6.6, 6.5; grid,
-    5 tiles: -, 5.4, 5.3, 5.1; RMAT 20, milliseconds in all with 8 and 32: 0.25, 0.28."""
+    H200, microseconds per level with 4, 8, 16, 32 lanes: Delaunay mesh, 8.7 tiles per tile row: 8.8, 7.3, 6.6, 6.5;
+    grid, 5 tiles: -, 5.4, 5.3, 5.1; RMAT 20, milliseconds in total with 8 and 32: 0.25, 0.28."""
     if skewed:
         return 8
     return next((lanes for lanes in (8, 16) if lanes * units >= 3 * words), 32)

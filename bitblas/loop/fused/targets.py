@@ -1,4 +1,4 @@
-"""What statements write, for steps: which lists stay good, and which vectors a step cannot write itself."""
+"""Outputs of statements, seen from advances: which worklists stay valid, and which vectors an advance cannot write."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .pointwise import is_subset
 
 
 def adds(s: Statement) -> bool:
-    """Whether a statement may give its target, a Vector, entries."""
+    """Whether a statement may add entries to its target, a Vector."""
     if not isinstance(s.target, Vec):
         return False
     own = s.mask is not None and s.mask.structure and not s.mask.complement and s.mask.vec == s.target
@@ -17,16 +17,17 @@ def adds(s: Statement) -> bool:
 
 
 def same_rows(a: Product, b: Product) -> bool:
-    """Whether both are pushed along the same rows, so that a list for one serves the other."""
+    """Whether both products push along the same rows, so that a worklist for one is valid for the other."""
     return a.matrix is b.matrix and (a.transpose, a.flip) == (b.transpose, b.flip)
 
 
 def shared(
     statements: Iterable[Statement], is_step: Callable[[Statement], bool], is_direct: Callable[[Statement], bool]
 ) -> frozenset[Vec | Scal]:
-    """The targets that steps cannot write themselves. A step clears the buffer for the one after by the list that a
-    step made of it: so not those that other statements add entries to, nor those of which another list is made, for
-    other rows. Cells are cleared to what sums begin with: so not those of steps by different monoids."""
+    """The targets that advances cannot write themselves. An advance clears the buffer for the advance after it by the
+    worklist that an advance built. That excludes targets to which other statements add entries, and targets of which
+    another list is built, for other rows. Cells are cleared to the identity of the sum, which excludes targets of
+    advances with different monoids."""
     found, made, read = set[Vec | Scal](), list[Statement](), list[Product]()
     for s in statements:
         step = isinstance(s.value, Product) and is_step(s)

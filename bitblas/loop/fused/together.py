@@ -1,4 +1,4 @@
-"""Which statements share a pass: pure functions of what they read and write."""
+"""Decide which statements share an element-wise kernel: pure functions of what they read and write."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..recorded.ir import Pointwise, Reduce, Scal, Scatter, Statement, Term, Vec
 
-# What one kernel takes: 4096 bytes of arguments, of which a vector needs up to 24 and a scalar 16; 48 KB of shared
+# Limits of one kernel: 4096 bytes of arguments, of which a vector needs up to 24 and a scalar 16; 48 KB of shared
 # memory, of which a sum needs up to 4.3; and a text that compiles in a second.
 MOST_NAMES = 120
 MOST_SUMS = 8
@@ -14,7 +14,7 @@ MOST_STATEMENTS = 200
 
 
 def together(statements: Sequence[Statement]) -> list[list[Statement]]:
-    """Statements in as few passes as scalars, sizes, index vectors and what a kernel takes allow."""
+    """Group statements into as few kernels as scalars, sizes, index vectors and the limits of a kernel allow."""
     found: list[list[Statement]] = []
     known, places = _Scalars(), _Places()
     size: int | None = None
@@ -40,7 +40,7 @@ def fits(parts: Sequence[Sequence[Statement]]) -> bool:
 
 
 def size_of(s: Statement) -> int | None:
-    """The positions that a statement goes through; None for one on scalars alone."""
+    """The number of positions that a statement traverses; None for a statement on scalars alone."""
     if isinstance(s.value, Scatter):
         return s.value.size
     if isinstance(s.target, Vec):
@@ -56,23 +56,23 @@ def _read(s: Statement) -> set[int]:
 
 
 class _Scalars:
-    """What a pass does with scalars: they are read and computed before all positions; sums come after them, and then
-    what is computed of sums."""
+    """The scalars of an element-wise kernel: they are read and computed before all positions; sums follow the
+    positions, and then come scalars computed from sums."""
 
     def __init__(self) -> None:
         self.by_vectors: set[int] = set()
-        self.late: set[int] = set()  # that are written after all positions
+        self.late: set[int] = set()  # written after all positions
         self.read_late: set[int] = set()
         self.written: set[int] = set()
 
     def is_late(self, s: Statement) -> bool:
-        """Whether a statement on scalars alone comes after the sums."""
+        """Whether a statement on scalars alone runs after the sums."""
         if not isinstance(s.target, Scal) or isinstance(s.value, Reduce):
             return False
         return bool(_read(s) & self.late) or s.target.id in self.late | self.read_late
 
     def forbid(self, s: Statement) -> bool:
-        """Whether the statement must wait for the next pass."""
+        """Whether the statement must go into the next kernel."""
         if not isinstance(s.target, Scal):
             return bool(_read(s) & self.late)
         if isinstance(s.value, Reduce):
@@ -92,7 +92,7 @@ class _Scalars:
 
 
 def late_scalars(statements: Sequence[Statement]) -> list[Statement]:
-    """The statements of a pass on scalars alone that come after its sums, in their order."""
+    """The statements on scalars alone that run after the sums of a kernel, in order."""
     known, found = _Scalars(), []
     for s in statements:
         if known.is_late(s):
@@ -102,8 +102,8 @@ def late_scalars(statements: Sequence[Statement]) -> list[Statement]:
 
 
 class _Places:
-    """What a pass does at places that other threads are at: what is read there is not written in the same pass, and
-    what is joined there is not touched otherwise."""
+    """The accesses of an element-wise kernel to positions of other threads: a vector gathered from is not written in
+    the same kernel, and a vector scattered to is not accessed otherwise."""
 
     def __init__(self) -> None:
         self.here: set[Vec] = set()
@@ -112,7 +112,7 @@ class _Places:
         self.joined: dict[Vec, object] = {}  # by which monoid
 
     def forbid(self, s: Statement) -> bool:
-        """Whether the statement must wait for the next pass."""
+        """Whether the statement must go into the next kernel."""
         elsewhere = set(s.elsewhere)
         if isinstance(s.value, Scatter):
             others = any(self.joined.get(x, s.value.monoid) != s.value.monoid for x in elsewhere)

@@ -1,1 +1,1 @@
-"""The GPU's back end of the loop compiler: memory is bound, launches are captured, and run."""
+"""GPU executor of loops: bind memory, capture launches as a CUDA graph, run it."""

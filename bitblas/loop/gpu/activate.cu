@@ -1,16 +1,16 @@
-// A vector becomes a frontier: its entries are counted, and with LISTS the units (PER rows) that have any are listed, with
-// the work in them, by `ptr`; rows longer than `longest` are cut into segments (PER 1). most: with more work than that nobody
-// reads the list, which is said not to be there, as all steps will pull. They also do where of MANY_PULL positions one has
-// an entry, as a list of so many costs more than a pull: there is more work than `most` then.
-// OPENS: the vector is the mask of a pull by rows on the list (formats/csr/pull_some.cu) into t, which it prepares: bits are
-// cleared, or, where each row with entries will have a sum (2), set; cells of long rows begin.
-// LATE: at the end of a round, for the next one.
+// Compact a vector into a frontier: count its entries and, with LISTS, list the units (PER rows) that have any, with the work
+// in them, by `ptr`. Rows longer than `longest` are cut into segments (PER 1). most: with more work than this the list is not
+// read, and is marked as absent, because all advances will pull. They also pull if one of MANY_PULL positions has an entry,
+// because so long a list costs more than a pull: the work is then counted as more than `most`.
+// OPENS: the vector is the mask of a pull over the listed rows (formats/csr/pull_some.cu) into t, which this kernel prepares:
+// it clears bits or, if each row with entries will have a sum (2), sets them; cells of long rows are initialized.
+// LATE: run at the end of a round, for the next one.
 #include "kernels/frontier.cuh"
-#define MANY 128   // entries of 32 half words, from which on a warp takes their places together
+#define MANY 128   // entries of 32 half words from which on a warp reserves their list positions together
 #define AT_ONCE 4  // half words
-#define AHEAD (OPENS ? 1 : 4)  // half words of a lane that are asked for before the first is looked at
+#define AHEAD (OPENS ? 1 : 4)  // half words of a lane that are loaded before the first is processed
 #define MANY_PULL 16
-#define MANY_HERE 8  // the same of the positions that a warp asks for together, which stand far from each other
+#define MANY_HERE 8  // the same for the positions that a warp loads together, which are far apart
 #if LATE
 #define PARAMETERS , const u64 *condition, const i64 *rounds, i64 ahead
 #elif !OPENS
@@ -27,12 +27,12 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
   __shared__ Stage stage;
   open_stage(stage);
   u64 entries = 0, work = 0;
-  // A warp looks at 32 of its half words at a time.
+  // A warp processes 32 of its half words at a time.
   const i64 halves = (size + 31) / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   u32 words[AHEAD] = {};
   int asked = 0;
 #if LISTS && !OPENS
-  u64 known = 0, listed = 0;  // lane 0's
+  u64 known = 0, listed = 0;  // valid in lane 0
 #endif
   for (i64 begin = thread_number() / 32; begin < halves; begin += 32 * warps, --asked) {
     const i64 mine = begin + WARP_LANE * warps;
@@ -70,14 +70,14 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
 #endif
     u32 todo = __ballot_sync(ALL_LANES, word != 0);
 #if PER == 1
-    // Of many entries the places are taken together, past the stage: its warps would take turns for the rest.
+    // For many entries, list positions are reserved together, bypassing the stage: its warps would serialize on the rest.
     const u32 before = group_sum_below<32>(__popc(word)), all = __shfl_sync(ALL_LANES, before + __popc(word), 31);
     u64 at = 0;
     if (all > MANY && WARP_LANE == 0) at = atomicAdd(state + LISTED, (u64)all);
     at = __shfl_sync(ALL_LANES, at, 0);
 #endif
     while (todo) {
-      // Some half words at a time, whose pointers are asked for before the first is looked at.
+      // Several half words at a time, whose pointers are loaded before the first is processed.
       bool add[AT_ONCE];
       i64 unit[AT_ONCE], length[AT_ONCE];
       u32 place[AT_ONCE];
@@ -117,7 +117,7 @@ activate(i64 n, i64 size, i64 longest, u64 most, const u64* bits, const PTR_T* p
           put_segments(stage, (u32)unit[k], (u32)((length[k] + longest - 1) / longest), segments, state);
       }
     }
-    if (!OPENS && __any_sync(ALL_LANES, work > most >> 18)) {  // the others hear of it soon, and not too often
+    if (!OPENS && __any_sync(ALL_LANES, work > most >> 18)) {  // other blocks learn of it soon, without too many atomics
       add_of_warp(state + WORK, work);
       work = 0;
     }

@@ -1,5 +1,5 @@
-"""Vectors that become frontiers: their entries are counted and listed for the steps of a round (activate.cu), unless
-these look for them themselves."""
+"""Compact vectors into frontiers: count and list their entries for the advances of a round (activate.cu), unless an
+advance finds them itself."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ ALL = np.uint64(np.iinfo(np.uint64).max)
 def activation(
     build: Any, vec: Vec, product: Product | None, state: int, most: np.uint64 = ALL, late: tuple[Any, ...] = ()
 ) -> Callable[[], None]:  # fmt: skip
-    """The entries of a vector counted, and listed where a step wants it. most: with more work in them none does. late:
-    the head of a launch of the round, where they are those of the next one."""
+    """The launch that counts the entries of a vector, and lists them if an advance needs that. most: with more work
+    than this, no advance needs the list. late: the head of a launch of the round, if the list is for the next round."""
     frontier, device, longest = build.buffers[vec], build.device, 1
     bits, to = frontier.at(frontier.bits), build.number(state)
     if product is None:
@@ -42,13 +42,13 @@ def activation(
 
 
 def is_scanned(build: Any, number: int, vec: Vec) -> bool:
-    """Whether the steps that item `number` of a round lists the entries of a vector for look for them themselves."""
+    """Whether the advances for which item `number` of a round lists a vector's entries find these themselves."""
     return not build.steps_of.get(vec) and all(Along.of(build, x).scans for x in _steps(build, number, vec))
 
 
 def most_work(build: Any, number: int) -> np.uint64:
-    """The work in the entries that item `number` of a round lists beyond which no step needs the list: all pull, and
-    look at the bits for what goes along."""
+    """The work in the entries listed by item `number` of a round beyond which no advance needs the list: all of them
+    then pull, and find the entries for their statements by the bits."""
     vec = build.round.items[number].vec
     along = [Along.of(build, x) for x in _steps(build, number, vec)]
     if build.steps_of.get(vec) or not all(a.pulls for a in along):
@@ -57,12 +57,13 @@ def most_work(build: Any, number: int) -> np.uint64:
 
 
 def threshold(form: Any) -> np.uint64:
-    """The work in a frontier beyond which a step pulls."""
+    """The work in a frontier beyond which an advance pulls."""
     return np.uint64(form.format.pull_threshold(form))
 
 
 def _steps(build: Any, number: int, vec: Vec) -> list[Step]:
-    """Those that item `number` of a round lists the entries of a vector for, in the next one where that is late."""
+    """The advances for which item `number` of a round lists a vector's entries; those of the next round if it is
+    late."""
     items = build.round.items
     after = items if items[number].late else items[number + 1 :]
     rest = itertools.takewhile(lambda x: not (isinstance(x, Activate) and x.vec == vec), after)

@@ -1,4 +1,4 @@
-"""Whether the body of a loop is run, and run again: small rounds before it and after it, and who tells that."""
+"""The loop condition: whether a body runs first and again, with the small rounds before and after it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Launch = Callable[[], None]
 
 
 def start(build: Any, handle: int) -> list[Launch]:
-    """Before the loop: small rounds, and whether its body is needed then; or a first run of that, where rows are of
-    very different lengths: most searches end in it, and a while node costs more. handle: of the condition."""
+    """The launches before the loop: small rounds, then whether the body is needed. If rows have very different lengths,
+    a first run of the body instead: most searches end in it, and a while node costs more. handle: of the condition."""
     later = build.small.later and build.outer
     return [*build.launches, *finish(build, handle)] if later else _small(build, handle, follows=False)
 
 
 def finish(build: Any, handle: int) -> list[Launch]:
-    """What a run of the body ends with, and small rounds after it."""
+    """The launches that end a run of the body, followed by small rounds."""
     state, which = build.condition_at(0)
     args = (
         np.int64(len(build.memory)), build.sources, build.memory, build.number(state, which), build.rounds,
@@ -31,7 +31,8 @@ def finish(build: Any, handle: int) -> list[Launch]:
 
 
 def _small(build: Any, handle: int, *, follows: bool) -> list[Launch]:
-    """Those of a loop inside a round stand in its body, as it may not begin at all. follows: the end of a body."""
+    """Small rounds; those of a nested loop are inside its body, because the loop may not begin at all. follows: whether
+    they follow the end of a body."""
     if not build.outer or not build.small.launches:
         return []
     condition = build.number(*build.condition_at(0))

@@ -1,4 +1,4 @@
-"""What a step goes along: the form of its matrix, the values in it, and how the kernel for them is compiled."""
+"""The matrix side of an advance: its format and values, and how the kernel for them is compiled."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .operands import launchable
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """The form that a step pushes along, with the types and values of its product."""
+    """The format that an advance traverses, with the types and values of its product."""
 
     form: Any
     segments: int  # of its long rows
@@ -40,7 +40,7 @@ class Along:
 
     @classmethod
     def of(cls, build: Any, item: Step) -> Along:
-        """That of a step of a program; the build remembers a transpose that is not there."""
+        """The matrix side of an advance of a program; the build notes a missing transpose."""
         product = item.product
         A, (form, segments) = product.matrix, build.rows_of(product)
         kind, _ = layout.kind(product, build.iso)
@@ -61,13 +61,12 @@ class Along:
 
     @property
     def scans(self) -> bool:
-        """Whether the step may look for the entries of its vector, rather than have them listed before: where it asks
-        neither how many edges these have nor which of them have long rows, and where it has as many positions as the
-        result."""
+        """Whether the advance can find the entries of its vector itself, without a worklist: if it needs neither the
+        number of their edges nor their long rows, and if its vector and its result have the same size."""
         return bool(self.form.format.scans) and not self.pulls and not self.segments and not self.in_share
 
     def variant(self, item: Step, before: tuple[Text, str], *, scans: bool = False, weighs: bool = True) -> Variant:
-        """The kernel of the step, with the statements that go along."""
+        """The kernel of the advance, including the statements that run at entries."""
         return step_variant(
             self.form.key, self.form.types(self.ranked), self.semiring, self.kind, self.a_type, self.u_type,
             flip=item.product.flip, ranked=self.ranked, also=item.also, pulls=self.pulls, lanes=self.lanes,
@@ -75,12 +74,14 @@ class Along:
         )  # fmt: skip
 
     def matrix(self, device: Any, longest: int) -> tuple[Any, ...]:
-        """The arguments for the form, with rows of more than `longest` items in segments, and its values."""
+        """The arguments for the matrix: its arrays, with rows of more than `longest` items in segments, and its
+        values."""
         contents = launchable(self.form.pushed(self.ranked, longest))
         return *contents, *launchable(entry_values(device, self.a_type, self.values))
 
     def back(self, device: Any, back: Any, product: Product) -> tuple[Any, ...]:
-        """The matrix by rows of the result, for pulling; without that the same arrays again, which are not read."""
+        """The matrix by rows of the result, for pulling; if it does not exist, the same arrays again, which are
+        unused."""
         form = self.form
         arguments = launchable((form if back is None else back).pulled(self.ranked, read=back is not None))
         if not form.format.reads_values:

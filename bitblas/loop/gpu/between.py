@@ -1,4 +1,4 @@
-"""What ranks that run the same loop give each other, as launches of a round: they go on the stream that captures."""
+"""Exchange between ranks that run the same loop, as launches of a round on the capturing stream."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ..fused.fuse import Between
 from ..recorded.ir import Exchange, Scal, Statement
 from .chosen import chosen
 
-STOP, WORDS = 3, 4  # the numbers of the outermost rounds that ranks tell each other: from the wish to stop on
+STOP, WORDS = 3, 4  # the numbers of the outermost rounds that ranks exchange: from the request to stop on
 
 
 def between(build: Any, item: Between, *, in_round: bool = False) -> Callable[[], None]:
-    """The launch. in_round: once in each round; the build counts the bytes that this rank sends by it, but those that
-    are chosen, which the device counts."""
+    """The launch of an exchange. in_round: it runs once per round. The build counts the bytes that this rank sends,
+    except in selected exchanges, where the device counts them."""
     lists = chosen(build, item)
     if lists is not None:
         build.sent[not in_round] += (lists.ranks - 1) * int(lists.own.nbytes)
         build.launched = lists.text
         return lists.choice
     ways: list[tuple[Any, Any, Any, bool]] = []
-    group: Any = None  # one for all
+    group: Any = None  # the same for all statements
     for s in item.statements:
         assert isinstance(s.value, Exchange)
         group = s.value.how.group
@@ -34,20 +34,20 @@ def between(build: Any, item: Between, *, in_round: bool = False) -> Callable[[]
     nbytes = sum(how.sent(source, bits) for how, source, _, bits in ways)
     if not build.inside:
         build.sent[not in_round] += nbytes
-    build.launched = f"{nbytes} bytes sent by a rank"
+    build.launched = f"{nbytes} bytes sent per rank"
 
     def launch() -> None:
         with group.together():
             for how, source, target, bits in ways:
                 how.run(source, target, bits)
-        if build.inside and nbytes:  # the device alone knows how often
+        if build.inside and nbytes:  # how often this runs is known on the device only
             build.marks.sent += np.uint64(nbytes)
 
     return launch
 
 
 def _arrays(build: Any, s: Statement, e: Exchange) -> list[tuple[Any, Any, bool]]:
-    """What is read and written: from, to, whether it is words of bits."""
+    """The arrays read and written: source, target, and whether they are words of bits."""
     if isinstance(e.u, Scal):
         return [(*pair, False) for pair in zip(build.scalars[e.u.id], build.told.get(s.target.id, ()))]
     u, t = build.buffers[e.u], build.buffers[s.target]
@@ -58,7 +58,8 @@ def _arrays(build: Any, s: Statement, e: Exchange) -> list[tuple[Any, Any, bool]
 
 
 def beside(build: Any) -> dict[int, tuple[Any, Any]]:
-    """Scalars that ranks tell each other lie beside each other; the arrays of all, by the number of the first."""
+    """Place exchanged Scalars of ranks next to each other in memory; returns the combined arrays, by the number of the
+    first Scalar."""
     xp, found = build.device.xp, {}
     told = [s for item in build.round.all if isinstance(item, Between) for s in item.statements]
     for s in told:
@@ -73,9 +74,9 @@ def beside(build: Any) -> dict[int, tuple[Any, Any]]:
 
 
 class Ends:
-    """Whether a rank wants the loop to end, or an index vector of its led nowhere: told to all before each run of the
-    body is over. A loop inside a round in which ranks exchange something does not ask. args: of the kernel that
-    decides; before: the rounds by which a loop inside is told not to begin."""
+    """The exchange, before each run of the body ends, of whether a rank requests the end of the loop or has an index
+    out of range. A nested loop whose rounds contain exchanges does not check. args: arguments of the kernel that
+    decides. before: the rounds that can keep a nested loop from beginning."""
 
     def __init__(self, build: Any, group: Any) -> None:
         self.launches: list[Callable[[], None]] = []

@@ -1,7 +1,7 @@
-"""From the kernels of a round to launches: variants are compiled, memory is taken, arguments are bound.
+"""Build a round: compile its kernel variants, allocate memory, bind arguments, and list its launches.
 
-The body of the graph holds `copies` rounds, so that the buffers of frontiers stand at the end where they began, and
-so that few rounds pay for the loop itself. A round whose condition has failed does nothing.
+The body of the graph contains `copies` rounds, so that the buffers of frontiers return to their first positions, and so
+that the cost of the loop itself is shared by several rounds. A round whose condition has failed does nothing.
 """
 
 from __future__ import annotations
@@ -50,25 +50,25 @@ MOST_ARGUMENTS = 4096 // 8  # of a kernel
 
 @held.root
 class Build:
-    """The launches of the body of one program, and the memory that they use."""
+    """The launches of the body of a program, and the memory that they use."""
 
     def __init__(
         self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], full: frozenset[Vec],
         condition: Vec | Scal, around: Build | None = None, group: Any = None, limit: int = NO_LIMIT,
         inputs: Mapping[Vec, Any] = MappingProxyType({}),
     ) -> None:  # fmt: skip
-        """around: that of the round in which this one's loop runs, whose memory it shares. group: its ranks. limit: of
-        the rounds of every run, as far as it is known. inputs: values of vectors that stay where they lie."""
+        """around: the build of the round that contains this nested loop, whose memory it shares. group: its ranks.
+        limit: of the rounds of every run, as far as known. inputs: values of vectors that are used in place."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
         self.full, self.of_full = frozenset(x.id for x in full), full
-        self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # of a launch at most
+        self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # maximum blocks of a launch
         self.steps = [item for item in plan.items if isinstance(item, Step)]
         skewed, opened = any(self.rows_of(step.product)[1] for step in self.steps), lambda item: is_listed(self, item)
         copies = copies_of(plan, device.captures, limit, skewed=skewed, inside=around is not None, opened=opened)
         self.copies = copies = copies if group is None else int(group.allreduce(np.array([copies]), np.maximum)[0])
-        self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # that write it in a round
-        self.lines: list[Line] = []  # what one round launches
-        self.without_transpose: dict[int, Structure] = {}  # of which the transpose, for pulling, is not repaid
+        self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # advances per round
+        self.lines: list[Line] = []  # the launches of one round
+        self.without_transpose: dict[int, Structure] = {}  # whose transpose, for pulling, is not amortized yet
         xp = device.xp
         if around is None:
             turns = {item.target for item in plan.all if isinstance(item, Step)}
@@ -84,8 +84,8 @@ class Build:
         self.states = States()
         self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.steps_of.items() if t}
         self.activations: dict[tuple[int, int], int] = {}
-        self.scanned: set[int] = set()  # states of vectors whose entries nobody lists: the steps look for them
-        self.cells: dict[Vec, Any] = {}  # vectors whose cells must hold the beginning of a sum
+        self.scanned: set[int] = set()  # states of vectors whose entries are not listed: the advances find them
+        self.cells: dict[Vec, Any] = {}  # vectors whose cells must hold the initial value of a sum
         self._list_frontiers()
         by_step = any(item.target == condition for item in self.steps)
         by_pass = not by_step or any(isinstance(item, Pass) and item.counted is not None for item in plan.items)
@@ -96,17 +96,17 @@ class Build:
                     self.activations[k, number] = self.condition_at(k + 1)[0]
                 elif isinstance(item, Activate) or (isinstance(item, Pull) and is_listed(self, item)):
                     self.activations[k, number] = self.states.take(1)
-        # One array, so that one copy sets all: the states, then the rounds of frontier.cuh.
+        # One array, so that one copy sets everything: the states, then the rounds of frontier.cuh.
         self.numbers = xp.zeros(len(self.states.sources) * STATE + ROUNDS, np.uint64)
         self.memory, self.rounds = self.numbers[:-ROUNDS], self.numbers[-ROUNDS:].view(np.int64)
-        # Those of the loop around all others come first: who is told of faults, and of the wish to stop.
+        # Rounds of the outermost loop come first: faults and the request to stop are written there.
         self.all_rounds: list[Any] = [] if around is None else around.all_rounds
         self.all_rounds.append(self.rounds)
         self.outermost, self.going = self.all_rounds[0], xp.zeros(2, np.uint64)
-        self.telling = np.int64(0), self.going, self.going  # what the host is told when the loop has ended (tell.cuh)
+        self.telling = np.int64(0), self.going, self.going  # reported to the host at the end of the loop (tell.cuh)
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
-        self.sent, self.inside = [0, 0], around is not None  # bytes by this rank: in a round, around all
+        self.sent, self.inside = [0, 0], around is not None  # bytes sent by this rank: per round, outside of rounds
         self.marks: Marks = Marks(xp, len(plan.all)) if around is None else around.marks
         self.begin = [self._once(item, "begin") for item in plan.begin]
         self.launches = [launch for k in range(copies) for launch in self._copy(k)]
@@ -120,7 +120,7 @@ class Build:
     # ---- conditions and states ----
 
     def condition_at(self, copy: int) -> tuple[int, int]:
-        """The state and the number in it that must not be 0 for round `copy` of the body."""
+        """The state, and the number in it, that must be nonzero for round `copy` of the body."""
         if self.remaining is not None:
             return self.remaining + copy, REMAINING
         assert isinstance(self.condition, Vec)
@@ -140,21 +140,21 @@ class Build:
                     self.buffers[item.product.u].list_units(form.units, segments)
 
     def rows_of(self, product: Product) -> tuple[Any, int]:
-        """The form that a step pushes along, and how many segments its long rows have. Where it is not there, it is
-        made, and kept with the matrix, also beside a compact one: it pays in every round."""
+        """The format that an advance pushes along, and the number of segments of its long rows. If it does not exist,
+        it is built and kept with the matrix, even in addition to a compact format: it pays in every round."""
         structure = product.matrix.structure
         form = structure.form(structure.primary.key, transposed=not product.transpose)
         return form, form.segments(self.longest(form))
 
     def longest(self, form: Any) -> int:
-        """Items of a row of that form that is not cut."""
+        """Maximum items of a row in that format that is not cut into segments."""
         return form.format.walked(SEGMENT_ENTRIES)
 
     # ---- launches ----
 
     def _copy(self, k: int) -> list[Launch]:
         launches, stepped = list[Launch](), dict.fromkeys(self.steps_of, 0)
-        made = {x: self.condition_at(k)[0] for x in self.round.entering if x not in self.first}  # states of lists
+        made = {x: self.condition_at(k)[0] for x in self.round.entering if x not in self.first}  # states of worklists
         for number, item in enumerate(self.round.items):
             if isinstance(item, Activate):
                 state, late = self.activations[k, number], self._head(k) if item.late else ()
@@ -193,7 +193,7 @@ class Build:
         return launch
 
     def _inner(self, item: Inner, head: tuple[Any, ...]) -> Launch:
-        """A loop inside the round, or what runs under a condition. head: of a launch of the round."""
+        """A nested loop inside the round, or statements under a condition. head: of a launch of the round."""
         around, limit = self, item.limit
         inner = Build(self.device, item.round, (), self.iso, self.of_full, item.condition, around, limit=limit)
         loop = InnerLoop(inner, item, head)
@@ -202,20 +202,20 @@ class Build:
 
     def launcher(self, variant: Variant, grid: int, args: tuple[Any, ...], block: int = BLOCK) -> Launch:
         if len(args) > MOST_ARGUMENTS:
-            raise CaptureError(f"the body: {variant} would take {len(args)} arguments, and {MOST_ARGUMENTS} fit")
+            raise CaptureError(f"the body: {variant} would take {len(args)} arguments, the maximum is {MOST_ARGUMENTS}")
         self.launched = str(variant)
         return KernelLaunch(self.device, variant, grid, block, args)
 
     def grid(self, threads: int, times: int = 1) -> int:
-        """Blocks of a launch: what these threads take, as far as the GPU can hold it. times: of a kernel of so few
-        registers that more blocks fit."""
+        """Blocks of a launch for `threads` threads, limited by what the GPU can run at once. times: for a kernel with
+        so few registers that more blocks fit."""
         return max(1, min(times * self.blocks, -(-threads // BLOCK)))
 
     def _head(self, k: int) -> tuple[Any, ...]:
         return self.number(*self.condition_at(k)), self.rounds, np.int64(k)
 
     def resolve(self, parameters: tuple[Parameter, ...], slot: Any = None) -> tuple[Any, ...]:
-        """The arrays of the parameters of generated text, as the vectors stand now."""
+        """The arrays for the parameters of generated text, in their current buffers."""
         xp, found = self.device.xp, []
         by_number = {x.id: f for x, f in self.buffers.items()}
         for p in parameters:
@@ -243,7 +243,7 @@ class Build:
         slot = None if item.counted is None or self.remaining is None else self.number(self.remaining + k + 1)
         head = (*self.once, np.int64(0)) if once else self._head(k)
         args = (np.int64(size), np.int64(size), *head, *self.resolve(parameters, slot))
-        # Chains of reads, one after the other: as many threads as fit hide them. Sums have a part for each block.
+        # Dependent reads: as many threads as fit hide their latency. Sums have a partial sum per block.
         sums = any(isinstance(s.value, Reduce) for s in item.statements)
         return self.launcher(variant, self.grid(size, 1 if sums else 2), args)
 

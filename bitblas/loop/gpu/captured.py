@@ -1,4 +1,4 @@
-"""A program on a GPU: captured once, run many times on what the vectors hold."""
+"""A captured program on a GPU: captured once, run many times on the current contents of its vectors."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ from .member import Member, kind_of_values
 from .patches import by_patches
 from .pull import goes_by_rows
 
-TOLD = 3  # words for a scalar: whether there is a value, and up to 16 bytes of it
+TOLD = 3  # words for a scalar: whether it has a value, and up to 16 bytes of the value
 NOBODY_ELSE = nullcontext()
 
 
 class Captured:
-    """The body of a program, written down, fused, built and captured. Raises CaptureError, OnHost, DeviceError."""
+    """The body of a program: recorded, fused, built and captured. Raises CaptureError, OnHost, DeviceError."""
 
     def __init__(
         self, body: Callable[..., Any], condition: Any, begin: Callable[[], Any] | None, end: Callable[..., Any] | None,
         fixpoint: bool = False, moved: set[int] | None = None,
     ) -> None:  # fmt: skip
-        """moved: vectors that have, of the program (inputs.py)."""
+        """moved: vectors of the program whose memory has moved (inputs.py)."""
         condition = own(condition)
-        asked = None if isinstance(condition, (Vector, Matrix, Scalar)) else Asked(condition)  # several, or in shares
+        asked = None if isinstance(condition, (Vector, Matrix, Scalar)) else Asked(condition)  # several, or distributed
         self.body, self.recorder = record(body, begin, end, asks=asked)
         self.condition = self._condition(condition if asked is None else asked.term)
         self.device, self.order, self.group = self.recorder.device, self.recorder.order(), self.recorder.group
@@ -60,7 +60,7 @@ class Captured:
         used = {x for s in self.body.all for x in (*s.vectors, *s.elsewhere, s.target)}
         used |= {b.condition for b in self.body.blocks}
         begun = any(s.target == self.condition for s in flat(self.body.begin))
-        first = () if begun else (self.condition,)  # asked for before the first statement
+        first = () if begun else (self.condition,)  # evaluated before the first statement
         self.loaded = [x for x in self.body.vectors if x in first or (x in used and reads_first(self.body, x))]
         written = {s.target for s in self.body.all}
         self.changed = [x for x in self.body.vectors if x in written and x not in self.body.own]
@@ -100,7 +100,8 @@ class Captured:
         self.loop = loop(self.device, parts, *asks, build.going, self.group, build.outermost)
 
     def _layout(self, held: dict[int, VectorStore]) -> tuple[dict[int, Any], frozenset[Vec]]:
-        """The values of iso vectors, and the full ones: those on which all ranks agree, which send the same then."""
+        """The values of iso vectors, and the full vectors: those on which all ranks agree, so that they send the
+        same."""
         body, group = self.body, self.group
         differ: tuple[frozenset[Vec], frozenset[Vec]] = frozenset(), frozenset()
         while True:
@@ -121,8 +122,8 @@ class Captured:
             differ = iso_differs, full_differs
 
     def _agreed(self, *tests: Callable[[Statement], bool]) -> list[Callable[[Statement], bool]]:
-        """Tests of the products of the body that hold where they do on all ranks: they look at the form and the values
-        of this rank's share, and what ranks exchange in a round depends on them."""
+        """Tests of the body's products that hold only if they do on all ranks: they examine the format and values of
+        this rank's share, and what ranks exchange in a round depends on them."""
         products = [s for s in self.body.all if isinstance(s.value, Product)]
         key = lambda s: (id(s.value), s.target.id)
         if not products:
@@ -148,8 +149,8 @@ class Captured:
         return term
 
     def is_valid(self) -> bool:
-        """Whether matrices and kinds of vectors are those of the capture, and no transpose has been repaid since; of
-        ranks that run the same loop, on all."""
+        """Whether matrices and kinds of vectors are those of the capture, and no transpose has been amortized since; on
+        all ranks that run the same loop."""
         valid = self._is_valid()
         return valid if self.group is None else bool(self.group.allreduce(np.array([valid]), np.logical_and)[0])
 
@@ -163,28 +164,28 @@ class Captured:
         for member in self.full_at_start:
             if member.entering().nvals != member.vector.size:
                 return False
-        for member, then in zip(self.iso_at_start, self.kinds):  # those that stay the same
+        for member, then in zip(self.iso_at_start, self.kinds):  # values that stay the same
             now = kind_of_values(member.entering())
             if now is not None and now != then:
                 return False
         return self.inputs.stay()
 
     def _check_end(self, round_: Round) -> None:
-        """What a step writes lies where the last round left it, which the end, captured before, cannot know."""
+        """Refuse an end that uses vectors of advances: their buffer after the last round is unknown at capture."""
         turning = {item.target for item in round_.items if isinstance(item, Step)}
         for s in flat(self.body.end):
             if turning & {*s.vectors, *s.elsewhere, s.target}:
                 self.recorder.refuse(f"end: {s.text}: a vector that products of the loop write")
 
     def _prepare(self) -> None:
-        """What every run begins with: the states, the lists of frontiers that enter, the count of the condition."""
+        """What every run begins with: the states, the worklists of the first frontiers, the count of the condition."""
         build = self.build
         self.entering = entering(build)
         self.beginnings: dict[int, tuple[Any, int]] = {}
         self._exchange()
 
     def _exchange(self) -> None:
-        """The launches that bring in what vectors and scalars hold, and take out what they hold after the rounds."""
+        """The launches that copy vectors and scalars in before the rounds, and out after them."""
         build = self.build
         told = [s for s in self.body.scalars if s.id not in self.body.unknown and self._is_written(s)]
         exchange = self.exchange = Exchange(self.device, ROUNDS + TOLD * len(told) + 1)
@@ -201,7 +202,7 @@ class Captured:
                 exchange.add(frontier.bits[0])
             for bits in frontier.bits[1:]:
                 exchange.add(bits)
-        for x, first in build.cells.items():  # those of the present buffer are cleared with its entries
+        for x, first in build.cells.items():  # cells of the current buffer are cleared with its entries
             for more in build.buffers[x].values[1:]:
                 exchange.add(more, filled=pattern(first))
         known = (n for n in self.scalars if n not in self.fresh)
@@ -225,7 +226,7 @@ class Captured:
         exchange.bind()
         self.enter = [exchange.send(build), exchange.launch(build, 0, split, enters=True)]
         self.leave = [exchange.launch(build, split, end)]
-        if build.outer and not build.end:  # it is told by who decides that the loop has ended
+        if build.outer and not build.end:  # reported by the kernel that ends the loop
             build.telling = exchange.telling(end)
         else:
             self.leave[:0] = [exchange.launch(build, end, len(exchange.rows), tells=True)]
@@ -234,7 +235,7 @@ class Captured:
         return any(t.target == s for t in self.body.all)
 
     def run(self, limit: int) -> int:
-        """The rounds that were run; afterwards the vectors and scalars hold what the body left."""
+        """Run the loop; returns the number of rounds. Afterwards the vectors and scalars hold the results."""
         build, exchange = self.build, self.exchange
         if devices.several:
             devices.activate(self.device)
@@ -250,7 +251,7 @@ class Captured:
             state, which = build.condition_at(0)
             exchange.differ(self.numbers, state * STATE + which, int(bool(self.scalars[self.condition.id])))
         stream = self.device.stream
-        for _, exit_, _, exhausted in self.exits:  # exhausted: it has no entries when the loop ends before its limit
+        for _, exit_, _, exhausted in self.exits:  # exhausted: it has no entries if the loop ends before its limit
             if exhausted and limit == NO_LIMIT:
                 exit_.leave()
                 continue
@@ -269,7 +270,7 @@ class Captured:
         if fault:
             self._tell(fault - 1, index, rounds)
         for structure in build.without_transpose.values():
-            structure.missed += PUSH_COST[self.device.kind]  # as if all entries had been pushed along once
+            structure.missed += PUSH_COST[self.device.kind]  # as if all entries had been pushed once
         for member, exit_, once, exhausted in self.exits:
             if rounds or once:
                 if exhausted and rounds < limit:
@@ -283,7 +284,7 @@ class Captured:
         return rounds
 
     def _meanwhile(self, stream: int) -> None:
-        """What the host does while the device works."""
+        """The host's work while the device computes."""
         for _, exit_, _, _ in self.exits:
             exit_.look_ahead(stream)
 
@@ -291,14 +292,14 @@ class Captured:
         return f"a loop: {next(flat(self.body.statements)).text}, .."
 
     def _beginning(self, limit: int) -> int:
-        """Where the states and the rounds lie that a run begins with."""
+        """The address of the initial states and rounds of a run."""
         if limit not in self.beginnings:
             made = beginning(self.build, limit)
             self.beginnings[limit] = made, address(made)
         return self.beginnings[limit][1]
 
     def _tell(self, fault: int, index: int, rounds: int) -> NoReturn:
-        """An index vector led nowhere: the error of its statement. Nothing is handed out."""
+        """Raise the error of a statement whose index was out of range or missing. No results are copied out."""
         text, size = self.recorder.indexed[fault // 2]
         if fault % 2:
             raise TypeError(f"{text}: expected an index vector and values without missing entries (round {rounds})")
@@ -306,5 +307,5 @@ class Captured:
 
     def _stop(self) -> None:
         with self.device.xp.cuda.Stream(non_blocking=True):
-            for rounds in self.build.all_rounds:  # the outermost one first: a loop inside that begins now looks at it
+            for rounds in self.build.all_rounds:  # the outermost loop first: a nested loop that begins now checks it
                 rounds[3:4].fill(1)

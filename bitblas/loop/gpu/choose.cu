@@ -1,6 +1,6 @@
-// What ranks send each other: nothing, lists of `room` places and values, or all of a vector. All decide alike, by how many
-// places each has listed for each (told), and once (known) all of it was sent. One thread. own: what this rank has told, which
-// begins anew; sent: the bytes of this rank, to which those of the way are added.
+// Select how ranks exchange a vector: send nothing, lists of `room` (position, value) pairs, or the dense vector. All ranks
+// decide alike, by the number of positions that each has listed for each (told), and by whether the whole vector was ever sent
+// (known). One thread. own: the counts of this rank, which are reset; sent: bytes sent by this rank, updated by the choice.
 #ifndef __CUDA_EMU__
 extern "C" __device__ __cudart_builtin__ void CUDARTAPI
 cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
@@ -18,7 +18,7 @@ choose(i64 n, const u64* told, i64 width, u64* own, i64 room, u64* known, u64* s
   *way = chosen;
   *sent += chosen == 1 ? by_lists : chosen == 2 ? by_all : 0;
 #ifndef __CUDA_EMU__
-  if (lists) {  // none where the host makes the launches
+  if (lists) {  // 0 if the host makes the launches
     cudaGraphSetConditional(lists, chosen == 1);
     cudaGraphSetConditional(all, chosen == 2);
   }

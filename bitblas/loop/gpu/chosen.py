@@ -1,8 +1,8 @@
-"""What ranks give each other as lists where these are shorter than all of a vector: the devices decide, in each round.
+"""Exchange selection: the devices decide in each round whether ranks send lists or the dense vector.
 
-The size of a call is fixed when it is captured. So each rank lists the places whose values others lack, as far as there
-is room, all are told how many each has, and of three ways one runs, the same on all ranks: nothing is sent, or lists of
-that room, or all of the vector. In a graph the ways are conditional nodes.
+The size of a call is fixed at capture. So each rank lists the positions whose values other ranks lack, up to a fixed
+capacity, and all ranks receive the counts. Then one of three alternatives runs, the same on all ranks: send nothing,
+send lists of that capacity, or send the whole vector. In a graph the alternatives are conditional nodes.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ..fused.fuse import Between, Pass, Round
 from ..recorded.ir import Exchange, Vec
 
 Launch = Callable[[], None]
-LEAST = 1 << 25  # bytes of a share's values below which they go whole: choosing takes a call and reads all values
-ROOM = 8  # of so many places of a share one may be listed, which takes a quarter of the bytes of 4 bytes each
+LEAST = 1 << 25  # bytes of a share's values below which it is sent whole: selection costs a call and reads all values
+ROOM = 8  # one of ROOM positions of a share can be listed, which takes a quarter of the bytes if values have 4 bytes
 
 
 class Marks:
-    """What the device notes in a run: the bytes that went by ways which it chose, and for some vectors whether all of
-    them was sent."""
+    """What the device records in a run: the bytes sent by selected alternatives, and for some vectors whether all of it
+    was sent."""
 
     def __init__(self, xp: Any, count: int) -> None:
         self.all, self.vectors = xp.zeros(1 + count, np.uint64), list[Vec]()
@@ -40,11 +40,11 @@ class Marks:
 
 
 class Choice:
-    """The launches that choose, and those of each way; as a launch itself it is run by the host."""
+    """The launches that select, and those of each alternative; called as a launch, it is run by the host."""
 
     def __init__(self, device: Any, way: Any, prepared: Callable[[int, int], list[Launch]], ways: list[list[Launch]]):
-        """way: where the device notes which one it chose, 1 or 2 of `ways`; prepared: the launches before, which set
-        the handles of their conditions."""
+        """way: where the device writes the selected alternative: 1 or 2 of `ways`, or 0. prepared: returns the launches
+        before, which set the handles of the conditions."""
         self.device, self.way, self.prepared, self.ways = device, way, prepared, ways
 
     def __call__(self) -> None:
@@ -56,24 +56,24 @@ class Choice:
 
     @property
     def every(self) -> list[Launch]:
-        """All of them, to be run once before a capture."""
+        """All launches, to be run once before a capture."""
         return [*self.prepared(0, 0), *self.ways[0], *self.ways[1]]
 
 
 def words_of(dtype: Any) -> Any:
-    """The unsigned numbers as which values are compared and moved; None for those that go whole."""
+    """The unsigned type in which values are compared and copied; None for values that are always sent whole."""
     size = dtype.np_type.itemsize if isinstance(dtype.np_type, np.dtype) else np.dtype(dtype.np_type).itemsize
     return {4: np.uint32, 8: np.uint64}.get(size) if dtype is not BOOL else None
 
 
 def is_updated(round_: Round, u: Vec) -> bool:
-    """Whether some statement leaves values of a vector as they were."""
+    """Whether some statement leaves values of a vector unchanged."""
     statements = [s for item in round_.all if isinstance(item, Pass) for s in item.statements]
     return any(s.target == u and not s.overwrites for s in statements)
 
 
 def chosen(build: Any, item: Between) -> Lists | None:
-    """How lists go in place of an exchange; None where it goes as it is."""
+    """The lists that may replace an exchange; None if it always sends everything."""
     values = [s.value for s in item.statements if isinstance(s.value, Exchange)]
     u, how = values[0].u, values[0].how
     if (
@@ -96,7 +96,7 @@ def chosen(build: Any, item: Between) -> Lists | None:
 
 
 class Lists:
-    """What both kinds have: room for what goes and what comes, who has told what."""
+    """Common part of both kinds: memory for outgoing and incoming lists, and the counts of all ranks."""
 
     def __init__(self, build: Any, item: Between, of: Any, width: int) -> None:
         self.build, self.of, self.width = build, of, width
@@ -135,7 +135,7 @@ class Lists:
         self.group._allgather(self.own, self.told, [self.width] * self.ranks)
 
     def by_all(self, pairs: list[tuple[Any, Any, bool]]) -> Launch:
-        """All of the vector, each of `pairs` by the exchange of its place."""
+        """Send the whole vector: each of `pairs` by its exchange."""
 
         def launch() -> None:
             with self.group.together():
@@ -146,14 +146,14 @@ class Lists:
 
     @property
     def text(self) -> str:
-        return f"{self.sent[1]} bytes sent by a rank, or {self.sent[0]} as lists of {self.room}, or none"
+        return f"{self.sent[1]} bytes sent per rank, or {self.sent[0]} as lists of {self.room}, or none"
 
     sent: tuple[int, int]
     choice: Choice
 
 
 class Differences(Lists):
-    """All of a vector, of which the others have what it was before."""
+    """Gather a whole vector of which the other ranks have an earlier copy."""
 
     def __init__(self, build: Any, item: Between, of: Any) -> None:
         super().__init__(build, item, of, 1)
@@ -187,7 +187,7 @@ class Differences(Lists):
 
 
 class Entries(Lists):
-    """What each rank has for all positions, to those who have these positions."""
+    """Send each rank's contributions for all positions to the owners of the positions."""
 
     def __init__(self, build: Any, item: Between, of: Any) -> None:
         super().__init__(build, item, of, len(item.statements))

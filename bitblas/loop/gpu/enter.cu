@@ -1,6 +1,6 @@
-// Whether a loop inside a round begins: its own condition holds, the round around it runs, and nobody wants the outermost
-// loop to stop (kernels/frontier.cuh). pieces, done: what the host is told where it does not (tell.cuh), unless it was before:
-// `follows` the end of a body that may have done so, and then says it in going[1].
+// Decide whether a nested loop begins: its own condition holds, the enclosing round runs, and no stop of the outermost loop is
+// requested (kernels/frontier.cuh). pieces, done: what is reported to the host otherwise (tell.cuh), unless already reported:
+// with `follows`, this kernel comes after the end of a body that may have reported, which going[1] then records.
 #include "kernels/frontier.cuh"
 #include "loop/gpu/tell.cuh"
 #ifndef __CUDA_EMU__
@@ -20,7 +20,7 @@ enter(i64 n, const u64* condition, const u64* around, const i64* rounds, i64 ahe
   if (threadIdx.x == 0) {
     *going = begins;
 #ifndef __CUDA_EMU__
-    if (handle) cudaGraphSetConditional(handle, begins);  // none where the host makes the launches
+    if (handle) cudaGraphSetConditional(handle, begins);  // 0 if the host makes the launches
 #else
     (void)handle;
 #endif

@@ -1,8 +1,8 @@
-"""What a run brings into the memory of a program, and takes out of it.
+"""Copy vectors into the memory of a program before a run, and out of it afterwards.
 
-A table of pieces of memory that are filled or copied (move.cu). The host writes it and launches the graph, whose first
-kernel brings in what the vectors hold, and whose last one takes out what they hold then, to memory of their own:
-nothing else is launched, copied or waited for.
+The work is a table of memory pieces to fill or copy (move.cu). The host writes the table and launches the graph. Its
+first kernel copies in the contents of the vectors, and its last one copies the results to memory of their own: nothing
+else is launched, copied or waited for.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from ..buffers import BUFFERS, Frontier
 FIELDS = 10  # of a piece, 64 bits each (move.cu)
 TO, FROM, BYTES, STEPS, PATTERN, AT, WORD = 0, 1, 4, 5, 6, 8, 9
 NOWHERE = (1 << 64) - 1
-AHEAD = 1 << 24  # bytes of a result up to which memory is taken before it is asked for
-CHUNK = 1 << 14  # bytes that a block moves at a time (move.cu)
+AHEAD = 1 << 24  # bytes of a result up to which memory for the next run is allocated in advance
+CHUNK = 1 << 14  # bytes that a block copies at a time (move.cu)
 
 
 class Single:
-    """A vector with one entry, which nobody has written yet: where, and its value; else as a VectorStore."""
+    """A vector with one pending entry: its position and value, in place of a VectorStore."""
 
     __slots__ = ("place", "values")
     count, nvals, iso, bits = 1, 1, True, None
@@ -39,24 +39,24 @@ class Single:
 
 
 def address(array: Any) -> int:
-    """Where an array lies."""
+    """The address of an array."""
     return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
 
 
 def pattern(value: np.generic) -> tuple[int, int]:
-    """A value again and again, as two words."""
+    """A value repeated to fill two words."""
     raw = value.tobytes()
     both = np.frombuffer(raw * (16 // len(raw)), np.uint64)
     return int(both[0]), int(both[1])
 
 
 class Shared:
-    """64-bit words that the host writes or reads without a copy by CuPy: page-locked memory on a GPU."""
+    """64-bit words that the host writes or reads without a CuPy copy: page-locked memory on a GPU."""
 
     def __init__(self, device: Device, count: int) -> None:
         self.count, count = count, max(1, count)
         if device.pins:
-            memory = device.xp.cuda.alloc_pinned_memory(8 * count)  # the array keeps it
+            memory = device.xp.cuda.alloc_pinned_memory(8 * count)  # kept alive by the array
             self.host = np.frombuffer(memory, np.uint64, count)
             self.host.fill(0)
             self.address = int(memory.ptr)
@@ -69,22 +69,22 @@ class Shared:
 
 
 class Exchange:
-    """The pieces of a program: those before its rounds, those after them, and what the host is told.
+    """The memory pieces of a program: those before its rounds, those after them, and those reported to the host.
 
-    Pieces are added first, then `bind` takes the memory of the table; `launches` are for the graph.
+    Pieces are added first; then `bind` allocates the table. `launch` makes launches for the graph.
     """
 
     def __init__(self, device: Device, told: int) -> None:
         self.device = device
-        self.told = Shared(device, told + 1)  # the last one: whether the others are there
+        self.told = Shared(device, told + 1)  # the last word: whether the others are complete
         self.rows: list[list[int]] = []
 
     def add(
         self, to: Any = 0, sources: Any = (), nbytes: int | None = None, *, steps: int = 0,
         filled: tuple[int, int] = (0, 0),
     ) -> int:  # fmt: skip
-        """One piece: an array (or an address) that is copied from the only source, or from the one of three that the
-        steps of a round turn to; or filled. Its number."""
+        """Add a piece: an array (or an address) that is copied from its only source, or from the one of three to which
+        the advances of a round rotate; or filled. Returns its number."""
         places = [address(x) for x in sources] or [0]
         places = [places[k % len(places)] for k in range(BUFFERS)]
         if nbytes is None:
@@ -94,11 +94,11 @@ class Exchange:
         return len(self.rows) - 1
 
     def tell(self, k: int, source: Any, nbytes: int | None = None) -> None:
-        """The host is told an array, as its words from k on."""
+        """Report an array to the host, as its words from k on."""
         self.add(self.told.address + 8 * k, (source,), int(source.nbytes) if nbytes is None else nbytes)
 
     def bind(self) -> None:
-        """The memory of the table. Nothing can be added any more."""
+        """Allocate the table. Nothing can be added afterwards."""
         self.table = Shared(self.device, FIELDS * len(self.rows))
         self.table.host[: self.table.count] = np.array(self.rows, np.uint64).reshape(-1)
         self.there: Any = self.device.xp.zeros_like(self.table.host)
@@ -107,8 +107,8 @@ class Exchange:
         self.all = self.device.asarray(np.array(row, np.uint64))
 
     def send(self, build: Any) -> Callable[[], None]:
-        """The table to the device, as one piece: by a kernel that reads the host's memory, since the next one begins
-        sooner after it than after a copy."""
+        """Copy the table to the device, as one piece: by a kernel that reads host memory, because the next kernel
+        starts sooner after a kernel than after a copy."""
         args = np.int64(1), self.all, build.rounds, self.told.last, np.int64(1), np.int64(0)
         launch: Callable[[], None] = build.launcher(Variant("loop/gpu/move"), 1, args)
         return launch
@@ -116,8 +116,8 @@ class Exchange:
     def launch(
         self, build: Any, first: int, end: int, *, enters: bool = False, tells: bool = False
     ) -> Callable[[], None]:
-        """Some of the pieces are filled or copied: the launch, bound to the memory of a build. enters: before
-        the rounds; tells: the host is told when it is done."""
+        """The launch that fills or copies some of the pieces, bound to the memory of a build. enters: before the
+        rounds. tells: it notifies the host when it is done."""
         part = self.there[FIELDS * first : FIELDS * end]
         chunks = sum(-(-row[BYTES] // CHUNK) for row in self.rows[first:end])
         launch: Callable[[], None] = build.launcher(
@@ -128,7 +128,7 @@ class Exchange:
         return launch
 
     def telling(self, first: int) -> tuple[Any, ...]:
-        """The pieces from `first` on for those who tell the host by themselves (tell.cuh)."""
+        """The pieces from `first` on, for kernels that report to the host themselves (tell.cuh)."""
         return np.int64(len(self.rows) - first), self.there[FIELDS * first :], self.told.last
 
     # ---- before a run ----
@@ -137,7 +137,7 @@ class Exchange:
         self.table.words[FIELDS * piece + field] = value
 
     def differ(self, piece: int, at: int, word: int) -> None:
-        """A piece has one word that differs."""
+        """Set one word of a piece to a different value."""
         words, first = self.table.words, FIELDS * piece
         words[first + AT], words[first + WORD] = at, word
 
@@ -148,7 +148,7 @@ class Exchange:
 
 
 class Entrance:
-    """The pieces of one vector whose entries a run begins with: its bits (none where it stays full) and values."""
+    """The pieces of a vector whose entries a run begins with: its bits (unless it stays full) and values."""
 
     def __init__(self, exchange: Exchange, frontier: Frontier, *, full: bool) -> None:
         self.exchange, self.vec = exchange, frontier.vec
@@ -159,13 +159,13 @@ class Entrance:
         self.size = np.dtype(self.vec.dtype.np_type).itemsize * self.vec.size
 
     def load(self, held: VectorStore | Single) -> None:
-        """Begin with what a vector holds."""
+        """Set the pieces to the contents of a vector."""
         exchange, single = self.exchange, held if isinstance(held, Single) else None
         if self.bits is not None:
             self._word(self.bits, held.bits, single)
         if self.values is None:
             return
-        if self.vec.dtype is BOOL:  # a second bitset
+        if self.vec.dtype is BOOL:  # values are a second bitset
             if not held.iso:
                 self._word(self.values, held.values, None)
             elif held.values:
@@ -188,7 +188,7 @@ class Entrance:
         self.exchange.put(self.values, BYTES, nbytes)
 
     def _word(self, piece: int, bits: Any, single: Single | None) -> None:
-        """A bitset that is copied, or has no bit but one."""
+        """Copy a bitset, or clear it except for one bit."""
         words, first = self.exchange.table.words, FIELDS * piece
         words[first + FROM] = 0 if bits is None else address(bits)
         if single is None:
@@ -198,7 +198,7 @@ class Entrance:
 
 
 class Exit:
-    """The pieces of one vector that a run gives: its bits and values, in memory that is taken for each run."""
+    """The pieces of a result vector: its bits and values, in memory that is allocated for each run."""
 
     def __init__(self, exchange: Exchange, frontier: Frontier, steps: int, *, full: bool) -> None:
         self.exchange, self.frontier, self.full = exchange, frontier, full
@@ -207,12 +207,12 @@ class Exit:
         self.values = exchange.add(0, values, int(values[0].nbytes), steps=steps) if values else None
         self.count, self.held = len(frontier.bits[0]), (len(values[0]), values[0].dtype) if values else None
         self.nbytes = 8 * self.count + (int(values[0].nbytes) if values else 0)
-        self.ahead: dict[int, tuple[Any, Any]] = {}  # by stream: others may still write to memory that was given back
+        self.ahead: dict[int, tuple[Any, Any]] = {}  # by stream, because other streams may still write to freed memory
         self.taken: VectorStore | None = None
-        self.left = True  # the pieces lead nowhere yet
+        self.left = True  # the pieces have no destination yet
 
     def take(self, stream: int) -> None:
-        """Memory for what the next run gives, on that stream: what was taken ahead for it, if anything was."""
+        """Allocate memory for the results of the next run, on that stream, or use what was allocated in advance."""
         f, self.left = self.frontier, False
         (bits, values), self.ahead = self.ahead.get(stream) or self._memory(), {}
         self.exchange.put(self.bits, TO, address(bits))
@@ -221,7 +221,7 @@ class Exit:
         self.taken = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, values, f.vec.size if self.full else None)
 
     def look_ahead(self, stream: int) -> None:
-        """Memory for the run after this one, which the host takes while the device works; none where there is none."""
+        """Allocate memory for the run after this one, while the device works; skipped if there is not enough."""
         if not self.left and self.nbytes <= AHEAD:
             with suppress(*self.exchange.device.errors):
                 self.ahead = {stream: self._memory()}
@@ -231,14 +231,14 @@ class Exit:
         return xp.empty(self.count, np.uint64), xp.empty(*self.held) if self.held else self.frontier.iso
 
     def leave(self) -> None:
-        """The next run gives nothing, nor writes to what an earlier one took."""
+        """Let the next run produce no result, and not write to the memory of earlier ones."""
         for piece in () if self.left else (self.bits, self.values):
             if piece is not None:
                 self.exchange.put(piece, TO, 0)
         self.left = True
 
     def give(self) -> VectorStore:
-        """What the run gave."""
+        """The result of the run."""
         taken, self.taken = self.taken, None
         assert taken is not None
         return taken

@@ -1,10 +1,10 @@
-// The end of a run of the body: states move to where the next run expects them, and the loop goes on or not.
+// End a run of the body: move frontier states to where the next run expects them, and decide whether the loop continues.
 // One block. sources[s]: the state that state s takes over, s or a later one, or -1 for zeros; `condition` is the number that
-// must not be 0. outermost: the rounds of the loop around all others, which knows of faults and whether somebody wants it to
-// stop (frontier.cuh). ranks: those that run the same loop, 0 where it is one; told: what each knows of that, four words from
-// the wish to stop on, so that all end after the same round, and tell the same fault; a rank whose calls were given up (-1) hears nothing any more.
-// pieces, done: what the host is told when the loop has ended (tell.cuh); going[1]: whether it was; last: no rounds
-// of a cluster follow.
+// must be nonzero. outermost: the rounds of the outermost loop, which store faults and the request to stop (frontier.cuh).
+// ranks: the number of ranks that run the same loop, 0 if one; told: what each reports of these, four words from the request
+// to stop on, so that all end after the same round with the same fault; a rank whose calls were aborted (-1) receives nothing.
+// pieces, done: what is reported to the host when the loop has ended (tell.cuh); going[1]: whether it was reported; last: no
+// rounds in a cluster follow.
 #include "kernels/base.cuh"
 #include "loop/gpu/tell.cuh"
 #ifndef __CUDA_EMU__
@@ -17,7 +17,7 @@ finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds
        u64* going, i64 ranks, const i64* told, i64 pieces, const u64* piece, u64* done,
        i64 last) {
   await_previous();
-  for (i64 first = 0; first < n; first += BLOCK) {  // what is read was not yet written: it does not stand before
+  for (i64 first = 0; first < n; first += BLOCK) {  // sources are later states, which have not been written yet
     const i64 k = first + threadIdx.x;
     const u64 moved = k < n && sources[k / 8] >= 0 ? states[sources[k / 8] * 8 + k % 8] : 0;
     __syncthreads();
@@ -35,10 +35,10 @@ finish(i64 n, const int* sources, u64* states, const u64* condition, i64* rounds
       if (known[2]) outermost[5] = known[2], outermost[6] = known[3];
     }
     const bool again = *condition != 0 && rounds[0] < rounds[1] && !ends;
-    tells = pieces && !again && (last || !ends);  // who wants it to stop: rounds of a cluster may still follow
+    tells = pieces && !again && (last || !ends);  // after a request to stop, rounds of a cluster may still follow
     going[0] = again, going[1] = tells;
 #ifndef __CUDA_EMU__
-    if (handle) cudaGraphSetConditional(handle, again);  // none where the host makes the launches
+    if (handle) cudaGraphSetConditional(handle, again);  // 0 if the host makes the launches
 #else
     (void)handle;
 #endif

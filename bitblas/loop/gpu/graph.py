@@ -1,7 +1,7 @@
-"""Running the launches of a body until its condition fails: as a CUDA graph with a while node, or launch by launch.
+"""Run the launches of a body until its condition fails: as a CUDA graph with a while node, or launch by launch.
 
-The graph is made by cuda.core, the launches by CuPy on the stream that captures. On a device without conditional nodes
-(the tests' emulator) the host makes the same launches and reads the condition after each run of the body.
+cuda.core creates the graph; CuPy makes the launches on the capturing stream. On a device without conditional nodes (the
+tests' emulator) the host makes the same launches and reads the condition after each run of the body.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from .exchange import Shared
 from .inner import Nested
 from .kernel import KernelLaunch
 
-LOOKS = 100  # at the word that the device writes, some microseconds
-SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for asleep
+LOOKS = 100  # polls of the word that the device writes, some microseconds
+SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for with sleeps
 SLEEP_SECONDS = 5e-5
 
 
-# Of each GPU the stream on which a program was launched last, and the event of its end.
+# For each GPU, the stream on which a program was last launched, and the event at its end.
 LATEST: dict[int, tuple[int, Any]] = {}
 
-# Launches that tell a condition, by its handle, whether the body is run (again).
+# Launches that set a condition, given by its handle: whether the body runs (again).
 Ask = Callable[[int], list[Callable[[], None]]]
 
 
@@ -39,8 +39,8 @@ class Parts(NamedTuple):
 
 
 def warm(launches: Sequence[Callable[[], None]]) -> None:
-    """Every launch is made once. No run has begun: frontiers may hold what another program has left, which fits lists
-    once (a body that stands before its loop too would list it twice)."""
+    """Run every launch once. No run has begun: frontiers may contain what another program has left, which fits into
+    worklists once (a body that also occurs before its loop would list it twice)."""
     for launch in {id(launch): launch for launch in launches}.values():
         if isinstance(launch, Nested):
             warm([*launch.enter(0), *launch.body(0), *launch.leave])
@@ -51,7 +51,7 @@ def warm(launches: Sequence[Callable[[], None]]) -> None:
 
 
 class HostLoop:
-    """The body launch by launch."""
+    """Runs the body launch by launch."""
 
     def __init__(
         self, device: Device, parts: Parts, start: Ask, finish: Ask, going: Any, group: Any, rounds: Any
@@ -69,14 +69,14 @@ class HostLoop:
         for launch in self.parts.end:
             launch()
         meanwhile(self.device.stream)
-        self.device.synchronize()  # the host reads what it is told in its own memory
+        self.device.synchronize()  # the host reads reported values in its own memory
 
     def _goes_on(self) -> bool:
         return bool(self.device.to_host(self.going)[0])
 
 
 class GraphLoop:
-    """The body captured once into a while node; `run` is one launch."""
+    """Captures the body once into a while node; `run` is one launch."""
 
     def __init__(
         self, device: Device, parts: Parts, start: Ask, finish: Ask, going: Any, group: Any, rounds: Any
@@ -84,10 +84,10 @@ class GraphLoop:
         from cuda.core import Device as Gpu
 
         self.cp: Any = device.xp
-        self.group = group  # the ranks that run the same loop: who waits for them looks whether they live
+        self.group = group  # the ranks that run the same loop: while waiting, their liveness is checked
         gpu = Gpu(self.cp.cuda.Device().id)
         gpu.set_current()
-        # Modules are loaded at their first launch, which a capture does not allow.
+        # Modules are loaded at their first launch, which is not allowed during a capture.
         warm((*parts.begin, *parts.body, *start(0), *finish(0), *parts.end))
         if group is not None:
             group.settle()
@@ -96,7 +96,7 @@ class GraphLoop:
         try:
             condition = builder.create_condition(default_value=1)
         except (RuntimeError, AttributeError) as error:
-            raise DeviceError(f"loop: needs a driver for CUDA 12.3 or newer, for while nodes ({error})") from error
+            raise DeviceError(f"loop: while nodes need a driver for CUDA 12.3 or newer ({error})") from error
         handle = int(condition.handle)
         first, last = start(handle), finish(handle)
         try:
@@ -108,8 +108,8 @@ class GraphLoop:
             if group is None:
                 raise
             raise DeviceError(
-                f"loop: what ranks exchange cannot stand in a while node here ({error}); for that NCCL needs GPUs that "
-                "reach each other's memory. Hint: group.captures = False on all ranks, and loops run by statements"
+                f"loop: exchanges between ranks cannot be captured in a while node here ({error}); NCCL needs GPUs "
+                "that can access each other's memory. Hint: set group.captures = False on all ranks to run statements"
             ) from error
         self.gpu, self.rounds = gpu, rounds
         self.aside = self.cp.cuda.Stream(non_blocking=True)
@@ -146,9 +146,9 @@ class GraphLoop:
         loop.end_building()
 
     def run(self, stop: Callable[[], None], told: Shared, meanwhile: Callable[[int], None]) -> None:
-        """One launch on the current stream, and a wait until the rounds have ended: what vectors hold then is copied
-        while the host goes on. stop: asks the loop to end, on another stream. told: what the device writes then.
-        meanwhile: called with the stream before the host waits."""
+        """Launch the graph on the current stream, and wait until the rounds have ended: results are copied while the
+        host continues. stop: requests the end of the loop, on another stream. told: words that the device writes at the
+        end. meanwhile: called with the stream before the host waits."""
         current = self.cp.cuda.get_current_stream()
         if current.ptr not in self.streams:
             self.streams[current.ptr] = self.gpu.create_stream(current)
@@ -178,7 +178,7 @@ class GraphLoop:
             raise
 
     def _give_up(self) -> None:
-        """Calls of a broken group end at once, and the rounds with them never: by a copy alone, as a kernel may be one
-        that has to be loaded, which waits for those that run."""
+        """Calls of a broken group end at once, but the rounds that contain them do not. Stop them by a memset: a kernel
+        might have to be loaded first, which waits for running kernels."""
         runtime = self.cp.cuda.runtime
         runtime.memsetAsync(self.rounds.data.ptr + 8 * STOP, 0xFF, 8, self.aside.ptr)

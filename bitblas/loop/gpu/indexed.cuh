@@ -1,5 +1,5 @@
-// Statements that read or write where index vectors lead. What leads nowhere is told once, and counts as no entry.
-// faults: [0] 1 + twice the number of the statement, one more where an index is missing; [1] the index.
+// Gather and scatter through index vectors. An index out of range is reported once, and counts as no entry.
+// faults: [0] 1 + twice the number of the statement, plus one if an index is missing; [1] the index.
 
 __device__ __forceinline__ void tell(i64* faults, i64 what, i64 index) {
   if (atomicCAS((u64*)faults, 0ull, (u64)what) == 0) faults[1] = index;
@@ -9,7 +9,7 @@ __device__ __forceinline__ void tell_missing(bool missing, i64* faults, i64 stat
   if (missing) tell(faults, 2 * statement + 2, 0);
 }
 
-// Where an index leads; -1 where there is none. from_end: negative ones count from the end.
+// The position of an index; -1 if there is none. from_end: negative indices count from the end.
 __device__ __forceinline__ i64 place_of(bool has, i64 index, i64 size, bool from_end, i64* faults, i64 statement) {
   if (!has) return -1;
   const i64 at = from_end && index < 0 ? index + size : index;
@@ -18,7 +18,7 @@ __device__ __forceinline__ i64 place_of(bool has, i64 index, i64 size, bool from
   return -1;
 }
 
-__device__ __forceinline__ bool mark_bit(u64* bits, i64 p) {  // true for the one that set the bit
+__device__ __forceinline__ bool mark_bit(u64* bits, i64 p) {  // true for the thread that set the bit
   const u32 bit = 1u << (p & 31);
   return !(atomicOr((u32*)bits + (p >> 5), bit) & bit);
 }
@@ -27,8 +27,8 @@ template <int SIZE> struct Swapped;
 template <> struct Swapped<4> { typedef u32 type; };
 template <> struct Swapped<8> { typedef u64 type; };
 
-// Sums that are the same in any order. What changes nothing is not written: many have one place.
-template <class T> __device__ __forceinline__ void join_plus(T* at, T x) {  // wraps, signed or not
+// Accumulate in any order. A value that changes nothing is not written, because many threads may share a cell.
+template <class T> __device__ __forceinline__ void join_plus(T* at, T x) {  // wraps, signed and unsigned
   typedef typename Swapped<sizeof(T)>::type cell_t;
   if (x) atomicAdd((cell_t*)at, (cell_t)x);
 }

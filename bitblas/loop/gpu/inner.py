@@ -1,5 +1,5 @@
-"""Loops inside a round: what a build around them launches. Their frontiers turn as those of any loop do, and are put
-back before the round goes on."""
+"""Nested loops inside a round: the launches that the enclosing build adds. Their frontiers rotate buffers as those of
+any loop do, and are moved back to the first buffer before the round continues."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from .activate import activation
 from .again import finish
 
 Launch = Callable[[], None]
-# Rounds per run of the body where every kernel of it may be skipped; multiples of a frontier's buffers. On an H200 a
-# kernel that is skipped costs 2.1 us (of 528 blocks; 1.2 of 132), another run of the body 4.5 and two kernels more.
-# With hubs (`skewed`) a search is over after some seven rounds: milliseconds with 6, 9, 12 rounds, in one run, RMAT 20
-# 0.188, 0.177, 0.179, Mycielski's graph 14 0.112, 0.117, 0.118.
+# Rounds per run of the body if each of its kernels can be skipped; multiples of a frontier's buffers. On an H200 a
+# skipped kernel costs 2.1 us (with 528 blocks; 1.2 with 132), another run of the body 4.5 and two more kernels. With
+# hubs (`skewed`) a search ends after some seven rounds: milliseconds with 6, 9, 12 rounds, in one run, RMAT 20 0.188,
+# 0.177, 0.179, Mycielski graph 14 0.112, 0.117, 0.118.
 COPIES, COPIES_SKEWED = 12, 9
-COPIES_DENSE = 3  # of a search where neighbours' neighbours are nearly all: Mycielski's 14 .115 ms, .121 with 9
-COPIES_INSIDE = 3  # of passes alone in a loop inside a round: it is entered often, and over soon
-# Where products cannot be skipped, but take little longer than another run of the body: up to so many entries. On an
-# H200, microseconds with 2, 4, 10, in one run: 20 rounds of PageRank on Mycielski's 14 735, 687, 682, until a tolerance
-# 716, 674, 665.
+COPIES_DENSE = 3  # of a search where two edges reach nearly all vertices: Mycielski 14 .115 ms, .121 with 9
+COPIES_INSIDE = 3  # of a nested loop of element-wise kernels only: it is entered often, and ends soon
+# If products cannot be skipped, but take little longer than another run of the body: up to this number of entries. On
+# an H200, microseconds with 2, 4, 10, in one run: 20 rounds of PageRank on Mycielski 14 735, 687, 682, until a
+# tolerance 716, 674, 665.
 COPIES_BRIEF, BRIEF = 4, 1 << 22
 
 
@@ -35,9 +35,9 @@ def copies_of(
     round_: Round, captures: bool, limit: int = NO_LIMIT, *, skewed: bool, inside: bool = False,
     opened: Callable[[Pull], bool] = lambda item: False,
 ) -> int:  # fmt: skip
-    """Rounds per run of the body: products by rows cannot be skipped, but those of listed ones (`opened`), so that few
-    of them may run in vain, nor can inner loops, nor what ranks exchange; where the host makes the launches, no loop
-    has to be paid for."""
+    """Rounds per run of the body. Products by rows cannot be skipped, except those of listed rows (`opened`), so that
+    few of them may run in vain; nor can nested loops or exchanges between ranks. If the host makes the launches, a loop
+    costs nothing extra."""
     rotates = any(isinstance(item, Step) for item in round_.items)
     last = [x for x in round_.items if isinstance(x, (Inner, Between)) or (isinstance(x, Pull) and not opened(x))]
     if not captures or last:
@@ -51,7 +51,7 @@ def copies_of(
 
 
 def _is_soon_over(items: Sequence[Item]) -> bool:
-    """Whether a round is a search's, in which as many vertices as there are may be reached by two edges."""
+    """Whether a round is that of a search in which two edges may reach about as many vertices as there are."""
     if len(items) != 1 or not isinstance(items[0], Step):
         return False
     A = items[0].product.matrix
@@ -63,7 +63,7 @@ def _is_brief(item: Item) -> bool:
 
 
 def entering(build: Any) -> list[Launch]:
-    """What stands before the first round: the lists of frontiers that enter, the count of the condition."""
+    """The launches before the first round: the worklists of the first frontiers, the count of the condition."""
     condition, known = build.condition, build.round.entering
     state = lambda x: build.first[x] + 1 if x in build.first else build.remaining
     launches: list[Launch] = [activation(build, x, product, state(x)) for x, product in known.items()]
@@ -75,36 +75,36 @@ def entering(build: Any) -> list[Launch]:
 
 
 def beginning(build: Any, limit: int) -> Any:
-    """The states and the rounds that a run begins with."""
+    """The initial states and rounds of a run."""
     numbers = np.zeros(len(build.numbers), np.uint64)
-    # Frontiers that must clear all their cells say so: lists know of entries alone.
+    # DENSE marks frontiers all of whose cells must be cleared, because worklists contain only entries.
     numbers[[(build.first[x] + 1) * STATE + DENSE for x in build.cells]] = 1
     numbers[len(numbers) - ROUNDS + 1] = limit
     return build.device.asarray(numbers)
 
 
 class Nested:
-    """A loop inside what is captured; as a launch itself it is run by the host."""
+    """A loop inside a capture; called as a launch, it is run by the host."""
 
     leave: list[Launch]  # after the loop
 
     def enter(self, handle: int) -> list[Launch]:
-        """Before the loop: whether it begins goes to the handle of its condition."""
-        raise TypeError(f"{type(self).__name__} says what stands before its loop")
+        """The launches before the loop; they set its condition, given by its handle."""
+        raise TypeError(f"{type(self).__name__}: enter() is not implemented")
 
     def body(self, handle: int) -> list[Launch]:
-        """A run of the body, which ends with whether there is another one."""
-        raise TypeError(f"{type(self).__name__} says what its loop does")
+        """The launches of a run of the body, which end with whether there is another one."""
+        raise TypeError(f"{type(self).__name__}: body() is not implemented")
 
     def __call__(self) -> None:
-        raise TypeError(f"{type(self).__name__} says how the host runs it")
+        raise TypeError(f"{type(self).__name__}: cannot be run by the host")
 
 
 class InnerLoop(Nested):
-    """The launches of a loop inside a round."""
+    """The launches of a nested loop inside a round."""
 
     def __init__(self, build: Any, item: Inner, head: tuple[Any, ...]) -> None:
-        """head: of a launch of the round around it."""
+        """head: of a launch of the enclosing round."""
         self.text = item.text
         self.build, self.head, self.first = build, head, beginning(build, item.limit)
         self.turning = {x: count for x, count in build.steps_of.items() if count}
@@ -117,7 +117,7 @@ class InnerLoop(Nested):
 
     @property
     def lines(self) -> list[Line]:
-        """What `explain` prints."""
+        """The lines of `explain`."""
         times = "" if self.build.copies == 1 else f"{self.build.copies} rounds per run"
         return [Line("block", (self.text,), times), *(x._replace(kind=f"  {x.kind}") for x in self.build.lines)]
 
@@ -160,7 +160,7 @@ class InnerLoop(Nested):
         return launch
 
     def _back(self, x: Vec) -> list[Launch]:
-        """The buffer in which the last round left a vector becomes the first one."""
+        """Copy a vector from the buffer in which the last round left it to the first one."""
         build, launches = self.build, []
         for arrays in (build.buffers[x].bits, build.buffers[x].values):
             if arrays:

@@ -1,8 +1,8 @@
-"""Inputs that stay where they lie: vectors that a body only reads, with an entry everywhere. Its kernels read the
-memory of the vector itself, so no run copies them, and the program takes none for them.
+"""Inputs used in place: full vectors that a body only reads. Its kernels read the vector's own memory, so that no run
+copies them and the program allocates nothing for them.
 
-What a program captured is that memory. A vector that has other memory in a later run has moved: the program is captured
-again, and copies it from then on.
+The program has captured the address of that memory. If a vector has other memory in a later run, the program is
+captured again, and copies that vector from then on.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from ..recorded.ir import Vec
 from .exchange import address
 from .member import Member
 
-ALIGNED = 16  # bytes, as the memory of programs: a view of somebody's array may begin anywhere
+ALIGNED = 16  # bytes, as in the memory of programs: a view of a user's array may begin at any address
 
 
 class Inputs:
-    """Those of one program, by their arrays of values."""
+    """The inputs of a program, by their arrays of values."""
 
     def __init__(
         self, members: Mapping[Vec, Member], held: Mapping[int, VectorStore], read: Collection[Vec], moved: set[int]
     ) -> None:
-        """held: what the vectors hold, by number. read: those with values everywhere that nothing writes. moved: which
-        have, by `id`; more are added."""
+        """held: the contents of vectors, by number. read: full vectors that nothing writes. moved: vectors whose memory
+        has moved, by `id`; more are added."""
         self.members, self.moved = members, moved
         self.values: dict[Vec, Any] = {}
         for x in read:
@@ -36,7 +36,7 @@ class Inputs:
                 self.values[x] = store.values
 
     def stay(self) -> bool:
-        """Whether all still lie there."""
+        """Whether all inputs still have the same memory."""
         gone = [self.members[x] for x, array in self.values.items() if self.members[x].held().values is not array]
         self.moved.update(id(member.vector) for member in gone)
         return not gone

@@ -1,4 +1,4 @@
-"""A launch of a kernel, with its arguments: what the graph of a program consists of."""
+"""A kernel launch with bound arguments, the element that a program's graph consists of."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ...kernels.prologue import Variant
 
 
 class KernelLaunch:
-    """Called, it makes the launch on the current stream; `early`, if it stands right after another kernel there, whose
-    end it then waits for by itself, where it can."""
+    """Called, it launches the kernel on the current stream. `early`: launch it directly after another kernel, for whose
+    end it waits on the device if it supports that."""
 
     __slots__ = ("args", "awaits", "block", "grid", "run")
 

@@ -1,5 +1,5 @@
-"""A product with a narrow matrix inside a program: by lines of the result, or along the lines that have entries, as the
-number of entries says that stands on the device."""
+"""Product with a multivector inside a program: over all rows of the result, or along the rows that have entries. The
+device chooses, by its count of entries."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from ..recorded.ir import LineProduct, Masked
 
 
 class LineLaunch:
-    """t<mask> = the product, all of it, into the buffers of t. counted: the number of entries of u, where it is known
-    on the device; None: the product goes by lines of the result."""
+    """t<mask> = the product, computed whole, into the buffers of t. counted: the number of entries of u, if it is
+    known on the device; None: the product runs over all rows of the result."""
 
     def __init__(
         self, device: Any, product: LineProduct, values: Any, u: Frontier, t: Frontier, mask: Masked | None,
@@ -37,7 +37,7 @@ class LineLaunch:
         where = None if mask is None else (mask_bits, mask.complement)
         self.plan, ask = pull.plan, always(device)
         calls: list[Call] = []
-        if counted is not None and pull.kind == WORDS:  # sums of values have an order
+        if counted is not None and pull.kind == WORDS:  # sums of values depend on the order
             few = product.inner.number // ALPHA[device.kind]
             push, ask = pull.along(), Asked(counted, few, ALWAYS)
             calls += push.calls(x, where, bits, sums, Asked(counted, 0, few))
@@ -58,9 +58,9 @@ class LineLaunch:
 
 
 def along_lines(build: Any, item: Any, k: int, values: Any, frontiers: tuple[Frontier, Frontier]) -> Callable[[], None]:
-    """The launch of such a pull in copy k of a round; -1: before the first one or after the last."""
+    """The launch of such a product in copy k of a round; -1: before the first one or after the last."""
     known = k >= 0 and item.product.u == build.condition and build.remaining is not None
-    # What the round changed before it is not counted: more entries are a slower way, and no wrong one.
+    # Changes by the round before this product are not counted: more entries make it slower, but not wrong.
     counted = build.number(*build.condition_at(k)).view(np.int64) if known else None
     mask = build.mask(item.mask)[0]
     lines = LineLaunch(build.device, item.product, values, *frontiers, item.mask, mask, counted)

@@ -1,15 +1,15 @@
-// The places whose values ranks send each other in place of all of a vector's: those that have an entry, or (DIFFERS) whose
-// value is not what the others were told last, which is brought up to date. `room` of them are listed, the others counted,
-// in part: that there are more is all that anybody asks then.
+// List the positions whose values ranks send each other instead of a dense vector: those with an entry or (DIFFERS) those
+// whose value differs from the one last sent, which is updated. Up to `room` positions are listed. The others are only partly
+// counted, because it only matters that there are more.
 #include "kernels/frontier.cuh"
-#define MANY 8  // half words that a warp looks at together
+#define MANY 8  // half words that a warp processes together
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 3)
 list(i64 n, i64 size, const u64* bits, const W_T* mine, W_T* before, u32* places, i64 room, u64* count) {
   (void)n, (void)bits, (void)mine, (void)before;
   const i64 halves = (size + 31) / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   for (i64 first = thread_number() / 32 * MANY; first < halves; first += MANY * warps) {
-    u64 known = 0;  // asked for beside the values
+    u64 known = 0;  // loaded together with the values
     if (WARP_LANE == 0) known = *(volatile const u64*)count;
     bool found[MANY];
 #if DIFFERS

@@ -1,4 +1,4 @@
-"""What a program works on, as Vectors hold it before a run and after it."""
+"""Contents of a Vector before and after a run of a program: its bits, values and count."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .exchange import Single
 
 
 class Member:
-    """A Vector (or the places of a Matrix) that a program works on, and the order that it is in there: that of the
-    matrices, for vectors of their size; none of another one meets them."""
+    """A Vector (or the positions of a Matrix) that a program uses, and its order inside the program: that of the
+    matrices for vectors of their size. Vectors of other sizes are not combined with these."""
 
     __slots__ = ("order", "vector")
 
@@ -22,11 +22,11 @@ class Member:
         self.vector, self.order = vector, order
 
     def held(self) -> VectorStore:
-        """What the vector holds, put into the order of the loop where it enters."""
+        """The vector's contents, in the order of the loop."""
         return self.vector._in(self.order)
 
     def entering(self) -> VectorStore | Single:
-        """The same; of a vector that was given one entry since it was emptied that entry, which is not yet written."""
+        """The same; or the only pending entry of a vector that was emptied and then given one entry."""
         written, data = self.vector._pending, self.vector._data
         if len(written) != 1 or data.count != 0 or type(data) is not VectorStore:
             return self.held()
@@ -36,12 +36,12 @@ class Member:
         return Single(place if self.order is None else self.order.place(place), value)
 
     def adopt(self, store: VectorStore) -> None:
-        """It holds that after a run."""
+        """Store the result of a run."""
         self.vector._adopt(store)
         self.vector._data.order = self.order
 
     def empty(self) -> None:
-        """It has no entries after a run: nor before, but one that was not yet written, where it was given one."""
+        """Set it to have no entries after a run, discarding a pending entry that it had before."""
         vector = self.vector
         if type(vector) is Vector and is_blank(vector._data):
             vector._pending.clear()
@@ -51,7 +51,7 @@ class Member:
 
 
 def kind_of_values(held: VectorStore | Single) -> Any:
-    """What a capture takes for granted about them: that they are one and the same, or many; None: there are none."""
+    """What a capture assumes about the values: that all are equal, or not; None: there are no entries."""
     if held.count == 0:
         return None
     return (held.values.dtype.char, held.values.tobytes()) if held.iso else "dense"

@@ -1,22 +1,22 @@
-// What goes into the memory of a program before its rounds and comes out of it after them: pieces of memory are filled or
-// copied, as a table says that the host has written. Those of one launch do not overlap. tells: the one block of the launch
-// says in `told` that all is done, for which the host looks.
+// Copy data into the memory of a program before its rounds, and out of it afterwards: fill or copy pieces of memory, as listed
+// in a table that the host has written. Pieces of one launch do not overlap. tells: the launch has one block, which sets
+// `told` when all is done; the host polls it.
 struct Piece {
   u64 to;          // an address; 0: nothing to do
-  u64 from[3];     // addresses: the buffer that the steps of all rounds have turned to is copied; 0: filled
+  u64 from[3];     // addresses: of three rotating buffers, the current one after all rounds is copied; 0: fill
   u64 bytes;
   u64 steps;       // in a round
   u64 pattern[2];  // 16 bytes, to fill with
-  u64 at, word;    // the 64-bit word that differs, and what it is; at is ~0: none
+  u64 at, word;    // index and value of a 64-bit word that differs; at is ~0 if there is none
 };
 #define PIECE_WORDS (sizeof(Piece) / 8)
-#define PIECES 32  // that a block holds at a time
-#define AHEAD 4    // words that a thread asks for before it writes
+#define PIECES 32  // pieces in shared memory at a time
+#define AHEAD 4    // words that a thread loads before it writes
 
 struct alignas(16) Pair {
   u64 low, high;
 };
-#define CHUNK (BLOCK * AHEAD * sizeof(Pair))  // bytes that a block moves at a time
+#define CHUNK (BLOCK * AHEAD * sizeof(Pair))  // bytes that a block copies at a time
 
 __device__ __forceinline__ u8 filled(const Piece& x, u64 i, u8) { return (u8)(x.pattern[i >> 3 & 1] >> 8 * (i & 7)); }
 __device__ __forceinline__ u64 filled(const Piece& x, u64 i, u64) { return x.pattern[i & 1]; }
@@ -29,7 +29,7 @@ __device__ __forceinline__ void differ(const Piece& x, u64 i, Pair& w) {
   if (i == x.at >> 1) (x.at & 1 ? w.high : w.low) = x.word;
 }
 
-// Words first .. end of a piece, by a block.
+// Copy or fill words first .. end of a piece, by a block.
 template <class W> __device__ __forceinline__ void move_words(const Piece& x, u64 from, u64 first, u64 end) {
   W* const to = (W*)x.to;
   for (first += threadIdx.x; first < end; first += AHEAD * BLOCK) {
@@ -48,13 +48,13 @@ template <class W> __device__ __forceinline__ void move_words(const Piece& x, u6
   }
 }
 
-// Every block takes chunks of whatever pieces they are of, so that no piece waits for another one.
+// Blocks take chunks of all pieces in turn, so that no piece waits for another one.
 extern "C" __global__ void __launch_bounds__(BLOCK, 4)
 move(i64 n, const u64* table, const i64* rounds, u64* told, i64 enters, i64 tells) {
   await_previous();
   __shared__ u64 here[PIECES * PIECE_WORDS];
   __shared__ u64 before[PIECES + 1];  // chunks of the pieces before
-  const u64 by_grid = enters ? 0 : (u64)(rounds[2] - rounds[4]);  // which it may be that bring in numbers
+  const u64 by_grid = enters ? 0 : (u64)(rounds[2] - rounds[4]);  // not read if `enters`: this launch may be copying them in
   for (i64 first = 0; first < n; first += PIECES) {
     const int count = (int)(n - first < PIECES ? n - first : PIECES);
     __syncthreads();

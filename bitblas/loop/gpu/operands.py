@@ -1,4 +1,4 @@
-"""What a step takes, in the order of its kernels: kernels/step_rows.cuh, b2sr/step.cu."""
+"""Operands of an advance, in the order of its kernels' arguments: kernels/step_rows.cuh, b2sr/step.cu."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Head(NamedTuple):
-    """How much there is to do, beyond what a step pulls, and whether the round runs."""
+    """The amount of work, the threshold from which on an advance pulls, and whether the round runs."""
 
     units: np.int64
     size: np.int64  # of the result
@@ -26,7 +26,7 @@ class Source(NamedTuple):
     array: Any
     iso: Any
     stride: int
-    units: Any  # the list of those where it has entries
+    units: Any  # the list of those with entries
     state: Any
     segments: Any
 
@@ -42,7 +42,7 @@ class Target(NamedTuple):
 
 
 class Cleared(NamedTuple):
-    """The frontier that is cleared, for the step after to write."""
+    """The frontier that is cleared, for the next advance to write."""
 
     bits: Any
     array: Any
@@ -51,5 +51,5 @@ class Cleared(NamedTuple):
 
 
 def launchable(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Python's numbers as a launch takes them."""
+    """Convert Python ints for a launch."""
     return tuple(np.int64(x) if isinstance(x, int) else x for x in arguments)

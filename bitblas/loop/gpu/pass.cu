@@ -1,23 +1,23 @@
-// Statements that treat every position by itself, fused. A lane holds a half word of the bits of each vector, and a warp
-// goes through its half words, POSITIONS at once, a thread a position of each, or (FEW) each lane through the few positions
-// of its own; or (BY_WORDS) all that statements do to bits is done to half words, and only values are written position by
-// position. Scalars are computed before by every thread; sums of entries by blocks, in an order that depends on the grid
-// alone, and the block that is done last joins them, and computes the scalars that depend on them.
-// SOME: the positions of a lane's half word beside which the statements do nothing; LOOK(i), where there are many half words:
-// those of half word i, which are asked for before all else is. The text is generated (passes.py, by_words.py).
+// Fused element-wise statements of a loop. A lane loads a half word of the bits of each vector. A warp processes its half
+// words, POSITIONS at once, with one thread per position of each; or (FEW) each lane processes the few positions of its own;
+// or (BY_WORDS) operations on bits process half words, and only values are written position by position. Every thread first
+// computes the scalars. Blocks sum entries in an order that depends on the grid alone; the block that finishes last combines
+// the sums, and computes the scalars that depend on them.
+// SOME: the positions of a lane's half word outside of which the statements do nothing; LOOK(i), if there are many half words:
+// those of half word i, loaded before everything else. The text is generated (passes.py, by_words.py).
 #include "kernels/vector.cuh"
 #include "kernels/frontier.cuh"
 #include "loop/gpu/indexed.cuh"
 
-#define MANY 4    // positions that a thread reads values of before it writes them
-#define SPARSE 4  // bits of a half word up to which each lane goes through those of its own
+#define MANY 4    // positions whose values a thread reads before it writes them
+#define SPARSE 4  // bits of a half word up to which each lane processes those of its own
 
-// Whether no lane has more than a few positions: then all lanes do something at once.
+// Whether no lane has more than a few positions: then all lanes can work at once.
 __device__ __forceinline__ bool is_sparse(u32 here, int few = SPARSE) {
   return !__any_sync(ALL_LANES, __popc(here) > few);
 }
 
-// Bits for the half word that lane `owner` holds, one from each lane; or (own) each lane's, for the bit `at` of its own.
+// Set bits of the half word that lane `owner` holds, one from each lane; or (own) in each lane, the bit `at` of its own.
 __device__ __forceinline__ void put_bits(u32& half, int owner, int at, bool own, bool bit) {
   if (own) {
     const u32 place = owner < 0 ? 0u : 1u << at;
@@ -28,7 +28,7 @@ __device__ __forceinline__ void put_bits(u32& half, int owner, int at, bool own,
   if (WARP_LANE == owner) half = all;
 }
 
-// put(p, get(p)) at the positions of the half words `here`; all lanes call it, lane by lane their number is `mine`.
+// put(p, get(p)) at the positions of the half words `here`, whose numbers are `mine`; all lanes call it.
 template <class Get, class Put> __device__ __forceinline__ void fill_half(u32 here, i64 mine, Get get, Put put) {
   if (is_sparse(here)) {
     for (u32 todo = here; todo;) {  // two at once
@@ -61,7 +61,7 @@ template <class Get, class Put> __device__ __forceinline__ void fill_half(u32 he
   }
 }
 
-// The sum over the block, in thread 0; `part` and `has` are the block's.
+// Sum over the block, in thread 0; `part` and `has` are in shared memory.
 template <class T, class Add> __device__ __forceinline__ void join_block(bool& some, T& sum, Add add, T* part, u8* has) {
   part[threadIdx.x] = sum;
   has[threadIdx.x] = some;
@@ -76,7 +76,7 @@ template <class T, class Add> __device__ __forceinline__ void join_block(bool& s
   __syncthreads();
 }
 
-// Whether this block is the last one that is done: it sees what the others have written.
+// Whether this block is the last one to finish: it then sees what the others have written.
 __device__ __forceinline__ bool is_last(u32* ticket) {
   __shared__ bool last;
   __threadfence();
@@ -90,7 +90,7 @@ __device__ __forceinline__ bool is_last(u32* ticket) {
   return last;
 }
 
-// The positions of the half words `here` where get(p) holds.
+// The positions of the half words `here` at which get(p) holds.
 template <class Get> __device__ __forceinline__ u32 kept_half(u32 here, i64 mine, Get get) {
   u32 kept = 0;
   if (is_sparse(here)) {
@@ -119,7 +119,7 @@ template <class Get> __device__ __forceinline__ u32 kept_half(u32 here, i64 mine
 }
 
 #if !BY_WORDS
-// A place of one of the half words: whose it is, the bit, and what vectors hold there.
+// A position in one of the half words: the lane that holds it, the bit, and the vectors' contents there.
 struct Here {
   int owner, at;
   bool inside;
@@ -128,7 +128,7 @@ struct Here {
 };
 #endif
 
-// The same for values of one byte: where a half word has many positions its lane reads all 32 at once.
+// The same for values of one byte: if a half word has many positions, its lane reads all 32 at once.
 template <class T, class Get>
 __device__ __forceinline__ u32 kept_bytes(u32 here, i64 mine, i64 size, const T* values, Get get) {
   const bool whole = here != 0 && (mine + 1) * 32 <= size;
@@ -154,7 +154,7 @@ pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
   const i64 round = rounds[0] + ahead;
   (void)round;
   BEFORE
-  // A warp looks at 32 half words at a time: at consecutive ones as far as there are enough for all warps.
+  // A warp processes 32 half words at a time: consecutive ones, as far as there are enough for all warps.
   const i64 halves = (size + 31) / 32, warps = (i64)gridDim.x * (BLOCK / 32);
   int run = 32;
   while (run > 1 && halves < run * warps) run >>= 1;
@@ -163,11 +163,11 @@ pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
   u8* const list = listed[threadIdx.x / 32];
 #endif
   for (i64 first = thread_number() / 32 * run; first < halves; first += AHEAD * 32 * warps) {
-    // Half word x of those that the warp looks at.
+    // The half word with index x among those of the warp.
     const auto half = [&](int x) { return first + (x & (run - 1)) + ((x & 31 & ~(run - 1)) + (x >> 5) * 32) * warps; };
     int count = 32;
 #ifdef LOOK
-    // Those in which there is something, which are few where frontiers are small, are dealt to the lanes.
+    // Half words with entries, which are few if frontiers are small, are distributed over the lanes.
     u32 looked[AHEAD];
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
@@ -198,7 +198,7 @@ pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
       AT_WORDS
 #else
       const bool few = FEW && is_sparse(some, FEW);
-      // What several positions need is asked for before any of it is used.
+      // Values of several positions are loaded before any of them is used.
       const auto goes_on = [&](u32 todo) { return few ? __any_sync(ALL_LANES, todo != 0) != 0 : todo != 0; };
       for (u32 todo = few ? some : __ballot_sync(ALL_LANES, some != 0); goes_on(todo);) {
         Here all_here[POSITIONS];
@@ -230,7 +230,7 @@ pass(i64 n, i64 size, const u64* condition, i64* rounds, i64 ahead PARAMETERS) {
       }
     }
 #ifdef LOOK
-    __syncwarp();  // all have read the list
+    __syncwarp();  // all lanes have read the list
 #endif
   }
   AFTER

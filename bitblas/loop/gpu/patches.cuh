@@ -1,7 +1,7 @@
-// What the kernels of fixpoints by patches share (formats/csr/patches.cu, patches_begin.cu, patches_end.cu).
-#define ROUNDS_DONE 6  // of the numbers in `state`, behind the three rounds that take turns
-#define ODD 7          // a product was not better than nothing (NaN, or the largest number): rounds as usual look again
-#define REFUSED 8      // the run begins otherwise than patches can tell, and goes on by rounds as usual
+// Shared by the kernels that relax edges to a fixpoint by patches (formats/csr/patches.cu, patches_begin.cu, patches_end.cu).
+#define ROUNDS_DONE 6  // index in `state`, after the three rotating rounds
+#define ODD 7          // a product was not better than the identity (NaN, or the largest number): ordinary rounds check again
+#define REFUSED 8      // the initial state is not supported: ordinary rounds do all of the work
 
 #if RENUMBERED
 #define VERTEX(place) vertices[place]
@@ -16,7 +16,7 @@ template <class T> __device__ __forceinline__ typename Cell<sizeof(T)>::type raw
 }
 __device__ __forceinline__ bool is_begin(C_T x) { return raw_of(x) == raw_of(C_T(BEGIN)); }
 
-// Whether a sum changes where x is joined to it. Sums of floats begin with NaN, and all numbers are better than that.
+// Whether accumulating x changes a cell. Float sums start with NaN, which every number improves.
 __device__ __forceinline__ bool is_better(C_T x, C_T than) {
 #if JOIN == 3
   return x > than;
@@ -27,7 +27,7 @@ __device__ __forceinline__ bool is_better(C_T x, C_T than) {
 #endif
 }
 
-// x, which is not NaN, is joined to a cell in memory of any kind. Whether that changed it.
+// Accumulate x, which is not NaN, into a cell in any memory space. Returns whether that improved it.
 __device__ __forceinline__ bool improve(C_T* at, C_T x) {
 #if JOIN_FLOAT
   typedef typename Cell<sizeof(C_T)>::type cell_t;

@@ -1,6 +1,7 @@
-"""A loop that relaxes edges until nothing changes, by patches of consecutive vertices: before the rounds of the
-captured body stands a loop of its own, whose blocks each take a patch and relax all that is inside it in shared memory
-(formats/csr/patches.cu). The body's rounds then find nothing to do; they do all of it where patches cannot.
+"""Relax edges to a fixpoint by patches of consecutive vertices, before the rounds of a captured relaxation loop.
+
+This is a loop of its own, in which each block takes a patch and relaxes all its inner edges in shared memory
+(formats/csr/patches.cu). The body's rounds then find nothing to do; if patches do not apply, they do all of the work.
 """
 
 from __future__ import annotations
@@ -33,44 +34,44 @@ from .inner import Nested
 from .operands import launchable
 
 Launch = Callable[[], None]
-# Of the values of a patch's vertices. Measured on an H200, shortest paths on a grid of 2048 x 2048, milliseconds:
-# 11.0 with 4 KB and 256 threads, 13.5 with 128, 16.0 with 8 KB; 65 by rounds. To wait with patches that are far behind
+# Bytes of the values of a patch's vertices. Measured on an H200, shortest paths on a grid of 2048 x 2048, milliseconds:
+# 11.0 with 4 KB and 256 threads, 13.5 with 128, 16.0 with 8 KB; 65 by rounds. Delaying patches that are far behind
 # takes longer.
 PATCH_BYTES = 1 << 12
-LANES = 1, 2, 4, 8  # that share a row: as few as leave each 8 entries or less
-THREADS, AT_ONCE = 256, 4  # of a block, blocks of a multiprocessor
-COPIES = 12  # rounds of a run: a multiple of the three lists that take turns
+LANES = 1, 2, 4, 8  # lanes per row: the fewest that leave each at most 8 entries
+THREADS, AT_ONCE = 256, 4  # threads per block, blocks per multiprocessor
+COPIES = 12  # rounds per run: a multiple of the three rotating lists
 NUMBERS = 16  # of the state (patches.cuh)
 
 
 class ByPatches(NamedTuple):
-    """What stands before the rounds; nothing: why not."""
+    """The launches before the rounds, or why there are none."""
 
     launches: list[Nested]
     text: str
 
 
 def by_patches(build: Any, found: Relaxation | str | None) -> ByPatches:
-    """The loop by patches for the body of a build."""
+    """Build the loop by patches for a body, if it is a relaxation."""
     if found is None:
         return ByPatches([], "")
     chosen = found if isinstance(found, str) else _chosen(build, found)
     if isinstance(chosen, str):
-        return ByPatches([], f"rounds do not go by patches: {chosen}")
+        return ByPatches([], f"no relaxation by patches: {chosen}")
     loop = PatchLoop(build, *chosen)
-    return ByPatches([loop], f"before them all that changes goes by patches of {loop.patch} vertices{loop.how}")
+    return ByPatches([loop], f"before the rounds, edges are relaxed by patches of {loop.patch} vertices{loop.how}")
 
 
 def _chosen(build: Any, found: Relaxation) -> tuple[Relaxation, Any, Numbering] | str:
-    """What is relaxed, its rows, and how patches are numbered; or why there are none."""
+    """The relaxation, its rows, and the numbering of patches; or why there are none."""
     product, dtype = found.product, found.best.dtype
     if found.best.id in build.iso or found.held is (found.waiting.id in build.iso):
-        return "values are not kept one by one, or truths are"
+        return "values are iso, or active vertices are stored as an array of truth values"
     if not has_atomic(dtype, product.semiring.op.monoid.name):
-        return f"{product.semiring} has no atomic"
+        return f"{product.semiring} has no hardware atomic"
     A = product.matrix
     if A.structure.kept_as(CSR) != CSR or A.nrows != A.ncols or A.nrows >= 1 << 31:
-        return "rows are not plain"
+        return "the matrix is not square CSR"
     rows = A.structure.form(CSR, transposed=not product.transpose)
     if rows.segments(build.longest(rows)):
         return "some rows are long"
@@ -83,7 +84,7 @@ def _chosen(build: Any, found: Relaxation) -> tuple[Relaxation, Any, Numbering] 
 
 
 def patch_of(dtype: DataType) -> int:
-    """Vertices of a patch."""
+    """Number of vertices of a patch."""
     return PATCH_BYTES // int(dtype.np_type.itemsize)
 
 
@@ -91,7 +92,7 @@ def patch_variants(
     types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], a: DataType, z: DataType, *, flip: bool,
     lanes: int, patch: int, renumbered: bool, held: bool, full: bool, packed: bool = False,
 ) -> tuple[Variant, Variant, Variant]:  # fmt: skip
-    """The kernels of a round, and of what stands before the first and after the last."""
+    """The kernels of a round, and those before the first round and after the last."""
     step = step_variant(
         CSR, types, semiring, VALUES, a, z, flip=flip, ranked=False, also=False, pulls=False, lanes=lanes,
         packed=packed, weighs=False,
@@ -111,7 +112,7 @@ def patch_variants(
 
 
 class PatchLoop(Nested):
-    """The launches, and their memory."""
+    """The launches of the loop by patches, and their memory."""
 
     def __init__(self, build: Any, found: Relaxation, rows: Any, how: Numbering) -> None:
         self.build, device, xp = build, build.device, build.device.xp
@@ -123,7 +124,7 @@ class PatchLoop(Nested):
             order = Order(device, curve(xp, n, how.strides).astype(np.int32))
             A = matrix_in(A, order, CSR)
             rows = A.structure.form(CSR, transposed=not product.transpose)
-        self.how = f" along a curve through a grid of strides {how.strides}" if how.strides else ""
+        self.how = f" along a space-filling curve of a grid with strides {how.strides}" if how.strides else ""
         values = A.raw_for(CSR, not product.transpose)
         lanes = next(lanes for lanes in LANES if lanes == LANES[-1] or 8 * lanes * n >= rows.nvals)
         kernels = patch_variants(

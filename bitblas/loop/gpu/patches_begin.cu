@@ -1,8 +1,8 @@
-// A fixpoint by patches begins (formats/csr/patches.cu): a block a patch. Cells of places without an entry get the
-// beginning of a sum; patches in which a vertex waits are listed. `waits`: the vertices that the loop goes on by, whose
-// values (HELD) must be those that d has, else nobody knows what they mean, and the run is refused; so is one of `limit`
-// rounds, if that is not `unlimited`.
-#define PER 1  // places of a unit
+// Begin a fixpoint by patches (formats/csr/patches.cu), one block per patch. Cells of positions without an entry are set to
+// the identity of the sum; patches with an active vertex are listed. `waits`: the active vertices of the loop. Their values
+// (HELD) must equal those of d, otherwise their meaning is unknown and the run is refused; a run with a `limit` of rounds
+// other than `unlimited` is refused too.
+#define PER 1  // positions per unit
 #include "kernels/step.cuh"
 #include "loop/gpu/patches.cuh"
 

@@ -1,6 +1,6 @@
-// A fixpoint by patches has ended (formats/csr/patches.cu): d has an entry wherever its cell has changed (FULL: everywhere),
-// and nothing waits. Where an odd product was seen, all of d waits, for rounds as usual.
-#define PER 1  // places of a unit
+// End a fixpoint by patches (formats/csr/patches.cu): d gets an entry wherever its cell has changed (FULL: everywhere), and no
+// vertex stays active. If an odd product was seen, all vertices of d become active for the ordinary rounds.
+#define PER 1  // positions per unit
 #include "kernels/step.cuh"
 #include "loop/gpu/patches.cuh"
 

@@ -1,4 +1,4 @@
-// Values at listed places: taken out of a vector (TAKES), or put into one, whose bits are set where it has some (BITS).
+// Gather values of listed positions from a vector (TAKES), or scatter them into one, setting bits if it has any (BITS).
 #include "kernels/frontier.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 8)

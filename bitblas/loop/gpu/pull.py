@@ -1,4 +1,4 @@
-"""A product by rows inside a program: the kernels of single statements, with memory that was taken before."""
+"""Product by rows (pull) inside a program: the kernels of single statements, with preallocated memory."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from .operands import launchable
 
 
 def listed_form(device: Any, product: Product, mask: Masked | None, iso: Any) -> str:
-    """The key of the form whose rows a product goes along where they are those that its mask lists; "": there is none.
-    Plain rows beside tiles, where the mask is the product's own frontier (independent sets, milliseconds: Delaunay mesh
-    0.49 by tiles, 0.37; grid 1.12, 0.83)."""
+    """The key of the format whose rows a product traverses if its mask lists them; "" if there is none. CSR in addition
+    to tiles, if the mask is the product's own frontier (independent sets, milliseconds: Delaunay mesh 0.49 by tiles,
+    0.37; grid 1.12, 0.83)."""
     opens = mask is not None and mask.structure and not mask.complement
     if not opens or isinstance(product, LineProduct) or not device.shares_rows:
         return ""
@@ -37,26 +37,26 @@ def listed_form(device: Any, product: Product, mask: Masked | None, iso: Any) ->
 
 
 def is_listed(build: Any, item: Pull) -> bool:
-    """Whether a product by rows goes along those that its mask lists."""
+    """Whether a product by rows traverses only the rows that its mask lists."""
     return listed_form(build.device, item.product, item.mask, build.iso) != ""
 
 
 def goes_by_rows(device: Any, s: Statement, iso: Any) -> bool:
-    """Whether a product that could push pulls the rows of its mask: those of its own frontier, which are as many as it
-    would push along, and want no atomics."""
+    """Whether a product that could push pulls the rows of its mask instead: if these are the rows of its own frontier,
+    which are as many as it would push along, and need no atomics."""
     assert isinstance(s.value, Product)
     own = s.mask is not None and s.mask.vec == s.value.u
     return own and listed_form(device, s.value, s.mask, iso) != ""
 
 
 class PullLaunch:
-    """t<mask> = the product of a frontier's vector, all of it, into the buffers of t."""
+    """t<mask> = the product of a frontier's vector, computed whole, into the buffers of t."""
 
     def __init__(
         self, device: Any, product: Product, values: Any, u: Frontier, t: Frontier, *, masked: bool, full: bool,
         key: str = "",
     ) -> None:  # fmt: skip
-        """key: of the form that it goes along; "": as a single statement does."""
+        """key: the format to traverse; "": the one that a single statement would use."""
         self.device, self.u, self.t = device, u, t
         A, semiring, flip = product.matrix, product.semiring, product.flip
         case = deciding.case(A, values, semiring, transpose=product.transpose, flip=flip)
@@ -89,8 +89,8 @@ class PullLaunch:
         return found or stored(self.device, u.vec.dtype, u.at(u.values) if u.values else u.iso)
 
     def launch_some(self, build: Any, mask: Frontier, state: Any, head: tuple[Any, ...]) -> Callable[[], None]:
-        """The product of the rows where a mask has entries, which are listed before, as a launch: no row is looked at
-        but these, and many warps share few. head: of a launch of the round."""
+        """The product of the rows where a mask has entries, which are listed first, as a launch: only these rows are
+        read, and many warps share few rows. head: of a launch of the round."""
         prepared, u, t, form = self.prepared, self.u, self.t, self.prepared.form
         types, _, _, a_type, how = prepared.algebra
         semiring = prepared.semiring

@@ -1,5 +1,5 @@
-// A vector that steps of an inner loop write stands, after its last round, in one of three buffers: it comes back to the first.
-// Words of 32 bits. rounds: of the inner loop (kernels/frontier.cuh); steps: in each round.
+// After the last round of a nested loop, copy a vector that its advances write from one of three buffers back to the first.
+// Words of 32 bits. rounds: of the nested loop (kernels/frontier.cuh); steps: advances in each round.
 extern "C" __global__ void __launch_bounds__(BLOCK, 8)
 settle(i64 n, i64 size, const i64* rounds, i64 steps, u32* first, const u32* second, const u32* third) {
   (void)n;

@@ -1,8 +1,8 @@
-"""Small rounds inside one cluster: the kernel that runs a body round after round while its frontier is small.
+"""Small rounds inside one thread block cluster: one kernel runs a body round after round while its frontier is small.
 
-It stands before the loop, and after the rounds of its captured body, and hands the frontier over to those. A step alone
-goes from frontier to frontier (kernels/rounds.cuh); a body with passes keeps a list of the places where anything is
-(kernels/listed.cuh).
+It runs before the loop and after the rounds of its captured body, and passes the frontier on to those. An advance alone
+goes from frontier to frontier (kernels/rounds.cuh); a body with element-wise kernels keeps a worklist of the positions
+that have entries (kernels/listed.cuh).
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from ..recorded.ir import Ready, Scal, Statement, Vec
 from .along import Along
 from .operands import launchable
 
-# A frontier leaves the cluster when it has more units, or more entries of the matrix in them, and comes back with half
-# of that: from there on a round of the grid is as fast. Tiles with values, whose entries one lane joins one by one,
-# leave earlier. Measured on an H200, milliseconds a search of 400 levels on a mesh of triangles: 3.45 without one,
-# 3.30, 3.52, 3.46 with 16384, 32768, 65536; a grid of 3300 levels needs 20 000: 13.6, and 17.2 without.
+# A frontier leaves the cluster if it has more units, or more matrix entries in them, and returns with half of that:
+# from there on a round on the grid is as fast. Tiles with values, whose entries one lane combines one by one, leave
+# earlier. Measured on an H200, milliseconds per search of 400 levels on a triangle mesh: 3.45 without a cluster, 3.30,
+# 3.52, 3.46 with 16384, 32768, 65536; a grid of 3300 levels needs 20 000: 13.6, and 17.2 without.
 MOST_UNITS = 8192
 MOST_WORK = 24576
 MOST_WORK_OF_VALUES = 4096
-# Of a body with passes: places, and entries of the matrix. Shortest paths on that mesh with 16384, 24576, 32768 places:
-# 11.8, 12.2, 12.5; on the grid 68.4, 67.9, 68.0.
+# Limits for a body with element-wise kernels: positions, and matrix entries. Shortest paths on that mesh with 16384,
+# 24576, 32768 positions: 11.8, 12.2, 12.5; on the grid 68.4, 67.9, 68.0.
 MOST_PLACES = 1 << 14
 MOST_LISTED_WORK = 1 << 16
-FEW_STATEMENTS = 12  # that 64 registers suffice for (shortest paths have 8; a kernel of more was not looked at)
+FEW_STATEMENTS = 12  # for which 64 registers suffice (shortest paths have 8; larger kernels were not measured)
 MAX_LANES = 8
 
 
 class Small(NamedTuple):
-    """The launch of small rounds; none: why not. later: it runs none before the rounds of the first body. counted: the
-    vectors whose entries say whether rounds are small, before any statement has written them."""
+    """The launch of small rounds, or why there is none. later: it runs none before the rounds of the first body.
+    counted: the vectors whose entries decide whether rounds are small, before any statement has written them."""
 
     launches: list[Callable[[], None]]
     text: str
@@ -53,46 +53,46 @@ class Small(NamedTuple):
 
 
 def plan(round_: Round, condition: Vec | Scal) -> Step | Listed | str:
-    """How a cluster runs the rounds of a body: by a step alone, by lists of places; or why it does not."""
+    """How a cluster runs the rounds of a body: by an advance alone, or by worklists; or why it does not."""
     before, steps, after = split_round(round_.items)
     if any(isinstance(item, Pull) for item in round_.items):
-        return "a product goes by rows"
+        return "a product pulls by rows"
     if any(isinstance(item, Between) for item in round_.items):
         return "ranks exchange something in a round"
     if len(steps) != 1:
-        return f"a round has {len(steps)} steps"
+        return f"a round has {len(steps)} advances"
     (step,) = steps
     if step.mask is not None and step.mask.vec == step.target:
-        return "the step's mask is the vector that it writes"
+        return "the advance's mask is the vector that it writes"
     passes = (*before, *after)
     if not passes:
         if step.target != step.product.u or step.target != condition:
-            return "the step does not write the vector that it reads, by which the loop goes on"
+            return "the advance does not write the vector that it reads and that is the loop condition"
         return step
     if any(s.elsewhere or isinstance(s.value, Ready) for p in passes for s in p.statements):
-        return "a pass reads or writes by index"
+        return "an element-wise kernel uses index vectors"
     if not any(p.counted is not None for p in passes) and step.target != condition:
-        return "the loop goes on by what no pass counts"
+        return "no element-wise kernel counts the loop condition"
     if any(size_of(s) not in (None, step.target.size) for p in passes for s in p.statements):
-        return "vectors are of several sizes"
+        return "vectors have different sizes"
     if not all(is_exact(s) for p in passes for s in p.statements):
         return "a sum of floats is taken in a fixed order"
     if not fits([*(p.statements for p in passes), step.before]):
-        return "one kernel cannot take all statements"
+        return "the statements do not fit into one kernel"
     needed = {step.target, step.product.u, *(p.counted for p in passes if isinstance(p.counted, Vec))}
     sparse = sparse_vectors(passes, needed)
     if sparse is None:
-        return "passes write where no sparse vector has an entry"
+        return "element-wise kernels write where no sparse vector has an entry"
     return Listed(tuple(before), step, tuple(after), sparse, condition)
 
 
 def small_rounds(build: Any) -> Small:
-    """The launch for the body of a build, bound to its memory."""
+    """The launch of small rounds for the body of a build, bound to its memory."""
     cluster, how = build.device.cluster, plan(build.round, build.condition)
     if cluster is None:
         how = "the device has no thread-block clusters"
     if isinstance(how, str):
-        return Small([], f"small rounds run as others do: {how}")
+        return Small([], f"no small rounds in a cluster: {how}")
     step = how if isinstance(how, Step) else how.step
     along = Along.of(build, step)
     base = along.variant(step, entry_text((), step.product.u, build.iso))
@@ -104,7 +104,7 @@ def small_rounds(build: Any) -> Small:
     if isinstance(how, Step):
         by_one = along.kind == VALUES and along.form.rows_per_unit > 1
         most = MOST_UNITS, min(MOST_WORK, MOST_WORK_OF_VALUES) if by_one else MOST_WORK
-    # With rows of very different lengths few rounds are small before the first large ones: it pays to look later on.
+    # If rows have very different lengths, few rounds are small before the first large ones: check only later.
     first = build.copies if along.segments else 0
     longest = build.longest(along.form)
     limits = np.int64(longest), np.int64(first), *map(np.uint64, most)
@@ -128,21 +128,21 @@ def small_rounds(build: Any) -> Small:
         variant, cluster.blocks, (*args, *matrix, *build.resolve(parameters)), variant.constant("THREADS")
     )
     counted = frozenset[Vec]() if isinstance(how, Step) else how.sparse
-    return Small([launch], f"while few entries are at work, rounds run in one cluster: {variant}", first > 0, counted)
+    return Small([launch], f"rounds with small frontiers run in one cluster: {variant}", first > 0, counted)
 
 
 def lanes_of(work: int, units: int) -> int:
-    """Lanes for a row or tile row with that many items on average: there are fewer threads than on the grid."""
+    """Lanes for a row or tile row, by its average number of items: a cluster has fewer threads than the grid."""
     return next((lanes for lanes in (4,) if lanes * units >= work), MAX_LANES)
 
 
 def rounds_variant(
     step: Variant, before: Sequence[Statement], u: Vec, iso: Any, cluster: Any, lanes: int
 ) -> tuple[Variant, tuple[Parameter, ...]]:
-    """The kernel for a step and the statements that go along, and the parameters of these. The frontier, whose buffers
-    turn inside the kernel, is none of them."""
+    """The kernel of an advance and the statements at its entries, and its parameters. The frontier, whose buffers
+    rotate inside the kernel, is not among them."""
     if lanes == MAX_LANES and step.constant("KIND") == WORDS:
-        # More threads, of 64 registers, pay where rows are long: a mesh of triangles by tiles, 8.1 us a round, not 10.
+        # More threads, with 64 registers, pay if rows are long: a triangle mesh by tiles, 8.1 us per round, not 10.
         cluster = cluster._replace(threads=2 * cluster.threads)
     text, at_entry = entry_text(before, u, iso)
     turning = [p for p in text.parameters if p.key in (("bits", u.id), ("val", u.id))]
@@ -156,13 +156,13 @@ def rounds_variant(
 def listed_variant(
     step: Variant, listed: Listed, iso: Any, cluster: Any, lanes: int, *, heavy: bool
 ) -> tuple[Variant, tuple[Parameter, ...]]:
-    """The kernel for a round of passes and a step, and the parameters of its statements. heavy: the items of the form
-    take many registers."""
+    """The kernel of a round of element-wise kernels and an advance, and the parameters of its statements. heavy: items
+    of the format need many registers."""
     text, others, macros = listed_text(listed, iso)
     count = sum(len(p.statements) for p in (*listed.before, *listed.after)) + len(listed.step.before)
     if count <= FEW_STATEMENTS and not heavy:
-        # More threads, of 64 registers, ask for all places at once: shortest paths on that grid 68.4 ms, not 74.0, on
-        # the mesh 11.8, not 12.2; on a road network of small frontiers 8.15, not 7.88.
+        # More threads, with 64 registers, load all positions at once: shortest paths on that grid 68.4 ms, not 74.0, on
+        # the mesh 11.8, not 12.2; on a road network with small frontiers 8.15, not 7.88.
         cluster = cluster._replace(threads=2 * cluster.threads)
     return _variant(step, "listed", text, macros, f" with {count} statements", cluster, lanes, places=True), others
 
@@ -170,7 +170,7 @@ def listed_variant(
 def _variant(
     step: Variant, kernel: str, text: Text, macros: str, label: str, cluster: Any, lanes: int, *, places: bool
 ) -> Variant:
-    """The step's variant as that of another kernel of its form."""
+    """The advance's variant as that of another kernel of its format."""
     constants = {**dict(step.constants), "LANES": lanes, "PULLS": 0, "PLACES": int(places)}
     constants |= {"CLUSTER": cluster.blocks, "THREADS": cluster.threads, "QUEUE_BYTES": cluster.queue_bytes}
     # The step's own functions keep their names; those of statements are f0, f1, ..

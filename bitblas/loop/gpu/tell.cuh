@@ -1,10 +1,10 @@
-// What the host is told when a loop has ended: rounds, and what scalars hold, by the kernel that decides that it has, so that
-// the host goes on while the graph does. pieces: those of move.cu that lead to the host, of eight words at most.
+// Report the end of a loop to the host: the kernel that ends it writes the rounds and the scalars, so that the host continues
+// while the graph finishes. pieces: those of move.cu whose destination is the host, of eight words at most.
 #define PIECE_WORDS 10
 #define PIECE_FROM 1
 #define PIECE_BYTES 4
 
-// The whole block calls it. told: the word that the host looks at.
+// Called by the whole block. told: the word that the host polls.
 __device__ __forceinline__ void tell_host(const u64* pieces, i64 count, u64* told) {
   for (i64 k = threadIdx.x / 8; k < count; k += BLOCK / 8) {
     const u64* const piece = pieces + k * PIECE_WORDS;

@@ -1,1 +1,1 @@
-"""The CPU's back end of the loop compiler: rounds as a table of kernels that machine code walks through."""
+"""CPU executor of loops: rounds as a table of kernels, run by machine code."""

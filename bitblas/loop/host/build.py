@@ -1,4 +1,4 @@
-"""From the kernels of a round to a table of them: memory is taken, arguments are bound."""
+"""Build the kernel table of a round: allocate memory and bind arguments."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ from .passes import UNIT, host_pass, joins
 from .products import Products, host_kernel, pulls
 from .summed import Summed
 
-ENTRIES, PULLS, MANY = 0, 1, 2  # numbers that a tally tells
+ENTRIES, PULLS, MANY = 0, 1, 2  # indices of the numbers that a tally writes
 
 
 @held.root
 class Build(Products):
-    """The operations of the rounds of one program, and the memory that they use."""
+    """The operations of the rounds of a program, and the memory that they use."""
 
     def __init__(
         self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], full: frozenset[Vec],
         condition: Vec | Scal, around: Build | None = None,
     ) -> None:  # fmt: skip
-        """around: what the round belongs to in which these rounds are a loop; its memory is theirs."""
+        """around: the build of the enclosing round, if this round is of a nested loop; it shares that build's
+        memory."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
         self.of_full, self.full = full, frozenset(x.id for x in full)
         self.steps = [item for item in plan.items if isinstance(item, Step)]
@@ -53,7 +54,7 @@ class Build(Products):
         first = self.steps[0] if self.steps else None
         self.enters = first if first is not None and self._is_told(first) else None
         self.told = {id(s): self.going if s is self.enters else np.zeros(3, np.int64) for s in self.steps}
-        # Of which steps would read the transpose, were it there.
+        # Structures whose advances would read the transpose if it existed.
         self.without_transpose = [s.product.matrix.structure for s in self.steps if not pulls(s.product)]
         copies = BUFFERS if turning else 1
         self.copies = [self._round(k) for k in range(copies)]
@@ -61,7 +62,7 @@ class Build(Products):
 
     @property
     def table(self) -> Table:
-        """Ready to run; compiles what is not there."""
+        """The table, compiled and ready to run."""
         if self._table is None:
             self._table = Table(self.copies, self.going[ENTRIES : ENTRIES + 1], self.state)
         return self._table
@@ -71,7 +72,7 @@ class Build(Products):
         return self._table is not None
 
     def missing(self) -> int:
-        """Kernels that would have to be compiled."""
+        """Number of kernels that are not compiled yet."""
         one = {(op.variant, op.signature): op for op in kernels(self.copies)}
         return sum(not op.is_there() for op in one.values())
 
@@ -79,7 +80,7 @@ class Build(Products):
 
     def _round(self, k: int) -> list[Operation | Loop]:
         found: list[Operation | Loop] = []
-        self.latest = self.told[id(self.steps[-1])] if self.steps else None  # what was told of a vector last
+        self.latest = self.told[id(self.steps[-1])] if self.steps else None  # the last tally of a vector
         for item in self.round.items:
             said = len(found)
             if isinstance(item, Step):
@@ -104,7 +105,7 @@ class Build(Products):
         return found
 
     def _is_told(self, first: Step) -> bool:
-        """Whether what is told of the condition at the end of a round holds where the first step reads it."""
+        """Whether the tally of the condition at the end of a round is still valid where the first advance reads it."""
         before = self.round.items[: self.round.items.index(first)]
         if any(isinstance(item, Inner) for item in before):
             return False
@@ -113,8 +114,8 @@ class Build(Products):
         return first.product.u == self.condition and self.condition not in written
 
     def entering(self) -> None:
-        """What the first round needs to know of the condition: as after the last of a body, when vectors stand where
-        they did before its first."""
+        """Tally the condition for the first round, as after the last round of a body, when vectors are in their first
+        buffers."""
         if isinstance(self.condition, Vec):
             last = self.copies[-1][-1]
             assert isinstance(last, Operation)
@@ -126,7 +127,7 @@ class Build(Products):
             self.lines.append(Line(type(item).__name__.lower(), texts_of(item), variants))
 
     def _inner(self, item: Inner) -> list[Operation | Loop]:
-        """A loop inside the round. Afterwards its vectors stand where they did before."""
+        """A nested loop inside the round. Afterwards its vectors are in the same buffers as before."""
         inner = Build(self.device, item.round, (), self.iso, self.of_full, item.condition, self)
         self.without_transpose += inner.without_transpose
         self.latest = None
@@ -208,6 +209,6 @@ class Build(Products):
 
 
 def _turning(items: Iterable[Item]) -> set[Vec]:
-    """The vectors that a step writes while it reads them."""
+    """The vectors that an advance writes while it reads them."""
     steps = [item for item in items if isinstance(item, Step)]
     return {s.target for s in steps if s.target == s.product.u or (s.mask and s.mask.vec == s.target)}

@@ -1,4 +1,4 @@
-# Takes the entries away from a vector that has a summary. Units are the words of that.
+# Remove all entries of a vector that has a summary. Units are the words of the summary.
 # include: kernels/push.cpu.py
 
 

@@ -1,5 +1,5 @@
-"""Python, for Numba, for statements that read or write where index vectors lead: what loop/fused/index_text.py is for
-CUDA C++. One position after the other."""
+"""Numba Python for statements that gather or scatter through index vectors, the CPU's counterpart of
+loop/fused/index_text.py. Positions are processed one after the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .words import both, outside
 
 
 def begin(text: Text, s: Statement) -> None:
-    """Cells that a monoid is joined to hold its identity where there is no entry."""
+    """Initialize the cells of a scatter: the monoid's identity where there is no entry."""
     w, e = s.target, s.value
     assert isinstance(w, Vec) and isinstance(e, Ready)
     dtype = w.dtype
@@ -27,7 +27,7 @@ def begin(text: Text, s: Statement) -> None:
 
 
 def gather(text: Text, s: Statement) -> None:
-    """target(mask, ..) << source[index]"""
+    """The text of target(mask, ..) << source[index]."""
     e, w = s.value, s.target
     assert isinstance(e, Gather) and isinstance(w, Vec)
     open_ = text.is_open(s.mask)
@@ -45,12 +45,12 @@ def gather(text: Text, s: Statement) -> None:
         read = f"{'bit_of' if x.dtype is BOOL else 'at'}({text.array(x, 'val')}, at{number})"
     lines = _place(text, f"at{number}", text.term(e.index)[0], x, e.index.dtype.kind == "i", e.number)
     direct = s.accum is None and w.id not in text.iso and w.dtype is not BOOL
-    if direct:  # nothing else stands between
+    if direct:  # no value between the gather and the store
         text.walk(both(open_, there), [*lines, f"if {has}:", f"    {name} |= m",
                                        f"    put({text.place(w)}, {text.cast(w.dtype, x.dtype, read)})"])  # fmt: skip
         text.write(s, open_, name, read, x.dtype, copies=True)
         return
-    # Each value once more, where the others are at hand: indices have been looked at, and lead somewhere.
+    # Read each value again where the others are available: its index has been checked, and is valid.
     text.walk(both(open_, there), [*lines, f"if {has}:", f"    {name} |= m"])
     index = f"np.int64({text.term(e.index)[0]})"
     if e.index.dtype.kind == "i":
@@ -62,7 +62,7 @@ def gather(text: Text, s: Statement) -> None:
 
 
 def scatter(text: Text, s: Statement) -> None:
-    """The entry of each place joined to where it leads."""
+    """Combine the entry of each position into the target at its index."""
     w, e = s.target, s.value
     assert isinstance(w, Vec) and isinstance(e, Scatter)
     there = "inside" if e.where is None else text.has(e.where)
@@ -76,7 +76,7 @@ def scatter(text: Text, s: Statement) -> None:
 
 
 def _place(text: Text, name: str, index: str, x: Vec, from_end: bool, number: int) -> list[str]:
-    """`name`: where an index leads, -1 where that is nowhere."""
+    """Set `name` to the index, or to -1 if it is out of range."""
     size = text.parameter(f"size{x.id}", "size", x.id)
     return [
         f"{name} = np.int64({index})",
@@ -93,7 +93,7 @@ def _missing(text: Text, word: str, number: int) -> None:
 
 
 def _join(text: Text, w: Vec, monoid: Typed, x: str, at: str) -> list[str]:
-    """x joined to the cell at `at`."""
+    """Combine x into the cell at `at`."""
     val, any_ = text.array(w, "val"), monoid.op.name == "any"
     if w.dtype is BOOL:
         joined = {"lor": f"bit_of({val}, {at}) or {x}", "land": f"bit_of({val}, {at}) and {x}"}

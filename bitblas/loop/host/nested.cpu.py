@@ -1,5 +1,5 @@
-# Before and after a loop inside a round: its rounds begin at 0 (after 0), or what went wrong in them is told to the
-# rounds around it (after 1). One unit.
+# Before and after a nested loop: reset its round to 0 (after 0), or pass its fault to the enclosing rounds (after 1).
+# One unit.
 # include: kernels/vector.cpu.py
 ROUND, LIMIT, COPY, FAULT, INDEX, RESUMED = 0, 1, 2, 3, 5, 6  # of the state (device/table.py)
 

@@ -1,5 +1,7 @@
-"""The kernel of a pass on the CPU: fused statements, sums and scalars, as Python for Numba. Units are the words of a
-summary, 4096 positions each; called for the units from -1 to 0 it ends the pass: joins the sums, writes the scalars."""
+"""Generate the element-wise kernel of a CPU loop: fused statements, sums and scalars, as Numba Python.
+
+Units are the words of a summary, 4096 positions each. A call for units -1 to 0 ends the kernel: it combines the sums
+and writes the scalars."""
 
 from __future__ import annotations
 
@@ -18,14 +20,14 @@ from .indexed import begin, gather, scatter
 from .text import Text
 from .words import indented
 
-UNIT = 4096  # positions of a unit
+UNIT = 4096  # positions per unit
 
 
 def sparse_of(
     statements: Sequence[Statement], full: frozenset[int], local: frozenset[int] = frozenset()
 ) -> tuple[Vec, ...] | None:
-    """The vectors in whose words alone the statements do anything; None: they look at all positions. Those without
-    memory begin without entries everywhere."""
+    """The vectors to whose nonempty words the statements can be restricted; None: they process all positions. Vectors
+    without memory start without entries."""
     if not all(isinstance(s.value, (Pointwise, Reduce, Gather)) for s in statements):
         return None
     empty = [x for x in vectors_of(statements) if x.id in local]
@@ -39,8 +41,8 @@ def host_pass(
     statements: Sequence[Statement], iso: Mapping[int, Any], full: frozenset[int] = frozenset(),
     local: frozenset[int] = frozenset(), counted: Scal | None = None,
 ) -> tuple[Variant, dict[str, tuple[Any, ...]], bool, bool]:  # fmt: skip
-    """The kernel of these statements, what its parameters are, whether it has an end, and whether it looks at listed
-    words alone. counted: the scalar that is the condition of the loop."""
+    """The kernel of these statements, its parameters, whether it has an ending, and whether it processes only the words
+    listed in summaries. counted: the scalar that is the loop condition."""
     text = Text(iso, full, local)
     text.parameter("state", "state")
     text.parameter("size", "positions")
@@ -74,14 +76,14 @@ def host_pass(
 
 
 def joins(statements: Sequence[Statement]) -> bool:
-    """Whether several positions write to one place: for one thread."""
+    """Whether several positions may write to one, so that a single thread must run the statements."""
     return any(isinstance(s.value, Scatter) for s in statements)
 
 
 def _words(
     text: Text, statements: Sequence[Statement], sums: Sequence[Statement], prelude: list[str], late: list[str]
 ) -> list[str]:
-    """The lines for a word; those on scalars alone join the prelude, or, after the sums, what comes late."""
+    """The lines for a word. Statements on scalars alone are appended to the prelude or, after the sums, to `late`."""
     after = late_scalars(statements)
     for s in statements:
         if isinstance(s.value, Reduce):
@@ -106,7 +108,7 @@ def _unit(
     text: Text, vectors: Sequence[Vec], modified: Sequence[Vec], listed: tuple[Vec, ...] | None,
     sums: Sequence[Statement], lines: Sequence[str],
 ) -> list[str]:  # fmt: skip
-    """The loop over units, and the words of each."""
+    """The loop over units, and over the words of each."""
     bits = [x for x in vectors if x.id not in text.full]
     truths = [x for x in vectors if x.dtype is BOOL and x.id not in text.iso]
     changed = [x for x in modified if x in bits and x.id not in text.local]
@@ -142,7 +144,7 @@ def _unit(
 
 
 def _read(text: Text, x: Vec, kind: str) -> str:
-    """A word of a vector; of one without memory nothing is there yet."""
+    """Read a word of a vector; a vector without memory starts with ZERO."""
     return "ZERO" if x.id in text.local else f"at({text.array(x, kind)}, w)"
 
 

@@ -1,4 +1,4 @@
-"""The operations of products in rounds on the CPU: pushes along entries, pulls by rows, and what decides."""
+"""Products in rounds on the CPU: push along entries, pull by rows, and the operations that choose between them."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ from ..recorded.ir import LineProduct, Masked, Product, Statement, Vec
 from .summed import Summed
 
 NEVER = 1 << 62
-MANY_ENTRIES = 8 * PARALLEL_WORDS  # of the vector of a step, from which on threads share passes over listed words
+MANY_ENTRIES = 8 * PARALLEL_WORDS  # entries of a frontier from which on threads share kernels over listed words
 
 
 class Later(CaptureError):
-    """What statements will make is not there yet."""
+    """A structure that statements will build does not exist yet: the capture can be tried again later."""
 
 
 def is_step(s: Statement, full: frozenset[Vec], iso: Mapping[int, Any]) -> bool:
-    """Whether the product of a statement is made along its vector's entries: one thread joins products in the order of
-    the entries, so that sums of floats are what they are by rows. A full vector gains nothing by that, but where a pull
-    would need the transpose; products that all are one value are counted by rows, and multiplied, which sums along
-    entries are only where none is rounded. CaptureError: it had to be, and cannot."""
+    """Whether the product of a statement runs along its vector's entries. One thread combines products in the order of
+    the entries, so that float sums are the same as by rows. A full vector gains nothing by that, unless a pull would
+    need the transpose. Products that all equal one value are counted by rows, and multiplied; sums along entries are
+    used only if none of them is rounded. CaptureError if it must run along entries, and cannot."""
     product = s.value
     assert isinstance(product, Product)
     if isinstance(product, LineProduct):
@@ -66,25 +66,25 @@ def is_step(s: Statement, full: frozenset[Vec], iso: Mapping[int, Any]) -> bool:
     kind, value = layout.kind(product, iso)
     if kind == COUNT and not product.semiring.op.monoid.repeats_exactly(product.semiring.dtype, value, product.u.size):
         if not pulls(product):
-            raise Later(f"{s.text}: the transpose whose rows it would count is not repaid")
+            raise Later(f"{s.text}: counting by rows needs the transpose, whose construction is not amortized yet")
         return False
     A, key = product.matrix, product.matrix.structure.primary.key
     if A.nrows != A.ncols or not A.structure.primary.format.spreads:
         raise CaptureError(
-            f"{s.text}: {key if A.nrows == A.ncols else 'a matrix that is not square'} is not pushed along"
+            f"{s.text}: {key if A.nrows == A.ncols else 'a matrix that is not square'} does not support pushing"
         )
     if not pushes(product):
-        raise Later(f"{s.text}: the transpose that it would push along is not repaid")
+        raise Later(f"{s.text}: pushing needs the transpose, whose construction is not amortized yet")
     return True
 
 
 def pushes(product: Product) -> bool:
-    """Whether the form that a push reads is at hand."""
+    """Whether the format that a push reads exists."""
     return _at_hand(product, not product.transpose)
 
 
 def pulls(product: Product) -> bool:
-    """Whether the one that a pull reads is."""
+    """Whether the format that a pull reads exists."""
     return _at_hand(product, product.transpose)
 
 
@@ -94,7 +94,7 @@ def _at_hand(product: Product, transposed: bool) -> bool:
 
 
 class Products:
-    """What a Build makes of products."""
+    """The operations of products, as part of a Build."""
 
     device: Any
     iso: Mapping[int, Any]
@@ -102,19 +102,19 @@ class Products:
     buffers: dict[Vec, Summed]
 
     def _shared(self, units: int, size: int) -> Any:
-        """Ranges of units for threads; None for one."""
+        """Ranges of units for threads; None for one range."""
         if not self.device.splits(words(size), PARALLEL_WORDS):
             return None
         return ranges.even(units, min(units, self.device.parts))
 
     def _summary(self, t: Summed, name: str = "summary") -> Operation:
-        """Makes the summary of a vector anew; or (clear) takes its entries away."""
+        """Recompute the summary of a vector; or (clear) remove its entries."""
         units = len(t.at(t.summaries))
         many = self._shared(units, t.vec.size)
         return Operation(host_kernel(name), self._bounds(units, many), (t.at(t.bits), t.at(t.summaries)))
 
     def _along(self, product: Product) -> tuple[Any, bool]:
-        """The form that a step goes along, and whether it is of the transpose."""
+        """The format that an advance traverses, and whether it is of the transpose."""
         structure = product.matrix.structure
         return structure.form(structure.primary.key, transposed=not product.transpose), not product.transpose
 
@@ -123,7 +123,7 @@ class Products:
         return deciding.case(A, values, product.semiring, transpose=product.transpose, flip=product.flip)
 
     def _tally(self, vec: Vec, product: Product | None, told: np.ndarray) -> Operation:
-        """Counts the entries of a vector, and says whether a product along them had rather pull."""
+        """Count the entries of a vector, and decide whether a product along them should pull."""
         x = self.buffers[vec]
         ptr, rows, longest, most = dummy(self.device, "int64"), 1, 0, (NEVER, NEVER)
         if product is not None:
@@ -142,11 +142,11 @@ class Products:
         return allowed(self.device, None if x is None or mask is None else Mask(x.at(x.bits), mask.complement))
 
     def _kind(self, product: Product) -> int:
-        """WORDS or VALUES: in the cells of a step counts are sums like others."""
+        """WORDS or VALUES: in the cells of an advance, counts are ordinary sums."""
         return WORDS if layout.kind(product, self.iso)[0] == WORDS else VALUES
 
     def _push(self, product: Product, u: Summed) -> Callable[[Allowed, Summed], Operation]:
-        """A product along the entries of u, as they stand now, for a mask and a result."""
+        """A push along the entries of u, in its current buffer, as a function of mask and result."""
         A, kind, device = product.matrix, self._kind(product), self.device
         (form, transposed), values = self._along(product), np.bool_(True)
         a_type, semiring = BOOL, None
@@ -176,7 +176,7 @@ class Products:
         return made
 
     def _pull(self, product: Product, u: Summed, mask: Masked | None) -> Callable[[Allowed, Summed], list[Operation]]:
-        """A product by rows, the same way: the kernel of a single statement."""
+        """A product by rows in the same way: the kernel of a single statement."""
         A, case, z = product.matrix, self._case(product), product.semiring.return_type
         plan = deciding.planned(A, pulled(case), case, Known(product.u.size))
         wide = plan.wide and (plan.kind != VALUES or product.u.dtype is z)
@@ -198,13 +198,13 @@ class Products:
 
         if wide:
             return by_tiles
-        pull: Any = made.pull(made.z, None, None, False, mask is not None)  # no rows are graded here
+        pull: Any = made.pull(made.z, None, None, False, mask is not None)  # rows are not degree-binned here
         return by_rows
 
     def _lines(
         self, product: LineProduct, u: Summed, mask: Masked | None, t: Summed, told: np.ndarray
     ) -> list[Operation]:
-        """A product with a narrow matrix: along its lines where few have entries, else by those of the result."""
+        """A product with a multivector: along its rows if few have entries, otherwise by rows of the result."""
         pull = Narrow(
             product.matrix, product.transpose, product.u.dtype, layout.operand(product, self.iso), product.inner,
             product.lines, product.semiring, flip=product.flip,
@@ -214,7 +214,7 @@ class Products:
         where = None if mask is None else (self.buffers[mask.vec].at(self.buffers[mask.vec].bits), mask.complement)
         few = product.inner.number // ALPHA[self.device.kind]
         found = [self._tally(product.u, None, told), self._summary(t, "clear")]
-        by_rows, along = pulls(product), pushes(product)  # what is there; if nothing is, rows are made
+        by_rows, along = pulls(product), pushes(product)  # which formats exist; if none does, the one for rows is built
         ways = [(pull, Asked(told, few if along else 0, ALWAYS))] if by_rows or not along else []
         if along:
             ways.append((pull.along(), Asked(told, 0, few if by_rows else ALWAYS)))

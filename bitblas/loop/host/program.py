@@ -1,4 +1,4 @@
-"""A program on the CPU: its rounds run statement by statement, until it is worth while to make kernels of them."""
+"""A program on the CPU: rounds run statement by statement until compiling a kernel table pays."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from ..recorded.state import own
 from .build import Build
 from .products import is_step
 
-HUGE = 1 << 31  # positions from which on nobody takes memory for all of them
+HUGE = 1 << 31  # maximum size: larger vectors are not stored densely
 
 
 class HostRounds:
-    """The rounds of a body as a table of kernels. given: what the program's `begin` gave, which may be other vectors of
-    the same kind in each run. Raises CaptureError where the body cannot be written down."""
+    """The rounds of a body as a table of kernels. given: the results of the program's `begin`, which may be other
+    vectors of the same kind in each run. Raises CaptureError if the body cannot be executed symbolically."""
 
     def __init__(self, body: Callable[..., Any], condition: Any, given: tuple[Any, ...]) -> None:
         cells = getattr(body, "__closure__", None) or ()
@@ -74,7 +74,7 @@ class HostRounds:
                 self.recorder.refuse(f"a vector of {x.size} positions of {x.dtype}")
         for _, held in self.recorder.matrices:
             if held.structure.renumbers or 0 in (held.nrows, held.ncols):
-                self.recorder.refuse("a matrix that lists its rows")
+                self.recorder.refuse("a hypersparse matrix")
 
     def _order_of(self, x: Vec) -> Order | None:
         return self.order if self.order is not None and x.size == self.order.size else None
@@ -83,14 +83,14 @@ class HostRounds:
         return self.vectors[x]._in(self._order_of(x))
 
     def _kinds(self) -> list[Any]:
-        """What is taken for granted about values: those that stay the same."""
+        """Facts about values that the table relies on: those that stay the same."""
         stores = (self._held(x) for x in self.iso_at_start)
         return [
             None if s.count == 0 else (s.values.dtype.char, s.values.tobytes()) if s.iso else "dense" for s in stores
         ]
 
     def fits(self, given: tuple[Any, ...]) -> bool:
-        """Whether matrices and kinds of vectors are still those that it was made for."""
+        """Whether matrices and kinds of vectors are still those that the table was built for."""
         for x, thing in zip(self.given, given):
             if x is not None:
                 self.vectors[x] = placed(own(thing))
@@ -101,8 +101,8 @@ class HostRounds:
         return same and all(now is None or now == then for now, then in zip(self._kinds(), self.kinds))
 
     def run(self, first: int, limit: int) -> int:
-        """The rounds from number `first` on, until the condition fails; the number of the first that did not run.
-        Afterwards vectors and scalars hold what the body left."""
+        """Run rounds from number `first` on, until the condition fails; return the number of the first round that did
+        not run. Afterwards vectors and scalars hold the results of the body."""
         build, table = self.build, self.build.table
         for x, summed in build.buffers.items():
             if x in self.loaded:
@@ -118,7 +118,7 @@ class HostRounds:
         build.state.fill(0)
         build.state[ROUND], build.state[LIMIT], build.state[COPY] = first, limit, 0
         if isinstance(self.condition, Scal):
-            build.going[0] = 1  # who runs this has looked
+            build.going[0] = 1  # the caller has checked the condition
         build.entering()
         if tracing.active is None:
             table.run()
@@ -148,7 +148,7 @@ class HostRounds:
                 self.scalars[s.id]._store(s.dtype.np_type.type(value) if has else None)
 
     def _tell(self, fault: int, index: int, number: int) -> NoReturn:
-        """An index vector led nowhere: the error of its statement. Nothing is handed out."""
+        """Raise the error of a statement whose index was out of range or missing. No results are copied out."""
         text, size = self.recorder.indexed[fault // 2]
         if fault % 2:
             raise TypeError(f"{text}: expected an index vector and values without missing entries (round {number})")
@@ -156,28 +156,28 @@ class HostRounds:
 
 
 def _written_down(body: Callable[..., Any], cells: Sequence[Any], given: tuple[Any, ...]) -> tuple[Body, Any]:
-    """The statements of the body, which is asked for twice: one that changes what its names stand for (`cells`), or
-    hands out what it makes, is none that can be written down."""
+    """Record the body, twice. A body that rebinds its names (`cells`), or keeps what it creates alive, cannot be
+    captured."""
     before = [_contents(cell) for cell in cells]
     try:
         found, again = (record(lambda number: body(number, *given), host=True) for _ in range(2))
     except (CaptureError, OnHost):
         raise
-    except Exception as error:  # Python that wants a number where there is a Scalar, or whatever else
+    except Exception as error:  # for example Python code that needs a number where there is a symbolic Scalar
         raise CaptureError(f"{type(error).__name__}: {error}") from error
     finally:
         changed = [k for k, cell in enumerate(cells) if _contents(cell) is not before[k]]
         for k in changed:
             cells[k].cell_contents = before[k]
     if changed:
-        raise CaptureError("a body that gives its names other objects")
+        raise CaptureError("the body rebinds names of the surrounding function")
     if _known(*found) != _known(*again):
-        raise CaptureError("what the body makes outlives it")
+        raise CaptureError("an object created in the body outlives it")
     return found
 
 
 def _known(body: Body, recorder: Any) -> set[int]:
-    """The vectors and scalars that others know than the body."""
+    """The vectors and scalars that are also referenced outside of the body."""
     vectors = {id(vector) for vector, x in recorder.vectors.values() if x not in body.own}
     return vectors | {id(scalar) for scalar, x in recorder.scalars.values() if x.id not in body.unknown}
 

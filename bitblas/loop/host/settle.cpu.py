@@ -1,5 +1,5 @@
-# After a loop inside a round, a vector whose buffers turned goes back to the first one, from where `steps` steps in
-# each of its rounds left it. HELD: whether it has an array of values (1) or of truth values (2). One unit.
+# After a nested loop, move a vector with rotating buffers back to the first one, from where `steps` advances in each of
+# its rounds left it. HELD: whether it has an array of values (1) or of truth values (2). One unit.
 # include: kernels/push.cpu.py
 ROUND = 0  # of the state (device/table.py)
 

@@ -1,4 +1,4 @@
-# The summary of a vector, made anew: which of its words hold entries. Units are the words of the summary.
+# Recompute the summary of a vector: which of its words have entries. Units are the words of the summary.
 
 
 @njit(**KERNEL)

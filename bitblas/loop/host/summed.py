@@ -1,4 +1,4 @@
-"""The memory of a vector in rounds on the CPU."""
+"""Memory of a vector in the rounds of a CPU loop, with a summary of its nonempty words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..scratch import Own
 
 
 class Summed(Frontier):
-    """The arrays of one vector, and for each of its bitsets a summary: which words hold entries, or may do so."""
+    """The arrays of one vector, and a summary for each of its bitsets: the words that have, or may have, entries."""
 
     def __init__(self, scratch: Own, vec: Vec, iso: Any, rotates: bool) -> None:
         super().__init__(scratch, vec, iso, rotates)

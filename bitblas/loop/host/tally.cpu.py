@@ -1,5 +1,5 @@
-# How many entries a vector has, whether a product along them had rather pull, and whether they are many. Units are the
-# words of its summary, which lists no empty word afterwards. One thread.
+# Count a vector's entries, and decide whether a product along them should pull and whether they are many. Units are the
+# words of its summary, which afterwards lists no empty word. One thread.
 # include: kernels/vector.cpu.py
 ENTRIES, PULLS, MANY = 0, 1, 2
 

@@ -1,8 +1,8 @@
-"""Python, for Numba, for statements that treat every position by itself: what loop/fused/pointwise.py is for CUDA C++.
+"""Numba Python for element-wise statements of loops, the CPU's counterpart of loop/fused/pointwise.py.
 
-Statements run word by word, 64 positions at once: their masks and presence bits are words, and only where a value is
-computed there is a loop over positions. Vector 3 has the names w3, its presence bits, and t3, its truth values where it
-is BOOL; a scalar c2, whether it has a value, and s2. `inside` is the word of the positions that there are.
+Statements run word by word, 64 positions at once: masks and presence bits are words, and only computed values need a
+loop over positions. In the text, vector 3 is w3 (presence bits) and t3 (truth values, if it is BOOL); scalar 2 is c2
+(whether it has a value) and s2. `inside` is the mask of existing positions.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .words import Lines, both, either, indented, outside
 
 @dataclasses.dataclass
 class Text:
-    """Text under construction. iso: vectors whose entries all have one value, by number. full: those that have an entry
-    everywhere. local: those that have no memory. values: constants of the kernel, as a Variant has them."""
+    """Text under construction. iso: vectors whose entries all have one value, by number. full: vectors that have an
+    entry everywhere. local: vectors without memory. values: constants of the kernel, as in a Variant."""
 
     iso: Mapping[int, Any]
     full: frozenset[int] = frozenset()
@@ -33,14 +33,14 @@ class Text:
     values: list[tuple[str, DataType, str]] = dataclasses.field(default_factory=list)
     parameters: dict[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
     lines: Lines = dataclasses.field(default_factory=list)
-    numbers: int = 0  # that names of its own have
+    numbers: int = 0  # counter for generated names
 
     def number(self) -> int:
         self.numbers += 1
         return self.numbers
 
     def function(self, f: Function) -> str:
-        """The name of a function with this content."""
+        """The name of a function with this content, which is added if it is new."""
         for known in self.functions:
             if known._replace(name=f.name) == f:
                 return known.name
@@ -52,7 +52,7 @@ class Text:
         return name
 
     def literal(self, dtype: DataType, x: Any) -> str:
-        """The name of a value."""
+        """The name of a constant value."""
         if dtype is BOOL:
             return str(bool(x))
         bits = value("", dtype, x)[2]
@@ -82,7 +82,7 @@ class Text:
         return "inside" if t.id < 0 else f"(inside if c{t.id} else ZERO)"
 
     def term(self, t: Term) -> tuple[str, DataType]:
-        """Its value at position p, which is bit m of the word, and the type of that."""
+        """The operand's value at position p, which is bit m of the word, and its type."""
         if isinstance(t, Vec):
             if t.id in self.iso:
                 return self.literal(t.dtype, self.iso[t.id]), t.dtype
@@ -95,7 +95,7 @@ class Text:
         return text, dtype
 
     def place(self, x: Vec) -> str:
-        """Array and index of its value at position p."""
+        """The array and index of a vector's value at position p."""
         return f"x{x.id}_val, p & 63" if x.id in self.local else f"{self.array(x, 'val')}, p"
 
     def is_open(self, mask: Masked | None) -> str:
@@ -117,7 +117,7 @@ class Text:
         return self.bits(has, f"{self.term(x)[0]} != 0")
 
     def computed(self, e: Pointwise) -> tuple[str, str, DataType]:
-        """The word of the positions where an operation may give something, its value at p, the type of that."""
+        """The word of the positions where an operation may have a value, its value at p, and its type."""
         u, u_type = self.term(e.u)
         u_has = self.has(e.u)
         if e.op is None:
@@ -145,7 +145,7 @@ class Text:
 
     @staticmethod
     def chosen(word: str, x: str, y: str) -> str:
-        """x at the positions of a word, y at others."""
+        """x at the positions of a word, y at the others."""
         return x if word in ("inside", "ALL") else y if word == "ZERO" else f"({x} if {word} & m != 0 else {y})"
 
     # ---- loops over positions ----
@@ -158,7 +158,7 @@ class Text:
         return name
 
     def loop(self, word: str, body: Sequence[str]) -> None:
-        """The body for each position of a word; for all of a full one as a loop that may become SIMD."""
+        """Run the body for each position of a word; a full word gets a loop that LLVM can vectorize."""
         if word == "ZERO" or not body:
             return
         word = self.named(word)
@@ -171,7 +171,7 @@ class Text:
         ]  # fmt: skip
 
     def walk(self, word: str, body: Sequence[str]) -> None:
-        """The body for each position of a word, where SIMD would gain nothing."""
+        """Run the body for each position of a word, if SIMD would gain nothing."""
         if word == "ZERO" or not body:
             return
         self.lines += [
@@ -190,7 +190,7 @@ class Text:
     # ---- statements ----
 
     def statement(self, s: Statement) -> None:
-        """target(mask, accum, replace) << an operation, for the words of vectors."""
+        """The text of target(mask, accum, replace) << an operation, for words of vectors."""
         w, e = s.target, s.value
         assert isinstance(w, Vec) and isinstance(e, Pointwise)
         open_ = self.is_open(s.mask)
@@ -200,7 +200,7 @@ class Text:
         self.write(s, open_, both(open_, there), x, dtype, copies=copies and s.accum is None)
 
     def write(self, s: Statement, open_: str, here: str, x: str, dtype: DataType, *, copies: bool = False) -> None:
-        """The value x at the positions of `here`. copies: of what is there already."""
+        """Write the value x at the positions of `here`. copies: the value is already there."""
         w = s.target
         assert isinstance(w, Vec)
         had = self.has(w)
@@ -239,7 +239,7 @@ class Text:
         return self.cast(w.dtype, op.return_type, f"{self.function(f)}({old}, {x})")
 
     def reduce(self, s: Statement, k: int) -> None:
-        """sum{k}: of the entries of the unit so far; some{k}: whether there are any."""
+        """sum{k}: the sum of the unit's entries so far; some{k}: whether there are any."""
         assert isinstance(s.value, Reduce)
         add, z = sum_function(s)
         x, dtype = self.term(s.value.u)
@@ -260,8 +260,8 @@ class Text:
 
     @staticmethod
     def _all(k: int, name: str, taken: str) -> Lines:
-        """The sum of all positions of a word, in eight sums that do not wait for each other: in the order in which a
-        statement adds them (reduce.cpu.py), since how many rounds are statements' is a matter of time."""
+        """The sum of all positions of a word, as eight independent sums, in the order in which a single statement adds
+        them (reduce.cpu.py): results must not depend on when a loop switches from statements to the table."""
         lines: Lines = []
         for i in range(8):
             lines += [f"p = (w << 6) + {i}", f"part{i} = {taken}"]
@@ -273,7 +273,7 @@ class Text:
         return [*lines, f"sum{k} = {name}(sum{k}, part0) if some{k} else part0", f"some{k} = True"]
 
     def scalar(self, s: Statement) -> None:
-        """The same for a scalar, of which all operands are known before the first position."""
+        """The same for a scalar, whose operands are all known before the first position."""
         w, e = s.target, s.value
         assert isinstance(w, Scal) and isinstance(e, Pointwise)
         outer, self.lines = self.lines, []

@@ -1,4 +1,4 @@
-"""When the rounds of a program on the CPU are left to a table of kernels."""
+"""Tier-up: when the rounds of a program on the CPU switch from single statements to a table of kernels."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 class Turn:
-    """Whether the next round of a program runs statement by statement or all that are left by a table of kernels. why:
-    what the body holds that a table cannot; waits: what was not there when a table was last tried."""
+    """Decide whether the next round of a program runs statement by statement, or all remaining rounds run as a table of
+    kernels. why: what in the body a table cannot do. waits: what was missing when a table was last tried."""
 
-    PATIENCE = 5e-3  # seconds of rounds by statements after which a table is made, which takes about as long
-    COSTS = weakref.WeakKeyDictionary[Any, float]()  # or after as many as it took for a body of the same code
-    COMPILING = 0.3  # and, for each kernel that has to be compiled, so many more
+    PATIENCE = 5e-3  # seconds of rounds by statements after which a table is built, which takes about as long
+    COSTS = weakref.WeakKeyDictionary[Any, float]()  # or seconds that it took for a body with the same code
+    COMPILING = 0.3  # additional seconds for each kernel that must be compiled
 
     def __init__(self, body: Callable[..., Any], condition: Any) -> None:
         self.body, self.condition = body, condition
@@ -31,13 +31,13 @@ class Turn:
         self.why = self.waits = ""
         self.rounds: HostRounds | None = None
         self.code = getattr(body, "__code__", None)
-        # When a table is asked for next: one whose kernels are not repaid yet is not made anew for each round that
-        # leaves vectors of other kinds.
+        # When the next table is tried. A table is not rebuilt before its compile time has been amortized, even if
+        # rounds leave vectors of other kinds.
         self.due = max(self.PATIENCE, self.COSTS.get(self.code, 0.0)) if self.PATIENCE and self.code else self.PATIENCE
-        self.again = 1  # how long until it is tried again, where something was missing
+        self.again = 1  # delay before the next attempt, in units of PATIENCE, if something was missing
 
     def made(self, given: tuple[Any, ...]) -> HostRounds | None:
-        """What the rest of the rounds is for; None: another round by statements."""
+        """The table for the remaining rounds; None: run another round by statements."""
         if self.why or self._is_early() or listening.recorder is not None:
             return None
         from .program import HostRounds
@@ -56,7 +56,7 @@ class Turn:
                 return None
             except (CaptureError, OnHost) as error:
                 self.why = str(error) or "vectors on other devices"
-                self._note(2 * self.due)  # it is tried ever more rarely
+                self._note(2 * self.due)  # attempts become ever rarer
                 return None
             self.due = self.PATIENCE + self.COMPILING * self.rounds.build.missing()
             self._note(self.due + time.perf_counter() - begin)
@@ -70,7 +70,8 @@ class Turn:
             self.COSTS[self.code] = seconds
 
     def spend(self, begin: float) -> float:
-        """Notes a round by statements that began then; now. Rounds for which kernels were compiled say nothing."""
+        """Add the time of a round by statements that began at `begin`; return the current time. Rounds for which
+        kernels were compiled do not count."""
         now = time.perf_counter()
         if objects.compiled == self.compiled:
             self.spent += now - begin
@@ -78,13 +79,13 @@ class Turn:
         return now
 
     def lines(self) -> tuple[Line, ...]:
-        """The kernels of a round, where there is a table of them that has run."""
+        """The kernels of a round, if a table of them has run."""
         return tuple(self.rounds.build.lines) if self.rounds is not None and self.rounds.build.has_table else ()
 
 
 @contextmanager
 def at_once() -> Iterator[None]:
-    """Inside, programs on the CPU run by tables from their first round on, whatever has to be compiled for that."""
+    """Context in which CPU programs run as tables from their first round on, whatever must be compiled for that."""
     before = Turn.PATIENCE, Turn.COMPILING
     Turn.PATIENCE = Turn.COMPILING = 0.0
     try:

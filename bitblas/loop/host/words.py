@@ -1,4 +1,4 @@
-"""Text of expressions on words of 64 positions: `inside` is the word of those that there are, ZERO has none."""
+"""Text of expressions on 64-bit words of positions: `inside` is the mask of existing positions, ZERO has none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def indented(lines: Sequence[str]) -> Lines:
 
 
 def both(*words: str) -> str:
-    """The bits of all of these words; `inside` has all that there are."""
+    """The intersection of words; `inside` is the mask of existing positions."""
     kept = [w for w in dict.fromkeys(words) if w != "inside"]
     return "ZERO" if "ZERO" in kept else "inside" if not kept else f"({' & '.join(kept)})" if kept[1:] else kept[0]
 

@@ -1,1 +1,1 @@
-"""What a body says: its statements, written down as plain data."""
+"""Symbolic execution: run a body once on symbolic operands and record its statements as plain data."""

@@ -1,4 +1,4 @@
-"""What a loop goes on by where that is not one vector on one device: any of several vectors, or one in shares."""
+"""Loop conditions other than one vector on one device: any of several vectors, or a distributed vector."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .ir import Vec
 
 
 class Asked:
-    """Whether any of several vectors has an entry, asked before the first round and after each.
+    """The condition that any of several vectors has an entry, evaluated before the first round and after each.
 
-    A vector of bits in shares, of which a round gathers all before it writes it: that is gathered when the round is
-    over instead, and is what the loop goes on by, so that nothing else is told. term: the Scalar or the vector.
+    If a round gathers all of a distributed BOOL vector before it writes it, that gather moves to the end of the round
+    and serves as the condition, so that no other communication is needed. term: the Scalar or the vector.
     """
 
     term: Scalar | Vec
@@ -41,5 +41,5 @@ class Asked:
 
     @property
     def kept(self) -> frozenset[Vec]:
-        """The vector that has to stay what it is."""
+        """The vector that must not be merged with others."""
         return frozenset() if self.carried is None else frozenset({self.carried.target})

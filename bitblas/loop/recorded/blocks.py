@@ -1,5 +1,5 @@
-"""Loops and conditions inside a body: their statements are written down as blocks, and what they go on by is a Vector
-or a Scalar on the device."""
+"""Nested loops and conditions in a body, recorded as blocks of statements. Their condition is a Vector or a Scalar on
+the device."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .state import OnHost, own, state_of
 
 @dataclass(frozen=True, eq=False)
 class Made(Statement):
-    """What a vector holds that the body makes."""
+    """The initial contents of a vector that the body creates."""
 
 
 class Level:
-    """The body around a block: its statements so far, its round, and a Scalar that holds it inside, if one asks. told:
-    whether all ranks decide alike if the block runs; part: what the recorder says of exchanges."""
+    """The body around a block: its statements so far, its round, and a Scalar with its round number, if the block needs
+    it. told: whether all ranks decide alike if the block runs. part: the recorder's value of `part`."""
 
     def __init__(self, statements: list[Statement | Block], round_: Scalar, told: bool, part: int) -> None:
         self.statements, self.round, self.told, self.part = statements, round_, told, part
@@ -33,7 +33,7 @@ class Level:
 
 
 class BlockRecorder:
-    """The part of a Recorder that is about blocks."""
+    """The part of a Recorder that handles blocks."""
 
     refuse: Any
     _vec: Any
@@ -45,10 +45,10 @@ class BlockRecorder:
 
     def __init__(self) -> None:
         super().__init__()
-        self.repeats = False  # what is written down will run more than once
+        self.repeats = False  # whether the recorded statements will run more than once
 
     def created(self, vector: Any) -> None:
-        """A Vector that the body makes: anew in each round, with what it held first."""
+        """A Vector that the body creates: in each round again, with its initial contents."""
         if not self.repeats:
             return
         t, data = self._vec(vector), vector._data
@@ -57,7 +57,7 @@ class BlockRecorder:
             self.repeats = False
             held = self._vec(type(vector)._from_store(data))
             self.repeats = True
-        self.statements.append(Made(t, Pointwise(LEFT, None, held), text=f"{vector.name} << what it is made with"))
+        self.statements.append(Made(t, Pointwise(LEFT, None, held), text=f"{vector.name} << its initial contents"))
 
     def count(self, vector: Any) -> Scalar:
         """v.nvals"""
@@ -69,10 +69,10 @@ class BlockRecorder:
         self, body: Callable[..., Any], condition: Any, limit: int, begin: Callable[[], Any] | None,
         end: Callable[..., Any] | None,
     ) -> None:  # fmt: skip
-        """A loop inside the body: Program(body, ..).run()"""
+        """A nested loop: Program(body, ..).run()"""
         given, condition = state_of(begin), own(condition)
         text = f"while {named(condition)}"
-        told = hasattr(condition, "_ranks")  # in shares
+        told = hasattr(condition, "_ranks")  # distributed
         several = (condition,) if told else condition
         among = some_of(several) if isinstance(several, tuple) else None
         goes_on = condition if among is None else Scalar(BOOL, name=f"any of {named(several)}")
@@ -93,7 +93,7 @@ class BlockRecorder:
     def under(self, condition: Any, then: Callable[[], Any], else_: Callable[[], Any] | None) -> None:
         """if_(condition, then, else_)"""
         text = f"if {named(condition)}"
-        if else_ is not None:  # both are asked for before either runs
+        if else_ is not None:  # both are evaluated before either runs
             holds, fails = Scalar(BOOL), Scalar(BOOL)
             holds << False
             some = condition.nvals if hasattr(condition, "_ranks") else None
@@ -109,11 +109,12 @@ class BlockRecorder:
             self._block(condition, 1, text, then)
 
     def outer_round(self, scalar: Any) -> Any:
-        """The Scalar that holds the round of a body around this one, for such a round; any other as it is."""
+        """The Scalar with the round number of an enclosing body, if `scalar` is that round; otherwise `scalar`
+        itself."""
         for level in self.levels:
             if scalar is level.round:
                 if level.held is None:
-                    level.held = Scalar(INT64, name="the round around")
+                    level.held = Scalar(INT64, name="the enclosing round")
                     inner, self.statements = self.statements, level.statements
                     levels, self.levels = self.levels, self.levels[: self.levels.index(level)]
                     here, self.round = self.round, level.round
@@ -123,7 +124,7 @@ class BlockRecorder:
         return scalar
 
     def _block(self, condition: Any, limit: int, text: str, inside: Callable[[], Any], told: bool = False) -> Block:
-        if not isinstance(condition, (Vector, Matrix, Scalar)):  # in shares
+        if not isinstance(condition, (Vector, Matrix, Scalar)):  # distributed
             raise OnHost
         known = self._scal(condition) if isinstance(condition, Scalar) else self._vec(condition)
         self.levels.append(Level(self.statements, self.round, told, self.part))
@@ -142,8 +143,8 @@ class BlockRecorder:
 
 
 def needed(part: Part, everywhere: Sequence[Statement]) -> Iterator[Statement | Block]:
-    """The statements of a part, of those `everywhere`, without the making of vectors that nothing else writes, or that
-    are overwritten before they are read."""
+    """The statements of a part, out of those `everywhere`, without the initialization of vectors that nothing else
+    writes, or that are overwritten before they are read."""
     for k, s in enumerate(part):
         if isinstance(s, Block):
             yield replace(s, statements=tuple(needed(s.statements, everywhere)))
@@ -165,7 +166,7 @@ def _in_vain(made: Made, after: Part, everywhere: Sequence[Statement]) -> bool:
 
 
 def some_of(vectors: Sequence[Any]) -> Callable[[], Any]:
-    """How to ask, inside a body, whether any of several vectors has an entry."""
+    """A function that tests, inside a body, whether any of several vectors has an entry."""
 
     def ask() -> Any:
         found = vectors[0].nvals
@@ -177,7 +178,7 @@ def some_of(vectors: Sequence[Any]) -> Callable[[], Any]:
 
 
 def named(condition: Any) -> str:
-    """How texts name a condition."""
+    """The name of a condition in messages."""
     if isinstance(condition, tuple):
         return ", ".join(x.name for x in condition)
     return str(getattr(condition, "name", None) or condition._text())

@@ -1,4 +1,4 @@
-"""Statements by which ranks that run the same loop give each other what they have, each of its own share."""
+"""Exchange statements: communication between ranks that run the same loop, each on its own share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .state import OnHost
 
 
 class ExchangeRecorder:
-    """The part of a Recorder that is about objects in shares."""
+    """The part of a Recorder that handles distributed objects."""
 
     _vec: Any
     _scal: Any
@@ -22,18 +22,19 @@ class ExchangeRecorder:
 
     def __init__(self) -> None:
         super().__init__()
-        self.part = 0  # where what is written down now begins: before the rounds, in one, after them
-        self.group: Any = None  # the ranks that run the same loop, if they give each other something
-        self.in_shares: list[Any] = []  # weak references to objects in shares that are written
+        self.part = 0  # index of the first statement of the current part: before the rounds, in one, after them
+        self.group: Any = None  # the ranks that run the same loop, if they exchange anything
+        self.in_shares: list[Any] = []  # weak references to distributed objects that are written
 
     def begin_part(self) -> int:
-        """The statements so far; what they exchanged may be of another round, or of none."""
+        """Begin a part: exchanges recorded before belong to another round, or to none. Returns the statements so
+        far."""
         self.part = len(self.statements)
         return self.part
 
     def exchange(self, target: Any, source: Any, how: Any) -> None:
-        """target << what the ranks give each other of a Vector or a Scalar. Raises OnHost inside of a block of which
-        ranks might decide differently whether it runs, and where the ranks have no calls that a graph can hold."""
+        """Record target << an exchange of a Vector or a Scalar. Raises OnHost inside of a block that may run on some
+        ranks only, and if the ranks' calls cannot be captured in a graph."""
         if not all(level.told for level in self.levels) or self.host or not how.group.captures:
             raise OnHost
         terms: list[Vec | Scal] = [self._vec(x) if x.ndim else self._scal(x) for x in (source, target)]
@@ -42,7 +43,7 @@ class ExchangeRecorder:
         self.statements.append(Statement(t, Exchange(u, how), text=f"{target.name} << {how.text} {source.name}"))
 
     def exchanged(self, source: Any, how: type) -> Any:
-        """The Vector that an exchange of such a kind has made of a Vector, if that was not written since."""
+        """The Vector that an exchange of this kind has made of a Vector, unless that was written since."""
         u = self._vec(source)
         for s in reversed(self.statements[self.part :]):
             if isinstance(s, Block) or s.target == u:
@@ -52,8 +53,8 @@ class ExchangeRecorder:
         return None
 
     def put_last(self, source: Any) -> Statement | None:
-        """The exchange of all of a Vector with which a round begins stands at its end, and gives what the next one
-        reads; None where a round writes the Vector before, or exchanges it twice."""
+        """Move the gather of a Vector with which a round begins to its end, where it provides the next round's input;
+        None if a round writes the Vector before, or exchanges it twice."""
         u = self._vec(source)
         found = [s for s in self.statements[self.part :] if not isinstance(s, Block) and _gathers(s, u)]
         if len(found) != 1:
@@ -68,17 +69,17 @@ class ExchangeRecorder:
         return None
 
     def exchange_again(self, s: Statement) -> None:
-        """The same exchange as a statement in another place."""
+        """Record the same exchange in another place."""
         self.statements.append(replace(s))
 
     def changed(self) -> None:
-        """When rounds are over: objects in shares that they wrote no longer hold what was told of them."""
+        """After the rounds: invalidate the shared facts of distributed objects that they wrote."""
         for ref in self.in_shares:
             if (shared := ref()) is not None:
                 shared._changes()
 
     def is_given(self, u: Vec) -> bool:
-        """Whether a vector is what the ranks gave each other."""
+        """Whether a vector is the result of an exchange."""
         return any(isinstance(s.value, Exchange) and s.target == u for s in flat(self.statements))
 
 

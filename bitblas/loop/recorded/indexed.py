@@ -1,7 +1,7 @@
-"""Index vectors in a body: what `to_dense` and `to_coo` give while statements are written down, and what is made of it.
+"""Index vectors in a body: symbolic results of `to_dense` and `to_coo`, and the statements built from them.
 
-p[x.to_dense()] reads p where the entries of x lead, or assigns there; Vector.from_coo(x.to_dense(), near.to_dense(),
-size=n, dup_op=min) joins entries that they lead to one place. All stay on the device.
+p[x.to_dense()] reads or assigns p at the indices stored in x; Vector.from_coo(x.to_dense(), near.to_dense(), size=n,
+dup_op=min) combines entries that have the same index. All of them stay on the device.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from ...exceptions import DimensionMismatch
 from ...verbs.variants import CELLS, LEFT, binary_of
 from .ir import Block, Const, Gather, Pointwise, Ready, Scatter, Statement, Vec
 
-OF_BOOL = ("lor", "land", "any")  # monoids whose sums of bits single atomics make
+OF_BOOL = ("lor", "land", "any")  # monoids that single-bit atomics can compute
 
 
 class IndexRecorder:
-    """The part of a Recorder that is about index vectors."""
+    """The part of a Recorder that handles index vectors."""
 
     refuse: Any
     _vec: Any
@@ -35,20 +35,20 @@ class IndexRecorder:
 
     def __init__(self) -> None:
         super().__init__()
-        self.indexed: list[tuple[str, int]] = []  # statements by index: how an error names them, and the size indexed
+        self.indexed: list[tuple[str, int]] = []  # indexed statements: their text for errors, and the indexed size
 
     # ---- the hooks of core ----
 
     def dense(self, vector: Any, fill_value: Any, dtype: Any) -> Listed:
         """v.to_dense()"""
         if fill_value is not None or dtype is not None:
-            self.refuse(f"{vector.name}.to_dense(..): with a fill value or a type")
+            self.refuse(f"{vector.name}.to_dense(..): with a fill value or a dtype")
         return Listed(vector, None, vector._data.size)
 
     def listing(self, vector: Any, dtype: Any, *, indices: bool, values: bool) -> tuple[Any, Any]:
         """v.to_coo()"""
         if dtype is not None:
-            self.refuse(f"{vector.name}.to_coo(..): with a type")
+            self.refuse(f"{vector.name}.to_coo(..): with a dtype")
         size = vector._data.size
         return Listed(None, vector, size) if indices else None, Listed(vector, vector, size) if values else None
 
@@ -72,7 +72,7 @@ class IndexRecorder:
             held = lookup_dtype("UINT64") if u is None else u.dtype
             full += [] if u is None or u in (where, index) else [u]
             if dup_op is None:
-                self.refuse(f"{text}: without dup_op, where equal indices would have to be found")
+                self.refuse(f"{text}: without dup_op, which would require a search for equal indices")
         else:
             value, held = of(values)
             duplicates(dup_op, value, held)
@@ -85,12 +85,12 @@ class IndexRecorder:
         return target
 
     def assigned(self, w: Any, axis: Any, value: Any, mask: Any, accum: Any) -> None:
-        """w(accum)[x.to_dense()] << value: of equal indices the last one counts, as everywhere."""
+        """w(accum)[x.to_dense()] << value: of equal indices the last one counts, as in single statements."""
         text = f"{w.name}[{axis}] << {getattr(value, 'name', value)}"
         if type(axis.at) is not Listed:
             self.refuse(f"{text}: assignment by index")
         if axis.at.where is not None or mask is not None:
-            how = "of as many as a vector has" if mask is None else "under a mask"
+            how = "given by the entries of a vector" if mask is None else "under a mask"
             self.refuse(f"{text}: assignment by index {how}")
         listed, size = axis.at, w._data.size
         last = type(w)(INT64, size, device=w._data.device)
@@ -109,10 +109,10 @@ class IndexRecorder:
         self, target: Any, text: str, index: Vec | None, u: Any, where: Vec | None, monoid: Any, full: tuple[Vec, ...],
         size: int,
     ) -> None:  # fmt: skip
-        """The statements that build a new vector."""
+        """Record the statements that build a new vector."""
         t = self._vec(target)
-        self._note(Statement(t, Pointwise(LEFT, None, Const(t.dtype, None)), text=f"{target.name} << nothing"))
-        self._note(Statement(t, Ready(monoid), text=f"{target.name} << {text}, its beginning"))
+        self._note(Statement(t, Pointwise(LEFT, None, Const(t.dtype, None)), text=f"{target.name} << empty"))
+        self._note(Statement(t, Ready(monoid), text=f"{target.name} << {text}, initial values"))
         scatter = Scatter(index, u, where, monoid, full, size, len(self.indexed))
         self.indexed.append((text, t.size))
         self._note(Statement(t, scatter, text=f"{target.name} << {text}"))
@@ -130,28 +130,28 @@ class IndexRecorder:
         """parent[listed]"""
         text = f"{parent.name}[{listed}]"
         if listed.where is not None:
-            self.refuse(f"{text}: extraction of as many entries as a vector has")
+            self.refuse(f"{text}: extraction by the entries of a vector")
         source, index = self._vec(parent), self._index(listed)
         self.indexed.append((text, source.size))
         return Gather(source, index, len(self.indexed) - 1)
 
     def _joining(self, text: str, dup_op: Any, kind: DataType) -> Any:
-        """The monoid of an operator, whose sums are the same in any order."""
+        """The monoid of an operator, which must give the same sum in any order."""
         op = binary_of(typed(dup_op, "binary", kind))
         monoid = op.op.monoid
         exact = monoid is not None and (kind.kind not in "fc" or monoid.is_exact_in_any_order)
         if not exact or op.return_type is not kind:
             self.refuse(f"{text}: dup_op {op!r}, whose result depends on the order of equal indices")
         if kind not in CELLS and not (kind is BOOL and monoid.name in OF_BOOL):
-            self.refuse(f"{text}: dup_op {op!r} on {kind}, which no atomic joins")
+            self.refuse(f"{text}: dup_op {op!r} on {kind}, for which there is no atomic")
         return monoid[kind]
 
 
 def direct(
     statements: Sequence[Any], own: frozenset[Vec], everywhere: Sequence[Statement]
 ) -> Iterator[Statement | Block]:
-    """The statements, of those `everywhere`, where p(op) << t of a t that was only built for it, by the same op, joins
-    to p itself."""
+    """The statements, out of those `everywhere`, with p(op) << t replaced by a scatter into p itself, if t was built
+    only for this purpose, by the same op."""
     k = 0
     while k < len(statements):
         first, four = statements[k], statements[k : k + 4]
@@ -162,7 +162,7 @@ def direct(
         t, plain = first.target, len(four) == 4 and not any(isinstance(s, Block) for s in four)
         if plain and t in own and isinstance(t, Vec) and _joins_at_once(four, t, everywhere):
             scatter, last = four[2], four[3]
-            yield Statement(last.target, four[1].value, text=f"{last.text}, its beginning")
+            yield Statement(last.target, four[1].value, text=f"{last.text}, initial values")
             yield Statement(last.target, scatter.value, text=f"{last.text} of {scatter.text}")
             k += 4
         else:

@@ -1,6 +1,7 @@
-"""What a body consists of, as plain data: statements over vectors and scalars, numbered in the order in which the body
-names them. It runs once per round. The values of a statement are one operation deep, because every delayed expression
-that is used as an operand is a statement before."""
+"""The intermediate representation of a loop: a body as plain data, statements over numbered vectors and scalars.
+
+Vectors and scalars are numbered in the order in which the body names them. The body runs once per round. The value of
+a statement is one operation deep, because every delayed expression used as an operand becomes a statement first."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ class Vec:
     dtype: DataType
 
     def __hash__(self) -> int:
-        return self.id  # no two of a body have one; asked for some hundred thousand times while kernels are planned
+        return self.id  # ids are unique in a body; the hash is computed some hundred thousand times during planning
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Scal:
 
     id: int
     dtype: DataType
-    casts: tuple[DataType, ...] = ()  # on its way into the operation
+    casts: tuple[DataType, ...] = ()  # applied before the operation
 
     def __hash__(self) -> int:
         return self.id
@@ -41,7 +42,7 @@ class Scal:
 
 @dataclass(frozen=True)
 class Const:
-    """A value that the host knows."""
+    """A value that is known on the host."""
 
     dtype: DataType
     value: Any  # a NumPy scalar; None: an empty Scalar
@@ -52,7 +53,7 @@ Term = Vec | Scal | Const
 
 @dataclass(frozen=True)
 class Masked:
-    """Where a mask is open: `vec.S` (structure) or `vec.V`, or where it is not."""
+    """The positions where a mask is open: `vec.S` (structure) or `vec.V`, or the complement."""
 
     vec: Vec
     structure: bool
@@ -61,10 +62,10 @@ class Masked:
 
 @dataclass(frozen=True)
 class Pointwise:
-    """op(u, v) at every position, as verbs.vector.run_elementwise has it; without op a copy of u.
+    """op(u, v) at every position, as in verbs.vector.run_elementwise; without op, a copy of u.
 
-    mode: LEFT, BOTH, UNION, FILLED. bound: which operand is which name of the operator (variants.LET). keep: a select.
-    under: a select by mask.
+    mode: LEFT, BOTH, UNION, FILLED. bound: which operand has which name in the operator (variants.LET). keep: a select.
+    under: a select by a mask.
     """
 
     mode: int
@@ -83,7 +84,7 @@ class Pointwise:
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """u times a matrix (`flip`: vxm), of its transpose where `transpose`, as verbs.product.mxv has it."""
+    """u times a matrix (`flip`: vxm), or its transpose if `transpose`, as in verbs.product.mxv."""
 
     matrix: Any  # MatrixStore
     u: Vec
@@ -91,13 +92,13 @@ class Product:
     transpose: bool
     flip: bool
     outer: int  # the size of the result
-    in_share: bool = False  # whether the result is a share of the positions of u
+    in_share: bool = False  # whether the result is one rank's share of u's positions
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LineProduct(Product):
-    """A matrix times a narrow one, by lines, as verbs.narrow_product has it: u are the places of a bitmap of `inner`
-    lines, the result those of one of `lines`. flip: the narrow one stands on the left."""
+    """A matrix times a multivector, by rows, as in verbs.narrow_product: u is the bitmap of `inner` rows, the result
+    that of `lines` rows. flip: the multivector is the left operand."""
 
     inner: Lines
     lines: Lines
@@ -105,7 +106,7 @@ class LineProduct(Product):
 
 @dataclass(frozen=True)
 class Reduce:
-    """The monoid's sum of the entries of u, `default` (None: nothing) where there is none."""
+    """The monoid's sum of the entries of u; `default` (None: no value) if there are none."""
 
     monoid: Typed
     u: Vec
@@ -114,8 +115,8 @@ class Reduce:
 
 @dataclass(frozen=True)
 class Gather:
-    """source[index]: at each position the entry of `source` that the index vector, which must be full, leads to.
-    number: by which an error names it."""
+    """source[index]: at each position the entry of `source` at the index stored in the index vector, which must be
+    full. number: identifies the statement in errors."""
 
     source: Vec
     index: Vec
@@ -124,29 +125,30 @@ class Gather:
 
 @dataclass(frozen=True)
 class Scatter:
-    """The entries u joined by a monoid at the positions of the target that the index vector leads to: at each place of
-    `index` where `where` has an entry (None: everywhere). index None: the place itself. full: those that must have an
-    entry at each of these places."""
+    """Combine the entries u by a monoid at the target's positions given by the index vector, for each position where
+    `where` has an entry (None: everywhere). index None: the position itself. full: vectors that must have an entry at
+    each of these positions."""
 
     index: Vec | None
-    u: Term | None  # None: the place itself
+    u: Term | None  # None: the position itself
     where: Vec | None
     monoid: Typed
     full: tuple[Vec, ...]
-    size: int  # places that are gone through
-    number: int  # by which an error names it
+    size: int  # number of positions traversed
+    number: int  # identifies the statement in errors
 
 
 @dataclass(frozen=True)
 class Ready:
-    """The identity of a monoid wherever the target has no entry, so that a Scatter may join to it."""
+    """Initialize the target's cells without an entry to a monoid's identity, so that a Scatter may combine into
+    them."""
 
     monoid: Typed
 
 
 @dataclass(frozen=True, eq=False)
 class Exchange:
-    """What ranks that run the same loop give each other of u, in the way of `how` (distributed/loops.py)."""
+    """Communication of u between ranks that run the same loop, in the pattern `how` (distributed/loops.py)."""
 
     u: Vec | Scal
     how: Any
@@ -154,7 +156,7 @@ class Exchange:
 
 @dataclass(frozen=True, eq=False)
 class Statement:
-    """target(mask, accum, replace) << value; text: how an error or `explain` names it."""
+    """target(mask, accum, replace) << value. text: its name in errors and in `explain`."""
 
     target: Vec | Scal
     value: Pointwise | Product | Reduce | Gather | Scatter | Ready | Exchange
@@ -165,7 +167,7 @@ class Statement:
 
     @cached_property
     def vectors(self) -> tuple[Vec, ...]:
-        """The vectors that it reads, each at the position that it is at."""
+        """The vectors that it reads at the current position."""
         value, found = self.value, []
         if isinstance(value, Pointwise):
             found = [t for t in value.terms if isinstance(t, Vec)]
@@ -185,7 +187,7 @@ class Statement:
 
     @property
     def elsewhere(self) -> tuple[Vec, ...]:
-        """The vectors that it reads or changes at other positions, which an index vector names."""
+        """The vectors that it reads or changes at other positions, given by an index vector."""
         if isinstance(self.value, Scatter):
             assert isinstance(self.target, Vec)
             return (self.target,)
@@ -195,12 +197,12 @@ class Statement:
 
     @property
     def written(self) -> Vec | None:
-        """The vector that it writes at the position that it is at."""
+        """The vector that it writes at the current position."""
         return self.target if isinstance(self.target, Vec) and not isinstance(self.value, Scatter) else None
 
     @property
     def overwrites(self) -> bool:
-        """Nothing of what the target held before remains."""
+        """Whether nothing of the target's earlier contents remains."""
         if isinstance(self.value, (Scatter, Ready)):
             return False
         return self.accum is None and (self.mask is None or self.replace)
@@ -208,7 +210,7 @@ class Statement:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Statements that run again and again while `condition` has entries (is true), `limit` times at most."""
+    """Statements that repeat while `condition` has entries (is true), at most `limit` times."""
 
     statements: tuple[Statement | Block, ...]
     condition: Vec | Scal
@@ -220,7 +222,7 @@ Part = tuple[Statement | Block, ...]
 
 
 def flat(part: Iterable[Statement | Block]) -> Iterator[Statement]:
-    """All statements, those inside of blocks too."""
+    """All statements, including those inside of blocks."""
     for s in part:
         if isinstance(s, Block):
             yield from flat(s.statements)
@@ -229,7 +231,7 @@ def flat(part: Iterable[Statement | Block]) -> Iterator[Statement]:
 
 
 def blocks(part: Iterable[Statement | Block]) -> Iterator[Block]:
-    """All blocks, those inside of others too."""
+    """All blocks, including nested ones."""
     for s in part:
         if isinstance(s, Block):
             yield s
@@ -238,8 +240,8 @@ def blocks(part: Iterable[Statement | Block]) -> Iterator[Block]:
 
 @dataclass(frozen=True)
 class Body:
-    """The statements of one round, those before the first and after the last; the vectors and scalars, whose numbers
-    are their places here. own: vectors that nobody but the body knows, made anew by each run."""
+    """The statements of one round, of the part before the first, and of the part after the last; the vectors and
+    scalars, numbered by their position here. own: vectors that only the body references, created again in each run."""
 
     statements: Part
     vectors: tuple[Vec, ...]
@@ -247,7 +249,7 @@ class Body:
     begin: Part = ()
     end: Part = ()
     own: frozenset[Vec] = frozenset()
-    unknown: frozenset[int] = frozenset()  # Scalars of the same kind, by number
+    unknown: frozenset[int] = frozenset()  # Scalars that only the body references, by number
 
     @property
     def all(self) -> tuple[Statement, ...]:
@@ -259,7 +261,7 @@ class Body:
 
 
 def reads_first(body: Body, x: Vec) -> bool:
-    """Whether a run needs what the vector held before, or keeps it where no round runs."""
+    """Whether a run needs the vector's earlier contents, or keeps them if no round runs."""
     if _reads_first((*body.begin, *body.statements, *body.end), x, x in body.own):
         return True
     if not any(x in (*s.vectors, *s.elsewhere) for s in flat(body.end)):
@@ -268,14 +270,14 @@ def reads_first(body: Body, x: Vec) -> bool:
 
 
 def _reads_first(part: Part, x: Vec, own: bool) -> bool:
-    """own: nobody wants it where nothing writes it."""
+    """own: its contents are not needed if nothing writes it."""
     found = _read_or_written(part, x)
     return not own if found is None and any(x == s.target for s in flat(part)) else found is not False
 
 
 def _read_or_written(part: Part, x: Vec) -> bool | None:
-    """True: read before it is written for certain; False: written first; None: neither, or written by what may not
-    run."""
+    """True: certainly read before it is written; False: written first; None: neither, or written by a block that may
+    not run."""
     for s in part:
         if isinstance(s, Block):
             if s.condition == x or _read_or_written(s.statements, x):
@@ -288,7 +290,7 @@ def _read_or_written(part: Part, x: Vec) -> bool | None:
 
 
 def scalar_is_read_first(body: Body, x: Scal) -> bool:
-    """The same for a Scalar."""
+    """The same as `reads_first` for a Scalar."""
     for s in body.all:
         terms: tuple[Any, ...] = s.value.terms + s.value.defaults if isinstance(s.value, Pointwise) else ()
         terms = (s.value.u,) if isinstance(s.value, Exchange) else terms

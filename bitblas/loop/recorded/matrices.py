@@ -1,5 +1,5 @@
-"""Narrow matrices in a body: each is a vector of its places (flat.py), so that all statements entry by entry, masks,
-accumulators and sums are those of vectors, and a product of a sparse matrix and a narrow one is one by lines."""
+"""Multivectors (tall-skinny matrices) in a body: each is stored as a vector (flat.py), so that element-wise statements,
+masks, accumulators and sums are those of vectors. The product of a sparse matrix and a multivector works by rows."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from ...verbs.variants import BOTH
 from .ir import Const, LineProduct, Pointwise, Scal, Term, Vec
 from .shapes import MatrixShape
 
-NARROW = f"the narrow matrices of a body have up to {WIDEST} columns, or rows, and more of the other"
+NARROW = f"a matrix in a body has at most {WIDEST} columns and more rows, or the reverse"
 
 
 class Places:
-    """A narrow Matrix as a program sees a Vector: by the places of its lines."""
+    """A multivector presented to a program as a Vector of its positions."""
 
     __slots__ = ("matrix",)
     _pending: tuple[()] = ()
@@ -64,19 +64,19 @@ class Places:
 
 
 def placed(thing: Any) -> Any:
-    """A Vector itself, a Matrix by its places."""
+    """A Vector itself; a Matrix as Places."""
     return thing if thing.ndim == 1 else Places(thing)
 
 
 def is_narrow(data: Any) -> bool:
-    """Whether a matrix may be one of those that statements of a body read and write."""
+    """Whether a matrix may be read and written by statements of a body."""
     lines = lines_of(data.nrows, data.ncols)
     fits = lines.places * data.dtype.np_type.itemsize <= MOST_BYTES[data.device.kind]
     return 0 < lines.width <= WIDEST and lines.width < lines.number and fits and not refusal(data.nrows, data.ncols)
 
 
 class MatrixRecorder:
-    """The part of a Recorder that is about narrow matrices."""
+    """The part of a Recorder that handles multivectors."""
 
     refuse: Any
     repeats: bool
@@ -87,12 +87,12 @@ class MatrixRecorder:
 
     def __init__(self) -> None:
         super().__init__()
-        self.valid: dict[tuple[int, int], Any] = {}  # by shape of lines: a Vector with an entry at each of their places
+        self.valid: dict[tuple[int, int], Any] = {}  # by shape: a Vector with an entry at each valid position
 
     # ---- the hooks of core ----
 
     def takes(self, matrix: Any) -> bool:
-        """Whether a Matrix may be one of the body's, whose entries only the device will know."""
+        """Whether a Matrix may belong to the body, with entries that are known on the device only."""
         return is_narrow(matrix._data)
 
     def matrix_shape(self, matrix: Any) -> Any:
@@ -109,25 +109,25 @@ class MatrixRecorder:
     # ---- lowering ----
 
     def _places(self, matrix: Any) -> int:
-        """Of a narrow matrix, which is the body's from now on."""
+        """The size of a multivector, which belongs to the body from now on."""
         if not self.takes(matrix):
             self.refuse(f"{matrix.name}: a Matrix of {matrix.nrows} x {matrix.ncols}; {NARROW}")
         if matrix._data.order is not None:
-            self.refuse(f"{matrix.name}: a narrow Matrix that is reordered")
+            self.refuse(f"{matrix.name}: a reordered multivector")
         return lines_of(*matrix.shape).places
 
     def _tensor(self, value: Any) -> Vec:
-        """A Vector or Matrix, or the transpose of one, whose places are the same."""
+        """A Vector or Matrix, or the transpose of a Matrix, which has the same positions."""
         value = value._resolve()
         if value.ndim == 2:
             if not hasattr(value, "_matrix"):
-                self.refuse(f"{value.name}: a Vector in the place of a Matrix")
+                self.refuse(f"{value.name}: a Vector where a Matrix is expected")
             value = value._matrix
         found: Vec = self._vec(value)
         return found
 
     def _everywhere(self, target: Any, scalar: Term, mask: Any) -> Any:
-        """One value wherever a mask allows it; not in the places between two lines."""
+        """A single value wherever a mask allows it, but not in the padding between rows."""
         lines = lines_of(*target.shape)
         inside = mask is not None and not mask.complement
         if lines.stride == lines.width or inside or (isinstance(scalar, Const) and scalar.value is None):
@@ -136,40 +136,40 @@ class MatrixRecorder:
         if key not in self.valid:
             bits = valid_bits(target._data)
             data = VectorStore(target.device, lines.places, BOOL, bits, np.bool_(True), lines.number * lines.width)
-            repeats, self.repeats = self.repeats, False  # made once, and not in each round
+            repeats, self.repeats = self.repeats, False  # created once, not in each round
             self.valid[key] = Vector._from_store(data, "the places")
             self.repeats = repeats
         dtype = scalar.casts[-1] if isinstance(scalar, Scal) and scalar.casts else scalar.dtype
         return Pointwise(BOTH, BINARY["second"][dtype], self._vec(self.valid[key]), scalar)
 
     def _mxm(self, expr: Any) -> LineProduct:
-        """T = S X by lines, of a sparse S and a narrow X; or of their transposes, where T is wide."""
+        """T = S X by rows, of a sparse S and a multivector X; or the same of their transposes, if T is wide."""
         A, B = expr.args
-        flip = expr.ncols > expr.nrows  # the lines of T are its columns
+        flip = expr.ncols > expr.nrows  # T is stored by columns
         (S, X), lines = ((B, A) if flip else (A, B)), lines_of(*expr.shape)
         inner, sparse, narrow = A.ncols, S._matrix, X._matrix
         text = expr._text()
         if lines.width == lines.number or lines_of(*X.shape).number != inner:
-            self.refuse(f"{text}: no product of a matrix and a narrow one; {NARROW}")
+            self.refuse(f"{text}: not the product of a sparse matrix and a multivector; {NARROW}")
         if self.takes(sparse) and id(sparse) in self.vectors:
             self.refuse(f"{text}: two matrices of the body")
         u, held = self._vec(narrow), sparse._read(now=True)
         if held.order is not None:
-            self.refuse(f"{text}: narrow matrices beside one that is reordered")
+            self.refuse(f"{text}: multivectors in a loop with a reordered matrix")
         self.matrices.append((sparse, held))
         return LineProduct(
             held, u, expr.op, S._transposed != flip, flip, lines.places, inner=lines_of(*X.shape), lines=lines
         )  # fmt: skip
 
     def check_matrices(self) -> None:
-        """All is written down. A product has taken what a matrix held when it was."""
-        self.valid.clear()  # nobody else's
+        """Final check after recording. A product uses the matrix as it was when it was recorded."""
+        self.valid.clear()  # not referenced elsewhere
         for matrix, _ in self.matrices:
             if id(matrix) in self.vectors:
-                self.refuse(f"{matrix.name}: a narrow Matrix of the body in the place of a sparse one")
+                self.refuse(f"{matrix.name}: a multivector of the body where a sparse matrix is expected")
 
     def _at_places(self, expr: Any, found: Any) -> Any:
-        """An operator that reads rows and columns reads them off the place."""
+        """Replace an operator that reads rows and columns by one that derives them from the position."""
         if expr.ndim == 2 and isinstance(found, Pointwise) and found.op is not None and found.op.op.positional:
             return replace(found, op=at_places(found.op, lines_of(*expr.shape)))
         return found

@@ -1,5 +1,5 @@
-"""Products with a matrix that is held with virtual nodes, in a body: statements on vectors that have places for nodes,
-before the one that is written down (verbs/virtual.py does the same for a single product)."""
+"""Products with a matrix that has virtual nodes, in a body: statements on vectors extended by the nodes come before the
+recorded product (verbs/virtual.py does the same for a single product)."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from ...store import VectorStore, full_bits
 from ...verbs.reorder import SUMMED
 from ...verbs.virtual import graph_of
 
-ROWS_PEAK = 64  # bytes an entry that making rows takes (formats/virtual/format.py), with the rows
+ROWS_PEAK = 64  # peak bytes per entry of building CSR (formats/virtual/format.py), including the result
 
 
 def over_nodes(recorder: Any, expr: Any, mask: Mask | None) -> Any:
-    """A product as an extraction from a vector that statements before it fill; None where its matrix has no nodes, or
-    is not square, where products differ by entry, and where there is room for rows: it runs on these."""
+    """A product as an extraction from a vector that preceding statements fill. None if the matrix has no nodes or is
+    not square, if products differ between entries, or if there is enough memory for CSR, which is then used."""
     flip = expr.method == "vxm"
     A, v = expr.args[::-1] if flip else expr.args
     held = A._matrix._read(now=True)
     if not held.structure.composed:
         return None
-    if recorder.host:  # whose statements, one by one, run on the form itself
+    if recorder.host:  # its single statements run on the format itself
         recorder.refuse(f"{expr.method}: a matrix with virtual nodes")
     form = held.structure.primary
     if config.prefer != "memory" and not held.device.missing(ROWS_PEAK * form.nvals):
-        return None  # a search of 15 M links takes 0.39 ms by rows, 3.8 on the graph (H200)
+        return None  # a search of 15 M links takes 0.39 ms on CSR, 3.8 on the virtual-node graph (H200)
     x = _multiplied(v, held, expr.op, flip)
     to = form.rows
     if x is None or held.order is not None or (to.nodes and to is not form.cols):
@@ -66,7 +66,7 @@ def over_nodes(recorder: Any, expr: Any, mask: Mask | None) -> Any:
 
 
 def _multiplied(v: Any, held: Any, semiring: Any, flip: bool) -> Any:
-    """v, its entries multiplied with the one value of the matrix."""
+    """v with its entries multiplied by the single value of the matrix."""
     op, expr = semiring.op.binaryop, semiring.op.binaryop.expr
     one = equal_products(semiring, held.raw, np.zeros(0), flip=flip)
     if one is not None:
@@ -84,7 +84,7 @@ def _multiplied(v: Any, held: Any, semiring: Any, flip: bool) -> Any:
 
 
 def _numbers(places: Places) -> tuple[VectorStore, VectorStore, VectorStore]:
-    """For each place what is there in the matrix (0 where a node is); for each row its place; where nodes are."""
+    """For each position its row or column in the matrix (0 for a node); for each row its position; where nodes are."""
     device, xp, size, others = places.device, places.device.xp, places.size, places.others
     is_node, number = places.numbers()
     place = xp.flatnonzero(~is_node)

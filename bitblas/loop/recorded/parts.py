@@ -1,4 +1,4 @@
-"""The parts of a program written down: what it does before its rounds, in one, and after them."""
+"""The parts of a symbolic program: statements before its rounds, in one round, and after them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def record(
     body: Callable[..., Any], begin: Callable[[], Any] | None = None, end: Callable[..., Any] | None = None, *,
     host: bool = False, asks: Asked | None = None,
 ) -> tuple[Body, Recorder]:  # fmt: skip
-    """The statements of begin(), body(round, *state) and end(*state), where begin gave the state; and the recorder,
-    which knows the objects. host: whether these lie on the CPU. asks: what the rounds go on by, if that has to be found
-    out. Raises CaptureError, OnHost."""
+    """Record the statements of begin(), body(round, *state) and end(*state), where state is the result of begin.
+    Returns them with the recorder, which references the objects. host: whether these are on the CPU. asks: the loop
+    condition, if it must be computed. Raises CaptureError, OnHost."""
     if state.recorder is not None:
-        raise CaptureError("a loop inside the body of a loop: cannot be captured")
+        raise CaptureError("a loop captured while another body is recorded: not supported")
     recorder = Recorder(host=host)
     state.recorder = recorder
     try:
@@ -66,7 +66,7 @@ def record(
 def among(
     body: Callable[..., Any], vectors: tuple[Any, ...], begin: Callable[[], Any] | None
 ) -> tuple[Callable[..., Any], Scalar, Callable[[], Any]]:
-    """A body that goes on while any of several vectors has an entry: body, condition, begin."""
+    """Extend a body by the condition that any of several vectors has an entry: new body, condition and begin."""
     goes_on, ask = Scalar(BOOL, name=f"any of {named(vectors)}"), some_of(vectors)
 
     def asking(number: Any, *given: Any) -> None:
@@ -82,7 +82,7 @@ def among(
 
 
 def _own(recorder: Recorder) -> frozenset[Vec]:
-    """The vectors that nobody but the statements knows: each run makes them anew, from what they held at first."""
+    """The vectors that only the statements reference: each run creates them again, with their initial contents."""
     known = [(weakref.ref(vector), type(vector), vector._data, x) for vector, x in recorder.vectors.values()]
     recorder.vectors.clear()
     own = []

@@ -1,9 +1,9 @@
-"""What a rank can compute for all positions itself is not exchanged: a pure function of a body.
+"""Rematerialization: replace an exchange by local recomputation if a rank already has the inputs. A pure function.
 
-Where all of p is here, all of p[x] needs nobody else once all of x is: an exchange of a vector that was read from such
-ones becomes the same statements on whole vectors. Every rank then does what one rank would, which takes less time than
-to be told: a position costs a read of memory instead of one of a link. All of x that is kept up to date in this way
-goes from round to round; it is exchanged once, before the first.
+If a rank has all of p and all of x, it can compute all of p[x]: an exchange of a vector that was computed from such
+vectors becomes the same statements on whole vectors. Every rank then repeats the work of one rank, which takes less
+time than receiving the result: a position costs a read of memory instead of one over a link. A copy of x that is kept
+up to date in this way passes from round to round; it is exchanged once, before the first.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any
 from .ir import Block, Body, Exchange, Gather, Part, Pointwise, Scal, Statement, Vec, blocks, flat
 from .wholes import renamed
 
-MOST = 4  # statements instead of one exchange
+MOST = 4  # maximum statements in place of one exchange
 
 
 @dataclass
 class _State:
-    """What is known at one place of a body, of the values that vectors have there, which are numbered: `now` of each
-    vector; `made`: the statement that made a value, and the values that it read; `whole`: where all of a value is, and
-    which value that vector must have for it."""
+    """What is known at one point of a body about the values of vectors, which are numbered. now: each vector's value.
+    made: the statement that computed a value, and the values that it read. whole: a vector with the gathered value, and
+    the number that this vector's value must have for that."""
 
     now: dict[Vec, int] = field(default_factory=dict)
     made: dict[int, tuple[Statement, dict[Vec, int]]] = field(default_factory=dict)
@@ -57,14 +57,15 @@ class _Pass:
             at.made[number] = s, read
 
     def held(self, at: _State, number: int) -> Vec | None:
-        """The vector that has all of a value, if one still has."""
+        """The vector that has all of a value, if its value is still valid."""
         vec, then = at.whole.get(number, (None, -1))
         return vec if vec is not None and at.now.get(vec) == then else None
 
     # ---- all of a value, computed ----
 
     def computed(self, at: _State, u: Vec, target: Vec) -> list[Statement] | None:
-        """Statements after which `target` has all of u, as it is here; None where there are none, or too many."""
+        """Statements that compute all of u, with its current value, into `target`; None if there are none, or too
+        many."""
         state, made = at.copy(), list[Statement]()
         before = len(self.added)
         found = self._all_of(state, self.value(state, u), target.size, made)
@@ -72,11 +73,11 @@ class _Pass:
             self.added[before:] = []
             return None
         if found != target:
-            if made and found in self.added:  # the last one writes it
+            if made and found in self.added:  # the last statement writes it
                 made[-1] = replace(made[-1], target=target)
                 self.added.remove(found)
             else:
-                made.append(Statement(target, Pointwise(0, None, found), text=f"all of v_{u.id}, which is here"))
+                made.append(Statement(target, Pointwise(0, None, found), text=f"all of v_{u.id}, local copy"))
         return made
 
     def _all_of(self, at: _State, number: int, size: int, made: list[Statement]) -> Vec | None:
@@ -112,7 +113,7 @@ class _Pass:
     # ---- parts ----
 
     def part(self, statements: Part, at: _State, carried: dict[Vec, Vec]) -> list[Statement | Block]:
-        """The statements, with less to exchange. carried: what is all of a vector when they begin."""
+        """The statements with fewer exchanges. carried: vectors with gathered copies at the beginning."""
         for u, t in carried.items():
             at.whole[self.value(at, u)] = t, self.value(at, t)
         found: list[Statement | Block] = []
@@ -133,7 +134,7 @@ class _Pass:
         return found
 
     def instead(self, at: _State, found: list[Statement | Block], exchange: Statement, u: Vec, t: Vec) -> bool:
-        """Whether statements after `found` bring all of u to t in place of an exchange; they are added."""
+        """Replace an exchange by statements that compute all of u into t, if possible; they are added to `found`."""
         number = self.value(at, u)
         if self.held(at, number) == t:
             return True
@@ -146,7 +147,7 @@ class _Pass:
         k = self._place(at, found, number, made, t)
         if k is None:
             found.extend(made)
-        else:  # what is this rank's is then taken out of it
+        else:  # this rank's share is then taken out of it
             assert isinstance(exchange.value, Exchange)
             whole, _, u_name = exchange.text.partition(f" << {exchange.value.how.text} ")
             own = Exchange(t, exchange.value.how.own())
@@ -156,7 +157,7 @@ class _Pass:
     def _place(
         self, at: _State, found: list[Statement | Block], number: int, made: list[Statement], t: Vec
     ) -> int | None:
-        """Where in `found` the statement stands that made a value, if `made` can stand there as well."""
+        """The index in `found` of the statement that computed a value, if `made` can be inserted there."""
         if number not in at.made or not made or at.made[number][0] not in found:
             return None
         k = found.index(at.made[number][0])
@@ -172,7 +173,7 @@ class _Pass:
 
 
 def _repeats(s: Statement) -> bool:
-    """Whether a statement on a share is the same one on the whole."""
+    """Whether a statement has the same form on a share and on the whole."""
     if s.mask is not None or s.accum is not None:
         return False
     e = s.value
@@ -185,15 +186,15 @@ def _repeats(s: Statement) -> bool:
 
 
 def _is_light(s: Statement) -> bool:
-    """Whether nobody misses it, whose target nobody reads."""
+    """Whether the statement can be removed if its target is not read."""
     return s.value.how.takes if isinstance(s.value, Exchange) else _repeats(s)
 
 
 def recomputed(body: Body) -> Body:
-    """The body without the exchanges that each rank can do without."""
+    """The body without the exchanges that each rank can replace by its own computation."""
     first = _first_gathers(body)
     by = {s.target: s for s in flat(body.statements)}
-    while True:  # until all that is carried is up to date when a round is over
+    while True:  # until all carried copies are up to date at the end of a round
         run = _Pass(body)
         at = _State()
         begin = run.part(body.begin, at, {})
@@ -216,7 +217,7 @@ def recomputed(body: Body) -> Body:
 
 
 def _live(own: frozenset[Vec], parts: Sequence[Sequence[Statement | Block]]) -> list[Part]:
-    """The parts without what makes vectors of the body's own that nothing reads any more."""
+    """The parts without statements whose targets are local to the body and not read any more."""
     while True:
         kept = {s.target for part in parts for s in flat(part)} - own
         kept |= {x for part in parts for s in flat(part) for x in (*s.vectors, *s.elsewhere)}
@@ -232,7 +233,7 @@ def _kept(part: Sequence[Statement | Block], kept: set[Any]) -> Part:
 
 
 def _first_gathers(body: Body) -> dict[Vec, Vec]:
-    """The vectors of which a round exchanges all before it writes them, and what has all of them then."""
+    """The vectors that a round gathers before it writes them, and their gathered copies."""
     found: dict[Vec, Vec] = {}
     written = set[Vec]()
     targets = [s.target for s in flat((*body.begin, *body.statements, *body.end))]

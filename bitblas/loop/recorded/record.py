@@ -1,6 +1,6 @@
-"""Writing the statements of a body down: while a Recorder is set, `w << expr` adds a Statement and computes nothing.
+"""Symbolic execution of a body: while a Recorder is set, `w << expr` records a Statement and computes nothing.
 
-Whatever would have to know values on the host (nvals, to_coo, a Scalar in an `if`) raises CaptureError.
+Operations that need values on the host (nvals, to_coo, a Scalar in an `if`) raise CaptureError.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ from .shapes import Shape
 from .state import OnHost
 
 HINT = (
-    "on a device a body may use mxv, vxm, ewise_*, apply, select, reduce to a Scalar, masks, accumulators, assignment, "
+    "loops on a device support mxv, vxm, ewise_*, apply, select, reduce to a Scalar, masks, accumulators, assignment, "
     "p[x.to_dense()], Vector.from_coo(x.to_dense(), ..)"
 )
 
 
 class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
-    """The statements of one run of a body, and the objects that they name."""
+    """The statements of one symbolic run of a body, and the objects that they name."""
 
     def __init__(self, *, host: bool = False) -> None:
         super().__init__()
-        self.host = host  # whether vectors lie on the CPU
-        self.device: Any = None  # that of the first vector
-        self.matrices: list[tuple[Any, Any]] = []  # each Matrix and what it held
+        self.host = host  # whether vectors are on the CPU
+        self.device: Any = None  # the device of the first vector
+        self.matrices: list[tuple[Any, Any]] = []  # each Matrix and its contents when it was read
         self.statements: list[Statement | Block] = []  # of the innermost block
         self.vectors: dict[int, tuple[Any, Vec]] = {}  # by the id of the Vector, which is kept alive here
         self.scalars: dict[int, tuple[Any, Scal]] = {}
@@ -67,11 +67,11 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
         return Shape(self, vector)
 
     def symbol(self, value: Any) -> tuple[Any, DataType]:
-        """A Scalar of the body (or a delayed one, which becomes a statement) as an operand."""
+        """A Scalar of the body (or a delayed one, which becomes a statement) as a symbolic operand."""
         if not isinstance(value, Scalar):
             value = value._to_expr() if isinstance(value, (Infix, IndexExpr)) else value
             value = value.new() if value._value is None else value._value
-        held = value._value  # a Scalar may have been made of another one
+        held = value._value  # a Scalar may have been created from another one
         return held if isinstance(held, Symbol) else Symbol(value), value.dtype
 
     def vector_statement(self, w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
@@ -84,13 +84,13 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
     def scalar_statement(self, s: Any, value: Any, accum: Typed | None) -> None:
         lowered = self._scalar_value(
             value, s.dtype
-        )  # before the target is known: it may be read here for the first time
+        )  # before the target is registered, because it may be read here for the first time
         text = f"{s.name}{_parameters(None, accum, False)} << {_text(value)}"
         self.statements.append(Statement(self._scal(s), lowered, None, accum, False, text))
 
     def order(self) -> Order | None:
-        """In which order the loop runs: that of its matrices. CaptureError where they differ, or where a statement
-        reads positions, which are the user's."""
+        """The vertex order of the loop: that of its matrices. CaptureError if these differ, or if a statement reads
+        positions, which refer to the user's order."""
         orders = list(dict.fromkeys(held.order for _, held in self.matrices))
         order = orders[0] if orders else None
         if not all(_alike(order, other) for other in orders[1:]):
@@ -126,7 +126,7 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
         return self.scalars[id(scalar)][1]
 
     def _term(self, value: Any, dtype: DataType | None = None) -> Term:
-        """A Vector, a Symbol or a value."""
+        """A Vector, a Symbol or a value as an operand."""
         if isinstance(value, Symbol):
             plain = self._scal(value.scalar)
             return Scal(plain.id, plain.dtype, tuple(lookup_dtype(t) for t in value.casts))
@@ -177,7 +177,7 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
     def _mxv(self, expr: Any, flip: bool = False) -> Product:
         A, vector = expr.args[::-1] if flip else expr.args
         u = self._vec(vector)
-        held, op = A._matrix._read(now=True), expr.op  # many rounds, and what is captured holds the form that it has
+        held, op = A._matrix._read(now=True), expr.op  # read now: a captured program keeps this format for many rounds
         self.matrices.append((A._matrix, held))
         held = rows_of(held) if held.structure.composed else held
         if held.order is not None and op.op.is_positional:
@@ -185,14 +185,14 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
         return Product(held, u, op, A._transposed != flip, flip, expr.size, self.is_given(u))
 
     def _numbered(self, expr: Any, u: Vec, held: Any, flip: bool) -> tuple[Vec, Typed]:
-        """A product by position with a reordered matrix: a statement before it puts the user's numbers into a vector,
-        which the product then multiplies by value."""
+        """A positional product with a reordered matrix: a statement before it writes the user's numbers into a vector,
+        and the product then multiplies by value."""
         if expr.along is None:
             self.refuse(f"{_text(expr)}: positions of the result of a reordered matrix")
         full = VectorStore(held.device, u.size, BOOL, full_bits(held.device, u.size), np.bool_(True), u.size)
         full.order = held.order
         numbers, op = by_value(full, expr.op, flip)
-        if numbers is full:  # the position in the vector as a matrix of one row or column: 0
+        if numbers is full:  # the position in the vector, seen as a matrix of one row or column: 0
             return u, op
         t = self._vec(Vector._from_store(empty_vector(held.device, u.size, INT64)))
         by_number = Pointwise(BOTH, BINARY["second"][INT64], u, self._vec(Vector._from_store(numbers)))
@@ -247,7 +247,7 @@ class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
         if isinstance(value, ScalarExpression) and value._value is None:
             op, of_ = value.op, value.args[0]
             if value.method.startswith("reduce") and isinstance(op, Typed) and isinstance(op.op, Monoid):
-                if hasattr(of_, "_recorded_sum"):  # in shares
+                if hasattr(of_, "_recorded_sum"):  # distributed
                     return Pointwise(LEFT, None, self._scalar_term(of_._recorded_sum(op, *value.args[1:])))
                 return Reduce(op, self._tensor(of_), *value.args[1:])
             if value.method == "apply":

@@ -1,5 +1,5 @@
-"""What objects of a body tell of themselves while it is written down: sizes, types, devices. Asking for entries cannot
-be captured."""
+"""Symbolic stand-ins for a body's objects during capture: sizes, types and devices are known, entries are not and raise
+CaptureError."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 
 class Shape:
-    """Of a Vector."""
+    """Stands for a Vector."""
 
     def __init__(self, recorder: Any, vector: Any) -> None:
         data = vector._data
         self.size, self.dtype, self.device = data.size, data.dtype, data.device
-        self.order = None  # known when all is written down
+        self.order = None  # known after recording
         self._recorder, self._vector, self._name = recorder, vector, vector.name
 
     def __getattr__(self, name: str) -> Any:
@@ -22,7 +22,7 @@ class Shape:
 
 
 class MatrixShape:
-    """Of a Matrix."""
+    """Stands for a Matrix."""
 
     def __init__(self, recorder: Any, matrix: Any) -> None:
         data = matrix._data

@@ -1,4 +1,4 @@
-"""What a program makes before its rounds, for them."""
+"""Objects that a program creates before its rounds, as the state that the rounds use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NO_LIMIT = (1 << 62) - 1  # of rounds
 
 
 def state_of(begin: Callable[[], Any] | None) -> tuple[Any, ...]:
-    """What `begin` gives to body and end."""
+    """The result of `begin`, which is passed to body and end."""
     given = None if begin is None else begin()
     if given is not None and not isinstance(given, tuple):
         raise TypeError(f"begin: expected a function that returns a tuple or None, got {type(given).__qualname__}")
@@ -19,19 +19,19 @@ def state_of(begin: Callable[[], Any] | None) -> tuple[Any, ...]:
 
 
 def own(thing: Any) -> Any:
-    """What the only rank has of an object in shares, which is all of it; other things themselves."""
+    """A distributed object's part if there is only one rank; other things are returned unchanged."""
     return thing._part if hasattr(thing, "_ranks") and thing._ranks.size == 1 else thing
 
 
 class OnHost(Exception):
-    """The vectors of a body live elsewhere, on the CPU, or are not there; or it does what only the host can."""
+    """The loop cannot be captured: its vectors are on another device, or it needs the host."""
 
 
 class Plain(threading.local):
-    """How many programs this thread runs as plain loops, one inside the other."""
+    """The number of nested programs that this thread runs as plain loops."""
 
     depth = 0
-    throughout = False  # whether the loops inside run so too
+    throughout = False  # whether nested loops run as plain loops too
 
     def __enter__(self) -> None:
         self.depth += 1
@@ -41,7 +41,7 @@ class Plain(threading.local):
 
     @contextmanager
     def inside_too(self) -> Iterator[None]:
-        """Loops in bodies, in what is made before and after the rounds, run statement by statement as well."""
+        """Run nested loops, and those before and after the rounds, statement by statement as well."""
         before, self.throughout = self.throughout, True
         try:
             yield

@@ -1,6 +1,7 @@
-"""Who has all of a vector of the ranks has it in one place: what exchanges of it write, before the rounds and in them,
-becomes one vector where no statement misses what it held before. That takes less memory, and what ranks were told last
-can be brought up to date. A pure function of a body."""
+"""Merge all gathered copies of a distributed vector into one buffer.
+
+The targets of exchanges of a vector, before the rounds and in them, become one vector if no statement needs its earlier
+contents. This saves memory, and the copy can be updated with changed values only. A pure function of a body."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from .ir import Block, Body, Exchange, Gather, Part, Pointwise, Product, Vec, fl
 
 
 def in_one_place(body: Body, kept: frozenset[Vec] = frozenset()) -> Body:
-    """The body whose vectors each have all of them in one vector. kept: whose names stay."""
+    """Merge the gathered copies of each vector. kept: vectors that must not be renamed."""
     groups: dict[Vec, list[Vec]] = {}
     for s in body.all:
         e, t = s.value, s.target
@@ -29,7 +30,7 @@ def in_one_place(body: Body, kept: frozenset[Vec] = frozenset()) -> Body:
 
 
 def _fixed(body: Body) -> set[Vec]:
-    """The vectors whose names stay: those of blocks, of masks, and of what does not go place by place."""
+    """The vectors that must not be renamed: those of blocks and masks, and of statements that are not element-wise."""
     found = set[Vec]()
     for s in (*body.begin, *body.statements, *body.end):
         for inside in flat((s,)):
@@ -54,7 +55,7 @@ def _missed(body: Body, targets: set[Vec]) -> bool:
 
 
 def renamed(body: Body, names: Mapping[Vec, Vec]) -> Body:
-    """The body with other vectors in place of some, which blocks and masks do not name."""
+    """Rename vectors of a body, except those of blocks and masks."""
     of = lambda t: names.get(t, t) if isinstance(t, Vec) else t
 
     def value_of(e: Any) -> Any:
