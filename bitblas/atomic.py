@@ -1,10 +1,11 @@
-"""Files that are there whole or not at all.
+"""Atomic file writes: a file appears complete or not at all.
 
-What is being written has no name (O_TMPFILE) where the file system knows that: ext4, XFS, Btrfs, tmpfs. The kernel
-frees it when its process dies, whatever kills it, but in the instant between its first name and its last. Elsewhere
-(NFS, Lustre) it is a hidden `.bitblas-*.part` in the same folder, locked by who writes it: one that nobody locks was
-left behind by a kill, and the next file written there removes it. On macOS it always has such a name; on Windows too,
-where nothing is locked, nor removed after a kill, and no file can be replaced that a process holds open or mapped.
+While it is written, the file has no name (O_TMPFILE) if the file system supports that: ext4, XFS, Btrfs, tmpfs. The
+kernel frees it when its process dies, however that happens, except in the instant between its first name and its last.
+Elsewhere (NFS, Lustre) it is a hidden `.bitblas-*.part` in the same folder, locked by its writer: an unlocked one was
+left behind by a killed process, and the next file written there removes it. macOS always uses such a name; so does
+Windows, where nothing is locked, nothing is removed after a kill, and a file that a process holds open or mapped cannot
+be replaced.
 """
 
 from __future__ import annotations

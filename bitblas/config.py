@@ -1,4 +1,4 @@
-"""Settings of the process: read where they are needed, changed by `config.set`."""
+"""Settings of the process, read when they are needed and changed by `config.set`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Errors, with the names of the GraphBLAS C API 2.1 (section 4.5) as python-graphblas spells them.
 
-Every message names the argument, what was expected, what was got, and a hint where one helps.
+Every message names the argument, the expected and the received value, and a hint if one helps.
 """
 
 from __future__ import annotations

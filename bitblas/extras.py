@@ -1,4 +1,4 @@
-"""What installing has to do with: how extras are installed, and another package of the same name."""
+"""Installation checks: how to install extras, and a conflicting package of the same name."""
 
 from __future__ import annotations
 

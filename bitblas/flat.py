@@ -1,7 +1,7 @@
-"""Bitmaps with their values: what the places of a narrow matrix hold, as a vector of as many positions.
+"""Bitmaps with their values: a multivector as one vector of all its positions.
 
-The bits of a bitmap (formats/bitmap) are the presence of such a vector, so that all that is done entry by entry is done
-by the kernels of vectors, in one pass, under masks too, and without going through rows.
+The bits of a bitmap (formats/bitmap) are the bitset of such a vector, so the kernels of vectors run all element-wise
+operations on it in one pass, under masks too, without going through rows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names that users of NetworkX, igraph, cuGraph, SciPy, NumPy and pandas try, and what bitblas has instead.
+"""Names that users of NetworkX, igraph, cuGraph, SciPy, NumPy and pandas try, and their equivalents in bitblas.
 
 The texts become hints of AttributeErrors. `call` of an algorithm is written without the graph: a hint on a Graph says
 `g.sssp(source)`, one on a Matrix or a module `bitblas.algorithms.sssp(A, source)`.

@@ -1,5 +1,7 @@
-"""Packages whose modules are loaded when they are first named, so that `import bitblas` is light: after
-`from .. import verbs`, the first `verbs.mxm.mxm(..)` loads mxm.py, and Python keeps it as the attribute `mxm`."""
+"""Lazy loading of submodules, so that `import bitblas` is fast.
+
+After `from .. import verbs`, the first `verbs.mxm.mxm(..)` loads mxm.py, and Python keeps it as the attribute `mxm`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order in which an object is stored, where that is not the user's numbering: a permutation, held once per device.
+"""Vertex orders: the permutation from the user's numbering to the stored one, kept once per device.
 
 Objects carry an Order as a tag, or None for the user's numbering. Equal permutations are one Order, so that tags are
 compared by `is`.

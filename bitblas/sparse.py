@@ -1,7 +1,7 @@
-"""A vector of few entries: a sorted list of their positions, where that is shorter than a bit for each position.
+"""Sparse vectors: a sorted list of positions, used if it is shorter than one bit per position.
 
-Ten entries of 10^8 positions take 160 bytes, and positions go to 2^60. Verbs number the positions that they meet anew
-(`verbs/local.py`) and run on those; whoever asks such a store for its bits gets them, and it holds bits from then on.
+Ten entries of 10^8 positions take 160 bytes, and positions go to 2^60. Operations compress the positions that they
+touch (`verbs/local.py`) and run on those. Reading the bits of such a store converts it to bits for good.
 """
 
 from __future__ import annotations

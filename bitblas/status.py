@@ -1,7 +1,7 @@
-"""One line of standard error for all parts of a program that report progress: reading, running, compiling.
+"""One status line on standard error, shared by everything that reports progress: reading, running, compiling.
 
 Each part shows and clears a text of its own. The line holds all texts that are shown, so that none overwrites another.
-Whether standard error is a terminal is for the callers to check.
+Callers check whether standard error is a terminal.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What an object holds: plain data on one device. The public objects of `core` are names for these.
+"""Stores: the data of a Matrix or Vector on one device. The public objects of `core` refer to these.
 
-Presence of a vector's entries is a bitset of 64-bit words, bit i % 64 of word i // 64; bits past the size are zero.
-Values are *iso*, one NumPy scalar for all entries, or an array of length `size` (positions without an entry hold
-anything), or, for BOOL, a second bitset (zero where there is no entry).
+The entries of a vector are marked in a bitset of 64-bit words, bit i % 64 of word i // 64; bits past the size are zero.
+Values are *iso*, one NumPy scalar for all entries, or an array of length `size` (values at positions without an entry
+are undefined), or, for BOOL, a second bitset (zero where there is no entry).
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Chunks of entries as bands of rows: which rows a band has, which entries of the chunks are its own, and those entries
-row by row."""
+"""Split chunks of entries into bands of rows: rows of each band, its entries in each chunk, those entries by row."""
 
 from __future__ import annotations
 

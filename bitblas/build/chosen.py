@@ -1,4 +1,4 @@
-"""The form that the plan chooses for a matrix in use."""
+"""Convert a matrix in use to the format that the planner chooses."""
 
 from __future__ import annotations
 

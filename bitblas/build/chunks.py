@@ -1,22 +1,22 @@
-"""A matrix of entries that come in chunks, never all at once beside the result.
+"""Build a matrix from chunks of entries that do not fit in memory together with the result.
 
-The entries of each row are counted in a first pass over the chunks. Where few rows or columns have entries, these are
-listed, and the chunks become a matrix of these alone, in one more pass. Else bands of rows follow one another: the
-entries of a band are put into their rows, sorted where they stand, and become the form (formats/growing.py). Plain
-columns are one band, as that is what they become. Other forms take fewer bytes, and are made of BANDS, for each of
-which the chunks are gone through once more; of MOST_BANDS in one pass where rows ascend from chunk to chunk. Forms that
-cannot be made of bands are made of plain rows.
+The first pass over the chunks counts the entries of each row. If few rows or columns have entries, these are listed,
+and one more pass makes a hypersparse matrix. Otherwise the matrix is built in bands of rows: the entries of a band are
+scattered to their rows, sorted in place, and appended to the format (formats/growing.py). Plain columns (CSR) are one
+band, because the band is the result. Other formats take fewer bytes and are made of BANDS bands, with one pass over
+the chunks for each; of MOST_BANDS bands in a single pass if rows ascend from chunk to chunk. Formats that cannot be
+made of bands are converted from plain rows.
 
 Peak memory on the device, in bytes, for E entries given in chunks of at most K, n rows, c bytes a column number (4, or
 8 from 2**31 columns on), v bytes a value (0: one for all) and B entries in the largest band, of m rows:
 
     F + B c + E v + 8 n + 24 m + 96 max(K, b + the longest row)      b = B / 8, from 2**12 to 2**20 (GPU: 2**24)
 
-where F is what the form takes; of plain columns, whose only band stands in the form,
+where F is the size of the format; for plain columns, whose only band is the result,
 
     E (c + v) + 40 n + 96 max(K, b + the longest row)
 
-and D (c + v) more for a moment, where entries fall together so that D are left.
+and briefly D (c + v) more, if there are duplicates and D entries remain.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Entries in any order: sorted, equal ones joined."""
+"""Sort entries in any order and combine duplicates."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """From entries to a structure, on the device that holds the data.
 
-Every build says first what it takes (`Device.foresee`), beside its input.
+Every build reports the memory that it needs in addition to its input before it allocates (`Device.foresee`).
 """
 
 from __future__ import annotations

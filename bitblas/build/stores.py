@@ -1,4 +1,4 @@
-"""From rows to a store: in the form that is asked for or chosen, with values plain or packed."""
+"""From rows to a store: in the requested or chosen format, with plain or bit-packed values."""
 
 from __future__ import annotations
 

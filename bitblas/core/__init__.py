@@ -1,4 +1,4 @@
-"""Matrix, Vector, Scalar, masks and delayed expressions: GraphBLAS semantics, no arithmetic of its own.
+"""Matrix, Vector, Scalar, masks and delayed expressions: GraphBLAS semantics; the arithmetic is in verbs.
 
 A statement `C(mask, accum, replace) << expr` goes: statement/base.py (call style) -> statement/running.py (errors,
 traces) -> vector/assign.py or matrix/assign.py (what kind of value, then the merge into C). GraphBLAS C API 2.1,

@@ -1,4 +1,4 @@
-"""How objects find their extras (core/ss), who know the objects; and how many bytes Python says that they take."""
+"""`A.ss` and `v.ss` as properties that load core/ss on first use, and `__sizeof__`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Aggregators: what `reduce` can do beyond monoids. Each is a recipe (recipes.py) of reductions and element-wise steps.
+"""Aggregators: reductions beyond monoids. Each is a recipe (recipes.py) of reductions and element-wise steps.
 
-A recipe takes a Reduction and gives a Vector or a Scalar; it runs where the operand lives. The names, and the result
-types that `types` says, are python-graphblas'.
+A recipe takes a Reduction and returns a Vector or a Scalar; it runs on the operand's device. The names, and the result
+types in `types`, are python-graphblas'.
 """
 
 from __future__ import annotations

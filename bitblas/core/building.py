@@ -1,4 +1,4 @@
-"""What the constructors of Matrix and Vector share, and what gives their arrays back."""
+"""Shared by the constructors of Matrix and Vector, and by the methods that return their arrays."""
 
 from __future__ import annotations
 

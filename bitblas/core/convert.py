@@ -1,4 +1,4 @@
-"""What users pass in, as arrays and NumPy scalars of known type and device."""
+"""Convert user input to arrays and NumPy scalars of known type and device."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Python numbers as NumPy arrays and scalars: exact, or OverflowError.
 
 NumPy finds a common type of a list before it converts to the requested one, and that type is float64 for integers
-beyond 2**63 next to smaller ones and for integers next to floats. Here integers reach an integer type as integers.
+beyond 2**63 next to smaller ones and for integers next to floats. Here integers are converted to integer types
+directly.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a Matrix or a Vector holds, in bytes: found by walking the object, every array once."""
+"""Memory usage of a Matrix or Vector in bytes: walk the object and count each array once."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""From what users write (an operator, a typed one, or text such as "min_plus") to a typed operator.
+"""Resolve operators: from an operator, a typed operator or text such as "min_plus" to a typed operator.
 
 The rules are python-graphblas': an untyped operator takes the type that holds both operands; `pair` and semirings over
-it give INT64; `op[dtype]` wins; KeyError where the operator has no version for the type.
+it give INT64; `op[dtype]` wins; KeyError if the operator has no version for the type.
 """
 
 from __future__ import annotations

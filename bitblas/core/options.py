@@ -1,5 +1,4 @@
-"""How a Matrix is to be stored; and `**opts`: the descriptor options of SuiteSparse:GraphBLAS that python-graphblas
-passes on, one name each."""
+"""Storage options of a Matrix, and `**opts`: the SuiteSparse:GraphBLAS descriptor options of python-graphblas."""
 
 from __future__ import annotations
 

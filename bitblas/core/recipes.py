@@ -1,4 +1,4 @@
-"""The recipes of aggregators: reductions and element-wise steps, each computed where it stands."""
+"""Aggregators as sequences of reductions and element-wise steps, each computed on the operand's device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scalar: one value, or none. It lives on the host."""
+"""Scalar: one value or no value, stored on the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How objects print: a head with the facts, and a table of values where it is small enough; the same as HTML.
+"""Text and HTML representations: a header with the facts, and a table of values if it is small enough.
 
 A table is a list of rows of text; large objects show their first and last rows and columns.
 """

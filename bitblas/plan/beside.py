@@ -1,9 +1,9 @@
-"""When plain rows are made beside tiles, on the CPU, for pushes alone.
+"""Auxiliary CSR rows for pushes: when a matrix stored as tiles gets plain rows too, on the CPU.
 
-A push along tiles reads the tiles of eight rows for the entries of one, and looks at each: two to five times what it
-takes along rows (us, one thread, 1 % of the vector present, along tiles and rows: delaunay_n14 37 and 12, road_ny 509
-and 71; presence alone 13 and 13, 111 and 30). Pulls stay with the tiles. Rows cost what tiles saved, 4 bytes an entry,
-so they are made when pushes have lost what making them takes, and not where bytes count more than time.
+A push along tiles reads the tiles of eight rows for the entries of one: two to five times the time of a push along
+rows (us, one thread, 1 % of the vector present, tiles and rows: delaunay_n14 37 and 12, road_ny 509 and 71; presence
+alone 13 and 13, 111 and 30). Pulls keep using the tiles. Rows cost the 4 bytes an entry that tiles saved. So they are
+made when their cost is amortized by what pushes have lost, and never if bytes count more than time.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""When a form is chosen: once products have read a matrix by rows so often that another form repays finding and making.
+"""When a matrix changes its stored format: when reads have amortized the search for a better one and the conversion.
 
-Matrices begin by rows, constructors' and statements' alike, because most of what algorithms make is read once. Each
-product with a vector that goes through all of a matrix counts as a read (`Structure.reads`). When reads could have
-gained what looking takes, the plan looks; when they would have gained what making the form takes, it is made. So nobody
-loses more than as much again as whoever knew all reads before (a ski is bought when renting has cost its price).
+Matrices start as CSR, because most intermediate results are read once. Each product with a vector that goes through
+the whole matrix counts as a read (`Structure.reads`). When the reads could have gained the time that the search takes,
+the planner searches; when they would have gained the time of the conversion, it converts. This is the ski-rental rule:
+total cost is at most twice that of an oracle that knows all future reads.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""What a product of a matrix with a vector, and a breadth-first search, take in each stored form, predicted from facts.
+"""Cost model: predicted microseconds of a matrix-vector product, or of a breadth-first search, in each stored format.
 
-    us(form, verb) = c . features(facts, form, verb),    c >= 0
+    us(format, verb) = c . features(facts, format, verb),    c >= 0
 
-A product reads bytes (of the form and the vectors), units (rows or tile rows), tiles, the entries in tiles, entries
-that are listed, lines (64-byte lines of the vector that rows near each other read), and heads (of rows that end at
-their first hit no more is read). Chains are the tiles and listed entries, and the entries in tiles, of a unit on
-average: one group of lanes walks along them, so that few long units take longer than many short ones. What a matrix
-with uneven rows lists is read in another way, and costs something more. A search reads everything once, over all its
-levels together; each level costs something by itself, something for each row (the vectors of a statement), and
-something for the bytes, where levels pull. How many levels there will be is an estimate (`Facts.levels`).
+A product reads bytes (of the format and the vectors), units (rows or tile rows), tiles, the entries in tiles, listed
+entries, lines (64-byte lines of the vector that neighbouring rows read), and heads (one per row, for rows that stop at
+their first hit). Chains are the tiles and listed entries, and the entries in tiles, of an average unit: one group of
+lanes walks along a unit, so few long units take longer than many short ones. A matrix with uneven rows lists entries
+that another kernel reads, at an extra cost. A search reads everything once, over all its levels; each level has a fixed
+cost, a cost for each row (the vectors of a statement), and a cost for the bytes, because levels may pull. The number of
+levels is an estimate (`Facts.levels`).
 
-The constants of each form and verb are fitted to measurements (calibrate/): Algorithm 1 of the B2SR paper, which
-counts tiles in sampled rows, says what there is; a calibration says what it costs on this device.
+The constants of each format and verb are fitted to measurements (calibrate/). Algorithm 1 of the B2SR paper counts
+tiles in sampled rows; a calibration gives their cost on this device.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Push or pull: decided here for statements, loops and `explain`. Facts in; a direction, or a question, out."""
+"""Push or pull: choose the direction of a matrix-vector product, for statements, loops and `explain`.
+
+Facts go in; a direction, or the name of the fact that is missing, comes out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a statement ends: from the types and values of both sides to what the kernel does with its sums."""
+"""Choose the epilogue of a kernel from the types and values of the output, accumulator and result."""
 
 from __future__ import annotations
 

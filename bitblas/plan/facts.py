@@ -1,4 +1,4 @@
-"""What a plan knows of a structure: its size, how many tiles of each size it has, what formats count besides."""
+"""Facts about the structure of a matrix: its size, the tiles of each size, and what each format counts in addition."""
 
 from __future__ import annotations
 

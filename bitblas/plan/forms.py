@@ -1,9 +1,9 @@
-"""The choice of a stored form: the bytes and microseconds that each is predicted to take, and the rule.
+"""Choose a stored format: predicted bytes and microseconds of each, and the rule.
 
-One form serves all statements: two would take more bytes than plain CSR does. So the choice for time is the form whose
-*worst* verb is nearest to the best form for that verb. A mean would let a product that gains three times pay for one
-that loses twice, and whoever runs the second one would be better off without the choice; the worst ratio is what a user
-of any one verb can lose, and where it is close to 1 all of them have (nearly) the form that is best for them.
+One format serves all statements: two would take more bytes than plain CSR. So the choice for time is the format whose
+*worst* verb is nearest to the best format for that verb. A mean would let a product that gains a factor of three pay
+for one that loses a factor of two, at the expense of programs that run only the second. The worst ratio bounds the loss
+of a program that uses any one verb; if it is close to 1, every verb has (nearly) its best format.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The choice of a form under `config.memory_limit`: pure functions of facts, of the choice without a limit, and of the
-bytes that there are for one matrix."""
+"""Choose a stored format under `config.memory_limit`: pure functions of facts, of the choice without a limit, and of
+the bytes available for one matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan of products of matrices, and its thresholds: see product.py."""
+"""The plan of matrix-matrix products, and its thresholds. See product.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a product with a narrow matrix runs on bitmaps (formats/bitmap), and in which direction."""
+"""When a product with a multivector (tall-skinny matrix) runs on bitmaps (formats/bitmap), and in which direction."""
 
 from __future__ import annotations
 

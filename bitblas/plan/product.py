@@ -1,6 +1,7 @@
-"""The plan of a product: facts about the operands go in, a frozen decision that prints itself comes out. Kernels decide
-nothing. Thresholds stand beside what they decide, each with its reason and whether it was measured; those of a stored
-form in its choice.py.
+"""The plan of a product: facts about the operands go in, a frozen decision that prints itself comes out.
+
+Kernels decide nothing. Each threshold is defined next to the decision that uses it, with its reason and whether it was
+measured. Thresholds of a stored format are in its choice.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the plan sees in a matrix, as tables: of the stored forms, and of the forms under each order of the vertices."""
+"""`A.profile()`: tables of facts and predictions for each stored format, also under each vertex order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What virtual nodes would save of a matrix, as a table: `A.profile(virtual_nodes=True)`."""
+"""`A.profile(virtual_nodes=True)`: a table of the bytes that virtual nodes would save."""
 
 from __future__ import annotations
 

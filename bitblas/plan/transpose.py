@@ -1,9 +1,8 @@
-"""Whether a product may read the transpose of a matrix: where it is there, where it is the matrix itself, or where
-going without has cost as much as making it.
+"""Whether a product may read the transpose: if it exists, if the matrix is symmetric, or if building it is amortized.
 
-A product that would rather read the transpose can often do without: it pushes along the matrix instead of pulling from
-its transpose, or the other way round. A search that runs once does not repay a sort of all entries; one that runs from
-many sources does. What going without costs is counted with the structure, in reads of all of it (`Structure.missed`).
+A product that prefers the transpose can often do without: it pushes along the matrix instead of pulling from the
+transpose, or the other way round. One search does not amortize a sort of all entries; a search from many sources does.
+The cost of doing without is counted in the structure, in reads of all its entries (`Structure.missed`).
 """
 
 from __future__ import annotations

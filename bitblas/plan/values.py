@@ -1,4 +1,4 @@
-"""Whether the values of a matrix are packed, and the bytes that they take: see formats/values.py."""
+"""Whether the values of a matrix are bit-packed, and the bytes that they take. See formats/values.py."""
 
 from __future__ import annotations
 

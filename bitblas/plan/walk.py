@@ -1,4 +1,4 @@
-"""About how many levels a breadth-first search has."""
+"""Estimate the number of levels of a breadth-first search."""
 
 from __future__ import annotations
 

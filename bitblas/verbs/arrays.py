@@ -1,6 +1,6 @@
-"""Verbs on plain arrays of values, one per entry of a matrix: they run on the kernels of vectors, all positions full.
+"""Element-wise operations on value arrays, one value per entry of a matrix, by the kernels of full vectors.
 
-Values are an array (BOOL: bools) or np.generic (iso); results come the same way.
+Values are an array (BOOL: bools) or np.generic (iso). Results have the same representation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Verbs between vectors and matrices: outer and Kronecker products, diagonals, a vector at the entries of a matrix."""
+"""Operations on a vector and a matrix: outer and Kronecker products, diagonals, a vector at the entries of a matrix."""
 
 from __future__ import annotations
 

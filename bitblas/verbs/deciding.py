@@ -1,4 +1,4 @@
-"""Facts for the plan of mxv and vxm: read off the operands, and counted where the decision asks for them."""
+"""Facts for the plan of mxv and vxm: read from the operands, counted only if the decision needs the number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verbs on vectors by index: single elements, assign. (Extract: local.py.)"""
+"""Vectors by index: read and write single elements, assign. (Extract: local.py.)"""
 
 from __future__ import annotations
 

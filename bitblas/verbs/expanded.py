@@ -1,5 +1,5 @@
-"""Products that compute with values of user-defined types: by the places that they go to, those of each joined from
-left to right along what both share."""
+"""Expand-sort-reduce products for semirings over user-defined types: sort all products by output position, then combine
+those of each position from left to right along the shared dimension."""
 
 from __future__ import annotations
 

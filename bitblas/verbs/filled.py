@@ -1,7 +1,6 @@
-"""Vectors with NaN, or a number that they do not hold, in the place of what they lack, for pulls on the CPU
-(csr/pull.cpu.py).
+"""Sentinel-filled vectors for pulls on the CPU (csr/pull.cpu.py): missing entries become NaN or an unused integer.
 
-Products are summed without a look at which entries the vector has: one of that value adds what is neutral.
+A product with the sentinel adds the identity of the monoid, so the sum needs no test of the vector's bitset.
 """
 
 from __future__ import annotations

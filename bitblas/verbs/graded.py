@@ -1,4 +1,4 @@
-"""A pull of rows graded by their length (formats/csr/grades.py), by blocks that hold a part of the vector."""
+"""Degree-binned pull (formats/csr/grades.py): rows binned by length; each block caches a part of the vector."""
 
 from __future__ import annotations
 

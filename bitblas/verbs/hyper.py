@@ -1,7 +1,7 @@
-"""How verbs take hypersparse matrices: rows and columns that have entries in any operand are numbered anew, from 0, and
-the verb runs on matrices of as many, by the kernels of all; then the result's get their own numbers back.
+"""Hypersparse matrices: compress the non-empty rows and columns of all operands to 0..k-1, run the ordinary operation,
+map the indices of the result back.
 
-`rows` and `cols` are always lists of numbers (INT64, ascending).
+`rows` and `cols` are always lists of indices (INT64, ascending).
 """
 
 from __future__ import annotations

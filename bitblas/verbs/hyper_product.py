@@ -1,4 +1,4 @@
-"""Products of hypersparse matrices: those of the small matrices within (hyper.py), by whoever computes products."""
+"""Products of hypersparse matrices: multiply the compressed matrices (hyper.py) with the ordinary kernels."""
 
 from __future__ import annotations
 

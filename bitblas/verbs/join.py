@@ -1,5 +1,8 @@
-"""Unions and intersections of the entries of two matrices on a GPU, columns plain or packed: formats/csr/match.cu finds
-where each entry of A would stand in B, join.cu writes the entries of A and those of B alone where they belong."""
+"""eWiseAdd and eWiseMult of matrices on a GPU, columns plain or packed.
+
+formats/csr/match.cu finds the position of each entry of A in B; join.cu writes the entries of A, and those only in B,
+to their final positions.
+"""
 
 from __future__ import annotations
 

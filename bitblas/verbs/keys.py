@@ -1,4 +1,4 @@
-"""Matrices as sorted linear keys, row * ncols + column (INT64), and values in that order: what verbs by index work on.
+"""Sorted linear keys of a matrix, row * ncols + column (INT64), with values in the same order, for operations by index.
 Functions that NumPy and CuPy share."""
 
 from __future__ import annotations

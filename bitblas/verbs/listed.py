@@ -1,5 +1,7 @@
-"""Products of vectors that list their entries with matrices by rows, on the CPU: what rows at these entries hold is
-sorted, and no other position is looked at (formats/csr/push_list.cpu.py)."""
+"""SpMSpV on the CPU: gather the rows of the active entries and sort the products (formats/csr/push_list.cpu.py).
+
+The cost does not depend on the size of the vector.
+"""
 
 from __future__ import annotations
 

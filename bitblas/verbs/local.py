@@ -1,5 +1,4 @@
-"""How verbs take vectors of few entries: the positions that matter are numbered anew, from 0, and the verb runs on
-vectors of as many positions, by the kernels of all; then the result's positions get their own numbers back.
+"""Sparse vectors: compress the touched indices to 0..k-1, run the dense kernels on vectors of that size, map back.
 
 `at` is always a list of positions (INT64, ascending).
 """

@@ -1,4 +1,4 @@
-"""Vectors as masks, and what a mask leaves of one."""
+"""Vectors as masks, and the part of a vector that a mask allows."""
 
 from __future__ import annotations
 

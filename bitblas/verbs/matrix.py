@@ -1,8 +1,8 @@
-"""Verbs on matrices that go entry by entry: element-wise, apply, select, reduce, and the merge; those by index are in
-submatrix.py.
+"""Element-wise operations on matrices: ewise_add, ewise_mult, apply, select, reduce, and the merge into the output.
 
-Unions and intersections go row by row (join.py); values alone go through `arrays`. Each returns a fresh store;
-structures are shared where they do not change. A structure mask is anything with `.structure` and `.complement`.
+Operations by index are in submatrix.py. Unions and intersections merge rows (join.py); operations on values only use
+`arrays`. Each returns a fresh store, which shares the structure if that does not change. A structural mask is any
+object with `.structure` and `.complement`.
 """
 
 from __future__ import annotations

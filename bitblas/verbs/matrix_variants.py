@@ -1,4 +1,4 @@
-"""What is compiled for verbs on matrices: pure functions from operators and types to Variants."""
+"""Kernel variants of matrix operations: pure functions from operators and types to Variants."""
 
 from __future__ import annotations
 

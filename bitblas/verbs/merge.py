@@ -1,4 +1,4 @@
-"""The merge that ends a statement on vectors whose result is known: w<mask, accum, replace> = t, in place."""
+"""Merge of a computed vector into the output, in place: w<mask, accum, replace> = t."""
 
 from __future__ import annotations
 

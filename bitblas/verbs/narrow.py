@@ -1,5 +1,7 @@
-"""Verbs on bitmaps (flat.py): what goes entry by entry runs as on vectors of all places, and the merge that ends a
-statement too."""
+"""Multivectors (tall-skinny matrices as bitmaps, flat.py): element-wise operations and the merge into the output.
+
+Both run as on one vector of all positions.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Products of a sparse matrix and a narrow one, as a bitmap: T = A (+).(x) X by lines (formats/bitmap). C = X A is
-C' = A' X', of which a bitmap holds the same lines."""
+"""SpMM: the product of a sparse matrix and a multivector, as a bitmap (formats/bitmap).
+
+T = A (+).(x) X by lines. C = X A is computed as C' = A' X', whose bitmap has the same lines.
+"""
 
 from __future__ import annotations
 

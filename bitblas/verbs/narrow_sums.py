@@ -1,4 +1,4 @@
-"""Sums of the lines of a bitmap, and over them; how kernels get bitmaps."""
+"""Row and column reductions of a multivector (a line is one row of the tall side); bitmaps as kernel arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is compiled for products with bitmaps (formats/bitmap), and for sums of their lines."""
+"""Kernel variants of products with multivectors (formats/bitmap), and of their reductions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""How operands reach a kernel: arrays that always have an address, iso values as scalars, masks as
-words, inverted or not.
+"""Kernel arguments of operands: arrays with a valid address, iso values as scalars, masks as words or their complement.
 
-An operand is a NamedTuple of what a kernel takes for it, in the kernel's order; whoever launches strings them together.
+An operand is a NamedTuple of its kernel arguments in the kernel's order; the caller of a kernel concatenates them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""mxv and vxm over any semiring, with the mask in the kernel; and sums of rows, which are products.
+"""SpMV: mxv and vxm over any semiring, with the mask in the kernel; and row sums, which are products.
 
-What does not depend on the entries of the vector is decided once per matrix, semiring and kind of vector, and kept with
-the matrix: a statement that comes again looks it up and runs. GraphBLAS C API 2.1, sections 4.3.2 and 4.3.3.
+Decisions that do not depend on the vector's entries are made once per matrix, semiring and kind of vector, and cached
+with the matrix: a repeated statement looks them up and runs. GraphBLAS C API 2.1, sections 4.3.2 and 4.3.3.
 """
 
 from __future__ import annotations

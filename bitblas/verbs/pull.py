@@ -1,4 +1,4 @@
-"""The kernels of a pull with one end of a statement: for the rows, and for segments of rows that are too long."""
+"""Pull kernels of a product, prepared with one epilogue: one launch for rows, one for segments of very long rows."""
 
 from __future__ import annotations
 

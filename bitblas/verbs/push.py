@@ -1,5 +1,7 @@
-"""The kernels of a push along the entries of a vector, and of the CPU's pull by whole tiles: their sums are a vector of
-their own, and `merge` ends the statement."""
+"""Push kernels along the entries of a vector, and the CPU's pull by whole tiles.
+
+Their sums are a separate vector, which `merge` writes into the output.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A vector's entries as plain arrays, and single values for all positions."""
+"""The entries of a vector as plain arrays, and single values repeated for all positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of functions of values of user-defined types (records.py), for either device."""
+"""Operations on values of user-defined types (records.py), the same for CPU and GPU."""
 
 from __future__ import annotations
 

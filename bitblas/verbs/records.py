@@ -1,8 +1,8 @@
-"""Functions of programs on values of user-defined types.
+"""User-defined functions on values of user-defined types.
 
-Everywhere else such values are numbers (semirings/user_types.py), which kernels move and compare; here they are what
-the numbers stand for: on the host arrays of records (records_host.py), on a GPU structs, which a kernel reads from the
-table of their type (records_device.py). Results become numbers on the host, which keeps the tables.
+Elsewhere such values are numbers (semirings/user_types.py) that kernels move and compare. Here they are decoded: to
+arrays of records on the host (records_host.py); on a GPU to structs, which a kernel reads from the table of their type
+(records_device.py). Results are encoded as numbers on the host, which keeps the tables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions of values of user-defined types on a GPU: kernels/records.cu, with structs for the values."""
+"""User-defined functions on a GPU: kernels/records.cu, with structs for the values."""
 
 from __future__ import annotations
 

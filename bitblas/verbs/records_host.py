@@ -1,4 +1,4 @@
-"""Functions of values of user-defined types on the host: loops over arrays of records, compiled by Numba."""
+"""User-defined functions on the host: loops over arrays of records, compiled by Numba."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Parts of matrices, row by row, on the CPU: A[I, J], what lies outside, and a small matrix at its place in a large
-one. Rows are lists that ascend, so columns have to ascend too; where they do not, submatrix.py sorts keys."""
+"""Submatrices row by row on the CPU: extract A[I, J], the entries outside of it, and assign a small matrix into a large
+one. Rows are ascending lists, so the column indices have to ascend; if they do not, submatrix.py sorts keys."""
 
 from __future__ import annotations
 

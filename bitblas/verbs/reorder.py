@@ -1,4 +1,4 @@
-"""The same entries in another order: one gather for a vector, one sort for a matrix; and products by position."""
+"""Permute a vector (one gather) or a matrix (one sort); products by position."""
 
 from __future__ import annotations
 

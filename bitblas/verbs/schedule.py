@@ -1,4 +1,4 @@
-"""Who does which rows: parallel ranges on the CPU, whole words on a GPU. Computed once per form."""
+"""Work partition of rows: parallel ranges on the CPU, whole words on a GPU. Computed once per stored format."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a product under a mask leaves: a sum at each place of the mask, and a flag whether there was any product.
+"""Lazy masked products: one sum per entry of the mask, and a flag whether any product contributed.
 
-Places without one are no entries. They are dropped when somebody asks where the entries are; a sum over all of them,
-which is all that is asked of many masked products, needs no dropping.
-(GraphBLAS C API 2.1, section 2.5: a nonblocking implementation may put off what nobody has asked for.)
+Positions without a product are no entries. They are dropped when the structure of the result is read. A sum over all
+entries, which is the only use of many masked products, needs no dropping.
+(GraphBLAS C API 2.1, section 2.5: a nonblocking implementation may delay results that are not used yet.)
 """
 
 from __future__ import annotations

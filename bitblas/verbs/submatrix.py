@@ -1,4 +1,4 @@
-"""Verbs on matrices by index: extract, assign, single entries, rows, diagonals; and matrices made of vectors.
+"""Matrices by index: extract, assign, single entries, rows, diagonals; and matrices made of vectors.
 
 They work on sorted linear keys (keys.py). Indices are INT64 arrays, None for all. GraphBLAS C API 2.1, sections
 4.3.6 and 4.3.7.

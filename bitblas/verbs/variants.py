@@ -1,4 +1,4 @@
-"""What is compiled for a verb: pure functions from operators and types to Variants."""
+"""Kernel variants of vector operations and products: pure functions from operators and types to Variants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Verbs on vectors: element-wise, apply, select; vector_sums.py has `reduce`, merge.py ends their statements."""
+"""Element-wise operations on vectors: ewise_add, ewise_mult, apply, select.
+
+Reductions are in vector_sums.py, the merge into the output in merge.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sum of a vector's entries, or of an array's: GraphBLAS C API 2.1, section 4.3.10."""
+"""Reduce a vector, or an array, to one value: GraphBLAS C API 2.1, section 4.3.10."""
 
 from __future__ import annotations
 

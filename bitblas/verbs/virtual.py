@@ -1,11 +1,9 @@
-"""Products of vectors with a matrix that is held with virtual nodes (formats/virtual): two products with the graph that
-has these, by whoever computes products.
+"""SpMV with virtual nodes (formats/virtual): two products with the graph that contains them, by the ordinary kernels.
 
-As a matrix A = R or L V has one value, a product with x is one with a x, which is made first, once for each position;
-then only sums are left. Where rows are gone through, V x comes first, at the places of nodes (a mask); then R x and L
-of that, at the places of rows, under the mask of the statement. Where few entries are pushed along, the other way
-round: the graph is gone along from them, and once more from the nodes that were reached. Each entry of A is met once in
-either, so that the two are joined by the sum itself.
+The matrix A = R or L V has one value a, so A x is a product with a x, which is computed once for each position; only
+sums remain. A pull computes V x first, at the positions of nodes (a mask), then R x and L (V x) at the positions of
+rows, under the mask of the statement. A push goes the other way round: along the graph from the active entries, and
+again from the nodes that were reached. Both meet each entry of A once, so the monoid combines the two parts.
 """
 
 from __future__ import annotations

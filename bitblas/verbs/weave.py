@@ -1,5 +1,7 @@
-"""Unions and intersections of rows on the CPU, under a mask, in one pass: formats/csr/weave.cpu.py. Threads share
-ranges of rows, each of which writes into room for all that it could have; then the gaps are closed."""
+"""eWiseAdd and eWiseMult of matrices on the CPU, under a mask, in one pass: formats/csr/weave.cpu.py.
+
+Threads share ranges of rows. Each writes into room for the largest possible result; then the gaps are closed.
+"""
 
 from __future__ import annotations
 

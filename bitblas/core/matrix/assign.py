@@ -1,5 +1,7 @@
-"""`C << value` and `C[I, J] = value` for Matrices. GraphBLAS C API 2.1, sections 2.3.4 and 4.3.7. All is checked before
-anything is changed."""
+"""`C << value` and `C[I, J] = value` for Matrices. GraphBLAS C API 2.1, sections 2.3.4 and 4.3.7.
+
+All arguments are checked before anything is changed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrices from arrays and lists. GraphBLAS C API 2.1, section 4.2.5 (build)."""
+"""Build matrices from arrays and lists. GraphBLAS C API 2.1, section 4.2.5 (build)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrices whose entries come in chunks: more of them than fit beside the result."""
+"""Build matrices from chunks of entries, for inputs that do not fit in memory together with the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrices from compressed rows or columns, lists of edges and nested dicts.
+"""Build matrices from CSR, CSC, DCSR and DCSC arrays, lists of edges and nested dicts.
 
 `indptr` and the `minor` indices are those of rows (CSR) or of columns (CSC); the D in DCSR and DCSC lists only those
 rows or columns that have entries, `major`.

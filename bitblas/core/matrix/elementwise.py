@@ -1,4 +1,4 @@
-"""What goes entry by entry: element-wise operations, apply and select of matrices; a Vector where one is expected.
+"""Element-wise operations, apply and select of matrices, with a Vector as either operand where it can be broadcast.
 
 GraphBLAS C API 2.1, sections 4.3.4, 4.3.5, 4.3.8, 4.3.9. Operations return delayed expressions.
 """

@@ -1,4 +1,4 @@
-"""What reads a Matrix or a TransposedMatrix whole: entries, a dense array, compressed rows or columns, dicts.
+"""Export a Matrix or TransposedMatrix: entries, dense arrays, CSR and CSC arrays, dicts.
 
 GraphBLAS C API 2.1, section 4.2.8 (tuples).
 """

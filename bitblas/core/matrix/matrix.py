@@ -1,4 +1,4 @@
-"""Matrix: rows and columns, some places with an entry."""
+"""The class Matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A.reorder: the same matrix, stored in another order of its vertices; A.profile: what the plan sees in it."""
+"""A.reorder: the same matrix, stored in another vertex order; A.profile: facts and predictions of the planner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Matrix and TransposedMatrix share: reading. Operations return delayed expressions."""
+"""Methods of both Matrix and TransposedMatrix that read. Operations return delayed expressions."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""A Matrix in a file of its own: its stored forms as they are, so that loading is mapping, or one copy to a GPU.
+"""Save and load a Matrix: its stored formats as they are in memory, so that loading is mapping or one copy to a GPU.
 
-Sections: "matrix" (shape, dtype, name; the values), "form" for each stored form, the primary one first, and "places"
-for a form: where the values of its entries lie in the primary one; "order": the permutation of a reordered matrix. A
-section that a version does not know is left out if it says that it may be, else the file is refused; such is "graph",
-the names of a Graph (`io/saved.py`).
+Sections: "matrix" (shape, dtype, name; the values), "form" for each stored format, the primary one first, and "places"
+for a format: the position of each of its values in the primary one; "order": the permutation of a reordered matrix. A
+section that a version does not support is skipped if it is marked as optional, otherwise the file is refused. "graph",
+the names of a Graph (`io/saved.py`), is optional.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What changes a Matrix in place: its size, a diagonal. resize: GraphBLAS C API 2.1, section 4.2.5.5."""
+"""Methods that change a Matrix in place: size and diagonal. resize: GraphBLAS C API 2.1, section 4.2.5.5."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Matrix as what it holds: its store, the writes that wait for it, and the form that the store has."""
+"""The state of a Matrix: its store, pending writes, and the stored format."""
 
 from __future__ import annotations
 

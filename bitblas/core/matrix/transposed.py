@@ -1,4 +1,4 @@
-"""A.T: reads a Matrix the other way round."""
+"""A.T: a transposed view of a Matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A[i, j] = x: writes of one entry wait for the next read, so that many of them cost one rebuild."""
+"""A[i, j] = x: pending writes of single entries, merged at the next read, so that many of them cost one rebuild."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`A.ss`, `v.ss`: python-graphblas' SuiteSparse extras that programs use, on the stores of bitblas.
+"""`A.ss`, `v.ss`: the SuiteSparse extras of python-graphblas that programs use, on the stores of bitblas.
 
 `Matrix.ss` and `Vector.ss` are the classes, for `import_*` and `deserialize`.
 """

@@ -1,4 +1,4 @@
-"""What the extras of both kinds share."""
+"""Base class of `A.ss` and `v.ss`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Objects as bytes, and back: `serialize`, `deserialize`. The bytes are bitblas' own, compressed by zlib, not those of
-SuiteSparse; what was cut off or changed is refused, and nothing in them is executed."""
+"""`serialize` and `deserialize`: objects as bytes and back.
+
+The bytes are in a format of bitblas, compressed by zlib, not in SuiteSparse's. Truncated or changed bytes are refused,
+and nothing in them is executed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`selectk`, `compactify`, `sort`, `scan`, `head`: what is done in each row, each column, or a whole vector."""
+"""`selectk`, `compactify`, `sort`, `scan`, `head`: in each row, in each column, or in a whole vector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gb.ss.Context`: the settings of one thread of a program; `gb.ss.burble`: each kernel told as it runs."""
+"""`gb.ss.Context`: settings of one thread of a program; `gb.ss.burble`: print each kernel as it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects as dicts of plain host arrays, in the forms that SuiteSparse has, with their names; `unpack` empties them."""
+"""Export objects as dicts of plain host arrays, with SuiteSparse's formats and names; `unpack` empties the object."""
 
 from __future__ import annotations
 

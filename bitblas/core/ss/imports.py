@@ -1,7 +1,7 @@
-"""Objects from plain arrays in the forms that SuiteSparse has (`import_csr`, ..), and the same into an object there is
-(`pack_csr`, ..): what `export` and `unpack` give. Nothing is taken over without a copy.
+"""Import objects from plain arrays in SuiteSparse's formats (`import_csr`, ..), or into an existing object (`pack_csr`,
+..): the inverse of `export` and `unpack`. All arrays are copied.
 
-Of every array as much is read as the sizes say. is_iso, or one number as `values`: one value for all entries.
+Arrays are read up to the length that the sizes require. is_iso, or one number as `values`: one value for all entries.
 """
 
 from __future__ import annotations

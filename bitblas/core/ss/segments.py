@@ -1,5 +1,7 @@
-"""Entries by segment: by rows, by columns, or those of a vector, which is one segment. What is done in each segment is
-done in all of them at once: a sort by segment, a rank within it, a scan in steps of 1, 2, 4, ..."""
+"""Segmented sort, rank and scan: the segments are rows, columns, or one whole vector.
+
+All segments are processed at once: a sort by segment, a rank within it, a scan in steps of 1, 2, 4, ...
+"""
 
 from __future__ import annotations
 

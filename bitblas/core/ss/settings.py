@@ -1,5 +1,8 @@
-"""`gb.ss.config`, `A.ss.config`: settings of SuiteSparse that programs set. Three say which form `export` takes; the
-others are hints for its threads and its printing, which are kept and change nothing, as options of statements do."""
+"""`gb.ss.config`, `A.ss.config`: settings of SuiteSparse that programs set.
+
+Three determine the format that `export` uses. The others are hints for SuiteSparse's threads and printing; they are
+stored and change nothing, as options of statements do.
+"""
 
 from __future__ import annotations
 

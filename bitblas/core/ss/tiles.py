@@ -1,4 +1,4 @@
-"""Objects made of tiles and cut into tiles; the same entries in another shape."""
+"""Concatenate objects from tiles, split them into tiles, reshape them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Infix arithmetic and comparisons of objects and delayed expressions, as python-graphblas defines them.
 
-`+` is the union with plus, `-` the union with 0 for what is missing, all others the intersection; with a scalar, every
-entry. GraphBLAS C API 2.1, sections 4.3.4, 4.3.5, 4.3.8.
+`+` is the union with plus, `-` the union with 0 for missing entries, all others are the intersection. With a scalar,
+the operator applies to every entry. GraphBLAS C API 2.1, sections 4.3.4, 4.3.5, 4.3.8.
 """
 
 from __future__ import annotations

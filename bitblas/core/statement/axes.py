@@ -1,4 +1,4 @@
-"""What an index means: C[I, J], v[i]."""
+"""Resolve indices: C[I, J], v[i]."""
 
 from __future__ import annotations
 

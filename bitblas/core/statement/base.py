@@ -1,4 +1,4 @@
-"""What Matrix, Vector and Scalar share: C(mask, accum, replace) << expr, and C(mask)[I] << expr."""
+"""Call style of Matrix, Vector and Scalar: C(mask, accum, replace) << expr, and C(mask)[I] << expr."""
 
 from __future__ import annotations
 

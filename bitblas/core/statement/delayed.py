@@ -1,5 +1,4 @@
-"""What is not computed yet: an Expression, an Infix that waits for its operator, parent[I]. Asked for values, it is
-computed."""
+"""Delayed values: an Expression, an Infix without an operator yet, parent[I]. Reading their values computes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the plan would do for an expression."""
+"""`gb.explain`: the plan of an expression, without running it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Delayed expressions: the operands and the verb, run by `.new()`, by `C << expr`, or where a value is needed."""
+"""Delayed expressions: an operation and its operands, run by `.new()`, by `C << expr`, or when a value is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A & B, A | B, A @ B: operands that wait for an operator, and op(...), which gives them one."""
+"""A & B, A | B, A @ B: operands without an operator yet, and op(...), which supplies one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gb.Recorder`: the statements of a program, written down as they run, in the call style in which they are written."""
+"""`gb.Recorder`: records the statements of a program as they run, as text in the call style."""
 
 from __future__ import annotations
 

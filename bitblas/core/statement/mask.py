@@ -1,4 +1,4 @@
-"""Masks: where a statement may write. GraphBLAS C API 2.1, section 3.8.3.
+"""Masks: the positions that a statement may write. GraphBLAS C API 2.1, section 3.8.3.
 
 `A.S` (structural): where A has an entry. `A.V` (value): where A has an entry that is not zero. `~`: everywhere else.
 """

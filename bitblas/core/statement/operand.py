@@ -1,4 +1,4 @@
-"""What may stand in an expression: objects, and what is still to be computed. The ground of core: it knows none."""
+"""Base class of everything that an expression may contain: objects and delayed values. Imports nothing else of core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scalar operands, alone and together with operators, as `apply`, `select` and `ewise_union` take them."""
+"""Scalar operands, alone and together with operators, for `apply`, `select` and `ewise_union`."""
 
 from __future__ import annotations
 

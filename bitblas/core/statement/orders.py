@@ -1,9 +1,9 @@
-"""In which order a statement runs, where an operand is stored in another order than the user's (bitblas/order.py).
+"""Vertex order of a statement whose operands are stored in different orders (bitblas/order.py).
 
-The rule: a statement runs in one order. A product with a vector runs in that of its matrix. What goes position by
-position runs in the first order that an operand, the mask or the output brings; a Vector that is in another one is put
-into it, and stays there. Matrices are not moved: where those of a statement differ, it runs in the user's order, in
-which a reordered Matrix then holds a second copy. Whatever else asks for entries gets them in the user's order.
+Each statement runs in one order. A product with a vector runs in the order of its matrix. An element-wise statement
+runs in the first order that an operand, the mask or the output has; a Vector in another order is permuted and keeps the
+new order. Matrices are not permuted: if those of a statement differ, it runs in the user's order, and a reordered
+Matrix then holds a second copy. All other code receives entries in the user's order.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""A.mxv(v) and v.vxm(A): GraphBLAS C API 2.1, sections 4.3.2 and 4.3.3. One statement of an algorithm's inner loop, so
-facts are read once and straight from the stores."""
+"""A.mxv(v) and v.vxm(A): GraphBLAS C API 2.1, sections 4.3.2 and 4.3.3.
+
+One statement of an algorithm's inner loop, so facts are read once and directly from the stores.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether statements run or are written down: the hook for programs that stay on the device (bitblas/loop)."""
+"""Hook for symbolic execution: whether statements run or are recorded for loops on the device (bitblas/loop)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements run: what a device raises becomes an error of bitblas; a trace and a recorder hear of them."""
+"""Run a statement: convert device errors to errors of bitblas; notify the trace and the recorder."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""What type checkers and editors are told of infix operators, and of operators that are called: `A @ v` and
-`min_plus(A @ v)` will be Vectors. No code of this file runs."""
+"""Static types of infix operators and of calls of operators: `A @ v` and `min_plus(A @ v)` become Vectors.
+
+For type checkers and editors only; no code of this file runs.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """`w << value` and `w[I] = value` for Vectors. GraphBLAS C API 2.1, sections 2.3.4 (mask, accumulator, replace) and
-4.3.7 (assign). All is checked before anything is changed."""
+4.3.7 (assign).
+
+All arguments are checked before anything is changed.
+"""
 
 from __future__ import annotations
 

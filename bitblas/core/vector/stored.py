@@ -1,4 +1,4 @@
-"""A Vector as what it holds: its store, and the writes that wait for it."""
+"""The state of a Vector: its store, and pending writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Vector has wherever it lies, written on its `from_coo`, `to_coo` and `_element`."""
+"""Methods of Vector, local or distributed, in terms of its `from_coo`, `to_coo` and `_element`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vector: `size` positions, some with an entry."""
+"""The class Vector."""
 
 from __future__ import annotations
 
