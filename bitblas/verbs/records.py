@@ -28,14 +28,14 @@ def computes(op: Typed) -> bool:
 
 
 def plain(op: Typed) -> Typed:
-    """The operator itself, of a monoid its operator."""
+    """The operator itself; of a monoid its binary operator."""
     found: Any = getattr(op.op, "binaryop", op.op)
     return found[op.dtype]
 
 
 def unplaced(op: Typed) -> Exception:
     return NotImplementedException(
-        f"op: {op!r} reads positions and values of {op.dtype}, which products of two matrices do not give together"
+        f"op: {op!r} reads positions and values of {op.dtype}, which products of two matrices do not support"
     )
 
 
@@ -45,18 +45,18 @@ def computed(device: Device, op: Typed, size: int, rows: Any = None, cols: Any =
 
 
 def folded(device: Device, op: Typed, values: Any, pointers: Any) -> Any:
-    """op joined from left to right over each segment values[pointers[s]:pointers[s + 1]], none of them empty."""
+    """Left fold of op over each segment values[pointers[s]:pointers[s + 1]], none of them empty."""
     return run(device, Work(len(pointers) - 1, None, {"x": Operand(values)}, op, pointers))
 
 
 def run(device: Device, work: Work) -> Any:
-    """The results of a work, an array. UdfParseError for a function that has no form for the device."""
+    """The results of a work, an array. UdfParseError for a function that cannot be compiled for the device."""
     return _runner(device.host_memory)(device, work)
 
 
 @functools.cache
 def _runner(on_host: bool) -> Any:
-    """Imported when a function of such values first runs: both know Numba."""
+    """Imported when a user-defined function first runs: both modules import Numba."""
     return importlib.import_module(f"{__package__}.records_{'host' if on_host else 'device'}").run
 
 
