@@ -184,7 +184,7 @@ def test_what_is_wrong_with_chunks_is_told():
             ([([0], [1], [1]), ([0], [1], [2])], {}, ValueError, "Duplicate indices found"),
             ([([0], [1])], {"dup_op": gb.binary.plus}, ValueError, "dup_op must be None"),
             ([([0], [1])], {"value": [1, 2]}, ValueError, "value: expected a scalar"),
-            ([], {}, ValueError, "nrows, ncols: expected sizes where there are no"),
+            ([], {}, ValueError, "nrows, ncols: expected sizes, because there are no"),
             (3, {}, TypeError, "not iterable"),
         ):
             with pytest.raises(error, match=match):

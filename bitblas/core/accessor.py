@@ -19,7 +19,7 @@ class Accessor:
 
 
 class Sized:
-    """`sys.getsizeof` of an object counts what it holds, on its device too."""
+    """`sys.getsizeof` of an object includes its arrays, on its device too."""
 
     __slots__ = ()
 

@@ -130,7 +130,7 @@ class Costs:
         if (keys, verbs) not in self.tables:
             if lacks := [f"{key} {verb}" for key in keys for verb in verbs if f"{key} {verb}" not in self.us]:
                 where = f"{self.device} ({self.source})"
-            raise InvalidValue(f"costs: no constants of {lacks[0]} for {where}; run `bitblas calibrate`")
+                raise InvalidValue(f"costs: no constants of {lacks[0]} for {where}; run `bitblas calibrate`")
             found, most = np.zeros((len(keys), len(verbs), max(COUNTS.values()))), (BITS, BFS)
             for k, key in enumerate(keys):
                 for v, verb in enumerate(verbs):

@@ -136,7 +136,7 @@ def _both_numbered(
     op = semiring.op.binaryop
     if not op.reads_places_alone:
         raise NotImplementedException(
-            f"op: {op!r} reads values and positions, which products of hypersparse matrices do not support;  "
+            f"op: {op!r} reads values and positions, which products of hypersparse matrices do not support; "
             "expected operands with format='csr'"
         )
     reads_a = "x" in op.expr

@@ -16,7 +16,7 @@ from .operand import Operand, describe
 
 
 def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> VectorExpression:
-    """A.mxv(v), or v.vxm(A). DimensionMismatch unless the inner sizes are the same; TypeError, KeyError for op."""
+    """A.mxv(v), or v.vxm(A). DimensionMismatch unless the inner sizes are equal; TypeError, KeyError for op."""
     M, A = getattr(matrix, "_matrix", None), matrix
     if M is None:
         A = A._resolve() if isinstance(A, Operand) and A.ndim == 2 else None

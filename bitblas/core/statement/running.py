@@ -20,7 +20,7 @@ def statement(
 ) -> None:
     """run(target, value, mask, accum, replace): a statement that writes into `target`."""
     try:
-        if (tracing.active is None and not listening.threads) or _unheard():  # a call less
+        if (tracing.active is None and not listening.threads) or _unheard():  # saves a call
             run(target, value, mask, accum, replace)
         else:
             text = lambda: written(target.name, value, mask, accum, replace)

@@ -73,7 +73,7 @@ class TypedVector:
 
 
 class TypedMatrix:
-    """The operators of what is a Matrix, or will be one."""
+    """The operators of a Matrix or a delayed one."""
 
     __slots__ = ()
 
