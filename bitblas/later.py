@@ -10,7 +10,7 @@ from types import ModuleType
 
 
 def module_of(package: str, name: str) -> ModuleType:
-    """A module of a package, for its `__getattr__`. AttributeError where there is none of that name."""
+    """A module of a package, for its `__getattr__`. AttributeError if there is none of that name."""
     full = f"{package}.{name}"
     try:
         if not name.startswith("_"):
