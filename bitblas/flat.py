@@ -21,8 +21,7 @@ BITMAP = "bitmap"
 
 class FlatStore(MatrixStore):
     """flat: the vector of all positions. Operations return fresh ones; a statement may write into that of its output
-    while it is not shared: it belongs to one Matrix, and nobody has read its `structure`, which caches may depend
-    on."""
+    while it is not shared: it belongs to one Matrix, and its `structure`, on which caches depend, was never read."""
 
     def __init__(self, flat: VectorStore, nrows: int, ncols: int) -> None:
         self.flat, self.dtype, self.order, self.usual = flat, flat.dtype, None, False
