@@ -8,7 +8,6 @@ arrays of records on the host (records_host.py); on a GPU to structs, which a ke
 from __future__ import annotations
 
 import functools
-import importlib
 from typing import Any
 
 from semirings import Semiring, Typed
@@ -57,7 +56,11 @@ def run(device: Device, work: Work) -> Any:
 @functools.cache
 def _runner(on_host: bool) -> Any:
     """Imported when a user-defined function first runs: both modules import Numba."""
-    return importlib.import_module(f"{__package__}.records_{'host' if on_host else 'device'}").run
+    if on_host:
+        from .records_host import run
+    else:
+        from .records_device import run
+    return run
 
 
 __all__ = ["Operand", "Work", "computed", "computes", "folded", "is_call", "plain", "run", "unplaced"]

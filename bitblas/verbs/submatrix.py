@@ -25,8 +25,8 @@ from ..formats.values import PackedValues
 from ..store import MatrixStore, VectorStore
 from ..store import plain as unpacked
 from . import arrays, elements, hyper, reading, regions, vector_build
-from .keys import same_iso
-from .matrix import SECOND, cast, check_keys, coo, entries, find, joined, keys_of, merge, store, take
+from .keys import cast, check_keys, coo, entries, find, joined, keys_of, same_iso, store, take
+from .matrix import SECOND, merge
 
 DENSE_LIMIT = 1 << 32  # maximum entries of a full matrix that one assignment may create
 
