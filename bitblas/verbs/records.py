@@ -57,10 +57,12 @@ def run(device: Device, work: Work) -> Any:
 def _runner(on_host: bool) -> Any:
     """Imported when a user-defined function first runs: both modules import Numba."""
     if on_host:
-        from .records_host import run
-    else:
-        from .records_device import run
-    return run
+        from .records_host import run as run_on_host
+
+        return run_on_host
+    from .records_device import run as run_on_device
+
+    return run_on_device
 
 
 __all__ = ["Operand", "Work", "computed", "computes", "folded", "is_call", "plain", "run", "unplaced"]

@@ -139,4 +139,4 @@ def written(
     return f"{name}{where} << {getattr(value, 'name', value)}"
 
 
-__all__ = ["Recorder", "state", "written"]
+__all__ = ["Recorder", "written"]
