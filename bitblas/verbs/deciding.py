@@ -48,8 +48,8 @@ class Ways:
 
     __slots__ = ("case", "lasting", "products")
 
-    def __init__(self, case: Case) -> None:
-        self.case = case
+    def __init__(self, of: Case) -> None:
+        self.case = of
         self.lasting: dict[int | None, Any] = {}
         self.products: dict[tuple[bool, bool], Any] = {}
 

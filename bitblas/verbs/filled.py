@@ -39,10 +39,10 @@ def length(plan: Plan, form: Any, semiring: Typed[Semiring], u: DataType) -> flo
     return form.nvals / max(1, form.nrows) if fills(op, monoid, z, u) else 0.0
 
 
-def values_of(u: VectorStore, length: float) -> Values:
-    """The values of a vector that is not iso, for a pull along rows of mean length `length`: unchanged if few entries
+def values_of(u: VectorStore, row_length: float) -> Values:
+    """The values of a vector that is not iso, for a pull along rows of this mean length: unchanged if few entries
     are present, or if the sentinel is one of the values."""
-    x, zero, share = u.values, ZERO[u.dtype.name], SHARE if length >= LONG else MOST
+    x, zero, share = u.values, ZERO[u.dtype.name], SHARE if row_length >= LONG else MOST
     if (u.count or 0) >= share * u.size:
         filled, others, nothing = np.empty_like(x), np.zeros(1, np.int64), _nothing(u.dtype)
         _lacking(u.device, u.dtype)(len(u.present), u.size, u.present, x, nothing, filled, others)

@@ -81,10 +81,10 @@ def foreseen(product: Any) -> str:
     """For `explain`: the order in which a product will run, and the vectors that are permuted for it."""
     matrices = [x for x in product.args if hasattr(x, "_at")]
     chosen = None if product.along is None else common(matrices)
-    moved = [x.name for x in product.args if (x._order if hasattr(x, "_at") else x._data.order) is not chosen]
+    names = [x.name for x in product.args if (x._order if hasattr(x, "_at") else x._data.order) is not chosen]
     text = f"in {'the order of the matrix' if chosen else 'the order of the user'}"
-    if moved:
-        return f"{text}, to which {', '.join(moved)} will be permuted"
+    if names:
+        return f"{text}, to which {', '.join(names)} will be permuted"
     return text if chosen else ""
 
 
