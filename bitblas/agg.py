@@ -7,7 +7,7 @@ from typing import Any
 
 from .core.aggregators import AGGREGATORS, Aggregator, TypedAggregator
 
-ss = sys.modules[__name__]  # python-graphblas keeps the positional ones here; in bitblas they are the same entries
+ss = sys.modules[__name__]  # python-graphblas has the positional ones here; in bitblas they are the same entries
 
 SYMBOLS = {"+": "sum", "*": "prod", "&": "all", "|": "any"}
 

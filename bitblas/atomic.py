@@ -1,10 +1,11 @@
-"""Files that are there whole or not at all.
+"""Atomic file writes: a file appears complete or not at all.
 
-What is being written has no name (O_TMPFILE) where the file system knows that: ext4, XFS, Btrfs, tmpfs. The kernel
-frees it when its process dies, whatever kills it, but in the instant between its first name and its last. Elsewhere
-(NFS, Lustre) it is a hidden `.bitblas-*.part` in the same folder, locked by who writes it: one that nobody locks was
-left behind by a kill, and the next file written there removes it. On macOS it always has such a name; on Windows too,
-where nothing is locked, nor removed after a kill, and no file can be replaced that a process holds open or mapped.
+While it is written, the file has no name (O_TMPFILE) if the file system supports that: ext4, XFS, Btrfs, tmpfs. The
+kernel frees it when its process dies, however that happens, except in the instant between its first name and its last.
+Elsewhere (NFS, Lustre) it is a hidden `.bitblas-*.part` in the same folder, locked by its writer: an unlocked one was
+left behind by a killed process, and the next file written there removes it. macOS always uses such a name; so does
+Windows, where nothing is locked, nothing is removed after a kill, and a file that a process holds open or mapped cannot
+be replaced.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 locks: Any = None
-with suppress(ImportError):  # Windows has none
+with suppress(ImportError):  # not available on Windows
     import fcntl as locks
 
-# Of what not every system has nothing is asked there.
+# Functions that some systems lack are not called there.
 _PLAIN = getattr(os, "O_BINARY", 0)
 _AS_IT_IS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _PART = re.compile(r"\.bitblas-[0-9a-f]{16}\.part")
@@ -28,12 +29,13 @@ _PART = re.compile(r"\.bitblas-[0-9a-f]{16}\.part")
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file for writing that takes its name when the block ends well and its bytes are on the disk; and leaves no
-    trace when it does not: an older file of that name stays as it was.
+    """Open a file for writing that takes its name when the block ends without error and its bytes are on the disk.
+    Otherwise nothing is left behind, and an older file of that name is unchanged.
 
-    The new file has the mode of the one that it replaces, and its owner and group as far as the process may set them;
-    else what the umask leaves of 0666. Any number of threads and processes may write the same name: the last one to end
-    stays. A kill leaves nothing, or what the next call in that folder removes (see above). OSError names `path`.
+    The new file has the mode of the one that it replaces, and its owner and group if the process may set them; else
+    0666 minus the umask. Any number of threads and processes may write the same name: the last one to finish wins. A
+    killed process leaves nothing, or a file that the next call in that folder removes (see above). OSError names
+    `path`.
     """
     target = os.path.realpath(path)
     folder, part = os.path.dirname(target), None
@@ -57,13 +59,13 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             if old is not None:
                 _take_over(fd, old)
             os.fsync(fd)
-            if part is None:  # a link cannot replace what is there, so a name of its own comes first
+            if part is None:  # a link cannot replace an existing file, so it first gets a temporary name
                 part = _new_name(folder)
                 os.link(f"/proc/self/fd/{fd}", part, dst_dir_fd=fd)  # with a dir_fd, whatever it is, links are followed
             if locks is not None:  # while it is locked
                 os.replace(part, target)
                 part = None
-        if part is not None:  # Windows renames no open file
+        if part is not None:  # Windows cannot rename an open file
             os.replace(part, target)
             part = None
     finally:
@@ -80,16 +82,17 @@ def _status(path: str) -> os.stat_result | None:
 
 
 def _new_name(folder: str) -> str:
-    return os.path.join(folder, f".bitblas-{os.urandom(8).hex()}.part")  # of one length, however long the target's is
+    # Of fixed length, so that it is valid whatever the target's name
+    return os.path.join(folder, f".bitblas-{os.urandom(8).hex()}.part")
 
 
 def _opened(folder: str, mode: int) -> tuple[str | None, int]:
-    """A new file in the folder, locked; without a name where that can be."""
+    """A new file in the folder, locked; without a name if possible."""
     with suppress(OSError):
         if not hasattr(os, "O_TMPFILE"):
             raise OSError
         fd = os.open(folder, os.O_WRONLY | os.O_TMPFILE, mode)
-        if os.path.exists(f"/proc/self/fd/{fd}"):  # what it is named by in the end
+        if os.path.exists(f"/proc/self/fd/{fd}"):  # the path that names it in the end
             _lock(fd)
             return None, fd
         os.close(fd)
@@ -99,12 +102,12 @@ def _opened(folder: str, mode: int) -> tuple[str | None, int]:
         fd = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _PLAIN, mode)
         if not _lock(fd, wait=True) or os.fstat(fd).st_nlink:
             return part, fd
-        os.close(fd)  # another process swept it up before the lock was there
+        os.close(fd)  # another process removed it before it was locked
 
 
 def _lock(fd: int, wait: bool = False) -> bool:
-    """Whether nobody else writes the file; wait: until nobody does. Where locks are not to be had, nothing is ever
-    swept up."""
+    """Lock the file; False if another process has. wait: until the lock is free. Without file locks, nothing is ever
+    removed."""
     if locks is None:
         return False
     try:
@@ -115,7 +118,7 @@ def _lock(fd: int, wait: bool = False) -> bool:
 
 
 def _sweep(folder: str) -> None:
-    """Remove what killed processes left in the folder, as far as that can be told."""
+    """Remove files of killed processes from the folder, as far as they can be recognized."""
     if locks is None:
         return
     with suppress(OSError):
@@ -131,11 +134,11 @@ def _sweep(folder: str) -> None:
 
 
 def _take_over(fd: int, old: os.stat_result) -> None:
-    """Owner, group and mode of the file that is replaced."""
-    if not hasattr(os, "fchmod"):  # Windows, whose files have the rights of their folder
+    """Copy owner, group and mode of the file that is replaced."""
+    if not hasattr(os, "fchmod"):  # on Windows, files inherit the rights of their folder
         return
     new = os.fstat(fd)
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
         with suppress(PermissionError):
             os.fchown(fd, old.st_uid, old.st_gid)
-    os.fchmod(fd, stat.S_IMODE(old.st_mode))  # after the owner, whose change clears bits
+    os.fchmod(fd, stat.S_IMODE(old.st_mode))  # after the owner, because changing that clears bits

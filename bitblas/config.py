@@ -1,4 +1,4 @@
-"""Settings of the process: read where they are needed, changed by `config.set`."""
+"""Settings of the process, read when they are needed and changed by `config.set`."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from .device import threads as _threads
 class Config:
     """The settings.
 
-    device       name of the device for objects that do not say: $BITBLAS_DEVICE, else "cuda" where a GPU works (the
-                 current one of several, "cuda:1" is the second), else "cpu"
-    autocompute  a delayed expression may be computed where its values are needed (`expr.nvals`); else TypeError
+    device       default device of new objects: $BITBLAS_DEVICE, else "cuda" if a GPU works (the current one of several,
+                 "cuda:1" is the second), else "cpu"
+    autocompute  whether reading the values of a delayed expression (`expr.nvals`) computes it; else TypeError
     mapnumpy     accepted for python-graphblas' programs; NumPy's functions always mean the operators here
     memory_limit the bytes that the objects of this process and the build of one more may take on each device: a
-                 number, text such as "4GiB", or None; at first $BITBLAS_MEMORY_LIMIT. What would pass it is stored or
-                 built smaller where the library may choose, else it is OutOfMemory, and nothing is lost
+                 number, text such as "4GiB", or None; the default is $BITBLAS_MEMORY_LIMIT. Anything larger uses a
+                 smaller format or algorithm if the library may choose, else it raises OutOfMemory and changes nothing
     prefer       what the planner optimises: "time" (never more bytes than plain 32-bit CSR) or "memory", which also
-                 holds values that are integers of a small range in as many bits as they need
-    threads      how many threads share the rows of a kernel on the CPU, the calling one among them: 1 to 1024; at first
-                 $NUMBA_NUM_THREADS, else $OMP_NUM_THREADS, else the processors that this process may use, by its
-                 affinity and its control group's quota; None: that again
+                 bit-packs integer values of a small range
+    threads      number of threads that share a kernel on the CPU, including the calling thread: 1 to 1024; the default
+                 is $NUMBA_NUM_THREADS, else $OMP_NUM_THREADS, else the processors that this process may use, by its
+                 affinity and its control group's quota; None: the default
 
-    `config.set(device="cpu")` changes at once; as a context manager it changes back at the end.
+    `config.set(device="cpu")` takes effect at once; as a context manager it restores the settings at the end.
     """
 
     __slots__ = ("_device", "autocompute", "mapnumpy", "prefer")
@@ -58,7 +58,7 @@ class Config:
 
     @property
     def device(self) -> str:
-        # Found at first use: looking for a GPU loads CuPy.
+        # Determined at first use, because looking for a GPU imports CuPy.
         if self._device is None:
             self._device = _device.default()
         return self._device

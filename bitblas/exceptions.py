@@ -1,6 +1,6 @@
 """Errors, with the names of the GraphBLAS C API 2.1 (section 4.5) as python-graphblas spells them.
 
-Every message names the argument, what was expected, what was got, and a hint where one helps.
+Every message names the argument, the expected and the received value, and a hint if one helps.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ __all__ = [
 
 
 class ConvergenceWarning(UserWarning):
-    """A limit of rounds ended an algorithm before it was done: what came out is the state after the last round."""
+    """An algorithm stopped at its iteration limit before it converged: the result is the state after the last
+    iteration."""
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line outside of this package from which it was called, however deep the call is."""
+    """Warn at the line outside of this package that called it, however deep the call is."""
     here, level, frame = os.path.dirname(__file__) + os.sep, 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
         level, frame = level + 1, frame.f_back
@@ -32,15 +33,15 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 class NoValue(GraphblasException):
-    """No entry where one was asked for."""
+    """No entry at a position that was read."""
 
 
 class InvalidValue(GraphblasException, ValueError):
-    """An argument or a file holds what it must not."""
+    """An invalid argument or file content."""
 
 
 class InvalidIndex(GraphblasException, IndexError):
-    """An index that cannot be one."""
+    """An invalid index."""
 
 
 class IndexOutOfBound(GraphblasException, IndexError):
@@ -60,7 +61,7 @@ class EmptyObject(GraphblasException):
 
 
 class OutOfMemory(GraphblasException, MemoryError):
-    """What does not fit: needed and free bytes, and what to do."""
+    """Not enough memory: needed and free bytes, and a hint."""
 
 
 class DeviceError(GraphblasException, RuntimeError):
@@ -68,27 +69,27 @@ class DeviceError(GraphblasException, RuntimeError):
 
 
 class DistributedError(GraphblasException, RuntimeError):
-    """Ranks that do not meet, that end, or that run different programs; not of the C API."""
+    """Ranks that do not connect, that end, or that run different programs; not of the C API."""
 
 
 class UninitializedObject(GraphblasException):
-    """An object of GraphBLAS that was never made. bitblas raises it nowhere: its objects are always made."""
+    """An uninitialized GraphBLAS object. bitblas never raises it: its objects are always initialized."""
 
 
 class InvalidObject(GraphblasException):
-    """An object that is broken, as by a fault of the device while it was written."""
+    """An invalid object, for instance after a device fault while it was written."""
 
 
 class NullPointer(GraphblasException):
-    """An argument of the C API that is missing. bitblas raises it nowhere."""
+    """A missing argument of the C API. bitblas never raises it."""
 
 
 class InsufficientSpace(GraphblasException):
-    """An output array that is too small. bitblas raises it nowhere: it makes its arrays itself."""
+    """An output array that is too small. bitblas never raises it: it allocates its arrays itself."""
 
 
 class Panic(GraphblasException):
-    """A fault inside the library."""
+    """An internal error of the library."""
 
 
 class CaptureError(GraphblasException, TypeError):

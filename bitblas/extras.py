@@ -1,4 +1,4 @@
-"""What installing has to do with: how extras are installed, and another package of the same name."""
+"""Installation checks: how to install extras, and a conflicting package of the same name."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import warnings
 from contextlib import suppress
 from typing import Any
 
-_FOREIGN = re.compile(r"bitblas-[^-]+\.(dist|egg)-info")  # ours is bit_graphblas-*
+_FOREIGN = re.compile(r"bitblas-[^-]+\.(dist|egg)-info")  # bitblas itself is bit_graphblas-*
 
 
-# The packages of an extra, as pyproject.toml has them without the least versions, which pip takes anyway: installed by
-# themselves, since an extra of a clone is a new wheel, whose kernels are compiled again, for minutes.
+# The packages of an extra, as in pyproject.toml without minimum versions, because pip installs the newest anyway.
+# Installed by name, because an extra of a clone builds a new wheel, which compiles all kernels again, for minutes.
 PACKAGES = {
     "arrow": ("pyarrow",),
     "compare": ("python-graphblas==2025.2.0", "suitesparse-graphblas<10", "pandas<3", "networkx"),
@@ -30,12 +30,12 @@ PACKAGES = {
 
 
 def hint(extra: str, more: str = "") -> str:
-    """The command that brings the packages of an extra, and words after it."""
+    """The command that installs the packages of an extra, followed by `more`."""
     return f"pip install {' '.join(p if p.replace('-', '').isalnum() else repr(p) for p in PACKAGES[extra])}{more}"
 
 
 def load(module: str, what: str, package: str | None = None) -> Any:
-    """A module of another package, for `what`. ImportError with the command that installs it."""
+    """Import a module of another package, for `what`. ImportError with the command that installs it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -44,13 +44,13 @@ def load(module: str, what: str, package: str | None = None) -> Any:
 
 
 def check_name(package: str) -> None:
-    """RuntimeWarning where another distribution has put its `bitblas` into the same folder: Microsoft's BitBLAS,
-    kernels for tensors of few bits, has this import name too. It costs a listing of the folder above `package`."""
+    """RuntimeWarning if another distribution has installed its `bitblas` into the same folder: Microsoft's BitBLAS,
+    kernels for low-bit tensors, has this import name too. Costs a listing of the folder above `package`."""
     with suppress(OSError):
         for name in filter(_FOREIGN.fullmatch, os.listdir(os.path.dirname(os.path.abspath(package)))):
             warnings.warn(
                 f"the distribution {name.rpartition('.')[0]} (Microsoft's BitBLAS?) is installed into the same folder, "
-                f"{package}: the files of both are mixed there, and either may break. Uninstall both (pip uninstall "
+                f"{package}: their files are mixed, and either may break. Uninstall both (pip uninstall "
                 "bitblas bit-graphblas), then install the one that you want, or each into an environment of its own",
                 RuntimeWarning,
                 stacklevel=3,

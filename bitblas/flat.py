@@ -1,7 +1,7 @@
-"""Bitmaps with their values: what the places of a narrow matrix hold, as a vector of as many positions.
+"""Bitmaps with their values: a multivector as one vector of all its positions.
 
-The bits of a bitmap (formats/bitmap) are the presence of such a vector, so that all that is done entry by entry is done
-by the kernels of vectors, in one pass, under masks too, and without going through rows.
+The bits of a bitmap (formats/bitmap) are the bitset of such a vector, so the kernels of vectors run all element-wise
+operations on it in one pass, under masks too, without going through rows.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ BITMAP = "bitmap"
 
 
 class FlatStore(MatrixStore):
-    """flat: the places. Verbs give fresh ones; a statement may write into that of its output while nobody else has it:
-    one Matrix, and nobody who asked for the `structure`, of which others keep what they make."""
+    """flat: the vector of all positions. Operations return fresh ones; a statement may write into that of its output
+    while it is not shared: it belongs to one Matrix, and its `structure`, on which caches depend, was never read."""
 
     def __init__(self, flat: VectorStore, nrows: int, ncols: int) -> None:
         self.flat, self.dtype, self.order, self.usual = flat, flat.dtype, None, False
         self.copies, self.prepared = {}, {}
         self.device, self.nrows, self.ncols = flat.device, nrows, ncols
-        self.holders = 0  # matrices that have taken it
+        self.holders = 0  # number of matrices that hold it
 
     @property
     def lines(self) -> Lines:
@@ -39,7 +39,7 @@ class FlatStore(MatrixStore):
 
     @property
     def alone(self) -> bool:
-        """Whether a statement of the matrix that has it may write into it."""
+        """Whether a statement of the matrix that owns it may write into it."""
         return self.holders == 1 and "structure" not in self.__dict__ and "raw" not in self.__dict__
 
     def _raw(self) -> Any:
@@ -52,7 +52,7 @@ class FlatStore(MatrixStore):
             return values[places]
         return (values[places >> 6] >> (places & 63).astype(values.dtype) & values.dtype.type(1)).astype(bool)
 
-    # Made when they are asked for.
+    # Computed at first access.
     structure: Any = cached_property(lambda self: Structure(self._form()))
     raw: Any = cached_property(_raw)
 
@@ -61,7 +61,7 @@ class FlatStore(MatrixStore):
         return form(self.device, self.nrows, self.ncols, self.flat.present, self.flat.count)
 
     def pattern(self) -> Structure:
-        """The structure for a mask, which nobody keeps."""
+        """The structure for a mask; not cached."""
         return self.__dict__.get("structure") or Structure(self._form())
 
     @property
@@ -84,20 +84,20 @@ class FlatStore(MatrixStore):
         return twin
 
     def copy(self) -> FlatStore:
-        """The same in arrays of its own."""
+        """The same in new arrays."""
         twin = FlatStore(self.flat.copy(), self.nrows, self.ncols)
         twin.order = self.order
         return twin
 
 
 def bits_of(structure: Structure) -> Any:
-    """The bits of a structure of any form; those of a bitmap itself."""
+    """The bits of a structure of any format; those of a bitmap itself."""
     form: Any = structure.form(BITMAP)
     return form.bits
 
 
 def flat_of(A: MatrixStore) -> VectorStore:
-    """The places of a matrix of any form: its own, or made once, and nobody's to write into."""
+    """A matrix of any format as a vector of all positions: its own, or computed once; read-only."""
     if type(A) is FlatStore:
         return A.flat
     found: VectorStore | None = A.prepared.get("flat")

@@ -1,4 +1,4 @@
-"""Names that users of NetworkX, igraph, cuGraph, SciPy, NumPy and pandas try, and what bitblas has instead.
+"""Names that users of NetworkX, igraph, cuGraph, SciPy, NumPy and pandas try, and their equivalents in bitblas.
 
 The texts become hints of AttributeErrors. `call` of an algorithm is written without the graph: a hint on a Graph says
 `g.sssp(source)`, one on a Matrix or a module `bitblas.algorithms.sssp(A, source)`.
@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Callable, Iterable
 from typing import Any
 
-CLOSE = 0.75  # similarity from which an unknown name counts as misspelled
+CLOSE = 0.75  # similarity from which an unknown name counts as a misspelling
 
 
 def _each(text: str, *names: str) -> dict[str, str]:
@@ -110,9 +110,9 @@ ALGORITHMS: dict[str, tuple[str, str]] = {
     for name in names.split()
 }  # fmt: skip
 
-_OWN = {call.partition("(")[0]: (call, does) for call, does in ALGORITHMS.values()}  # on a Matrix they are tried too
+_OWN = {call.partition("(")[0]: (call, does) for call, does in ALGORITHMS.values()}  # also tried on a Matrix
 
-# Algorithms of other libraries that bitblas lacks, with the nearest thing that it has ("": none).
+# Algorithms of other libraries that bitblas lacks, with the nearest equivalent ("": none).
 ABSENT = {
     **_each("", "bridges", "has_bridges", "articulation_points", "biconnected_components", "line_graph", "linegraph",
             "complement", "transitive_closure", "transitive_reduction", "simple_cycles", "cycle_basis", "find_cliques",
@@ -244,7 +244,7 @@ _BOTH = {
             "loc", "iloc"),
 }  # fmt: skip
 
-# On a Matrix; `algorithms` and the names of a Graph come after these.
+# On a Matrix; `algorithms` and the names of a Graph are tried after these.
 MATRIX = {
     **_BOTH,
     **_each("reduce_rowwise(), reduce_columnwise() and reduce_scalar() sum; another monoid is an argument: "
@@ -340,8 +340,8 @@ def on_matrix(call: str) -> str:
 
 
 def hint(name: str, table: dict[str, str], known: Iterable[str], *, method: bool = False) -> str:
-    """What a name of another library is here, "" if nothing is near. table: the texts of the kind of object. known:
-    its own names, for misspelled ones. method: whether algorithms are methods."""
+    """The hint for a name of another library, "" if there is no equivalent. table: the texts of the kind of object.
+    known: its own names, to recognize misspellings. method: whether algorithms are methods."""
     if name in table:
         return table[name]
     if name in ALGORITHMS or name in _OWN:
@@ -359,9 +359,9 @@ def hint(name: str, table: dict[str, str], known: Iterable[str], *, method: bool
 
 
 class MissingAttribute(AttributeError):
-    """An AttributeError whose hint is looked for when its text is read: `hasattr` does not pay for it.
+    """An AttributeError that computes its hint when its text is read, so that `hasattr` is cheap.
 
-    Tracebacks add no "Did you mean", which compares letters alone: they look into the names of `obj`, which is None.
+    Tracebacks add no "Did you mean", which compares only letters: they search the names of `obj`, which is None.
     """
 
     def __init__(self, text: str, name: str, find: Callable[[], str] = str) -> None:
@@ -377,7 +377,7 @@ class MissingAttribute(AttributeError):
 
 
 class ForeignName:
-    """An attribute that a class does not have: read, it raises the AttributeError with the hint. (With __getattr__
+    """An attribute that a class does not have: reading it raises the AttributeError with the hint. (With __getattr__
     instead Python would read every attribute of the objects five times slower.)"""
 
     __slots__ = ("name", "table")
@@ -392,7 +392,7 @@ class ForeignName:
 
 
 class Hinted(type):
-    """Classes with ForeignNames, which `dir` and `help` leave out."""
+    """Classes with ForeignNames, which `dir` and `help` omit."""
 
     def __dir__(cls) -> list[str]:
         foreign = {name for base in cls.__mro__ for name, x in vars(base).items() if isinstance(x, ForeignName)}
@@ -400,7 +400,7 @@ class Hinted(type):
 
 
 def add_foreign_names(kind: Hinted, table: dict[str, str]) -> None:
-    """Give a class that is complete the names of other libraries that it does not have."""
+    """Add the names of other libraries that a complete class does not have."""
     for name in {*table, *ALGORITHMS, *_OWN, *ABSENT} - {*dir(kind)}:
         setattr(kind, name, ForeignName(name, table))
 

@@ -1,5 +1,7 @@
-"""Packages whose modules are loaded when they are first named, so that `import bitblas` is light: after
-`from .. import verbs`, the first `verbs.mxm.mxm(..)` loads mxm.py, and Python keeps it as the attribute `mxm`."""
+"""Lazy loading of submodules, so that `import bitblas` is fast.
+
+After `from .. import verbs`, the first `verbs.mxm.mxm(..)` loads mxm.py, and Python keeps it as the attribute `mxm`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from types import ModuleType
 
 
 def module_of(package: str, name: str) -> ModuleType:
-    """A module of a package, for its `__getattr__`. AttributeError where there is none of that name."""
+    """A module of a package, for its `__getattr__`. AttributeError if there is none of that name."""
     full = f"{package}.{name}"
     try:
         if not name.startswith("_"):

@@ -1,4 +1,4 @@
-"""The order in which an object is stored, where that is not the user's numbering: a permutation, held once per device.
+"""Vertex orders: the permutation from the user's numbering to the stored one, kept once per device.
 
 Objects carry an Order as a tag, or None for the user's numbering. Equal permutations are one Order, so that tags are
 compared by `is`.
@@ -13,12 +13,12 @@ import numpy as np
 
 from .device import Device
 
-used = False  # whether there ever was an order: until then no statement asks its operands for one
+used = False  # whether any order was ever created: until then statements do not check their operands
 _known: weakref.WeakValueDictionary[tuple[int, int, int], Order] = weakref.WeakValueDictionary()
 
 
 class Order:
-    """perm[k] is the user's number of what is stored at k: INT32 where that suffices; the inverse is made on demand."""
+    """perm[k] is the user's index of stored position k: INT32 if that suffices; the inverse is computed on demand."""
 
     __slots__ = ("__weakref__", "_inverse", "device", "perm")
 
@@ -32,7 +32,7 @@ class Order:
 
     @property
     def inverse(self) -> Any:
-        """Where each of the user's numbers is stored."""
+        """The stored position of each of the user's indices."""
         if self._inverse is None:
             inverse = self.device.xp.empty_like(self.perm)
             inverse[self.perm] = self.device.xp.arange(self.size, dtype=self.perm.dtype)
@@ -40,11 +40,11 @@ class Order:
         return self._inverse
 
     def numbers(self, places: Any) -> Any:
-        """The user's numbers (INT64) of stored places."""
+        """The user's indices (INT64) of stored positions."""
         return self.perm[places].astype(np.int64)
 
     def places(self, numbers: Any) -> Any:
-        """The stored places (INT64) of user's numbers."""
+        """The stored positions (INT64) of user's indices."""
         return self.inverse[numbers].astype(np.int64)
 
     def place(self, number: int) -> int:
@@ -63,7 +63,7 @@ def order_of(device: Device, perm: Any) -> Order | None:
     if bool((perm == numbers).all()):
         return None
     used = True
-    key = id(device), size, int((perm * (numbers | 1)).sum())  # wraps, which does no harm
+    key = id(device), size, int((perm * (numbers | 1)).sum())  # overflow is harmless
     found = _known.get(key)
     if found is not None and bool((found.perm == perm).all()):
         return found
@@ -72,8 +72,8 @@ def order_of(device: Device, perm: Any) -> Order | None:
 
 
 def gather_places(old: Order | None, new: Order | None) -> Any:
-    """For each place of the new order, where the old one stores it (INT64)."""
+    """For each position of the new order, its position in the old one (INT64)."""
     if new is None:
-        assert old is not None  # else there is nothing to gather
+        assert old is not None  # otherwise there is nothing to gather
         return old.inverse.astype(np.int64)
     return new.perm.astype(np.int64) if old is None else old.places(new.perm)

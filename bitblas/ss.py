@@ -1,4 +1,4 @@
-"""python-graphblas' `gb.ss`: SuiteSparse's functions on whole objects, its settings, and what the library is."""
+"""python-graphblas' `gb.ss`: SuiteSparse's functions on whole objects, its settings, and facts about the library."""
 
 from __future__ import annotations
 

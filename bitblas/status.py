@@ -1,7 +1,7 @@
-"""One line of standard error for all parts of a program that report progress: reading, running, compiling.
+"""One status line on standard error, shared by everything that reports progress: reading, running, compiling.
 
 Each part shows and clears a text of its own. The line holds all texts that are shown, so that none overwrites another.
-Whether standard error is a terminal is for the callers to check.
+Callers check whether standard error is a terminal.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from collections.abc import Hashable
 
 _lock = threading.RLock()
 _texts: dict[Hashable, str] = {}
-_width = 0  # characters of the line that is on the terminal
+_width = 0  # width of the line that is on the terminal
 
 
 def show(part: Hashable, text: str) -> None:
-    """Show a text, in place of the one that this part showed before."""
+    """Show a text, replacing the previous one of this part."""
     with _lock:
         _texts[part] = text
         _draw()
 
 
 def clear(part: Hashable) -> None:
-    """Take the text of a part away, if it shows one."""
+    """Remove the text of a part, if it shows one."""
     with _lock:
         if _texts.pop(part, None) is not None:
             _draw()
 
 
 def message(text: str) -> None:
-    """Print a line that stays, above the one that is shown."""
+    """Print a permanent line, above the status line."""
     with _lock:
         _erase()
         print(text, file=sys.stderr, flush=True)

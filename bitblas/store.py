@@ -1,8 +1,8 @@
-"""What an object holds: plain data on one device. The public objects of `core` are names for these.
+"""Stores: the data of a Matrix or Vector on one device. The public objects of `core` refer to these.
 
-Presence of a vector's entries is a bitset of 64-bit words, bit i % 64 of word i // 64; bits past the size are zero.
-Values are *iso*, one NumPy scalar for all entries, or an array of length `size` (positions without an entry hold
-anything), or, for BOOL, a second bitset (zero where there is no entry).
+The entries of a vector are marked in a bitset of 64-bit words, bit i % 64 of word i // 64; bits past the size are zero.
+Values are *iso*, one NumPy scalar for all entries, or an array of length `size` (values at positions without an entry
+are undefined), or, for BOOL, a second bitset (zero where there is no entry).
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ DENSE = Variant("kernels/dense", (("U", BOOL),), (("LANES", 1), ("U_BOOL", 1)))
 PACK = Variant("kernels/pack", (), (("LANES", 64),))
 BITS = Variant("kernels/bits", (), (("LANES", 1),))
 
-HUGE = 1 << 29  # positions: from here on it is asked whether their bits fit
+HUGE = 1 << 29  # positions from which on it is checked whether their bits fit
 ALL, NONE = ~np.uint64(0), np.uint64(0)
 
 
 @functools.cache
 def zero_word(device: Device) -> Any:
-    """What a kernel reads in the place of a bitset that is not there."""
+    """Passed to kernels in place of an absent bitset."""
     return device.xp.zeros(1, np.uint64)
 
 
@@ -45,8 +45,8 @@ def words(size: int) -> int:
 
 
 def write_bits(device: Device, size: int, w: Any, t: Any | None, mask: Any = None, replace: bool = True) -> None:
-    """w<mask, replace> = t on bitsets of `size` bits, in place; t None: all bits are set. mask: its `bits`, and
-    whether they are those of the complement."""
+    """w<mask, replace> = t on bitsets of `size` bits, in place; t None: all bits are set. mask: its `bits`, and whether
+    they are complemented."""
     none = zero_word(device)
     fresh = (none, 0, ALL) if t is None else (t, 1, NONE)
     where = (none, 0, ALL) if mask is None else (mask.bits, 1, ALL if mask.complement else NONE)
@@ -72,8 +72,8 @@ def unpack(device: Device, bits: Any, size: int) -> Any:
 
 
 def set_bits(bits: np.ndarray) -> np.ndarray:
-    """The numbers of the bits that are set in a bitset of the host (INT64, ascending). Of few, words without any and
-    bytes without any are passed over."""
+    """Positions of the set bits in a bitset of the host (INT64, ascending). Zero words and zero bytes are skipped if
+    few bits are set."""
     some = (bits != 0).nonzero()[0]
     if 8 * len(some) > len(bits):
         return np.unpackbits(bits.view(np.uint8), bitorder="little").view(bool).nonzero()[0]
@@ -101,17 +101,17 @@ def pack(device: Device, flags: Any) -> Any:
 @held.root
 @dataclass(eq=False)
 class VectorStore:
-    """A vector of `size` positions. Owned by one Vector: verbs return fresh ones, statements write into that of their
-    output."""
+    """A vector of `size` positions. Owned by one Vector: operations return fresh ones, statements write into that of
+    their output."""
 
     device: Device
     size: int
     dtype: DataType
-    bits: Any  # presence; None: there is no entry, and nobody has asked for the bits yet
+    bits: Any  # the bitset; None: there is no entry, and the bits have not been read yet
     values: Any  # np.generic: iso
-    count: int | None = None  # nvals where it is known
-    least: int = 0  # entries when they were counted last, if since then none can have gone
-    order: Order | None = None  # in which positions are stored; None: the user's
+    count: int | None = None  # nvals if it is known
+    least: int = 0  # lower bound: entries at the last count, if none can have been removed since
+    order: Order | None = None  # the order in which positions are stored; None: the user's
 
     @property
     def present(self) -> Any:
@@ -153,12 +153,12 @@ class VectorStore:
         return told.read(np.uint32, 0, chunks)
 
     def changed(self, *, grown: bool) -> None:
-        """Entries came (grown), or came and went: their number is not known any more."""
+        """Invalidate the cached count. grown: no entry was removed."""
         self.least = max(self.least, self.count or 0) if grown else 0
         self.count = None
 
     def with_value(self, dtype: DataType, value: np.generic) -> VectorStore:
-        """The same entries, all of one value of that type; they share the bits."""
+        """The same entries, all with one value of that type; they share the bits."""
         return VectorStore(self.device, self.size, dtype, self.present, value, self.count)
 
     def copy(self) -> VectorStore:
@@ -174,11 +174,11 @@ class VectorStore:
         return values
 
 
-FEW = 32  # positions for each entry, from which on entries alone are copied
+FEW = 32  # positions per entry, from which on only entries are copied
 
 
 def empty_vector(device: Device, size: int, dtype: DataType) -> VectorStore:
-    """A vector without entries: iso, so that it holds a bitset alone, and that not before it is needed."""
+    """A vector without entries: iso, so that it stores only a bitset, allocated at first use."""
     return VectorStore(device, size, dtype, None, dtype.np_type.type(0), 0)
 
 
@@ -188,35 +188,34 @@ def full_vector(device: Device, size: int, value: np.generic, dtype: DataType) -
 
 
 def dense_values(device: Device, size: int, dtype: DataType, blank: bool = True) -> Any:
-    """An uninitialised array for the values of a vector; for BOOL a bitset, zeroed where `blank`."""
+    """An uninitialised array for the values of a vector; for BOOL a bitset, zeroed if `blank`."""
     if dtype is BOOL:
         return (device.xp.zeros if blank else device.xp.empty)(words(size), np.uint64)
     return device.xp.empty(max(1, size), dtype.np_type)
 
 
-# The values of a matrix as they are held: one for all entries (np.generic: iso), packed, or an array. Not Any, so that
-# type checkers ask everyone who takes them which they are.
+# The values of a matrix as they are stored: one for all entries (np.generic: iso), bit-packed, or an array. Not Any, so
+# that type checkers require callers to distinguish them.
 Raw: TypeAlias = "np.generic | PackedValues | Any"
 
 
 def plain(values: Raw) -> Any:
-    """Values as np.generic or an array: packed ones unpacked, for as long as the caller keeps them."""
+    """Values as np.generic or an array: packed ones are unpacked, and not cached."""
     return values.plain() if isinstance(values, PackedValues) else values
 
 
 @held.root
 class MatrixStore:
-    """A matrix: an immutable structure plus values in its entry order: iso, an array (BOOL: bools), or packed. Nobody
-    changes one.
+    """A matrix: an immutable structure plus values in its entry order: iso, an array (BOOL: bools), or packed. It is
+    never changed.
 
-    raw: the values as they are held. `values` are for whoever wants an array or one value: packed ones are unpacked at
-    every call, for as long as the caller keeps them.
-    copies: gathered values for forms that are not primary. prepared: products that have run, what need not be decided
-    again. order: in which rows and columns are stored; None: the user's. usual: see formats/choice.py.
+    raw: the values as they are stored. `values`: as an array or one value; packed ones are unpacked at every call, and
+    not cached. copies: gathered values for formats that are not primary. prepared: cached products, with decisions that
+    do not have to be made again. order: the order of rows and columns; None: the user's. usual: see formats/choice.py.
     """
 
     copies, prepared = Later(), Later()
-    deferred = False  # whether to ask for the entries costs more than reading them
+    deferred = False  # whether computing the structure costs more than reading the entries
 
     def __init__(
         self, structure: Structure, dtype: DataType, raw: Raw, copies: dict[tuple[str, bool], Raw] | None = None,
@@ -225,7 +224,7 @@ class MatrixStore:
         self.structure, self.dtype, self.raw, self.order = structure, dtype, raw, order
         if copies is not None:
             self.copies = copies
-        # Plain attributes: every statement asks for them several times.
+        # Plain attributes, because every statement reads them several times.
         self.device, self.nrows, self.ncols = structure.device, structure.nrows, structure.ncols
         self.usual = structure.usual
 
@@ -235,7 +234,7 @@ class MatrixStore:
 
     @property
     def packed(self) -> bool:
-        """Whether values are held packed."""
+        """Whether values are bit-packed."""
         return isinstance(self.raw, PackedValues)
 
     @property
@@ -244,20 +243,20 @@ class MatrixStore:
         return plain(self.raw)
 
     def values_for(self, key: str, transposed: bool) -> Any:
-        """The same in the entry order of a form."""
+        """The same in the entry order of a format."""
         mine = key == self.structure.primary.key and not transposed
         raw = self.raw if mine else self.raw_for(key, transposed)
         return raw.plain() if isinstance(raw, PackedValues) else raw
 
     def by_rows(self) -> tuple[Any, Any]:
-        """A form by rows, plain or packed, and the values in its order."""
+        """A format by rows, plain or packed, and the values in its order."""
         form = self.structure.rows()
         raw = self.raw if form is self.structure.primary else self.raw_for(form.key, False)
         return form, raw.plain() if isinstance(raw, PackedValues) else raw
 
     def raw_for(self, key: str, transposed: bool) -> Raw:
-        """The values in the entry order of a form; a gathered copy is kept as long as this matrix lives, packed if the
-        values are."""
+        """The values in the entry order of a format; a gathered copy is cached as long as this matrix lives, packed if
+        the values are."""
         if isinstance(self.raw, np.generic) or (key == self.structure.primary.key and not transposed):
             return self.raw
         key = self.structure.kept_as(key)
@@ -271,24 +270,24 @@ class MatrixStore:
         return copy
 
     def taken(self, places: Any) -> Raw:
-        """The values at these places (integers, or bools that keep some; None: all as they are), packed if they are."""
+        """The values at these positions (integers, or bools as a filter; None: all), packed if they are."""
         if places is None or isinstance(self.raw, np.generic):
             return self.raw
         return self.raw.taken(places) if isinstance(self.raw, PackedValues) else self.raw[places]
 
     def in_passing(self) -> MatrixStore:
-        """The same matrix for one look at its rows, which are not kept unless they are there already."""
+        """The same matrix for a single read of its rows, which are not cached unless they exist already."""
         if self.structure.has(CSR):
             return self
         return MatrixStore(Structure(self.structure.primary), self.dtype, self.raw).tagged(self.order)
 
     def coo(self) -> tuple[Any, Any]:
-        """Rows and columns of the entries (INT64, the user's numbers) as they are stored."""
+        """Rows and columns of the entries (INT64, the user's indices) in stored order."""
         rows, cols = self.structure.coo()
         return (rows, cols) if self.order is None else (self.order.numbers(rows), self.order.numbers(cols))
 
     def tagged(self, order: Order | None) -> MatrixStore:
-        """The same arrays, which were computed in that order."""
+        """The same arrays, tagged with the order in which they were computed."""
         if self.order is order:
             return self
         twin = copy.copy(self)

@@ -8,7 +8,7 @@ Rows = Sequence[Sequence[str]]
 
 
 def aligned(rows: Rows) -> list[str]:
-    """A line for each row; the first column to the left, all others to the right."""
+    """A line for each row; the first column left-aligned, all others right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     return [
         "  ".join(cell.rjust(w) if k else cell.ljust(w) for k, (cell, w) in enumerate(zip(row, widths))).rstrip()
@@ -17,8 +17,8 @@ def aligned(rows: Rows) -> list[str]:
 
 
 def html(*parts: str | Rows) -> str:
-    """Rows as a table, whose first row and first column are heads; text as a paragraph, of several lines as it is.
-    A row of one cell goes across."""
+    """Rows as a table, whose first row and first column are headers; text as a paragraph, multi-line text preformatted.
+    A row of one cell spans all columns."""
     return f"<div>{''.join(_text(part) if isinstance(part, str) else _table(part) for part in parts)}</div>"
 
 
@@ -41,7 +41,8 @@ def _table(rows: Rows) -> str:
 
 
 def shortened(rows: Rows, most: int) -> list[Sequence[str]]:
-    """The rows, of many the first and the last ones, and between them a row that says how many are left out."""
+    """The rows; if there are too many, the first and the last ones, with a row between them that counts the omitted
+    ones."""
     if len(rows) <= most:
         return list(rows)
     half = most // 2

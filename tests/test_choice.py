@@ -266,7 +266,7 @@ def test_the_profile_says_what_will_be(device, quick):
     A = blocks()
     found = A.profile()
     assert (found.chosen, found.stored, A.format) == ("b2sr8", "csr", "csr")
-    assert "stored as csr so far; b2sr8 is made after 12 more products" in str(found)
+    assert "stored as csr so far; b2sr8 is built after 12 more products" in str(found)
     reads(A, 13)
     assert A.format == "b2sr8" and A.profile().outlook == "" and A.profile().stored == "b2sr8"
     assert not blocks(format="csr").profile().outlook, "asked for: it stays"

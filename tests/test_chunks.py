@@ -120,7 +120,7 @@ def test_other_chunks_than_were_counted_are_refused(device, key):
     first = [([0, 0, 3], [0, 1, 2]), ([2, 1], [1, 1])]
     for second in ([([0, 0, 0], [0, 1, 2]), ([2, 1], [1, 1])], [*first, ([1], [0])], first[:1]):
         times = iter([first, second])
-        with pytest.raises(ValueError, match=r"expected .* each time"):
+        with pytest.raises(ValueError, match=r"expected .* in every pass"):
             gb.Matrix.from_chunks(lambda times=times: iter(next(times)), nrows=4, ncols=4, format=key)
 
 
@@ -184,14 +184,14 @@ def test_what_is_wrong_with_chunks_is_told():
             ([([0], [1], [1]), ([0], [1], [2])], {}, ValueError, "Duplicate indices found"),
             ([([0], [1])], {"dup_op": gb.binary.plus}, ValueError, "dup_op must be None"),
             ([([0], [1])], {"value": [1, 2]}, ValueError, "value: expected a scalar"),
-            ([], {}, ValueError, "nrows, ncols: expected sizes where there are no"),
+            ([], {}, ValueError, "nrows, ncols: expected sizes, because there are no"),
             (3, {}, TypeError, "not iterable"),
         ):
             with pytest.raises(error, match=match):
                 gb.Matrix.from_chunks(parts, **how)
         for second in ([([0, 1], [0, 1])], [([0], [0])], [([0, 1], [0, 1]), ([1], [1])]):
             times = iter([[([0, 0], [0, 1])], second])
-            with pytest.raises(ValueError, match=r"expected .* each time"):
+            with pytest.raises(ValueError, match=r"expected .* in every pass"):
                 gb.Matrix.from_chunks(lambda times=times: iter(next(times)), nrows=2, ncols=2)
 
 

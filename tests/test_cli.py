@@ -178,7 +178,7 @@ def test_info(capsys, graph):
 def test_info_says_of_which_machine_times_are(capsys, graph, monkeypatch):
     here = gb.device.get("cpu").model
     monkeypatch.setattr(Facts, "forms", property(lambda self: ("csr", "b2sr8")))  # to be measured
-    for device, more in (("a big machine", f"; this is {here}: bitblas calibrate measures it"), (here, "")):
+    for device, more in (("a big machine", f"; run `bitblas calibrate` for this {here}"), (here, "")):
         known = dataclasses.replace(costs.shipped("cpu"), device=device, source="calibrated")
         monkeypatch.setattr(profile, "costs_of", lambda device, known=known: known)
         text = run(capsys, "info", graph, "--forms", "--device", "cpu")[1]

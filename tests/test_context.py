@@ -42,7 +42,7 @@ def test_a_context_limits_the_threads_of_who_engages_it(monkeypatch):
     for name, value, error in (("nthreads", -1, ValueError), ("nope", 1, KeyError), ("chunk", "x", ValueError)):
         with pytest.raises(error):
             outer[name] = value
-    with pytest.raises(TypeError, match="not deleted"):
+    with pytest.raises(TypeError, match="cannot be deleted"):
         del outer["chunk"]
 
 

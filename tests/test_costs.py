@@ -124,7 +124,9 @@ def test_a_calibration_is_kept_and_read(monkeypatch, tmp_path):
         calibrate.save(made, costs.path_of(device))
         costs.forget()
         assert costs.costs_of(device) == made and made.predict(some_facts(), "csr", costs.BITS) == 1
-        with pytest.raises(InvalidValue, match="lack b2sr8 bits: bitblas calibrate"):
+        with pytest.raises(
+            InvalidValue, match=r"no constants of b2sr8 bits for this \(a test\); run `bitblas calibrate`"
+        ):
             made.predict(some_facts(), "b2sr8", costs.BITS)
         wrong = [
             made.to_json() | x

@@ -114,7 +114,7 @@ LIES = {
     "text for a length": (lambda t: t["sections"][1]["arrays"][0].__setitem__(2, "6"), "of 'int32'"),
     "primary": (lambda t: t["sections"][1]["facts"].update(transposed=1), "a primary form that is a transpose"),
     "no form": (lambda t: t["sections"][1].update(name="y", required=False), "index out of range"),
-    "newer": (lambda t: t["sections"][1].update(name="y"), "got 'y', which a newer bitblas may know"),
+    "newer": (lambda t: t["sections"][1].update(name="y"), "got 'y', which a newer bitblas may support"),
     "no sections": (lambda t: {"sections": []}, "bytes"),
     "no list": (lambda t: {"sections": 3}, "description"),
     "no matrix": (lambda t: t["sections"][0].update(name="form"), "nrows|no matrix"),
@@ -229,7 +229,7 @@ def test_places_and_bools_are_looked_at(tmp_path):
         A = gb.Matrix.from_coo([0, 0, 4], [1, 3, 4], [1.0, 2, 3], nrows=5, ncols=5, format="csr")
         A._store.structure.order("csr", transposed=True)[:] = [0, 0, 2]
         A.save(path, forms=True)
-        refused(path, path.read_bytes(), "places: expected every number once")
+        refused(path, path.read_bytes(), "places: expected every integer once")
         B = gb.Matrix.from_coo([0, 1], [1, 1], [True, False], format="csr")
         B._store.values.view(np.uint8)[0] = 7
         B.save(path)

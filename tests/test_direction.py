@@ -126,9 +126,9 @@ def test_a_direction_says_why():
     for found, text in (
         (plan.FEW, "9 of 1000 entries active"),
         (plan.AT_LEAST, "at least 3 of 1000 entries active"),
-        (plan.HEAVY, "9 of 1000 entries active, their rows hold 45 of 50"),
-        (plan.WITHOUT_TRANSPOSE, "pushing would need csr of the transpose, which is not repaid"),
-        (plan.AS_IT_LIES, "pulling would need csr of the transpose, which is not repaid"),
+        (plan.HEAVY, "9 of 1000 entries active, but their rows hold 45 of 50"),
+        (plan.WITHOUT_TRANSPOSE, "pushing needs csr of the transpose, whose construction is not yet amortized"),
+        (plan.AS_IT_LIES, "pulling needs csr of the transpose, whose construction is not yet amortized"),
     ):
         assert found.reason(case, known) == text
     lined = plan.plan_mxv(CASE._replace(wide=True), known, plan.FEW, 4)

@@ -74,7 +74,7 @@ def test_answers(device, small, monkeypatch, form, semiring, dtype, turned):
     of = {"FP32": np.float32, "INT64": np.int64}[dtype]
     rows, cols, x, u, made = ask(form, semiring, of, generator("graded"), turned=turned)
     plan, gpu = gb.explain(made), devices.get(config.device).shares_rows
-    assert ("graded" in plan.reason) == gpu and ("768 hot" in plan.reason or "1536 hot" in plan.reason) == (
+    assert ("degree-binned" in plan.reason) == gpu and ("768 hot" in plan.reason or "1536 hot" in plan.reason) == (
         gpu and not turned and form != "cgr"
     )
     assert ('A.reorder("degree")' in plan.reason) == (gpu and turned and form != "cgr")
@@ -90,7 +90,7 @@ def test_answers(device, small, monkeypatch, form, semiring, dtype, turned):
     assert np.array_equal(host(w)[1], values)
     some = np.flatnonzero(np.arange(N) % 3 == 1)
     mask = gb.Vector.from_coo(some, True, size=N)
-    assert ("graded" in gb.explain(made, mask=mask.S).reason) == (gpu and form in ("nib", "cgr"))
+    assert ("degree-binned" in gb.explain(made, mask=mask.S).reason) == (gpu and form in ("nib", "cgr"))
     for allowed, to in ((np.isin(at, some), mask.S), (~np.isin(at, some), ~mask.S)):
         w(to, gb.replace) << made
         assert np.array_equal(host(w)[0], at[allowed]) and np.array_equal(host(w)[1], values[allowed])

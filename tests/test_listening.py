@@ -93,7 +93,7 @@ def test_how_it_prints():
         assert repr(rec).startswith("gb.Recorder (recording)\n---")
     assert repr(rec).splitlines() == [
         "gb.Recorder (not recording)", "-" * 27, "  s << 0", "  s << 1", "",
-        "  # 3 rows not shown; max_rows says how many are", "", "  s << 5", "  s << 6",
+        "  # 3 rows not shown; max_rows sets how many are shown", "", "  s << 5", "  s << 6",
     ]  # fmt: skip
     assert "s &lt;&lt; 6" in rec._repr_html_() and rec._repr_markdown_().startswith("```python\ns << 0\n")
     rec.max_rows = None

@@ -193,13 +193,13 @@ def test_an_algorithm_stays_in_the_order_of_its_matrix(device):
 def test_what_is_moved_is_seen(device):
     A, B, _, w = pair()
     v = gb.Vector.from_dict({1: 2}, size=w.size, name="v")
-    assert str(gb.explain(B.mxv(v))).endswith("; in the order of the matrix, into which v will be put)")
+    assert str(gb.explain(B.mxv(v))).endswith("; in the order of the matrix, to which v will be permuted)")
     with gb.trace() as t:
         w << B.mxv(v)
     assert (t[0].kernel, t[0].plan) == ("kernels/gather", "v into the order of the matrix")
     assert "in the order of the matrix)" in str(gb.explain(B.mxv(v))) and "user" not in str(gb.explain(B.mxm(B)))
     B.name = "B"
-    assert "in the order of the user, into which B will be put" in str(gb.explain(B.mxm(A)))
+    assert "in the order of the user, to which B will be permuted" in str(gb.explain(B.mxm(A)))
     assert "order" not in str(gb.explain(A.mxv(gb.Vector(int, A.nrows))))
     before = B.memory()
     assert before.permutation >= 4 * B.nrows and "permutation" in str(before)

@@ -154,7 +154,7 @@ def test_there_and_back(device, iso, raw):
             assert y.isequal(x, check_dtype=True) and y.ss.is_iso is x.ss.is_iso
             with pytest.raises(ValueError, match="Invalid format"):
                 type(x).ss.import_any(**d | {"format": "other"})
-    with pytest.raises(InvalidValue, match="all positions"):
+    with pytest.raises(InvalidValue, match="an entry at every position"):
         scope["R"].ss.export("fullr")
     with pytest.raises(ValueError, match="Invalid format"):
         scope["v"].ss.export("csr")

@@ -1,4 +1,4 @@
-"""From entries to a store: sorted, joined where they meet, in the form that the plan chooses."""
+"""Build a matrix from entries: sort, combine duplicates, store in the format that the planner chooses."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Chunks of entries as bands of rows: which rows a band has, which entries of the chunks are its own, and those entries
-row by row."""
+"""Split chunks of entries into bands of rows: rows of each band, its entries in each chunk, those entries by row."""
 
 from __future__ import annotations
 
@@ -15,13 +14,13 @@ from ..formats.csr import format as csr
 from ..formats.csr.samples import deal_variant
 from . import duplicates
 
-Chunk = tuple[Any, Any, Any]  # rows, columns (INT64), values (None where one value is all)
+Chunk = tuple[Any, Any, Any]  # rows, columns (INT64), values (None for an iso matrix)
 Source = Callable[[], Iterable[Chunk]]
-OTHERS = "chunks: expected the same entries each time they are gone through, got others"
+OTHERS = "chunks: expected the same entries in every pass, got different ones"
 
 
 class Band(NamedTuple):
-    """Rows low .. high, which have so many entries."""
+    """Rows low .. high, and the number of their entries."""
 
     low: int
     high: int
@@ -29,8 +28,8 @@ class Band(NamedTuple):
 
 
 def cut(device: Device, rows: Any, together: int, entries: int) -> list[Band]:
-    """All rows in bands of about so many entries, or one long row. rows: the entries of each; together: rows that no
-    band parts."""
+    """All rows in bands of about `entries` entries, or one long row. rows: the entries of each; together: number of
+    rows that are not split between bands."""
     xp, whole = device.xp, len(rows) // together * together
     ends = xp.empty(-(-len(rows) // together), np.int64)
     ends[: whole // together] = rows[:whole].reshape(-1, together).sum(axis=1)
@@ -49,8 +48,8 @@ def cut(device: Device, rows: Any, together: int, entries: int) -> list[Band]:
 
 
 class Parts:
-    """What belongs to each band, the bands one after the other: of chunks whose rows ascend from chunk to chunk in one
-    pass, else in one for each band."""
+    """The chunks of each band, one band after the other: in a single pass if rows ascend from chunk to chunk, else in
+    one pass per band."""
 
     def __init__(self, source: Source, ascending: bool, entries: int) -> None:
         self.source, self.ascending, self.entries = source, ascending, entries
@@ -58,8 +57,8 @@ class Parts:
         self.left: Chunk | None = None
 
     def of(self, band: Band, *, last: bool) -> Iterator[Chunk]:
-        """Chunks with all entries of the band, and perhaps others. ValueError for more or fewer entries than there
-        were."""
+        """Chunks with all entries of the band, and perhaps others. ValueError if the number of entries differs from the
+        first pass."""
         seen = 0
         for chunk in self._ascending(band.high, last) if self.ascending else self.source():
             seen += len(chunk[0])
@@ -67,7 +66,7 @@ class Parts:
                 yield chunk
         expected = band.entries if self.ascending else self.entries
         if seen != expected:
-            raise ValueError(f"chunks: expected {expected} entries each time they are gone through, got {seen}")
+            raise ValueError(f"chunks: expected {expected} entries in every pass, got {seen}")
 
     def _ascending(self, high: int, last: bool) -> Iterator[Chunk]:
         while (chunk := next(self.chunks, None) if self.left is None else self.left) is not None:
@@ -88,8 +87,8 @@ def part(chunk: Chunk, where: Any) -> Chunk:
 
 
 def sampled(device: Device, source: Source, rows: Any, ncols: int, together: int, step: int) -> tuple[Any, Any, Any]:
-    """Of each `step` groups of so many rows the first one, in one more pass: pointers, columns by how far they are from
-    their row, as if that had the number that it has among those taken, and the entries given of each."""
+    """The first of each `step` groups of rows, in one more pass: pointers, columns as distances from their row (as if
+    its number were its rank among the sampled rows), and the given entries of each."""
     xp, found = device.xp, []
     for i, j, _ in source():
         mine = i // together % step == 0
@@ -105,8 +104,8 @@ def sampled(device: Device, source: Source, rows: Any, ncols: int, together: int
 
 
 def fill(device: Device, parts: Iterable[Chunk], band: Band, ptr: Any, col: Any, values: Any) -> None:
-    """Every entry of the band into its row, in the order in which they come; of those without values in any order on
-    devices that do so faster. ptr: where each row begins. ValueError for others than were counted."""
+    """Scatter every entry of the band to its row, in input order; entries without values in any order on devices where
+    that is faster. ptr: start of each row. ValueError if the counts differ from the first pass."""
     at = ptr[:-1].copy()
     if values is None and device.shares_rows:
         kernel, none = device.kernel(deal_variant(lookup_dtype(col.dtype), 0)), device.xp.empty(1, col.dtype)
@@ -145,7 +144,7 @@ def _in_order(xp: Any, chunk: Chunk, band: Band, at: Any, ptr: Any, col: Any, va
 
 
 def runs(xp: Any, ordered: Any) -> tuple[Any, Any]:
-    """Where each run of equal numbers begins, and its length."""
+    """Start and length of each run of equal numbers."""
     first = xp.concatenate((xp.zeros(1, np.int64), xp.flatnonzero(ordered[1:] != ordered[:-1]) + 1))
     return first, xp.diff(first, append=xp.asarray([len(ordered)]))
 
@@ -153,8 +152,8 @@ def runs(xp: Any, ordered: Any) -> tuple[Any, Any]:
 def sort_rows(
     device: Device, ncols: int, ptr: Any, col: Any, values: Any, value: Any, dtype: DataType, dup: Any, step: int
 ) -> int:
-    """Entries by column in each row, equal ones joined, about `step` entries at once, where they stand; `ptr` follows.
-    How many are left."""
+    """Sort the entries of each row by column and combine duplicates, about `step` entries at once, in place; updates
+    `ptr`. Returns the number of remaining entries."""
     xp, nrows, total = device.xp, len(ptr) - 1, 0
     cuts = xp.unique(xp.searchsorted(ptr, xp.arange(0, len(col), step, dtype=np.int64)))
     cuts = xp.unique(xp.concatenate((cuts, xp.asarray([0, nrows]))))

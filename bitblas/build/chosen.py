@@ -1,4 +1,4 @@
-"""The form that the plan chooses for a matrix in use."""
+"""Convert a matrix in use to the format that the planner chooses."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _choosing = held_over_forks(threading.Lock())
 
 
 def in_chosen_form(A: MatrixStore, *, now: bool = False) -> MatrixStore:
-    """The same matrix in the form that the plan chooses once reads have repaid it, or (`now`) at once. While another
-    thread looks, it stays as it is. Matrices that share the structure share what is found and made."""
+    """The same matrix in the format that the planner chooses, once reads have amortized it, or (`now`) at once.
+    Unchanged while another thread searches. Matrices that share the structure share the search and its result."""
     if not _choosing.acquire(blocking=now):
         return A
     try:

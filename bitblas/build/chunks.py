@@ -1,22 +1,22 @@
-"""A matrix of entries that come in chunks, never all at once beside the result.
+"""Build a matrix from chunks of entries that do not fit in memory together with the result.
 
-The entries of each row are counted in a first pass over the chunks. Where few rows or columns have entries, these are
-listed, and the chunks become a matrix of these alone, in one more pass. Else bands of rows follow one another: the
-entries of a band are put into their rows, sorted where they stand, and become the form (formats/growing.py). Plain
-columns are one band, as that is what they become. Other forms take fewer bytes, and are made of BANDS, for each of
-which the chunks are gone through once more; of MOST_BANDS in one pass where rows ascend from chunk to chunk. Forms that
-cannot be made of bands are made of plain rows.
+The first pass over the chunks counts the entries of each row. If few rows or columns have entries, these are listed,
+and one more pass makes a hypersparse matrix. Otherwise the matrix is built in bands of rows: the entries of a band are
+scattered to their rows, sorted in place, and appended to the format (formats/growing.py). Plain columns (CSR) are one
+band, because the band is the result. Other formats take fewer bytes and are made of BANDS bands, with one pass over
+the chunks for each; of MOST_BANDS bands in a single pass if rows ascend from chunk to chunk. Formats that cannot be
+made of bands are converted from plain rows.
 
 Peak memory on the device, in bytes, for E entries given in chunks of at most K, n rows, c bytes a column number (4, or
 8 from 2**31 columns on), v bytes a value (0: one for all) and B entries in the largest band, of m rows:
 
     F + B c + E v + 8 n + 24 m + 96 max(K, b + the longest row)      b = B / 8, from 2**12 to 2**20 (GPU: 2**24)
 
-where F is what the form takes; of plain columns, whose only band stands in the form,
+where F is the size of the format; for plain columns, whose only band is the result,
 
     E (c + v) + 40 n + 96 max(K, b + the longest row)
 
-and D (c + v) more for a moment, where entries fall together so that D are left.
+and briefly D (c + v) more, if there are duplicates and D entries remain.
 """
 
 from __future__ import annotations
@@ -39,33 +39,33 @@ from ..store import MatrixStore
 from . import bands, stores
 from .bands import Chunk, Source
 
-LEAST = 1 << 12  # entries that are sorted together
+LEAST = 1 << 12  # entries that are sorted at once
 MOST = {"cpu": 1 << 20, "gpu": 1 << 24}
 BANDS, MOST_BANDS = 8, 64
-SCRATCH = 96  # bytes for each entry of a chunk, or of what is sorted together
-ROW = 40  # bytes for each row
+SCRATCH = 96  # bytes per entry of a chunk, or of a group that is sorted at once
+ROW = 40  # bytes per row
 
 
 def step_of(device: Device, entries: int) -> int:
-    """Entries that are sorted together."""
+    """Number of entries that are sorted at once."""
     return min(MOST[device.kind], max(LEAST, entries // 8))
 
 
 def peak(device: Device, entries: int, largest: int, longest: int, nrows: int, ncols: int, itemsize: int) -> int:
-    """The formula for plain columns, without what falling together takes."""
+    """The formula for plain columns, without duplicates."""
     step = min(entries, step_of(device, entries) + longest)
     c = csr.index_type(ncols).itemsize
     return entries * (c + itemsize) + ROW * (nrows + 1) + SCRATCH * max(largest, step)
 
 
 class Listed:
-    """Different numbers from chunks, ascending, and how often each came."""
+    """Distinct numbers from chunks, ascending, with their counts."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
         none = device.xp.zeros(0, np.int64)
         self.numbers, self.counts = none, none
-        self.parts: list[tuple[Any, Any]] = []  # of chunks, until they are as many as the numbers
+        self.parts: list[tuple[Any, Any]] = []  # of chunks, until they are as many as the distinct numbers
         self.waiting = 0
 
     def add(self, numbers: Any) -> None:
@@ -78,7 +78,7 @@ class Listed:
             self.all()
 
     def all(self) -> tuple[Any, Any]:
-        """The numbers, and how often each came."""
+        """The numbers, and their counts."""
         if self.parts:
             xp = self.device.xp
             numbers, counts = (xp.concatenate(x) for x in zip((self.numbers, self.counts), *self.parts, strict=True))
@@ -88,7 +88,7 @@ class Listed:
         return self.numbers, self.counts
 
     def places(self, numbers: Any) -> Any:
-        """Where numbers are among these. ValueError for others."""
+        """Positions of numbers in this list. ValueError for others."""
         known, _ = self.all()
         place = self.device.xp.searchsorted(known, numbers)
         if not len(known) or not bool((known[self.device.xp.minimum(place, len(known) - 1)] == numbers).all()):
@@ -97,9 +97,8 @@ class Listed:
 
 
 class Counts:
-    """The first pass: entries in each row, and what is the largest of anything. ascending: no row of a chunk comes
-    before one of the chunks before. Rows that have entries are listed as long as they are few of all rows; else
-    `rows` has a number for each."""
+    """The first pass: entries in each row, and maxima. ascending: no row of a chunk precedes a row of an earlier chunk.
+    Non-empty rows are listed as long as they are a small share of all rows; else `rows` has a count for each row."""
 
     def __init__(self, device: Device, nrows: int | None) -> None:
         self.device, self.entries, self.largest = device, 0, 0
@@ -153,7 +152,7 @@ class Counts:
         self.listed = None
 
     def sized(self, nrows: int, listed: bool) -> None:
-        """There are so many rows. listed: list those that have entries."""
+        """Set the number of rows. listed: list those that have entries."""
         if listed:
             self._list(True)
             return
@@ -170,9 +169,9 @@ def from_counts(
     counts: Counts, source: Source, nrows: int, ncols: int, value: Any, dtype: DataType, dup: Any = None,
     *, format: str = "auto", tile: int | None = None,
 ) -> MatrixStore:  # fmt: skip
-    """The matrix of the chunks that were counted; source: gives them again, as often as it is called. value:
-    np.generic, one for all entries; None: the chunks bring values. Raises ValueError for other chunks than were
-    counted, and for duplicates without `dup`; OutOfMemory."""
+    """The matrix of the chunks that were counted. source: returns them again at each call. value: np.generic, one for
+    all entries; None: the chunks have values. Raises ValueError for chunks that differ from the first pass, and for
+    duplicates without `dup`; OutOfMemory."""
     device, xp = counts.device, counts.device.xp
     itemsize = 0 if value is not None else dtype.np_type.itemsize
     listed = is_hyper(nrows, ncols, counts.entries) and stores.lists_rows(format)
@@ -181,7 +180,8 @@ def from_counts(
         return _of_few(counts, source, nrows, ncols, value, dtype, dup)
     key, number = _chosen(counts, nrows, ncols, itemsize, format)
     growing = GROWING[key](device, nrows, ncols, counts.entries)
-    few = counts.entries // step_of(device, counts.entries) | 1  # odd, as rows may have to do with powers of two
+    # Odd, because row numbers may have patterns in powers of two
+    few = counts.entries // step_of(device, counts.entries) | 1
     if growing.guesses and number > 1 and few > 1:
         growing.expect(*bands.sampled(device, source, counts.rows, ncols, growing.together, few), counts.rows)
     some = bands.cut(device, counts.rows, growing.together, max(1, -(-counts.entries // number)))
@@ -191,7 +191,7 @@ def from_counts(
         ptr = xp.zeros(band.high - band.low + 1, np.int64)
         xp.cumsum(counts.rows[band.low : band.high], out=ptr[1:])
         if number == 1:
-            counts.rows = counts.rows[:0].copy()  # given back
+            counts.rows = counts.rows[:0].copy()  # frees the memory
         col = growing.room(band.entries)[: band.entries]
         mine = None if values is None else values[total : total + band.entries]
         bands.fill(device, parts.of(band, last=band is some[-1]), band, ptr, col, mine)
@@ -212,7 +212,7 @@ def from_counts(
 def _of_few(
     counts: Counts, source: Source, nrows: int, ncols: int, value: Any, dtype: DataType, dup: Any
 ) -> MatrixStore:  # fmt: skip
-    """The same where few rows or columns have entries: as a small matrix of these, whose numbers are listed."""
+    """The same if few rows or columns have entries: as a compressed matrix of these, with their lists."""
     device, rows, cols = counts.device, counts.listed, Listed(counts.device)
     if not counts.entries or rows is None:
         return stores.empty(device, nrows, ncols, dtype)
@@ -236,8 +236,8 @@ def _of_few(
 
 
 def _chosen(counts: Counts, nrows: int, ncols: int, itemsize: int, format: str) -> tuple[str, int]:
-    """The form that the chunks become, and of how many bands. Of forms that are not asked for one that is made of
-    bands, if there is room for no other. OutOfMemory where there is room for none."""
+    """The format to build, and the number of bands. If the user requested none, a format that is built in bands is used
+    if no other fits. OutOfMemory if none fits."""
     device, entries = counts.device, counts.entries
     fits = {k: g for k, g in GROWING.items() if g.bands and not FORMATS[k].refusal(nrows, ncols)}
     if format in fits:
@@ -260,7 +260,7 @@ def _chosen(counts: Counts, nrows: int, ncols: int, itemsize: int, format: str) 
 
 
 def _numbers(entries: int, ascending: bool) -> Iterator[int]:
-    """Bands to try: as many as one pass may have, or few, then twice as many, and so on."""
+    """Numbers of bands to try: the maximum for one pass, or few, then twice as many, and so on."""
     most = max(1, min(MOST_BANDS, entries // LEAST))
     number = most if ascending else min(BANDS, most)
     while number <= most:
@@ -269,7 +269,7 @@ def _numbers(entries: int, ascending: bool) -> Iterator[int]:
 
 
 def _peak_of(form: type[Growing], counts: Counts, nrows: int, ncols: int, itemsize: int, number: int) -> int:
-    """The formula for a form of so many bands, of even rows."""
+    """The formula for a format with this number of bands, for rows of equal length."""
     device, entries = counts.device, counts.entries
     longest = int(counts.rows.max()) if len(counts.rows) else 0
     band = min(entries, -(-entries // number) + longest)
@@ -282,7 +282,8 @@ def from_arrays(
     device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType, dup: Any,
     *, format: str = "auto", tile: int | None = None,
 ) -> MatrixStore:  # fmt: skip
-    """The matrix of entries that are there, taken as chunks because sorting all of them would need too much."""
+    """The matrix of entries in memory, processed as chunks because sorting all of them at once would need too much
+    memory."""
     one, step = isinstance(values, np.generic), max(1, step_of(device, len(rows)) // 4)
 
     def parts() -> Iterator[Chunk]:

@@ -1,4 +1,4 @@
-"""Entries in any order: sorted, equal ones joined."""
+"""Sort entries in any order and combine duplicates."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..formats.csr import sorting
 def ordered(
     device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType, dup: Any
 ) -> tuple[Any, Any, Any]:
-    """The entries by row, then column, equal ones joined by `dup` in the order in which they came."""
+    """The entries by row, then column, duplicates combined by `dup` in input order."""
     from ..verbs import arrays
 
     xp, iso = device.xp, isinstance(values, np.generic)
-    if iso and device.sorts_keys and nrows * ncols < 1 << 63:  # nothing has to follow its entry
+    if iso and device.sorts_keys and nrows * ncols < 1 << 63:  # keys alone are sorted
         keys = rows * ncols
         keys += cols
         keys.sort()
@@ -46,7 +46,8 @@ def ordered(
 def counted(
     device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType, dup: Any
 ) -> tuple[Any, Any, Any]:
-    """The same by counting (`sorting.counts` says where): row pointers, columns and values, which are nobody else's."""
+    """The same by counting sort (`sorting.counts` returns positions): row pointers, columns and values, in new
+    arrays."""
     from ..verbs import arrays
 
     iso, nvals = isinstance(values, np.generic), len(rows)

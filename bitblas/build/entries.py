@@ -1,6 +1,6 @@
 """From entries to a structure, on the device that holds the data.
 
-Every build says first what it takes (`Device.foresee`), beside its input.
+Every build reports the memory that it needs in addition to its input before it allocates (`Device.foresee`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from . import duplicates, stores
 
 
 def in_order(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any) -> tuple[Any, Any] | None:
-    """Of many entries on the host their row pointers and columns, if they come by row and column, none twice, and lie
-    in the matrix: one pass says and makes all that. None for others, and for what memory may not suffice for."""
+    """Row pointers and columns of many entries on the host, if they are ordered by row and column, without duplicates,
+    and within the matrix: one pass checks and builds all of that. None otherwise, or if memory may not suffice."""
     if not device.host_memory or len(rows) < sorting.FEW or _listed("auto", nrows, ncols, len(rows)):
         return None
     if device.missing(_rows_bytes(nrows, ncols, len(rows), values, 0)):
@@ -34,10 +34,10 @@ def from_coo(
     device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType,
     dup: Any = None, *, format: str = "auto", tile: int | None = None, ready: tuple[Any, Any] | None = None,
 ) -> MatrixStore:  # fmt: skip
-    """Entries in any order. `values`: an array in that order, or np.generic (iso: duplicates fall together).
+    """Entries in any order. `values`: an array in that order, or np.generic (iso: duplicates are merged).
 
     Duplicates are combined in input order by `dup` (a typed BinaryOp or Monoid); ValueError without one. The arrays
-    given stay the caller's. ready: what `in_order` gave of them.
+    stay the caller's. ready: the result of `in_order` for them.
     """
     if ready is not None:
         return _from_csr(device, nrows, ncols, *ready, _own(values), dtype, format, tile)
@@ -59,10 +59,10 @@ def from_coo(
         ascending = keys[1:] > keys[:-1]
     else:
         ascending = (rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (cols[1:] > cols[:-1]))
-    is_sorted = bool(ascending.all())  # and without duplicates, as `to_coo` gives them
+    is_sorted = bool(ascending.all())  # also without duplicates, as from `to_coo`
     most = _rows_bytes(nrows, ncols, len(rows), values, 9 if is_sorted else 0) + (0 if is_sorted else sorts)
     if device.missing(most):
-        from . import chunks  # brings all forms that grow: 2 ms
+        from . import chunks  # imports all formats that grow: 2 ms
 
         itemsize = 0 if iso else int(values.itemsize)
         if chunks.peak(device, len(rows), 0, 0, nrows, ncols, itemsize) >= most:
@@ -71,9 +71,9 @@ def from_coo(
         return chunks.from_arrays(device, nrows, ncols, rows, cols, values, dtype, dup, format=format, tile=tile)
     if is_sorted:
         keys = None
-        cols = cols.astype(csr.index_type(ncols))  # a copy, of nobody else
+        cols = cols.astype(csr.index_type(ncols))  # a copy, which is not shared
         return _from_sorted(device, nrows, ncols, rows, cols, _own(values), dtype, format, tile)
-    if keyed and iso and device.sorts_keys:  # nothing has to follow its entry: the keys alone are sorted
+    if keyed and iso and device.sorts_keys:  # only keys are sorted
         keys.sort()
         xp.greater(keys[1:], keys[:-1], out=ascending)
         if not bool(ascending.all()):
@@ -85,18 +85,18 @@ def from_coo(
 
 
 def _listed(format: str, nrows: int, ncols: int, nvals: int) -> bool:
-    """Whether rows and columns that have entries are to be listed, because all of them are too many."""
+    """Whether to list the rows and columns that have entries, because there are too many rows or columns."""
     return stores.lists_rows(format) and is_hyper(nrows, ncols, nvals)
 
 
 def _rows_bytes(nrows: int, ncols: int, nvals: int, values: Any, besides: int) -> int:
-    """Bytes of entries by rows with their values, and of what making them takes besides for each."""
+    """Bytes of CSR with values, and of temporary memory per entry."""
     value = 0 if isinstance(values, np.generic) else int(values.itemsize)
     return csr.rows_bytes(nrows, ncols, nvals) + 16 * (nrows + 1) + (value + besides) * nvals
 
 
 def _own(values: Any) -> Any:
-    """A matrix keeps no array that somebody else may write to."""
+    """A copy, because a matrix stores no array that others may write to."""
     return values if isinstance(values, np.generic) else values.copy()
 
 
@@ -104,11 +104,12 @@ def from_csr(
     device: Device, nrows: int, ncols: int, ptr: Any, cols: Any, values: Any, dtype: DataType,
     dup: Any, ascending: bool, *, format: str = "auto", tile: int | None = None,
 ) -> MatrixStore:  # fmt: skip
-    """Entries row by row; ascending: the columns of every row do. Else they are sorted; as in `from_coo`."""
+    """Entries row by row; ascending: the columns of every row ascend. Else they are sorted; as in `from_coo`."""
     nvals = len(cols)
     if ascending:
         device.foresee(f"rows of {nvals} entries", _rows_bytes(nrows, ncols, nvals, values, 1))
-        ptr, cols = ptr.astype(csr.pointer_type(nvals)), cols.astype(csr.index_type(ncols))  # copies: of nobody else
+        # Copies, which are not shared
+        ptr, cols = ptr.astype(csr.pointer_type(nvals)), cols.astype(csr.index_type(ncols))
         return _from_csr(device, nrows, ncols, ptr, cols, _own(values), dtype, format, tile)
     rows = csr.numbers_of(ptr, nvals, device)
     return from_coo(device, nrows, ncols, rows, cols, values, dtype, dup, format=format, tile=tile)

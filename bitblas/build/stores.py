@@ -1,4 +1,4 @@
-"""From rows to a store: in the form that is asked for or chosen, with values plain or packed."""
+"""From rows to a store: in the requested or chosen format, with plain or bit-packed values."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from ..store import MatrixStore
 
 
 def of_rows(rows: csr.Csr, dtype: DataType, values: Any, format: str = "auto", tile: int | None = None) -> MatrixStore:
-    """The matrix of these rows, in the form that is asked for, or that the plan chooses."""
+    """The matrix of these rows, in the requested format, or the one that the planner chooses."""
     A = MatrixStore(Structure(rows), dtype, values)
     if format == "auto" and tile is None and config.prefer != "memory" and held.limit is None:
-        return A  # nobody looks: statements make many
+        return A  # no search: statements create many matrices
     return with_format(A, format, tile)
 
 
@@ -53,20 +53,20 @@ _shared_empty = functools.lru_cache(64)(_empty_structure)
 
 
 def check_rows(device: Device, nrows: int) -> None:
-    """OutOfMemory for more row pointers than fit, or than any machine holds."""
+    """OutOfMemory for more row pointers than fit, or than any machine can hold."""
     if nrows >= 1 << 40:
         raise OutOfMemory(f"nrows: {nrows} rows need {8 * nrows} bytes of row pointers")
     device.foresee(f"row pointers of {nrows} rows", 8 * nrows)
 
 
 def lists_rows(format: str) -> bool:
-    """Whether rows and columns that have entries may be listed in a matrix whose form is asked for by this name."""
+    """Whether the requested format may list the rows and columns that have entries."""
     return format == "auto" or any(known.renumbers for known in FORMATS.values() if known.name == format)
 
 
 def widened(A: MatrixStore, rows: Any, cols: Any, nrows: int, ncols: int) -> MatrixStore:
-    """The matrix whose entries are those of a small one, rows and columns of which stand in these lists: hypersparse,
-    or by rows where there are too many entries for that."""
+    """Expand a compressed matrix whose rows and columns correspond to these lists: to hypersparse, or by rows if there
+    are too many entries for that."""
     inner, places = A.structure.primary.to_csr(not A.iso)
     made: Any = hyper.widened(inner, rows, cols, nrows, ncols)
     if not hyper.is_hyper(nrows, ncols, inner.nvals):
@@ -75,7 +75,7 @@ def widened(A: MatrixStore, rows: Any, cols: Any, nrows: int, ncols: int) -> Mat
 
 
 def narrowed(A: MatrixStore, rows: Any, cols: Any) -> MatrixStore:
-    """The entries of a matrix in these rows and columns (ascending lists), numbered by their places there."""
+    """The entries of a matrix in these rows and columns (ascending lists), with compressed indices."""
     form: Any = A.structure.primary
     if not form.format.renumbers:
         rows_of, places = form.to_csr(not A.iso)
@@ -85,25 +85,25 @@ def narrowed(A: MatrixStore, rows: Any, cols: Any) -> MatrixStore:
 
 
 def with_format(A: MatrixStore, format: str = "auto", tile: int | None = None) -> MatrixStore:
-    """The same matrix with its primary form as asked: "auto" leaves it as it is, but where the plan has to look."""
+    """The same matrix with the requested primary format: "auto" keeps it, unless the planner has to search."""
     if isinstance(A, FlatStore) and format in ("auto", BITMAP):
-        return A  # already, and nobody looks at its structure
+        return A  # already, without computing facts of its structure
     if format == "auto" and tile is None:
         return in_form(A, plan_choice.when_made(A.structure, A.iso))
     return in_form(A, plan_forms.choose_form(A.structure, format, tile, iso=A.iso))
 
 
 def in_form(A: MatrixStore, key: str) -> MatrixStore:
-    """The same matrix with that primary form."""
+    """The same matrix with that primary format."""
     if key == A.structure.primary.key:
         return A
-    values = A.raw_for(key, False)  # first: the pass that finds the order also finds the ranks
+    values = A.raw_for(key, False)  # first, because the pass that finds the order also finds the ranks
     return MatrixStore(A.structure.led_by(key), A.dtype, values).tagged(A.order)
 
 
 def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
-    """The same matrix, its values packed (InvalidValue where they cannot be) or plain; None: packed where the plan
-    wants it, else as they are. One value for all entries is left alone."""
+    """The same matrix, its values packed (InvalidValue if they cannot be) or plain; None: packed if the planner wants
+    it, else unchanged. Iso values are unchanged."""
     if packed is None and (isinstance(A, FlatStore) or not plan_values.wants_packed(A)):
         return A
     raw = A.raw
@@ -116,7 +116,7 @@ def with_values(A: MatrixStore, packed: bool | None = None) -> MatrixStore:
         return A
     if isinstance(found, str):
         expected = "integers less than 2**32 apart"
-        raise InvalidValue(f"packed: expected {expected}, got {found}; packed=None packs only what can be")
+        raise InvalidValue(f"packed: expected {expected}, got {found}; packed=None packs only if possible")
     return MatrixStore(A.structure, A.dtype, pack_values(A.device, A.dtype, raw, *found)).tagged(A.order)
 
 

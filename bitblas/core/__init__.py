@@ -1,4 +1,4 @@
-"""Matrix, Vector, Scalar, masks and delayed expressions: GraphBLAS semantics, no arithmetic of its own.
+"""Matrix, Vector, Scalar, masks and delayed expressions: GraphBLAS semantics; the arithmetic is in verbs.
 
 A statement `C(mask, accum, replace) << expr` goes: statement/base.py (call style) -> statement/running.py (errors,
 traces) -> vector/assign.py or matrix/assign.py (what kind of value, then the merge into C). GraphBLAS C API 2.1,
@@ -23,7 +23,7 @@ from .vector.vector import Vector
 
 
 def _extras(name: str) -> Callable[[], Any]:
-    """What loads a class of core/ss."""
+    """The loader of a class of core/ss."""
 
     def load() -> Any:
         from . import ss
@@ -34,6 +34,6 @@ def _extras(name: str) -> Callable[[], Any]:
 
 
 above.update(MatrixExtras=_extras("MatrixExtras"), VectorExtras=_extras("VectorExtras"))
-applied_to_scalars_by(apply_operator)  # binary.plus(1, 2): the algebra has no Scalars
+applied_to_scalars_by(apply_operator)  # binary.plus(1, 2): the operators themselves know no Scalars
 
 __all__ = ["Matrix", "Scalar", "TransposedMatrix", "Vector", "explain", "op", "op_from_string", "replace"]

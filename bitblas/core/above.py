@@ -1,9 +1,10 @@
-"""What stands above those in core who ask for it: each name with a function that loads it. core/__init__ and
-bitblas/__init__, who know all, plug it in.
+"""Late binding: names that core uses from packages above it, each with a function that loads it.
+
+core/__init__ and bitblas/__init__ register them, because they may import every package.
 
     MatrixExtras, VectorExtras  the classes of `A.ss` and `v.ss`
-    orders                      {name: function of a Matrix, which gives a permutation}
-    measured                    function of a Matrix and its Profile, which gives the Profile with measured times
+    orders                      {name: function from a Matrix to a permutation}
+    measured                    function of a Matrix and its Profile, returns the Profile with measured times
     io                          bitblas.io, for Graph, which its readers make
     plots                       bitblas.plots, for `A.spy()`
 """

@@ -1,4 +1,4 @@
-"""How objects find their extras (core/ss), who know the objects; and how many bytes Python says that they take."""
+"""`A.ss` and `v.ss` as properties that load core/ss on first use, and `__sizeof__`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Accessor:
 
 
 class Sized:
-    """`sys.getsizeof` of an object counts what it holds, on its device too."""
+    """`sys.getsizeof` of an object includes its arrays, on its device too."""
 
     __slots__ = ()
 

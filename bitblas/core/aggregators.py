@@ -1,7 +1,7 @@
-"""Aggregators: what `reduce` can do beyond monoids. Each is a recipe (recipes.py) of reductions and element-wise steps.
+"""Aggregators: reductions beyond monoids. Each is a recipe (recipes.py) of reductions and element-wise steps.
 
-A recipe takes a Reduction and gives a Vector or a Scalar; it runs where the operand lives. The names, and the result
-types that `types` says, are python-graphblas'.
+A recipe takes a Reduction and returns a Vector or a Scalar; it runs on the operand's device. The names, and the result
+types in `types`, are python-graphblas'.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ ResultType = Callable[[DataType], "DataType | None"]
 
 
 class Aggregator:
-    """Aggregator(name, composite=[agg.a, agg.b], finalize=f, types=[agg.a]): f(a, b, {}) of what others give, for the
-    types of the first of `types`, or of `composite`.
+    """Aggregator(name, composite=[agg.a, agg.b], finalize=f, types=[agg.a]): f(a, b, {}) of the results of other
+    aggregators, for the types of the first of `types`, or of `composite`.
 
-    Those of the library are a recipe. `monoid`: it is nothing but that monoid; `scalar`: it can reduce a Matrix to a
-    Scalar; `counts`: without a type it gives INT64. Raises TypeError.
+    Those of the library are a recipe. `monoid`: it equals that monoid; `scalar`: it can reduce a Matrix to a Scalar;
+    `counts`: without a type it returns INT64. Raises TypeError.
     """
 
     name: str
@@ -125,7 +125,7 @@ def _call(op: Any, x: Any, rowwise: bool, columnwise: bool) -> Any:
 
 
 def find(op: Any) -> Any:
-    """The aggregator that `op` is or names ("count", "mean[float]"); None for what is none. Monoids go first."""
+    """The aggregator that `op` is or names ("count", "mean[float]"); None otherwise. Monoids are tried first."""
     if isinstance(op, (Aggregator, TypedAggregator)):
         return op
     if isinstance(op, str):
@@ -153,8 +153,8 @@ def delayed(op: Any, x: Any, method: str, size: int | None, allow_empty: bool = 
     wide = dtypes.unify(op.dtype, x.dtype) if asked and not plain.counts else x.dtype
 
     def result() -> Any:
-        given = x if wide is x.dtype else x.dup(wide)  # a mean in FP64 of INT8 does not pass INT8
-        # By columns is by rows of the transpose.
+        given = x if wide is x.dtype else x.dup(wide)  # a mean in FP64 of INT8 is not computed in INT8
+        # A column reduction is a row reduction of the transpose.
         r = Reduction(given.T, "reduce_rowwise") if method == "reduce_columnwise" else Reduction(given, method)
         found = plain.recipe(r)
         return found if found.dtype is op.return_type else found.dup(op.return_type)
@@ -255,7 +255,7 @@ _named = op.from_string
 def op_from_string(text: str) -> Any:
     """The operator that a text names: as `op.from_string`, and aggregators too.
 
-    Raises ValueError for a text that names none.
+    Raises ValueError for unknown text.
     """
     try:
         return _named(text)
@@ -266,4 +266,4 @@ def op_from_string(text: str) -> Any:
         return found
 
 
-op._help(from_string=op_from_string)  # aggregators are of bitblas: the algebra does not know them
+op._help(from_string=op_from_string)  # aggregators belong to bitblas, not to the semirings package

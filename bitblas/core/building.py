@@ -1,4 +1,4 @@
-"""What the constructors of Matrix and Vector share, and what gives their arrays back."""
+"""Shared by the constructors of Matrix and Vector, and by the methods that return their arrays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .statement.operands import of, operand
 
 
 def duplicates(dup_op: Any, values: Any, dtype: DataType) -> Any:
-    """The typed operator that joins duplicates, None if there is none."""
+    """The typed operator that combines duplicates, None if there is none."""
     if dup_op is None:
         return None
     if isinstance(values, np.generic):
@@ -37,19 +37,20 @@ def check_lengths(values: Any, *indices: Any) -> None:
 
 
 def one_value(value: Any, dtype: Any) -> tuple[np.generic, DataType]:
-    """What `from_scalar` is given, of `dtype` or of its own type."""
+    """The argument of `from_scalar`, as a value of `dtype` or of its own type."""
     want = None if dtype is None else dtypes.lookup_dtype(dtype)
-    if want is not None and type(value) in (int, float) and want.kind in "iu":  # 300 is no INT8: as in `from_coo`
+    # 300 does not fit INT8: as in `from_coo`
+    if want is not None and type(value) in (int, float) and want.kind in "iu":
         value = array_of(value, want)[()]
     found, kind = of(value, want)
     if found is None:
-        raise ValueError("value: expected one, got an empty Scalar")
+        raise ValueError("value: expected a scalar, got an empty Scalar")
     kind = kind if want is None else want
     return cast_scalar(found, kind), kind
 
 
 def dense_values(d: Device, values: Any, dtype: Any, kind: Any) -> tuple[Any, DataType]:
-    """What `from_dense` of that class is given, with as many dimensions as it has."""
+    """The argument of `from_dense` of that class, with as many dimensions as it has."""
     array, found = value_array(d, values, dtype)
     if isinstance(array, np.generic):
         raise TypeError(f"values: expected an array, got a scalar; use {kind.__name__}.from_scalar")
@@ -60,8 +61,8 @@ def dense_values(d: Device, values: Any, dtype: Any, kind: Any) -> tuple[Any, Da
 
 
 def fill_of(fill_value: Any, dtype: Any, held: DataType, full: bool) -> tuple[np.generic, DataType]:
-    """What `to_dense` writes where there is no entry, and the type of its array: `dtype`, or one that holds both. full:
-    there is an entry everywhere."""
+    """The fill value of `to_dense`, and the type of its array: `dtype`, or one that holds both. full: there is an entry
+    everywhere."""
     if fill_value is None:
         if not full:
             raise TypeError("fill_value must be given in `to_dense` when there are missing values")
@@ -82,7 +83,7 @@ def fill_of(fill_value: Any, dtype: Any, held: DataType, full: bool) -> tuple[np
 
 
 def restored(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What pickle and copy call: the object made anew, on its device."""
+    """Called by pickle and copy: construct the object on its device."""
     order, stays_packed = kwargs.pop("order", None), kwargs.pop("stays_packed", False)
     made = kind.from_coo(*args, **kwargs)
     if stays_packed:

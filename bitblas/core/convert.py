@@ -1,4 +1,4 @@
-"""What users pass in, as arrays and NumPy scalars of known type and device."""
+"""Convert user input to arrays and NumPy scalars of known type and device."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def device_of(device: str | Device | None) -> Device:
 
 
 def same_device(what: str, *objects: Any) -> None:
-    """DeviceError unless all live on one device."""
+    """DeviceError unless all are on one device."""
     first = objects[0].device
     for other in objects[1:]:
         if other.device is not first:
@@ -51,7 +51,7 @@ def scalar_value(value: Any) -> np.generic:
     """A Python or NumPy scalar as a NumPy scalar of a GraphBLAS type: bool, int (INT64, or UINT64 from 2**63 on), float
     (FP64), complex (FC64).
 
-    Raises TypeError for what is no scalar, OverflowError for an int beyond UINT64.
+    Raises TypeError for anything else, OverflowError for an int beyond UINT64.
     """
     kind = type(value)
     if kind is bool:
@@ -107,7 +107,7 @@ def check_range(indices: Any, size: int, name: str) -> None:
     """IndexOutOfBound unless 0 <= indices < size."""
     if not len(indices):
         return
-    # What is negative is large there: one pass, one answer.
+    # As unsigned integers negative ones are large, so one pass checks both bounds.
     unsigned = indices.view(np.uint64 if indices.itemsize == 8 else np.uint32)
     if int(unsigned.max()) >= min(size, 1 << (8 * indices.itemsize - 1)):
         low, high = int(indices.min()), int(indices.max())
@@ -115,14 +115,14 @@ def check_range(indices: Any, size: int, name: str) -> None:
 
 
 def alike(device: Device, array: Any, dup: Any) -> Any:
-    """The one value, of an array that has it everywhere, to the bit, as SuiteSparse finds it; else the array as it is.
-    It is looked at up to the first difference, where the host has it, and nobody joins values (dup)."""
+    """The single value of an array whose elements are bitwise equal, as SuiteSparse detects it; else the array. It is
+    compared up to the first difference, if it is in host memory and there is no `dup`."""
     if not device.host_memory or dup is not None or isinstance(array, np.generic):
         return array
     if not len(array) or array.dtype.kind not in "biufc":
         return array
     first, last = array[0], array[-1]
-    if first != last and (first == first or last == last):  # most arrays; two NaN may be the same
+    if first != last and (first == first or last == last):  # most arrays; two NaN may be bitwise equal
         return array
     raw = array.view(f"u{min(8, array.itemsize)}").reshape(len(array), -1)
     begin, step = 0, 64
@@ -134,7 +134,7 @@ def alike(device: Device, array: Any, dup: Any) -> Any:
 
 
 def check_distinct(nvals: int, given: int) -> None:
-    """ValueError where values fell together that nobody said how to join."""
+    """ValueError if there were duplicates and no operator to combine them."""
     if nvals != given:
         raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
 
@@ -143,8 +143,8 @@ def value_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
     """Values as an array of the device, or as a NumPy scalar if they are one; and their type.
 
     Python numbers that do not fit `dtype` raise OverflowError, as in NumPy. Integers in lists never become floats
-    unless `dtype` is one, or another element is: without `dtype` they are INT64, or UINT64 from 2**63 on. Arrays with a
-    type are cast to `dtype` as C does.
+    unless `dtype` is a float type, or another element is a float: without `dtype` they are INT64, or UINT64 from 2**63
+    on. Arrays with a type are cast to `dtype` as C does.
     """
     want = None if dtype is None else dtypes.lookup_dtype(dtype)
     if want is None and getattr(getattr(data, "dtype", None), "kind", "") == "V":
@@ -192,7 +192,7 @@ def written_array(device: Device, data: Any, to: DataType) -> tuple[Any, DataTyp
 
 
 def entry_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
-    """The same of the values of entries, where an array of more dimensions holds a sub-array for each."""
+    """The same for the values of entries; an array of more dimensions holds a sub-array for each."""
     want = None if dtype is None else dtypes.lookup_dtype(dtype)
     if want is None or not want._is_udt:
         if isinstance(data, (list, tuple)) and len(data) and isinstance(data[0], (list, tuple, np.ndarray)):
@@ -203,7 +203,7 @@ def entry_array(device: Device, data: Any, dtype: Any) -> tuple[Any, DataType]:
 
 
 def _own_values(device: Device, data: Any, want: UserType) -> Any:
-    """Values of a user-defined type as their numbers."""
+    """Values of a user-defined type as their encoded numbers."""
     if not isinstance(data, list) and not getattr(data, "ndim", 0):
         return want.one(data)
     try:
@@ -213,12 +213,12 @@ def _own_values(device: Device, data: Any, want: UserType) -> Any:
 
 
 def shown(device: Device, values: Any, dtype: DataType) -> Any:
-    """An array of values as it is given away: of user-defined types records and sub-arrays, on the host."""
+    """An array of values as the user gets it: records and sub-arrays of user-defined types, on the host."""
     return dtype.decoded(device.to_host(values)) if isinstance(dtype, UserType) else values
 
 
 def numpy_type(dtype: DataType) -> np.dtype[Any]:
-    """What arrays that are given away are of."""
+    """The NumPy type of arrays that the user gets."""
     return dtype.record if isinstance(dtype, UserType) else dtype.np_type
 
 
@@ -231,16 +231,16 @@ def one_shown(value: np.generic, dtype: DataType) -> Any:
 
 
 def pickled(dtype: DataType, values: Any) -> tuple[Any, Any]:
-    """Values of the host and their type, as another process can read them."""
+    """Values in host memory and their type, in a form that another process can read."""
     if not isinstance(dtype, UserType):
         return values, dtype.name
     return (dtype.decoded([values])[0] if isinstance(values, np.generic) else dtype.decoded(values)), dtype
 
 
 def check_symmetric(structure: Structure, said: bool) -> None:
-    """InvalidValue where a matrix was said to be symmetric, and is not; what is found stays with it."""
+    """InvalidValue if a matrix was declared symmetric, and is not; the finding is cached."""
     if said and not structure.symmetric:
         raise InvalidValue(
             f"symmetric: expected an entry (j, i) for each entry (i, j), got {structure.nrows} x {structure.ncols} "
-            f"with {structure.nvals} entries, some without; symmetric=False leaves it open"
+            f"with {structure.nvals} entries, some without; use symmetric=False"
         )

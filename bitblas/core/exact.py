@@ -1,7 +1,8 @@
 """Python numbers as NumPy arrays and scalars: exact, or OverflowError.
 
 NumPy finds a common type of a list before it converts to the requested one, and that type is float64 for integers
-beyond 2**63 next to smaller ones and for integers next to floats. Here integers reach an integer type as integers.
+beyond 2**63 next to smaller ones and for integers next to floats. Here integers are converted to integer types
+directly.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ _INTEGERS = (int, np.integer, np.bool_)
 
 
 class NotNumbers(ValueError, TypeError):
-    """Values that are text, or Python objects of other kinds."""
+    """Values that are text, or Python objects other than numbers."""
 
 
 def keys_of(keys: Callable[[], Iterable[Any]], count: int) -> Any:
-    """So many keys as an INT64 array; if some are no indices, as a list, which `index_array` refuses."""
+    """`count` keys as an INT64 array; if some are no indices, as a list, which `index_array` refuses."""
     try:
         return np.fromiter(map(operator.index, keys()), np.int64, count)
     except (TypeError, OverflowError):
@@ -33,12 +34,12 @@ def keys_of(keys: Callable[[], Iterable[Any]], count: int) -> Any:
 
 
 def array_of(data: Any, want: DataType | None = None) -> np.ndarray[Any, Any]:
-    """A list, what else has an order (generators, keys and values of dictionaries), a number or an array of Python
-    objects as an array of type `want`, or of the type that NumPy finds; but integers alone are INT64, or UINT64 if they
-    need it, never floats.
+    """A list, another ordered iterable (generators, keys and values of dictionaries), a number or an array of Python
+    objects as an array of type `want`, or of the type that NumPy finds; but lists of integers are INT64, or UINT64 if
+    they need it, never floats.
 
-    If NumPy's type is none of numbers, the array is returned as it is. Raises OverflowError for an integer that the
-    type does not hold, ValueError for NaN as an integer, NotNumbers for objects that are no numbers.
+    If NumPy's type is not numeric, the array is returned unchanged. Raises OverflowError for an integer that the type
+    does not hold, ValueError for NaN as an integer, NotNumbers for objects that are not numbers.
     """
     array = np.asarray(data)
     kind = array.dtype.kind
@@ -64,13 +65,13 @@ def array_of(data: Any, want: DataType | None = None) -> np.ndarray[Any, Any]:
 
 
 def holds(kind: DataType, value: int) -> bool:
-    """Whether a type holds an integer; a type of floats all of them, rounded."""
+    """Whether a type holds an integer; float types hold all of them, rounded."""
     return kind.kind not in "iu" or int(kind.lowest) <= value <= int(kind.highest)
 
 
 def exceeds(data: Any, array: Any) -> bool:
-    """Whether a number or a list that was read as this array has an integer that the array rounds, or that INT64 does
-    not hold."""
+    """Whether a number or a list that was read as this array contains an integer that the array rounds, or that INT64
+    does not hold."""
     if array.dtype == np.uint64:
         return bool(array.size) and int(array.max()) > INT64.highest
     if array.dtype.kind not in "fc" or not array.size or bool((abs(array) < _EXACT).all()):
@@ -81,7 +82,7 @@ def exceeds(data: Any, array: Any) -> bool:
 
 def integer_written(value: int, to: DataType | None, where: str) -> tuple[np.generic, DataType]:
     """A Python integer beyond INT64 as a NumPy scalar that is cast to type `to` (None: any), and its type.
-    OverflowError where the cast would wrap."""
+    OverflowError if the cast would wrap."""
     kind = None if to is None else to.kind
     if kind == "b":
         return np.uint64(1), UINT64
@@ -102,7 +103,7 @@ def integer_beside(value: int, other: DataType | None, where: str) -> tuple[np.g
         raise OverflowError(f"{where}: expected {_bounds(None)}, got {_shown(value)}. Hint: float(value) rounds it")
     if other is not None and other.kind == "i":
         raise OverflowError(
-            f"{where}: expected an integer from -2**63 to 2**63-1 next to {other}, got {_shown(value)}. Hint: "
+            f"{where}: expected an integer from -2**63 to 2**63-1 together with {other}, got {_shown(value)}. Hint: "
             "float(value) computes in FP64, which rounds"
         )
     return np.uint64(value), UINT64
@@ -113,7 +114,7 @@ def is_text(array: Any) -> bool:
 
 
 def contents(array: Any) -> str:
-    """What an array holds that no numbers are read from, in words."""
+    """The content of an array that is not numeric, in words."""
     if is_text(array):
         return f"text, such as {array.flat[0][:40]!r}"
     if array.dtype.kind != "O" or not array.size:
@@ -246,7 +247,7 @@ def _shown(value: int) -> str:
 
 
 def exact_sum(values: np.ndarray[Any, Any]) -> Any:
-    """The sum of an array, a Python number; of integers without a limit."""
+    """The sum of an array, a Python number; unlimited for integers."""
     if values.dtype.kind not in "iu" or values.itemsize < 8:
         return values.sum().item()
     high, low = _halves(values)
@@ -254,7 +255,7 @@ def exact_sum(values: np.ndarray[Any, Any]) -> Any:
 
 
 def exact_sums(values: np.ndarray[Any, Any], groups: np.ndarray[Any, Any], count: int) -> list[int]:
-    """The sums of the integers of each group from 0 to count - 1, 0 if it has none, as Python integers."""
+    """The sums of the integers of each group from 0 to count - 1, 0 for an empty group, as Python integers."""
     sums = []
     for part in _halves(values):
         found = np.zeros(count, np.int64)
@@ -264,6 +265,6 @@ def exact_sums(values: np.ndarray[Any, Any], groups: np.ndarray[Any, Any], count
 
 
 def _halves(values: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Integers as high * 2**32 + low, both INT64, of which 2**31 have sums without overflow."""
+    """Integers as high * 2**32 + low, both INT64, of which 2**31 can be added without overflow."""
     wide = values.astype(values.dtype if values.itemsize == 8 else np.int64, copy=False)
     return (wide >> 32).astype(np.int64, copy=False), (wide & 0xFFFFFFFF).astype(np.int64, copy=False)

@@ -1,4 +1,4 @@
-"""What a Matrix or a Vector holds, in bytes: found by walking the object, every array once."""
+"""Memory usage of a Matrix or Vector in bytes: walk the object and count each array once."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..store import MatrixStore, VectorStore
 
 
 class Bytes(ABC):
-    """What has rows of names and bytes prints as a table."""
+    """A table of names and bytes."""
 
     @abstractmethod
     def rows(self) -> list[tuple[str, int]]:
-        """What is held, by name, the sum at the end."""
+        """Bytes by name, the sum at the end."""
 
     def __str__(self) -> str:
         rows = self.rows()
@@ -33,11 +33,12 @@ class Bytes(ABC):
 class Memory(Bytes):
     """Bytes on the device, of a Matrix.
 
-    forms: each stored form by name, the primary one first (".T": of the transpose; 0: the same arrays as an earlier
-    one). structure: the form in use, without values. orders: by form, where the values of its entries lie. values: the
-    value array (0: iso). copies: by form, values in its order. caches: by name, what operations have computed and keep:
-    ranks of bits, schedules, sorted keys, prepared products, captured programs and their scratch; of a reordered matrix
-    also its copy in the user's order, once a verb needed that. permutation: of a reordered matrix.
+    forms: each stored format by name, the primary one first (".T": of the transpose; 0: shares the arrays of an earlier
+    one). structure: the format in use, without values. orders: by format, the positions of its values. values: the
+    value array (0: iso). copies: by format, values in its order. caches: by name, cached results of operations: ranks
+    of bits, schedules, sorted keys, prepared products, captured programs and their scratch memory; of a reordered
+    matrix also its copy in the user's order, once an operation needed that. permutation: of a reordered matrix.
+
     An array that several objects share counts for each of them, and for `bitblas.config.memory_limit` once.
     """
 
@@ -89,7 +90,7 @@ class Memory(Bytes):
 @dataclass(frozen=True)
 class VectorMemory(Bytes):
     """Bytes on the device, of a Vector. presence: the bitset of its entries, or the list of their positions; values: 0
-    where one value is all."""
+    for an iso vector."""
 
     presence: int
     values: int
@@ -109,7 +110,7 @@ class VectorMemory(Bytes):
 
 
 def _word(key: Any) -> str:
-    """What a cache is of: a name, or the first word of a tuple."""
+    """The name of a cache: the key itself, or the first word of a tuple."""
     first = key[0] if isinstance(key, tuple) else key
     return first if isinstance(first, str) else type(first).__name__
 

@@ -1,7 +1,7 @@
-"""From what users write (an operator, a typed one, or text such as "min_plus") to a typed operator.
+"""Resolve operators: from an operator, a typed operator or text such as "min_plus" to a typed operator.
 
 The rules are python-graphblas': an untyped operator takes the type that holds both operands; `pair` and semirings over
-it give INT64; `op[dtype]` wins; KeyError where the operator has no version for the type.
+it give INT64; `op[dtype]` wins; KeyError if the operator has no version for the type.
 """
 
 from __future__ import annotations
@@ -41,30 +41,30 @@ _EXPECTED = {
 }  # fmt: skip
 _BUILTINS: dict[Any, Any] = {abs: unary.abs, min: binary.min, max: binary.max}
 
-# (id of the operator, kind, ids of the types) -> (the operator, kept so that its id stays its own; the typed one)
+# (id of the operator, kind, ids of the types) -> (the operator, kept alive so that its id stays unique; the typed one)
 _cache: dict[tuple[int, str, int, int], tuple[Any, Typed]] = {}
 
 
 def typed(op: Any, kind: str, left: DataType, right: DataType | None = None) -> Typed:
-    """The operator of that kind ("unary", "binary", "monoid", "semiring", "indexunary", "select")
-    for operands of these types.
+    """The operator of that kind ("unary", "binary", "monoid", "semiring", "indexunary", "select") for operands of these
+    types.
 
-    Raises TypeError for an operator of another kind, ValueError for unknown text, KeyError for a type it has not,
-    DomainMismatch for an operator of a user-defined type and operands of another.
+    Raises TypeError for an operator of another kind, ValueError for unknown text, KeyError for a type that it does not
+    support, DomainMismatch for an operator of a user-defined type and operands of another.
     """
     key = (id(op), kind, id(left), id(right))
     found = _cache.get(key)
     if found is not None and found[0] is op:
         return found[1]
     result = _typed(op, kind, left, right)
-    if len(_cache) > 4096:  # operators made on the fly would fill it
+    if len(_cache) > 4096:  # operators created on the fly would grow the cache without limit
         _cache.clear()
     _cache[key] = (op, result)
     return result
 
 
 def joining(op: Typed, argument: str) -> Typed:
-    """An operator that joins values at one position. DomainMismatch for one that asks where they stand."""
+    """An operator that combines values at one position. DomainMismatch for one that reads positions."""
     if op.op.is_positional:
         raise DomainMismatch(f"{argument}: expected an operator of values alone, got {op!r}, which reads positions")
     return op
@@ -82,7 +82,7 @@ def _typed(op: Any, kind: str, left: DataType, right: DataType | None) -> Typed:
         raise TypeError(f"op: expected a {_EXPECTED[kind]}, got {op!r}{_hint(plain, kind)}")
     if type(op) is Typed:
         dtype = op.dtype
-        if dtype._is_udt:  # values of other types are not read as if they were of this one
+        if dtype._is_udt:  # values of other types are not reinterpreted as this one
             dtypes.check_cast(left, dtype)
             if right is not None and kind in ("binary", "semiring"):
                 dtypes.check_cast(right, dtype)
@@ -95,7 +95,7 @@ def _typed(op: Any, kind: str, left: DataType, right: DataType | None) -> Typed:
     plain.check(dtype)
     if kind == "monoid":
         found = monoid_of(plain)
-        assert found is not None  # asked for above
+        assert found is not None  # checked above
         if isinstance(plain, BinaryOp) and dtype not in found:
             raise TypeError(f"op: expected a Monoid, got {plain!r}, which has none for {dtype}")
         return found[dtype]
@@ -110,15 +110,15 @@ def monoid_of(op: Any) -> Monoid | None:
 
 def _hint(op: Any, kind: str) -> str:
     if isinstance(op, Semiring) and kind in ("binary", "monoid"):
-        return f"; {op.name}.{'binaryop' if kind == 'binary' else 'monoid'} may be what is meant"
+        return f"; {op.name}.{'binaryop' if kind == 'binary' else 'monoid'} may be what you want"
     if isinstance(op, BinaryOp) and kind == "unary":
         return "; a BinaryOp needs left= or right="
     return ""
 
 
 def find(op: Any, kind: str, *, is_udt: bool = False) -> Any:
-    """The operator, or the one that text names: "min", "+", "min_plus", "min.plus", "+[int]". is_udt: a function is one
-    of values of user-defined types."""
+    """The operator, or the one that text names: "min", "+", "min_plus", "min.plus", "+[int]". is_udt: a function
+    applies to values of user-defined types."""
     if isinstance(op, str):
         return SPACES[kind].from_string(op)
     if isinstance(op, Parameterized):

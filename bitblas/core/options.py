@@ -1,5 +1,4 @@
-"""How a Matrix is to be stored; and `**opts`: the descriptor options of SuiteSparse:GraphBLAS that python-graphblas
-passes on, one name each."""
+"""Storage options of a Matrix, and `**opts`: the SuiteSparse:GraphBLAS descriptor options of python-graphblas."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from .. import formats, plan
 
 
 class Layout(NamedTuple):
-    """What is asked for. packed: of values that differ; None: as the plan says."""
+    """The requested storage. packed: of values that differ; None: the planner decides."""
 
     format: str = "auto"
     tile: int | None = None
@@ -18,7 +17,7 @@ class Layout(NamedTuple):
 
     @property
     def asks(self) -> bool:
-        """Whether a form is asked for."""
+        """Whether a format is requested."""
         return self.format != "auto"
 
 
@@ -32,7 +31,7 @@ def either(choices: Iterable[object]) -> str:
 
 
 def check_layout(format: str | None, tile: int | None, packed: bool | None = None) -> Layout:
-    """The options of a constructor; ValueError for what is none of the choices."""
+    """The options of a constructor; ValueError for an unknown choice."""
     if format is not None and format not in plan.forms.FORMATS:
         raise ValueError(f"format: expected one of {', '.join(map(repr, plan.forms.FORMATS))}, got {format!r}")
     if tile is not None and tile not in formats.sizes_of(format or ""):
@@ -44,7 +43,7 @@ def check_layout(format: str | None, tile: int | None, packed: bool | None = Non
     return AUTO if asked == AUTO else asked
 
 
-# Name -> the values that it may have; none are listed where any number or text will do.
+# Name -> the allowed values; none are listed if any number or text is allowed.
 KNOWN: dict[str, tuple[Any, ...]] = {
     "nthreads": (), "chunk": (), "axb_method": ("default", "gustavson", "dot", "hash", "saxpy"), "sort": (False, True),
     "secure_import": (False, True), "compression": (), "compression_level": (),
@@ -52,14 +51,14 @@ KNOWN: dict[str, tuple[Any, ...]] = {
 
 
 def check_wait(how: str) -> None:
-    """ValueError unless `how` is one of the two words of the C API: here they mean the same."""
+    """ValueError unless `how` is one of the two words of the C API, which are equivalent here."""
     if how.lower() not in ("materialize", "complete"):
         raise ValueError(f"how: expected 'materialize' or 'complete', got {how!r}")
 
 
 def check_options(opts: dict[str, Any]) -> None:
-    """Hints to SuiteSparse are accepted, in any case of letters, and change nothing here. ValueError for an unknown
-    name, a value that is none of the choices, or a name given twice."""
+    """Hints to SuiteSparse are accepted, in any letter case, and ignored. ValueError for an unknown name, an unknown
+    value, or a name given twice."""
     seen = set()
     for given, value in opts.items():
         name = given.lower()

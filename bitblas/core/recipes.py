@@ -1,4 +1,4 @@
-"""The recipes of aggregators: reductions and element-wise steps, each computed where it stands."""
+"""Aggregators as sequences of reductions and element-wise steps, each computed on the operand's device."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .statement.expr import Expression
 
 
 class Reduction(NamedTuple):
-    """Along what `x` is reduced; method: "reduce" (a Vector), "reduce_rowwise" or "reduce_scalar" (a Matrix)."""
+    """A reduction of `x`; method: "reduce" (a Vector), "reduce_rowwise" or "reduce_scalar" (a Matrix)."""
 
     x: Any
     method: str
 
     def by(self, m: Any, x: Any = None) -> Any:
-        """The sums of x (self's operand if not given) by a monoid."""
+        """Reduce x (self's operand if not given) by a monoid."""
         return getattr(self.x if x is None else _made(x), self.method)(m).new()
 
     def positions(self, x: Any) -> Any:
@@ -26,9 +26,9 @@ class Reduction(NamedTuple):
         return _made(x).apply(indexunary.colindex if x.ndim == 2 else indexunary.rowindex)
 
     def where(self, x: Any, y: Any, result: Any) -> Any:
-        """The entries of `x` at which y equals the `result` of their row, or the one result of all."""
+        """The entries of `x` at which y equals the `result` of their row, or the single result."""
         if self.method == "reduce_rowwise":
-            same = result.ewise_mult(y, binary.eq)  # the Vector counts as every column
+            same = result.ewise_mult(y, binary.eq)  # the Vector is broadcast to every column
         elif result.is_empty:  # and so is x
             return x
         else:
@@ -37,7 +37,7 @@ class Reduction(NamedTuple):
 
 
 def _made(x: Any) -> Any:
-    """x, computed if it is delayed: a recipe says itself what it computes, whatever config.autocompute is."""
+    """x, computed if it is delayed: a recipe decides itself what it computes, whatever config.autocompute is."""
     return x.new() if isinstance(x, Expression) else x
 
 
@@ -45,7 +45,7 @@ Recipe = Callable[[Reduction], Any]
 
 
 def composite(parts: Sequence[Recipe], finalize: Callable[..., Any]) -> Recipe:
-    """What finalize(a, b, .., {}) makes of the results of other recipes."""
+    """finalize(a, b, .., {}) of the results of other recipes."""
     return lambda r: _made(finalize(*(part(r) for part in parts), {}))
 
 
@@ -124,17 +124,17 @@ def geometric(r: Reduction) -> Any:
 
 
 def arg(m: Monoid) -> Recipe:
-    """The least index at which the least (greatest) value stands."""
+    """The smallest index with the minimum (maximum)."""
     return lambda r: r.by(monoid.min, r.positions(r.where(r.x, r.x, r.by(m))))
 
 
 def edge_index(m: Monoid) -> Recipe:
-    """The least or greatest index that has an entry."""
+    """The smallest or largest index that has an entry."""
     return lambda r: r.by(m, r.positions(r.x))
 
 
 def edge(m: Monoid) -> Recipe:
-    """The value at the least or greatest index."""
+    """The value at the smallest or largest index."""
 
     def recipe(r: Reduction) -> Any:
         if r.method == "reduce_scalar":

@@ -1,4 +1,4 @@
-"""Scalar: one value, or none. It lives on the host."""
+"""Scalar: one value or no value, stored on the host."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _names = itertools.count()
 
 
 class Scalar(Number, ShownScalar, Output):
-    """Scalar(dtype=FP64): empty until it gets a value. GraphBLAS C API 2.1, section 3.8.2."""
+    """Scalar(dtype=FP64): empty until a value is assigned. GraphBLAS C API 2.1, section 3.8.2."""
 
     __slots__ = ("__weakref__", "_value", "dtype", "is_cscalar", "name")
     ndim = 0
@@ -39,7 +39,7 @@ class Scalar(Number, ShownScalar, Output):
 
     def __init__(self, dtype: Any = FP64, *, is_cscalar: bool = False, name: str | None = None) -> None:
         self.dtype = dtypes.lookup_dtype(dtype)
-        self.is_cscalar = bool(is_cscalar)  # kept for programs that ask; both kinds are the same here
+        self.is_cscalar = bool(is_cscalar)  # stored for programs that read it; both kinds are the same here
         self.name = f"s_{next(_names)}" if name is None else name
         self._value: np.generic | None = None
 
@@ -48,7 +48,7 @@ class Scalar(Number, ShownScalar, Output):
         """A Scalar of a bool (BOOL), int (INT64, or UINT64 from 2**63 on), float (FP64), NumPy scalar or Scalar; or of
         `dtype`. None, with a dtype: an empty one.
 
-        Raises TypeError for what is no scalar, OverflowError for an int that 64 bits do not hold.
+        Raises TypeError for anything else, OverflowError for an int that 64 bits do not hold.
         """
         like = None if dtype is None else dtypes.lookup_dtype(dtype)
         found, kind = (None, None) if value is None and dtype is not None else of(value, like)
@@ -61,7 +61,7 @@ class Scalar(Number, ShownScalar, Output):
 
     @classmethod
     def _computed(cls, expr: Any, dtype: DataType | None = None, mask: Any = None, name: str | None = None) -> Scalar:
-        """A new Scalar of what an expression gives."""
+        """A new Scalar with the result of an expression."""
         if mask is not None:
             raise ValueError("mask: not allowed for a new Scalar")
         s = cls(expr.dtype if dtype is None else dtype, name=name)
@@ -97,7 +97,7 @@ class Scalar(Number, ShownScalar, Output):
         return default if self._value is None else one_shown(self._value, self.dtype)
 
     def _read(self, how: str) -> None:
-        """The host is about to look at the value."""
+        """Called before the host reads the value."""
         if recording.threads and recording.recorder is not None:
             recording.recorder.refuse(f"{self.name}.{how}: reading a Scalar")
 
@@ -194,15 +194,15 @@ class Scalar(Number, ShownScalar, Output):
         return ScalarExpression("apply", operands(self, kind, scalar), f, run)
 
     def ewise_add(self, other: Any, op: Any = monoid.plus) -> ScalarExpression:
-        """op of both; where one is empty, the other."""
+        """op of both; if one is empty, the other."""
         return combine(self, other, op, "add")
 
     def ewise_mult(self, other: Any, op: Any = binary.times) -> ScalarExpression:
-        """op of both; empty where one is."""
+        """op of both; empty if one is."""
         return combine(self, other, op)
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> ScalarExpression:
-        """op of both, with a default for the one that is empty; empty where both are."""
+        """op of both, with a default for an empty one; empty if both are."""
         return combine(self, other, op, "union", (left_default, right_default))
 
     def select(self, op: Any, thunk: Any = None) -> ScalarExpression:
@@ -222,13 +222,13 @@ class Scalar(Number, ShownScalar, Output):
         return self._value is not None and bool(self._value)
 
     # fmt: off
-    # Equal by value, which may change: so Python leaves it without a hash.
+    # Equal by value, which may change, so it has no hash.
     def __eq__(self, other: Any) -> bool: return self.isequal(other)
     def __ne__(self, other: Any) -> bool: return not self.isequal(other)
     # fmt: on
 
     def wait(self, how: str = "materialize") -> Scalar:
-        """Itself: a Scalar lives on the host, there is nothing to wait for."""
+        """Itself: a Scalar is stored on the host, so there is nothing to wait for."""
         check_wait(how)
         return self
 
@@ -256,7 +256,7 @@ def _indexed(op: Typed, x: np.generic, thunk: Any) -> np.generic:
 
 
 def combine(left: Any, right: Any, op: Any, how: str = "mult", defaults: Any = (False, False)) -> ScalarExpression:
-    """op of two scalars. Where one is empty: empty ("mult"), the other one ("add"), or op with a default ("union")."""
+    """op of two scalars. If one is empty: empty ("mult"), the other one ("add"), or op with a default ("union")."""
     x, xt = _beside(left, right)
     y, yt = _beside(right, left)
     if how == "union":

@@ -1,4 +1,4 @@
-"""How objects print: a head with the facts, and a table of values where it is small enough; the same as HTML.
+"""Text and HTML representations: a header with the facts, and a table of values if it is small enough.
 
 A table is a list of rows of text; large objects show their first and last rows and columns.
 """
@@ -14,13 +14,13 @@ from ..device import Device
 from ..table import aligned
 from ..table import html as as_html
 
-MASK_LIMIT = 1 << 20  # positions of a mask that is made an object to show it; a complement may be full
-LIMIT = 10  # rows and columns that are shown; half of them from each end of a larger object
-Table = tuple[list[str], list[list[str]]]  # the head of the columns, and rows whose first cell is a label
+MASK_LIMIT = 1 << 20  # positions of a mask that is converted to an object to show it; a complement may be full
+LIMIT = 10  # rows and columns that are shown; of larger objects half of them from each end
+Table = tuple[list[str], list[list[str]]]  # column headers, and rows whose first cell is a label
 
 
 def _shown(n: int) -> list[int | None]:
-    """The positions of a table's rows or columns; None stands for those left out."""
+    """The positions of a table's rows or columns; None stands for omitted ones."""
     if n <= LIMIT:
         return list(range(n))
     half = LIMIT // 2
@@ -43,12 +43,12 @@ def _within(positions: list[int | None], at: Any, n: int) -> Any:
 
 
 def _host(device: Device, x: Any, keep: Any) -> list[Any]:
-    """What is kept of an array of the device, or of the host, where values of user-defined types are."""
+    """The selected part of an array of the device, or of the host for user-defined types."""
     return x[device.to_host(keep)].tolist() if isinstance(x, np.ndarray) else device.to_host(x[keep]).tolist()
 
 
 def vector_table(v: Any) -> Table:
-    """Positions and values of a Vector, values missing where there is no entry."""
+    """Positions and values of a Vector, empty cells where there is no entry."""
     positions = _shown(v.size)
     i, x = v.to_coo()
     at = i.view(np.int64)
@@ -72,7 +72,7 @@ def matrix_table(A: Any) -> Table:
 
 
 def facts(x: Any) -> dict[str, str]:
-    """What the head of a Matrix, TransposedMatrix or Vector says."""
+    """The facts in the header of a Matrix, TransposedMatrix or Vector."""
     sizes = {"size": x.size} if x.ndim == 1 else {"nrows": x.nrows, "ncols": x.ncols}
     form = {} if x.ndim == 1 else {"format": x._matrix.format}
     iso = " (iso)" if (x._matrix if x.ndim == 2 else x)._stored.iso else ""
@@ -81,14 +81,14 @@ def facts(x: Any) -> dict[str, str]:
 
 
 def table(x: Any) -> Table:
-    """The values of an object; no rows for one without any position."""
+    """The values of an object; no rows if it has no positions."""
     if not all(x.shape):
         return [], []
     return vector_table(x) if x.ndim == 1 else matrix_table(x)
 
 
 def text(title: str, kind: str, named: dict[str, str], cells: Table) -> str:
-    """The head in two lines, a rule, and the table."""
+    """The header in two lines, a rule, and the table."""
     head = aligned([[f'"{title}"', *named], [f"gb.{kind}", *named.values()]])
     columns, rows = cells
     body = aligned([columns, *rows]) if rows else []
@@ -96,7 +96,7 @@ def text(title: str, kind: str, named: dict[str, str], cells: Table) -> str:
 
 
 def html(title: str, kind: str, named: dict[str, str], cells: Table) -> str:
-    """The same for notebooks, the table folded away by a click."""
+    """The same for notebooks; the table can be folded by a click."""
     head = as_html([[title, *named], [f"gb.{kind}", *named.values()]])
     columns, rows = cells
     return f"<details open><summary>{head}</summary>{as_html([columns, *rows])}</details>" if rows else head
@@ -119,7 +119,7 @@ class Shown:
 
 
 class ShownScalar(Shown):
-    """Those of Scalar."""
+    """`repr` and `_repr_html_` of a Scalar."""
 
     __slots__ = ()
     value: Any
@@ -130,7 +130,7 @@ class ShownScalar(Shown):
 
 
 class ShownMask(Shown):
-    """Those of a mask: what it allows is 1, what it does not is empty."""
+    """`repr` and `_repr_html_` of a mask: allowed positions are 1, others are empty."""
 
     __slots__ = ()
     parent: Any
@@ -147,7 +147,7 @@ class ShownMask(Shown):
 
 
 class ShownExpression(Shown):
-    """Those of what is not computed yet: what it will be; nothing is computed to print it."""
+    """`repr` and `_repr_html_` of a delayed value: its kind and shape; printing computes nothing."""
 
     __slots__ = ()
     shape: Any

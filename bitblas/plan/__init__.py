@@ -1,4 +1,4 @@
-"""Pure functions: facts about operands go in, a frozen, printable decision comes out. Kernels decide nothing."""
+"""The planner: pure functions from facts about the operands to a frozen, printable decision. Kernels decide nothing."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
-"""What a product of a matrix with a vector, and a breadth-first search, take in each stored form, predicted from facts.
+"""Cost model: predicted microseconds of a matrix-vector product, or of a breadth-first search, in each stored format.
 
-    us(form, verb) = c . features(facts, form, verb),    c >= 0
+    us(format, verb) = c . features(facts, format, verb),    c >= 0
 
-A product reads bytes (of the form and the vectors), units (rows or tile rows), tiles, the entries in tiles, entries
-that are listed, lines (64-byte lines of the vector that rows near each other read), and heads (of rows that end at
-their first hit no more is read). Chains are the tiles and listed entries, and the entries in tiles, of a unit on
-average: one group of lanes walks along them, so that few long units take longer than many short ones. What a matrix
-with uneven rows lists is read in another way, and costs something more. A search reads everything once, over all its
-levels together; each level costs something by itself, something for each row (the vectors of a statement), and
-something for the bytes, where levels pull. How many levels there will be is an estimate (`Facts.levels`).
+A product reads bytes (of the format and the vectors), units (rows or tile rows), tiles, the entries in tiles, listed
+entries, lines (64-byte lines of the vector that neighbouring rows read), and heads (one per row, for rows that stop at
+their first hit). Chains are the tiles and listed entries, and the entries in tiles, of an average unit: one group of
+lanes walks along a unit, so few long units take longer than many short ones. A matrix with uneven rows lists entries
+that another kernel reads, at an extra cost. A search reads everything once, over all its levels; each level has a fixed
+cost, a cost for each row (the vectors of a statement), and a cost for the bytes, because levels may pull. The number of
+levels is an estimate (`Facts.levels`).
 
-The constants of each form and verb are fitted to measurements (calibrate/): Algorithm 1 of the B2SR paper, which
-counts tiles in sampled rows, says what there is; a calibration says what it costs on this device.
+The constants of each format and verb are fitted to measurements (calibrate/). Algorithm 1 of the B2SR paper counts
+tiles in sampled rows; a calibration gives their cost on this device.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ from .facts import Facts
 from .product import MOST_THREADS
 
 VERSION = 3
-# Boolean mxv (bits in, bits out); plus_second in FP32 (no values of the matrix are read); min_plus in FP32; the levels
-# of a whole breadth-first search.
+# Boolean mxv (bits in, bits out); plus_second in FP32 (no values of the matrix are read); min_plus in FP32; all levels
+# of a breadth-first search.
 BITS, NUMBERS, WEIGHTS, BFS = "bits", "numbers", "weights", "bfs"
 VERBS = (BITS, NUMBERS, WEIGHTS, BFS)
-# Columns of a tile that stands for a line; 512 bits would need tiles of 512.
+# Columns of a tile that represents a line; 512 bits would need tiles of 512.
 LINE = {BITS: 64, NUMBERS: 16, WEIGHTS: 16, BFS: 64}
-# Microseconds below which times do not differ: what a launch (a statement on the CPU) costs anyway.
+# Microseconds below which times do not differ: the fixed cost of a launch (of a statement on the CPU).
 FLOOR = {"cpu": 20.0, "gpu": 5.0}
-# Of a CPU and of an H200, which stands for GPUs without their own.
+# Measured on a CPU and on an H200, which is used for GPUs without a calibration.
 SHIPPED = Path(__file__).parents[1] / "data" / "costs.json"
 
 
 def features(seen: Facts, key: str, verb: str) -> tuple[float, ...]:
-    """What the constants of a form and verb are multiplied with: (1, bytes, units, tiles, entries in tiles, listed
-    entries, lines, chain of tiles and listed entries, chain of entries in tiles, uneven, heads), for a search levels,
-    levels * rows and levels * bytes in the place of heads."""
+    """The features that the constants of a format and verb multiply: (1, bytes, units, tiles, entries in tiles, listed
+    entries, lines, chain of tiles and listed entries, chain of entries in tiles, uneven, heads); for a search levels,
+    levels * rows and levels * bytes instead of heads."""
     (one, size, *form), (vectors, lines, *ends, _) = of_form(seen, key), of_verb(seen, verb)
     last = (ends[0], ends[1], ends[2] * size)[: COUNTS[verb] - 10]
     return (one, size + vectors, *form[:4], lines, *form[5:], *last)
 
 
 def of_form(seen: Facts, key: str) -> tuple[float, ...]:
-    """The features that are the same for all verbs: but for vectors and values, and for lines, which are 0 here."""
+    """The features that are the same for all verbs, without vectors and values; lines are 0 here."""
     size, (tiles, inside, listed), units = seen.holding(key)
     items = tiles + listed
     uneven = items if seen.uneven else 0.0
@@ -63,36 +63,39 @@ def of_form(seen: Facts, key: str) -> tuple[float, ...]:
 
 
 def vector_bytes(seen: Facts, verb: str) -> float:
-    """Of the vectors of a verb, and of the values that it reads."""
+    """Bytes of the vectors of a verb, and of the values that it reads."""
     if verb in (BITS, BFS):
         return (seen.ncols + 2 * seen.nrows) / 8
     return 4.125 * (seen.ncols + seen.nrows) + (4 * seen.nvals if verb == WEIGHTS else 0)
 
 
 def of_verb(seen: Facts, verb: str) -> tuple[float, ...]:
-    """What of the features of a verb no form changes: bytes of the vectors, lines, the last three (the very last per
-    byte of the form), and the bytes of the values."""
+    """The features of a verb that do not depend on the format: bytes of the vectors, lines, the last three (the very
+    last per byte of the format), and the bytes of the values."""
     last = (seen.levels, seen.levels * seen.nrows, seen.levels) if verb == BFS else (seen.heads, 0.0, 0.0)
     values = 4.0 * seen.nvals if verb == WEIGHTS else 0.0
     return vector_bytes(seen, verb), seen.tiles_of[LINE[verb]], *last, values
 
 
-COUNTS = {BITS: 11, NUMBERS: 11, WEIGHTS: 11, BFS: 13}  # features of each verb
+COUNTS = {BITS: 11, NUMBERS: 11, WEIGHTS: 11, BFS: 13}  # number of features of each verb
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Microseconds per feature, by "form verb". source: who measured them; threads: of a CPU that shared the work."""
+    """Microseconds per feature, by "form verb". source: origin of the measurements; threads: CPU threads that shared
+    the work."""
 
     device: str
     source: str
     us: Mapping[str, tuple[float, ...]] = field(repr=False)
-    bandwidth: float = math.inf  # bytes that the device moves in a microsecond
+    bandwidth: float = math.inf  # bytes that the device moves per microsecond
     threads: int = 1
-    tables: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)  # constants of some forms, by verb
+    # Constants of some formats, by verb
+    tables: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def shared(self, threads: int) -> Costs:
-        """What so many threads take: they share all but what a statement, and a level of a search, cost anyway."""
+        """Costs with this number of threads. They share everything except the fixed cost of a statement and of a search
+        level."""
         share = self.threads / min(threads, MOST_THREADS)
         us = {
             name: tuple(x if k == 0 or (k == 10 and name.endswith(BFS)) else x * share for k, x in enumerate(c))
@@ -101,12 +104,12 @@ class Costs:
         return replace(self, us=us, bandwidth=self.bandwidth / share, threads=threads, tables={})
 
     def predict(self, seen: Facts, key: str, verb: str) -> float:
-        """Microseconds of one product or search: never less than moving the bytes takes, which the fit, made on
-        matrices of one size, does not know of much larger ones. InvalidValue for a form that was not calibrated."""
+        """Microseconds of one product or search, at least the time that moving the bytes takes: the fit, made on
+        matrices of one size, underestimates much larger ones. InvalidValue for a format that was not calibrated."""
         return self.times(seen, (key,), (verb,))[key][verb]
 
     def times(self, seen: Facts, keys: tuple[str, ...], verbs: tuple[str, ...]) -> dict[str, dict[str, float]]:
-        """The same of some forms and verbs, by form: a choice asks for all of them at once."""
+        """`predict` for several formats and verbs at once, by format."""
         constants, early = self.constants(keys, verbs)
         forms = np.array([of_form(seen, key) for key in keys])
         by_verb = np.array([of_verb(seen, verb) for verb in verbs])
@@ -122,11 +125,12 @@ class Costs:
         return {key: dict(zip(verbs, mine)) for key, mine in zip(keys, us)}
 
     def constants(self, keys: tuple[str, ...], verbs: tuple[str, ...]) -> Any:
-        """Those of some forms for some verbs, zeros where a verb has fewer; and where a product reads rows that end
-        early, so that it does not read all of them."""
+        """The constants of some formats for some verbs, zero if a verb has fewer; and where a product reads rows that
+        end early, so that it does not read all of them."""
         if (keys, verbs) not in self.tables:
             if lacks := [f"{key} {verb}" for key in keys for verb in verbs if f"{key} {verb}" not in self.us]:
-                raise InvalidValue(f"costs: those of {self.device} ({self.source}) lack {lacks[0]}: bitblas calibrate")
+                where = f"{self.device} ({self.source})"
+                raise InvalidValue(f"costs: no constants of {lacks[0]} for {where}; run `bitblas calibrate`")
             found, most = np.zeros((len(keys), len(verbs), max(COUNTS.values()))), (BITS, BFS)
             for k, key in enumerate(keys):
                 for v, verb in enumerate(verbs):
@@ -141,7 +145,7 @@ class Costs:
 
     @staticmethod
     def from_json(made: Any) -> Costs:
-        """ValueError, LookupError, TypeError for what `to_json` did not write."""
+        """ValueError, LookupError or TypeError for anything that `to_json` did not write."""
         if made["version"] != VERSION:
             raise ValueError(f"version {made['version']}, expected {VERSION}")
         us = {str(name): tuple(float(c) for c in constants) for name, constants in made["us"].items()}
@@ -159,14 +163,14 @@ class Costs:
 
 
 def path_of(device: Device) -> Path:
-    """Where the calibration of a device is kept: beside the compiled kernels."""
+    """Path of a device's calibration, next to the compiled kernels."""
     name = "".join(c if c.isalnum() else "-" for c in device.model)
     return cache_dir() / "costs" / f"{name}.json"
 
 
 def costs_of(device: Device) -> Costs:
-    """Those that were calibrated on this device, with as many threads, else the shipped ones of its kind, for as many.
-    InvalidValue for a broken file."""
+    """The costs calibrated on this device with the same number of threads, else the shipped ones of its kind, scaled to
+    its threads. InvalidValue for a broken file."""
     return _kept(device, 1 if device.shares_rows else device.threads)
 
 
@@ -180,16 +184,16 @@ def _kept(device: Device, threads: int) -> Costs:
             return Costs.from_json(json.loads(path.read_text()))
         except (LookupError, ValueError, TypeError, AttributeError) as error:
             wrong = f"costs: {path} is damaged or of another version ({error})"
-            raise InvalidValue(f"{wrong}; `bitblas calibrate` makes it anew") from error
+            raise InvalidValue(f"{wrong}; `bitblas calibrate` writes a new one") from error
     return shipped(device.kind).shared(threads)
 
 
-forget = _kept.cache_clear  # what was read, after a calibration
+forget = _kept.cache_clear  # discards what was read, after a calibration
 
 
 @functools.cache
 def shipped(kind: str) -> Costs:
-    """The constants that come with bitblas, of a "cpu" or a "gpu"."""
+    """The constants shipped with bitblas, for "cpu" or "gpu"."""
     import json
 
     return Costs.from_json(json.loads(SHIPPED.read_text())[kind])

@@ -1,4 +1,7 @@
-"""Push or pull: decided here for statements, loops and `explain`. Facts in; a direction, or a question, out."""
+"""Push or pull: choose the direction of a matrix-vector product, for statements, loops and `explain`.
+
+Facts go in; a direction, or the name of the fact that is missing, comes out.
+"""
 
 from __future__ import annotations
 
@@ -14,33 +17,34 @@ from ..device import Device
 from ..formats import CSR, format_of
 from .product import COUNT, MOST_THREADS, VALUES, WORDS, Plan, any_order, is_wide, kind_of, reads_matrix
 
-# A scattered entry against a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9; CPU: one thread pushes the
-# presence of entries along rows, two threads pull; many entries of long rows two threads push, 1.3 to 2.3 times as
-# fast).
+# Cost of a scattered entry relative to a streamed one (GPU: 30 % of a grid pushes in 27 us, pulls in 9; CPU: one thread
+# pushes the presence of entries along rows, two threads pull; two threads push many entries of long rows, 1.3 to 2.3
+# times as fast).
 PUSH_COST = {"cpu": 3.0, "gpu": 16.0}
-# On the CPU against that, by what is added up. Measured on two EPYC cores: densities from which a pull takes less, on
-# Delaunay meshes, a stencil, a road network, RMAT 16 and a Mycielskian. Rows (of presence, where a pull reads all of a
-# row): 0.25 to 0.7; 0.15 to 0.25; 0.3 to 0.5. Tiles (of 8): 0.05 to 0.1; 0.03 to 0.06; 0.12 to 0.14, on the road
-# network 0.05: there a push goes through bits one by one, where a pull adds up all of a tile.
+# CPU: factor on that cost, by what is summed. Measured on two EPYC cores as the density from which a pull is faster, on
+# Delaunay meshes, a stencil, a road network, RMAT 16 and a Mycielskian. Rows (presence, if a pull reads all of a row):
+# 0.25 to 0.7; 0.15 to 0.25; 0.3 to 0.5. Tiles (of 8): 0.05 to 0.1; 0.03 to 0.06; 0.12 to 0.14, on the road network
+# 0.05: there a push goes through bits one by one, and a pull sums a whole tile at once.
 ROWS_SHARE = {WORDS: 1.0, COUNT: 1.5, VALUES: 0.8}
 TILES_SHARE = {WORDS: 4.0, COUNT: 8.0, VALUES: 2.4}
-# Of pushes along rows that lie beside tiles (see `beside`), for each entry of a tile: a pull reads tiles, a push
-# entries. One thread, densities from which a pull takes less, presence, counts, values: delaunay_n14 (6.5 entries a
-# tile) 0.085, 0.095, 0.2; stencil27_20 (8) 0.065, 0.045, 0.2; mycielskian13 (13, ends early) 0.027, 0.033, 0.1.
+# The same for pushes along auxiliary CSR rows of a tiled matrix (see `beside`), per entry of a tile: a pull reads
+# tiles, a push entries. One thread, densities from which a pull is faster, presence, counts, values: delaunay_n14 (6.5
+# entries a tile) 0.085, 0.095, 0.2; stencil27_20 (8) 0.065, 0.045, 0.2; mycielskian13 (13, ends early) 0.027, 0.033,
+# 0.1.
 BESIDE_SHARE = {WORDS: 1.25, COUNT: 1.35, VALUES: 0.47}
-TILE_SHARE = 0.19  # of an entry's, what a tile costs that is read for a few of its rows
-CACHED = 1 << 17  # positions, the sums of which a core's cache holds; among more a push along tiles costs twice
+TILE_SHARE = 0.19  # cost of a tile that is read for a few of its rows, relative to an entry
+CACHED = 1 << 17  # positions whose sums fit in a core's cache; with more, a push along tiles costs twice as much
 MEASURED_THREADS = 2
 
 
-FEW_ENTRIES = 1 << 10  # of a matrix: either direction reads them in less time than asking for active rows takes
-# And all of so many in less than the pass that ends the statement of a push. H200, 250 entries: statements take 15.5 to
-# 17.5 us where they pull, 17.3 to 18.9 where they push.
+FEW_ENTRIES = 1 << 10  # entries of a matrix that either direction reads in less time than counting active rows takes
+# Entries of a matrix that a pull reads in less time than the merge that ends a push. H200, 250 entries: statements take
+# 15.5 to 17.5 us if they pull, 17.3 to 18.9 if they push.
 PULLED = {"cpu": 1 << 8, "gpu": 1 << 8}
 
 
 class Case(NamedTuple):
-    """A product as far as the entries of its vector do not matter: known once for a matrix, a semiring and a kind of
+    """The facts of a product that do not depend on the vector's entries: computed once per matrix, semiring and kind of
     vector. pull_of, push_of: whether pulling, or pushing, reads the transpose of the matrix."""
 
     verb: str
@@ -48,19 +52,19 @@ class Case(NamedTuple):
     key: str
     pull_of: bool
     kind: int
-    product: np.generic | None  # the value of all products, where they are equal
-    wide: bool  # a pull can take the CPU's kernel for all places of a tile at once
+    product: np.generic | None  # the value of all products, if they are equal
+    wide: bool  # a pull can use the CPU's kernel for all positions of a tile at once
     device: str  # "cpu", "gpu"
-    ordered: str  # why the sums have to be taken by rows; "": they may be taken in any order
-    valued: bool = False  # the matrix has values that are read
-    rows: bool | None = None  # whether the form that a push reads is at hand (plan/transpose.py)
-    back: bool | None = None  # whether the one that a pull reads is, where that is of the transpose
-    work: int | None = None  # entries (tiles) of that form; None: it is not there
+    ordered: str  # why sums have to be taken by rows; "": any order is allowed
+    valued: bool = False  # the matrix has values, and they are read
+    rows: bool | None = None  # whether the format that a push reads is available (plan/transpose.py)
+    back: bool | None = None  # whether the format that a pull reads is available, if that is of the transpose
+    work: int | None = None  # entries (tiles) of that format; None: it does not exist
     longest: int = 0  # entries (tiles) of its longest row (tile row)
     threads: int = MEASURED_THREADS  # that share a pull; one pushes
-    few: bool = False  # whether a matrix has so few entries that it is pulled from
-    beside: float = 0.0  # entries of a tile, in the mean, where plain rows lie beside and pushes go along these; else 0
-    early: float = 0.0  # entries of a row that a pull reads up to the first hit, in the mean; 0: it reads all of them
+    few: bool = False  # whether the matrix has so few entries that a pull is always chosen
+    beside: float = 0.0  # mean entries of a tile, if pushes go along auxiliary CSR rows; else 0
+    early: float = 0.0  # mean entries of a row that a pull reads up to the first hit; 0: it reads all of them
 
     @property
     def push_of(self) -> bool:
@@ -68,29 +72,29 @@ class Case(NamedTuple):
 
     @property
     def push_key(self) -> str:
-        """The form that a push reads."""
+        """The format that a push reads."""
         return CSR if self.beside else self.key
 
     def push_cost(self) -> tuple[float, float]:
-        """What an entry of the vector costs that is pushed along, against a position of it in a pull; and an entry
-        (tile) that is read for it, against one in a pull."""
+        """Two relative costs: of pushing one vector entry against pulling one position; and of an entry (tile) that a
+        push reads against one that a pull reads."""
         cost = PUSH_COST[self.device]
         if self.device == "gpu":
             return cost, cost
         cost *= min(self.threads, MOST_THREADS) / MEASURED_THREADS
         if self.beside:
             return (max(1.0, cost * BESIDE_SHARE[self.kind] * self.beside),) * 2
-        if format_of(self.key).by_rows:  # a full vector is not pushed: as much is read, and written here and there
+        if format_of(self.key).by_rows:  # a full vector is not pushed: as much is read, and writes are scattered
             return (max(1.0, cost * ROWS_SHARE[self.kind]),) * 2
         return cost * TILES_SHARE[self.kind], cost * TILES_SHARE[self.kind] * TILE_SHARE
 
     def pulled(self, nvals: int, size: int) -> float:
-        """What a pull reads of its matrix, 1 being all of it, for a vector with so many entries of `size`: rows that
-        end at their first hit find it after size / nvals entries, in the mean."""
+        """The share of its matrix that a pull reads, for a vector with `nvals` of `size` entries: rows that stop at
+        their first hit find it after size / nvals entries on average."""
         return min(1.0, size / (nvals * self.early)) if self.early and nvals else 1.0
 
     def most_pushed(self, size: int) -> float:
-        """Entries of a vector of that size from which on a pull costs less, whatever rows they have."""
+        """Number of entries of a vector of this size from which on a pull costs less, whatever rows they have."""
         cost = self.push_cost()[0]
         return size / (cost if cost >= self.early else math.sqrt(cost * self.early))
 
@@ -98,12 +102,12 @@ class Case(NamedTuple):
 def case_of(
     semiring: Typed[Semiring], key: str, a: Any, u: Any, *, transpose: bool, flip: bool, device: Device
 ) -> Case:
-    """The case of A (+).(x) u for a matrix in that form; a, u: the values, np.generic where iso."""
+    """The case of A (+).(x) u for a matrix in that format; a, u: the values, np.generic if iso."""
     kind, product = kind_of(semiring, a, u, flip=flip)
     ordered = ""
     if device.shares_rows and not any_order(semiring, kind):  # one thread pushes in the order of the entries
         floats = semiring.return_type.kind in "fc" and not semiring.op.monoid.is_exact_in_any_order
-        ordered = "a float sum has a fixed order" if floats else "counts are taken by rows"
+        ordered = "a float sum has a fixed order" if floats else "counts are summed by rows"
     wide = not device.shares_rows and is_wide(semiring, kind, key, a)
     valued = kind == VALUES and not isinstance(a, np.generic) and reads_matrix(semiring, flip)
     verb, name = "vxm" if flip else "mxv", semiring.op.name
@@ -112,17 +116,17 @@ def case_of(
 
 
 class Known(NamedTuple):
-    """What is known of a vector's entries; None: not known (yet)."""
+    """The known facts about a vector's entries; None: not known (yet)."""
 
     size: int
     least: int = 0  # entries that the vector has at least
-    nvals: int | None = None  # entries that it has
+    nvals: int | None = None  # number of its entries
     active: int | None = None  # entries (tiles) of the rows (tile rows) that a push along them reads
 
 
 class Ask(Enum):
-    """What the decision still needs: of the case the rows, with their work and the longest, counted once for a form; or
-    a field of Known, which changes with the vector, and for which the host of a GPU waits."""
+    """The fact that the decision needs next: of the case the rows, with their work and the longest, counted once per
+    format; or a field of Known, which changes with the vector, and which makes the host wait for the GPU."""
 
     ROWS = "rows"
     BACK = "back"
@@ -131,7 +135,7 @@ class Ask(Enum):
 
 
 class Direction(NamedTuple):
-    """Push or pull, and why, with the names of what is known."""
+    """Push or pull, and the reason, as a format string over the known facts."""
 
     push: bool
     why: str
@@ -143,18 +147,18 @@ class Direction(NamedTuple):
 MANY, FEW = (Direction(push, "{nvals} of {size} entries active") for push in (False, True))
 AT_LEAST = Direction(False, "at least {least} of {size} entries active")
 SMALL = Direction(False, "the matrix has few entries")
-# Of either the other would cost less, but for what it reads.
-WITHOUT_TRANSPOSE = Direction(False, "pushing would need {key} of the transpose, which is not repaid")
-AS_IT_LIES = Direction(True, "pulling would need {key} of the transpose, which is not repaid")
-HEAVY = Direction(False, "{nvals} of {size} entries active, their rows hold {active} of {work}")
+# The other direction would cost less if its transpose existed.
+WITHOUT_TRANSPOSE = Direction(False, "pushing needs {key} of the transpose, whose construction is not yet amortized")
+AS_IT_LIES = Direction(True, "pulling needs {key} of the transpose, whose construction is not yet amortized")
+HEAVY = Direction(False, "{nvals} of {size} entries active, but their rows hold {active} of {work}")
 
 
 def direction(case: Case, known: Known) -> Direction | Ask:
-    """Push or pull, or what has to be counted before it can be said: what is known decides as far as it goes.
+    """Push or pull, or the fact that has to be counted first. Known facts decide as far as possible.
 
-    A push pays where the vector has few entries, and where the rows at these hold few entries too: a few vertices can
-    have most of the edges. A form that is not there has rows that nobody knows, and is taken to be even. What would
-    read a transpose that is not at hand is done the other way round.
+    A push pays if the vector has few entries and their rows hold few entries too: a few vertices can own most of the
+    edges. Rows of a format that does not exist are assumed to be of equal length. If the preferred direction reads a
+    transpose that is not available, the other one is chosen.
     """
     if case.ordered:
         return Direction(False, case.ordered)
@@ -167,8 +171,8 @@ def direction(case: Case, known: Known) -> Direction | Ask:
 
 
 def is_lasting(found: Direction, case: Case, known: Known) -> bool:
-    """Whether it holds for every vector with as many entries, whatever is made of the matrix in the meantime; of a
-    small matrix it does not matter which rows they have."""
+    """Whether the decision depends only on nvals, so that it can be cached. In a small matrix the active rows do not
+    matter."""
     if found is SMALL:
         return True
     looked_at = case.work is not None or not found.push
@@ -177,7 +181,7 @@ def is_lasting(found: Direction, case: Case, known: Known) -> bool:
 
 
 def missed(case: Case, known: Known, found: Direction) -> float:
-    """Reads of all of the matrix that a direction costs because the transpose is not at hand."""
+    """Reads of the whole matrix that a direction costs because the transpose is not available."""
     if found is WITHOUT_TRANSPOSE:
         return 1.0
     share = (known.nvals or known.least) / max(1, known.size)
@@ -185,13 +189,13 @@ def missed(case: Case, known: Known, found: Direction) -> float:
 
 
 def _cheaper(case: Case, known: Known) -> Direction | Ask:
-    """The one that costs less."""
+    """The direction that costs less."""
     cost, item = case.push_cost()
     if known.size > CACHED and case.kind != WORDS and case.device == "cpu" and not format_of(case.push_key).by_rows:
         cost, item = 2 * cost, 2 * item
     nvals = known.least if known.nvals is None else known.nvals
     pulled = case.pulled(nvals, known.size)
-    if not nvals * cost < known.size * pulled:  # a cost may be infinite
+    if not nvals * cost < known.size * pulled:  # the cost may be infinite
         return AT_LEAST if known.nvals is None else MANY
     if not case.rows:
         return Ask.ROWS if case.rows is None else WITHOUT_TRANSPOSE
@@ -205,12 +209,12 @@ def _cheaper(case: Case, known: Known) -> Direction | Ask:
 
 
 def pulled(case: Case) -> Direction:
-    """For whoever plans once for many vectors."""
-    return Direction(False, case.ordered or "whatever entries the vector has")
+    """For callers that plan once for many vectors."""
+    return Direction(False, case.ordered or "for every vector")
 
 
 def plan_mxv(case: Case, known: Known, found: Direction, lanes: int) -> Plan:
-    """The plan of a product for which a direction is found. lanes: that share a row, as the form says."""
+    """The plan of a product with a known direction. lanes: lanes per row, as the format reports."""
     push, reason = found.push, found.reason(case, known)
     transposed, wide = (case.push_of, False) if push else (case.pull_of, case.wide)
     how = "push" if push else "pull"

@@ -1,4 +1,4 @@
-"""How a statement ends: from the types and values of both sides to what the kernel does with its sums."""
+"""Choose the epilogue of a kernel from the types and values of the output, accumulator and result."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from semirings.dtypes import BOOL, DataType, cast_scalar
 
 
 class End(NamedTuple):
-    """What a pull does with its sums (type z): the end of w<mask, accum, replace> = t, in the kernel.
+    """Epilogue of a pull with sums of type z: how w<mask, accum, replace> = t ends in the kernel.
 
-    merge: entries of w may stay. store: values are written; else all of them are one value, and presence says all.
+    merge: entries of w may stay. store: values are written; otherwise all values are equal and only presence is
+    written.
     """
 
     z: DataType
@@ -30,8 +31,9 @@ class End(NamedTuple):
 def plan_end(
     z: DataType, product: np.generic | None, w: DataType, value: np.generic | None, accum: Typed | None
 ) -> End:
-    """The end of a statement whose output, of type w, keeps entries. product, value: the one that all entries of t, and
-    of w, have, else None; where they are the same, and the accumulator gives it again, presence alone is written."""
+    """The epilogue of a statement whose output, of type w, keeps entries. product, value: the single value of all
+    entries of t, and of w, or None; if they are equal and the accumulator reproduces that value, only presence is
+    written."""
     if product is None or value is None or not _same(cast_scalar(product, w), value):
         return End(z, w, accum, merge=True)
     if accum is not None:
@@ -43,5 +45,5 @@ def plan_end(
 
 
 def _same(x: Any, y: Any) -> bool:
-    """Whether two scalars of one type are the same to the bit."""
+    """Whether two scalars of one type are bitwise equal."""
     return bool(np.asarray(x).tobytes() == np.asarray(y).tobytes())

@@ -1,4 +1,4 @@
-"""What a plan knows of a structure: its size, how many tiles of each size it has, what formats count besides."""
+"""Facts about the structure of a matrix: its size, the tiles of each size, and what each format counts in addition."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ..formats.csr.choice import UNEVEN
 from ..formats.sample import SAMPLES, Look, Sample, look
 from .walk import levels_of, mean_balls
 
-COUNTED = 1 << 16  # entries up to which any device counts as soon as anybody looks at a sample (estimated)
+COUNTED = 1 << 16  # up to this number of entries, every device counts at the first sample (estimated)
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What the profile of a structure knows, predicted or counted. tiles: (tile size, number of non-empty tiles);
-    own: (key, what its format counts by itself); levels: those of a breadth-first search, estimated (0: not square);
-    heads: entries among the first 32 of their row, of which a Boolean product reads no more where many are active;
-    longest: entries of the longest row."""
+    """Predicted or counted facts about a structure. tiles: (tile size, number of non-empty tiles); own: (key, what its
+    format counts itself); levels: of a breadth-first search, estimated (0: not square); heads: entries among the first
+    32 of their row, beyond which a Boolean product reads nothing if many vertices are active; longest: entries of the
+    longest row."""
 
     nrows: int
     ncols: int
@@ -36,12 +36,12 @@ class Facts:
 
     @cached_property
     def tiles_of(self) -> dict[int, float]:
-        """The number of non-empty tiles by their size."""
+        """The number of non-empty tiles by tile size."""
         return dict(self.tiles)
 
     @cached_property
     def own_of(self) -> dict[str, Any]:
-        """What formats count by themselves, by their keys."""
+        """What formats count themselves, by format key."""
         return dict(self.own)
 
     @property
@@ -51,20 +51,20 @@ class Facts:
 
     @cached_property
     def uneven(self) -> bool:
-        """Whether rows are of so different lengths that products read them in another way."""
+        """Whether row lengths differ so much that products use another kernel."""
         return self.longest * self.nrows > UNEVEN * self.nvals
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """The forms that hold such a structure, and of which these facts say what they would hold."""
+        """The formats that can hold such a structure, and for which these facts predict the size."""
         return tuple(key for key, format in FORMATS.items() if format.knows(self))
 
     def bytes_of(self, key: str) -> int:
-        """Predicted bytes of the structure in a form, values not counted."""
+        """Predicted bytes of the structure in a format, without values."""
         return self.holding(key)[0]
 
     def listing_in(self, key: str) -> Listing:
-        """Tiles of a form, entries in them, and entries that are listed one by one."""
+        """Tiles of a format, entries in them, and entries that are listed one by one."""
         return self.holding(key)[1]
 
     @cached_property
@@ -72,7 +72,7 @@ class Facts:
         return {}
 
     def holding(self, key: str) -> tuple[int, Listing, int]:
-        """The bytes of a form, what it lists, and its units, asked once: a choice needs them many times."""
+        """The bytes, the listing and the units of a format, cached: a choice needs them many times."""
         found = self._held.get(key)
         if found is None:
             format = format_of(key)
@@ -82,7 +82,7 @@ class Facts:
 
     @staticmethod
     def from_json(made: Any) -> Facts:
-        """What `json` made of `dataclasses.asdict`. TypeError, KeyError, ValueError for anything else."""
+        """The inverse of `json` of `dataclasses.asdict`. TypeError, KeyError, ValueError for anything else."""
         if missing := {field.name for field in fields(Facts)} - set(made):
             raise KeyError(*missing)
         tiles = tuple((int(tile), float(count)) for tile, count in made["tiles"])
@@ -91,7 +91,7 @@ class Facts:
 
 
 class Own(dict[str, Any]):
-    """What formats estimate by themselves of a sample, by their keys: each when somebody first asks for it."""
+    """What formats estimate themselves from a sample, by format key: computed at the first access."""
 
     def __init__(self, of: Sample) -> None:
         self.sample = of
@@ -102,7 +102,7 @@ class Own(dict[str, Any]):
 
 
 class Estimates(NamedTuple):
-    """What one look at a structure tells. errors: standard errors of the numbers of tiles."""
+    """Estimates from one sample of a structure. errors: standard errors of the numbers of tiles."""
 
     tiles: dict[int, float]
     errors: dict[int, float]
@@ -115,8 +115,8 @@ class Estimates(NamedTuple):
 def facts(
     structure: Structure, sizes: tuple[int, ...] = TILES, keys: Container[str] = FORMATS, *, exact: bool = False
 ) -> Facts:
-    """Tiles of these sizes, and what formats of these keys count that are not told by tiles: estimated by one look at a
-    sample (formats/sample.py), on every device, unless they have been counted; with `exact` all are."""
+    """Tiles of these sizes, and what formats of these keys count themselves. Estimated from one sample
+    (formats/sample.py), on every device, unless already counted; with `exact` everything is counted."""
     nrows, ncols, nvals = structure.nrows, structure.ncols, structure.nvals
     own = {key: f for key, f in FORMATS.items() if f.counts == "own" and key in keys and not f.refusal(nrows, ncols)}
     if not nvals:
@@ -135,13 +135,14 @@ def facts(
 
 
 def best_known(structure: Structure, sizes: tuple[int, ...] = TILES, keys: Container[str] = FORMATS) -> Facts:
-    """For who asks for bytes rather than for time: counted where that takes milliseconds."""
+    """For choices by bytes rather than by time: counted if that takes milliseconds."""
     exact = structure.device.shares_rows or structure.nvals <= COUNTED
     return facts(structure, sizes, keys, exact=exact)
 
 
 def estimates(structure: Structure) -> Estimates:
-    """What one look at a structure with entries tells, once. Columns are read as they lie, packed ones too."""
+    """Estimates of a structure with entries, computed once. Columns are read as they are stored, bit-packed ones
+    too."""
     cache = structure.primary.cache
     if "estimates" not in cache:
         primary = structure.primary
@@ -151,25 +152,25 @@ def estimates(structure: Structure) -> Estimates:
 
 
 def estimated(of: Look) -> Estimates:
-    """What a look tells."""
+    """Estimates from a sample."""
     sample, n = of.sample, of.sample.nrows
     levels = levels_of(n, *mean_balls(of.balls)) if n == sample.ncols else 0.0
     return Estimates(*sample.sums(), Own(sample), levels, float(of.heads), float(of.longest))
 
 
 def error_of(structure: Structure, tile: int) -> float:
-    """The standard error of what is known of the tiles of that size; 0 where they were counted."""
+    """The standard error of the number of tiles of that size; 0 if they were counted."""
     if not structure.nvals or tile in structure.primary.cache.get("counted", ()):
         return 0.0
     return estimates(structure).errors[tile]
 
 
 def is_sampled(structure: Structure) -> bool:
-    """Whether what is known of its tiles is an estimate."""
+    """Whether the numbers of tiles are estimates."""
     return structure.nvals > SAMPLES and not structure.primary.cache.get("counted", {}).keys() >= {*TILES}
 
 
 def count(structure: Structure, tile: int) -> bool:
-    """Put the number of tiles of that size in the place of what was estimated; False if that was the same."""
+    """Replace the estimated number of tiles of that size by the exact one; False if that was the same."""
     before, after = (facts(structure, (tile,), (), exact=exact).tiles for exact in (False, True))
     return bool(before != after)

@@ -1,9 +1,9 @@
-"""The choice of a stored form: the bytes and microseconds that each is predicted to take, and the rule.
+"""Choose a stored format: predicted bytes and microseconds of each, and the rule.
 
-One form serves all statements: two would take more bytes than plain CSR does. So the choice for time is the form whose
-*worst* verb is nearest to the best form for that verb. A mean would let a product that gains three times pay for one
-that loses twice, and whoever runs the second one would be better off without the choice; the worst ratio is what a user
-of any one verb can lose, and where it is close to 1 all of them have (nearly) the form that is best for them.
+One format serves all statements: two would take more bytes than plain CSR. So the choice for time is the format whose
+*worst* verb is nearest to the best format for that verb. A mean would let a product that gains a factor of three pay
+for one that loses a factor of two, at the expense of programs that run only the second. The worst ratio bounds the loss
+of a program that uses any one verb; if it is close to 1, every verb has (nearly) its best format.
 """
 
 from __future__ import annotations
@@ -22,39 +22,40 @@ from ..formats import FORMATS as STORED
 from .costs import BFS, BITS, FLOOR, NUMBERS, WEIGHTS, Costs, costs_of
 from .facts import Facts, best_known, count, error_of, estimates, facts
 
-FORMATS = ("auto", *NAMES)  # what may be asked for
-# Entries below which nothing is looked at, for time: every form takes that of a launch, and looking takes 0.3 to 2 ms.
+FORMATS = ("auto", *NAMES)  # the formats that users may request
+# Number of entries up to which nothing is sampled, for time: every format takes a launch, and sampling takes 0.3 to 2
+# ms.
 SMALL = 1 << 12
-# Standard errors by which an estimated number of tiles may be too low: those of a form that would then take more bytes
-# than CSR are counted before it is chosen.
+# Standard errors by which an estimated number of tiles may be too low: if a format would then take more bytes than CSR,
+# its tiles are counted before it is chosen.
 ERRORS = 4.0
-# Times the mean that the longest row has where there are hubs (meshes, grids, roads: 1 to 4; webs: from 20). A CPU's
-# threads do not share rows, so that its tiles take what is predicted.
+# Longest row over mean row, from which a matrix has hubs (meshes, grids, roads: 1 to 4; webs: from 20). CPU threads do
+# not share rows, so there the prediction for tiles holds.
 HUBS = {"cpu": math.inf, "gpu": 8}
 
 
 def verbs_of(iso: bool, square: bool) -> tuple[str, ...]:
-    """What counts for a matrix: products and searches of a pattern, or the product that reads its values."""
+    """The verbs that count for a matrix: products and searches of a pattern, or the product that reads its values."""
     return (WEIGHTS,) if not iso else (BITS, NUMBERS, BFS) if square else (BITS, NUMBERS)
 
 
 def takes_part(key: str, prefer: str, iso: bool) -> bool:
-    """Whether a form may be chosen at all. With values those by rows: tiles and parts find a value by its rank, which
-    costs more than it saves in products (H200: 26 us on a mesh's rows, 86 on its tiles) and in programs, which the
-    costs do not know; and a bitmap has a value for each place, with an entry or without."""
+    """Whether a format may be chosen at all. Matrices with values stay by rows: tiles and parts find a value by its
+    rank, which costs more than it saves in products (H200: 26 us on a mesh's rows, 86 on its tiles) and in programs,
+    which the costs do not cover; and a bitmap has a value for each position, with an entry or without."""
     format = format_of(key)
     return (iso or not (format.ranked or format.bits)) and (prefer == "memory" or format.timed)
 
 
 def has_hubs(nrows: int, nvals: int, longest: float, kind: str) -> bool:
-    """Whether a matrix has hubs, and so stays by rows on a GPU, for time. What the tiles of a hub take is not predicted
-    (web-indochina-2004, Boolean: 3 us by rows, 15 by tiles, where 2 were predicted), and on all of 13 such graphs rows
-    were best, or within 1.1 of it, for products."""
+    """Whether a matrix has hubs, and so stays by rows on a GPU, for time. The cost of a hub's tiles is not predicted
+    (web-indochina-2004, Boolean: 3 us by rows, 15 by tiles, 2 predicted), and on all of 13 such graphs rows were best
+    for products, or within 1.1 of the best."""
     return longest * nrows > HUBS[kind] * max(1, nvals)
 
 
 def allowed(seen: Facts, prefer: str, iso: bool, *, by_rows: bool = False) -> tuple[str, ...]:
-    """Forms that may be chosen (`by_rows`: of those by rows): for time those of no more bytes than 32-bit CSR."""
+    """Formats that may be chosen (`by_rows`: only those by rows): for time, those of no more bytes than 32-bit CSR."""
     most = math.inf if prefer == "memory" else seen.bytes_of(CSR)
     keys = (key for key in seen.forms if takes_part(key, prefer, iso) and format_of(key).by_rows >= by_rows)
     if prefer == "memory":
@@ -63,28 +64,28 @@ def allowed(seen: Facts, prefer: str, iso: bool, *, by_rows: bool = False) -> tu
 
 
 def candidates(seen: Facts, prefer: str, iso: bool, kind: str) -> tuple[str, ...]:
-    """Forms to choose from: those allowed, but of matrices with hubs, for time, those by rows."""
+    """Formats to choose from: those allowed; of matrices with hubs, for time, only those by rows."""
     hubs = prefer == "time" and has_hubs(seen.nrows, seen.nvals, seen.longest, kind)
     return allowed(seen, prefer, iso, by_rows=hubs)
 
 
 def worst_ratios(us: Mapping[str, Mapping[str, float]], floor: float) -> dict[str, float]:
-    """For each form the largest ratio, over the verbs, of its microseconds to those of the best form there. Times below
-    the floor count as the floor: they are those of a launch. us: by form and verb."""
+    """For each format the largest ratio, over the verbs, of its microseconds to those of the best format. Times below
+    the floor, the time of a launch, count as the floor. us: by format and verb."""
     times = np.maximum(floor, [list(of.values()) for of in us.values()])
     return dict(zip(us, (times / times.min(axis=0)).max(axis=1).tolist()))
 
 
 class Weighed(NamedTuple):
-    """The best form, and the microseconds of all that were weighed, by form and verb: none for memory."""
+    """The best format, and the microseconds of all formats that were compared, by format and verb: none for memory."""
 
     key: str
     us: Mapping[str, Mapping[str, float]]
 
 
 def weigh(seen: Facts, costs: Costs, prefer: str, *, iso: bool, kind: str) -> Weighed:
-    """prefer "memory": the form of fewest bytes. "time": of those of no more bytes than 32-bit CSR, the one that is
-    nearest to the best form for every verb."""
+    """prefer "memory": the format of fewest bytes. "time": of those of no more bytes than 32-bit CSR, the one that is
+    nearest to the best format for every verb."""
     keys = candidates(seen, prefer, iso, kind)
     if prefer == "memory":
         return Weighed(min(keys, key=seen.bytes_of), {})
@@ -94,25 +95,25 @@ def weigh(seen: Facts, costs: Costs, prefer: str, *, iso: bool, kind: str) -> We
 
 
 def best_form(seen: Facts, costs: Costs, prefer: str, *, iso: bool, kind: str) -> str:
-    """The form that is chosen by these facts."""
+    """The format that these facts choose."""
     return weigh(seen, costs, prefer, iso=iso, kind=kind).key
 
 
 def without_facts(nrows: int, nvals: int, prefer: str) -> bool:
-    """Whether rows are taken unseen, for time: where there is little, or an entry a row: pointers and permutations,
-    which algorithms make in every round, so that looking would take longer than using them."""
+    """Whether CSR is used without a sample, for time: for few entries, or one entry a row. The latter are pointers and
+    permutations, which algorithms build in every round, so sampling would take longer than using them."""
     return prefer == "time" and nvals <= max(SMALL - 1, nrows)
 
 
 def asked(structure: Structure, name: str, tile: int | None) -> str:
     """The key of the format of that name, with that tile; without one, its usual tile, or that of the fewest bytes.
 
-    Raises InvalidValue for a tile that it has not, or where it does not hold the matrix.
+    Raises InvalidValue for a tile size that the format does not have, or if it cannot hold the matrix.
     """
     formats = [format for format in STORED.values() if format.name == name]
     sizes = [format.tile for format in formats if format.tile is not None]
     if tile is not None and not sizes:
-        raise InvalidValue(f"tile: format {name!r} has none, got {tile}")
+        raise InvalidValue(f"tile: format {name!r} has no tiles, got {tile}")
     if tile is not None and tile not in sizes:
         raise InvalidValue(f"tile: expected one of {', '.join(map(str, sizes))}, got {tile!r}")
     tile = formats[0].default_tile if tile is None else tile
@@ -128,23 +129,23 @@ def asked(structure: Structure, name: str, tile: int | None) -> str:
 
 
 def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
-    """The key of the primary form: as asked, or the one that facts, costs and `config.prefer` say is best.
+    """The key of the primary format: the requested one, or the best by facts, costs and `config.prefer`.
 
-    Raises InvalidValue for a format or tile size that does not exist, or a format that does not hold the matrix.
+    Raises InvalidValue for a format or tile size that does not exist, or a format that cannot hold the matrix.
     """
     if format not in FORMATS:
         raise InvalidValue(f"format: expected one of {', '.join(map(repr, FORMATS))}, got {format!r}")
     if format != "auto":
         return asked(structure, format, tile)
     if tile is not None:
-        raise InvalidValue(f"tile: expected together with a format that has tiles, got {tile!r}")
+        raise InvalidValue(f"tile: expected only with a format that has tiles, got {tile!r}")
     return weighed(structure, iso=iso).key
 
 
 def weighed(structure: Structure, *, iso: bool) -> Weighed:
-    """The best form of a structure. Facts come in stages, the cheapest first: sizes, which may decide; one look, of
-    which the longest row may say that only forms by rows are left, and what no form that is left needs is not
-    estimated; numbers of tiles that decide, and may be wrong, are counted."""
+    """The best format of a structure. Facts come in stages, the cheapest first: sizes, which may decide; a sample,
+    whose longest row may leave only formats by rows, and which estimates only what the remaining formats need; exact
+    numbers of tiles, if they decide and the estimate may be wrong."""
     device, prefer = structure.device, config.prefer
     if without_facts(structure.nrows, structure.nvals, prefer):
         return Weighed(CSR, {})
@@ -169,7 +170,7 @@ def for_time(structure: Structure, iso: bool) -> Facts:
 
 
 def _is_small(structure: Structure, seen: Facts, key: str, tile: int) -> bool:
-    """Whether tiles take no more bytes than CSR, by as much as their number may be wrong."""
+    """Whether tiles take no more bytes than CSR, even if the estimate of their number is as wrong as it may be."""
     more = ERRORS * error_of(structure, tile)
     most = tuple((t, number + more if t == tile else number) for t, number in seen.tiles)
     return replace(seen, tiles=most).bytes_of(key) <= seen.bytes_of(CSR)

@@ -1,5 +1,5 @@
-"""The choice of a form under `config.memory_limit`: pure functions of facts, of the choice without a limit, and of the
-bytes that there are for one matrix."""
+"""Choose a stored format under `config.memory_limit`: pure functions of facts, of the choice without a limit, and of
+the bytes available for one matrix."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .facts import Facts, best_known
 
 
 def within(seen: Facts, key: str, budget: int) -> tuple[str, str]:
-    """The form to take in the place of `key`, and why ("": it is `key`).
+    """The format to use instead of `key`, and why ("": use `key`).
 
-    Entries come as CSR, so that another form is built beside that. A product may read the transpose: where a form
-    and its transpose do not fit, the smallest form that can be built is taken.
+    Entries arrive as CSR, so another format is built while CSR exists. A product may read the transpose: if a format
+    and its transpose do not fit, the smallest format that can be built is used.
     """
     size = seen.bytes_of
 
@@ -30,7 +30,8 @@ def within(seen: Facts, key: str, budget: int) -> tuple[str, str]:
 
 
 def budget_of(structure: Structure) -> int | None:
-    """Bytes that the forms of a matrix may take under the limit, beside what else is held; None without a limit."""
+    """Bytes that the formats of a matrix may take under the limit, in addition to current usage; None without a
+    limit."""
     if held.limit is None:
         return None
     seen: set[int] = set()
@@ -40,7 +41,8 @@ def budget_of(structure: Structure) -> int | None:
 
 
 def limited(structure: Structure, key: str, iso: bool) -> tuple[str, str]:
-    """`within` for a matrix that is there. Values that differ are more than any structure: those stay by rows."""
+    """`within` for an existing matrix. Values that differ take more than any structure, so such matrices stay by
+    rows."""
     budget = budget_of(structure) if iso else None
     if budget is None or (key == CSR and 2 * rows_bytes(structure.nrows, structure.ncols, structure.nvals) <= budget):
         return key, ""

@@ -1,5 +1,5 @@
-"""Whether a loop that relaxes edges goes by patches of consecutive vertices, and in which order these are numbered:
-pure functions of a sample of entries."""
+"""Whether an edge-relaxing loop works by patches of consecutive vertices, and in which order these are numbered: pure
+functions of a sample of entries."""
 
 from __future__ import annotations
 
@@ -7,44 +7,44 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-SAMPLES = 1 << 12  # entries that are looked at
-# Of the entries so many must lead to the patch that they come from: what leads out is exchanged through memory. A road
-# network of which fewer do took 11.9 ms by patches, 6.6 by rounds; where between them the limit lies is estimated.
+SAMPLES = 1 << 12  # number of sampled entries
+# Share of the entries that must lead to their own patch: the others are exchanged through memory. A road network with a
+# smaller share took 11.9 ms by patches, 6.6 by rounds; the exact limit is estimated.
 LEAST_SHARE = 0.85
-LEAST_VERTICES = 1 << 18  # the smallest that was measured: 7.7 ms by rounds on a grid of 512 x 512, 2.7 by patches
-MOST_OFFSETS = 64  # differences of numbers that the entries of a grid have
-# Entries of a row on average. Where rows are longer, waves are wide, and rounds of the grid as fast: milliseconds by
-# rounds and by patches on a mesh of triangles (6) 14.5, 12.4; on a stencil of 27 points 2.8, 3.7. The limit: estimated.
+LEAST_VERTICES = 1 << 18  # the smallest size measured: 7.7 ms by rounds on a grid of 512 x 512, 2.7 by patches
+MOST_OFFSETS = 64  # most differences of vertex numbers along the entries of a grid
+# Mean entries of a row. With longer rows, waves are wide and rounds of the grid as fast: milliseconds by rounds and by
+# patches on a mesh of triangles (6) 14.5, 12.4; on a stencil of 27 points 2.8, 3.7. The limit is estimated.
 MOST_DEGREE = 8
 
 
 class Numbering(NamedTuple):
-    """strides: what lies between neighbours along each axis of a grid, the first one 1; none: as the vertices are
-    numbered. share: of entries that stay in their patch, as they are numbered."""
+    """strides: distance in vertex numbers between neighbours along each axis of a grid, the first one 1; empty: keep
+    the vertex order. share: share of entries that stay in their patch, in the current order."""
 
     strides: tuple[int, ...]
     share: float
 
 
 def numbering(rows: Any, cols: Any, n: int, nvals: int, patch: int, *, renumbers: bool) -> Numbering | str:
-    """How patches of so many vertices are numbered; or why there are none. rows, cols: of some entries. renumbers:
-    whether another order may be made."""
+    """The vertex order of patches of `patch` vertices, or why there are none. rows, cols: of sampled entries.
+    renumbers: whether another order may be used."""
     if n < LEAST_VERTICES:
-        return f"{n} vertices are few"
+        return f"too few vertices ({n})"
     if nvals > MOST_DEGREE * n or not len(rows):
-        return f"{nvals / n:.1f} entries a row are many"
+        return f"too many entries a row ({nvals / n:.1f})"
     share = float((rows // patch == cols // patch).mean())
     if share >= LEAST_SHARE:
         return Numbering((), share)
     found = strides(np.abs(rows - cols))
     if len(found) > 1 and renumbers:
         return Numbering(found, share)
-    return f"of the entries {share:.0%} stay in a patch of {patch} vertices"
+    return f"only {share:.0%} of the entries stay in a patch of {patch} vertices"
 
 
 def strides(offsets: Any) -> tuple[int, ...]:
-    """What lies between neighbours along each axis of a grid that is numbered line by line: few numbers, in groups that
-    are far from each other. (1,) where it is none."""
+    """Distance between neighbours along each axis of a grid that is numbered line by line: the differences are few and
+    in groups that are far apart. (1,) if it is no such grid."""
     known = np.unique(offsets[offsets > 0])
     if not 0 < len(known) <= MOST_OFFSETS or known[0] != 1:
         return (1,)
@@ -53,7 +53,7 @@ def strides(offsets: Any) -> tuple[int, ...]:
 
 
 def curve(xp: Any, n: int, strides: tuple[int, ...]) -> Any:
-    """The vertices of a grid along a curve that fills it: bits of their places on its axes in turn (Morton 1966)."""
+    """The vertices of a grid along a space-filling curve: interleave the bits of their coordinates (Morton 1966)."""
     number = xp.arange(n, dtype=np.int64)
     keys, axes = xp.zeros(n, np.int64), len(strides)
     for k, stride in enumerate(strides):

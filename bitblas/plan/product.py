@@ -1,6 +1,7 @@
-"""The plan of a product: facts about the operands go in, a frozen decision that prints itself comes out. Kernels decide
-nothing. Thresholds stand beside what they decide, each with its reason and whether it was measured; those of a stored
-form in its choice.py.
+"""The plan of a product: facts about the operands go in, a frozen decision that prints itself comes out.
+
+Kernels decide nothing. Each threshold is defined next to the decision that uses it, with its reason and whether it was
+measured. Thresholds of a stored format are in its choice.py.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from ..kernels.kinds import COUNT as COUNT
 from ..kernels.kinds import KINDS, VALUES, WORDS
 from ..table import html
 
-# Of shared memory, for values of a vector: compute capability 9.0 has 227 KB for a block, 8.0 has 163 (RMAT 22 by
+# Bytes of shared memory for values of a vector: compute capability 9.0 has 227 KB for a block, 8.0 has 163 (RMAT 22 by
 # degree, H200, plus_second: 533 us with 128 KB, 509 with 192).
 HOT_BYTES = (3 << 16, 1 << 17)
-MOST_THREADS = 8  # of a CPU, beyond which pulls wait for memory (not measured)
-SPREAD = 1 << 21  # threads that uneven rows are spread over
+MOST_THREADS = 8  # CPU threads beyond which pulls are limited by memory bandwidth (not measured)
+SPREAD = 1 << 21  # number of threads that uneven rows are distributed over
 
 
 # ---- products -------------------------------------------------------------------------------------------------------
 
 
 def equal_products(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) -> np.generic | None:
-    """The one value that all products have, if they all have one: pair; first or second of an iso operand; any
-    operator that ignores positions when both are iso. `a`, `u`: the values, np.generic where iso."""
+    """The common value of all products, if there is one: pair; first or second of an iso operand; any operator that
+    ignores positions if both are iso. `a`, `u`: the values, np.generic if iso."""
     x, y = (u, a) if flip else (a, u)
     x_key, y_key = ((v.dtype.char, v.tobytes()) if isinstance(v, np.generic) else None for v in (x, y))
     return _equal_products(semiring, x_key, y_key)
@@ -40,7 +41,7 @@ def equal_products(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = Fa
 
 @functools.lru_cache(1 << 12)
 def _equal_products(semiring: Typed[Semiring], x: Any, y: Any) -> np.generic | None:
-    """The same for operands given as (type, bytes), or None where they are not iso."""
+    """The same for operands given as (type, bytes), or None if not iso."""
     op, t = semiring.op.binaryop, semiring.op.operand_type(semiring.dtype)
     uses = {"x": op.expr not in ("1", "y"), "y": op.expr not in ("1", "x")}
     given = {"x": x, "y": y}
@@ -51,12 +52,12 @@ def _equal_products(semiring: Typed[Semiring], x: Any, y: Any) -> np.generic | N
     return op.evaluate(t, **names)
 
 
-# What the CPU's lanes compute, by the expression of the operator (lanes.cpu.py has the functions in this order).
+# The operators of the CPU's lanes, by expression (lanes.cpu.py has the functions in this order).
 LANE_EXPRESSIONS = ("x", "y", "plus(x, y)", "minus(x, y)", "times(x, y)", "least(x, y)", "greatest(x, y)")
 
 
 def is_wide(semiring: Typed[Semiring], kind: int, key: str, a: Any) -> bool:
-    """Whether the CPU's kernel for all 64 places of a tile at once can do the product: see lanes.cpu.py."""
+    """Whether the CPU's kernel for all 64 positions of a tile at once supports the product: see lanes.cpu.py."""
     z, monoid, op = semiring.return_type, semiring.op.monoid, semiring.op.binaryop
     if not format_of(key).wide or kind == WORDS or z is BOOL or z.kind == "c":
         return False
@@ -68,9 +69,9 @@ def is_wide(semiring: Typed[Semiring], kind: int, key: str, a: Any) -> bool:
 
 
 class Plan(NamedTuple):
-    """How one product runs: the form read (of A or of its transpose), the direction, the kernel and its lanes.
+    """How one product runs: the format that is read (of A or of its transpose), direction, kernel and lanes.
 
-    wide: the CPU's kernel for all places of a tile at once. source: the text of its kernels, where it was asked for.
+    wide: the CPU's kernel for all positions of a tile at once. source: the text of its kernels, if requested.
     """
 
     verb: str
@@ -102,58 +103,59 @@ class Plan(NamedTuple):
 
 
 def kind_of(semiring: Typed[Semiring], a: Any, u: Any, *, flip: bool = False) -> tuple[int, np.generic | None]:
-    """WORDS, COUNT or VALUES, and the value of all products where they are equal."""
+    """WORDS, COUNT or VALUES, and the common value of all products, if there is one."""
     product = equal_products(semiring, a, u, flip=flip)
     return VALUES if product is None else WORDS if semiring.op.monoid.is_idempotent else COUNT, product
 
 
 def reads_matrix(semiring: Typed[Semiring], flip: bool) -> bool:
-    """Whether the multiplier reads the matrix's values, which are y in its expression where `flip`, else x."""
+    """Whether the multiplier reads the matrix's values, which are y in its expression if `flip`, else x."""
     op = semiring.op.binaryop
     return not op.reads_places_alone and op.expr not in ("1", "x" if flip else "y")
 
 
 def any_order(semiring: Typed[Semiring], kind: int) -> bool:
-    """Whether sums may be taken in any order: not counts, which are taken by rows, and no float sums."""
+    """Whether sums may be taken in any order. Counts and inexact float sums are taken by rows."""
     exact = semiring.return_type.kind not in "fc" or semiring.op.monoid.is_exact_in_any_order
     return kind == WORDS or (kind == VALUES and exact)
 
 
 def is_fused(key: str, semiring: Typed[Semiring], w: DataType, accum: Typed | None) -> bool:
-    """Whether a pull ends its statement in its kernel: for the outputs and accumulators that programs use with a
-    semiring. Each end is a kernel of its own, which takes 0.1 to 1 s to compile; all others take one more pass."""
+    """Whether a pull has its epilogue in the kernel: for the outputs and accumulators that are common with a semiring.
+    Each epilogue is a separate kernel, which takes 0.1 to 1 s to compile; all others take one more element-wise
+    kernel."""
     if not format_of(key).fused or w is not semiring.return_type:
         return False
     return accum is None or (accum.op.name == semiring.op.monoid.name and accum.dtype is w)
 
 
 def is_joined(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> bool:
-    """Whether a GPU may share out the entries of rows as it likes (without a mask): products of any row and of any part
-    of it are joined alike."""
+    """Whether a GPU may split rows freely (without a mask): partial products combine the same way within a row and
+    across rows."""
     monoid, op = semiring.op.monoid, semiring.op.binaryop
     return form.device.shares_rows and kind == VALUES and full and monoid.name != "any" and not op.positional
 
 
 def is_staged(semiring: Typed[Semiring], kind: int, form: Form, full: bool) -> bool:
-    """Whether a block of a GPU reads the entries of its rows as one run: where rows are of very different lengths."""
+    """Whether a GPU block reads the entries of its rows as one run: for rows of very different lengths."""
     return is_joined(semiring, kind, form, full) and form.format.is_uneven(form)
 
 
 def is_graded(semiring: Typed[Semiring], kind: int, form: Form, full: bool, u: DataType) -> bool:
-    """Whether rows are graded by their length, where nothing of the output stays (of plain rows also: where there is no
-    mask): sums of numbers over so many entries that their schedule repays."""
+    """Whether rows are degree-binned, if no entry of the output stays (of plain rows also: without a mask): sums of
+    numbers over enough entries to amortize the schedule."""
     z = semiring.return_type
     numbers = all(t is not BOOL and t.kind in "fiu" for t in (z, u))
     return numbers and is_joined(semiring, kind, form, full) and form.format.is_graded(form)
 
 
 def hot_bytes(device: Device) -> int:
-    """Bytes of shared memory that a block of a graded pull takes, which has a multiprocessor for itself."""
+    """Bytes of shared memory for a block of a degree-binned pull, which has a multiprocessor for itself."""
     return next((size for size in HOT_BYTES if size <= device.block_shared_bytes), 0)
 
 
 def staged_lanes(lanes: int, rows: int) -> int:
-    """Lanes for a row where rows are staged: more where these are few, so that the long ones, which neighbour each
-    other in an order by degree, are spread over more blocks (plus_second, H200, microseconds with 4, 8, 16 lanes:
-    RMAT 20 224, 242, 300; RMAT 18 55, 55, 68, by degree 108, 55, 58; email-Enron 25, 17, 15, and with 1: 79)."""
+    """Lanes per staged row: more if rows are few, so that the long ones, which are neighbours in an order by degree,
+    are distributed over more blocks (plus_second, H200, microseconds with 4, 8, 16 lanes: RMAT 20 224, 242, 300; RMAT
+    18 55, 55, 68, by degree 108, 55, 58; email-Enron 25, 17, 15, and with 1: 79)."""
     return max(lanes, power_of_two(SPREAD / max(1, rows), 1, 8))

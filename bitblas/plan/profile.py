@@ -1,4 +1,4 @@
-"""What the plan sees in a matrix, as tables: of the stored forms, and of the forms under each order of the vertices."""
+"""`A.profile()`: tables of facts and predictions for each stored format, also under each vertex order."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from .forms import candidates, choose_form, verbs_of, worst_ratios
 from .limit import limited
 from .values import NO_VALUES, ValueBytes, value_bytes
 
-AS_IT_IS = "as it is"  # the order in which a matrix is stored now
+AS_IT_IS = "as it is"  # name of the current order
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Facts, predicted bytes per form and microseconds per verb and form, and the choice; prints as a table.
+    """Facts, predicted bytes per format, microseconds per verb and format, and the choice; prints as a table.
 
-    measured: microseconds by (form, verb) where they were measured. permutation: bytes of the order, packed.
-    values: the bytes of the values, which come to those of every form. device: on which the matrix lies, and where is
-    measured; what is predicted holds for `costs.device`.
+    measured: measured microseconds by (form, verb). permutation: bytes of the order, bit-packed. values: bytes of the
+    values, which every format has in addition. device: where the matrix is stored and measured; predictions are for
+    `costs.device`.
     """
 
     facts: Facts
@@ -35,22 +35,22 @@ class Profile:
     chosen: str
     held: tuple[str, ...]
     verbs: tuple[str, ...]
-    reason: str = ""  # why a limit of memory chose, if it did
+    reason: str = ""  # how a memory limit changed the choice, if it did
     measured: tuple[tuple[tuple[str, str], float], ...] = ()
     permutation: int = 0
     values: ValueBytes = NO_VALUES
     device: str = ""
-    sampled: bool = False  # tiles are estimated, not counted
-    outlook: str = ""  # when the form that is chosen will be made, where it is not there yet
+    sampled: bool = False  # tiles are estimated from a sample, not counted
+    outlook: str = ""  # when the chosen format will be built, if it does not exist yet
 
     def predicted(self, key: str) -> dict[str, float]:
-        """Microseconds of each verb in a form; of one that no calibration knows none."""
+        """Microseconds of each verb in a format; empty if the calibration does not cover the format."""
         if not format_of(key).timed:
             return {}
         return self.costs.times(self.facts, (key,), self.verbs)[key]
 
     def fill(self, key: str) -> str:
-        """Entries per tile, of a form that has some."""
+        """Entries per tile, of a format with tiles."""
         if format_of(key).tile is None:
             return ""
         tiles, inside, _ = self.facts.listing_in(key)
@@ -63,7 +63,7 @@ class Profile:
         return html(_head(self), self._rows(), *self._notes())
 
     def _rows(self) -> list[list[str]]:
-        """A row for each form, the heads before."""
+        """A header row, then a row for each format."""
         f, measured = self.facts, dict(self.measured)
         heads = ["form", "entries/tile", "bytes", "bytes/entry"]
         for verb in self.verbs:
@@ -78,7 +78,7 @@ class Profile:
         return rows
 
     def _notes(self) -> list[str]:
-        """What is said below the table."""
+        """The lines below the table."""
         verdict = f"measured on {self.device}: {self.verdict()}" if self.measured else ""
         values = str(self.values) if self.values.plain else ""
         return [line for line in (verdict, values, self.reason, self.outlook) if line]
@@ -88,7 +88,7 @@ class Profile:
         return self.held[0]
 
     def verdict(self) -> str:
-        """How far the choice is from the best form of no more bytes than CSR, for each verb, as it was measured."""
+        """How far the choice is from the best format of no more bytes than CSR, for each verb, as measured."""
         us, found = dict(self.measured), []
         forms = {
             self.chosen,
@@ -102,7 +102,7 @@ class Profile:
 
 def _head(seen: Profile) -> str:
     f, costs = seen.facts, seen.costs
-    elsewhere = "" if costs.device == seen.device else f"; this is {seen.device}: bitblas calibrate measures it"
+    elsewhere = "" if costs.device == seen.device else f"; run `bitblas calibrate` for this {seen.device}"
     levels = f", about {f.levels:.0f} levels" if f.levels else ""
     sampled = " (sampled)" if seen.sampled else ""
     return (
@@ -112,18 +112,19 @@ def _head(seen: Profile) -> str:
 
 
 def _lines(rows: list[list[str]]) -> list[str]:
-    """The rows as text, the mark at their end to the left."""
+    """The rows as text, with the mark at their end left-aligned."""
     return [f"{line}  {row[-1].strip()}".rstrip() for line, row in zip(aligned([row[:-1] for row in rows]), rows)]
 
 
 def _times(seen: Profile, key: str) -> list[tuple[str, str]]:
-    """The verbs, and what each is predicted to take in a form, as a table says it."""
+    """The verbs, and the predicted time of each in a format, as table cells."""
     us = seen.predicted(key)
     return [(verb, f"{us[verb]:.1f}" if verb in us else "-") for verb in seen.verbs]
 
 
 def profile(A: MatrixStore, *, asked: bool = False) -> Profile:
-    """What the plan sees in a matrix, and what it would choose. asked: its form was asked for, and stays."""
+    """Facts about a matrix, and the format that the planner chooses. asked: the user requested its format, which
+    stays."""
     held = tuple(key for key, transposed, _, _ in A.structure.forms() if not transposed)
     chosen, reason = limited(A.structure, choose_form(A.structure, iso=A.iso), A.iso)
     verbs = verbs_of(A.iso, A.nrows == A.ncols)
@@ -135,8 +136,8 @@ def profile(A: MatrixStore, *, asked: bool = False) -> Profile:
 
 
 class Saving(NamedTuple):
-    """The form of fewest bytes under an order, its bytes with those of the permutation, and which share of the fewest
-    as the matrix is now they save (below 0: they are more)."""
+    """The format of fewest bytes under an order, its bytes including the permutation, and the share of bytes saved
+    against the smallest format in the current order (negative: it takes more)."""
 
     form: str
     nbytes: int
@@ -145,26 +146,27 @@ class Saving(NamedTuple):
 
 @dataclass(frozen=True)
 class Orders:
-    """The profile of a matrix under each order of its vertices, and the best pair of an order and a form; prints as a
-    table. Bytes of the permutation count, those of the order in which the matrix is now as well. seconds: what finding
-    each order took."""
+    """The profile of a matrix under each vertex order, and the best pair of an order and a format; prints as a table.
+
+    Bytes include the permutation, also that of the current order. seconds: time to find each order.
+    """
 
     profiles: Mapping[str, Profile]  # by the name of the order
     best: tuple[str, str]  # order and form
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     def bytes_of(self, order: str, key: str) -> int:
-        """Predicted bytes of a form under an order, with those of the permutation."""
+        """Predicted bytes of a format under an order, including the permutation."""
         seen = self.profiles[order]
         return seen.facts.bytes_of(key) + seen.permutation
 
     def saved(self, order: str, key: str) -> float:
-        """Which share of the bytes of a form the order saves, the permutation counted."""
+        """Share of the bytes of a format that the order saves, including the permutation."""
         return 1 - self.bytes_of(order, key) / max(1, self.bytes_of(next(iter(self.profiles)), key))
 
     @property
     def savings(self) -> dict[str, Saving]:
-        """What each order saves at best."""
+        """The largest saving of each order."""
         found: dict[str, Saving] = {}
         for order, seen in self.profiles.items():
             keys = [key for key in seen.facts.forms if format_of(key).may_be_smallest(seen.facts)]
@@ -181,7 +183,7 @@ class Orders:
         return html(self._head(), self._rows(), *self._notes())
 
     def _notes(self) -> list[str]:
-        """A line for each order: what it took, and what it saves at best."""
+        """A line for each order: its time, and its largest saving."""
         found, lines = self.savings, []
         for order, seconds in self.seconds.items():
             form, nbytes, share = found[order]
@@ -211,8 +213,8 @@ class Orders:
 
 
 def orders(stores: Mapping[str, MatrixStore], kind: str, seconds: Mapping[str, float]) -> Orders:
-    """The table of a matrix that is given in several orders, the first one as it is now. seconds: what finding the
-    others took."""
+    """The table of a matrix that is given in several orders, the current one first. seconds: time to find the
+    others."""
     found = {
         name: replace(profile(A), permutation=0 if A.order is None else 4 * packed_words(A.nrows, width_of(A.nrows)))
         for name, A in stores.items()
@@ -222,8 +224,8 @@ def orders(stores: Mapping[str, MatrixStore], kind: str, seconds: Mapping[str, f
 
 
 def best_pair(found: Mapping[str, Profile], prefer: str, *, iso: bool, kind: str) -> tuple[str, str]:
-    """The order and the form of fewest bytes, the permutation counted; for time, of the pairs that are no larger than
-    32-bit CSR, the one nearest to the best pair for every verb, by the rule of `forms.best_form`."""
+    """The order and the format of fewest bytes, including the permutation; for time, of the pairs that are no larger
+    than 32-bit CSR, the one nearest to the best pair for every verb, by the rule of `forms.best_form`."""
     size = {
         (order, key): seen.facts.bytes_of(key) + seen.permutation
         for order, seen in found.items()

@@ -1,4 +1,4 @@
-"""What virtual nodes would save of a matrix, as a table: `A.profile(virtual_nodes=True)`."""
+"""`A.profile(virtual_nodes=True)`: a table of the bytes that virtual nodes would save."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .facts import facts
 
 @dataclass(frozen=True)
 class Part:
-    """A matrix, its entries, and the form that holds it in the fewest bytes."""
+    """A matrix, its entries, and its smallest format."""
 
     name: str
     nvals: int
@@ -26,8 +26,8 @@ class Part:
 
 @dataclass(frozen=True)
 class VirtualNodes:
-    """What A = R or L V would take, which format="virtual" holds as one graph, beside A in the smallest of the forms
-    that are chosen for memory; prints as a table. seconds: what mining took."""
+    """Bytes of A = R or L V, which format="virtual" stores as one graph, compared with A in the smallest of the formats
+    that are chosen for memory; prints as a table. seconds: time of the mining."""
 
     nodes: int
     seconds: float
@@ -41,7 +41,7 @@ class VirtualNodes:
 
     @property
     def saved(self) -> int:
-        """Bytes; below 0 where A alone is smaller."""
+        """Bytes; negative if A itself is smaller."""
         return self.whole.nbytes - self.nbytes
 
     def __str__(self) -> str:
@@ -71,8 +71,8 @@ def smallest(of: Structure) -> Part:
 
 
 def with_nodes(of: Structure) -> tuple[Virtual, Mined, float]:
-    """What format="virtual" makes of a structure, the nodes that it has, the seconds that mining took. Its bytes are
-    known from then on, and take part in a choice for memory."""
+    """format="virtual" of a structure, its nodes, and the seconds of the mining. Its bytes are known afterwards, and
+    count in a choice for memory."""
     foresee(of.nrows, of.ncols, of.nvals)
     rows = of.plain_rows()
     begin = time.perf_counter()
@@ -84,9 +84,9 @@ def with_nodes(of: Structure) -> tuple[Virtual, Mined, float]:
 
 
 def virtual_nodes(A: MatrixStore) -> VirtualNodes:
-    """Raises InvalidValue where values differ: an entry of L or V stands for many of A."""
+    """Raises InvalidValue if values differ: an entry of L or V represents many of A."""
     if not A.iso:
-        raise InvalidValue("profile: expected a matrix of one value for virtual nodes, got values of their own")
+        raise InvalidValue("profile: virtual nodes need a matrix with one value for all entries")
     foresee(A.nrows, A.ncols, A.nvals)
     whole = smallest(A.structure)
     form, kept, seconds = with_nodes(A.structure)

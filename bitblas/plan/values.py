@@ -1,4 +1,4 @@
-"""Whether the values of a matrix are packed, and the bytes that they take: see formats/values.py."""
+"""Whether the values of a matrix are bit-packed, and the bytes that they take. See formats/values.py."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from ..formats.packing import packed_words
 from ..formats.values import PackedValues, fit
 from ..store import MatrixStore
 
-SMALL = 1 << 12  # entries below which nobody gains by it: 32 KB at most
+SMALL = 1 << 12  # entries below which packing saves at most 32 KB
 
 
 def wants_packed(A: MatrixStore) -> bool:
-    """Whether values may be packed though nobody asks: for bytes, and of so many entries that it matters."""
+    """Whether values are packed automatically: if memory is preferred and there are enough entries."""
     return config.prefer == "memory" and not A.deferred and A.nvals >= SMALL
 
 
 def packed_bytes(nvals: int, width: int) -> int:
-    """Bytes of that many packed values of `width` bits."""
+    """Bytes of `nvals` packed values of `width` bits."""
     return 4 * packed_words(nvals, width)
 
 
 def packs(device: Device, dtype: DataType, nvals: int, found: tuple[np.generic, int] | str) -> bool:
-    """Whether values are packed though nobody asks. found: their base and bits, or why they have none."""
+    """Whether values are packed automatically. found: their base and bits, or why they cannot be packed."""
     if isinstance(found, str):
         return False
     needed = packed_bytes(nvals, found[1])
@@ -36,8 +36,8 @@ def packs(device: Device, dtype: DataType, nvals: int, found: tuple[np.generic, 
 
 
 class ValueBytes(NamedTuple):
-    """Bytes of the values of a matrix: as an array of their type, packed to `width` bits, and as they are held.
-    plain is 0 where one value is all, width where they cannot be packed."""
+    """Bytes of the values of a matrix: as an array of their type, packed to `width` bits, and as they are stored. plain
+    is 0 if the matrix is iso, width is 0 if they cannot be packed."""
 
     plain: int = 0
     width: int = 0
@@ -55,7 +55,7 @@ NO_VALUES = ValueBytes()
 
 
 def value_bytes(A: MatrixStore) -> ValueBytes:
-    """Looks at all values, unless they are packed."""
+    """Reads all values, unless they are packed."""
     raw = A.raw
     if isinstance(raw, np.generic) or not A.nvals:
         return NO_VALUES

@@ -1,4 +1,4 @@
-"""About how many levels a breadth-first search has."""
+"""Estimate the number of levels of a breadth-first search."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 def levels_of(n: int, balls: list[float], ended: bool) -> float:
-    """The radius at which a ball has all n vertices, if those of radius 0, 1, 2, .. have as many as `balls` says and go
-    on to grow as (radius)^d: d is 1 on a path, 2 on a mesh, and so large in a power-law graph that few levels remain.
-    ended: they do not grow any more."""
+    """The radius at which a ball contains all n vertices, if the balls of radius 0, 1, 2, .. have the sizes `balls` and
+    go on to grow as (radius)^d: d is 1 on a path, 2 on a mesh, and so large in a power-law graph that few levels
+    remain. ended: they no longer grow."""
     last = len(balls) - 1
     if last < 1 or ended:
         return float(last + 1)
@@ -19,8 +19,8 @@ def levels_of(n: int, balls: list[float], ended: bool) -> float:
 
 
 def mean_balls(sizes: Any) -> tuple[list[float], bool]:
-    """The mean size of balls of radius 0, 1, 2, .. as far as all of them are known, and whether they do not grow any
-    more. sizes: of each ball by radius, 0 where it is not known."""
+    """The mean size of balls of radius 0, 1, 2, .. as far as all of them are known, and whether they no longer grow.
+    sizes: of each ball by radius, 0 if not known."""
     known = [sum(column) / len(column) for column in zip(*sizes.tolist(), strict=True) if min(column)]
     for last in range(1, len(known)):
         if known[last] == known[last - 1]:

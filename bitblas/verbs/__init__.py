@@ -1,4 +1,4 @@
-"""The verbs: from stores to stores. They ask the plan, take the form that it names, and launch kernels.
+"""The GraphBLAS operations, from stores to stores: plan, convert to the planned format, launch kernels.
 
 Each returns a fresh store; statements on vectors (`Into`) write into their output. `core` has checked shapes and types.
 """

@@ -1,6 +1,6 @@
-"""Verbs on plain arrays of values, one per entry of a matrix: they run on the kernels of vectors, all positions full.
+"""Element-wise operations on value arrays, one value per entry of a matrix, by the kernels of full vectors.
 
-Values are an array (BOOL: bools) or np.generic (iso); results come the same way.
+Values are an array (BOOL: bools) or np.generic (iso). Results have the same representation.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from .operands import PARALLEL_WORDS
 from .variants import BOTH, LEFT, binary_of, fold_variant
 from .vector import WORD, pointwise
 
-FEW = 1 << 16  # values up to which the bits of "all present" are kept: 8 KB each; making them costs more than a kernel
+# Values up to which the bitset of "all present" is cached: 8 KB each; building it costs more than a kernel
+FEW = 1 << 16
 
 
 @functools.lru_cache(maxsize=64)
@@ -32,12 +33,12 @@ def _kept_bits(device: Device, size: int) -> Any:
 
 
 def _all_present(device: Device, size: int) -> Any:
-    """Nobody writes into them: results have bits of their own."""
+    """Read-only: results have bitsets of their own."""
     return _kept_bits(device, size) if size <= FEW else full_bits(device, size)
 
 
 def _presence(device: Device, size: int) -> tuple[Any, Any]:
-    """The bits of values that are all there, and where kernels write those of their results, which nobody reads."""
+    """The bitset of a full vector, and an unused output for the result's bitset."""
     return full_bits(device, size), device.xp.empty(words(size), WORD)
 
 
@@ -45,8 +46,8 @@ _kept_presence = functools.lru_cache(maxsize=64)(_presence)
 
 
 def as_vector(device: Device, values: Any, size: int, present: Any = None, *, shared: bool = True) -> VectorStore:
-    """A full vector of these values (np.generic: iso), which it does not copy; `present`: its full bitset, if known.
-    shared: nobody will write into its presence."""
+    """A full vector of these values (np.generic: iso), which are not copied; `present`: its full bitset, if known.
+    shared: its bitset will not be written."""
     dtype = lookup_dtype(values.dtype)
     if not isinstance(values, np.generic):
         values = pack(device, values) if dtype is BOOL else values if size else device.xp.zeros(1, values.dtype)
@@ -97,8 +98,8 @@ def binary(device: Device, op: Typed[Operator], x: Any, y: Any, rows: Any = None
 
 
 def by_place(device: Device, op: Typed, x: Any, y: Any, rows: Any, cols: Any, places: tuple[str, ...]) -> Any:
-    """A positional operator whose operands stand in different places. rows, cols (INT64): ix and jx of what comes out;
-    places: ix, jx of x and iy, jy of y, said in these."""
+    """A positional operator whose operands are at different positions. rows, cols (INT64): ix and jx of the result;
+    places: ix, jx of x and iy, jy of y, as expressions in these."""
     there = placed(op.op, *places)[op.dtype]
     if not op.op.reads_places_alone:
         return binary(device, there, x, y, rows, cols)
@@ -107,14 +108,14 @@ def by_place(device: Device, op: Typed, x: Any, y: Any, rows: Any, cols: Any, pl
 
 
 def unary(device: Device, op: Typed[Operator], x: Any, dtype: DataType) -> Any:
-    """op(x), of values of that type."""
+    """op(x), for values of type `dtype`."""
     if isinstance(x, np.generic):
         return op.op.evaluate(op.dtype, x=x)
     return _pointwise(device, LEFT, op, x, dtype, x, dtype, len(x), bound="x")
 
 
 def index(device: Device, op: Typed[Operator], x: Any, rows: Any, cols: Any, thunk: Any) -> Any:
-    """op(x, row, column, thunk), always an array of len(rows); rows None: nobody asks where the entries are."""
+    """op(x, row, column, thunk), always an array of len(rows); rows None: op does not read positions."""
     places, kind = (None if rows is None else (rows, cols)), op.compute_type
     thunk, size = kind.np_type.type(thunk), len(x if rows is None else rows)
     return _pointwise(device, LEFT, op, x, lookup_dtype(x.dtype), thunk, kind, size, bound="xt", places=places)
@@ -130,7 +131,7 @@ def cast(device: Device, x: Any, from_dtype: DataType, to_dtype: DataType) -> An
 
 
 def reduce(device: Device, monoid: Typed[Monoid], values: Any) -> np.generic:
-    """The sum of a non-empty array."""
+    """The monoid's reduction of a non-empty array."""
     total = vector.reduce(as_vector(device, values, len(values)), monoid)
     assert total is not None
     return total
@@ -143,7 +144,7 @@ def _fold(device: Device, op: Typed, a: DataType) -> tuple[Any, DataType]:
 
 
 def fold_segments(device: Device, op: Typed, values: Any, dtype: DataType, pointers: Any) -> Any:
-    """op joined from left to right over each segment values[pointers[s]:pointers[s + 1]], none of them empty."""
+    """Left fold of op over each segment values[pointers[s]:pointers[s + 1]], none of them empty."""
     if op.dtype._is_udt and records.computes(op):
         return records.folded(device, records.plain(op), values, pointers)
     kernel, z = _fold(device, op, lookup_dtype(values.dtype))
@@ -153,5 +154,5 @@ def fold_segments(device: Device, op: Typed, values: Any, dtype: DataType, point
 
 
 def reduce_segments(device: Device, monoid: Typed[Monoid], values: Any, pointers: Any) -> Any:
-    """The monoid's sum of each segment, none of them empty."""
+    """The monoid's reduction of each segment, none of them empty."""
     return fold_segments(device, monoid, values, monoid.return_type, pointers)

@@ -1,4 +1,4 @@
-"""Verbs between vectors and matrices: outer and Kronecker products, diagonals, a vector at the entries of a matrix."""
+"""Operations on a vector and a matrix: outer and Kronecker products, diagonals, a vector at the entries of a matrix."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def kronecker(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> MatrixStor
     keys = (ia[a] * B.nrows + ib[b]) * ncols + ja[a] * B.ncols + jb[b]
     values: Any = op.return_type.np_type.type(0)
     if op.op.positional and len(keys):
-        # 0 * ix makes the number one of the type of positions, which C++ asks for.
+        # 0 * ix gives the literal the type of positions, which C++ requires.
         first = [f"quotient({of}, 0 * {of} + {n}, 64)" for of, n in (("ix", B.nrows), ("jx", B.ncols))]
         second = [f"({of} - {n} * {at})" for of, n, at in zip(("ix", "jx"), (B.nrows, B.ncols), first)]
         x, y = take(va, a), take(vb, b)
@@ -61,7 +61,7 @@ def kronecker(A: MatrixStore, B: MatrixStore, op: Typed[Operator]) -> MatrixStor
 
 
 def spread(A: MatrixStore, u: VectorStore, *, columns: bool) -> MatrixStore:
-    """u[j] (u[i] with `columns`) at each entry (i, j) of A where u has one."""
+    """u[j] (u[i] with `columns`) at each entry (i, j) of A for which u has an entry."""
     rows, cols = A.structure.coo()
     at = rows if columns else cols
     t = local.extract(u, at)

@@ -1,4 +1,4 @@
-"""Facts for the plan of mxv and vxm: read off the operands, and counted where the decision asks for them."""
+"""Facts for the plan of mxv and vxm: read from the operands, counted only if the decision needs the number."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from ..plan.product import WORDS, Plan
 from ..plan.transpose import at_hand
 from ..store import MatrixStore, Raw, VectorStore, words
 
-ENDS = ("any", "lor")  # monoids; lor at the first that is true, as most values of a Boolean object are
+# Monoids that end a row early; lor at the first true value, since most values of a Boolean object are true
+ENDS = ("any", "lor")
 
 
 def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Case:
-    """The case of A (+).(x) u, of the transpose where `transpose`; u: the vector's values, np.generic where iso."""
+    """The case of A (+).(x) u, of the transpose if `transpose`; u: the vector's values, np.generic if iso."""
     form = A.structure.primary
     made = case_of(semiring, form.key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
     nvals = A.structure.nvals
@@ -31,30 +32,30 @@ def case(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, 
     if may_lie_beside(form) and not made.valued:
         if A.structure.has(CSR, transposed=made.push_of):
             made = made._replace(beside=nvals / max(1, form.work))
-    ends = made.kind == WORDS or semiring.op.monoid.name in ENDS  # a row of a pull, at its first hit
+    ends = made.kind == WORDS or semiring.op.monoid.name in ENDS  # whether a pull may stop at the first hit of a row
     together = form.format.rows_per_unit
-    if together > 1:  # at the first hit of the last of some rows
+    if together > 1:  # at the first hit of the last of several rows
         ends = made.kind == WORDS and form.format.ends_units
     if not ends or A.device.shares_rows:
         return made
-    last = sum(1 / k for k in range(1, together + 1))  # hits of one row, in the mean, until each of them has one
+    last = sum(1 / k for k in range(1, together + 1))  # mean number of hits of one row until each row has one
     return made._replace(early=nvals / max(1, A.ncols if transpose else A.nrows) / last)
 
 
 class Ways:
-    """A case, and the products that have run: pushed or not, with a full vector or not. lasting: which, by the entries
-    of the vector, where their number alone says so."""
+    """A case, and the prepared products of it: pushed or not, with a full vector or not. lasting: decisions by number
+    of vector entries, if that alone decides."""
 
     __slots__ = ("case", "lasting", "products")
 
-    def __init__(self, case: Case) -> None:
-        self.case = case
+    def __init__(self, of: Case) -> None:
+        self.case = of
         self.lasting: dict[int | None, Any] = {}
         self.products: dict[tuple[bool, bool], Any] = {}
 
 
 def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Case, Known]:
-    """Push or pull, and the case and the vector as far as they were looked at to say so. Makes no form."""
+    """Push or pull, with the case and the facts about the vector that were needed. Builds no format."""
     known = Known(u.size, u.least, u.count)
     while isinstance(found := direction(of, known), Ask):
         form = A.structure.held(of.push_key, transposed=of.push_of)
@@ -63,7 +64,7 @@ def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Case, K
         elif found is Ask.BACK:
             of = of._replace(back=at_hand(A.structure, transposed=True, valued=of.valued))
         elif form is None:
-            # To push, what was asked for because it is small is not made twice.
+            # A matrix whose format was requested for its size gets no second format for pushes.
             made = not A.structure.primary.compact
             of = of._replace(rows=at_hand(A.structure, transposed=of.push_of, valued=of.valued, made=made))
         elif found is Ask.ROWS:
@@ -74,7 +75,7 @@ def decide(A: MatrixStore, u: VectorStore, of: Case) -> tuple[Direction, Case, K
 
 
 def lie_beside(A: MatrixStore, plan: Plan, entries: float) -> None:
-    """So many entries are pushed along tiles: rows are made beside these once that is repaid."""
+    """Count entries that are pushed along tiles: auxiliary CSR rows are built once that is amortized."""
     A.structure.pushed += entries
     if is_repaid(A.structure):
         A.structure.form(CSR, transposed=plan.transposed)
@@ -82,12 +83,12 @@ def lie_beside(A: MatrixStore, plan: Plan, entries: float) -> None:
 
 
 def explained(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Plan:
-    """The plan by which `mxv` would run now."""
+    """The plan that `mxv` would use now."""
     return planned(A, *decide(A, u, case(A, u.values, semiring, transpose=transpose, flip=flip)))
 
 
 def planned(A: MatrixStore, found: Direction, of: Case, known: Known) -> Plan:
-    """The plan of a case for which a direction was found."""
+    """The plan of a case with a known direction."""
     kind, push = of.kind, found.push
     transposed = of.push_of if push else of.pull_of
     primary, nrows = A.structure.primary, A.ncols if transposed else A.nrows
@@ -96,7 +97,7 @@ def planned(A: MatrixStore, found: Direction, of: Case, known: Known) -> Plan:
 
 
 def active_entries(u: VectorStore, form: Form) -> int:
-    """The entries (tiles) of the rows (tile rows) of a form where u has entries."""
+    """Number of entries (tiles) in the rows (tile rows) of a format where u has entries."""
     device = u.device
     found: int | None = form.format.active(form, u.present)
     if found is not None:

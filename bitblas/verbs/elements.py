@@ -1,4 +1,4 @@
-"""Verbs on vectors by index: single elements, assign. (Extract: local.py.)"""
+"""Vectors by index: read and write single elements, assign. (Extract: local.py.)"""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def get(u: VectorStore, i: int) -> np.generic | None:
     return u.dtype.np_type.type(host(u.values[i : i + 1])[0])
 
 
-FEW = 16  # entries written one by one; from here on the words of all of them together cost the host less (measured)
+FEW = 16  # entries written one by one; for more, writing their words together takes less host time (measured)
 
 
 def put(w: VectorStore, written: dict[int, np.generic | None]) -> None:
@@ -77,14 +77,14 @@ def put(w: VectorStore, written: dict[int, np.generic | None]) -> None:
 
 
 def _put_by_kernel(w: VectorStore, written: dict[int, np.generic | None]) -> None:
-    """One copy to the device and one kernel, however many there are."""
+    """One copy to the device and one kernel, independent of the number of entries."""
     size = w.dtype.nbytes
-    width = 8 * (2 + -(-size // 8))  # bytes of an item
+    width = 8 * (2 + -(-size // 8))  # bytes per item
     items = np.zeros((len(written), width // 8), np.uint64)
     values = np.array([x for x in written.values() if x is not None], w.dtype.np_type)
     if len(values):
         if w.iso and w.count == 0:
-            w.values = values[0]  # the first entries decide what iso means
+            w.values = values[0]  # the first entries set the iso value
         if w.iso and not ((values == w.values) | ((values != values) & (w.values != w.values))).all():
             make_dense(w)
     items[:, 0] = np.fromiter(written, np.uint64, len(written))
@@ -97,7 +97,8 @@ def _put_by_kernel(w: VectorStore, written: dict[int, np.generic | None]) -> Non
 
 
 def _set_bits(w: VectorStore, bits: Any, at: np.ndarray, on: np.ndarray) -> None:
-    """Set the bits of a bitset at `at` where `on`, clear the others. Words are made on the host, each written once."""
+    """Set the bits of a bitset at `at` where `on`, clear the others. Words are computed on the host, each written
+    once."""
     words, which = np.unique(at >> 6, return_inverse=True)
     masks = np.uint64(1) << (at & 63).astype(np.uint64)
     up, down = np.zeros(len(words), np.uint64), np.zeros(len(words), np.uint64)
@@ -111,7 +112,7 @@ def set_element(w: VectorStore, i: int, value: Any) -> None:
     """w[i] = value in place."""
     value = w.dtype.np_type.type(value)
     if w.iso and w.count == 0:
-        w.values = value  # the first entry decides what iso means
+        w.values = value  # the first entry sets the iso value
     if w.iso and not same_value(w.values, value):
         make_dense(w)
     _set_bit(w.present, i, True)
@@ -140,7 +141,7 @@ RANGE = Variant("kernels/range", (), (("LANES", 1),))
 
 
 def normalized(device: Device, indices: Any, dim: int) -> Any | None:
-    """INT64 indices of a GPU with negative ones counted from the end; None if one is not in -dim .. dim - 1."""
+    """INT64 indices on a GPU with negative ones counted from the end; None if one is not in -dim .. dim - 1."""
     told = Readback(device, 8)
     device.kernel(RANGE)(len(indices), dim, indices, told.part(np.uint32, 0, 2))
     negative, outside = told.read(np.uint32, 0, 2)
@@ -155,7 +156,7 @@ def region(w: VectorStore, indices: Any) -> Any:
 
 
 def spread(w: VectorStore, indices: Any, u: VectorStore) -> VectorStore:
-    """A vector of w's size with entry u(k) at indices(k); indices do not repeat."""
+    """A vector of w's size with entry u(k) at indices(k); indices are distinct."""
     t = empty_vector(w.device, w.size, u.dtype)
     t.values = u.values if u.iso else dense_values(w.device, w.size, u.dtype)
     place(t, indices, u, unread(w.device), clear=False)
@@ -163,7 +164,8 @@ def spread(w: VectorStore, indices: Any, u: VectorStore) -> VectorStore:
 
 
 def assign(w: VectorStore, indices: Any, u: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
-    """w<mask, accum, replace>(indices) = u in place, as GrB_assign: `replace` deletes all outside of the mask."""
+    """w<mask, accum, replace>(indices) = u in place, as GrB_assign: `replace` deletes all entries outside of the
+    mask."""
     if type(w) is SparseStore:
         at = w.device.xp.union1d(w.index, indices)
         z, m = local.renumbered(w, at).copy(), None if mask is None else local.mask_at(mask, at, w.device, w.size)

@@ -1,4 +1,4 @@
-"""Whether two vectors are the same."""
+"""Equality of two vectors."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Products that compute with values of user-defined types: by the places that they go to, those of each joined from
-left to right along what both share."""
+"""Expand-sort-reduce products for semirings over user-defined types: sort all products by output position, then combine
+those of each position from left to right along the shared dimension."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from . import arrays, keys, local, masks, reading, records, vector, vector_build
 from .operands import Into, Mask
 from .record_work import Operand, Work
 
-MOST = 1 << 22  # products that are listed at a time, by 40 bytes each, unless a row has more
+MOST = 1 << 22  # products that are expanded at a time, 40 bytes each, unless a row has more
 
 
 def mxv(
@@ -53,7 +53,7 @@ def mxm(
     of_b, j, y = _by_row(xp, *keys.coo(B), transpose_b)
     allowed = None if mask is None else keys.keys_of(mask.structure, False)[0]
     first, last = (xp.searchsorted(of_b, k, side) for side in ("left", "right"))
-    ends = xp.cumsum(last - first)  # of the products of each entry of A
+    ends = xp.cumsum(last - first)  # end of the products of each entry of A
     parts = []
     for low, high in _chunks(d, i, ends):
         begin = 0 if low == 0 else ends[low - 1]
@@ -65,8 +65,8 @@ def mxm(
             hit = placed(xp, allowed, at)[1] if len(allowed) else xp.zeros(len(at), bool)
             kept = xp.flatnonzero(~hit if mask.complement else hit)
             a, b, at = a[kept], b[kept], at[kept]
-        order = xp.argsort(at, kind="stable")  # those of a row come along k
-        # The number that both share, k, is not said by the place of the result: operators that read it are refused.
+        order = xp.argsort(at, kind="stable")  # those of a row stay in the order of k
+        # The position of the result does not determine k, so operators that read it are refused.
         parts.append(_summed(d, semiring, at[order], Operand(x, a[order]), Operand(y, b[order]), None, None, None))
     at, values = (xp.concatenate([part[n] for part in parts]) for n in (0, 1))
     return build.from_sorted_keys(d, nrows, ncols, at, values, parts[0][2])
@@ -80,7 +80,7 @@ def _by_row(xp: Any, rows: Any, cols: Any, values: Any, transposed: bool) -> tup
 
 
 def _chunks(device: Device, rows: Any, ends: Any) -> list[tuple[int, int]]:
-    """Ranges of entries, whole rows each, that make no more products than MOST; at least one range."""
+    """Ranges of entries, whole rows each, with at most MOST products; at least one range."""
     n = len(rows)
     if not n or int(ends[-1]) <= MOST:
         return [(0, n)]
@@ -99,7 +99,7 @@ def _chunks(device: Device, rows: Any, ends: Any) -> list[tuple[int, int]]:
 def _summed(
     device: Device, semiring: Typed[Semiring], at: Any, x: Operand, y: Operand, rows: Any, cols: Any, places: Any
 ) -> tuple[Any, Any, Any]:
-    """The products of x and y, those of one place (ascending) joined: the places, their sums, and the type of these."""
+    """The products of x and y, reduced by position (ascending): positions, sums, and the type of the sums."""
     op: Typed = semiring.op.binaryop[semiring.op.operand_type(semiring.dtype)]
     add: Typed = semiring.op.monoid[op.return_type]
     xp, n = device.xp, len(at)
@@ -108,7 +108,7 @@ def _summed(
     starts = xp.flatnonzero(xp.concatenate((xp.ones(1, bool), at[1:] != at[:-1])))
     pointers = xp.concatenate((starts, xp.full(1, n, starts.dtype)))
     join = records.plain(add)
-    alone = {"x": x, "y": y}.get(op.op.expr)  # of first and second the other may be of any type
+    alone = {"x": x, "y": y}.get(op.op.expr)  # of first and second the unused operand may have any type
     if records.is_call(join) and (alone is not None or (records.is_call(op) and not op.op.positional)):
         product, operands = (op, {"x": x, "y": y}) if alone is None else (None, {"x": alone})
         sums = records.run(device, Work(len(starts), product, operands, join, pointers))

@@ -1,4 +1,4 @@
-"""A pull of rows graded by their length (formats/csr/grades.py), by blocks that hold a part of the vector."""
+"""Degree-binned pull (formats/csr/grades.py): rows binned by length; each block caches a part of the vector."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def foreseen(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Plan, *, masked: bool) -> str:
-    """For `explain`: how rows will be pulled that are graded; "" where they are not."""
+    """For `explain`: how a degree-binned pull would run; "" if rows are not binned."""
     form: Any = A.structure.held(plan.key, transposed=plan.transposed)
     if form is None or plan.direction != "pull" or u.count != u.size:
         return ""
@@ -32,9 +32,9 @@ def foreseen(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Pl
         return ""
     hot = form.format.hot(form, hot_bytes(A.device) // u.dtype.nbytes) if form.format.warms else 0
     if not form.format.warms:
-        return "rows graded by length"
+        return "degree-binned rows"
     by_degree = 'no hot columns, which A.reorder("degree") may give' if A.order is None else "no hot columns"
-    return f"rows graded by length, {f'{hot} hot columns in shared memory' if hot else by_degree}"
+    return f"degree-binned rows, {f'{hot} hot columns in shared memory' if hot else by_degree}"
 
 
 def graded_variant(
@@ -50,13 +50,13 @@ def graded_variant(
 
 
 class GradedPull:
-    """What PullKernels is for others, of a graded pull, into a vector of which nothing stays."""
+    """A degree-binned pull into a vector of which nothing is kept; same interface as PullKernels."""
 
     __slots__ = ("end", "grades", "hot", "join", "kernel", "masked", "matrix", "nothing", "of", "one", "size",
                  "variants")  # fmt: skip
 
     def __init__(self, of: PreparedProduct, end: End, w: DataType, masked: bool, part: Part | None = None) -> None:
-        """w: that of an output of the type of the sums. part: of some rows alone, without a mask."""
+        """w: type of an output with the type of the sums. part: only some rows, without a mask."""
         device, form, format = of.device, of.form, of.form.format
         types, semiring, kind, a_type, options = of.algebra
         self.of, self.end, self.masked = of, end, masked
@@ -73,12 +73,12 @@ class GradedPull:
         self.nothing, self.one = no_output(device, end.w), of.value
 
     def scratch(self) -> Any:
-        """Where the sums of segments go."""
+        """Scratch memory for the sums of segments."""
         segments = self.grades.segments
         return self.of.dense(segments, self.end.z) if segments else dummy(self.of.device, self.end.z.np_type.char)
 
     def run(self, u: Input, mask: Allowed, old: Old, to: Output, scratch: Any = None) -> None:
-        """The product into the output. scratch: what `scratch` gave, for those who must not take memory now."""
+        """Compute the product into the output. scratch: result of `scratch`, for callers that must not allocate now."""
         grades, hubs = self.grades, self.grades.hubs
         parts = self.scratch() if scratch is None else scratch
         rest = *u[1:], self.hot, self.size, grades.reached, parts, *to, *(mask if self.masked else ())

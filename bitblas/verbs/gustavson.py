@@ -1,9 +1,9 @@
-"""General mxm row by row (Gustavson: ACM TOMS 4(3), 1978), in two passes: sizes, then entries.
+"""SpGEMM: Gustavson's row-by-row product (ACM TOMS 4(3), 1978), in two passes: sizes, then entries.
 
-CPU: see formats/csr/gustavson.cpu.py; in one pass where there is room for all products. Beside the result it takes,
+CPU: see formats/csr/gustavson.cpu.py; one pass if there is room for all products. In addition to the result it takes,
 per thread, a dense row of sums and two bitsets of the width of C. GPU: rows with few products keep their entries in
-tables in shared memory (short_rows.cu), the others mark them in a bitset of the width of C, one for each of some blocks
-(long_rows.cu).
+hash tables in shared memory (short_rows.cu); the others mark them in a bitset of the width of C, one per block in a
+fixed number of blocks (long_rows.cu).
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ from .operands import Values, dummy, entry_values
 from .product import compiled
 from .schedule import PARALLEL_ENTRIES
 
-FEW_PLACES = 1 << 13  # of a result for which products are not counted
-AT_ONCE = 1 << 22  # products, or places, for all of which there is room at once: 50 MB, of which most is not written
+FEW_PLACES = 1 << 13  # positions of a result for which products are not counted first
+AT_ONCE = 1 << 22  # products or positions for which room is allocated at once: 50 MB, most of which is not written
 NOWHERE = np.zeros(1, np.int64)
-MANY_PRODUCTS = 1 << 20  # a millisecond's, about: for less no kernel of its own is compiled
+MANY_PRODUCTS = 1 << 20  # about a millisecond of work: for less, no separate kernel is compiled
 
 
 @dataclass(eq=False)
 class Task:
-    """A product of rows: what both passes are given."""
+    """A row-by-row product: the arguments of both passes."""
 
     device: Device
     semiring: Typed[Semiring]
     kind: int
-    a: Any  # forms by rows
+    a: Any  # formats by rows
     b: Any
-    m: Any  # of the mask; where there is none, b
+    m: Any  # of the mask; without one, b
     types: tuple[DataType, DataType]
     left: Values  # of A
     right: Values
-    mask_kind: int  # 0: none, 1: only there, 2: everywhere but there
-    product: np.generic | None  # the value of all products, where they are equal
+    mask_kind: int  # 0: none, 1: only at its entries, 2: everywhere else
+    product: np.generic | None  # the value of all products, if they are equal
 
     @cached_property
     def z(self) -> DataType:
@@ -64,7 +64,7 @@ class Task:
 
     @property
     def variants(self) -> tuple[Variant, ...]:
-        """The kernels that write the entries; on a GPU those of them for which there are rows."""
+        """The kernels that write the entries; on a GPU only those for which there are rows."""
         if not self.device.shares_rows:
             return (_dense_row(self, 1),)
         return *(_short_rows(self, 1, *table) for table in _tables(self, 1)), _long_rows(self, 1)
@@ -78,7 +78,8 @@ class Task:
             if room > FEW_PLACES:
                 before = a.ptr.astype(np.int64) if self.single else products_before(a, b)
                 bounds = self.bounds(before)
-                if isinstance(bounds, ranges.Chunks) and room <= AT_ONCE:  # places before each row: fewer than products
+                # Positions before each row, at most the number of products
+                if isinstance(bounds, ranges.Chunks) and room <= AT_ONCE:
                     before = _places_before(before, b.ncols)
                 room = min(room, before.item(-1)) if bounds is None else before.item(-1)
             if room <= (FEW_PLACES if held.limit is not None else AT_ONCE):
@@ -97,8 +98,8 @@ class Task:
         return of_rows(from_arrays(device, a.nrows, b.ncols, ptr, col[:nvals]), dtype, values)
 
     def bounds(self, before: Any) -> Any:
-        """Of ranges of rows with about equal numbers of products, which threads of the CPU share; None: one range. A
-        range begins with work of its own: a bit for each column, or a comparison of the rows of B."""
+        """Ranges of rows with about equal numbers of products for the CPU's threads; None: one range. Each range has a
+        fixed cost: a bit for each column, or a comparison of the rows of B."""
         device, a, b = self.device, self.a, self.b
         least = max(b.ncols >> 2, 16 * b.nvals if self.alike else 0)
         chunks = device.chunks(before.item(-1), least)
@@ -109,7 +110,8 @@ class Task:
         return found if chunks == 1 else ranges.chunked(found)
 
     def _at_once(self, room: int, before: Any, bounds: Any) -> MatrixStore:
-        """On the CPU, where there is room for all: nothing is counted before, and gaps between ranges are closed."""
+        """One pass on the CPU, if there is room for all products: nothing is counted first, and gaps between ranges are
+        closed."""
         a, b, words = self.a, self.b, self.kind == WORDS
         if held.limit is not None:
             needed = rows_bytes(a.nrows, b.ncols, room) + (0 if words else self.z.np_type.itemsize * room)
@@ -129,37 +131,37 @@ class Task:
 
     @cached_property
     def counting(self) -> tuple[Any, tuple[Any, ...]]:
-        """The CPU's kernel that counts, and what it is given beside the result. It reads no values: one kernel for
-        those of all types."""
+        """The CPU's counting kernel and its arguments except for the result. It reads no values, so one kernel serves
+        all types."""
         one = entry_values(self.device, BOOL, BOOL.np_type.type(True))
         given = self.operands(one, one, self.b.ncols, int(self.ascends))
         return compiled(self.device, _dense_row(self, 0)), (*given, one.iso)
 
     @cached_property
     def writing(self) -> tuple[Any, tuple[Any, ...]]:
-        """The same for the one that writes the entries."""
+        """The same for the kernel that writes the entries."""
         given = self.operands(self.left, self.right, self.b.ncols, int(self.ascends))
         return compiled(self.device, _dense_row(self, 1)), (*given, self.value)
 
     @cached_property
     def single(self) -> bool:
-        """Whether no row of B has more than one entry: then C has the columns of A under other names, with what falls
-        together added up. Complex sums do not travel between lanes of a GPU."""
+        """Whether no row of B has more than one entry: then C has the columns of A renumbered, with duplicates
+        combined. Complex sums cannot be shuffled between lanes of a GPU."""
         if self.device.shares_rows and self.z.np_type.kind == "c":
             return False
         return _known(self.b, "single", lambda b: 0 < b.nvals <= b.nrows and int((b.ptr[1:] - b.ptr[:-1]).max()) <= 1)
 
     @cached_property
     def ascends(self) -> bool:
-        """Whether these are besides in columns that ascend, as those of a diagonal matrix: then nothing falls together,
-        and C is in order. On the CPU."""
+        """Whether in addition the columns of B ascend, as in a diagonal matrix: then there are no duplicates, and C is
+        sorted. On the CPU."""
         columns = lambda b: b.columns(0, b.nvals)
         return self.single and _known(self.b, "ascends", lambda b: (columns(b)[1:] > columns(b)[:-1]).all())
 
     @property
     def alike(self) -> bool:
-        """Whether it pays on the CPU to look for rows of B with the same columns: in all-pairs distances most rows are
-        full, and take half the time."""
+        """Whether searching for rows of B with equal columns is worth its cost on the CPU: in all-pairs distances most
+        rows are full, and take half the time."""
         products = self.a.nvals * (self.b.nvals / max(1, self.b.nrows))
         return not self.mask_kind and products >= MANY_PRODUCTS and 2 * self.b.nvals >= self.b.nrows * self.b.ncols
 
@@ -168,7 +170,7 @@ class Task:
         return packed_constants(self.a.key, self.b.key, self.m.key)
 
     def operands(self, left: Values, right: Values, *width: int) -> tuple[Any, ...]:
-        """The arrays of A, of B and of the mask as kernels take them, with these values; width: of C, for the CPU."""
+        """The arrays of A, B and the mask as kernel arguments, with these values; width: of C, for the CPU."""
         a, b, m = self.a, self.b, self.m
         mask = m.ptr, m.col, m.width, self.mask_kind
         return a.ptr, a.col, a.width, *left, b.ptr, b.col, b.width, *right, *width, *mask
@@ -178,7 +180,7 @@ def task_of(
     plan: Plan, product: Any, A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], transpose_a: bool,
     transpose_b: bool, mask: Any,
 ) -> Task:  # fmt: skip
-    """C<mask> = A (+).(x) B, of the transposes where asked for."""
+    """C<mask> = A (+).(x) B, of the transposes if requested."""
     device, kind, true = A.device, plan.kind, BOOL.np_type.type(True)
     a, b = A.structure.rows(transposed=transpose_a), B.structure.rows(transposed=transpose_b)
     valued = kind == VALUES
@@ -190,7 +192,7 @@ def task_of(
 
 
 def _known(form: Any, name: str, ask: Callable[[Any], Any]) -> bool:
-    """The answer to a question about rows, asked once."""
+    """A cached property of the rows of a format."""
     if name not in form.cache:
         form.cache[name] = bool(ask(form))
     found: bool = form.cache[name]
@@ -198,12 +200,12 @@ def _known(form: Any, name: str, ask: Callable[[Any], Any]) -> bool:
 
 
 def products_before(a: Any, b: Any) -> Any:
-    """The number of products a(i, k) b(k, j) before each row i, and in all, INT64. Entries of A are taken in pieces, so
-    that packed columns never are plain all together."""
+    """The number of products a(i, k) b(k, j) before each row i, and in total, INT64. Entries of A are processed in
+    pieces, so that packed columns are never unpacked all at once."""
     device, xp = a.device, a.device.xp
     length, before = b.ptr[1:] - b.ptr[:-1], xp.zeros(a.nrows + 1, np.int64)
     limits = pieces(a)
-    cuts = [0, a.nrows + 1]  # the pointers that end in each piece
+    cuts = [0, a.nrows + 1]  # the row pointers that end in each piece
     if len(limits) > 2:
         cuts = device.to_host(xp.searchsorted(a.ptr, device.asarray(limits, a.ptr.dtype), side="right")).tolist()
     done = xp.zeros(1, np.int64)
@@ -217,7 +219,7 @@ def products_before(a: Any, b: Any) -> Any:
 
 
 def _places_before(before: Any, ncols: int) -> Any:
-    """Places of a result before each row: not more than products, nor than columns."""
+    """Upper bound of the positions of a result before each row: by products, and by columns."""
     places = np.zeros(len(before), np.int64)
     np.cumsum(np.minimum(np.diff(before), ncols), out=places[1:])
     return places
@@ -255,7 +257,7 @@ def _rows_variant(t: Task, name: str, fill: int, constants: Constants) -> Varian
 
 
 def _on_gpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
-    """Rows by their numbers of products, then of entries: those that tables of several sizes hold; the long ones."""
+    """Bin rows by their number of products, then of entries: for hash tables of several sizes, and for long rows."""
     device, xp, a, b = t.device, t.device.xp, t.a, t.b
     tables = _tables(t, fill)
     work = a.ptr.astype(np.int64) if t.single else ptr if fill else products_before(a, b)
@@ -276,7 +278,7 @@ def _on_gpu(t: Task, fill: int, ptr: Any, col: Any, sums: Any) -> None:
         return
     rows = lists[3, :many]
     size = ptr[rows + 1] - ptr[rows] if fill else ptr[rows + 1]
-    rows = rows[xp.argsort(-size)]  # the longest first
+    rows = rows[xp.argsort(-size)]  # longest first
     run = _long_rows(t, fill)
     words, shared = -(-b.ncols // 64), run.constant("SHARED_WORDS", 0)
     blocks = max(1, min(many, LONG_ROW_BLOCKS, LONG_ROW_BLOCKS if shared else BITSET_BYTES // (12 * words)))

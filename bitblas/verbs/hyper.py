@@ -1,7 +1,7 @@
-"""How verbs take hypersparse matrices: rows and columns that have entries in any operand are numbered anew, from 0, and
-the verb runs on matrices of as many, by the kernels of all; then the result's get their own numbers back.
+"""Hypersparse matrices: compress the non-empty rows and columns of all operands to 0..k-1, run the ordinary operation,
+map the indices of the result back.
 
-`rows` and `cols` are always lists of numbers (INT64, ascending).
+`rows` and `cols` are always lists of indices (INT64, ascending).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from semirings.dtypes import BOOL
 
 from ..build.stores import narrowed
-from ..build.stores import widened as widened  # what other verbs call it by
+from ..build.stores import widened as widened  # the name that other operations use
 from ..formats import Structure, numbers
 from ..store import MatrixStore
 
@@ -42,7 +42,7 @@ def joint(*of: Any) -> tuple[Any, Any]:
 
 
 def own(A: MatrixStore) -> MatrixStore:
-    """The small matrix of its own rows and columns; it lives as long as A, with what is kept for it."""
+    """The compressed matrix of A's own rows and columns, cached as long as A lives."""
     found: MatrixStore | None = A.prepared.get("own")
     if found is None:
         found = A.prepared["own"] = narrowed(A, *lists(A))
@@ -50,27 +50,27 @@ def own(A: MatrixStore) -> MatrixStore:
 
 
 def small(A: MatrixStore, rows: Any, cols: Any) -> MatrixStore:
-    """The entries in these rows and columns, by their places there."""
+    """The entries in these rows and columns, with compressed indices."""
     mine: Any = A.structure.primary
     same = A.structure.renumbers and mine.rows is rows and mine.cols is cols
     return own(A) if same else narrowed(A, rows, cols)
 
 
 def pattern(structure: Structure, rows: Any, cols: Any) -> Structure:
-    """The same of a structure alone."""
+    """The same for a structure."""
     return narrowed(MatrixStore(structure, BOOL, BOOL.np_type.type(True)), rows, cols).structure
 
 
 def entrywise(run: Callable[..., MatrixStore], A: MatrixStore, B: MatrixStore, *masks: Structure) -> MatrixStore:
-    """run(a, b, *masks) for matrices of one shape, and structures of masks."""
+    """run(a, b, *masks) on compressed matrices of one shape, and compressed mask structures."""
     rows, cols = joint(A, B, *masks)
     t = run(small(A, rows, cols), small(B, rows, cols), *(pattern(m, rows, cols) for m in masks))
     return widened(t, rows, cols, A.nrows, A.ncols)
 
 
 def asked(index: Any, held: Any, size: int, xp: Any) -> tuple[Any, Any, int]:
-    """Of an index (an array, a range, or None: all) along rows or columns that are listed in `held`: the places there
-    that it names, their positions in it, and how many it has."""
+    """Resolve an index (an array, a range, or None: all) against the listed rows or columns `held`: their positions in
+    `held`, the positions in the index, and the size of the index."""
     if index is None:
         return None, held, size
     if isinstance(index, range):
@@ -81,13 +81,13 @@ def asked(index: Any, held: Any, size: int, xp: Any) -> tuple[Any, Any, int]:
 
 
 def reached(index: Any, held: Any, given: Any, size: int, xp: Any) -> tuple[Any, Any, Any]:
-    """Where an assignment to an index (as in `asked`) happens: the rows (or columns) that have entries (`held`) or are
-    assigned to, the places of the index among them (None: all), and what of its `size` positions it takes of what is
-    assigned, which has entries at `given`."""
+    """Resolve the index of an assignment (as in `asked`): the rows (or columns) that have entries (`held`) or are
+    assigned to, the positions of the index among them (None: all), and which of its `size` positions it takes of the
+    assigned value, which has entries at `given`."""
     if index is None:
         rows = numbers.union(xp, held, given)
         return rows, None, rows
-    if isinstance(index, range):  # where neither has an entry nothing happens
+    if isinstance(index, range):  # positions where neither has an entry do not change
         taken = numbers.union(xp, numbers.within(held, index)[0], given)
         index = index.start + index.step * taken
     else:

@@ -1,4 +1,4 @@
-"""Products of hypersparse matrices: those of the small matrices within (hyper.py), by whoever computes products."""
+"""Products of hypersparse matrices: multiply the compressed matrices (hyper.py) with the ordinary kernels."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def mxv(
     product: Callable[..., VectorStore], A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool,
     flip: bool, mask: Mask | None, into: Into | None,
 ) -> VectorStore:  # fmt: skip
-    """A (+).(x) u for a hypersparse A; `product` is the one of plain matrices."""
+    """A (+).(x) u for a hypersparse A; `product` is the function for ordinary matrices."""
     if semiring.op.is_positional:
         A, semiring = _numbered(A, u, semiring, transpose=transpose, flip=flip)
     rows, cols = hyper.lists(A)
@@ -38,7 +38,7 @@ def mxv(
 
 
 def ended(t: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
-    """The end of a statement whose product is known."""
+    """Epilogue of a statement whose product is known."""
     if into is None or not into.keeps:
         return t
     vector.merge(into.w, t, mask, into.accum, into.replace)
@@ -46,22 +46,22 @@ def ended(t: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
 
 
 def within(A: MatrixStore, u: VectorStore, *, transpose: bool) -> tuple[MatrixStore, VectorStore]:
-    """The small matrix of a hypersparse A, and the vector that it is multiplied with."""
+    """The compressed matrix of a hypersparse A, and the compressed vector."""
     rows, cols = hyper.lists(A)
     return hyper.own(A), local.extract(u, rows if transpose else cols)
 
 
 def ones(A: MatrixStore, transpose: bool) -> VectorStore:
-    """A vector of what rows (columns where `transpose`) of a hypersparse A are summed over: true where one has an
-    entry."""
+    """A Boolean vector over the dimension that row sums (column sums if `transpose`) of a hypersparse A reduce: true at
+    its entries."""
     rows, cols = hyper.lists(A)
     index, size = (rows, A.nrows) if transpose else (cols, A.ncols)
     return SparseStore(A.device, size, BOOL, index, BOOL.np_type.type(True))
 
 
 def rows_along(A: MatrixStore, u: SparseStore, *, transposed: bool) -> MatrixStore | None:
-    """The rows of A (of its transpose where `transposed`) at the entries of u, hypersparse: a push along these reads no
-    more. None where no form by rows is there."""
+    """The rows of A (of its transpose if `transposed`) at the entries of u, hypersparse, so that a push reads only
+    these. None if there is no format by rows."""
     form: Any = A.structure.held(CSR, transposed=transposed)
     if form is None or not form.format.by_rows:
         return None
@@ -81,19 +81,19 @@ def rows_along(A: MatrixStore, u: SparseStore, *, transposed: bool) -> MatrixSto
 def _numbered(
     A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
 ) -> tuple[MatrixStore, Typed[Semiring]]:
-    """The same product by values: entries of A that hold its products."""
+    """The same product with the multiplier already applied: the values of A become the products."""
     rows, cols = A.structure.coo()
     i, k = (cols, rows) if transpose else (rows, cols)
     op, x = semiring.op.binaryop, A.values
     y: Any = x
-    if not op.reads_places_alone:  # what A has where u has nothing is not multiplied
+    if not op.reads_places_alone:  # entries of A where u has none are not multiplied
         y = u.values if u.iso else reading.plain_values(local.extract(u, k))
     x, y, places = (y, x, ("0", "jx", "jx", "ix")) if flip else (x, y, ("ix", "jx", "jx", "0"))
     return _valued(A, semiring, x, y, (i, k), places), _by(semiring, "second" if flip else "first")
 
 
 def _valued(A: MatrixStore, semiring: Typed[Semiring], x: Any, y: Any, at: Any, places: Any) -> MatrixStore:
-    """A, its values the products of a semiring."""
+    """A with the products of a semiring as its values."""
     op = semiring.op.binaryop[semiring.op.operand_type(semiring.dtype)]
     rows, cols = at
     return MatrixStore(A.structure, op.return_type, arrays.by_place(A.device, op, x, y, rows, cols, places))
@@ -107,7 +107,7 @@ def mxm(
     product: Callable[..., MatrixStore], A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *,
     transpose_a: bool, transpose_b: bool, mask: Any,
 ) -> MatrixStore:  # fmt: skip
-    """A (+).(x) B where an operand or the mask is hypersparse."""
+    """A (+).(x) B if an operand or the mask is hypersparse."""
     if semiring.op.is_positional:
         A, B, semiring = _both_numbered(A, B, semiring, transpose_a, transpose_b)
     a, b, m, rows, cols = within_both(A, B, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
@@ -118,7 +118,7 @@ def mxm(
 def within_both(
     A: MatrixStore, B: MatrixStore, *, transpose_a: bool, transpose_b: bool, mask: Any
 ) -> tuple[MatrixStore, MatrixStore, Any, Any, Any]:
-    """The small operands and mask of a product, and the rows and columns of its result."""
+    """The compressed operands and mask of a product, and the rows and columns of its result."""
     (a_rows, a_cols), (b_rows, b_cols) = hyper.lists(A), hyper.lists(B)
     rows, inner = (a_cols, a_rows) if transpose_a else (a_rows, a_cols)
     other, cols = (b_cols, b_rows) if transpose_b else (b_rows, b_cols)
@@ -132,11 +132,11 @@ def within_both(
 def _both_numbered(
     A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], transpose_a: bool, transpose_b: bool
 ) -> tuple[MatrixStore, MatrixStore, Typed[Semiring]]:
-    """The same product by values, which stand in the operand whose numbers the multiplier reads."""
+    """The same product with the multiplier already applied, in the operand whose indices the multiplier reads."""
     op = semiring.op.binaryop
     if not op.reads_places_alone:
         raise NotImplementedException(
-            f"op: {op!r} reads values and positions, which products of hypersparse matrices do not give together; "
+            f"op: {op!r} reads values and positions, which products of hypersparse matrices do not support; "
             "expected operands with format='csr'"
         )
     reads_a = "x" in op.expr

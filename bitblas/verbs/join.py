@@ -1,5 +1,8 @@
-"""Unions and intersections of the entries of two matrices on a GPU, columns plain or packed: formats/csr/match.cu finds
-where each entry of A would stand in B, join.cu writes the entries of A and those of B alone where they belong."""
+"""eWiseAdd and eWiseMult of matrices on a GPU, columns plain or packed.
+
+formats/csr/match.cu finds the position of each entry of A in B; join.cu writes the entries of A, and those only in B,
+to their final positions.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from .product import compiled
 
 
 class Meeting(NamedTuple):
-    """For each entry of A: where it would stand in B, and whether it is there; the hits among the entries below."""
+    """For each entry of A: its position in B, and whether B has it; `below`: prefix sums of the hits."""
 
     place: Any
     hit: Any
@@ -39,7 +42,7 @@ def _types(a: Any, b: Any) -> tuple[tuple[str, DataType], ...]:
 
 
 def meet(a: Any, b: Any) -> Meeting:
-    """a, b: forms by rows."""
+    """a, b: formats by rows."""
     device, xp, n = a.device, a.device.xp, a.nvals
     place, hit, before = xp.empty(max(1, n), b.ptr.dtype), xp.empty(max(1, n), np.uint8), xp.zeros(n + 1, a.ptr.dtype)
     run = compiled(device, match_variant(_types(a, b), packed_constants(a.key, b.key)))
@@ -52,8 +55,8 @@ def join(
     A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, *, intersect: bool = False,
     defaults: tuple[Any, Any] | None = None,
 ) -> MatrixStore:  # fmt: skip
-    """The union of the entries (or the intersection), of type z: op where both have one, cast to z; else the one there
-    is, cast to z, or op with the default for the other. op: a BinaryOp of the types of A and B."""
+    """The union (or intersection) of the entries, of type z: op where both have an entry, cast to z; elsewhere the
+    single entry, cast to z, or op with the default for the other. op: a BinaryOp of the types of A and B."""
     device, xp = A.device, A.device.xp
     a, b = A.structure.rows(), B.structure.rows()
     met = meet(a, b)
@@ -93,8 +96,8 @@ def one_value(
     device: Device, x: tuple[Any, DataType], y: tuple[Any, DataType], op: Typed[Operator], z: DataType, common: bool,
     alone: tuple[bool, bool], defaults: tuple[Any, Any] | None,
 ) -> np.generic | None:  # fmt: skip
-    """The value of all entries of a union or intersection, of type z, where the operands' alone say that it is one.
-    x, y: their values and types; common: whether there are entries in both; alone: in one of them."""
+    """The single value of a union or intersection, of type z, if the operands imply that there is one. x, y: their
+    values and types; common: whether both have some entry in common; alone: whether some entry is in one of them."""
     if not (isinstance(x[0], np.generic) and isinstance(y[0], np.generic)) or op.op.positional:
         return None
 
@@ -112,7 +115,7 @@ def one_value(
 
 
 def restricted(A: MatrixStore, structure: Structure, inside: bool) -> MatrixStore:
-    """The entries of A that stand where the structure has one, or (inside False) where it has none."""
+    """The entries of A at the entries of the structure, or (inside False) at all other positions."""
     a = A.structure.rows()
     hit = meet(a, structure.rows()).hit[: a.nvals]
     return filter_entries(MatrixStore(Structure(a), A.dtype, A.raw_for(a.key, False)), hit == inside)

@@ -1,4 +1,4 @@
-"""Matrices as sorted linear keys, row * ncols + column (INT64), and values in that order: what verbs by index work on.
+"""Sorted linear keys of a matrix, row * ncols + column (INT64), with values in the same order, for operations by index.
 Functions that NumPy and CuPy share."""
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ def check_keys(nrows: int, ncols: int) -> None:
 
 
 PARALLEL_KEYS = 1 << 15  # below this a parallel launch on the CPU costs more than it saves (estimated)
-FEW = 1 << 12  # entries up to which a structure keeps its keys: 32 KB at most, and statements cost the host less
+FEW = 1 << 12  # entries up to which a structure caches its keys: at most 32 KB, and statements take less host time
 
 
 def keys_of(structure: Structure, order: bool) -> tuple[Any, Any]:
-    """Sorted keys, and where their values lie (None: in that order)."""
+    """Sorted keys, and the positions of their values (None: in that order)."""
     known = structure.primary.cache.get(("keys", order))
     if known is not None:
         return known
@@ -53,8 +53,8 @@ def entries(A: MatrixStore) -> tuple[Any, Any]:
 
 
 def _rows_of(structure: Structure, order: bool) -> tuple[Any, Any]:
-    """A form by rows, and where its values lie: on the CPU the rows beside tiles, which are kept from the second time
-    on that anybody asks for rows."""
+    """CSR, and the positions of its values. On the CPU the auxiliary CSR of a tiled matrix, which is kept from the
+    second request for rows on."""
     primary, again = structure.primary, structure.read_besides > 0
     if primary.format.by_rows or primary.compact or not structure.device.host_memory:
         return primary.by_rows(order)
@@ -65,7 +65,7 @@ def _rows_of(structure: Structure, order: bool) -> tuple[Any, Any]:
 
 
 def coo(A: MatrixStore, *, rows: bool = True, values: bool = True) -> tuple[Any, Any, Any]:
-    """Rows, columns (INT64, by row, then column) and values as arrays; rows and values only where they are wanted."""
+    """Rows, columns (INT64, by row, then column) and values as arrays; rows and values only if requested."""
     form, order = _rows_of(A.structure, not A.iso)
     i, j = form.coo() if rows else (None, form.columns().astype(np.int64))
     if not values:
@@ -77,8 +77,7 @@ FIND = Variant("kernels/find", (("COL", INT64),))
 
 
 def find(device: Device, keys: Any, wanted: Any) -> tuple[Any, Any]:
-    """For each wanted key its place in the sorted keys (the first that is not below it), and whether it is there; both
-    lists ascend."""
+    """For each wanted key its lower bound in the sorted keys, and whether it is present; both lists ascend."""
     xp, n = device.xp, len(wanted)
     if not len(keys) or not n:
         return xp.zeros(n, np.int64), xp.zeros(n, bool)
@@ -97,7 +96,7 @@ def same_iso(x: Any, y: Any) -> bool:
 
 
 def joined(device: Device, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Two disjoint lists of (keys, values of one type) as one, in time linear in their sizes."""
+    """Merge two disjoint lists of (keys, values of one type) in linear time."""
     (ka, va), (kb, vb) = a, b
     if not len(kb):
         return a

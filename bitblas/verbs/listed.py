@@ -1,5 +1,7 @@
-"""Products of vectors that list their entries with matrices by rows, on the CPU: what rows at these entries hold is
-sorted, and no other position is looked at (formats/csr/push_list.cpu.py)."""
+"""SpMSpV on the CPU: gather the rows of the active entries and sort the products (formats/csr/push_list.cpu.py).
+
+The cost does not depend on the size of the vector.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +23,15 @@ from .operands import Mask, dummy, entry_values
 from .pull import compiled
 from .variants import push_variant
 
-# Products that are sorted in any case; and of more, what one costs against an entry that a pull reads (3 to 10 passes
-# over keys and sums against one).
+# Number of products that are always sorted; beyond it, the cost of a product relative to an entry that a pull reads (3
+# to 10 passes over keys and sums against one).
 FEW, COST = 1 << 13, 16
 NO_MASK, LIST, BITS = range(3)  # push_list.cpu.py
 PRODUCTS, ENTRIES = range(2)
 
 
 class Along:
-    """A product along the rows of a matrix, with all that does not depend on the entries of the vector."""
+    """A product along the rows of a matrix: everything that does not depend on the entries of the vector."""
 
     __slots__ = ("kernel", "key", "kind", "matrix", "most", "product", "size", "sums", "variant", "z")
 
@@ -65,7 +67,7 @@ class Along:
         self.size = A.nrows if transposed else A.ncols
 
     def given(self, u: SparseStore, mask: Mask | None) -> tuple[tuple[Any, ...], Any]:
-        """What the kernel takes, and where it tells how many products there are, which it has counted."""
+        """The kernel arguments, and where the kernel stores the number of products that it counted."""
         device, n = u.device, len(u.index)
         none = dummy(device, "int64")
         values = (
@@ -83,7 +85,7 @@ class Along:
         return operands, told
 
     def run(self, u: SparseStore, mask: Mask | None) -> VectorStore | None:
-        """The product; None where it has too many products."""
+        """The product; None if it has too many products."""
         operands, told = self.given(u, mask)
         most = told.item(PRODUCTS)
         if most > self.most:
@@ -98,8 +100,8 @@ class Along:
 def mxv(
     A: MatrixStore, u: SparseStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool, mask: Mask | None
 ) -> VectorStore | None:
-    """t<mask> = A (+).(x) u, of the transpose where `transpose`. None where the rows that u names are not at hand, or
-    hold too much."""
+    """t<mask> = A (+).(x) u, of the transpose if `transpose`. None if the rows of the entries of u are not available,
+    or hold too many entries."""
     found = _along(A, u, semiring, transpose=transpose, flip=flip)
     return None if found is None else found.run(u, mask)
 
@@ -107,18 +109,18 @@ def mxv(
 def explained(
     A: MatrixStore, u: SparseStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
 ) -> tuple[Plan, Variant] | None:
-    """The plan of that, and its kernel."""
+    """Its plan and its kernel."""
     found = _along(A, u, semiring, transpose=transpose, flip=flip)
     products = 0 if found is None else found.given(u, None)[1].item(PRODUCTS)
     if found is None or products > found.most:
         return None
-    reason = f"a list of {len(u.index)} entries, their rows hold {products}"
+    reason = f"{len(u.index)} listed entries, whose rows hold {products}"
     verb, pushed = "vxm" if flip else "mxv", not transpose
     return Plan(verb, semiring.op.name, found.key, pushed, "push", found.kind, 1, reason), found.variant
 
 
 def _along(A: MatrixStore, u: SparseStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Along | None:
-    """The product, kept with the matrix; None where there are no rows to push along."""
+    """The product, cached with the matrix; None if there are no rows to push along."""
     if A.device.shares_rows:
         return None
     x = u.listed

@@ -1,5 +1,4 @@
-"""How verbs take vectors of few entries: the positions that matter are numbered anew, from 0, and the verb runs on
-vectors of as many positions, by the kernels of all; then the result's positions get their own numbers back.
+"""Sparse vectors: compress the touched indices to 0..k-1, run the dense kernels on vectors of that size, map back.
 
 `at` is always a list of positions (INT64, ascending).
 """
@@ -24,7 +23,7 @@ from .variants import place_variant
 
 
 def values_of(device: Device, dtype: DataType, listed: Any) -> Any:
-    """Listed values as those of a vector that lists nothing else."""
+    """Listed values as the values of a compressed vector."""
     if isinstance(listed, np.generic):
         return listed
     return pack(device, listed) if dtype is BOOL else listed if len(listed) else dense_values(device, 0, dtype)
@@ -36,7 +35,7 @@ def extract(u: VectorStore, indices: Any) -> VectorStore:
     if type(u) is SparseStore:
         place, hit = placed(device.xp, u.index, indices)
         listed = u.listed
-        if not u.iso:  # values by position, whether anything stands there or not: somebody may write there
+        if not u.iso:  # values by position, also where there is no entry, since entries may be written there later
             listed = listed[place] if u.count else device.xp.zeros(size, listed.dtype)
         if not u.iso and u.dtype is BOOL:
             listed = listed & hit
@@ -58,7 +57,7 @@ def extract_range(u: SparseStore, region: range) -> VectorStore:
 
 
 def renumbered(u: VectorStore, at: Any) -> VectorStore:
-    """u at these positions. Nobody writes into it: it may hold the arrays of u."""
+    """u at these positions. Read-only: it may share the arrays of u."""
     if type(u) is SparseStore and u.index is at:
         n, device = len(at), u.device
         return VectorStore(device, n, u.dtype, full_bits(device, n), values_of(device, u.dtype, u.listed), n)
@@ -76,14 +75,14 @@ def back(t: VectorStore, at: Any, size: int) -> VectorStore:
 
 
 def settled(made: SparseStore) -> VectorStore:
-    """The same as bits, where there are too many entries for a list."""
+    """The same as bits, if there are too many entries for a list."""
     if not is_sparse(made.device, len(made.index), made.size):
         _ = made.present
     return made
 
 
 def positions(u: VectorStore, v: VectorStore, *, union: bool) -> Any | None:
-    """Positions outside of which neither of them has an entry (union), or not both; None: too many to list."""
+    """The positions where either (union) or both have an entry; None: too many to list."""
     a, b = (x.index if type(x) is SparseStore else None for x in (u, v))
     if a is None or b is None:
         return None if union else b if a is None else a
@@ -111,7 +110,7 @@ def _place(device: Device, u: DataType, t: DataType, values: bool, clear: bool, 
 
 @functools.cache
 def unread(device: Device) -> Any:
-    """Where `place` tells of bad indices if nobody asks."""
+    """Unused output for the flags of bad indices in `place`."""
     return device.xp.zeros(2, np.uint32)
 
 
@@ -127,7 +126,7 @@ def place(t: VectorStore, indices: Any, u: VectorStore, flags: Any, *, clear: bo
 
 
 def touched(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Any, replace: bool) -> Any | None:
-    """The positions of w, which holds bits, that w<mask, accum, replace> = t can change, where they are listed."""
+    """The positions of w, stored as bits, that w<mask, accum, replace> = t can change, if they can be listed."""
     if type(t) is not SparseStore or type(w) is SparseStore or (mask is not None and replace):
         return None
     named = None if mask is None or mask.complement or type(mask.words) is not SparseStore else mask.words.index
@@ -135,7 +134,7 @@ def touched(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Any, repla
 
 
 def put_back(w: VectorStore, at: Any, z: VectorStore) -> None:
-    """w holds z at these positions, in place."""
+    """w = z at these positions, in place."""
     if w.iso and w.count == 0 and z.iso:
         w.values = z.values
     if not (w.iso and z.iso and same_value(w.values, z.values)):

@@ -1,4 +1,4 @@
-"""Vectors as masks, and what a mask leaves of one."""
+"""Vectors as masks, and the part of a vector that a mask allows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .vector import pointwise
 
 
 def mask_of(u: VectorStore, *, structural: bool, complement: bool) -> Mask:
-    """Where u has an entry (structural), or an entry that is not zero (value); or everywhere else."""
+    """Where u has an entry (structural), or a nonzero entry (value); or everywhere else."""
     if type(u) is not SparseStore:
         named = u.present if structural else mask_words(u)
     elif structural or (u.iso and u.listed):
@@ -44,14 +44,14 @@ def restrict(w: VectorStore, mask: Mask) -> None:
 
 
 def mask_words(u: VectorStore) -> Any:
-    """The bitset of the entries that are not zero; it may be an array of u."""
+    """The bitset of the nonzero entries; it may be an array of u."""
     if u.iso:
         return u.present if u.values else u.device.xp.zeros_like(u.present)
     return u.values if u.dtype is BOOL else truths(u)
 
 
 def truths(u: VectorStore) -> Any:
-    """The bitset of the entries that are not zero."""
+    """The bitset of the nonzero entries."""
     kind = u.dtype.name
     kernel = pointwise(u.device, LEFT, UNARY["identity"][BOOL], kind, kind, "x", True, False, True, True).kernel
     bits = u.device.xp.empty(words(u.size), np.uint64)

@@ -1,8 +1,8 @@
-"""Verbs on matrices that go entry by entry: element-wise, apply, select, reduce, and the merge; those by index are in
-submatrix.py.
+"""Element-wise operations on matrices: ewise_add, ewise_mult, apply, select, reduce, and the merge into the output.
 
-Unions and intersections go row by row (join.py); values alone go through `arrays`. Each returns a fresh store;
-structures are shared where they do not change. A structure mask is anything with `.structure` and `.complement`.
+Operations by index are in submatrix.py. Unions and intersections merge rows (join.py); operations on values only use
+`arrays`. Each returns a fresh store, which shares the structure if that does not change. A structural mask is any
+object with `.structure` and `.complement`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def ewise_mult(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
 
 
 def ewise_add(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
-    """The union; where one is missing the other counts, cast to the result's type."""
+    """The union; an entry of only one operand is cast to the result's type."""
     op = plain(op)
     if not (A.usual and B.usual) and (narrow.is_flat(A) or narrow.is_flat(B)) and narrow.computes(op):
         return narrow.ewise(A, B, op, union=True)
@@ -62,7 +62,7 @@ def ewise_add(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
 
 
 def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Any, right_default: Any) -> MatrixStore:
-    """The union, with a default for what is missing."""
+    """The union, with a default for the missing operand."""
     op = plain(op)
     if not (A.usual and B.usual) and (narrow.is_flat(A) or narrow.is_flat(B)) and narrow.computes(op):
         return narrow.ewise(A, B, op, union=True, defaults=(left_default, right_default))
@@ -74,7 +74,7 @@ def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Any, ri
 def _join(
     A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: tuple[Any, Any] | None = None
 ) -> MatrixStore:
-    """The entries of both (mode BOTH), or of either, by a thread a row or by a thread an entry."""
+    """The entries of both (mode BOTH), or of either, by one thread per row or one per entry."""
     if op.dtype._is_udt and records.computes(op):
         return _join_places(A, B, op, z, mode, defaults)
     if not (A.usual and B.usual) and (A.structure.renumbers or B.structure.renumbers):
@@ -89,7 +89,7 @@ def _join(
 def _join_places(
     A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: Any
 ) -> MatrixStore:
-    """The same by an operator that reads where entries are, which it asks once they are joined."""
+    """The same for an operator that reads positions: it is applied after the entries are joined."""
 
     def place(mode: int, defaults: Any) -> MatrixStore:
         x = _join(A, B, FIRST[A.dtype], A.dtype, mode, defaults)
@@ -147,7 +147,7 @@ def apply_index(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
     return MatrixStore(A.structure, op.return_type, arrays.index(A.device, op, A.values, *A.coo(), thunk))
 
 
-# What the positional tests keep, by their thunk: the entries of a region.
+# Regions that the positional operators keep, by their thunk.
 REGIONS: dict[str, Callable[[int], Region]] = {
     "tril": lambda t: Region(diag_high=t),
     "triu": lambda t: Region(diag_low=t),
@@ -198,7 +198,7 @@ def truthy(A: MatrixStore) -> Structure:
 
 
 def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:
-    """The monoid's sum of all entries, None where there is none."""
+    """The monoid's reduction of all entries, None if there are none."""
     if isinstance(A, FlatStore) and not records.computes(monoid):
         return vector.reduce(A.flat, monoid)
     if isinstance(A, Sieve) and A.adds(monoid):
@@ -241,7 +241,7 @@ def _second(dtype: str) -> Typed[Operator]:
 def merge(
     C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool, *, inside: bool = False
 ) -> MatrixStore:  # fmt: skip
-    """What C<mask, accum, replace> = T leaves in C, of C's type. inside: C may be written into."""
+    """The content of C after C<mask, accum, replace> = T, of C's type. inside: C may be overwritten."""
     usual = C.usual and T.usual
     if not usual and (mask is not None or accum is not None) and (narrow.is_flat(C) or narrow.is_flat(T)):
         if narrow.merges(C, accum):
@@ -255,7 +255,8 @@ def merge(
             return _merge_hyper(C, T, mask, accum, replace)
     if mask is None:
         return cast(T, C.dtype) if accum is None else _join(C, T, op, C.dtype, UNION)
-    fits = not mask.complement and not T.deferred and T.structure is mask.structure  # the mask names all of T
+    # The mask is exactly the structure of T
+    fits = not mask.complement and not T.deferred and T.structure is mask.structure
     if fits and accum is None and (replace or C.structure is mask.structure):
         return cast(T, C.dtype)
     if not C.device.shares_rows:
@@ -264,7 +265,8 @@ def merge(
     z = cast(T, C.dtype) if accum is None else join(C, T, op, C.dtype)
     if not fits or accum:
         z = restricted(z, mask.structure, not mask.complement)
-    if not replace and (mask.complement or C.structure is not mask.structure):  # else the mask names all of C
+    # Otherwise the mask is exactly the structure of C
+    if not replace and (mask.complement or C.structure is not mask.structure):
         z = join(z, restricted(C, mask.structure, mask.complement), SECOND[C.dtype], C.dtype)
     return z
 
@@ -272,7 +274,7 @@ def merge(
 def _merge_hyper(
     C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool
 ) -> MatrixStore:
-    """The same where one of them lists its rows and columns."""
+    """The same if one of them is hypersparse."""
     run = lambda c, t, m: merge(c, t, mask._replace(structure=m), accum, replace)
     return hyper.entrywise(run, C, T, mask.structure)
 

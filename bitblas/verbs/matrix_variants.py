@@ -1,4 +1,4 @@
-"""What is compiled for verbs on matrices: pure functions from operators and types to Variants."""
+"""Kernel variants of matrix operations: pure functions from operators and types to Variants."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ RUNS = {"tril": 1, "colle": 1, "triu": 2, "colgt": 2}  # sift.cpu.py: HEAD, TAIL
 
 @functools.cache
 def packed_constants(*keys: str) -> Constants:
-    """What any_column.cuh asks for: which of the operands A, B and M (the mask) have packed columns, by their forms."""
+    """Constants for any_column.cuh: which of the operands A, B and M (the mask) have packed columns, by their
+    formats."""
     return tuple((f"{name}_PACKED", int(format_of(key).packed)) for name, key in zip("ABM", keys, strict=False))
 
 
 class _Algebra(NamedTuple):
-    """What kernels of one semiring (None: WORDS) on values of two types are compiled with."""
+    """The compile-time parameters of kernels of one semiring (None: WORDS) on values of two types."""
 
     monoid: Any
     z: DataType  # of the sums
@@ -55,8 +56,8 @@ def dot_variant(
     key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
     b: DataType, lanes: int, wide: bool = False, mask: str = CSR,
 ) -> Variant:  # fmt: skip
-    """The dot kernel of a form for a semiring; `semiring` is None for WORDS. wide: the CPU's, by whole tiles. mask: its
-    form, where it is by rows."""
+    """The dot kernel of a format for a semiring; `semiring` is None for WORDS. wide: the CPU's, by whole tiles. mask:
+    its format, if by rows."""
     of, format = _algebra(semiring, kind, a, b), format_of(key)
     extra = format.dot_constants(types, lanes, format_of(mask))
     constants = (("KIND", kind), ("U_BOOL", 0), ("Z_BOOL", int(of.z is BOOL)), ("HAS_TERMINAL", of.terminal), *extra)
@@ -69,8 +70,8 @@ def gustavson_variant(
     semiring: Typed[Semiring] | None, kind: int, a: DataType, b: DataType, fill: int, packed: Constants,
     alike: bool = False,
 ) -> Variant:  # fmt: skip
-    """The CPU's row-by-row mxm for a semiring (None for WORDS). fill 0: the pass that counts, one for all semirings.
-    alike: rows of B with the same columns are looked for."""
+    """The CPU's row-by-row mxm for a semiring (None for WORDS). fill 0: the counting pass, one for all semirings.
+    alike: search for rows of B with equal columns."""
     if not fill:
         semiring, kind = None, WORDS
     of = _algebra(semiring, kind, a, b)
@@ -85,8 +86,8 @@ def rows_variant(
     kernel: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring] | None, kind: int, a: DataType,
     b: DataType, fill: int, constants: Constants, single: bool = False,
 ) -> Variant:  # fmt: skip
-    """The GPU's row-by-row mxm ("short_rows", "long_rows"); fill 0 counts, and needs no semiring, as WORDS do not.
-    single: no row of B has more than one entry."""
+    """The GPU's row-by-row mxm ("short_rows", "long_rows"); fill 0 counts, and needs no semiring, like WORDS. single:
+    no row of B has more than one entry."""
     if not fill or kind == WORDS:
         semiring, kind = None, WORDS
     of = _algebra(semiring, kind, a, b)
@@ -101,7 +102,7 @@ def rows_variant(
 
 @functools.cache
 def match_variant(types: Types, packed: Constants) -> Variant:
-    """The kernel that looks the entries of A up in B."""
+    """The kernel that searches the entries of A in B."""
     return Variant("formats/csr/match", types, (("LANES", 1), *packed))
 
 
@@ -120,13 +121,13 @@ def sift_variant(op: Typed[Operator], a: DataType, *, packed: bool, valued: bool
 
 @functools.cache
 def extract_variant(a: DataType | None, *, packed: bool, flagged: bool) -> Variant:
-    """The CPU's kernel that moves parts of rows, with values of that type; None: with none."""
+    """The CPU's kernel that copies parts of rows, with values of that type; None: without values."""
     constants = (("PACKED", int(packed)), ("VALUED", int(a is not None)), ("FLAGGED", int(flagged)))
     return Variant("formats/csr/extract", (("A", a or BOOL),), constants)
 
 
 def _joining(op: Typed[Operator], a: DataType, b: DataType, z: DataType) -> tuple[Function, ...]:
-    """both(u, v, ix, jx), op of two entries cast to z; only_a(u) and only_b(v), the cast of one that is alone."""
+    """both(u, v, ix, jx), op of two entries cast to z; only_a(u) and only_b(v), the cast of a single entry."""
     result = op.op.result_type(op.dtype)
     args = (("u", a), ("v", b), ("ix", INT64), ("jx", INT64))
     expr = rename(op.op.expr, {"iy": "ix", "jy": "jx"})
@@ -144,7 +145,7 @@ def weave_variant(
     mode: int, op: Typed[Operator] | None, a: DataType, b: DataType, z: DataType, packed: Constants, *, masked: int,
     flags: bool,
 ) -> Variant:  # fmt: skip
-    """The CPU's kernel that joins rows of A and B under a mask (masked 2: B's own pattern); op None: no values are
+    """The CPU's kernel that merges rows of A and B under a mask (masked 2: B's own pattern); op None: no values are
     written."""
     functions = () if op is None else _joining(op, a, b, z)
     if op is None:

@@ -1,4 +1,4 @@
-"""The merge that ends a statement on vectors whose result is known: w<mask, accum, replace> = t, in place."""
+"""Merge of a computed vector into the output, in place: w<mask, accum, replace> = t."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from .variants import merge_variant
 def _merge(
     device: Device, t_name: str, t_value: bytes | None, w_name: str, w_value: bytes | None, accum: Typed | None
 ) -> tuple[Any, bool, tuple[Any, Any], tuple[Any, Any]]:
-    """The kernel, whether w gets an array of values, and what it reads for the values of w and of t where they are one,
-    or where they are an array. Types by name, as in `pointwise`; values: the bytes of the one value of all entries."""
+    """The kernel, whether w gets an array of values, and the kernel arguments for the values of w and of t if iso, or
+    if they are an array. Types by name, as in `pointwise`; values: the bytes of the one value of all entries."""
     t, w = lookup_dtype(t_name), lookup_dtype(w_name)
     one = None if t_value is None else np.frombuffer(t_value, t.np_type)[0]
     value = None if w_value is None else np.frombuffer(w_value, w.np_type)[0]
@@ -50,7 +50,7 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
         w.changed(grown=accum is not None)
         return
     if type(w) is SparseStore:
-        _ = w.present  # from now on it holds bits
+        _ = w.present  # converts w to bits
     size, x, y = w.size, w.values, t.values
     n = (size + 63) >> 6 or 1  # words
     one_w, one_t = isinstance(x, np.generic), isinstance(y, np.generic)

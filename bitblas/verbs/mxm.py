@@ -24,11 +24,12 @@ from .product import compiled
 from .schedule import DOTS, PARALLEL_ENTRIES
 from .sieve import Sieve
 
-FEW = 1 << 12  # entries of both operands up to which the last product is kept as planned: planning costs as much
+# Entries of both operands up to which the last prepared product is cached: planning takes as long as running
+FEW = 1 << 12
 
 
 class MatrixMask(NamedTuple):
-    """A mask of a matrix: where `structure` has entries may be written, or (complement) may not."""
+    """A mask of a matrix: the entries of `structure` may be written, or (complement) all other positions."""
 
     structure: Structure
     complement: bool
@@ -38,7 +39,7 @@ def mxm(
     A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *, transpose_a: bool = False, transpose_b: bool = False,
     mask: MatrixMask | None = None,
 ) -> MatrixStore:  # fmt: skip
-    """C<mask> = A (+).(x) B, of the transposes where asked for."""
+    """C<mask> = A (+).(x) B, of the transposes if requested."""
     M, how = (None, None) if mask is None else mask, (semiring, transpose_a, transpose_b)
     last = A.prepared.get("mxm")
     if last is not None and last[0]() is B and last[1]() is M[0] and last[2] == M[1] and last[3] == how:
@@ -68,14 +69,14 @@ def _reference(x: Any) -> Any:
 
 
 def _nobody() -> None:
-    """What a reference to nothing gives."""
+    """Stands in for a weak reference to None."""
 
 
 def planned(
     A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *, transpose_a: bool = False, transpose_b: bool = False,
     mask: MatrixMask | None = None,
 ) -> Dots | Task:  # fmt: skip
-    """The product as it runs now, with the forms that it reads."""
+    """The product as it runs now, with the formats that it reads."""
     plan, product = plan_mxm(A, B, semiring, mask is not None and not mask.complement)
     if plan.direction == "dot":
         assert mask is not None
@@ -84,21 +85,21 @@ def planned(
 
 
 class Dots(NamedTuple):
-    """Dot products at the places of a mask. given: what the form gives; left, right: the values of both."""
+    """Dot products at the positions of a mask. given: arguments from the format; left, right: the values of both."""
 
     device: Device
     semiring: Typed[Semiring]
     variant: Variant
-    at: Any  # the form of the mask
+    at: Any  # the format of the mask
     given: Dot
     left: Values
     right: Values
     inner: int
-    product: np.generic | None  # the value of all products, where they are equal
-    words: bool  # presence alone is computed
+    product: np.generic | None  # the value of all products, if they are equal
+    words: bool  # only presence is computed
     kernel: Any
     monoid: Typed[Monoid]  # of the sums
-    each: float  # entries that a dot product reads, about
+    each: float  # mean entries that a dot product reads
 
     @property
     def variants(self) -> tuple[Variant, ...]:

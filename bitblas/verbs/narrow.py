@@ -1,5 +1,7 @@
-"""Verbs on bitmaps (flat.py): what goes entry by entry runs as on vectors of all places, and the merge that ends a
-statement too."""
+"""Multivectors (tall-skinny matrices as bitmaps, flat.py): element-wise operations and the merge into the output.
+
+Both run as on one vector of all positions.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ def is_flat(A: MatrixStore) -> bool:
 
 
 def _own(t: VectorStore, *read: VectorStore) -> VectorStore:
-    """A vector in arrays that none of the operands has."""
+    """A vector in arrays that it shares with none of the operands."""
     if any(t is u or t.bits is u.bits for u in read):
         t = dataclasses.replace(t, bits=t.present.copy())
     if not t.iso and any(t.values is u.values for u in read):
@@ -46,21 +48,22 @@ def _like(A: MatrixStore, t: VectorStore) -> FlatStore:
 
 
 def computes(op: Typed[Operator] | Typed[Monoid]) -> bool:
-    """Whether an operator runs on places, whose values they can hold."""
+    """Whether an operator runs on bitmaps, whose values can represent its types."""
     return not op.dtype._is_udt and not records.computes(op)
 
 
 def maps(A: MatrixStore, op: Typed[Operator]) -> bool:
-    """Whether an operator runs on the entries of A where they lie: positions are the user's, places those of A."""
+    """Whether an operator runs on the entries of A in place: positional operators see the user's indices, and bitmaps
+    those of A."""
     return is_flat(A) and computes(op) and (A.order is None or not op.op.positional)
 
 
 @functools.cache
 def at_places(op: Typed[Any], lines: Lines) -> Typed[Any]:
-    """The operator as it reads rows and columns off the number of a place, which stands on line `ix / stride`."""
+    """The operator with row and column computed from the position `ix`, which is on line `ix / stride`."""
     if not op.op.positional:
         return op
-    line = f"floor_quotient(ix, 0 * ix + {lines.stride})"  # of one type
+    line = f"floor_quotient(ix, 0 * ix + {lines.stride})"  # operands of one type
     position = f"(ix - {lines.stride} * {line})"
     row, column = (line, position) if lines.tall else (position, line)
     text = rename(op.op.expr, {"ix": row, "jx": column, "iy": row, "jy": column})
@@ -69,14 +72,14 @@ def at_places(op: Typed[Any], lines: Lines) -> Typed[Any]:
 
 
 def ewise(A: MatrixStore, B: MatrixStore, op: Typed[Operator], *, union: bool, defaults: Any = None) -> MatrixStore:
-    """The entries of both, or of either (with `defaults` for what is missing), joined by an operator."""
+    """The entries of both, or of either (with `defaults` for missing ones), combined by an operator."""
     u, v, op = flat_of(A), flat_of(B), at_places(op, lines_of(A.nrows, A.ncols))
     t = vector.ewise(u, v, op, union=union) if defaults is None else vector.ewise_union(u, v, op, *defaults)
     return _like(A, _own(t, u, v))
 
 
 def each(run: Callable[..., VectorStore], A: MatrixStore, op: Typed[Operator], *args: Any, **how: Any) -> MatrixStore:
-    """A verb of vectors on the entries of one matrix."""
+    """Run an operation of vectors on the entries of one matrix."""
     u = flat_of(A)
     return _like(A, _own(run(u, at_places(op, lines_of(A.nrows, A.ncols)), *args, **how), u))
 
@@ -88,7 +91,7 @@ def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
 
 
 def truthy(A: FlatStore) -> Structure:
-    """Where A has an entry that is not zero."""
+    """Where A has a nonzero entry."""
     u = A.flat
     if u.iso:
         return A.pattern() if u.values else _nothing(A, BOOL).pattern()
@@ -103,7 +106,7 @@ def _nothing(A: MatrixStore, dtype: DataType) -> FlatStore:
 
 
 def filled(C: MatrixStore, value: np.generic, dtype: DataType, mask: Any) -> FlatStore:
-    """`value` wherever a mask allows it; it ends in a merge, and shares the bits of its mask."""
+    """`value` wherever a mask allows it; used in a merge, and shares the bits of its mask."""
     bits = valid_bits(C) if mask is None else bits_of(mask.structure)
     if mask is not None and mask.complement:
         bits = valid_bits(C) & ~bits
@@ -111,7 +114,7 @@ def filled(C: MatrixStore, value: np.generic, dtype: DataType, mask: Any) -> Fla
 
 
 def valid_bits(C: MatrixStore) -> Any:
-    """The bits of all places that are in the matrix."""
+    """The bits of all positions within the matrix."""
     xp, lines = C.device.xp, lines_of(C.nrows, C.ncols)
     line = np.zeros(max(lines.stride, 64), bool)
     for first in range(0, len(line), lines.stride):
@@ -125,7 +128,7 @@ def valid_bits(C: MatrixStore) -> Any:
 
 
 def merges(C: MatrixStore, accum: Typed[Operator] | None) -> bool:
-    """Whether a statement on C ends by places."""
+    """Whether the merge of a statement on C runs on the bitmap."""
     named: Any = None if accum is None else accum.op
     return not C.dtype._is_udt and (accum is None or (computes(accum) and not getattr(named, "positional", False)))
 
@@ -133,14 +136,14 @@ def merges(C: MatrixStore, accum: Typed[Operator] | None) -> bool:
 def merge(
     C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool, inside: bool
 ) -> FlatStore:  # fmt: skip
-    """What C<mask, accum, replace> = T leaves in C, of C's type: written into C itself if `inside`, and where nobody
-    else has it."""
+    """The content of C after C<mask, accum, replace> = T, of C's type: written into C itself if `inside` and C's arrays
+    are not shared."""
     t = flat_of(T)
     same = T is C
     C = C.copy() if type(C) is FlatStore and (same or not inside) else _own_places(C)
     m = None if mask is None else Mask(bits_of(mask.structure), mask.complement)
     if m is not None and m.words is C.flat.bits and mask.complement and not replace:
-        m = Mask(m.words.copy(), True)  # it grows while it is read
+        m = Mask(m.words.copy(), True)  # a copy, because it changes while it is read
     w = C.flat
     if accum is None and t.iso and not w.iso and w.dtype is not BOOL:
         one = cast_scalar(t.values, w.dtype)
@@ -160,14 +163,14 @@ def fill_variant(w: DataType) -> Variant:
 
 
 def transpose(A: FlatStore) -> MatrixStore | None:
-    """The transpose; None of a square matrix, whose lines are other ones."""
+    """The transpose; None for a square matrix, whose transpose has different lines."""
     if A.nrows == A.ncols:
         return None
     return FlatStore(_own(A.flat, A.flat), A.ncols, A.nrows)
 
 
 def _own_places(C: MatrixStore) -> FlatStore:
-    """C itself where nobody else has it, else a copy: what may be written into."""
+    """C itself if its arrays are not shared, else a copy: may be written."""
     if type(C) is not FlatStore:
         return _like(C, flat_of(C).copy())
     return C if C.alone else C.copy()
@@ -190,10 +193,11 @@ def assigned(
     replace: bool,
     part: Any = None,
 ) -> FlatStore:
-    """What C<mask, accum, replace>[I, J] = u leaves in C. Of a repeated index the last counts.
+    """The content of C after C<mask, accum, replace>[I, J] = u. If an index repeats, the last one counts.
 
-    I, J: arrays, None: all. u: a matrix of their sizes, or what is to stand in it, row by row. part: the rows and
-    columns of which the mask is one; nothing changes elsewhere. None: all."""
+    I, J: arrays, None: all. u: a matrix of their sizes, or values for it, row by row. part: the rows and columns that
+    the mask covers; nothing changes elsewhere. None: all.
+    """
     xp, lines = C.device.xp, lines_of(C.nrows, C.ncols)
     (rows, r), (cols, c) = (_last_of_each(xp, index, size) for index, size in ((I, C.nrows), (J, C.ncols)))
     if isinstance(u, MatrixStore):
@@ -209,7 +213,7 @@ def assigned(
 
 
 def _widened(C: MatrixStore, part: tuple[Any, Any], mask: Any) -> Mask:
-    """The mask of a part of C as one of C, which allows all that lies elsewhere."""
+    """Extend the mask of a part of C to all of C; it allows every position outside."""
     xp, lines = C.device.xp, lines_of(C.nrows, C.ncols)
     (rows, r), (cols, c) = (_last_of_each(xp, *of) for of in zip(part, (C.nrows, C.ncols), strict=True))
     inside = xp.full((mask.structure.nrows, mask.structure.ncols), mask.complement)
@@ -220,7 +224,7 @@ def _widened(C: MatrixStore, part: tuple[Any, Any], mask: Any) -> Mask:
 
 
 def _last_of_each(xp: Any, index: Any, size: int) -> tuple[Any, Any]:
-    """The indices, each once, and where in the list each stands last."""
+    """The distinct indices, and the last occurrence of each in the list."""
     if index is None:
         index = xp.arange(size)
         return index, index

@@ -1,5 +1,7 @@
-"""Products of a sparse matrix and a narrow one, as a bitmap: T = A (+).(x) X by lines (formats/bitmap). C = X A is
-C' = A' X', of which a bitmap holds the same lines."""
+"""SpMM: the product of a sparse matrix and a multivector, as a bitmap (formats/bitmap).
+
+T = A (+).(x) X by lines. C = X A is computed as C' = A' X', whose bitmap has the same lines.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,12 @@ from .narrow_variants import FEW, PARTS, WHOLE, lines_variant
 from .operands import dummy, entry_values, nothing
 from .schedule import unit_bounds
 
-LONGEST, SEGMENT = 1 << 10, 1 << 8  # entries of a row from which on a GPU cuts it; of a segment
+LONGEST, SEGMENT = 1 << 10, 1 << 8  # entries of a row from which on a GPU splits it; entries of a segment
 
 
 class Sides(NamedTuple):
-    """A product as T = S X: the sparse operand and whether its transpose is meant, the narrow one, and whether the
-    narrow one stands on the left."""
+    """A product as T = S X: the sparse operand and whether it is transposed, the multivector, and whether that is the
+    left operand."""
 
     S: MatrixStore
     transposed: bool
@@ -43,8 +45,8 @@ class Sides(NamedTuple):
 def sides(
     A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, tb: bool
 ) -> Sides | None:  # fmt: skip
-    """The product by lines; None where it is none: neither operand is a bitmap or narrow, or lines are not what is
-    summed over, or not what the result has."""
+    """The product by lines; None if it cannot run so: neither operand is a bitmap or tall-skinny, or its lines are not
+    the summed dimension, or not a dimension of the result."""
     a, b = A.nrows, A.ncols
     (nrows, inner), ncols = (b, a) if ta else (a, b), B.nrows if tb else B.ncols
     if max(nrows, ncols) == min(nrows, ncols) or refusal(nrows, ncols) or semiring.dtype._is_udt:
@@ -66,13 +68,13 @@ def sides(
 
 
 def explained(of: Sides, semiring: Typed[Semiring]) -> tuple[Plan, tuple[Variant, ...]]:
-    """How it would run, and by which kernel."""
+    """Its plan, and its kernel."""
     found = _narrow(of, semiring, flat_of(of.X))
     return found.plan, (found.variant(WHOLE),)
 
 
 def mxm(of: Sides, semiring: Typed[Semiring], mask: Any) -> FlatStore:
-    """The product, where the mask allows it."""
+    """The product, at the positions that the mask allows."""
     x = flat_of(of.X)
     found = _narrow(of, semiring, x)
     return FlatStore(found.run(x, None if mask is None else (bits_of(mask.structure), mask.complement)), *of.shape)
@@ -87,8 +89,7 @@ def _narrow(of: Sides, semiring: Typed[Semiring], x: VectorStore) -> Narrow:
 
 
 class Narrow:
-    """A product by lines, with the form that it reads: of the lines of the result (a pull), or along those of X.
-
+    """A product by lines, with the format that it reads: of the lines of the result (a pull), or along those of X.
     inner: the lines of X, of dtype `x` and these values, an array or one for all; lines: those of the result."""
 
     def __init__(
@@ -116,7 +117,7 @@ class Narrow:
         if device.shares_rows:
             share = power_of_two(form.nvals / max(1, form.nrows) / 4, 1, 32)
             lanes = min(32, lines.stride) if self.kind != WORDS else 1 if push else share
-        why = "along the lines that have entries" if push else f"{lines.width} places a line"
+        why = "push along the non-empty lines" if push else f"{lines.width} positions per line"
         direction = "push" if push else "pull"
         self.plan = Plan("mxm", semiring.op.name, form.key, transposed, direction, self.kind, lanes, f"bitmap: {why}")
 
@@ -134,7 +135,7 @@ class Narrow:
         )  # fmt: skip
 
     def run(self, x: VectorStore, mask: tuple[Any, bool] | None) -> VectorStore:
-        """The result, in arrays of its own."""
+        """The result, in new arrays."""
         device, lines = self.device, self.lines
         bits = (device.xp.zeros if self.push else device.xp.empty)(lines.words, np.uint64)
         valued = self.kind == VALUES
@@ -149,7 +150,7 @@ class Narrow:
     def calls(
         self, x: VectorStore, mask: tuple[Any, bool] | None, bits: Any, sums: Any, asked: Asked
     ) -> Iterator[Call]:
-        """The kernels that write the result to `bits`, which have none before a push, and `sums`."""
+        """The kernels that write the result to `bits`, which are cleared before a push, and `sums`."""
         device, lines, form, valued = self.device, self.lines, self.form, self.kind == VALUES
         given = form.col, form.width, *self.a_val
         head = *read_lines(device, x, lines, valued), *line_mask(device, mask, lines)
@@ -158,7 +159,7 @@ class Narrow:
         ptr, one = form.ptr, dummy(device, "int64")
         rows = ptr, ptr[1:], one, 0
         if not device.shares_rows:
-            if self.push:  # looks at whole words
+            if self.push:  # reads whole words
                 per, last, _, *values = head
                 n, head = self.inner.words, (per, last, x.present, *values)
             bounds = None if self.push else unit_bounds(form, device, times=max(1, lines.stride))

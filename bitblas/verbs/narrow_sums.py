@@ -1,4 +1,4 @@
-"""Sums of the lines of a bitmap, and over them; how kernels get bitmaps."""
+"""Row and column reductions of a multivector (a line is one row of the tall side); bitmaps as kernel arguments."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .narrow_variants import across_variant, join_lines_variant
 from .operands import ZERO, Values, dummy, entry_values, nothing, stored
 from .pull import compiled
 
-RUN = 1 << 8  # lines that are summed one after the other where columns are
+RUN = 1 << 8  # lines that a thread sums one after the other in a column reduction
 PARALLEL_LINES = 1 << 12
 ALWAYS = 1 << 62
 
 
 class Call(NamedTuple):
-    """A kernel with its arguments, for those who launch it. bounds: of the ranges of its units, on the CPU."""
+    """A kernel with its arguments. bounds: the ranges of its units, on the CPU."""
 
     variant: Variant
     n: int
@@ -38,7 +38,7 @@ class Call(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A number on the device, and between which limits it has to lie for a kernel to do anything."""
+    """A number on the device, and the limits within which it has to be for a kernel to run."""
 
     number: Any
     least: int
@@ -46,7 +46,7 @@ class Asked(NamedTuple):
 
 
 def always(device: Device) -> Asked:
-    """What every kernel runs by."""
+    """The condition of a kernel that always runs."""
     return Asked(dummy(device, "int64"), 0, ALWAYS)
 
 
@@ -54,7 +54,7 @@ def joined(
     device: Device, x: VectorStore, monoid: Typed[Monoid], lines: Lines, rows: Any, n: int, mask: Any, to: Any,
     asked: Asked | None = None,
 ) -> Call:  # fmt: skip
-    """Sums of runs of lines of x, one for each of n rows, into lines of a bitmap: its bits and values."""
+    """Reduce runs of lines of x, one run for each of n rows, to lines of a bitmap: its bits and values."""
     z = monoid.op.result_type(monoid.dtype)
     variant = join_lines_variant(monoid, x.dtype, lines.stride, min(32, lines.stride) if device.shares_rows else 1)
     none = dummy(device, "int64")
@@ -78,12 +78,12 @@ def as_lines(bits: Any, lines: Lines) -> Any:
 
 
 def as_sums(sums: Any, z: DataType, lines: Lines) -> Any:
-    """The values of a bitmap that is written."""
+    """The values of a bitmap as an output."""
     return as_lines(sums, lines) if z is BOOL else sums
 
 
 def read_lines(device: Device, x: VectorStore, lines: Lines, valued: bool) -> tuple[Any, ...]:
-    """Words of a line, the places in the last one, and a bitmap with its values."""
+    """Words of a line, positions in the last word, and a bitmap with its values."""
     per = words_of(lines)
     last = (1 << (lines.width - 64 * (per - 1))) - 1
     values = stored(device, x.dtype, x.values) if valued else Values(nothing(device, BOOL), ZERO["BOOL"], 0)
@@ -91,7 +91,7 @@ def read_lines(device: Device, x: VectorStore, lines: Lines, valued: bool) -> tu
 
 
 def line_mask(device: Device, mask: tuple[Any, bool] | None, lines: Lines) -> tuple[Any, ...]:
-    """Bits, and whether their complement is meant."""
+    """Bits, and whether they are complemented."""
     every, none = ~np.uint64(0), np.uint64(0)
     if mask is None:
         return as_lines(dummy(device, "uint64"), lines), 0, every
@@ -99,7 +99,7 @@ def line_mask(device: Device, mask: tuple[Any, bool] | None, lines: Lines) -> tu
 
 
 def reduce_lines(A: MatrixStore, monoid: Typed[Monoid], *, along: bool) -> VectorStore:
-    """The monoid's sum of each line (`along`), or over all lines at each position of one: a vector."""
+    """The monoid's reduction of each line (`along`), or over all lines at each position of a line: a vector."""
     return (_along if along else _over)(flat_of(A), lines_of(A.nrows, A.ncols), monoid)
 
 
@@ -125,7 +125,7 @@ def _along(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
 def _over(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
     device, xp = x.device, x.device.xp
     z, n = monoid.op.result_type(monoid.dtype), lines.number
-    while True:  # float sums have an order that the shape alone decides
+    while True:  # only the shape determines the order of float sums
         runs = -(-n // RUN) or 1
         limits = xp.minimum(xp.arange(runs + 1, dtype=np.int64) * RUN, n)
         mine = lines._replace(number=runs)

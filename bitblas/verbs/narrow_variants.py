@@ -1,4 +1,4 @@
-"""What is compiled for products with bitmaps (formats/bitmap), and for sums of their lines."""
+"""Kernel variants of products with multivectors (formats/bitmap), and of their reductions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..plan.product import VALUES, WORDS
 from .variants import PLAIN, algebra_of, cast_function
 
 WHOLE, PARTS, JOIN = range(3)  # pull.cu
-# Threads of a block for each word that it looks at: of few words two, so that there are more blocks. A Delaunay mesh of
-# 2^20, 64 sources: 121 ms, with two 139; Mycielski's graph 14: 7.5, with two 5.1.
+# Threads of a block per word that it reads: two if there are few words, so that there are more blocks. A Delaunay mesh
+# of 2^20, 64 sources: 121 ms, with two 139; Mycielski's graph 14: 7.5, with two 5.1.
 LOOKED, LOOKED_FEW, FEW = 1, 2, 1 << 18
 LINE = {8: UINT8, 16: UINT16, 32: UINT32, 64: UINT64}
 
@@ -29,7 +29,7 @@ def _constants(kind: int, x: DataType, z: DataType, terminal: int, stride: int, 
 
 
 def _shared(constants: Any, mode: int, looked: int = LOOKED) -> Any:
-    """SHARE lanes take a word of values. Of whole rows a block looks at more words than it has groups of lanes."""
+    """SHARE lanes process a word of values. With whole rows a block reads more words than it has groups of lanes."""
     known = dict(constants)
     known["SHARE"] = known["LANES"]
     if mode == WHOLE and known["KIND"] == VALUES and known["LANES"] > looked:
@@ -42,8 +42,8 @@ def lines_variant(
     direction: str, types: Any, semiring: Typed[Semiring] | None, a: DataType, x: DataType, stride: int, flip: bool,
     lanes: int, mode: int, packed: bool, few: bool = False,
 ) -> Variant:  # fmt: skip
-    """The kernel of a product by lines; semiring None: WORDS. flip: the narrow operand stands on the left. few: there
-    are few lines."""
+    """The kernel of a product by lines; semiring None: WORDS. flip: the multivector is the left operand. few: there are
+    few lines."""
     op, t, monoid, z = algebra_of(semiring)
     kind = WORDS if semiring is None else VALUES
     if semiring is None:
@@ -68,7 +68,7 @@ def lines_variant(
 
 @functools.cache
 def join_lines_variant(monoid: Typed[Monoid], x: DataType, stride: int, lanes: int) -> Variant:
-    """The same for sums of runs of lines."""
+    """The same for reductions of runs of lines."""
     z = monoid.op.result_type(monoid.dtype)
     functions, values, terminal = sum_of(monoid.op, z)
     args = (
@@ -86,7 +86,7 @@ def join_lines_variant(monoid: Typed[Monoid], x: DataType, stride: int, lanes: i
 
 @functools.cache
 def across_variant(monoid: Typed[Monoid], x: DataType, stride: int, kind: int, lanes: int) -> Variant:
-    """The kernel that sums each line."""
+    """The kernel that reduces each line."""
     z = monoid.op.result_type(monoid.dtype)
     functions, values, terminal = sum_of(monoid.op, z)
     take = cast_function("take", x, z)

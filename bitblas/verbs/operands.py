@@ -1,7 +1,6 @@
-"""How operands reach a kernel: arrays that always have an address, iso values as scalars, masks as
-words, inverted or not.
+"""Kernel arguments of operands: arrays with a valid address, iso values as scalars, masks as words or their complement.
 
-An operand is a NamedTuple of what a kernel takes for it, in the kernel's order; whoever launches strings them together.
+An operand is a NamedTuple of its kernel arguments in the kernel's order; the caller of a kernel concatenates them.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from semirings import Typed, dtypes
 from semirings.dtypes import BOOL, DataType
 
 from ..device import Device
-from ..device import dummy as dummy  # what verbs call it by
+from ..device import dummy as dummy  # the name that operations use
 from ..formats.values import PackedValues
 from ..store import ALL, NONE, Raw, VectorStore, words
 
@@ -31,11 +30,11 @@ class Zeros(dict[str, np.generic]):
 
 
 ZERO = Zeros((t.name, t.np_type.type(0)) for t in dtypes.ALL)
-make: Any = tuple.__new__  # of a NamedTuple, by its class and its fields: half of what the class takes by itself
+make: Any = tuple.__new__  # builds a NamedTuple from its class and fields in half the time of calling the class
 
 
 class Mask(NamedTuple):
-    """The positions that may be written, or that may not (complement): a bitset, or a store that lists them."""
+    """The positions that may be written, or (complement) that may not: a bitset, or a store that lists them."""
 
     words: Any
     complement: bool
@@ -47,17 +46,17 @@ class Mask(NamedTuple):
 
 
 class Into(NamedTuple):
-    """The end of a statement, for a verb that does it itself: w<mask, accum, replace> = t."""
+    """The output of a statement, for an operation that ends it itself: w<mask, accum, replace> = t."""
 
     w: VectorStore
     mask: Mask | None
     accum: Typed | None
     replace: bool
-    keeps: bool  # whether entries of w may stay; else t is all that it will hold
+    keeps: bool  # whether entries of w may stay; otherwise w becomes t
 
 
 def overlap(w: VectorStore, u: VectorStore, mask: Mask | None) -> bool:
-    """Whether what is written into the arrays of w would overwrite what is read of u, or of a mask."""
+    """Whether writing the arrays of w would overwrite values that are still read from u or a mask."""
     bits, values, words = w.bits, w.values, None if mask is None else mask[0]
     if bits is u.bits or bits is u.values or (bits is words and bits is not None):
         return True
@@ -67,7 +66,8 @@ def overlap(w: VectorStore, u: VectorStore, mask: Mask | None) -> bool:
 
 
 class Values(NamedTuple):
-    """An array and stride 1, or one value and stride 0; packed ones: the string, the base, the bits of a number."""
+    """An array and stride 1, or one value and stride 0; bit-packed values: the words, the base, the bits of a
+    number."""
 
     array: Any
     iso: Any
@@ -75,7 +75,7 @@ class Values(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """The units of a form, or segments of long ones: where each begins and ends, and (stride 1) which unit it is of."""
+    """The units of a format, or segments of long ones: their begin and end, and (stride 1) the unit of each."""
 
     begin: Any
     end: Any
@@ -84,7 +84,7 @@ class Rows(NamedTuple):
 
 
 class Input(NamedTuple):
-    """A vector that is read."""
+    """An input vector."""
 
     bits: Any
     array: Any
@@ -93,7 +93,7 @@ class Input(NamedTuple):
 
 
 class Allowed(NamedTuple):
-    """Where a mask allows to write; no mask is one zero word, inverted."""
+    """The positions that a mask allows; no mask is one zero word, complemented."""
 
     words: Any
     stride: int
@@ -101,7 +101,7 @@ class Allowed(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """A matrix that is read. contents: what the units hold, as the form gives it."""
+    """An input matrix. contents: what the units hold, as the format gives it."""
 
     rows: Rows
     contents: tuple[Any, ...]
@@ -113,7 +113,7 @@ class Matrix(NamedTuple):
 
 
 class Old(NamedTuple):
-    """What the output of a statement holds before; moved: the result lies elsewhere; replace: nothing of it stays."""
+    """The old content of a statement's output; moved: the result has other arrays; replace: nothing of it is kept."""
 
     bits: Any
     array: Any
@@ -124,28 +124,29 @@ class Old(NamedTuple):
 
 
 class Output(NamedTuple):
-    """Where the result goes."""
+    """The arrays of the result."""
 
     bits: Any
     array: Any
 
 
 def matrix_of(form: Any, ranked: bool, values: Values) -> Matrix:
-    """A matrix in that form, as kernels take it. ranked: values are found by ranks."""
+    """A matrix in that format as kernel arguments. ranked: values are found by ranks."""
     starts, parts = form.unit_starts()
-    rows = Rows(starts, starts[parts:], dummy(form.device, "int64"), 0)  # codes read where the group after ends
+    # The kernel reads codes up to the end of the next group
+    rows = Rows(starts, starts[parts:], dummy(form.device, "int64"), 0)
     return Matrix(rows, form.unit_contents(ranked), values)
 
 
 def stored(device: Device, dtype: DataType, values: Any) -> Values:
-    """The values of a vector as kernels take them."""
+    """The values of a vector as kernel arguments."""
     if isinstance(values, np.generic):
         return make(Values, (nothing(device, dtype), values, 0))
     return make(Values, (values, ZERO[dtype.name], 1))
 
 
 def nothing(device: Device, dtype: DataType) -> Any:
-    """An array of a vector's values that nobody reads."""
+    """An unused array in place of a vector's values."""
     return dummy(device, "uint64" if dtype is BOOL else dtype.np_type.char)
 
 
@@ -155,13 +156,13 @@ def no_mask(device: Device) -> Allowed:
 
 
 def allowed(device: Device, mask: Mask | None) -> Allowed:
-    """A mask as kernels take it."""
+    """A mask as kernel arguments."""
     return no_mask(device) if mask is None else make(Allowed, (mask.bits, 1, ALL if mask[1] else NONE))
 
 
 def entry_values(device: Device, dtype: DataType, values: Raw) -> Values:
-    """The same for the values of a matrix, one per entry (BOOL: bools); of packed ones, for a kernel that reads them
-    (kernels/values.cuh), the string, the base and the bits of a number."""
+    """The values of a matrix as kernel arguments, one per entry (BOOL: bools); of bit-packed ones, for a kernel that
+    reads them (kernels/values.cuh), the words, the base and the bits of a number."""
     if isinstance(values, np.generic):
         return make(Values, (dummy(device, dtype.np_type.char), values, 0))
     if isinstance(values, PackedValues):
@@ -171,8 +172,7 @@ def entry_values(device: Device, dtype: DataType, values: Raw) -> Values:
 
 
 def word_bounds(*read: VectorStore) -> Any:
-    """Parallel ranges of the words of vectors on the CPU; None for one range: where few words, or few entries, are
-    read."""
+    """Parallel ranges of the words of vectors on the CPU; None for one range, if few words or few entries are read."""
     device, n = read[0].device, words(read[0].size)
     if device.splits(n, PARALLEL_WORDS):
         for u in read:

@@ -1,7 +1,7 @@
-"""mxv and vxm over any semiring, with the mask in the kernel; and sums of rows, which are products.
+"""SpMV: mxv and vxm over any semiring, with the mask in the kernel; and row sums, which are products.
 
-What does not depend on the entries of the vector is decided once per matrix, semiring and kind of vector, and kept with
-the matrix: a statement that comes again looks it up and runs. GraphBLAS C API 2.1, sections 4.3.2 and 4.3.3.
+Decisions that do not depend on the vector's entries are made once per matrix, semiring and kind of vector, and cached
+with the matrix: a repeated statement looks them up and runs. GraphBLAS C API 2.1, sections 4.3.2 and 4.3.3.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import functools
 from typing import Any
 
 import numpy as np
-from numpy import generic  # a module with __getattr__, as NumPy is, is slow to look into
+from numpy import generic  # attribute access on a module with __getattr__, such as NumPy, is slow
 
 from semirings import Monoid, Semiring, Typed
 from semirings.algebra import compose
@@ -49,18 +49,18 @@ from .operands import (
     stored,
 )  # fmt: skip
 from .pull import PullKernels, Reached
-from .pull import compiled as compiled  # what other verbs call it by
+from .pull import compiled as compiled  # the name that other operations use
 from .push import Push, WidePull, lengths
 
-MANY = 64  # prepared products that a matrix keeps; vectors with ever new iso values would make ever more
+MANY = 64  # prepared products that a matrix caches; vectors with new iso values would add more without limit
 
 
 def mxv(
     A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], transpose: bool = False, flip: bool = False,
     mask: Mask | None = None, into: Into | None = None,
 ) -> VectorStore:  # fmt: skip
-    """t<mask> = A (+).(x) u, of the transpose where `transpose`; `flip`: u is the left operand (vxm). With `into`, the
-    statement is ended: the result is its w, changed in place, or a store of its own, if w keeps nothing."""
+    """t<mask> = A (+).(x) u, of the transpose if `transpose`; `flip`: u is the left operand (vxm). With `into`, the
+    statement is completed: the result is its w, changed in place, or a new store if w keeps nothing."""
     if semiring.dtype._is_udt and records.computes(semiring):
         return expanded.mxv(A, u, semiring, transpose=transpose, flip=flip, mask=mask, into=into)
     if type(u) is SparseStore:
@@ -83,9 +83,9 @@ def mxv(
 def prepared(
     A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], transpose: bool, flip: bool
 ) -> tuple[PreparedProduct, float]:
-    """The product as it runs now, kept with the matrix, and the reads that it costs to go without the transpose."""
+    """The prepared product, cached with the matrix, and the reads that it costs to do without the transpose."""
     x, known = u.values, A.prepared
-    count = u.nvals if u.device.host_memory else u.count  # a pull that does not know of a full vector costs more
+    count = u.nvals if u.device.host_memory else u.count  # a pull that does not know that its vector is full is slower
     key = semiring, transpose, flip, u.dtype.name, x.tobytes() if isinstance(x, generic) else None
     found: deciding.Ways | None = known.get(key)
     if found is None:
@@ -95,8 +95,8 @@ def prepared(
     elif (lasting := found.lasting.get(count)) is not None:
         return lasting, 0.0
     direction, case, seen = deciding.decide(A, u, found.case)
-    if case.work is not None:  # the form that a push reads is there, and stays
-        found.case = case if case.back else case._replace(back=None)  # which may be repaid later
+    if case.work is not None:  # the format that a push reads exists, and stays
+        found.case = case if case.back else case._replace(back=None)  # its construction may be amortized later
     way = direction.push, (full := count == u.size)
     if way not in found.products:
         plan = deciding.planned(A, direction, case, seen)
@@ -120,7 +120,7 @@ class PreparedProduct:
         self, plan: Plan, product: Any, A: MatrixStore, u_type: DataType, semiring: Typed[Semiring], flip: bool,
         *, full: bool, value: np.generic | None = None,
     ) -> None:  # fmt: skip
-        """value: that of all entries of the vector, where it is known to be one."""
+        """value: of all entries of the vector, if it is known to be iso."""
         device, kind, key = A.device, plan.kind, plan.key
         self.plan, self.product, self.semiring, self.device = plan, product, semiring, device
         self.pushes = push = plan.direction == "push"
@@ -131,14 +131,14 @@ class PreparedProduct:
                 A.raw_for(key, plan.transposed) if A.iso or reads_matrix(semiring, flip) else A.dtype.np_type.type(0)
             )
         ranked = not isinstance(a_values, np.generic)
-        form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own form
+        form: Any = A.structure.form(key, transposed=plan.transposed)  # kernels take the arrays of their own format
         self.rents = rent(form) if push and not ranked else 0.0
         self.z = z = semiring.return_type
         self.u_type = u_type if kind == VALUES else BOOL
         a_type = A.dtype if kind == VALUES else BOOL
         if plan.wide and kind == VALUES:  # lanes compute in one type, and A is iso
             a_values, a_type, self.u_type = cast_scalar(a_values, z), z, z
-        full = not push and 0 < form.ncols and full  # of no entries nothing is gained: no kernel of its own
+        full = not push and 0 < form.ncols and full  # without entries there is no gain, so no separate kernel
         options = {"flip": flip, "ranked": ranked, "full": full, "packed": isinstance(a_values, PackedValues)}
         self.algebra = (form.types(ranked), None if kind == WORDS else semiring, kind, a_type, options)
         self.size = form.ncols if push else form.nrows
@@ -147,7 +147,7 @@ class PreparedProduct:
         self.under = self.graded and form.format.grades_masked
         taken = lambda form: matrix_of(form, ranked, entry_values(device, a_type, a_values))
         self.form, self.matrix = form, taken(form)
-        self.long = device.chunks(form.nvals) > 1  # an interrupt may end it: not in place
+        self.long = device.chunks(form.nvals) > 1  # an interrupt may end it, so it does not run in place
         if (wide := plan.wide) and full and kind == COUNT:
             wide, self.form = False, lengths(form, self.matrix.flat())
             self.algebra = (self.form.types(ranked), *self.algebra[1:])
@@ -161,14 +161,14 @@ class PreparedProduct:
         self.value = z.np_type.type(0 if product is None else product)
         self.pulls: dict[Any, PullKernels | GradedPull] = {}
         self.fused: dict[tuple[str, Typed | None], bool] = {}
-        self.plain, self.everywhere = is_fused(key, semiring, z, None), no_mask(device)  # what most statements ask
+        self.plain, self.everywhere = is_fused(key, semiring, z, None), no_mask(device)  # the most common case
         self.apart: Any = Push(self) if push else WidePull(self) if wide else None
         if self.apart is None and full and kind == WORDS:
             self.apart = Reached(self)
 
     def run(self, u: VectorStore, mask: Mask | None, into: Into | None = None) -> VectorStore:
-        """The product with a vector of the kind that this was made for. With `into` the statement is ended: its w is
-        given back, changed in place; or a store of its own, if w keeps nothing."""
+        """The product with a vector of the kind that this was prepared for. With `into` the statement is completed: its
+        w is returned, changed in place; or a new store, if w keeps nothing."""
         values = self.u_values
         if values is None:
             x = u.values
@@ -194,7 +194,8 @@ class PreparedProduct:
         return self.plain and into[2] is None and into[0].dtype is self.z and not (into[4] and self.under)
 
     def _fuses(self, into: Into) -> bool:
-        if self.under or (self.graded and into.mask is None):  # a pass more takes less than rows that are not graded
+        # One more element-wise kernel costs less than rows that are not binned
+        if self.under or (self.graded and into.mask is None):
             return False
         w, accum = into[0].dtype, into[2]
         found = self.fused.get((w.name, accum))
@@ -207,7 +208,7 @@ class PreparedProduct:
         return (self.pull(self.z, None, None, False, masked) if self.apart is None else self.apart).variants
 
     def _pull(self, given: Input, open_at: Allowed, into: Into | None, masked: bool) -> VectorStore:
-        """The product and the end of the statement in one kernel: in place, unless w is read elsewhere too."""
+        """The product and its epilogue in one kernel: in place, unless w is read elsewhere too."""
         if into is None:
             w = VectorStore(self.device, self.size, self.z, None, self.z.np_type.type(0))
             accum, keeps, replace = None, False, False
@@ -258,7 +259,7 @@ class PreparedProduct:
         return found
 
     def bits(self, size: int) -> Any:
-        """A bitset for a kernel that writes all of it; the CPU's leaves what no row reaches."""
+        """A bitset for a kernel that writes all of it; the CPU's kernels skip words without rows."""
         xp, whole = self.device.xp, self.device.shares_rows and size
         return (xp.empty if whole else xp.zeros)(words(size), np.uint64)
 
@@ -269,7 +270,7 @@ class PreparedProduct:
 def reduce_rows(
     A: MatrixStore, monoid: Typed[Monoid], *, transpose: bool = False, into: Into | None = None
 ) -> VectorStore | None:
-    """t(i) = the sum of row i (column i where `transpose`): A (+).first 1. Section 4.3.10."""
+    """t(i) = the sum of row i (column i if `transpose`): A (+).first 1. Section 4.3.10."""
     if not A.usual and narrow.is_flat(A) and narrow.computes(monoid):
         lines = lines_of(A.nrows, A.ncols)
         return vector.finish(narrow_sums.reduce_lines(A, monoid, along=lines.tall != transpose), into)
@@ -284,11 +285,11 @@ def reduce_rows(
     first = _first(monoid)
     t = mxv(A, ones, first, transpose, False, mask, into)
     if (ways := A.prepared.get((first, transpose, False, BOOL.name, ones.values.tobytes()))) is not None:
-        A.prepared[monoid, transpose] = ways  # a shorter key, for the next time
+        A.prepared[monoid, transpose] = ways  # a shorter key, for the next call
     return t
 
 
-FEW = 1 << 16  # positions up to which vectors of ones are kept: 8 KB each
+FEW = 1 << 16  # positions up to which vectors of ones are cached: 8 KB each
 
 
 @functools.lru_cache(64)

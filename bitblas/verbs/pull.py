@@ -1,4 +1,4 @@
-"""The kernels of a pull with one end of a statement: for the rows, and for segments of rows that are too long."""
+"""Pull kernels of a product, prepared with one epilogue: one launch for rows, one for segments of very long rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def compiled(device: Device, variant: Variant) -> Any:
 
 
 class PullKernels:
-    """The kernels of a pull with one end of a statement."""
+    """The kernels of a pull with one epilogue."""
 
     __slots__ = (
         "bounds",
@@ -55,14 +55,14 @@ class PullKernels:
         device, plan, form = of.device, of.plan, of.form
         types, semiring, kind, a_type, options = of.algebra
         self.of, self.end, self.device = of, end, device
-        staged = 0 if not of.staged else 2 if masked else 1  # as pull.cu has it
+        staged = 0 if not of.staged else 2 if masked else 1  # as in pull.cu
         padded = not device.shares_rows or form.ncols % form.rows_per_unit != 0
         variants = functools.partial(
             pull_variant, form.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
         )
         width = form.format.fixed_width(form) if staged == 1 else 0
         lanes = plan.lanes if not staged else staged_lanes(plan.lanes, form.units) if staged == 1 else 1
-        # Any entry will do, and each is one: a row is over after its first, however long it is.
+        # Any entry will do, and all products are equal: a row ends at its first entry, whatever its length.
         of_any = kind == VALUES and semiring is not None and semiring.op.monoid.name == "any"
         first = of_any and options["full"] and device.shares_rows and form.rows_per_unit == 1
         lanes = 1 if first else lanes
@@ -85,21 +85,21 @@ class PullKernels:
         self.extra = pull_blocks(form.units, per, lanes)
         part = self.longest if presence else min(self.longest, form.format.segment())
         self.hubs = form.hubs(self.longest, part, form.format.share(kind))
-        if self.hubs is not None and not presence:  # presence alone needs no sums of segments
+        if self.hubs is not None and not presence:  # presence needs no sums of segments
             cut = variants(end=End(end.z, end.z), lanes=form.format.part_lanes), hubs_variant(semiring, kind, per, end)
             self.parts, self.join = (compiled(device, variant) for variant in cut)
             self.variants += cut
 
     def scratch(self) -> Output:
-        """Where the sums of segments go; nowhere where no rows are cut, or no values are summed."""
+        """Scratch memory for the sums of segments; None if no rows are split, or no values are summed."""
         if self.hubs is None or self.join is None:
             return Output(None, None)
         size = self.hubs.segments * self.of.form.rows_per_unit
         return Output(self.of.bits(size), self.of.dense(size, self.end.z))
 
     def run(self, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None) -> None:
-        """The product into the output. scratch: what `scratch` gave, for those who must not take memory now."""
-        if self.whole:  # words for what is not asked cost the host as much as the call
+        """Compute the product into the output. scratch: result of `scratch`, for callers that must not allocate now."""
+        if self.whole:  # building unused arguments costs the host as much as the call
             self.kernel(*self.head, *u, *mask, self.value, *old, *to)
             return
         of, hubs = self.of, self.hubs
@@ -111,7 +111,7 @@ class PullKernels:
         if self.join is None:
             self.kernel(hubs.segments, self.longest, *segments, *tail)
             return
-        # Segments of open rows, as rows of a vector of their own; then one block per long row joins them.
+        # Process segments of open rows like rows of a vector of their own; then one block per long row combines them.
         device, per = self.device, of.form.rows_per_unit
         parts = scratch or self.scratch()
         rest = *u, *mask, self.value, *no_output(device, self.end.z), *parts
@@ -121,8 +121,7 @@ class PullKernels:
 
 
 class Reached:
-    """t = the rows that have entries: the product for presence alone with a full vector. Its pull finds them once for a
-    form."""
+    """t = the rows that have entries: the presence-only product with a full vector. Computed once per format."""
 
     __slots__ = ("copy", "of", "pull", "variants")
 
@@ -131,7 +130,7 @@ class Reached:
         self.copy, self.variants = compiled(of.device, BITS), (*self.pull.variants, BITS)
 
     def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
-        """The product: a store of its own, or `free`, which is overwritten."""
+        """The product: a new store, or `free`, which is overwritten."""
         of, nothing = self.of, self.pull.nothing
         t: VectorStore | None = of.form.cache.get("reached")
         if t is None:
@@ -140,7 +139,7 @@ class Reached:
             t = of.form.cache["reached"] = VectorStore(of.device, of.size, BOOL, bits, np.True_)
         whole = mask.stride == 0
         w = free if free is not None and free.dtype is of.z else VectorStore(of.device, of.size, of.z, None, of.value)
-        every = whole and of.device.host_memory and w.count == of.size == t.nvals  # w has all entries as it is
+        every = whole and of.device.host_memory and w.count == of.size == t.nvals  # w already has all entries
         if w.bits is None:
             w.bits = of.device.xp.empty(words(of.size), np.uint64)
         if whole and not every:
@@ -153,5 +152,5 @@ class Reached:
 
 @functools.cache
 def no_output(device: Device, dtype: DataType) -> Old:
-    """What an output holds of which nothing stays."""
+    """The old content of an output of which nothing is kept."""
     return Old(dummy(device, "uint64"), *stored(device, dtype, dtype.np_type.type(0)))

@@ -1,5 +1,7 @@
-"""The kernels of a push along the entries of a vector, and of the CPU's pull by whole tiles: their sums are a vector of
-their own, and `merge` ends the statement."""
+"""Push kernels along the entries of a vector, and the CPU's pull by whole tiles.
+
+Their sums are a separate vector, which `merge` writes into the output.
+"""
 
 from __future__ import annotations
 
@@ -28,23 +30,23 @@ if TYPE_CHECKING:
     from .product import PreparedProduct
 
 
-# Entries from which several threads of the CPU share a push, and of a row (tiles of a tile row) in the mean: each goes
-# through all rows.
+# Entries, and mean entries of a row (tiles of a tile row), from which on several CPU threads share a push: each thread
+# goes through all rows.
 PARALLEL_PUSHED, LONG_ROWS = 1 << 14, 8
-LEAST_WORDS = 64  # of the output for a thread
+LEAST_WORDS = 64  # of the output per thread
 
-# Tables for the pull by whole tiles: numbers for each tile column (operators.cpu.py), tiles for each from which on they
-# repay, and bytes of all, beyond which these are read from memory (plus_second, one EPYC core, us without and with
-# them: delaunay_n14 FP32 63, 35; FP64 120, 54; n18 1153, 696; 1925, 961; stencil27_58 1326, 654; 2280, 1220; road_ny
-# 1237, 637; 1891, 1079; but grid2d_1024, with 13 and 25 MB of tables, 2168, 2514; 3903, 4804).
+# Lookup tables of the pull by whole tiles: numbers for each tile column (operators.cpu.py), tiles per tile column from
+# which on they are amortized, and total bytes beyond which they are read from memory (plus_second, one EPYC core, us
+# without and with them: delaunay_n14 FP32 63, 35; FP64 120, 54; n18 1153, 696; 1925, 961; stencil27_58 1326, 654; 2280,
+# 1220; road_ny 1237, 637; 1891, 1079; but grid2d_1024, with 13 and 25 MB of tables, 2168, 2514; 3903, 4804).
 CHOICES, TILES_A_TABLE, TABLE_BYTES = 24, 2, 8 << 20
 
 PLUS_PAIR = compose(MONOIDS["plus"], BINARY["pair"])[INT64]
 
 
 class Push:
-    """t = A' (+).(x) u, by atomics on a GPU; on the CPU threads have places of t of their own, and push sums whose
-    order matters too."""
+    """t = A' (+).(x) u, by atomics on a GPU; on the CPU each thread owns positions of t, so sums whose order matters
+    can be pushed too."""
 
     __slots__ = (
         "blank", "by_words", "cell", "host", "hubs", "kernel", "length", "longest", "no_counts", "no_values", "of",
@@ -61,21 +63,21 @@ class Push:
         self.longest, self.hubs, self.blank = EVERYWHERE, None, None
         form: Any = of.form
         self.host = not device.shares_rows
-        self.by_words = form.format.shares_pushes and self.host  # of the output, else of the vector
+        self.by_words = form.format.shares_pushes and self.host  # ranges are words of the output, else of the vector
         self.no_counts, self.no_values = dummy(device, "int64"), dummy(device, "int32")
-        self.product = np.False_ if kind == WORDS else of.value  # which presence alone does not read
+        self.product = np.False_ if kind == WORDS else of.value  # unused if only presence is computed
         self.length, self.shared = form.nvals / max(1, form.nrows), None
         if self.by_words and form.work >= LONG_ROWS * form.units:
             self.shared = device.ranges(words(of.size), LEAST_WORDS, parts=device.threads)
         if device.shares_rows:
             self.longest = of.form.format.longest(kind, plan.lanes, push=True)
             self.hubs = of.form.hubs(self.longest)
-            if kind != WORDS:  # atomics join what is there
+            if kind != WORDS:  # atomics combine with the initial values
                 self.blank = compiled(device, blank_variant(of.semiring.op.monoid, z, self.cell))
 
     def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
-        """The product: a store of its own, or `free`, which is overwritten. To take memory anew can cost more than to
-        push along a few entries."""
+        """The product: a new store, or `free`, which is overwritten. Allocation can cost more than a push along a few
+        entries."""
         of, hubs = self.of, self.hubs
         device, size, z, kind, xp = of.device, of.size, of.z, of.plan.kind, of.device.xp
         presence = kind == WORDS
@@ -96,7 +98,7 @@ class Push:
         if self.blank is not None:
             self.blank(words(size), size, t.bits, t_val)
         counts = self.no_counts
-        if kind == COUNT:  # in the place of the sums, where they fit
+        if kind == COUNT:  # into the array of the sums, if they fit
             counts = t_val.view(np.int64) if cell.nbytes == 8 else xp.empty(size, np.int64)
         n = ((size if self.by_words else u.size) + 63) >> 6 or 1 if self.host else of.form.units
         bounds = None
@@ -114,8 +116,8 @@ class Push:
 
 
 class WidePull:
-    """t = A (+).(x) u by the CPU's kernel for all places of a tile at once, after one that makes tables of u where
-    that repays."""
+    """t = A (+).(x) u by the CPU's kernel for all positions of a tile at once, after a kernel that builds tables of u
+    if that is amortized."""
 
     __slots__ = ("kernels", "of", "tables", "variants")
 
@@ -140,7 +142,7 @@ class WidePull:
         return [*found, (form.units, unit_bounds(form, of.device), (EVERYWHERE, *of.arguments, *tail))]
 
     def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
-        """The product: a store of its own, or `free`, which is overwritten."""
+        """The product: a new store, or `free`, which is overwritten."""
         of = self.of
         device, size, z = of.device, of.size, of.z
         t = VectorStore(device, size, z, None, ZERO[z.name]) if free is None or free.dtype is not z else free
@@ -157,7 +159,7 @@ class WidePull:
 
 
 def table_length(form: Any, z: DataType) -> int:
-    """Numbers in the tables of a vector of numbers of type z; 0 where none are to be made."""
+    """Numbers in the tables of a vector of numbers of type z; 0 if no tables are built."""
     wide, cols = z.nbytes, -(-form.ncols // form.rows_per_unit)
     pays = 4 <= wide <= form.device.picked_bytes and form.tiles >= TILES_A_TABLE * cols
     return cols * CHOICES if pays and cols * CHOICES * wide <= TABLE_BYTES else 0
@@ -173,8 +175,8 @@ def _shared(form: Any, units: int) -> Any:
 
 
 def lengths(form: Any, arguments: tuple[Any, ...]) -> Csr:
-    """Of tiles: rows without columns, which are all that a product of one value with a full vector reads. They are
-    counted once for a form, by its kernel, which takes these arguments for it."""
+    """Row lengths of tiles, as CSR without columns: all that a product of one value with a full vector reads. Counted
+    once per format by its kernel, which takes these arguments."""
     found: Csr | None = form.cache.get("lengths")
     if found is None:
         device, n = form.device, form.nrows

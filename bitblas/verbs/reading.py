@@ -1,4 +1,4 @@
-"""A vector's entries as plain arrays, and single values for all positions."""
+"""The entries of a vector as plain arrays, and single values repeated for all positions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def kernel_of(device: Device, name: str, dtype: DataType, **constants: int) -> A
 
 
 def plain_values(u: VectorStore) -> Any:
-    """All values by position as an array of `size` (positions without an entry hold anything)."""
+    """All values by position as an array of `size` (undefined at positions without an entry)."""
     if u.iso:
         return u.device.full(u.size, u.values)
     return unpack(u.device, u.values, u.size) if u.dtype is BOOL else u.values[: u.size]
@@ -48,13 +48,13 @@ def entries(u: VectorStore) -> tuple[Any, Any]:
 
 
 def owned_values(u: VectorStore) -> Any:
-    """`plain_values` as an array of its own."""
+    """`plain_values` as a new array."""
     return plain_values(u) if u.iso or u.dtype is BOOL else u.values[: u.size].copy()
 
 
 def dense(u: VectorStore, fill: Any) -> Any:
     """Values by position, `fill` where there is no entry."""
-    _ = u.present  # OutOfMemory before anything is made that does not fit
+    _ = u.present  # raises OutOfMemory before anything is allocated
     if u.nvals == u.size:
         return owned_values(u)
     fill = u.dtype.np_type.type(fill)

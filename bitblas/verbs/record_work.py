@@ -1,4 +1,4 @@
-"""What is asked of functions of values of user-defined types (records.py), for either device."""
+"""Operations on values of user-defined types (records.py), the same for CPU and GPU."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from semirings.udf import Call
 
 
 class Operand(NamedTuple):
-    """Values, an array or one for all; `at` says which of them the products take, None: one after the other."""
+    """Values, an array or one for all; `at` gives the index of each product's operand, None: in order."""
 
     values: Any
     at: Any = None
 
 
 class Work(NamedTuple):
-    """`product` (of operands x, y and t by name; None: x itself) of `size` operands each; with `add` those of each
-    segment pointers[s]:pointers[s + 1], none of them empty, joined from left to right. rows, cols: where they stand."""
+    """`product` (of operands x, y and t by name; None: x itself) of `size` operands each; with `add` a left fold of
+    each segment pointers[s]:pointers[s + 1], none of them empty. rows, cols: their positions."""
 
     size: int
     product: Typed | None

@@ -1,14 +1,13 @@
-"""Functions of programs on values of user-defined types.
+"""User-defined functions on values of user-defined types.
 
-Everywhere else such values are numbers (semirings/user_types.py), which kernels move and compare; here they are what
-the numbers stand for: on the host arrays of records (records_host.py), on a GPU structs, which a kernel reads from the
-table of their type (records_device.py). Results become numbers on the host, which keeps the tables.
+Elsewhere such values are numbers (semirings/user_types.py) that kernels move and compare. Here they are decoded: to
+arrays of records on the host (records_host.py); on a GPU to structs, which a kernel reads from the table of their type
+(records_device.py). Results are encoded as numbers on the host, which keeps the tables.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
 from typing import Any
 
 from semirings import Semiring, Typed
@@ -28,14 +27,14 @@ def computes(op: Typed) -> bool:
 
 
 def plain(op: Typed) -> Typed:
-    """The operator itself, of a monoid its operator."""
+    """The operator itself; of a monoid its binary operator."""
     found: Any = getattr(op.op, "binaryop", op.op)
     return found[op.dtype]
 
 
 def unplaced(op: Typed) -> Exception:
     return NotImplementedException(
-        f"op: {op!r} reads positions and values of {op.dtype}, which products of two matrices do not give together"
+        f"op: {op!r} reads positions and values of {op.dtype}, which products of two matrices do not support"
     )
 
 
@@ -45,19 +44,25 @@ def computed(device: Device, op: Typed, size: int, rows: Any = None, cols: Any =
 
 
 def folded(device: Device, op: Typed, values: Any, pointers: Any) -> Any:
-    """op joined from left to right over each segment values[pointers[s]:pointers[s + 1]], none of them empty."""
+    """Left fold of op over each segment values[pointers[s]:pointers[s + 1]], none of them empty."""
     return run(device, Work(len(pointers) - 1, None, {"x": Operand(values)}, op, pointers))
 
 
 def run(device: Device, work: Work) -> Any:
-    """The results of a work, an array. UdfParseError for a function that has no form for the device."""
+    """The results of a work, an array. UdfParseError for a function that cannot be compiled for the device."""
     return _runner(device.host_memory)(device, work)
 
 
 @functools.cache
 def _runner(on_host: bool) -> Any:
-    """Imported when a function of such values first runs: both know Numba."""
-    return importlib.import_module(f"{__package__}.records_{'host' if on_host else 'device'}").run
+    """Imported when a user-defined function first runs: both modules import Numba."""
+    if on_host:
+        from .records_host import run as run_on_host
+
+        return run_on_host
+    from .records_device import run as run_on_device
+
+    return run_on_device
 
 
 __all__ = ["Operand", "Work", "computed", "computes", "folded", "is_call", "plain", "run", "unplaced"]

@@ -1,4 +1,4 @@
-"""Functions of values of user-defined types on a GPU: kernels/records.cu, with structs for the values."""
+"""User-defined functions on a GPU: kernels/records.cu, with structs for the values."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _each(xp: Any, at: Any, size: int) -> Any:
 
 
 def _table(device: Device, t: UserType) -> Any:
-    """The packed values of a type on the device; they only grow."""
+    """The packed values of a type on the device; the table only grows."""
     word = np.dtype(_word_type(t))
     held = _tables.get((device, t))
     begin = 0 if held is None else len(held) * word.itemsize // t._packed.itemsize
@@ -77,7 +77,7 @@ def _words(t: DataType) -> int:
 def records_variant(
     product: Typed | None, add: Typed | None, names: tuple[str, ...], listed: tuple[str, ...], placed: bool
 ) -> Variant:
-    """names: the operands that a product has; listed: those of them that are taken by number; placed: by position."""
+    """names: the operands of the product; listed: operands with an index array; placed: it reads positions."""
     made: Any = add if product is None else product
     t, z = made.dtype, (made if add is None else add).return_type
     parts = [library(), *(packing(n.upper(), t if n in names else INT64) for n in ARGUMENTS), packing("Z", z)]

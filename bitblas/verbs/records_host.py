@@ -1,4 +1,4 @@
-"""Functions of values of user-defined types on the host: loops over arrays of records, compiled by Numba."""
+"""User-defined functions on the host: loops over arrays of records, compiled by Numba."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def run(device: Device, work: Work) -> Any:
 
 
 def _records(t: DataType, operand: Operand) -> tuple[Any, Any, int]:
-    """What numbers stand for, as Numba takes it; which of them (nothing: none is asked for); the step, 0 for one."""
+    """The decoded values, as Numba takes them; their indices (empty: in order); the step, 0 for one value."""
     values, at = operand
     one = is_one(values)
     numbers = np.reshape(values, 1) if one else np.asarray(values)
-    if at is not None and not one:  # what is not listed may be anything
+    if at is not None and not one:  # values that are not listed may be invalid
         listed = np.zeros(len(numbers), bool)
         listed[at] = True
         numbers = np.where(listed, numbers, numbers.dtype.type(0))
@@ -51,12 +51,12 @@ def _records(t: DataType, operand: Operand) -> tuple[Any, Any, int]:
 def _empty(z: DataType, size: int) -> np.ndarray:
     if not isinstance(z, UserType):
         return np.empty(size, z.np_type)
-    return np.zeros(size, z.record)  # of sub-arrays it has their dimensions
+    return np.zeros(size, z.record)  # a sub-array type keeps its dimensions
 
 
 class How(NamedTuple):
-    """How a result is written: field by field, which a record has by name and a tuple by number; as an array, of one
-    dimension element by element, which a tuple may be, too; else as a number."""
+    """How a result is written: field by field, which a record has by name and a tuple by number; as a one-dimensional
+    array (or a tuple) element by element; else as a number."""
 
     fields: tuple[str, ...] = ()
     named: bool = False
@@ -64,7 +64,7 @@ class How(NamedTuple):
 
 
 def _how(z: DataType, function: Any = None, arguments: tuple[DataType, ...] = ()) -> How:
-    """Of what a function gives, or of a value of that type as it is."""
+    """For the result of a function, or a value of that type itself."""
     if not isinstance(z, UserType):
         return How()
     if z.record.subdtype is not None:
@@ -73,7 +73,8 @@ def _how(z: DataType, function: Any = None, arguments: tuple[DataType, ...] = ()
 
 
 def _written(target: str, k: str, how: How, value: str) -> list[str]:
-    """Statements that write a value at target[k]. All of it is read before anything is written: it may stand there."""
+    """Statements that write a value at target[k]. The value is read completely before anything is written, because it
+    may be stored there."""
     if len(how.shape) == 1:
         return [f"r = {value}", *(f"{target}[{k}, {i}] = r[{i}]" for i in range(how.shape[0]))]
     if how.shape:
@@ -86,7 +87,7 @@ def _written(target: str, k: str, how: How, value: str) -> list[str]:
 
 @functools.lru_cache(256)
 def _loop(product: Typed | None, add: Typed | None, names: tuple[str, ...]) -> Callable[..., None]:
-    """z[s] = the product of s, or those of its segment joined. one: room for a product."""
+    """z[s] = the product of s, or the fold of its segment. one: room for a product."""
     from numba import njit
 
     known: dict[str, Any] = {"njit": njit, "quotient": njit(quotient)}

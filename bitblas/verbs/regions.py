@@ -1,5 +1,5 @@
-"""Parts of matrices, row by row, on the CPU: A[I, J], what lies outside, and a small matrix at its place in a large
-one. Rows are lists that ascend, so columns have to ascend too; where they do not, submatrix.py sorts keys."""
+"""Submatrices row by row on the CPU: extract A[I, J], the entries outside of it, and assign a small matrix into a large
+one. Rows are ascending lists, so the column indices have to ascend; if they do not, submatrix.py sorts keys."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from .matrix_variants import extract_variant
 from .operands import dummy
 from .schedule import PARALLEL_ENTRIES
 
-ALIKE = {1: UINT8, 2: UINT16, 4: UINT32, 8: UINT64}  # values are moved, whatever they mean
-SEARCHED = 256  # columns for each entry that is read, from which on they are searched for among those asked for
-MANY = 1 << 16  # entries from which on it is asked whether they fit
+ALIKE = {1: UINT8, 2: UINT16, 4: UINT32, 8: UINT64}  # types for copying values of a given width
+SEARCHED = 256  # columns per entry read, from which on entries are searched in the index list
+MANY = 1 << 16  # entries from which on available memory is checked
 
 
 def goes_by_rows(A: MatrixStore) -> bool:
-    """Whether what follows can serve A."""
+    """Whether the functions below support A."""
     return not A.device.shares_rows and A.dtype.np_type.itemsize in ALIKE and A.dtype.np_type.kind != "V"
 
 
 def ascends(index: Any) -> bool:
-    """Whether an index list (None: all) names each place once, in order."""
+    """Whether an index list (None: all) ascends strictly."""
     return index is None or len(index) < 2 or bool((index[1:] > index[:-1]).all())
 
 
@@ -50,7 +50,7 @@ def _kernel(device: Device, wide: int, packed: bool, flagged: bool) -> Any:
 
 
 def expanded(device: Device, counts: Any, begin: Any) -> tuple[Any, Any]:
-    """For counts (2, 0, 3) from (5, 9, 1) on: owners 0 0 2 2 2 and places 5 6 1 2 3."""
+    """For counts (2, 0, 3) from (5, 9, 1) on: owners 0 0 2 2 2 and positions 5 6 1 2 3."""
     xp = device.xp
     ptr = xp.zeros(len(counts) + 1, np.int64)
     counts.cumsum(out=ptr[1:])
@@ -62,10 +62,11 @@ def expanded(device: Device, counts: Any, begin: Any) -> tuple[Any, Any]:
 def _moved(
     A: MatrixStore, of: tuple[Any, Any], rows: Any, flagged: bool, place: Any, begin: Any, nrows: int, ncols: int
 ) -> MatrixStore:
-    """What extract.cpu.py makes of A. of: what A.by_rows() gave, which may be made for this alone. begin: the entries
-    that are read before each row, and in all."""
+    """The result of extract.cpu.py on A. of: result of A.by_rows(), which may be temporary. begin: number of entries
+    read before each row, and in total."""
     device, (a, x) = A.device, of
-    most, none = int(begin[-1]), dummy(device, "uint8")  # of one type each, else the kernel is looked up again
+    # Of one type each, because each new type costs another kernel lookup
+    most, none = int(begin[-1]), dummy(device, "uint8")
     no_rows, no_place = dummy(device, "int64"), dummy(device, index_type(A.ncols).char)
     iso = isinstance(x, generic) or not a.nvals
     wide = 0 if iso else x.itemsize
@@ -112,7 +113,7 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
 
 
 def searched(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
-    """A[I, J], both ascending, where few entries are read: nothing of A's size is made. On any device."""
+    """A[I, J], both ascending, if few entries are read: allocates nothing of A's size. On any device."""
     form, device = A.structure.rows(), A.device
     begin, end = (form.ptr[:-1], form.ptr[1:]) if I is None else (form.ptr[I], form.ptr[I + 1])
     rows, at = expanded(device, end - begin, begin)
@@ -124,7 +125,7 @@ def searched(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
 
 
 def outside(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
-    """The entries of A that are not in both, a row of I and a column of J."""
+    """The entries of A outside of the region I x J."""
     if not A.nvals:
         return A
     of, rows = A.by_rows(), np.full(A.nrows, I is None, np.uint8)
@@ -140,7 +141,7 @@ def placed(T: MatrixStore, I: Any, J: Any, nrows: int, ncols: int) -> MatrixStor
     form, values = T.by_rows()
     ptr, col, device = form.ptr, form.columns(0, form.nvals), T.device
     if I is not None and device.host_memory:
-        # row x begins where those of I before x end
+        # Row x begins where the rows of I before x end.
         ptr = np.repeat(ptr, np.diff(I, prepend=-1, append=nrows))
     elif I is not None:
         ptr = pointers_of(I[numbers_of(ptr, form.nvals, device)], nrows, device)

@@ -1,4 +1,4 @@
-"""The same entries in another order: one gather for a vector, one sort for a matrix; and products by position."""
+"""Permute a vector (one gather) or a matrix (one sort); products by position."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from . import local
 
 
 def vector_in(u: VectorStore, order: Order | None) -> VectorStore:
-    """u stored in that order; u itself if it is already."""
+    """u stored in that order; u itself if it already is."""
     if u.order is order:
         return u
     if u.count == 0:
@@ -36,9 +36,9 @@ def vector_in(u: VectorStore, order: Order | None) -> VectorStore:
 
 
 def matrix_in(A: MatrixStore, order: Order | None, format: str = "auto", tile: int | None = None) -> MatrixStore:
-    """A stored in that order; A itself if it is already. Packed values stay so.
+    """A stored in that order; A itself if it already is. Packed values stay packed.
 
-    Peak memory: 24 bytes per entry for places and keys (values: 24 more), and the result.
+    Peak memory: 24 bytes per entry for positions and keys (values: 24 more), and the result.
     """
     if A.order is order:
         return A
@@ -51,28 +51,29 @@ def matrix_in(A: MatrixStore, order: Order | None, format: str = "auto", tile: i
     return B.tagged(order)
 
 
-# By which number a product multiplies, as `A.mxv(u)` and `u.vxm(A)` see it: the position k that is summed over, the
-# position of the result, or 0. A vector is a column on the right, and a row on the left.
+# The position that a positional multiplier reads, for `A.mxv(u)` and `u.vxm(A)`: the position k that is summed over,
+# the position of the result, or 0. A vector is a column on the right, and a row on the left.
 SUMMED = ("jx", "iy")
 OF_RESULT = {False: "ix", True: "jy"}
 
 
 def reads_result(semiring: Typed[Semiring], flip: bool) -> bool:
-    """Whether products read the numbers of rows of the result: those are not known to a matrix in another order. Nor
-    are the others where values are read with them."""
+    """Whether products read row indices of the result, which a matrix in another order does not have; or read positions
+    together with values."""
     op = semiring.op.binaryop
     return OF_RESULT[flip] in names_in(op.expr) or (op.positional and not op.reads_places_alone)
 
 
 def by_value(u: VectorStore, semiring: Typed[Semiring], flip: bool) -> tuple[VectorStore, Typed[Semiring]]:
-    """A product by position k as one by value, where positions are not the user's numbers: k is what stands there."""
+    """A product by position k as one by value, if stored positions are not the user's indices: the values of the vector
+    become k."""
     return (u, semiring) if u.order is None else by_number(u, u.order.perm, semiring, flip)
 
 
 def by_number(
     u: VectorStore, numbers: Any, semiring: Typed[Semiring], flip: bool
 ) -> tuple[VectorStore, Typed[Semiring]]:
-    """The same for these numbers (None: the positions themselves); u itself where products do not multiply by them."""
+    """The same for given indices (None: the positions themselves); u itself if products do not read positions."""
     expr = semiring.op.binaryop.expr
     if expr.removesuffix(" + 1") not in SUMMED:
         return u, semiring

@@ -1,4 +1,4 @@
-"""Who does which rows: parallel ranges on the CPU, whole words on a GPU. Computed once per form."""
+"""Work partition of rows: parallel ranges on the CPU, whole words on a GPU. Computed once per stored format."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ..device import Device, ranges
 from ..device.jit import BLOCK
 
 PARALLEL_ENTRIES = 1 << 14  # below this a parallel launch on the CPU costs more than it saves
-READ_EARLY = 8  # entries of a row that are read, about, where it ends at its first hit
-DOTS = 32  # ranges of a mask for each thread: rows that dot products read there differ in length, and adding these up
-# takes as long as half of the products of a mesh (triangles of Delaunay's graph n18: 18 ms, not 29)
-LENGTHS = 4  # rows that are counted in the time of an entry that is read
+READ_EARLY = 8  # approximate entries read of a row that stops at its first hit
+DOTS = 32  # ranges of a mask per thread: rows that dot products read differ in length, and summing their lengths
+# takes half of the time of the products of a mesh (triangles of Delaunay's graph n18: 18 ms, not 29)
+LENGTHS = 4  # rows that are counted in the time of reading one entry
 
 
 def unit_bounds(form: Any, device: Device, *, most: int | None = None, times: int = 1) -> Any:
-    """Parallel ranges of units on the CPU, their limits on whole words of the output. most: entries of a row that are
-    read, about; of rows whose lengths alone are read (0) several cost as much as an entry. times: the work at each
-    entry. Of long work they are Chunks."""
+    """Parallel ranges of units on the CPU, bounded at whole words of the output. most: approximate entries of a row
+    that are read; if only row lengths are read (0), several cost as much as an entry. times: the work per entry. Long
+    work is split into Chunks."""
     chunks = device.chunks(form.nvals * times) if most is None else 1
     if chunks == 1 and not device.splits(form.units // LENGTHS if most == 0 else form.nvals, PARALLEL_ENTRIES):
         return None
@@ -37,7 +37,7 @@ def unit_bounds(form: Any, device: Device, *, most: int | None = None, times: in
 
 
 def pull_blocks(n: int, bits: int, lanes: int) -> int:
-    """Blocks of a GPU beyond those of n units, so that every bit of the words of their result, `bits` a unit, has its
-    group of lanes: a pull writes whole words, and what it writes into need not be cleared."""
+    """GPU blocks beyond those of n units, so that every bit of the words of their result, `bits` per unit, has its
+    group of lanes: a pull writes whole words, so its output need not be cleared first."""
     padded = -(-n * bits // 64) * 64 // bits
     return -(-padded * lanes // BLOCK) - -(-n * lanes // BLOCK)

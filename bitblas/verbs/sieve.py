@@ -1,8 +1,8 @@
-"""What a product under a mask leaves: a sum at each place of the mask, and a flag whether there was any product.
+"""Lazy masked products: one sum per entry of the mask, and a flag whether any product contributed.
 
-Places without one are no entries. They are dropped when somebody asks where the entries are; a sum over all of them,
-which is all that is asked of many masked products, needs no dropping.
-(GraphBLAS C API 2.1, section 2.5: a nonblocking implementation may put off what nobody has asked for.)
+Positions without a product are no entries. They are dropped when the structure of the result is read. A sum over all
+entries, which is the only use of many masked products, needs no dropping.
+(GraphBLAS C API 2.1, section 2.5: a nonblocking implementation may delay results that are not used yet.)
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from . import arrays, records, vector_sums
 
 
 class Sieve(MatrixStore):
-    """places: where a sum may be; present: whether there is one (bools); sums: np.generic, or the identity of `monoid`
-    where there is none."""
+    """places: positions that may have a sum; present: whether there is one (bools); sums: np.generic, or the identity
+    of `monoid` where there is none."""
 
     deferred = True
 
@@ -33,7 +33,7 @@ class Sieve(MatrixStore):
         self.order = None
         self.device, self.nrows, self.ncols = places.device, places.nrows, places.ncols
         self.usual = places.usual
-        self.waits = True  # nobody has asked yet where the entries are
+        self.waits = True  # the structure has not been read yet
 
     @cached_property
     def _entries(self) -> MatrixStore:
@@ -43,7 +43,7 @@ class Sieve(MatrixStore):
         self.waits = False
         return self._entries
 
-    # Made when they are asked for.
+    # Computed at first access.
     structure: Any = cached_property(lambda self: self._asked().structure)
     raw: Any = cached_property(lambda self: self._asked().raw)
 
@@ -52,13 +52,14 @@ class Sieve(MatrixStore):
         return isinstance(self.sums, np.generic)
 
     def adds(self, monoid: Typed[Monoid]) -> bool:
-        """Whether `total` can tell the sum of all entries: without that anybody knows which they are."""
+        """Whether `total` can sum all entries without computing the structure."""
         return self.waits and not self.iso and self.places.nvals > 0 and not records.computes(monoid)
 
     def total(self, monoid: Typed[Monoid]) -> np.generic | None:
-        """The sum of all entries, None where there is none."""
+        """The sum of all entries, None if there are none."""
         if self.device.host_memory and monoid == self.monoid and is_neutral(monoid.op, self.dtype):
-            found = arrays.reduce(self.device, monoid, self.sums)  # all of them, which takes less than to ask for each
+            # Summing all of them takes less time than testing each flag
+            found = arrays.reduce(self.device, monoid, self.sums)
             if found != monoid.identity:
                 return found
         return vector_sums.reduce_flagged(self.device, monoid, self.sums, self.present.view(np.uint8))

@@ -1,4 +1,4 @@
-"""Verbs on matrices by index: extract, assign, single entries, rows, diagonals; and matrices made of vectors.
+"""Matrices by index: extract, assign, single entries, rows, diagonals; and matrices made of vectors.
 
 They work on sorted linear keys (keys.py). Indices are INT64 arrays, None for all. GraphBLAS C API 2.1, sections
 4.3.6 and 4.3.7.
@@ -25,10 +25,10 @@ from ..formats.values import PackedValues
 from ..store import MatrixStore, VectorStore
 from ..store import plain as unpacked
 from . import arrays, elements, hyper, reading, regions, vector_build
-from .keys import same_iso
-from .matrix import SECOND, cast, check_keys, coo, entries, find, joined, keys_of, merge, store, take
+from .keys import cast, check_keys, coo, entries, find, joined, keys_of, same_iso, store, take
+from .matrix import SECOND, merge
 
-DENSE_LIMIT = 1 << 32  # entries of a full matrix that one assignment may make
+DENSE_LIMIT = 1 << 32  # maximum entries of a full matrix that one assignment may create
 
 
 def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
@@ -63,7 +63,7 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
             cols = place[cols]
             kept = (cols >= 0).nonzero()[0]
             rows, cols, values = rows[kept], cols[kept], take(values, kept)
-        else:  # a column that is asked for twice
+        else:  # a column is requested twice
             order = xp.argsort(J, kind="stable")
             low = xp.searchsorted(J[order], cols)
             owner, place = regions.expanded(device, xp.searchsorted(J[order], cols, side="right") - low, low)
@@ -72,14 +72,14 @@ def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
 
 
 def _picked(A: MatrixStore, rows: Any) -> MatrixStore:
-    """Some rows of a form that gives them without the others."""
+    """Some rows of a format that can decode them without the others."""
     primary: Any = A.structure.primary
     form, places = primary.some_rows(rows, not A.iso)
     return stores.of_rows(form, A.dtype, unpacked(A.taken(places)))
 
 
 def _row(A: MatrixStore, i: int) -> tuple[Any, int, int, Any]:
-    """Rows in which row i is entries low .. high, and where the values of their entries lie (None: as these do)."""
+    """CSR in which row i is entries low .. high, and the positions of their values (None: the same)."""
     form: Any = A.structure.primary
     device = A.device
     if form.format.picks:
@@ -91,7 +91,7 @@ def _row(A: MatrixStore, i: int) -> tuple[Any, int, int, Any]:
 
 
 def _ordered(xp: Any, keys: Any, values: Any) -> tuple[Any, Any]:
-    """Keys in any order, ascending; of equal ones the last counts, as in an assignment to a repeated index."""
+    """Sort keys; of equal keys the last counts, as in an assignment to a repeated index."""
     if len(keys) < 2 or bool((keys[1:] > keys[:-1]).all()):
         return keys, values
     order = xp.argsort(keys, kind="stable")
@@ -106,7 +106,7 @@ def in_order(device: Device, nrows: int, ncols: int, keys: Any, values: Any, dty
 
 
 def place(A: MatrixStore, row_offset: int, col_offset: int, nrows: int, ncols: int) -> MatrixStore:
-    """A matrix of nrows x ncols with A's entries moved by the offsets; those that fall outside are dropped."""
+    """A matrix of nrows x ncols with A's entries shifted by the offsets; entries that fall outside are dropped."""
     if A.structure.renumbers or hyper_shape(nrows, ncols, A.nvals):
         rows, cols, values = coo(A)
         rows, cols = rows + row_offset, cols + col_offset
@@ -142,7 +142,7 @@ def _part(A: MatrixStore, region: Region) -> tuple[tuple[Any, Any], Any]:
 
 
 def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
-    """A[i, j], None where there is no entry."""
+    """A[i, j], None if there is no entry."""
     if isinstance(A, FlatStore):
         return elements.get(A.flat, A.lines.place(i, j))
     if not A.usual and A.structure.renumbers:
@@ -192,8 +192,8 @@ def _inside(C: MatrixStore, keys: Any, I: Any, J: Any) -> Any:
 def assign(
     C: MatrixStore, I: Any, J: Any, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool
 ) -> MatrixStore:
-    """What C<mask, accum, replace>[I, J] = T leaves in C. Of a repeated index the last counts. Of a hypersparse C they
-    may be ranges too."""
+    """The content of C after C<mask, accum, replace>[I, J] = T. If an index repeats, the last one counts. Of a
+    hypersparse C the indices may be ranges too."""
     if any(x.renumbers for x in (C.structure, T.structure, C.structure if mask is None else mask.structure)):
         return _assign_hyper(C, I, J, T, mask, accum, replace)
     if all(map(regions.goes_by_rows, (C, T))) and regions.ascends(I) and regions.ascends(J):
@@ -237,7 +237,7 @@ def _assign_hyper(
 
 
 def _replaced(C: MatrixStore, form: Any, low: int, high: int, row: int, cols: Any, values: Any) -> MatrixStore:
-    """C, plain rows of which are `form`, with entries low .. high of a row replaced by others of C's type."""
+    """C, whose CSR is `form`, with entries low .. high of a row replaced by others of C's type."""
     device, xp, n = C.device, C.device.xp, len(cols)
     nvals, held = form.nvals + n - (high - low), C.values_for(form.key, False)
     ptr = form.ptr.astype(pointer_type(nvals))  # a copy
@@ -271,7 +271,7 @@ def put_one(C: MatrixStore, i: int, j: int, value: np.generic | None) -> MatrixS
         )
     if not there:
         col = np.array([j], form.col.dtype)
-        same = value == value and (not C.nvals or (C.iso and C.raw == value))  # NaN is the same as nothing
+        same = value == value and (not C.nvals or (C.iso and C.raw == value))  # NaN differs from every value
         return _replaced(C, form, at, at, i, col, value if same else np.array([value]))
     if C.iso and C.raw == value:
         return C

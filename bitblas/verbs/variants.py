@@ -1,4 +1,4 @@
-"""What is compiled for a verb: pure functions from operators and types to Variants."""
+"""Kernel variants of vector operations and products: pure functions from operators and types to Variants."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..plan.ending import End
 from ..plan.product import LANE_EXPRESSIONS, VALUES
 
 LEFT, BOTH, UNION, FILLED = range(4)  # elementwise.cu
-# What the names of an operator's expression are bound to: the first operand u and the second v of the kernel.
+# Values of the names in an operator's expression: the first operand u and the second v of the kernel.
 LET = {
     "xy": (("x", "u"), ("y", "v")),
     "yx": (("x", "v"), ("y", "u")),
@@ -32,8 +32,8 @@ Types = tuple[tuple[str, DataType], ...]
 
 
 def cell_of(z: DataType) -> DataType:
-    """The type of the places that a push joins sums of type z in. Complex ones are never compared and swapped: what is
-    pushed there has an exact monoid, for them `any` alone, whose first product stays."""
+    """The type of the cells in which a push combines sums of type z. Complex numbers are never compared and swapped:
+    only monoids that are exact in any order are pushed, which for them is `any`, whose first product stays."""
     return z if z in CELLS or z.kind == "c" else INT32
 
 
@@ -43,12 +43,12 @@ def cast_function(name: str, source: DataType, to: DataType) -> Function:
 
 
 def binary_of(op: Typed) -> Typed:
-    """A binary operator, or the one of a monoid."""
+    """A binary operator, or that of a monoid."""
     return op.op.binaryop[op.op.compute_type(op.dtype)] if isinstance(op.op, Monoid) else op
 
 
 def ending_functions(w: DataType, t: DataType, accum: Typed | None) -> tuple[Function, ...]:
-    """take(t), the cast to the type of w, and accum(w, t); without an accumulator nothing calls the latter."""
+    """take(t), the cast to the type of w, and accum(w, t); the latter is unused without an accumulator."""
     take = cast_function("take", t, w)
     if accum is None:
         return take, Function("accum", w, (("a", w), ("b", t)), (), "a")
@@ -61,7 +61,7 @@ def ending_functions(w: DataType, t: DataType, accum: Typed | None) -> tuple[Fun
 
 
 def ending_constants(t: DataType, fresh: bool, iso: bool) -> Any:
-    """What merge.cuh asks for."""
+    """The constants of merge.cuh."""
     flags = {"FRESH": fresh, "W_ISO": iso, "W_BOOL": t is BOOL, "T_BOOL": t is BOOL}
     return tuple((name, int(flag)) for name, flag in flags.items())
 
@@ -93,8 +93,8 @@ def elementwise_variant(
 
 
 def reduce_variant(monoid: Typed[Monoid], u: DataType, flags: bool = False) -> tuple[Variant, DataType]:
-    """The kernel that sums the entries of a vector of type `u`, and the type of the sum. flags: presence and BOOL
-    values are bytes, not bits (the sums of chunks, to be summed again)."""
+    """The kernel that reduces the entries of a vector of type `u`, and the type of the result. flags: presence and BOOL
+    values are bytes, not bits (the results of chunks, to be reduced again)."""
     z = monoid.op.result_type(monoid.dtype)
     functions, values, terminal = sum_of(monoid.op, z)
     bits = int(u is BOOL and not flags)
@@ -104,7 +104,8 @@ def reduce_variant(monoid: Typed[Monoid], u: DataType, flags: bool = False) -> t
 
 
 def merge_variant(t: DataType, end: End) -> Variant:
-    """The kernel for w<mask, accum, replace> = t, for a t of type `t`; presence alone is one variant for all types."""
+    """The kernel for w<mask, accum, replace> = t, for a t of type `t`; presence-only merges are one variant for all
+    types."""
     if not end.store:
         t, end = BOOL, end._replace(w=BOOL, accum=end.accum and LOR)
     constants = (("LANES", 64), ("T_BOOL", int(t is BOOL)), *end.constants())
@@ -146,7 +147,7 @@ def sum_by_index_variant(u: DataType, monoid: Typed[Monoid]) -> tuple[Variant, D
 
 
 def fold_variant(op: Typed[Operator], a: DataType) -> tuple[Variant, DataType]:
-    """The kernel that joins segments of values of type `a` from left to right by a binary operator."""
+    """The kernel of a left fold over segments of values of type `a` by a binary operator."""
     z = op.return_type
     let = lets(op.op, op.dtype, ("x", z, "p"), ("y", z, "q"))
     functions = (Function("add", z, (("p", z), ("q", z)), let, op.op.expr), cast_function("take", a, z))
@@ -154,8 +155,8 @@ def fold_variant(op: Typed[Operator], a: DataType) -> tuple[Variant, DataType]:
 
 
 def algebra_of(semiring: Typed[Semiring] | None, z: DataType = BOOL) -> tuple[Any, DataType, Any, DataType]:
-    """Multiplier and its type, monoid and the type of the sum. WORDS, for which the semiring is None, needs none of
-    them and is one variant for all semirings whose sums have the type z."""
+    """Multiplier and its type, monoid and the type of the sum. WORDS, with semiring None, needs none of them and is one
+    variant for all semirings whose sums have the type z."""
     if semiring is None:
         return PLAIN, BOOL, MONOIDS["any"], z
     op, t = semiring.op.binaryop, semiring.op.operand_type(semiring.dtype)
@@ -163,23 +164,23 @@ def algebra_of(semiring: Typed[Semiring] | None, z: DataType = BOOL) -> tuple[An
 
 
 def beginning(monoid: Monoid, z: DataType) -> Any:
-    """What a sum may begin with: the identity, but NaN where identity + NaN is not NaN (min and max of floats), and
-    -0.0 of float sums, since 0.0 + -0.0 is 0.0."""
+    """The initial value of a sum: the identity, but NaN if identity + NaN is not NaN (min and max of floats), and -0.0
+    for float sums, since 0.0 + -0.0 is 0.0."""
     if z.kind in "fc" and monoid.name == "plus":
         return -0.0 if z.kind == "f" else complex(-0.0, -0.0)
     return monoid.identity(z) if is_neutral(monoid, z) or z.kind != "f" else np.nan
 
 
 def blends(op: Any, monoid: Monoid, z: DataType, kinds: str = "fiu") -> bool:
-    """Whether products may be computed also where nobody asks for them, as of what the vector lacks: of numbers that
-    are anything, by operators of this library alone, since others may not end."""
+    """Whether unneeded products may be computed too, for instance for missing entries of the vector: for numbers, whose
+    values may be undefined, and by operators of this library only, because others may not terminate."""
     given = isinstance(op.expr, Expression) or isinstance(monoid.binaryop.expr, Expression)
     return z.kind in kinds and monoid.name != "any" and not given
 
 
 def fills(op: Any, monoid: Monoid, z: DataType, u: DataType) -> int:
-    """What may stand where the vector has no entry: 1: NaN, 2: a number that it does not hold (3: for sums whose order
-    matters), else 0; see csr/pull.cpu.py."""
+    """The sentinel that may replace missing entries of the vector: 1: NaN, 2: an unused integer (3: for sums whose
+    order matters), else 0; see csr/pull.cpu.py."""
     if not blends(op, monoid, z) or u is BOOL or u.kind not in "fiu":
         return 0
     return 1 if u.kind == "f" else 2 if z.kind != "f" else 3
@@ -191,14 +192,14 @@ def pull_variant(
     full: bool, ranked: bool, lanes: int, end: End, staged: int = 0, padded: bool = True, width: int = 0,
     packed: bool = False, kernel: str = "pull", more: tuple[tuple[str, int], ...] = (),
 ) -> Variant:  # fmt: skip
-    """The pull kernel of a form for a semiring (None for WORDS) and the end of a statement.
+    """The pull kernel of a format for a semiring (None for WORDS) with an epilogue.
 
     padded: the last tile column is wider than the matrix. staged: see `is_staged`; width: see `Format.fixed_width`.
-    packed: the matrix's values are. kernel, more: of another one, and the constants that it has instead of these.
+    packed: the matrix's values are bit-packed. kernel, more: another kernel, and its constants instead of these.
     """
     op, t, monoid, z = algebra_of(semiring, end.z)
     functions, values, terminal = sum_of(monoid, z)
-    padded = padded or not full or kind != VALUES or ranked  # the kernels for which it makes no difference are one
+    padded = padded or not full or kind != VALUES or ranked  # kernels that do not depend on it share one variant
     constants = [("U_FULL", int(full)), ("HAS_TERMINAL", terminal), ("LANES", lanes), *end.constants()]
     constants += format_of(key).pull_constants(
         ranked=ranked, neutral=is_neutral(monoid, z), padded=padded,
@@ -219,7 +220,7 @@ def push_variant(
     key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, *, flip: bool,
     ranked: bool, lanes: int, packed: bool = False, kernel: str = "push",
 ) -> Variant:  # fmt: skip
-    """The push kernel of a form for a semiring; `semiring` is None for WORDS. kernel: or "push_list"."""
+    """The push kernel of a format for a semiring; `semiring` is None for WORDS. kernel: or "push_list"."""
     op, t, monoid, z = algebra_of(semiring)
     functions, values, terminal = sum_of(monoid, z)
     cell = cell_of(z)
@@ -234,7 +235,7 @@ def push_variant(
 
 
 def blank_variant(monoid: Monoid, z: DataType, cell: DataType) -> Variant:
-    """The kernel that makes the vector that a push joins its products into."""
+    """The kernel that initializes the vector into which a push combines its products."""
     begin = value("BEGIN", cell, cell.np_type.type(beginning(monoid, z)))
     return Variant("kernels/blank", (("C", cell),), (("LANES", 64),), (begin,))
 
@@ -243,7 +244,7 @@ def _product_variant(
     direction: str, key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, algebra: tuple[Any, ...],
     flip: bool, constants: list[tuple[str, int]], values: Any, functions: tuple[Function, ...],
 ) -> Variant:  # fmt: skip
-    """What pull and push share: the multiplier, and the types of the operands."""
+    """Shared by pull and push: the multiplier, and the types of the operands."""
     op, t, a, u, z = algebra
     if kind != VALUES:
         op, t, a, u, flip = PLAIN, BOOL, BOOL, BOOL, False
@@ -261,8 +262,8 @@ def lanes_variant(
     key: str, types: tuple[tuple[str, DataType], ...], semiring: Typed[Semiring], kind: int, *, flip: bool,
     full: bool = False, tables: bool = False, kernel: str = "lanes",
 ) -> Variant:  # fmt: skip
-    """The CPU's kernel that pulls by whole tiles, of a form that has one, for semirings that `is_wide` allows. tables:
-    it reads what the kernel of that name makes of the vector."""
+    """The CPU's kernel that pulls by whole tiles, for semirings that `is_wide` allows. tables: it reads lookup tables
+    that the kernel of that name builds from the vector."""
     op, _, monoid, z = algebra_of(semiring)
     functions, values, _ = sum_of(monoid, z)
     begin, format = value("BEGIN", z, beginning(monoid, z)), format_of(key)
@@ -276,7 +277,7 @@ def lanes_variant(
 
 @functools.cache
 def hubs_variant(semiring: Typed[Semiring] | None, kind: int, rows: int, end: End) -> Variant:
-    """The kernel that joins the segments of long rows for a pull kernel; `rows` of them per unit."""
+    """The kernel that combines the segments of long rows for a pull kernel; `rows` of them per unit."""
     _, _, monoid, z = algebra_of(semiring, end.z)
     functions, values, terminal = sum_of(monoid, z)
     constants = (

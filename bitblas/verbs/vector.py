@@ -1,4 +1,7 @@
-"""Verbs on vectors: element-wise, apply, select; vector_sums.py has `reduce`, merge.py ends their statements."""
+"""Element-wise operations on vectors: ewise_add, ewise_mult, apply, select.
+
+Reductions are in vector_sums.py, the merge into the output in merge.py.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import functools
 from typing import Any
 
 import numpy as np
-from numpy import generic  # a module with __getattr__, as NumPy is, is slow to look into
+from numpy import generic  # attribute access on a module with __getattr__, such as NumPy, is slow
 
 from semirings import Operator, Typed
 from semirings.catalog import BINARY, UNARY
@@ -28,7 +31,7 @@ WORD = np.dtype(np.uint64)
 
 
 class Pointwise:
-    """An element-wise kernel, and what it is given besides the operands."""
+    """An element-wise kernel, and its arguments besides the operands."""
 
     __slots__ = ("dtype", "kernel", "nothing", "np_type", "plain", "u_nothing", "u_zero", "v_nothing", "v_zero")
 
@@ -40,13 +43,13 @@ class Pointwise:
         self.v_nothing, self.v_zero = nothing(device, v), ZERO[v.name]
         self.nothing, none = nothing(device, self.dtype), dummy(device, "int64")
         self.np_type = np.dtype(np.uint64) if self.dtype is BOOL else self.dtype.np_type
-        self.plain = self.u_zero, self.v_zero, none, none, *no_mask(device), 0  # without defaults, places or a mask
+        self.plain = self.u_zero, self.v_zero, none, none, *no_mask(device), 0  # without defaults, positions or a mask
 
 
 @functools.cache
 def pointwise(device: Device, mode: int, op: Typed[Operator], u: str, v: str, *how: Any) -> Pointwise:
-    """One look for all that a statement of this kind needs. Types by name: a string has its hash, which at every
-    statement costs less than that of a DataType. how: bound, keep, places, fresh, iso."""
+    """One lookup for everything that a statement of this kind needs. Types by name, because a string caches its hash,
+    which costs less per statement than that of a DataType. how: bound, keep, places, fresh, iso."""
     return Pointwise(device, mode, op, lookup_dtype(u), lookup_dtype(v), *how)
 
 
@@ -54,9 +57,9 @@ def run_elementwise(
     u: VectorStore, v: VectorStore, mode: int, op: Typed[Operator], *, bound: str = "xy", keep: bool = False,
     defaults: tuple[Any, Any] | None = None, places: tuple[Any, Any] | None = None, out: Into | None = None,
 ) -> Any:  # fmt: skip
-    """op(u, v) by position as a store; with `out` the statement as a whole: a store of w's type, under the mask, that
-    is all that w will hold, or None where w keeps entries and was written in place. Casts and accumulators take the
-    merge, a pass more: each of them would be a kernel of its own, which takes 0.1 to 1 s to compile."""
+    """op(u, v) by position as a store. With `out` the whole statement: a store of w's type, under the mask, which
+    replaces w; or None if w keeps entries and was written in place. Casts and accumulators use the merge, one more
+    element-wise kernel: each of them would be a separate kernel, which takes 0.1 to 1 s to compile."""
     if type(u) is SparseStore or type(v) is SparseStore:
         at = local.positions(u, v, union=mode not in (LEFT, BOTH))
         if at is not None:
@@ -85,7 +88,7 @@ def run_elementwise(
         if out is None or _read_again(op, w, u, v, mask):
             t = VectorStore(device, size, k.dtype, empty(n, WORD), None)
             to = k.nothing if iso else empty(n if k.dtype is BOOL else size or 1, k.np_type)
-        else:  # its own arrays, written over
+        else:  # its own arrays, overwritten
             t, to = w, k.nothing if iso else w.values
             t.count, t.least = None, 0
             if not iso and isinstance(to, generic):
@@ -123,7 +126,8 @@ def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None
 def _of_records(
     u: VectorStore, v: VectorStore, mode: int, op: Typed[Operator], bound: str, keep: bool, defaults: Any, places: Any
 ) -> VectorStore:
-    """run_elementwise by a function of values of a user-defined type: first the operands meet, then they are joined."""
+    """run_elementwise for a user-defined function on records: first the operands are joined by position, then
+    combined."""
     first, second, met, xp = u, v, BOTH if mode == UNION else mode, u.device.xp
     if mode != LEFT:
         first = run_elementwise(u, v, met, BINARY["first"][u.dtype], defaults=defaults)
@@ -153,14 +157,14 @@ def _of_records(
 
 
 def _read_again(op: Typed[Operator], w: VectorStore, u: VectorStore, v: VectorStore, mask: Mask | None) -> bool:
-    """Whether w must stay as it is while op is computed: arrays of it are read (or it has none), or op may raise."""
+    """Whether w must not change while op is computed: arrays of it are read (or it has none), or op may raise."""
     bits, values, words = w.bits, w.values, None if mask is None else mask[0]
     if bits is u.bits or bits is v.bits or bits is words or bits is None:
         return True
     return values is u.values or values is v.values or values is words or isinstance(op.op.expr, Expression)
 
 
-# ---- the verbs ------------------------------------------------------------------------------------------------------
+# ---- operations ---------------------------------------------------------------------------------------------------
 
 
 def ewise(u: VectorStore, v: VectorStore, op: Typed, *, union: bool, out: Into | None = None) -> Any:
@@ -182,13 +186,15 @@ def ewise(u: VectorStore, v: VectorStore, op: Typed, *, union: bool, out: Into |
 def ewise_union(
     u: VectorStore, v: VectorStore, op: Typed, left_default: Any, right_default: Any, out: Into | None = None
 ) -> Any:
-    """Union, with a default for the operand that is missing."""
+    """Union, with a default for the missing operand."""
     return run_elementwise(u, v, FILLED, binary_of(op), defaults=(left_default, right_default), out=out)
 
 
 def constant(op: Typed[Operator], x: Any = None, y: Any = None) -> np.generic | None:
-    """The one value of op for all entries, if it reads none of their values; x, y: the operands that are scalars.
-    So one(A), pair(A, 1) and second(A, 7) store a single value."""
+    """The one value of op for all entries, if it reads none of their values; x, y: scalar operands.
+
+    So one(A), pair(A, 1) and second(A, 7) store a single value.
+    """
     expr = op.op.expr
     if expr not in ("1", "x", "y") or op.op.positional:
         return None
@@ -234,7 +240,7 @@ def _thunk(u: VectorStore, op: Typed[Operator], thunk: Any) -> VectorStore:
 
 
 def cast(u: VectorStore, dtype: DataType) -> VectorStore:
-    """u with values of another type (u itself where it has that type)."""
+    """u with values of another type (u itself if it has that type)."""
     if u.dtype is dtype:
         return u
     if u.iso:
@@ -244,8 +250,8 @@ def cast(u: VectorStore, dtype: DataType) -> VectorStore:
 
 
 def finish(t: VectorStore, out: Into | None, *, owned: bool = True) -> VectorStore | None:
-    """The rest of a statement whose t is known; gives what w is to hold from now on, None where w has been changed.
-    owned: nobody else holds the arrays of t."""
+    """Complete a statement whose t is known; returns the new store of w, or None if w was changed in place. owned: the
+    arrays of t are not shared."""
     if out is None or (out.mask is None and not out.keeps):
         t = t if out is None else cast(t, out.w.dtype)
         return t if owned or type(t) is SparseStore else dataclasses.replace(t, bits=t.present.copy())

@@ -28,8 +28,8 @@ def build(
     device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed | None = None, *,
     distinct: bool = False,
 ) -> VectorStore:  # fmt: skip
-    """Entries in any order; equal indices are combined from left to right by `dup`. distinct: the caller knows that
-    there are none, and that all are below `size`.
+    """Entries in any order; equal indices are combined from left to right by `dup`. distinct: the caller guarantees
+    distinct indices below `size`.
 
     Raises IndexOutOfBound, ValueError (equal indices without dup; a single value needs none).
     """
@@ -63,12 +63,12 @@ def _raise_outside(indices: Any, size: int) -> NoReturn:
 def _sparse(
     device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed | None, *, distinct: bool
 ) -> VectorStore:
-    """`build`, where it gives a list."""
+    """`build`, if the result is a list."""
     if len(indices) and not distinct and (int(indices.min()) < 0 or int(indices.max()) >= size):
         _raise_outside(indices, size)
     iso = isinstance(values, np.generic)
     if bool((indices[1:] > indices[:-1]).all()):
-        index, listed = indices.astype(np.int64), values if iso else values.copy()  # copies: of nobody else
+        index, listed = indices.astype(np.int64), values if iso else values.copy()  # copies, which are not shared
     else:
         order = device.xp.argsort(indices, kind="stable")
         index, listed = indices[order].astype(np.int64, copy=False), values if iso else values[order]
@@ -89,7 +89,7 @@ def _listed(device: Device, values: Any, count: int) -> VectorStore:
 
 
 def _folded(device: Device, size: int, dtype: DataType, indices: Any, values: Any, dup: Typed | None) -> VectorStore:
-    """Equal indices joined in their order. ValueError if nothing joins them."""
+    """Combine the values of equal indices in their order. ValueError without an operator."""
     if dup is None:
         raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
     xp = device.xp
@@ -113,7 +113,7 @@ def sum_by_index(u: VectorStore, indices: Any, size: int, monoid: Typed[Monoid],
     device = u.device
     kernel, cell = _sum_by_index(device, u.dtype, monoid)
     t = empty_vector(device, size, cell)
-    if device.shares_rows:  # atomics join what is there
+    if device.shares_rows:  # atomics combine with the initial values
         begin = cell.np_type.type(beginning(monoid.op, monoid.return_type))
         t.values = device.xp.full(max(1, size), begin)
     else:
@@ -125,7 +125,7 @@ def sum_by_index(u: VectorStore, indices: Any, size: int, monoid: Typed[Monoid],
 
 
 def _unordered(op: Typed) -> Typed[Monoid] | None:
-    """The monoid of a binary operator, if the order of what it sums does not matter."""
+    """The monoid of a binary operator, if the order of its operands does not matter."""
     monoid: Any = op.op if isinstance(op.op, Monoid) else MONOIDS.get(op.op.name)
     if monoid is None or monoid.name == "any" or op.dtype not in monoid.types:
         return None
@@ -134,7 +134,7 @@ def _unordered(op: Typed) -> Typed[Monoid] | None:
 
 
 def full(device: Device, values: Any, dtype: DataType) -> VectorStore:
-    """A vector with an entry for each element of an array, which it copies."""
+    """A vector with an entry for each element of an array, which is copied."""
     u = arrays.as_vector(device, values, len(values), shared=False)
     u.dtype = dtype
     if u.dtype is not BOOL:
@@ -143,7 +143,7 @@ def full(device: Device, values: Any, dtype: DataType) -> VectorStore:
 
 
 def place_at(u: VectorStore, offset: int, size: int) -> VectorStore:
-    """A vector of `size` with entry i of u at i + offset; what falls outside is dropped."""
+    """A vector of `size` with entry i of u at i + offset; entries that fall outside are dropped."""
     indices, values = entries(u)
     moved = indices + offset
     inside = (moved >= 0) & (moved < size)

@@ -1,4 +1,4 @@
-"""The sum of a vector's entries, or of an array's: GraphBLAS C API 2.1, section 4.3.10."""
+"""Reduce a vector, or an array, to one value: GraphBLAS C API 2.1, section 4.3.10."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from . import local, reading, records
 from .operands import PARALLEL_WORDS, stored
 from .variants import reduce_variant
 
-# Words of a chunk on the CPU: as many as a unit of a loop's pass has (loop/host/passes.py). How many rounds of a loop
-# run as statements is a matter of time: both add in one order, so that no bit depends on it.
+# Words of a chunk on the CPU: the same as a unit of an element-wise kernel in loops (loop/host/passes.py). Timing
+# decides how many rounds of a loop run as statements, so both have to add in the same order and produce the same bits.
 HOST_CHUNK = 64
 
 
@@ -31,9 +31,9 @@ def _reduce(device: Device, monoid: Typed[Monoid], u: str, flags: bool = False) 
 
 
 def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
-    """The monoid's sum of all entries, None where there is none. Float sums have a fixed order: chunk by chunk, then
-    chunks of those sums; on the CPU those are added from left to right. There values that are all the same are added
-    in that order too, where it matters: whether a vector is iso is more than a table of kernels knows."""
+    """The monoid's reduction of all entries, None if there are none. Float sums have a fixed order: within chunks, then
+    over chunks; on the CPU the latter from left to right. If the order matters, equal values are added in that order
+    too, because a table of kernels does not know whether a vector is iso."""
     if type(u) is SparseStore:
         u = local.renumbered(u, u.index)
     device, size = u.device, u.size
@@ -59,14 +59,14 @@ def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
 
 @functools.lru_cache(1 << 10)
 def _repeated(monoid: Typed[Monoid], kind: str, value: bytes, k: int, rounded: bool) -> np.generic | None:
-    """The sum of k equal values; None if it is rounded and may not be."""
+    """The sum of k equal values; None if it would be rounded and must not be."""
     x = np.frombuffer(value, kind)[0]
     found: np.generic = monoid.op.repeat(monoid.dtype, x, k)
     return found if rounded or monoid.op.repeats_exactly(monoid.dtype, x, k) else None
 
 
 def _of_equal(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
-    """Of a full vector of one value, on the CPU: chunks that are alike are summed once."""
+    """Reduce a full iso vector on the CPU: equal chunks are summed once."""
     device, per, operand = u.device, HOST_CHUNK * 64, stored(u.device, u.dtype, u.values)
     parts = [(u.present, per), *([(u.present[u.size // per * HOST_CHUNK :], u.size % per)] if u.size % per else [])]
     found = [_summed(device, monoid, u.dtype, n, (bits, *operand), HOST_CHUNK) for bits, n in parts]
@@ -78,7 +78,7 @@ def _of_equal(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
 
 
 def reduce_flagged(device: Device, monoid: Typed[Monoid], values: Any, present: Any) -> np.generic | None:
-    """The same of an array (BOOL: bools), of whose values those count that have a flag (UINT8)."""
+    """The same for an array (BOOL: bools), of which only values with a flag (UINT8) count."""
     dtype = lookup_dtype(values.dtype)
     return _summed(device, monoid, dtype, len(values), (present, values, dtype.np_type.type(0), 1), CHUNK, flags=True)
 
@@ -93,7 +93,7 @@ def _summed(
         chunks = -(-n // per)
         told = Readback(device, 24) if chunks == 1 and not device.host_memory else None
         if told is not None:
-            sums, some = told.part(z.np_type), told.part(np.uint8, 16)  # of complex numbers 16 bytes
+            sums, some = told.part(z.np_type), told.part(np.uint8, 16)  # complex numbers take 16 bytes
         else:
             sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
         bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads) if n >= PARALLEL_WORDS else None

@@ -1,11 +1,9 @@
-"""Products of vectors with a matrix that is held with virtual nodes (formats/virtual): two products with the graph that
-has these, by whoever computes products.
+"""SpMV with virtual nodes (formats/virtual): two products with the graph that contains them, by the ordinary kernels.
 
-As a matrix A = R or L V has one value, a product with x is one with a x, which is made first, once for each position;
-then only sums are left. Where rows are gone through, V x comes first, at the places of nodes (a mask); then R x and L
-of that, at the places of rows, under the mask of the statement. Where few entries are pushed along, the other way
-round: the graph is gone along from them, and once more from the nodes that were reached. Each entry of A is met once in
-either, so that the two are joined by the sum itself.
+The matrix A = R or L V has one value a, so A x is a product with a x, which is computed once for each position; only
+sums remain. A pull computes V x first, at the positions of nodes (a mask), then R x and L (V x) at the positions of
+rows, under the mask of the statement. A push goes the other way round: along the graph from the active entries, and
+again from the nodes that were reached. Both meet each entry of A once, so the monoid combines the two parts.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ def mxv(
     product: Callable[..., VectorStore], A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool,
     flip: bool, mask: Mask | None, into: Into | None, prepared: Callable[..., Any],
 ) -> VectorStore:  # fmt: skip
-    """A (+).(x) u for an A with virtual nodes; `product` is the one of plain matrices, `prepared` how it is planned."""
+    """A (+).(x) u for an A with virtual nodes; `product` is the function for ordinary matrices, `prepared` plans it."""
     found = Sums.of(A, u, semiring, transpose=transpose, flip=flip)
     if found is None:
         return product(rows_of(A), u, semiring, transpose, flip, mask, into)
@@ -44,7 +42,7 @@ def mxv(
 
 
 def rows_of(A: MatrixStore) -> MatrixStore:
-    """The same matrix by rows, which are made for this: entries lie as theirs do."""
+    """The same matrix as temporary CSR, with entries in the same order."""
     made = Structure(A.structure.plain_rows())
     made._symmetric = A.structure._symmetric
     return MatrixStore(made, A.dtype, A.raw).tagged(A.order)
@@ -53,12 +51,12 @@ def rows_of(A: MatrixStore) -> MatrixStore:
 def explained(
     A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
 ) -> tuple[Plan, tuple[MatrixStore, VectorStore, Typed[Semiring], dict[str, bool]]]:
-    """The plan of such a product; and the product that it stands for, with the graph or with rows."""
+    """The plan of such a product; and the product that it corresponds to, with the graph or with rows."""
     found = Sums.of(A, u, semiring, transpose=transpose, flip=flip)
     if found is None:
         rows, how = rows_of(A), {"transpose": transpose, "flip": flip}
         plan = deciding.explained(rows, u, semiring, **how)
-        why = f"{plan.reason}; rows are made for the statement, as products differ by entry"
+        why = f"{plan.reason}; this statement converts to rows, because products differ by entry"
         return plan._replace(reason=why), (rows, u, semiring, how)
     form: Any = A.structure.primary
     plan, x = found.plan(), found.spread()
@@ -69,7 +67,7 @@ def explained(
 
 
 class Sums:
-    """What is left of a product once each position has been multiplied: sums over the graph with nodes."""
+    """The remaining work after each position has been multiplied: sums over the graph with nodes."""
 
     def __init__(self, A: MatrixStore, x: VectorStore, sums: Typed[Semiring], transpose: bool) -> None:
         form: Any = A.structure.primary
@@ -81,7 +79,7 @@ class Sums:
     def of(
         cls, A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
     ) -> Sums | None:  # fmt: skip
-        """None where a product depends on the entry."""
+        """None if a product depends on the entry."""
         found = _multiplied(A, u, semiring, flip)
         if found is None:
             return None
@@ -89,7 +87,7 @@ class Sums:
         return cls(A, x, compose(semiring.op.monoid, BINARY["second"])[z], transpose)
 
     def spread(self) -> VectorStore:
-        """x at its places, none at those of nodes; in arrays of its own."""
+        """x at the vertices, no entries at virtual nodes; in new arrays."""
         return among(self.x, self.places[1])
 
     def plan(self, x: VectorStore | None = None) -> Plan:
@@ -97,7 +95,7 @@ class Sums:
         return deciding.explained(self.graph, x, self.sums, transpose=self.transpose, flip=False)
 
     def run(self, product: Callable[..., VectorStore], prepared: Callable[..., Any], mask: Mask | None) -> VectorStore:
-        """The sums, in a vector of its own."""
+        """The sums, in a new vector."""
         to = self.places[0]
         if not to.nodes:
             t: VectorStore = product(self.graph, self.x, self.sums, self.transpose, False, mask)
@@ -114,7 +112,7 @@ class Sums:
         return without(self._pushed(product, x, rows, either) if pushed else self._pulled(product, x, rows), to)
 
     def _case(self, x: VectorStore) -> Any:
-        """All that its direction depends on but the entries of x, kept with the graph."""
+        """Everything that the direction depends on except for the entries of x, cached with the graph."""
         known, key = self.graph.structure.primary.cache.setdefault("cases", {}), (self.sums, self.transpose, x.iso)
         if key not in known:
             known[key] = deciding.case(self.graph, x.values, self.sums, transpose=self.transpose, flip=False)
@@ -131,13 +129,13 @@ class Sums:
             vector.merge(x, _moved(reached, to, of), Mask(of.bits, False), None, False)
         if self.x.count == self.x.size:  # every node has columns
             x.count = x.size
-        x.least = max(x.least, least)  # what is known spares a wait for a count
+        x.least = max(x.least, least)  # a known lower bound spares a wait for a count
         t: VectorStore = product(self.graph, x, self.sums, self.transpose, False, rows)
         return t
 
     def _graded(self, prepared: Any, x: VectorStore) -> VectorStore | None:
-        """The same of a full vector where rows are graded by their length: those of nodes, whose sums are put beside x,
-        then the others; None where they are not."""
+        """The same for a full vector and degree-binned rows: those of nodes, whose sums are stored next to x, then the
+        others; None if rows are not binned."""
         to, of = self.places
         if x.iso or self.x.count != self.x.size:
             return None
@@ -168,7 +166,7 @@ class Sums:
 
 
 def graph_of(form: Any) -> MatrixStore:
-    """The graph that has nodes, kept with the form."""
+    """The graph with virtual nodes, cached with the format."""
     if "graph" not in form.cache:
         form.cache["graph"] = MatrixStore(Structure(form.inner), BOOL, BOOL.np_type.type(True))
     found: MatrixStore = form.cache["graph"]
@@ -178,7 +176,7 @@ def graph_of(form: Any) -> MatrixStore:
 def _multiplied(
     A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], flip: bool
 ) -> tuple[VectorStore, Any] | None:  # fmt: skip
-    """What all entries of A at a position are multiplied to there, and the type of sums; None where they differ."""
+    """The product of the entries of A at each position, and the type of sums; None if the entries differ."""
     z, op = semiring.return_type, semiring.op.binaryop
     one = equal_products(semiring, A.raw, u.values, flip=flip)
     if one is not None:
@@ -196,26 +194,26 @@ def _multiplied(
 
 
 def _at(t: VectorStore, places: Places) -> VectorStore:
-    """The entries at places of nodes. Nobody writes into it: it may hold the array of values of t."""
+    """The entries at virtual nodes. Read-only: it may share the values of t."""
     bits = t.present & places.bits
     values = t.values & bits if t.dtype is BOOL and not t.iso else t.values
     return VectorStore(t.device, t.size, t.dtype, bits, values)
 
 
 def _moved(t: VectorStore, of: Places, to: Places) -> VectorStore:
-    """The entries at places of nodes, at those of the same nodes elsewhere."""
+    """The entries at virtual nodes, moved to the positions of the same nodes in another order."""
     return t if of is to else among(without(t, of.turned()), to.turned())
 
 
 def among(u: VectorStore, places: Places) -> VectorStore:
-    """u at the places that are no nodes', in arrays of its own."""
+    """u at the positions of vertices, in new arrays."""
     t = _placed("among", u, places, places.before(), places.size)
     t.count = u.count
     return t
 
 
 def without(u: VectorStore, places: Places) -> VectorStore:
-    """What stands at the places that are no nodes', in arrays of its own."""
+    """The values at the positions of vertices, in new arrays."""
     return _placed("without", u, places, places.at(), places.others)
 
 

@@ -1,5 +1,7 @@
-"""Unions and intersections of rows on the CPU, under a mask, in one pass: formats/csr/weave.cpu.py. Threads share
-ranges of rows, each of which writes into room for all that it could have; then the gaps are closed."""
+"""eWiseAdd and eWiseMult of matrices on the CPU, under a mask, in one pass: formats/csr/weave.cpu.py.
+
+Threads share ranges of rows. Each writes into room for the largest possible result; then the gaps are closed.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ import functools
 from typing import Any
 
 import numpy as np
-from numpy import generic  # a module with __getattr__, as NumPy is, is slow to look into
+from numpy import generic  # attribute access on a module with __getattr__, such as NumPy, is slow
 
 from semirings import Operator, Typed
 from semirings.dtypes import DataType, lookup_dtype
@@ -24,11 +26,11 @@ from .schedule import PARALLEL_ENTRIES, unit_bounds
 from .sieve import Sieve
 
 BOTH, UNION, FILLED, ONLY = range(4)  # weave.cpu.py
-FEW = 1 << 16  # entries below which nobody asks whether they fit, unless there is a limit
+FEW = 1 << 16  # entries below which available memory is not checked, unless there is a limit
 
 
 class Weaving:
-    """The kernel, and what it is given besides the operands."""
+    """The kernel, and its arguments besides the operands."""
 
     __slots__ = ("kernel", "no_flags", "no_x", "no_y", "zero_x", "zero_y")
 
@@ -43,19 +45,19 @@ def _weaving(
     device: Device, mode: int, op: Typed[Operator] | None, a: str, b: str, z: str, masked: int, flags: bool,
     *packed: bool,
 ) -> Weaving:  # fmt: skip
-    """One look for all of it. Types by name, which have their hashes; packed: the columns of A, B and the mask."""
+    """One lookup for everything. Types by name, which have cached hashes; packed: the columns of A, B and the mask."""
     columns = tuple((f"{name}_PACKED", int(one)) for name, one in zip("ABM", packed, strict=True))
     types = tuple(map(lookup_dtype, (a, b, z)))
     return Weaving(device, weave_variant(mode, op, *types, columns, masked=masked, flags=flags), *types[:2])
 
 
 def _foresee(a: Any, most: int, wide: int, what: str) -> None:
-    """OutOfMemory unless there is room for so many entries with values of `wide` bytes."""
+    """OutOfMemory unless this number of entries with values of `wide` bytes fits."""
     a.device.foresee(f"{what} of {most} entries", rows_bytes(a.nrows, a.ncols, most) + wide * most)
 
 
 def _ranges(form: Any) -> Any:
-    """A range of rows for each thread, fewer than elsewhere: what all but the first write has to be moved."""
+    """One range of rows per thread, fewer than elsewhere: the results of all but the first have to be moved."""
     found = unit_bounds(form, form.device)
     if found is None or isinstance(found, ranges.Chunks):
         return found
@@ -65,7 +67,7 @@ def _ranges(form: Any) -> Any:
 def _finished(
     a: Any, ptr: Any, col: Any, values: Any, dtype: DataType, starts: Any, bounds: Any, valued: bool
 ) -> MatrixStore:
-    """The matrix of rows that were written, by ranges from `starts` on, into room for more. values: an array, if
+    """The matrix of rows that were written by ranges, from `starts` on, into a larger room. values: an array, if
     `valued`, or one value."""
     if bounds is not None:
         close_gaps(starts, bounds, ptr, (col, values) if valued else (col,))
@@ -75,7 +77,7 @@ def _finished(
         if valued:
             values.resize(n, refcheck=False)
         ptr = ptr.astype(pointer_type(n), copy=False)
-    elif n != most:  # a view costs the host half
+    elif n != most:  # a view takes half of the host time
         col, values = col[: n or 1], values[:n] if valued else values
     return of_rows(Csr(a.device, a.nrows, a.ncols, ptr, col, n), dtype, values)
 
@@ -84,10 +86,10 @@ def weave(
     A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, *, mask: Any = None,
     replace: bool = False, defaults: tuple[Any, Any] | None = None,
 ) -> MatrixStore:  # fmt: skip
-    """What the mode says of A and B, of type z, where `mask` allows it; elsewhere A, unless `replace`."""
+    """A and B merged as the mode says, of type z, where `mask` allows it; elsewhere A, unless `replace`."""
     device, (a, x) = A.device, A.by_rows()
     flags: Any = None
-    if type(B) is Sieve and B.waits and B.places.primary.format.by_rows:  # else its sums lie in another order
+    if type(B) is Sieve and B.waits and B.places.primary.format.by_rows:  # otherwise its sums are in another order
         b, flags, y = B.places.rows(), B.present, B.sums
     else:
         b, y = B.by_rows()
@@ -113,7 +115,7 @@ def weave(
     if defaults is not None and valued:
         left, right = A.dtype.np_type.type(defaults[0]), B.dtype.np_type.type(defaults[1])
     bounds = _ranges(a if a.nvals > b.nvals else b) if most >= PARALLEL_ENTRIES else None
-    w.kernel(  # each by itself: packed together they cost the host as much again
+    w.kernel(  # separate arguments: packing them doubles the host time
         nrows, a.ptr, a.col, a.width, w.no_x if one_x or not a.nvals else x, x if one_x else w.zero_x,
         0 if one_x else 1, left, b.ptr, b.col, b.width, w.no_flags if flags is None else flags.view(np.uint8),
         w.no_y if one_y or not b.nvals else y, y if one_y else w.zero_y, 0 if one_y else 1, right,

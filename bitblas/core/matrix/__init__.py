@@ -1,1 +1,1 @@
-"""Matrix and TransposedMatrix: one module for each thing that is done with a matrix."""
+"""Matrix and TransposedMatrix, one module per group of methods."""

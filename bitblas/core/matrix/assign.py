@@ -1,5 +1,7 @@
-"""`C << value` and `C[I, J] = value` for Matrices. GraphBLAS C API 2.1, sections 2.3.4 and 4.3.7. All is checked before
-anything is changed."""
+"""`C << value` and `C[I, J] = value` for Matrices. GraphBLAS C API 2.1, sections 2.3.4 and 4.3.7.
+
+All arguments are checked before anything is changed.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
         if value.dtype is not held.dtype:
             check_cast(value.dtype, held.dtype)
     kept = accum is not None or (mask is not None and not replace)
-    if kept:  # None: nobody has counted
+    if kept:  # None: not counted yet
         kept = (held.flat.count if isinstance(held, FlatStore) else held.structure.nvals) != 0
     order = common([*_along(value), *_parents(mask), *([C] if kept else [])]) if orders.used else None
     m = None if mask is None else matrix_mask(mask, order)
@@ -57,7 +59,7 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
         t = _fill(held, value[0], value[1], m)
     else:
         t = value._at(order)
-    # t is all that C will hold where nothing of C is kept: it is empty, or replaced.
+    # If nothing of C is kept (it is empty, or replaced), C becomes t.
     if (m is None or restricted) and not kept:
         t = t if t.dtype is held.dtype else verbs.matrix.cast(t, held.dtype)
     else:
@@ -66,7 +68,7 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
 
 
 def alone(expr: MatrixExpression, dtype: DataType, mask: Mask | None) -> MatrixStore:
-    """What an expression gives under a mask that it honours itself, of type dtype."""
+    """The result of an expression under a mask that it applies itself, of type dtype."""
     if mask is not None:
         mask.fits(expr)
     check_cast(expr.dtype, dtype)
@@ -77,7 +79,7 @@ def alone(expr: MatrixExpression, dtype: DataType, mask: Mask | None) -> MatrixS
 
 
 def _along(value: Any) -> tuple[Any, ...]:
-    """The matrices in whose order `value` may run; what takes the user's order alone has it itself."""
+    """The matrices in whose order `value` may run; empty if it can only run in the user's order."""
     if isinstance(value, MatrixExpression):
         return (value,) if value.along is None else value.along
     return (value,) if isinstance(value, Operand) else ()
@@ -162,12 +164,12 @@ def assign_matrix(
         m = None if mask is None else matrix_mask(mask)
         C._adopt(verbs.submatrix.assign(store, *_positions(store, axes), t, m, accum, replace))
         return
-    # The mask is one of a part of C: the region, or a whole row or column. The statement is one on that part.
+    # The mask covers a part of C: the region, or a whole row or column. The statement runs on that part.
     area = axes if region else _whole_line(axes)
     m, t = _area_mask(C, within, area), _values(C, value, axes)
     at = _positions(store, area)
     part = verbs.submatrix.extract(store, *at)
-    # The one row or column of the part is all that it has.
+    # The part is a single row or column.
     I, J = (None, None) if region else (None if a.size is None else p for a, p in zip(axes, _positions(part, axes)))
     part = verbs.submatrix.assign(part, I, J, t, m, accum, replace)
     C._adopt(verbs.submatrix.assign(store, *at, part, None, None, False))
@@ -179,10 +181,10 @@ def _positions(C: MatrixStore, axes: tuple[Axis, ...]) -> tuple[Any, Any]:
 
 
 def _whole_line(axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
-    """The row or the column in which C(mask)[i, J] or C(mask)[I, j] writes, whole: the mask of a Vector is along it."""
+    """The whole row or column that C(mask)[i, J] or C(mask)[I, j] writes to, because a Vector mask spans all of it."""
     if sum(a.size is None for a in axes) != 1:
         raise TypeError(
-            "mask: expected the mask of a Matrix, got that of a Vector, which goes with one row or column: C(m)[i, :]"
+            "mask: expected the mask of a Matrix, got that of a Vector, which masks one row or column: C(m)[i, :]"
         )
     return tuple(a if a.size is None else Axis(a.dim, None, a.dim) for a in axes)
 
@@ -232,8 +234,8 @@ def _right_side(C: Any, value: Any, axes: tuple[Axis, ...]) -> Any:
 
 
 def _values(C: Any, value: Any, axes: tuple[Axis, ...], *, flat: bool = False) -> Any:
-    """The right side of an assignment to the region of these indices: a MatrixStore. flat: or a VectorStore, with what
-    is to stand there row by row."""
+    """The right side of an assignment to the region of these indices: a MatrixStore. flat: or a VectorStore, with the
+    values of the region row by row."""
     device = C.device
     shape = tuple(1 if a.size is None else a.size for a in axes)
     lines = sum(a.size is not None for a in axes)

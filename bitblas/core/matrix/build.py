@@ -1,4 +1,4 @@
-"""Matrices from arrays and lists. GraphBLAS C API 2.1, section 4.2.5 (build)."""
+"""Build matrices from arrays and lists. GraphBLAS C API 2.1, section 4.2.5 (build)."""
 
 from __future__ import annotations
 
@@ -32,25 +32,27 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-FEW = 512  # entries up to which a bitmap has them written one by one: as many as it may be wide
+FEW = 512  # entries up to which a bitmap gets them by single writes: the largest width of a bitmap
 
 
 class BeyondRows(IndexOutOfBound, InvalidObject):
-    """Columns beyond the matrix: an index, and rows that make no matrix, as SuiteSparse says it."""
+    """Columns beyond the matrix: both errors that SuiteSparse raises for it, a bad index and an invalid object."""
 
 
 def _limit(indices: Any, given: Any, name: str) -> int:
     if given is not None:
         return check_size(name, given)
     if not len(indices):
-        raise ValueError(f"{name}: expected one where there are no indices, got None")
+        raise ValueError(f"{name}: expected a size, because there are no indices, got None")
     return int(indices.max()) + 1
 
 
 class MatrixBuild(ChunkBuild, CompressedBuild):
-    """The constructors of Matrix, and `build`. format: "auto" (the plan chooses), "csr", "mplg", "nib", "cgr", "hyper",
-    or "b2sr" or "split" with the `tile`; a "split" without one has the tiles of the fewest bytes. packed: see
-    `Matrix`."""
+    """The constructors of Matrix, and `build`.
+
+    format: "auto" (the planner chooses), "csr", "mplg", "nib", "cgr", "hyper", or "b2sr" or "split" with the `tile`; a
+    "split" without one uses the tile size of the fewest bytes. packed: see `Matrix`.
+    """
 
     __slots__ = ()
 
@@ -62,10 +64,10 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
     ) -> Self:  # fmt: skip
         """A Matrix with values[k] at (rows[k], columns[k]).
 
-        rows, columns: integers. values: as many, or one scalar for all entries, which is then stored once (equal
-        indices fall together). nrows, ncols: one more than the largest index if not given. dup_op: joins the values
-        of equal indices, in their order. symmetric: each (i, j) is there as (j, i) too, whatever the values: checked,
-        in one pass. Raises ValueError (equal indices without dup_op; lengths; float indices), InvalidValue (symmetric),
+        rows, columns: integers. values: as many, or one scalar for all entries, which is then stored once (duplicates
+        are merged). nrows, ncols: one more than the largest index if not given. dup_op: combines the values of
+        duplicates, in their order. symmetric: for each (i, j) there is a (j, i), whatever the values: this is checked
+        in one pass. Raises ValueError (duplicates without dup_op; lengths; float indices), InvalidValue (symmetric),
         IndexOutOfBound, DeviceError, OutOfMemory.
         """
         layout = check_layout(format, tile, packed)
@@ -95,8 +97,8 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         name: str | None = None, format: str | None = None, tile: int | None = None, packed: bool | None = None,
         symmetric: bool = False,
     ) -> Self:  # fmt: skip
-        """Of row pointers and columns on device d. Raises InvalidValue for pointers, BeyondRows for columns that are
-        none."""
+        """From row pointers and columns on device d. Raises InvalidValue for invalid pointers, BeyondRows for invalid
+        columns."""
         layout = check_layout(format, tile, packed)
         array, dtype = entry_array(d, values, dtype)
         check_lengths(array, cols)
@@ -137,7 +139,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         device: str | Device | None = None, format: str | None = None, tile: int | None = None,
         packed: bool | None = None, symmetric: bool = False, **opts: Any,
     ) -> Self:  # fmt: skip
-        """A Matrix with an entry for each element of a two-dimensional array but those equal to `missing_value`."""
+        """A Matrix with an entry for each element of a two-dimensional array that differs from `missing_value`."""
         check_options(opts)
         layout = check_layout(format, tile, packed)
         d = device_of(device)
@@ -156,9 +158,9 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         self, rows: Any, columns: Any, values: Any, *, dup_op: Any = None, clear: bool = False,
         nrows: Any = None, ncols: Any = None,
     ) -> None:  # fmt: skip
-        """Insert entries into a Matrix that has none, or after `clear`.
+        """Insert entries into a Matrix without entries, or after `clear`.
 
-        nrows, ncols: resize it first. Raises OutputNotEmpty, and what `from_coo` raises.
+        nrows, ncols: resize it first. Raises OutputNotEmpty, and the errors of `from_coo`.
         """
         if self.nvals and not clear:
             raise OutputNotEmpty(f"build: expected a Matrix without entries, got {self.nvals}; clear=True deletes them")
@@ -175,7 +177,7 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
         self._adopt(fresh._store)
 
     def _few(self, rows: Any, columns: Any, values: Any) -> dict[tuple[int, int], np.generic] | None:
-        """Of lists of a few entries for a bitmap what is to be written, each once; else None."""
+        """The writes for lists of a few entries of a bitmap, each position once; else None."""
         some = type(rows) is type(columns) is type(values) is list and len(rows) == len(columns) == len(values) <= FEW
         if not some or type(self._data) is not FlatStore or self._layout.packed:
             return None
@@ -186,6 +188,6 @@ class MatrixBuild(ChunkBuild, CompressedBuild):
             return None
         try:
             found = dict(zip(zip(rows, columns), map(dtype.np_type.type, values)))
-        except OverflowError:  # which the constructor says
+        except OverflowError:  # the constructor raises the error
             return None
         return found if len(found) == len(rows) else None

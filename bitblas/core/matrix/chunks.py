@@ -1,4 +1,4 @@
-"""Matrices whose entries come in chunks: more of them than fit beside the result."""
+"""Build matrices from chunks of entries, for inputs that do not fit in memory together with the result."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from .stored import StoredMatrix
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-Entries = tuple[Any, Any, Any]  # rows, columns, values (None: there are none)
+Entries = tuple[Any, Any, Any]  # rows, columns, values (None: there are no values)
 
 
 class Chunks:
-    """Chunks as arrays of a device, as often as they are asked for."""
+    """Chunks as arrays of a device; they can be read repeatedly."""
 
     def __init__(self, source: Any, device: Device, dtype: Any) -> None:
         self.source, self.device = source, device
         self.dtype = None if dtype is None else dtypes.lookup_dtype(dtype)
-        self.found: Any = None  # the NumPy type that holds the values of all chunks seen
-        self.parts = 0  # arrays in a chunk: 2 or 3
+        self.found: Any = None  # the NumPy type that holds the values of all chunks so far
+        self.parts = 0  # number of arrays in a chunk: 2 or 3
         self.kept: list[Entries] | None = None if callable(source) or iter(source) is not source else []
 
     def first(self) -> Iterator[Entries]:
-        """All chunks; those that cannot be had again are kept, in narrow types."""
+        """All chunks; those that cannot be read again are kept, in narrow types."""
         for entries in self._read():
             if self.kept is not None:
                 narrow = [x.astype(index_type(int(x.max()) + 1 if len(x) else 0)) for x in entries[:2]]
@@ -42,7 +42,7 @@ class Chunks:
             yield entries
 
     def again(self) -> Iterator[Entries]:
-        """All chunks once more, values in the type that holds all."""
+        """All chunks once more, with values in the common type."""
         for i, j, x in self._read() if self.kept is None else self.kept:
             yield i.astype(np.int64, copy=False), j.astype(np.int64, copy=False), self._as_one(x)
 
@@ -51,7 +51,7 @@ class Chunks:
 
     @property
     def value_type(self) -> Any:
-        """The type of all values, when the chunks have been seen."""
+        """The common type of all values, after all chunks were read."""
         said = getattr(self.source, "value_dtype", None)
         return self.dtype or dtypes.lookup_dtype(self.found if said is None else said)
 
@@ -81,20 +81,20 @@ class ChunkBuild(StoredMatrix):
         dup_op: Any = None, name: str | None = None, device: str | Device | None = None, format: str | None = None,
         tile: int | None = None, packed: bool | None = None, symmetric: bool = False,
     ) -> Self:  # fmt: skip
-        """The Matrix that `from_coo` makes of all chunks one after the other, without having them all at once.
+        """The Matrix that `from_coo` makes of all chunks concatenated, without holding them all at once.
 
-        chunks: an iterable of (rows, columns) or (rows, columns, values), arrays as `from_coo` takes them. It is gone
-        through twice, and up to 64 times more for `format` "nib" and "mplg", which are made of bands of rows (3 times
-        where rows ascend from chunk to chunk): give a list, an object whose `__iter__` begins anew, or a function
-        without arguments that gives an iterator each time. An iterator, which ends for good, is kept while it is read:
-        8 bytes an entry (16 for indices from 2**31 on), and its values. value: the one of all entries where chunks
-        bring none. dtype: of the values; None: the type that holds those of all chunks. nrows, ncols: if not given,
-        what `chunks.shape` says before or after the first time, if it is there, else one more than the largest index.
-        symmetric: it is checked that each entry has its mirror image, without a transpose. The rest as in `from_coo`.
+        chunks: an iterable of (rows, columns) or (rows, columns, values), arrays as for `from_coo`. It is read twice,
+        and up to 64 times more for `format` "nib" and "mplg", which are built in bands of rows (3 times if rows ascend
+        from chunk to chunk): pass a list, an object whose `__iter__` starts over, or a function without arguments that
+        returns an iterator each time. An iterator, which can be read only once, is stored while it is read: 8 bytes an
+        entry (16 for indices from 2**31 on), and its values. value: the value of all entries if chunks have none.
+        dtype: of the values; None: the common type of all chunks. nrows, ncols: if not given, `chunks.shape` before or
+        after the first pass, if it exists, else one more than the largest index. symmetric: it is checked that each
+        entry has its mirror image, without a transpose. Everything else as in `from_coo`.
 
-        Memory: about 4 bytes an entry (of "nib" and "mplg" what the form takes), and its value, 40 a row, and 96 for
-        each entry of the largest chunk or of a million; docs/memory.md has the formulas. Raises what `from_coo` raises,
-        and ValueError for chunks that are not alike, or not the same each time.
+        Memory: about 4 bytes an entry (for "nib" and "mplg" the size of the format), and its value, 40 a row, and 96
+        for each entry of the largest chunk or of a million; docs/memory.md has the formulas. Raises the errors of
+        `from_coo`, and ValueError for chunks that differ in their number of arrays, or from pass to pass.
         """
         layout = check_layout(format, tile, packed)
         d = device_of(device)
@@ -102,7 +102,7 @@ class ChunkBuild(StoredMatrix):
         source = Chunks(chunks, d, dtype)
         with d.guard:
             first, second = _sizes(given, chunks)
-            from ...build import chunks as build  # brings all forms that grow: 2 ms
+            from ...build import chunks as build  # imports all formats that grow: 2 ms
 
             counts = build.Counts(d, first)
             for i, j, _ in source.first():
@@ -111,11 +111,11 @@ class ChunkBuild(StoredMatrix):
                 counts.add(i, j)
             first, second = _sizes(given, chunks)
             if not counts.entries and None in (first, second):
-                raise ValueError("nrows, ncols: expected sizes where there are no indices, got None")
+                raise ValueError("nrows, ncols: expected sizes, because there are no indices, got None")
             shape = counts.nrows if first is None else first, counts.ncols if second is None else second
             one, of = (None, source.value_type) if source.parts == 3 else value_array(d, value, source.dtype)
             if one is not None and not isinstance(one, np.generic):
-                raise ValueError("value: expected a scalar; values of their own come in the chunks")
+                raise ValueError("value: expected a scalar; different values belong into the chunks")
             dup = duplicates(dup_op, one, of)
             store = build.from_counts(counts, source.again, *shape, one, of, dup, format=layout.format, tile=tile)
             check_symmetric(store.structure, symmetric)
@@ -123,7 +123,7 @@ class ChunkBuild(StoredMatrix):
 
 
 def _sizes(given: list[int | None], chunks: Any) -> tuple[int | None, int | None]:
-    """Rows and columns, as far as they are known now: as given, else what the chunks say."""
+    """Rows and columns, as far as they are known now: as given, else as the chunks report."""
     said: Any = getattr(chunks, "shape", ())
     rows, cols = said if len(said) == 2 else (None, None)
     return rows if given[0] is None else given[0], cols if given[1] is None else given[1]

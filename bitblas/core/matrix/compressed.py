@@ -1,4 +1,4 @@
-"""Matrices from compressed rows or columns, lists of edges and nested dicts.
+"""Build matrices from CSR, CSC, DCSR and DCSC arrays, lists of edges and nested dicts.
 
 `indptr` and the `minor` indices are those of rows (CSR) or of columns (CSC); the D in DCSR and DCSC lists only those
 rows or columns that have entries, `major`.
@@ -35,14 +35,14 @@ def is_columnwise(order: Any) -> bool:
 
 
 def fault_of_pointers(entries: int) -> InvalidValue:
-    """The error of pointers that are none."""
-    return InvalidValue(f"indptr: expected 0 <= ... <= {entries} (the number of indices given), not falling")
+    """The error for invalid pointers."""
+    return InvalidValue(f"indptr: expected 0 <= ... <= {entries} (the number of indices), ascending")
 
 
 class CompressedBuild:
     """Constructors; all take `device`, `format`, `tile`, `packed` and `symmetric` of `Matrix.from_coo` too. Sizes that
-    are not given are one more than the largest index, 0 where there is none. Raise InvalidValue for pointers or sizes
-    that do not fit, and what `from_coo` raises."""
+    are not given are one more than the largest index, 0 without indices. Raise InvalidValue for pointers or sizes that
+    do not fit, and the errors of `from_coo`."""
 
     __slots__ = ()
     from_coo: ClassVar[Any]
@@ -57,7 +57,7 @@ class CompressedBuild:
         j = index_array(d, minor, "row_indices" if columns else "col_indices", narrow=True)
         ptr = index_array(d, indptr, "indptr", narrow=True)
         rows = major is None and not columns
-        if not len(ptr) or (not rows and not are_pointers(ptr, len(j))):  # of rows all is looked at, together
+        if not len(ptr) or (not rows and not are_pointers(ptr, len(j))):  # for rows, all checks run together later
             raise fault_of_pointers(len(j))
         if nminor is None and not len(j):
             nminor = 0
@@ -73,7 +73,7 @@ class CompressedBuild:
             major = index_array(d, major, "compressed_cols" if columns else "compressed_rows")
             if len(major) != len(ptr) - 1:
                 raise InvalidValue(f"indptr: expected {len(major) + 1} of them, one more than indices, got {len(ptr)}")
-            if nmajor is None:  # a row that is named counts, also without entries
+            if nmajor is None:  # a listed row counts even without entries
                 nmajor = int(major.max()) + 1 if len(major) else 0
             i = major[i]
         ij, shape = ((j, i), (nminor, nmajor)) if columns else ((i, j), (nmajor, nminor))
@@ -115,11 +115,11 @@ class CompressedBuild:
 
     @classmethod
     def from_edgelist(cls, edgelist: Any, values: Any = None, dtype: Any = None, **more: Any) -> Self:
-        """A Matrix of (row, column) or (row, column, value) tuples, of an array of shape (nvals, 2), or of a data frame
+        """A Matrix from (row, column) or (row, column, value) tuples, an array of shape (nvals, 2), or a data frame
         with two or three columns (pandas, polars).
 
-        values: as in `from_coo`, where the edges bring none. Raises ValueError for another shape, TypeError for two
-        sources of values.
+        values: as in `from_coo`, if the edges have none. Raises ValueError for another shape, TypeError for two sources
+        of values.
         """
         if hasattr(edgelist, "columns"):
             parts = [edgelist[name] for name in edgelist.columns]
@@ -146,8 +146,8 @@ class CompressedBuild:
         cls, nested_dicts: Any, dtype: Any = None, *, order: Any = "rowwise", nrows: Any = None, ncols: Any = None,
         **more: Any,
     ) -> Self:  # fmt: skip
-        """A Matrix of {row: {column: value}}, or of a list with one {column: value} for each row; with
-        order="columnwise" of {column: {row: value}}. Raises ValueError for `order`."""
+        """A Matrix from {row: {column: value}}, or from a list with one {column: value} for each row; with
+        order="columnwise" from {column: {row: value}}. Raises ValueError for `order`."""
         columns = is_columnwise(order)
         keyed = isinstance(nested_dicts, Mapping)
         major = keys_of(lambda: nested_dicts, len(nested_dicts)) if keyed else None

@@ -1,4 +1,4 @@
-"""What goes entry by entry: element-wise operations, apply and select of matrices; a Vector where one is expected.
+"""Element-wise operations, apply and select of matrices, with a Vector as either operand where it can be broadcast.
 
 GraphBLAS C API 2.1, sections 4.3.4, 4.3.5, 4.3.8, 4.3.9. Operations return delayed expressions.
 """
@@ -29,7 +29,7 @@ from ..statement.orders import movable
 
 
 class MatrixElementwise(Operand):
-    """`_stored`: what it holds, as it lies; `_store`: in the user's order, of which `_order` says which it is."""
+    """`_stored`: the content in its stored order; `_store`: in the user's order; `_order` is the stored order."""
 
     __slots__ = ()
     ndim = 2
@@ -50,7 +50,7 @@ class MatrixElementwise(Operand):
         def dtype(self) -> DataType: ...
 
     def _at(self, order: Order | None) -> MatrixStore:
-        """What it holds, in its own order or in the user's."""
+        """The content in its own order or in the user's."""
         return self._store if order is None else self._stored
 
     @property
@@ -71,13 +71,13 @@ class MatrixElementwise(Operand):
         return B
 
     def _beside(self, vector: Any, where: str, *, columns: bool, restrict: bool) -> Broadcast:
-        """A Vector as a matrix of this shape: as each of its rows, or of its columns."""
+        """A Vector broadcast to this shape: as each of its rows, or of its columns."""
         return Broadcast(vector, self, where, columns=columns, restrict=restrict)
 
     def ewise_add(self, other: Any, op: Any = monoid.plus) -> MatrixExpression:
-        """The union: op where both have an entry, else the one there is. A Vector counts as every row.
+        """The union: op where both have an entry, else the single entry. A Vector is broadcast to every row.
 
-        op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has not that type).
+        op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has no version for the type).
         """
         return self._ewise(self._partner(other, "ewise_add"), op, "ewise_add", verbs.matrix.ewise_add)
 
@@ -96,7 +96,7 @@ class MatrixElementwise(Operand):
         return MatrixExpression(self.nrows, self.ncols, method, args, f, run, None, False, along)
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> MatrixExpression:
-        """The union, with a default for the operand that is missing; the type also holds the defaults."""
+        """The union, with a default for the missing operand; the result type also holds the defaults."""
         B = self._partner(other, "ewise_union")
         f, x, y = union_operator(op, self.dtype, B.dtype, left_default, right_default)
         at = lambda A, order: verbs.matrix.cast(A._at(order), f.dtype)
@@ -106,7 +106,7 @@ class MatrixElementwise(Operand):
 
     def apply(self, op: Any, right: Any = None, *, left: Any = None) -> MatrixExpression:
         """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk as
-        `right`. Raises TypeError, KeyError (op has not that type)."""
+        `right`. Raises TypeError, KeyError (op has no version for the type)."""
         kind, f, scalar = apply_operator(op, self.dtype, left, right)
         along, (nrows, ncols) = (self,), self.shape
         if kind == "unary":
@@ -119,8 +119,8 @@ class MatrixElementwise(Operand):
         return MatrixExpression(nrows, ncols, "apply", args, f, run, None, False, along)
 
     def select(self, op: Any, thunk: Any = None) -> MatrixExpression:
-        """The entries for which op(value, row, column, thunk) is true; or those under a mask, or a BOOL object.
-        Raises TypeError, KeyError (op has not that type)."""
+        """The entries for which op(value, row, column, thunk) is true; or those under a mask, or a BOOL object. Raises
+        TypeError, KeyError (op has no version for the type)."""
         mask = select_mask(op, thunk, 2)
         if mask is not None:
             mask.fits(self)
@@ -138,10 +138,8 @@ class MatrixElementwise(Operand):
 
 
 class Broadcast(MatrixElementwise):
-    """`vector` with the shape of `partner`. columns: it stands left of it and is one of its columns, else a row.
-
-    restrict: it is needed only where the partner has entries.
-    """
+    """`vector` with the shape of `partner`. columns: it is the left operand and becomes each column, else each row.
+    restrict: it is needed only where the partner has entries."""
 
     __slots__ = ("columns", "partner", "restrict", "vector")
     _transposed = False
@@ -152,7 +150,7 @@ class Broadcast(MatrixElementwise):
         size = partner.shape[0 if columns else 1]
         if vector.size != size:
             raise DimensionMismatch(
-                f"{where}: expected a Vector of size {size}, as many as the matrix of {partner.shape} has "
+                f"{where}: expected a Vector of size {size}, because the matrix of {partner.shape} has that many "
                 f"{'rows' if columns else 'columns'}, got {vector.size}"
             )
         same_device(where, vector, partner)

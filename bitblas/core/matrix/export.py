@@ -1,4 +1,4 @@
-"""What reads a Matrix or a TransposedMatrix whole: entries, a dense array, compressed rows or columns, dicts.
+"""Export a Matrix or TransposedMatrix: entries, dense arrays, CSR and CSC arrays, dicts.
 
 GraphBLAS C API 2.1, section 4.2.8 (tuples).
 """
@@ -24,7 +24,7 @@ from .compressed import is_columnwise
 
 
 class MatrixExport:
-    """Indices are UINT64, on its device."""
+    """Indices are UINT64, on the object's device."""
 
     __slots__ = ()
     T: Any
@@ -38,14 +38,14 @@ class MatrixExport:
 
     @property
     def _in_users_order(self) -> MatrixStore:
-        """What it holds, in the user's order, for a look: it stays as it lies, and no second copy is kept."""
+        """The content in the user's order, for one read: the stored order is unchanged, and no second copy is kept."""
         return in_users_order(self, self._stored, keep=False)
 
     def to_coo(
         self, dtype: Any = None, *, rows: bool = True, columns: bool = True, values: bool = True, sort: bool = True
     ) -> Any:
         """(rows, columns, values) as arrays on the object's device: UINT64 by row, then column, and `dtype` or the
-        Matrix's own. None in the place of what is not wanted; with sort=False in the order of the stored form."""
+        Matrix's own. None for arrays that were not requested; with sort=False in the order of the stored format."""
         i, j, x = self._coo(dtype, values, sort, rows)
         return (i, j if columns else None, x)
 
@@ -53,7 +53,7 @@ class MatrixExport:
     def _coo(
         self, dtype: Any = None, values: bool = True, sort: bool = True, rows: bool = True
     ) -> tuple[Any, Any, Any]:
-        """Its own rows, columns and values, of a transpose too: by row, then column, or as they are stored."""
+        """Its rows, columns and values, of a transpose too: by row, then column, or in stored order."""
         A = self._in_users_order if sort else self._stored
         order = A.order
         if dtype is not None:
@@ -65,7 +65,7 @@ class MatrixExport:
             i, j = A.coo()
             x = A.device.full(len(i), A.values) if A.iso else A.values
         if values and x is A.raw:
-            x = A.values.copy()  # what is given away may be written to
+            x = A.values.copy()  # callers may write to the result
         i = i.view(np.uint64) if rows else None
         return i, j.view(np.uint64), shown(A.device, x, A.dtype) if values else None
 
@@ -73,7 +73,7 @@ class MatrixExport:
     def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
         """An array of nrows x ncols, fill_value where there is no entry; of a type that holds both.
 
-        Raises TypeError where entries are missing and no fill_value is given.
+        Raises TypeError if entries are missing and no fill_value is given.
         """
         check_options(opts)
         A = self._in_users_order
@@ -105,7 +105,7 @@ class MatrixExport:
         return self.T.to_dcsr(dtype)
 
     def to_edgelist(self, dtype: Any = None, *, values: bool = True, sort: bool = True) -> tuple[Any, Any]:
-        """An array of shape (nvals, 2) with row and column of each entry, and the values (None if not wanted)."""
+        """An array of shape (nvals, 2) with row and column of each entry, and the values (None if not requested)."""
         i, j, x = self.to_coo(dtype, values=values, sort=sort)
         return self.device.xp.stack((i, j), axis=1), x
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 class MatrixIndex:
     """Indices are ints (negative ones count from the end), slices, lists or arrays of ints, integer Scalars; out of
-    range raises IndexError, another kind TypeError."""
+    range raises IndexError, another type TypeError."""
 
     __slots__ = ()
     _matrix: Any
@@ -79,7 +79,7 @@ class MatrixIndex:
                 return verbs.local.extract_range(line, along.region)
             return line if along.at is None else verbs.local.extract(line, along.array(self.device))
 
-        assert along.size is not None  # the other axis has the one index
+        assert along.size is not None  # the other axis is the single index
         return VectorExpression(along.size, "__getitem__", (self,), None, run, self.dtype)
 
     def _element(self, i: int, j: int) -> np.generic | None:
@@ -101,9 +101,9 @@ class MatrixIndex:
         return iter(zip(host(i), host(j)))
 
     def get(self, row: Any, col: Any, default: Any = None) -> Any:
-        """A[row, col] as a Python scalar, or `default` where there is no entry. IndexError out of range."""
+        """A[row, col] as a Python scalar, or `default` if there is no entry. IndexError out of range."""
         rows, cols = parse(self, (row, col))
         if rows.size is not None or cols.size is not None:
-            raise ValueError(f"index: expected single ones, got {describe(row)} and {describe(col)}")
+            raise ValueError(f"index: expected single indices, got {describe(row)} and {describe(col)}")
         found = self._element(rows.at, cols.at)
         return default if found is None else one_shown(found, self.dtype)

@@ -1,4 +1,4 @@
-"""Matrix: rows and columns, some places with an entry."""
+"""The class Matrix."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ from .writes import Writes
 
 
 class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=foreign_names.Hinted):
-    """Matrix(dtype=FP64, nrows=0, ncols=0): no entries yet. GraphBLAS C API 2.1, section 3.8.2.
+    """Matrix(dtype=FP64, nrows=0, ncols=0): a sparse matrix without entries. GraphBLAS C API 2.1, section 3.8.2.
 
     format: "auto", "csr", "mplg", "nib", "cgr", "b2sr" with a `tile` of 4, 8, 16, 32 or 64, "split" with one of 4, 8 or
-    16 (or that of the fewest bytes), "hyper", or "bitmap": the stored form, which results assigned to it take too.
-    packed: whether values that differ are stored in as many bits as they need (True; InvalidValue where they are not
-    integers of a range below 2**32), as an array of their type (False), or as `config.prefer` says (None).
+    16 (or that of the fewest bytes), "hyper", or "bitmap": the stored format, which results assigned to it take too.
+    packed: whether values that differ are bit-packed (True; InvalidValue unless they are integers of a range below
+    2**32), stored as an array of their type (False), or as `config.prefer` says (None).
+
     Raises TypeError (dtype), InvalidValue (sizes), ValueError (format), DeviceError, OutOfMemory.
     """
 
@@ -60,20 +61,20 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
 
     @classmethod
     def _computed(cls, expr: Any, dtype: DataType | None = None, mask: Any = None, name: str | None = None) -> Matrix:
-        """A new Matrix of what an expression gives."""
+        """A new Matrix with the result of an expression."""
         kind, m = expr.dtype if dtype is None else dtype, None if mask is None else check(mask, 2)
         if (
             expr._value is None
             and (m is None or expr.masked)
             and not (recording.threads and recording.recorder is not None)
-        ):  # what comes out is all that it holds
+        ):  # the new Matrix becomes the result
             name = named(name)
             return cls._from_store(computed(expr, lambda: assign_matrix.alone(expr, kind, m), name, m), name)
         C = cls(kind, expr.nrows, expr.ncols, name=name, device=expr.device)
         C._update(expr, m, None, m is not None)
         return C
 
-    # ---- what it holds ----
+    # ---- content ----
 
     @property
     def _matrix(self) -> Matrix:
@@ -81,11 +82,11 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
 
     @property
     def T(self) -> TransposedMatrix:
-        """The transpose, not computed: products and reductions read A the other way round."""
+        """The transpose, as a view: products and reductions read A transposed."""
         return TransposedMatrix(self)
 
     def to(self, device: str | Device) -> Matrix:
-        """A copy on another device; the object itself if it is there already."""
+        """A copy on another device; the object itself if it is already there."""
         d = devices.get(device)
         if d is self.device:
             return self
@@ -109,21 +110,21 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
     # ---- statements ----
 
     def _keep(self, key: Any, make: Any, *, chosen: bool = True) -> Any:
-        """make(a matrix of the same contents), made once and kept as long as these contents are. chosen: in the form
-        that the plan chooses, as it will be read often.
+        """make(a matrix of the same contents), computed once and cached until the contents change. chosen: in the
+        format that the planner chooses, because it will be read often.
 
-        Not make(self): what is kept would keep the matrix alive that keeps it.
+        Not make(self): the cached object would keep the matrix alive that caches it.
         """
         key = "kept", config.prefer, key
         if not self._pending and key in self._data.prepared and not devices.several:
             return self._data.prepared[key]
-        store = self._read(now=chosen)  # what is kept would hold another form besides
+        store = self._read(now=chosen)  # otherwise the cached object would hold a second format
         if key not in store.prepared:
             twin = type(self)._from_store(
                 MatrixStore(store.structure, store.dtype, store.raw, store.copies, order=store.order)
             )
             made = store.prepared[key] = make(twin)
-            if isinstance(made, Matrix):  # as it was made: what is read often is looked at for products with vectors
+            if isinstance(made, Matrix):  # keeps the Layout of self: it is not converted for products with vectors
                 made._layout = Layout(made.format)
         return store.prepared[key]
 

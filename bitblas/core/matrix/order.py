@@ -1,4 +1,4 @@
-"""A.reorder: the same matrix, stored in another order of its vertices; A.profile: what the plan sees in it."""
+"""A.reorder: the same matrix, stored in another vertex order; A.profile: facts and predictions of the planner."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class MatrixOrder(StoredMatrix):
 
     @property
     def order(self) -> Any:
-        """The permutation in which rows and columns are stored (INT64: order[stored place] = user's number); None where
-        that is the user's numbering."""
+        """The permutation in which rows and columns are stored (INT64: order[stored position] = user's index); None for
+        the user's numbering."""
         return None if self._order is None else self._order.perm.astype(np.int64)
 
     @guarded
@@ -59,17 +59,18 @@ class MatrixOrder(StoredMatrix):
     def profile(
         self, *, measure: bool = False, orders: bool | Sequence[str] = False, virtual_nodes: bool = False
     ) -> Any:
-        """What the plan predicts for every stored form: bytes, and microseconds of Boolean mxv, plus_second mxv and
-        breadth-first search (min_plus mxv where values differ); and its choice, with when it will be made where A has
-        another form yet: A stays as it is. Prints as a table.
+        """The planner's predictions for every stored format: bytes, and microseconds of Boolean mxv, plus_second mxv
+        and breadth-first search (min_plus mxv if values differ); and its choice, with when that will be built if A has
+        another format now. A is unchanged. Prints as a table.
 
-        measure: times all that is predicted as well, on the device, in every form, and tells how good the choice is.
+        measure: also measure the predicted times on the device, in every format, and report how good the choice is.
         orders: the same under each order of `bitblas.reorder`, or under those named, with the best pair of order and
-        form, the share of each form's bytes that an order saves, and the seconds that finding it took. That finds the
-        orders and sorts the entries by each, which takes as long as `reorder` does (by "llp" by far the longest); the
-        bytes are estimated from a sample of entries where A has many. A stays as it is.
-        virtual_nodes: instead, the bytes where rows that have columns in common name a virtual node, which has them:
-        A = R or L V, mined on the host (0.1 to 0.3 us an entry), which format="virtual" holds; A stays as it is.
+        format, the share of each format's bytes that an order saves, and the seconds that finding it took. This
+        computes the orders and sorts the entries by each, which takes as long as `reorder` does (by far the longest for
+        "llp"); for large A the bytes are estimated from a sample of entries. A is unchanged. virtual_nodes: instead,
+        the bytes if rows with common columns share a virtual node that has them: A = R or L V, mined on the host (0.1
+        to 0.3 us an entry), stored by format="virtual"; A is unchanged.
+
         Raises DimensionMismatch (orders of a matrix that is not square), InvalidValue (two of them, unknown name,
         virtual nodes of a matrix whose values differ).
         """
@@ -99,7 +100,8 @@ class MatrixOrder(StoredMatrix):
         return plan_profile.orders(stores, self.device.kind, seconds)
 
     def spy(self, **options: Any) -> Any:
-        """A matplotlib Figure of where the entries are: see `bitblas.plots.spy`. ImportError without matplotlib."""
+        """A matplotlib Figure of the positions of the entries: see `bitblas.plots.spy`. ImportError without
+        matplotlib."""
         return above["plots"]().spy(self, **options)
 
     def _order_named(self, verb: str, order: Any) -> Order | None:
@@ -119,9 +121,9 @@ class MatrixOrder(StoredMatrix):
 
 
 def permutation(device: Device, data: Any, n: int) -> Any:
-    """`data` as an INT64 array of the device. InvalidValue unless it has each of 0 .. n - 1 once."""
+    """`data` as an INT64 array of the device. InvalidValue unless it contains each of 0 .. n - 1 once."""
     perm = index_array(device, data, "order")
-    hint = "order[new] = old holds each of them once"
+    hint = "order[new] = old contains each index once"
     if len(perm) != n:
         raise InvalidValue(f"order: expected a permutation of the {n} numbers 0 .. {n - 1}, got {len(perm)}; {hint}")
     if not n:

@@ -19,7 +19,7 @@ from ..statement.products import multiply_vector
 
 
 class MatrixProducts:
-    """Those of Matrix and TransposedMatrix."""
+    """Products of Matrix and TransposedMatrix."""
 
     __slots__ = ()
     _store: Any
@@ -34,7 +34,7 @@ class MatrixProducts:
     def mxm(self, other: Any, op: Any = semiring.plus_times) -> MatrixExpression:
         """The matrix product, of self.nrows x other.ncols.
 
-        Raises DimensionMismatch unless self.ncols is other.nrows; TypeError, KeyError for op.
+        Raises DimensionMismatch unless self.ncols equals other.nrows; TypeError, KeyError for op.
         """
         B = other if type(other) is type(self) else object_of(other, 2, "mxm")
         (nrows, inner), (of_b, ncols) = self.shape, B.shape
@@ -59,7 +59,7 @@ class MatrixProducts:
     def kronecker(self, other: Any, op: Any = binary_ops.times) -> MatrixExpression:
         """op(self[i, j], other[k, l]) at (i * other.nrows + k, j * other.ncols + l).
 
-        op: BinaryOp, Monoid or text. Raises TypeError, KeyError (op has not that type).
+        op: BinaryOp, Monoid or text. Raises TypeError, KeyError (op has no version for the type).
         """
         B = object_of(other, 2, "kronecker")
         same_device("kronecker", self, B)
@@ -70,8 +70,8 @@ class MatrixProducts:
     def power(self, n: Any, op: Any = semiring.plus_times) -> MatrixExpression:
         """self to the power n by repeated squaring, of self's dtype; n = 0: the multiplier's identity on the diagonal.
 
-        Raises DimensionMismatch unless self is square, ValueError for negative n, or n = 0 and a multiplier that has
-        no monoid; TypeError, KeyError for op.
+        Raises DimensionMismatch unless self is square, ValueError for negative n, or for n = 0 if the multiplier has no
+        monoid; TypeError, KeyError for op.
         """
         if self.nrows != self.ncols:
             raise DimensionMismatch(f"power: expected a square matrix, got {self.shape}")
@@ -91,7 +91,7 @@ class MatrixProducts:
 def _power(A: MatrixStore, n: int, op: Typed) -> MatrixStore:
     if n == 0:
         multiply = monoid_of(op.op.binaryop)
-        assert multiply is not None  # `power` refuses what has no identity
+        assert multiply is not None  # `power` refuses multipliers without identity
         one = multiply.identity(A.dtype)
         return verbs.between.from_diagonal(full_vector(A.device, A.nrows, one, A.dtype), 0)
     result = None

@@ -1,4 +1,4 @@
-"""What Matrix and TransposedMatrix share: reading. Operations return delayed expressions."""
+"""Methods of both Matrix and TransposedMatrix that read. Operations return delayed expressions."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 
 class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, MatrixProducts, Shown):
-    """`_matrix`: the Matrix itself; `_transposed`: read it the other way round; `_stored`: the result of doing so, as
-    it lies; `_store`: in the user's order."""
+    """`_matrix`: the Matrix itself; `_transposed`: whether it is read transposed; `_stored`: the content of that view
+    in its stored order; `_store`: in the user's order."""
 
     __slots__ = ()
     _transposed: bool
@@ -61,11 +61,12 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
     # ---- reductions: section 4.3.10 ----
 
     def reduce_rowwise(self, op: Any = monoid.plus) -> VectorExpression:
-        """The monoid's sum of each row that has entries: a vector of nrows. op may be an aggregator, as `agg.mean`."""
+        """The monoid's reduction of each row that has entries: a vector of nrows. op may be an aggregator, such as
+        `agg.mean`."""
         return self._lines_joined(op, "reduce_rowwise", self.nrows, self._transposed)
 
     def reduce_columnwise(self, op: Any = monoid.plus) -> VectorExpression:
-        """The monoid's sum of each column that has entries: a vector of ncols. op may be an aggregator."""
+        """The monoid's reduction of each column that has entries: a vector of ncols. op may be an aggregator."""
         return self._lines_joined(op, "reduce_columnwise", self.ncols, not self._transposed)
 
     def _lines_joined(self, op: Any, method: str, size: int, transpose: bool) -> VectorExpression:
@@ -79,7 +80,7 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
         return VectorExpression(size, method, along, f, run, None, False, True, along)
 
     def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
-        """The monoid's sum of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is
+        """The monoid's reduction of all entries. Without entries: an empty Scalar, or the identity if `allow_empty` is
         false. op may be an aggregator too. Raises TypeError (op has no monoid), KeyError."""
         aggregator = aggregators.find(op)
         if aggregator is not None:
@@ -98,8 +99,8 @@ class MatrixRead(TypedMatrix, MatrixExport, MatrixElementwise, MatrixIndex, Matr
     def reposition(
         self, row_offset: Any, column_offset: Any, *, nrows: Any = None, ncols: Any = None
     ) -> MatrixExpression:
-        """A Matrix of nrows x ncols (self's if not given) with self's entries moved by the offsets; what falls out is
-        dropped."""
+        """A Matrix of nrows x ncols (self's if not given) with self's entries shifted by the offsets; entries that fall
+        outside are dropped."""
         shape = self.nrows if nrows is None else int(nrows), self.ncols if ncols is None else int(ncols)
         nrows, ncols = check_size("nrows", shape[0]), check_size("ncols", shape[1])
         by = int(row_offset), int(column_offset)

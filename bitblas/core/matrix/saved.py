@@ -1,9 +1,9 @@
-"""A Matrix in a file of its own: its stored forms as they are, so that loading is mapping, or one copy to a GPU.
+"""Save and load a Matrix: its stored formats as they are in memory, so that loading is mapping or one copy to a GPU.
 
-Sections: "matrix" (shape, dtype, name; the values), "form" for each stored form, the primary one first, and "places"
-for a form: where the values of its entries lie in the primary one; "order": the permutation of a reordered matrix. A
-section that a version does not know is left out if it says that it may be, else the file is refused; such is "graph",
-the names of a Graph (`io/saved.py`).
+Sections: "matrix" (shape, dtype, name; the values), "form" for each stored format, the primary one first, and "places"
+for a format: the position of each of its values in the primary one; "order": the permutation of a reordered matrix. A
+section that a version does not support is skipped if it is marked as optional, otherwise the file is refused. "graph",
+the names of a Graph (`io/saved.py`), is optional.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ KNOWN = ("matrix", "order", "form", "places")
 
 
 class MatrixFile(StoredMatrix):
-    """What writes a Matrix to a file and reads it."""
+    """Methods that write a Matrix to a file and read it."""
 
     __slots__ = ()
 
     def save(self, path: str | os.PathLike[str], *, forms: bool = False) -> None:
-        """Write the matrix into a file of bitblas' own (`.bitblas`), in the order that it has, for `Matrix.load`; in
-        the form that was asked for, else the best one (docs/planning.md), which it has from then on. forms: in those
-        that are held now, such as the transpose, and in no other.
+        """Write the matrix to a file of bitblas' own format (`.bitblas`), in its current order, for `Matrix.load`; in
+        the requested stored format, else the best one (docs/planning.md), to which the matrix is converted. forms: in
+        all formats stored now, such as the transpose, and no other.
 
-        The file appears whole or not at all, whoever else saves under that name, with the mode of the one that it
-        replaces. A kill leaves nothing behind where the file system has files without a name (ext4, XFS, Btrfs, tmpfs);
-        elsewhere a hidden `.bitblas-*.part`, which the next save into that folder removes. Memory on the host: 32 MiB.
-        Raises OSError if it cannot be written.
+        The file appears whole or not at all, even if other processes save under the same name, with the mode of the one
+        that it replaces. A killed process leaves nothing behind on file systems that support files without a name
+        (ext4, XFS, Btrfs, tmpfs); elsewhere a hidden `.bitblas-*.part`, which the next save into that folder removes.
+        Memory on the host: 32 MiB. Raises OSError if the file cannot be written.
         """
         self._save_with(path, forms, [])
 
     def _save_with(self, path: str | os.PathLike[str], forms: bool, more: list[Section]) -> None:
         """The same with more sections after those of the matrix."""
-        from ...formats.container import Section, write  # brings zlib, mmap, json and thread pools: 10 ms
+        from ...formats.container import Section, write  # imports zlib, mmap, json and thread pools: 10 ms
 
         A, d = self._stored if forms else self._read(now=True), self.device
         facts = {"nrows": A.nrows, "ncols": A.ncols, "nvals": A.nvals, "dtype": A.dtype.name, "iso": A.iso}
@@ -90,17 +90,16 @@ class MatrixFile(StoredMatrix):
         device: str | Device | None = None, format: str | None = None, tile: int | None = None,
         packed: bool | None = None,
     ) -> Self:  # fmt: skip
-        """The Matrix that `save` wrote, in the same stored form, or the one asked for.
+        """The Matrix that `save` wrote, in the same stored format, or the requested one.
 
-        On the CPU the arrays are mapped from the file: nothing is read before it is needed, and the file must not be
-        changed in place meanwhile (`save` never does: it makes a new one). On a GPU they are copied, block by block,
-        each block checked. verify: check all blocks and the contents of every array, which reads all of them; without,
-        a file that was made to deceive can make kernels read beyond their arrays.
+        On the CPU the arrays are mapped from the file: pages are read when they are needed, and the file must not be
+        changed in place meanwhile (`save` never does: it writes a new one). On a GPU they are copied block by block,
+        and each block is checked. verify: check all blocks and the contents of every array, which reads all of them;
+        without it, a maliciously crafted file can make kernels read beyond their arrays. Packed values stay packed and
+        plain ones plain, unless `packed` says otherwise.
 
-        Packed values stay so, and plain ones plain, unless `packed` says otherwise.
-
-        Raises OSError; InvalidValue, with file and reason, if it is not such a file, was cut off, changed or written by
-        another version or on a machine of other byte order, or does not fit together; DeviceError, OutOfMemory.
+        Raises OSError; InvalidValue, with file and reason, if it is not such a file, was truncated, changed, or written
+        by another version or on a machine of other byte order, or is inconsistent; DeviceError, OutOfMemory.
         """
         from ...formats.container import Container
 
@@ -121,7 +120,7 @@ class MatrixFile(StoredMatrix):
                 if isinstance(error, InvalidValue) and str(error).startswith(file.name):
                     raise
                 what = f"no {error}" if isinstance(error, KeyError) else str(error)
-                raise file.fault(f"expected arrays that make a matrix, got a fault in them: {what}") from None
+                raise file.fault(f"expected the arrays of a valid matrix, got: {what}") from None
             if layout.asks:
                 store = build.stores.with_format(store, *layout[:2])
             if layout.packed is not None:
@@ -133,7 +132,7 @@ class MatrixFile(StoredMatrix):
 def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, dict[str, Any]]:
     unknown = [s.name for s in file.sections if s.name not in KNOWN and s.required]
     if unknown:
-        raise file.fault(f"expected sections {', '.join(KNOWN)}, got {unknown[0]!r}, which a newer bitblas may know")
+        raise file.fault(f"expected sections {', '.join(KNOWN)}, got {unknown[0]!r}, which a newer bitblas may support")
     matrix, *others = [s for s in file.sections if s.name in KNOWN]
     facts = matrix.facts
     size = nrows, ncols, nvals = [check_size(x, facts[x]) for x in ("nrows", "ncols", "nvals")]
@@ -148,7 +147,7 @@ def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, di
         if section.name == "places":
             places[about["form"]] = _each_once(d, "places", arrays["places"], nvals, verify)
             continue
-        if section.name == "order":  # looked at in any case: the user's numbers are found through it
+        if section.name == "order":  # checked in any case, because the user's indices are found through it
             order = order_of(d, _each_once(d, "perm", arrays["perm"], nrows, True).astype(np.int64))
             continue
         key, transposed, same = about["key"], bool(about["transposed"]), about["same"]
@@ -175,7 +174,7 @@ def _restored(file: Container, d: Device, verify: bool) -> tuple[MatrixStore, di
 
 
 def _values(values: Any, facts: dict[str, Any], d: Device, dtype: dtypes.DataType, verify: bool) -> Raw:
-    """What a store holds of the array of a file."""
+    """The values of a store from the array of a file."""
     nvals, iso, packing = facts["nvals"], facts["iso"], facts.get("packed")
     if iso and packing is not None:
         raise ValueError("values: expected one for all entries or packed ones, got both")
@@ -207,8 +206,8 @@ def _each_once(d: Device, name: str, numbers: Any, size: int, verify: bool) -> A
     if verify and size:
         seen = d.xp.zeros(size, bool)
         if int(numbers.min()) < 0 or int(numbers.max()) >= size:
-            raise ValueError(f"{name}: expected numbers from 0 to {size - 1}")
+            raise ValueError(f"{name}: expected integers from 0 to {size - 1}")
         seen[numbers] = True
         if not bool(seen.all()):
-            raise ValueError(f"{name}: expected every number once")
+            raise ValueError(f"{name}: expected every integer once")
     return numbers

@@ -1,4 +1,4 @@
-"""What changes a Matrix in place: its size, a diagonal. resize: GraphBLAS C API 2.1, section 4.2.5.5."""
+"""Methods that change a Matrix in place: size and diagonal. resize: GraphBLAS C API 2.1, section 4.2.5.5."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class MatrixReshape(StoredMatrix):
         D.resize(nrows, ncols)
         if accum is None:
             inside = v.dup(bool, clear=True)
-            for some in (self.diag(k), to_write):  # elsewhere there is nothing to write or to delete
+            for some in (self.diag(k), to_write):  # other positions are neither written nor deleted
                 inside(some.S) << True
             gone = (inside if m is None else inside.dup(mask=m)).diag(k)
             gone.resize(nrows, ncols)
@@ -84,12 +84,12 @@ def _diagonal_values(A: Any, values: Any, size: int) -> Vector:
     if array.ndim != 1:
         raise TypeError(f"values: expected a scalar, a Vector or a list, got an array of shape {array.shape}")
     if len(array) != size:
-        raise DimensionMismatch(f"values: expected {size}, as many as the diagonal has, got {len(array)}")
+        raise DimensionMismatch(f"values: expected {size} values, the length of the diagonal, got {len(array)}")
     return Vector.from_dense(array, dtype=dtype, device=A.device)
 
 
 def _along(A: Any, mask: Any, k: int, size: int) -> Mask:
-    """The mask as one of a Vector along diagonal k."""
+    """The mask as a Vector mask along diagonal k."""
     m = check(mask, getattr(mask, "ndim", 1))
     if m.ndim == 2:
         if m.shape != A.shape:

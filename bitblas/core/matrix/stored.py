@@ -1,4 +1,4 @@
-"""A Matrix as what it holds: its store, the writes that wait for it, and the form that the store has."""
+"""The state of a Matrix: its store, pending writes, and the stored format."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _names = itertools.count()
 
 
 def named(name: str | None) -> str:
-    """The name of a Matrix that was given none."""
+    """The name of a Matrix, generated if none was given."""
     return f"M_{next(_names)}" if name is None else name
 
 
 class StoredMatrix(MatrixRead, Tensor):
-    """What the parts of Matrix know of it. `_layout`: the form that was asked for."""
+    """State and accessors that all mixins of Matrix use. `_layout`: the requested format."""
 
     __slots__ = ("_layout",)
     _data: MatrixStore
@@ -72,7 +72,7 @@ class StoredMatrix(MatrixRead, Tensor):
         return self._settled()
 
     def _settled(self) -> MatrixStore:
-        """What it holds, as it lies, with the writes that waited."""
+        """The content in its stored order, after pending writes."""
         if devices.several:
             devices.activate(self._data.device)
         if self._pending:
@@ -80,15 +80,15 @@ class StoredMatrix(MatrixRead, Tensor):
         return self._data
 
     def _read(self, *, now: bool = False) -> MatrixStore:
-        """What it holds, for a product: from when that is repaid on (or `now`) in the form that the plan chooses. What
-        others hold stays as it is, so that several threads may read."""
+        """The content for a product, in the format that the planner chooses once that is amortized (or `now`). Stores
+        that other objects share are unchanged, so several threads may read."""
         store = self._stored if self._pending or devices.several else self._data
         if not store.usual and isinstance(store, FlatStore):
             return store
         structure = store.structure
         if not now and structure.reads < structure.due[isinstance(store.raw, np.generic)]:
             return store
-        if self._layout.asks or (not now and self.device.capturing):  # to look is to wait for the device
+        if self._layout.asks or (not now and self.device.capturing):  # a choice waits for the device
             return store
         with self.device.guard:
             found = build.chosen.in_chosen_form(store, now=now)
@@ -110,7 +110,7 @@ class StoredMatrix(MatrixRead, Tensor):
             self._pending.clear()
 
     def _release(self) -> Self:
-        """A Matrix with what this one holds, which is left without entries."""
+        """A Matrix that takes over the content; this one is left without entries."""
         held = self._stored
         self._adopt(self._emptied())
         if isinstance(held, FlatStore):
@@ -118,7 +118,8 @@ class StoredMatrix(MatrixRead, Tensor):
         return self._from_store(held)
 
     def _emptied(self) -> MatrixStore:
-        """What it holds once it has no entries: a bitmap stays one, of which what is written next is written into."""
+        """The content after all entries are deleted: a bitmap stays a bitmap, so that later writes go into its
+        arrays."""
         held = self._data
         if type(held) is FlatStore:
             return FlatStore(empty_vector(held.device, held.flat.size, held.dtype), held.nrows, held.ncols)
@@ -126,8 +127,8 @@ class StoredMatrix(MatrixRead, Tensor):
 
     def _put(self, i: int, j: int, value: np.generic | None) -> None:
         """Set (None: delete) one entry; many of them cost one rebuild, at the next read. InvalidValue for a value that
-        cannot be packed with the others, where that is asked for."""
-        if self._data.usual:  # neither lines of bits nor hypersparse
+        cannot be packed with the others, if packing is requested."""
+        if self._data.usual:  # neither a bitmap nor hypersparse
             verbs.matrix.check_keys(*self.shape)
         writes = self._pending
         if value is None or not self._layout.packed or writes.packs(self._data, value):
@@ -138,7 +139,7 @@ class StoredMatrix(MatrixRead, Tensor):
         self._adopt(more.into(self._data))
 
     def _partner(self, other: Any, where: str, *, restrict: bool = False) -> Any:
-        if type(other) is type(self):  # of two stored matrices, what they hold says it
+        if type(other) is type(self):  # two matrices: compare their stores directly
             a, b = self._data, other._data
             if a.nrows == b.nrows and a.ncols == b.ncols and a.device is b.device:
                 return other
@@ -159,11 +160,12 @@ class StoredMatrix(MatrixRead, Tensor):
 
     @property
     def format(self) -> str:
-        """The primary stored form: "csr", "mplg", "b2sr8", "split8", "hyper"..."""
+        """The primary stored format: "csr", "mplg", "b2sr8", "split8", "hyper"..."""
         return self._stored.structure.primary.key
 
     def memory(self) -> Memory:
-        """The bytes held: a Memory with .forms, .structure, .values, .caches, .total .., which prints as a table."""
+        """Memory usage in bytes: a Memory with .forms, .structure, .values, .caches, .total .., which prints as a
+        table."""
         from ..memory import Memory
 
         return Memory.of(self._stored)

@@ -1,4 +1,4 @@
-"""A.T: reads a Matrix the other way round."""
+"""A.T: a transposed view of a Matrix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TransposedMatrix(MatrixRead, Operators, metaclass=foreign_names.Hinted):
-    """A.T: reads A with rows and columns exchanged; `.new()` makes it a Matrix. Products take it as it is."""
+    """A.T: a view of A with rows and columns exchanged; `.new()` makes it a Matrix. Products read the view directly."""
 
     __slots__ = ("__weakref__", "_matrix")
     _matrix: Matrix
@@ -65,13 +65,13 @@ class TransposedMatrix(MatrixRead, Operators, metaclass=foreign_names.Hinted):
     def to_coo(
         self, dtype: Any = None, *, rows: bool = True, columns: bool = True, values: bool = True, sort: bool = True
     ) -> Any:
-        """(rows, columns, values) as `Matrix.to_coo` gives them, in the order of the matrix whose transpose this is: by
-        column, then row."""
+        """(rows, columns, values) as from `Matrix.to_coo`, in the order of the underlying matrix: by column, then
+        row."""
         j, i, x = self._matrix.to_coo(dtype, rows=columns, columns=rows, values=values, sort=sort)
         return i, j, x
 
     def wait(self, how: str = "materialize") -> TransposedMatrix:
-        """Itself, when pending writes and the device are done."""
+        """Itself, after pending writes and device work are complete."""
         self._matrix.wait(how)
         return self
 

@@ -1,4 +1,4 @@
-"""A[i, j] = x: writes of one entry wait for the next read, so that many of them cost one rebuild."""
+"""A[i, j] = x: pending writes of single entries, merged at the next read, so that many of them cost one rebuild."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ...store import MatrixStore
 
 
 class Writes(dict[tuple[int, int], np.generic | None]):
-    """The value of each entry that is to be written, None where it is to be deleted.
+    """The pending value of each entry, None if it is to be deleted.
 
-    `limits` are those of all values, held and waiting, as far as they are known: as long as whole numbers lie less than
-    2**32 apart they can be packed, whatever is deleted or written over. None: no value waits.
+    `limits` are bounds of all values, stored and pending, as far as they are known: integers less than 2**32 apart can
+    be packed, whatever is deleted or overwritten. None: no value is pending.
     """
 
     __slots__ = ("limits",)
@@ -37,12 +37,12 @@ class Writes(dict[tuple[int, int], np.generic | None]):
         return made
 
     def packs(self, held: MatrixStore, value: np.generic) -> bool:
-        """Whether one more value surely leaves the values fit to be packed, or all the same; False: nobody knows."""
+        """Whether the values certainly can be packed, or are all equal, after one more value; False: unknown."""
         if held.dtype.kind == "c" or (held.dtype.kind != "f" and held.dtype.nbytes <= MOST_BITS // 8):
             return True
         x = value.item()
         low, high = self.limits or _limits(held) or (x, x)
-        if not low == high == x or math.copysign(1, low) != math.copysign(1, x):  # NaN is not the same as itself
+        if not low == high == x or math.copysign(1, low) != math.copysign(1, x):  # NaN differs from itself
             if not (is_whole(low) and is_whole(high) and is_whole(x)):
                 return False
             low, high = min(low, x), max(high, x)
@@ -52,7 +52,7 @@ class Writes(dict[tuple[int, int], np.generic | None]):
         return True
 
     def into(self, held: MatrixStore) -> MatrixStore:
-        """The matrix with what waits written into it."""
+        """The matrix with the pending writes applied."""
         d = held.device
         plain = held.usual and d.host_memory and held.order is None and not isinstance(held.raw, PackedValues)
         if len(self) == 1 and plain and held.structure.primary.key == CSR:
@@ -73,13 +73,13 @@ class Writes(dict[tuple[int, int], np.generic | None]):
         one = values[kept][0] if kept.any() else held.raw
         new: Any = values[kept]
         if (held.iso and (new == held.raw).all()) or (not held.nvals and len(new) and (new == one).all()):
-            new = one  # one value for all entries stays one value
+            new = one  # an iso matrix stays iso
         put = new if isinstance(new, np.generic) else d.asarray(new)
         keys = keys[order]
         return verbs.submatrix.put(held, d.asarray(keys[kept]), put, d.asarray(keys[~kept])).tagged(held.order)
 
     def _into_hyper(self, held: MatrixStore, at: np.ndarray) -> MatrixStore:
-        """The same where rows and columns that have entries are listed. at: where what is written is stored."""
+        """The same for hypersparse matrices. at: stored positions of the writes."""
         d = held.device
         found = zip(verbs.hyper.lists(held), at.T, strict=True)
         rows, cols = (d.xp.union1d(some, d.asarray(fresh)) for some, fresh in found)
@@ -91,7 +91,7 @@ class Writes(dict[tuple[int, int], np.generic | None]):
 
 
 def _limits(held: MatrixStore) -> tuple[Any, Any] | None:
-    """Of the values of a matrix, as far as that costs nothing: NaN where it does; None where it has none."""
+    """Bounds of the values of a matrix if they cost nothing: NaN if they do; None without values."""
     if not held.nvals:
         return None
     if isinstance(held.raw, PackedValues):

@@ -1,4 +1,4 @@
-"""`A.ss`, `v.ss`: python-graphblas' SuiteSparse extras that programs use, on the stores of bitblas.
+"""`A.ss`, `v.ss`: the SuiteSparse extras of python-graphblas that programs use, on the stores of bitblas.
 
 `Matrix.ss` and `Vector.ss` are the classes, for `import_*` and `deserialize`.
 """
@@ -26,7 +26,7 @@ class MatrixExtras(MatrixChoosing, MatrixTiles, MatrixArrays, Extras):
 
     @property
     def format(self) -> str:
-        """The stored form, by its name in bitblas."""
+        """The stored format, by its name in bitblas."""
         return self._parent.format
 
     def build_diag(self, vector: Any, k: int = 0, **opts: Any) -> None:
@@ -38,13 +38,14 @@ class MatrixExtras(MatrixChoosing, MatrixTiles, MatrixArrays, Extras):
         """The Matrix as an array of bytes, for `Matrix.ss.deserialize`.
 
         compression: None or "none"; "default", "lz4", "lz4hc" or "zstd": by zlib, with a level of 1 to 9 (19) for the
-        last two. Raises TypeError, ValueError. A file is written by `A.save`, faster and whole.
+        last two. Raises TypeError, ValueError. To write a file, use `A.save`, which is faster and atomic.
         """
         return blob.to_bytes(self._parent, compression, level, opts)
 
     @classmethod
     def deserialize(cls, data: Any, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
-        """The Matrix of what `serialize` gave: an array or bytes. InvalidObject for anything else, or another dtype."""
+        """The Matrix from the result of `serialize`: an array or bytes. InvalidObject for anything else, or another
+        dtype."""
         return blob.from_bytes(Matrix, data, dtype, name, opts)
 
 
@@ -65,7 +66,8 @@ class VectorExtras(VectorChoosing, VectorTiles, VectorArrays, Extras):
 
     @classmethod
     def deserialize(cls, data: Any, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
-        """The Vector of what `serialize` gave: an array or bytes. InvalidObject for anything else, or another dtype."""
+        """The Vector from the result of `serialize`: an array or bytes. InvalidObject for anything else, or another
+        dtype."""
         return blob.from_bytes(Vector, data, dtype, name, opts)
 
 

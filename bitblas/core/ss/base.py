@@ -1,4 +1,4 @@
-"""What the extras of both kinds share."""
+"""Base class of `A.ss` and `v.ss`."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Extras:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held on the device, cached forms included."""
+        """Bytes on the device, cached formats included."""
         return self._parent.memory().total
 
     @property
     def is_iso(self) -> bool:
-        """Whether one value is stored for all entries."""
+        """Whether a single value is stored for all entries."""
         return self._parent._stored.iso
 
     @property
     def iso_value(self) -> Any:
-        """That value, a Scalar. ValueError where there is none."""
+        """That value, a Scalar. ValueError if the object is not iso."""
         p = self._parent
         if not self.is_iso:
             raise ValueError(f"{type(p).__name__} is not iso-valued")
@@ -60,13 +60,13 @@ class Extras:
         return islice(pairs, *_from(seek, len(values)))
 
     def build_scalar(self, *indices_and_value: Any) -> None:
-        """Entries of one value: build_scalar(rows, columns, value), build_scalar(indices, value). EmptyObject for no
+        """Entries of one value: build_scalar(rows, columns, value), build_scalar(indices, value). EmptyObject without a
         value."""
         *indices, value = indices_and_value
         p = self._parent
         found, _ = of(Scalar(p.dtype) if value is None else value, p.dtype)
         if found is None:
-            raise EmptyObject("value: expected one, got none")
+            raise EmptyObject("value: expected a scalar, got none")
         p.build(*indices, cast_scalar(found, p.dtype))
 
     def __getattr__(self, name: str) -> Any:

@@ -1,5 +1,8 @@
-"""Objects as bytes, and back: `serialize`, `deserialize`. The bytes are bitblas' own, compressed by zlib, not those of
-SuiteSparse; what was cut off or changed is refused, and nothing in them is executed."""
+"""`serialize` and `deserialize`: objects as bytes and back.
+
+The bytes are in a format of bitblas, compressed by zlib, not in SuiteSparse's. Truncated or changed bytes are refused,
+and nothing in them is executed.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,12 @@ from ..options import check_options
 
 HEAD = struct.Struct("<8sIQ")  # magic, checksum and length of the rest
 MAGIC = b"\x93bitblob"
-# What python-graphblas may be asked for -> the highest level that it takes, and zlib's level where none is given.
+# Name of the compression in python-graphblas -> the highest level that it accepts, and zlib's default level.
 METHODS = {"none": (0, 0), "default": (0, 6), "lz4": (0, 1), "lz4hc": (9, 9), "zstd": (19, 1)}
 
 
 def _level(compression: str | None, level: Any) -> int:
-    """zlib's level. ValueError for another name or level, TypeError for a level where there is none."""
+    """zlib's level. ValueError for another name or level, TypeError for a level with a method that has none."""
     name = "none" if compression is None else compression.lower()
     if name not in METHODS:
         raise ValueError(f"compression argument: expected one of {', '.join(METHODS)}, got {compression!r}")
@@ -33,7 +36,7 @@ def _level(compression: str | None, level: Any) -> int:
     if level is None:
         return usual
     if not most:
-        raise TypeError(f"level argument: expected none for {name!r}, got {level!r}")
+        raise TypeError(f"level argument: not allowed for {name!r}, got {level!r}")
     if not 1 <= level <= most:
         raise ValueError(f"level argument: expected 1 to {most} for {name!r}, got {level!r}")
     return min(int(level), 9)
@@ -56,15 +59,15 @@ def to_bytes(parent: Any, compression: str | None, level: Any, opts: dict[str, A
 
 
 def from_bytes(kind: Any, data: Any, dtype: Any, name: str | None, opts: dict[str, Any]) -> Any:
-    """The object that these bytes are of. InvalidObject where they are of none, or of another kind or type."""
+    """The object that these bytes contain. InvalidObject if they contain none, or one of another kind or type."""
     check_options(opts)
     raw = np.asarray(data, np.uint8).tobytes() if isinstance(data, np.ndarray) else bytes(data)
     if raw[: len(MAGIC)] != MAGIC or len(raw) < HEAD.size:
-        raise InvalidObject(f"data: expected what serialize gave, got {raw[:8]!r}")
+        raise InvalidObject(f"data: expected the result of serialize, got {raw[:8]!r}")
     _, check, length = HEAD.unpack_from(raw)
     body = raw[HEAD.size :]
     if len(body) != length or zlib.crc32(body) != check:
-        raise InvalidObject(f"data: expected {length} bytes after the head, got {len(body)}, cut off or damaged")
+        raise InvalidObject(f"data: expected {length} bytes after the header, got {len(body)}: truncated or damaged")
     try:
         with np.load(io.BytesIO(zlib.decompress(body)), allow_pickle=False) as file:
             found = {key: file[key] for key in file.files}
@@ -74,7 +77,7 @@ def from_bytes(kind: Any, data: Any, dtype: Any, name: str | None, opts: dict[st
         stored = dtypes.lookup_dtype(kind_of) if record is None else described(kind_of, str(record))
         values = found["values"] if found["values"].ndim else found["values"][()]
     except (zlib.error, zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
-        raise InvalidObject(f"data: expected what serialize gave, got {error}") from None
+        raise InvalidObject(f"data: expected the result of serialize, got {error}") from None
     if dtype is not None and dtypes.lookup_dtype(dtype) is not stored:
         raise InvalidObject(f"dtype: expected {stored}, as serialized, got {dtype!r}")
     if ("size" in sizes) != (kind.__name__ == "Vector"):

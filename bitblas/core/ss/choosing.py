@@ -1,4 +1,4 @@
-"""`selectk`, `compactify`, `sort`, `scan`, `head`: what is done in each row, each column, or a whole vector."""
+"""`selectk`, `compactify`, `sort`, `scan`, `head`: in each row, in each column, or in a whole vector."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ..statement.running import guarded
 from ..vector.vector import Vector
 from .segments import Segments, check_how, descending
 
-# Comparisons that a plain sort of keys does, and whether it goes down.
+# Comparisons that a plain sort of keys implements, and whether it is descending.
 DOWN = {binary.lt: False, binary.le: False, binary.gt: True, binary.ge: True}
 
 
 class Choosing:
-    """Of both kinds of objects. Results are new objects."""
+    """Shared by Matrix and Vector. Results are new objects."""
 
     __slots__ = ()
     _parent: Any
@@ -79,7 +79,7 @@ class Choosing:
 
     @guarded
     def head(self, n: int = 10, dtype: Any = None, *, sort: bool = False) -> tuple[Any, ...]:
-        """What `to_coo` gives, of the first n entries (by row, then column) alone."""
+        """The first n entries (by row, then column) in the form of `to_coo`."""
         *index, values = self._parent.to_coo(None if dtype is None else dtypes.lookup_dtype(dtype))
         return (*(i[:n] for i in index), values[:n])
 
@@ -94,7 +94,7 @@ def _sorted(s: Segments, op: Typed) -> Any:
 
 
 class MatrixChoosing(Choosing):
-    """Of a Matrix. order: "rowwise" or "columnwise", and other words for them; ValueError for what is neither."""
+    """order: "rowwise" or "columnwise", and synonyms; ValueError for anything else."""
 
     __slots__ = ()
 
@@ -103,7 +103,7 @@ class MatrixChoosing(Choosing):
         """Up to k entries of each row (column).
 
         how: "first", "last", "smallest" and "largest" (of equal ones the first, the last), or "random": each with the
-        same probability, `seed` says which. Raises ValueError for another one, or a k below 0.
+        same probability, determined by `seed`. Raises ValueError for another one, or a k below 0.
         """
         return self._selectk(how, k, order, name, seed)
 
@@ -112,11 +112,11 @@ class MatrixChoosing(Choosing):
         self, how: str = "first", k: int | None = None, order: Any = "rowwise", *, reverse: bool = False,
         asindex: bool = False, name: str | None = None, seed: Any = None,
     ) -> Any:  # fmt: skip
-        """The entries of each row moved to the left (of each column to the top), in the order that `how` says.
+        """The entries of each row moved to the left (of each column to the top), in the order of `how`.
 
-        how, seed: as in `selectk`. k: columns (rows) of the result, so that k entries of each stay; None: as many as
-        none is lost. reverse: the other way round, those that stay. asindex: the columns (rows) where they were in the
-        place of their values. Raises ValueError.
+        how, seed: as in `selectk`. k: columns (rows) of the result, so that k entries of each stay; None: enough to
+        keep all. reverse: reverse the remaining entries. asindex: their original columns (rows) instead of their
+        values. Raises ValueError.
         """
         return self._compactify(how, k, order, reverse, asindex, name, seed)
 
@@ -124,27 +124,25 @@ class MatrixChoosing(Choosing):
     def sort(
         self, op: Any = binary.lt, order: Any = "rowwise", *, values: bool = True, permutation: bool = True, **opts: Any
     ) -> tuple[Any, Any]:
-        """(Values, Permutation): the entries of each row (column) sorted and moved to the left (top), and the columns
-        (rows) where they were; None in the place of what is not wanted.
+        """(Values, Permutation): the entries of each row (column) sorted and moved to the left (top), and their
+        original columns (rows); None for a result that was not requested.
 
-        op: a comparison, such as `binary.lt` for the smallest first; equal ones keep their order. Raises DomainMismatch
-        for an operator that does not give BOOL.
+        op: a comparison, such as `binary.lt` for ascending order; equal ones keep their order. Raises DomainMismatch
+        for an operator that does not return BOOL.
         """
         check_options(opts)
         return self._sort(op, order, values, permutation)
 
     @guarded
     def scan(self, op: Any = monoid.plus, order: Any = "rowwise", *, name: str | None = None, **opts: Any) -> Any:
-        """Each entry joined with those before it in its row (column): sums of prefixes, where the entries are.
-
-        Raises TypeError for what is no monoid.
-        """
+        """Prefix sums: each entry combined with those before it in its row (column). Raises TypeError unless op is a
+        monoid."""
         check_options(opts)
         return self._scan(op, order, name)
 
 
 class VectorChoosing(Choosing):
-    """Of a Vector."""
+    """selectk, compactify, sort and scan of a Vector."""
 
     __slots__ = ()
 
@@ -153,7 +151,7 @@ class VectorChoosing(Choosing):
         """Up to k entries.
 
         how: "first", "last", "smallest" and "largest" (of equal ones the first, the last), or "random": each with the
-        same probability, `seed` says which. Raises ValueError for another one, or a k below 0.
+        same probability, determined by `seed`. Raises ValueError for another one, or a k below 0.
         """
         return self._selectk(how, k, "rowwise", name, seed)
 
@@ -162,10 +160,10 @@ class VectorChoosing(Choosing):
         self, how: str = "first", size: int | None = None, *, reverse: bool = False, asindex: bool = False,
         name: str | None = None, seed: Any = None,
     ) -> Any:  # fmt: skip
-        """The entries moved to the beginning, in the order that `how` says.
+        """The entries moved to the beginning, in the order of `how`.
 
-        how, seed: as in `selectk`. size: of the result; None: as many as there are entries. reverse: the other way
-        round, those that stay. asindex: the indices where they were in the place of their values. Raises ValueError.
+        how, seed: as in `selectk`. size: of the result; None: the number of entries. reverse: reverse the remaining
+        entries. asindex: their original indices instead of their values. Raises ValueError.
         """
         return self._compactify(how, size, "rowwise", reverse, asindex, name, seed)
 
@@ -173,15 +171,14 @@ class VectorChoosing(Choosing):
     def sort(
         self, op: Any = binary.lt, *, values: bool = True, permutation: bool = True, **opts: Any
     ) -> tuple[Any, Any]:
-        """(Values, Permutation): the entries sorted and moved to the beginning, and the indices where they were; None
-        in the place of what is not wanted. op: as in `Matrix.ss.sort`."""
+        """(Values, Permutation): the entries sorted and moved to the beginning, and their original indices; None for a
+        result that was not requested. op: as in `Matrix.ss.sort`."""
         check_options(opts)
         return self._sort(op, "rowwise", values, permutation)
 
     @guarded
     def scan(self, op: Any = monoid.plus, *, name: str | None = None, **opts: Any) -> Any:
-        """Each entry joined with those before it: sums of prefixes, where the entries are. TypeError for what is no
-        monoid."""
+        """Prefix sums: each entry combined with those before it. TypeError unless op is a monoid."""
         check_options(opts)
         return self._scan(op, "rowwise", name)
 

@@ -1,4 +1,4 @@
-"""`gb.ss.Context`: the settings of one thread of a program; `gb.ss.burble`: each kernel told as it runs."""
+"""`gb.ss.Context`: settings of one thread of a program; `gb.ss.burble`: print each kernel as it runs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ...device import threads, tracing
 
 
 class Context(MutableMapping[str, Any]):
-    """Context(engage=True, stack=True, nthreads=None, chunk=None, gpu_id=None): settings for the thread that engages
-    it, until it disengages it or engages another; as a context manager until the end of the block.
+    """Context(engage=True, stack=True, nthreads=None, chunk=None, gpu_id=None): settings of the thread that engages it,
+    until it disengages it or engages another; as a context manager until the end of the block.
 
-    nthreads: at most so many threads share the ranges of a kernel on the CPU; 0: as `config.threads` says. chunk and
-    gpu_id are kept and change nothing. stack: what is not given is that of the context around it; else the default.
-    None as a value: the default. Raises KeyError for an unknown name, TypeError and ValueError for a value that is
-    none, TypeError for `del`.
+    nthreads: the maximum number of threads that share a kernel on the CPU; 0: `config.threads`. chunk and gpu_id are
+    stored and change nothing. stack: settings that are not given are inherited from the surrounding context; else the
+    default. None as a value: the default. Raises KeyError for an unknown name, TypeError and ValueError for an invalid
+    value, TypeError for `del`.
     """
 
     _defaults: dict[str, Any] = {"nthreads": 0, "chunk": 0.0, "gpu_id": -1}
@@ -39,7 +39,7 @@ class Context(MutableMapping[str, Any]):
     def dup(
         self, engage: bool = True, *, nthreads: int | None = None, chunk: float | None = None, gpu_id: int | None = None
     ) -> Context:
-        """Another one with these settings, and those of this one that are not given."""
+        """A copy with these settings, and those of this one that are not given."""
         given = {"nthreads": nthreads, "chunk": chunk, "gpu_id": gpu_id}
         named: dict[str, Any] = {name: self[name] if value is None else value for name, value in given.items()}
         return Context(engage, stack=False, **named)
@@ -57,7 +57,7 @@ class Context(MutableMapping[str, Any]):
             self._apply()
 
     def __delitem__(self, name: str) -> None:
-        raise TypeError("Context: expected a setting to be changed, not deleted; None is its default")
+        raise TypeError("Context: a setting cannot be deleted; set it to None for the default")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -72,13 +72,13 @@ class Context(MutableMapping[str, Any]):
         threads.limit(self["nthreads"])
 
     def engage(self) -> None:
-        """These settings count for this thread from now on."""
+        """Use these settings in this thread from now on."""
         if _local.context is not self:
             self._before, _local.context = _local.context, self
         self._apply()
 
     def disengage(self) -> None:
-        """Those from before count again. Where another context counts, nothing changes."""
+        """Restore the previous settings. No effect if another context is active."""
         if _local.context is self:
             _local.context = self._before or global_context
             _local.context._apply()
@@ -93,7 +93,7 @@ class Context(MutableMapping[str, Any]):
 
 
 class _Global(Context):
-    """The settings of threads that have engaged none: its nthreads is `config.threads`."""
+    """The settings of threads without a context of their own: its nthreads is `config.threads`."""
 
     def __init__(self) -> None:
         self._values, self._before = dict(self._defaults), None
@@ -116,14 +116,14 @@ class _Local(threading.local):
 
 
 global_context = _Global()
-_Local.context = global_context  # of every thread, until it engages another
+_Local.context = global_context  # the default of every thread
 _local = _Local()
 
 
 class Burble(tracing.Trace):
     """`gb.ss.burble.enable()`, `.disable()`, `.is_enabled`, `with gb.ss.burble():`, which nest: each kernel is printed
-    when it has run, with its variant, the units of its work, and its microseconds. It waits for each, so that a program
-    takes longer. ValueError inside of `gb.trace()`, which cannot begin inside of it either."""
+    after it has run, with its variant, the units of its work, and its microseconds. Waits for each kernel, so programs
+    run slower. ValueError inside of `gb.trace()`, which cannot begin inside of it either."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -134,12 +134,12 @@ class Burble(tracing.Trace):
         return tracing.active is self
 
     def enable(self) -> None:
-        """Print from now on."""
+        """Start printing."""
         if not self.is_enabled:
             super().__enter__()
 
     def disable(self) -> None:
-        """Print no more."""
+        """Stop printing."""
         if self.is_enabled:
             tracing.active = None
 

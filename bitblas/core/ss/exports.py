@@ -1,4 +1,4 @@
-"""Objects as dicts of plain host arrays, in the forms that SuiteSparse has, with their names; `unpack` empties them."""
+"""Export objects as dicts of plain host arrays, with SuiteSparse's formats and names; `unpack` empties the object."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..matrix.compressed import is_columnwise
 from ..options import check_options
 from .settings import ObjectSettings
 
-_settings: dict[int, dict[str, Any]] = {}  # of objects, by their number, as long as they live
+_settings: dict[int, dict[str, Any]] = {}  # settings of objects, by their id, as long as they live
 
 
 class Arrays:
-    """What both share. The forms of each are in `_forms`: name -> the method that makes its arrays."""
+    """Shared by Matrix and Vector. `_forms`: name of each SuiteSparse format -> the method that returns its arrays."""
 
     __slots__ = ()
     _forms: dict[str, str] = {}
@@ -35,16 +35,16 @@ class Arrays:
         return ObjectSettings(self._parent, _settings[key], self._status)
 
     def _status(self) -> str:
-        """The form that SuiteSparse would have: hypersparse, sparse, bitmap or full."""
+        """The format that SuiteSparse would use: hypersparse, sparse, bitmap or full."""
         return self.config.chosen(self._fits())
 
     @abstractmethod
     def _fits(self) -> str:
-        """The same, whatever is allowed."""
+        """The same, without regard to which formats are allowed."""
 
     @abstractmethod
     def _best(self) -> str:
-        """Its name as `export` has it."""
+        """Its name in `export`."""
 
     def _named(self, format: str | None) -> str:
         name = self._best() if format is None else format.lower()
@@ -56,11 +56,10 @@ class Arrays:
                raw: bool = False, **opts: Any) -> dict[str, Any]:  # fmt: skip
         """The entries as a dict of host arrays; is_iso: `values` has one element.
 
-        format: a form of SuiteSparse, of a Matrix also "rowwise" and "columnwise"; None: the one that it would take for
-        such entries, by `config` and `gb.ss.config`. Entries are sorted in any case. raw: arrays have one dimension,
-        and the sizes are with them.
-        give_ownership: the object is emptied. Raises ValueError for another form, InvalidValue for a full one where
-        entries are missing.
+        format: a format of SuiteSparse, of a Matrix also "rowwise" and "columnwise"; None: the one that it would use
+        for such entries, by `config` and `gb.ss.config`. Entries are always sorted. raw: arrays have one dimension, and
+        the dict has the sizes. give_ownership: the object is emptied. Raises ValueError for another format,
+        InvalidValue for a full one if entries are missing.
         """
         check_options(opts)
         format = self._named(format)
@@ -76,7 +75,7 @@ class Arrays:
         return out
 
     def unpack(self, format: str | None = None, *, sort: bool = False, raw: bool = False, **opts: Any) -> Any:
-        """What `export` gives; the object keeps its size and has no entries then."""
+        """The result of `export`; the object keeps its size and loses its entries."""
         return self.export(format, sort=sort, raw=raw, give_ownership=True, **opts)
 
     def _values(self, values: Any) -> Any:
@@ -88,9 +87,7 @@ class Arrays:
     def _full_values(self) -> Any:
         p = self._parent
         if p.nvals < np.prod(p.shape, dtype=object):
-            raise InvalidValue(
-                f"format: expected all positions to have an entry, as a full form has them, got {p.nvals}"
-            )
+            raise InvalidValue(f"format: full needs an entry at every position, got {p.nvals} entries")
         return p.device.to_host(p.to_dense())
 
 

@@ -1,7 +1,7 @@
-"""Objects from plain arrays in the forms that SuiteSparse has (`import_csr`, ..), and the same into an object there is
-(`pack_csr`, ..): what `export` and `unpack` give. Nothing is taken over without a copy.
+"""Import objects from plain arrays in SuiteSparse's formats (`import_csr`, ..), or into an existing object (`pack_csr`,
+..): the inverse of `export` and `unpack`. All arrays are copied.
 
-Of every array as much is read as the sizes say. is_iso, or one number as `values`: one value for all entries.
+Arrays are read up to the length that the sizes require. is_iso, or one number as `values`: one value for all entries.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..options import check_options
 from ..statement.running import guarded
 from ..vector.vector import Vector
 
-# Form -> (list of rows or columns that have entries, the indices in them, the constructor).
+# Format -> (list of rows or columns that have entries, the indices in them, the constructor).
 COMPRESSED: dict[str, tuple[str | None, str, Any]] = {
     "csr": (None, "col_indices", Matrix.from_csr), "csc": (None, "row_indices", Matrix.from_csc),
     "hypercsr": ("rows", "col_indices", Matrix.from_dcsr), "hypercsc": ("cols", "row_indices", Matrix.from_dcsc),
@@ -29,7 +29,7 @@ INDEX_ARRAYS = ("indptr", "bitmap", "rows", "cols", "row_indices", "col_indices"
 
 
 def _iso(values: Any, is_iso: bool, dtype: Any) -> Any:
-    """One number where one is meant, else the array. dtype: that of the object, if it is given."""
+    """A single number for iso values, else the array. dtype: that of the object, if given."""
     want = None if dtype is None else dtypes.lookup_dtype(dtype)
     values = _array(values, None if want is None or want._is_udt else want)
     if not is_iso and values.ndim:
@@ -38,12 +38,12 @@ def _iso(values: Any, is_iso: bool, dtype: Any) -> Any:
 
 
 def _array(given: Any, want: Any = None) -> np.ndarray:
-    """An array as it is; integers of lists stay integers."""
+    """The input as an array; integers of lists stay integers."""
     return np.asarray(given) if hasattr(given, "dtype") else array_of(given, want)
 
 
 def _flat(array: Any, letter: str, size: int, name: str) -> np.ndarray:
-    """`size` elements in the order of rows ("r") or columns ("c"). InvalidValue where there are less."""
+    """`size` elements in the order of rows ("r") or columns ("c"). InvalidValue if there are fewer."""
     array = np.asarray(array)
     array = array.reshape(-1, order="F" if letter == "c" and array.ndim == 2 else "C")
     if array.size < size:
@@ -52,13 +52,13 @@ def _flat(array: Any, letter: str, size: int, name: str) -> np.ndarray:
 
 
 def _columnwise(*arrays: Any) -> bool:
-    """Whether the first array of two dimensions lies column by column."""
+    """Whether the first two-dimensional array is in column-major order."""
     found = next((a for a in arrays if isinstance(a, np.ndarray) and a.ndim == 2), None)
     return found is not None and found.flags.f_contiguous
 
 
 def _matrix_form(given: dict[str, Any]) -> str:
-    """The form that the arrays given are of. TypeError where they are of none."""
+    """The format of the given arrays. TypeError if they match none."""
     has = {name for name in INDEX_ARRAYS if given.get(name) is not None}
     if "bitmap" in has:
         if has != {"bitmap"}:
@@ -77,7 +77,7 @@ def _matrix_form(given: dict[str, Any]) -> str:
 
 
 def _matrix(form: str, given: dict[str, Any], more: dict[str, Any]) -> Any:
-    """The Matrix of these arrays. more: dtype and name."""
+    """The Matrix from these arrays. more: dtype and name."""
     values = _iso(given["values"], given.get("is_iso", False), more["dtype"])
     shape = given.get("nrows"), given.get("ncols")
     if form in COMPRESSED:
@@ -108,11 +108,11 @@ def _matrix(form: str, given: dict[str, Any], more: dict[str, Any]) -> Any:
 
 
 def _shape(asked: tuple[Any, Any], *arrays: Any) -> tuple[int, int]:
-    """As asked, or as that of the bitmap, or of the values. ValueError where nothing says it."""
+    """The requested shape, or that of the bitmap, or of the values. ValueError if none of them is known."""
     found = next((np.shape(a) for a in reversed(arrays) if np.ndim(a) == 2), (None, None))
     nrows, ncols = (b if a is None else a for a, b in zip(asked, found))
     if nrows is None or ncols is None:
-        raise ValueError("nrows and ncols must be provided where no array has two dimensions")
+        raise ValueError("nrows and ncols must be provided unless an array has two dimensions")
     return int(nrows), int(ncols)
 
 
@@ -141,7 +141,7 @@ KINDS = {"nrows": (_matrix_form, _matrix), "size": (_vector_form, _vector)}  # b
 
 
 def _made(kind: str, forms: Any, form: str, given: dict[str, Any]) -> Any:
-    """The object of what an import was called with. form: "any", or the one of its name."""
+    """The object from the arguments of an import. form: "any", or the format in its name."""
     guess, make = KINDS[kind]
     known = {*INDEX_ARRAYS, *HINTS, "values", "is_iso", "nrows", "ncols", "size"}
     asked, more = given.pop("format", None), {key: given.pop(key, None) for key in ("dtype", "name")}

@@ -1,5 +1,7 @@
-"""Entries by segment: by rows, by columns, or those of a vector, which is one segment. What is done in each segment is
-done in all of them at once: a sort by segment, a rank within it, a scan in steps of 1, 2, 4, ..."""
+"""Segmented sort, rank and scan: the segments are rows, columns, or one whole vector.
+
+All segments are processed at once: a sort by segment, a rank within it, a scan in steps of 1, 2, 4, ...
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ HOW = ("random", "first", "last", "largest", "smallest")
 
 
 class Segments(NamedTuple):
-    """Entry e lies in segment[e], which ascends, at index[e] (both INT64), ascending within a segment as it is read."""
+    """Entry e is in segment[e], which ascends, at index[e] (both INT64), initially ascending within a segment."""
 
     device: Device
     dtype: DataType
@@ -49,7 +51,7 @@ class Segments(NamedTuple):
         )
 
     def ranks(self) -> Any:
-        """The place of each entry in its segment, from 0."""
+        """The rank of each entry in its segment, from 0."""
         xp, n = self.device.xp, len(self.segment)
         fresh = xp.ones(n, bool)
         fresh[1:] = self.segment[1:] != self.segment[:-1]
@@ -62,18 +64,19 @@ class Segments(NamedTuple):
         return behind - before
 
     def taken(self, places: Any) -> Segments:
-        """The entries at these places."""
+        """The entries at these positions."""
         return self._replace(
             segment=self.segment[places], index=self.index[places], values=keys.take(self.values, places)
         )
 
     def sorted_by(self, key: Any) -> Any:
-        """Places in which each segment ascends by `key`, equal ones as they are."""
+        """Positions of the entries so that each segment ascends by `key`; stable."""
         order = self.device.xp.argsort(key, kind="stable")
         return order[self.device.xp.argsort(self.segment[order], kind="stable")]
 
     def ordered(self, how: str, seed: Any = None) -> Any:
-        """Places in which each segment begins with its first, last, smallest, largest or any entries."""
+        """Positions of the entries so that each segment begins with its first, last, smallest, largest or random
+        entries."""
         if how == "random":
             return self.sorted_by(_random(self.device, len(self.segment), seed))
         if how == "last":
@@ -86,8 +89,8 @@ class Segments(NamedTuple):
         return up if how == "smallest" else up[self.sorted_by(-self.ranks())]
 
     def scanned(self, op: Typed[Monoid]) -> Segments:
-        """Each value joined by the monoid with all before it in its segment. Where none has two entries nothing is
-        joined: values and type stay, as in python-graphblas."""
+        """Each value combined by the monoid with all before it in its segment. If no segment has two entries, values
+        and type are unchanged, as in python-graphblas."""
         d, n = self.device, len(self.segment)
         ranks, step = self.ranks(), 1
         longest = int(ranks.max()) + 1 if n else 0
@@ -104,9 +107,9 @@ class Segments(NamedTuple):
         return self._replace(values=x, dtype=op.return_type)
 
     def sorted_with(self, op: Typed[Operator]) -> Any:
-        """Places in which op(x, y) holds for x before y in a segment: Batcher's odd-even merges, each step of which
-        compares all its pairs at once. Where neither op(x, y) nor op(y, x) holds, by index; where both hold, the other
-        way round."""
+        """Positions of the entries so that op(x, y) holds for x before y in a segment: Batcher's odd-even merge sort,
+        each step of which compares all its pairs at once. If neither op(x, y) nor op(y, x) holds, by index; if both
+        hold, in reverse."""
         d, n = self.device, len(self.segment)
         xp, order = d.xp, d.xp.arange(n)
         for low, high in _network(xp, n):
@@ -122,7 +125,7 @@ class Segments(NamedTuple):
     # ---- back to objects ----
 
     def stored(self, dtype: DataType | None = None, *, width: int | None = None) -> Any:
-        """The store of what it holds; width: another length of the segments."""
+        """The store of the entries; width: another length of the segments."""
         kind = self.dtype if dtype is None else dtype
         if len(self.shape) == 1:
             size = self.shape[0] if width is None else width
@@ -135,12 +138,12 @@ class Segments(NamedTuple):
 
 
 def descending(x: Any) -> Any:
-    """Keys that ascend where x falls; NaN stays behind."""
+    """Keys that ascend where x descends; NaN stays last."""
     return -x if x.dtype.kind in "fc" else ~x
 
 
 def _random(device: Device, n: int, seed: Any) -> Any:
-    """n different keys in an order that the seed decides (None: any): SplitMix64 of seed, seed + 1, ..."""
+    """n distinct keys in an order determined by the seed (None: random): SplitMix64 of seed, seed + 1, ..."""
     start = int(np.random.default_rng(seed).integers(1 << 63))
     x = device.xp.arange(n, dtype=np.uint64) + np.uint64(start)
     x = (x + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -150,7 +153,8 @@ def _random(device: Device, n: int, seed: Any) -> Any:
 
 
 def _network(xp: Any, n: int) -> Any:
-    """The steps of Batcher's sorting network for n places, each as two arrays: low and high places of its pairs."""
+    """The steps of Batcher's sorting network for n elements, each as two arrays: low and high positions of its
+    pairs."""
     low = xp.arange(n)
     p = 1
     while p < n:
@@ -164,7 +168,7 @@ def _network(xp: Any, n: int) -> Any:
 
 
 def check_how(how: Any, known: tuple[str, ...] = HOW) -> str:
-    """ValueError for what is none of them."""
+    """ValueError unless `how` is one of them."""
     if str(how).lower() not in known:
         raise ValueError(f"how: expected one of {', '.join(known)}, got {how!r}")
     return str(how).lower()

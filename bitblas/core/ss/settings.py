@@ -1,5 +1,8 @@
-"""`gb.ss.config`, `A.ss.config`: settings of SuiteSparse that programs set. Three say which form `export` takes; the
-others are hints for its threads and its printing, which are kept and change nothing, as options of statements do."""
+"""`gb.ss.config`, `A.ss.config`: settings of SuiteSparse that programs set.
+
+Three determine the format that `export` uses. The others are hints for SuiteSparse's threads and printing; they are
+stored and change nothing, as options of statements do.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-# Shares of the positions from which on SuiteSparse holds a bitmap, for matrices whose smaller side is at most 1, 2, 4,
+# Shares of the positions from which on SuiteSparse uses a bitmap, for matrices whose smaller side is at most 1, 2, 4,
 # .., 64, or wider; the share of the rows with entries below which it lists those rows. Its defaults.
 BITMAP = (0.04, 0.05, 0.06, 0.08, 0.10, 0.20, 0.30, 0.40)
 HYPER = 0.0625
@@ -18,7 +21,7 @@ FORMS = ("sparse", "bitmap", "full")  # and hypersparse matrices
 
 class Settings(MutableMapping[str, Any]):
     """Name -> value. None as a value: the default. Raises KeyError for an unknown name or format, TypeError and
-    ValueError for a value that is none, TypeError for `del`."""
+    ValueError for an invalid value, TypeError for `del`."""
 
     _defaults: dict[str, Any] = {
         "format": "by_row", "hyper_switch": HYPER, "bitmap_switch": list(BITMAP), "nthreads": 0, "chunk": 0.0,
@@ -45,7 +48,7 @@ class Settings(MutableMapping[str, Any]):
         self._values[name] = value
 
     def __delitem__(self, name: str) -> None:
-        raise TypeError("gb.ss.config: expected a setting to be changed, not deleted; None is its default")
+        raise TypeError("gb.ss.config: a setting cannot be deleted; set it to None for the default")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)
@@ -57,7 +60,7 @@ class Settings(MutableMapping[str, Any]):
         return "".join(f"{name} = {value!r}\n" for name, value in self._values.items())
 
     def bitmap_switch(self, shape: tuple[int, ...]) -> float:
-        """The share of its positions from which on an object is held as a bitmap."""
+        """The share of its positions from which on an object is stored as a bitmap."""
         side = min(shape) if len(shape) == 2 else 1
         return float(self["bitmap_switch"][min(max(0, side - 1).bit_length(), len(BITMAP) - 1)])
 
@@ -66,13 +69,14 @@ config = Settings()
 
 
 class ObjectSettings(MutableMapping[str, Any]):
-    """`A.ss.config`, `v.ss.config`: the same for one object, where they are set; else those of `gb.ss.config`.
+    """`A.ss.config`, `v.ss.config`: the same for one object; settings that are not set here are those of
+    `gb.ss.config`.
 
     format (of a Matrix): by_row or by_col; hyper_switch (of a Matrix), bitmap_switch: numbers; sparsity_control: the
-    forms that `export` may take if no form is asked for, a name or a set of hypersparse (of a Matrix), sparse, bitmap,
-    full, or auto; sparsity_status: the one that it would take, which is read-only. None as a value: the default. A copy
-    of the object has none of them. Raises KeyError for an unknown name, format or form, TypeError and ValueError for a
-    value that is none, TypeError for `del`.
+    formats that `export` may use if none is requested, a name or a set of hypersparse (of a Matrix), sparse, bitmap,
+    full, or auto; sparsity_status: the one that it would use, which is read-only. None as a value: the default. A copy
+    of the object has none of them. Raises KeyError for an unknown name or format, TypeError and ValueError for an
+    invalid value, TypeError for `del`.
     """
 
     def __init__(self, parent: Any, given: dict[str, Any], status: Callable[[], str]) -> None:
@@ -108,7 +112,7 @@ class ObjectSettings(MutableMapping[str, Any]):
         if name not in list(self):
             raise KeyError(name)
         if name == "sparsity_status":
-            raise ValueError("sparsity_status: is read-only; sparsity_control says which there may be")
+            raise ValueError("sparsity_status: is read-only; set sparsity_control to restrict it")
         if value is None:
             self._given.pop(name, None)
             return
@@ -123,27 +127,27 @@ class ObjectSettings(MutableMapping[str, Any]):
         self._given[name] = value
 
     def __delitem__(self, name: str) -> None:
-        raise TypeError("config: expected a setting to be changed, not deleted; None is its default")
+        raise TypeError("config: a setting cannot be deleted; set it to None for the default")
 
     def __repr__(self) -> str:
         return "".join(f"{name} = {value!r}\n" for name, value in self.items())
 
-    # ---- what they say ----
+    # ---- effects ----
 
     @property
     def letter(self) -> str:
-        """The last one of the names of forms: by rows or by columns."""
+        """The last letter of the format names: by rows or by columns."""
         return "r" if self["format"] == "by_row" else "c"
 
     def chosen(self, fits: str) -> str:
-        """The form that is allowed, of one that fits the entries: else the next that holds all that it holds."""
+        """The allowed format for entries that fit `fits`: else the next one that can store them."""
         allowed = self["sparsity_control"]
         order = {"full": ("full", "bitmap", "sparse", "hypersparse"), "bitmap": ("bitmap", "sparse", "hypersparse")}
         order |= {"sparse": ("sparse", "hypersparse", "bitmap"), "hypersparse": ("hypersparse", "sparse", "bitmap")}
         return fits if "auto" in allowed else next((form for form in order[fits] if form in allowed), "bitmap")
 
     def is_dense(self, nvals: int) -> bool:
-        """Whether a bitmap is the form for so many entries."""
+        """Whether a bitmap is the format for this number of entries."""
         return nvals > self["bitmap_switch"] * int(np.prod(self._parent.shape, dtype=object))
 
     def is_hyper(self, filled: int, rows: int) -> bool:

@@ -1,4 +1,4 @@
-"""Objects made of tiles and cut into tiles; the same entries in another shape."""
+"""Concatenate objects from tiles, split them into tiles, reshape them."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ def _column(x: Any) -> Any:
 
 
 def tiles_of(tiles: Any, ndim: int | None = None) -> tuple[list[list[Any]], int]:
-    """The tiles as rows of matrices, and the dimensions of what they make: 1 for a list of Vectors and Scalars.
+    """The tiles as rows of matrices, and the dimensions of the result: 1 for a list of Vectors and Scalars.
 
     Raises TypeError, ValueError (none, or rows of several lengths).
     """
     if not isinstance(tiles, (list, tuple)):
         raise TypeError(f"tiles: expected a list or tuple, got {describe(tiles)}")
     if not tiles:
-        raise ValueError("tiles: expected one or more, got none")
+        raise ValueError("tiles: expected one or more tiles, got none")
     flat = not isinstance(tiles[0], (list, tuple))
     if flat and (ndim == 2 or getattr(tiles[0], "ndim", 2) == 2):
-        raise TypeError(f"tiles: expected lists or tuples of them, one for each row, got {describe(tiles[0])}")
+        raise TypeError(f"tiles: expected lists or tuples of tiles, one for each row, got {describe(tiles[0])}")
     if not flat and ndim == 1:
         raise TypeError("tiles: expected Vectors and Scalars, got a list")
     if any(isinstance(row, (list, tuple)) == flat or (flat and getattr(row, "ndim", 2) == 2) for row in tiles):
@@ -64,7 +64,7 @@ def tiles_of(tiles: Any, ndim: int | None = None) -> tuple[list[list[Any]], int]
 
 
 def _places(sizes: list[int]) -> list[int]:
-    """Where each of them begins, and the end of all."""
+    """Start of each tile, and the end of the last."""
     return [0, *itertools.accumulate(sizes)]
 
 
@@ -74,9 +74,7 @@ def joined(rows: list[list[Any]], dtype: Any = None) -> tuple[MatrixStore, Any]:
     for high, row in zip(heights, rows):
         for wide, x in zip(widths, row):
             if x.shape != (high, wide):
-                raise DimensionMismatch(
-                    f"tiles: expected one of shape {(high, wide)} among its row and column, got {x.shape}"
-                )
+                raise DimensionMismatch(f"tiles: expected shape {(high, wide)} in this row and column, got {x.shape}")
     every = [x for row in rows for x in row]
     same_device("tiles", *every)
     kind = every[0].dtype if dtype is None else dtypes.lookup_dtype(dtype)
@@ -108,10 +106,11 @@ def as_vector(A: MatrixStore) -> Any:
 
 
 def concat(tiles: Any, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
-    """A Matrix of a list of rows of tiles, or a Vector of a list of Vectors and Scalars. In rows, a Vector is a column.
+    """A Matrix from a list of rows of tiles, or a Vector from a list of Vectors and Scalars. In rows, a Vector is a
+    column.
 
-    dtype: if not given, that of the first tile. Raises TypeError, ValueError (no tiles, rows of several
-    lengths), DimensionMismatch (tiles that do not fit), DeviceError.
+    dtype: if not given, that of the first tile. Raises TypeError, ValueError (no tiles, rows of several lengths),
+    DimensionMismatch (tiles that do not fit), DeviceError.
     """
     check_options(opts)
     rows, ndim = tiles_of(tiles)
@@ -123,7 +122,7 @@ def concat(tiles: Any, dtype: Any = None, *, name: str | None = None, **opts: An
 def sizes_of(chunks: Any, size: int) -> list[int]:
     """The sizes of the chunks of one dimension: of one number, of a list (None in it: the rest), or None: all.
 
-    Raises TypeError, ValueError (below 0), DimensionMismatch unless they are `size` together.
+    Raises TypeError, ValueError (below 0), DimensionMismatch unless their sum is `size`.
     """
     if chunks is None:
         return [size]
@@ -137,16 +136,16 @@ def sizes_of(chunks: Any, size: int) -> list[int]:
     found = [0 if c is None else check_size("chunks", c) for c in chunks]
     rest = [k for k, c in enumerate(chunks) if c is None]
     if len(rest) > 1:
-        raise TypeError('chunks: expected None ("the rest") once at most')
+        raise TypeError('chunks: expected None ("the rest") at most once')
     if rest:
         found[rest[0]] = max(0, size - sum(found))
     if sum(found) != size:
-        raise DimensionMismatch(f"chunks: expected sizes of {size} together, got {found}")
+        raise DimensionMismatch(f"chunks: expected sizes with the sum {size}, got {found}")
     return found
 
 
 def shape_of(nrows: Any, ncols: Any, total: int) -> tuple[int, int]:
-    """The shape that is asked for, as two numbers or one pair; -1: what is left. ValueError where it does not fit."""
+    """The requested shape, as two numbers or one pair; -1: the remaining factor. ValueError if it does not fit."""
     asked = nrows if ncols is None else (nrows, ncols)
     asked = tuple(asked) if hasattr(asked, "__len__") else (asked,)
     if len(asked) != 2:
@@ -169,8 +168,8 @@ class MatrixTiles:
     device: Any
 
     def concat(self, tiles: Any, **opts: Any) -> None:
-        """Replace the entries by those of rows of tiles, whose sizes are those of the Matrix. Raises what
-        `gb.ss.concat` raises."""
+        """Replace the entries by those of rows of tiles, whose total size is that of the Matrix. Raises the errors of
+        `gb.ss.concat`."""
         check_options(opts)
         rows, _ = tiles_of(tiles, 2)
         with self.device.guard:
@@ -204,9 +203,10 @@ class MatrixTiles:
         self, nrows: Any, ncols: Any = None, order: Any = "rowwise", *, inplace: bool = False, name: str | None = None,
         **opts: Any,
     ) -> Any:  # fmt: skip
-        """The entries in a Matrix of another shape with as many positions, which are counted by rows or by columns.
+        """The entries in a Matrix of another shape with as many positions, in row-major or column-major order.
 
-        nrows, ncols: two numbers or a pair; -1: what is left. inplace: change the Matrix itself. Raises ValueError.
+        nrows, ncols: two numbers or a pair; -1: the remaining factor. inplace: change the Matrix itself. Raises
+        ValueError.
         """
         check_options(opts)
         A = self._parent
@@ -235,13 +235,13 @@ class VectorTiles:
     device: Any
 
     def concat(self, tiles: Any, **opts: Any) -> None:
-        """Replace the entries by those of Vectors and Scalars one after the other, of the same size together."""
+        """Replace the entries by the concatenation of Vectors and Scalars, of the same total size."""
         check_options(opts)
         rows, _ = tiles_of(tiles, 1)
         with self.device.guard:
             store, _ = joined(rows, self._parent.dtype)
         if store.nrows != self._parent.size:
-            raise DimensionMismatch(f"tiles: expected {self._parent.size} positions together, got {store.nrows}")
+            raise DimensionMismatch(f"tiles: expected {self._parent.size} positions in total, got {store.nrows}")
         self._parent << Vector._from_store(as_vector(store))
 
     def split(self, chunks: Any, *, name: str | None = None, **opts: Any) -> list[Any]:
@@ -257,9 +257,9 @@ class VectorTiles:
     def reshape(
         self, nrows: Any, ncols: Any = None, order: Any = "rowwise", *, name: str | None = None, **opts: Any
     ) -> Any:
-        """The entries in a Matrix with as many positions, which are counted by rows or by columns.
+        """The entries in a Matrix with as many positions, in row-major or column-major order.
 
-        nrows, ncols: two numbers or a pair; -1: what is left. Raises ValueError.
+        nrows, ncols: two numbers or a pair; -1: the remaining factor. Raises ValueError.
         """
         check_options(opts)
         v = self._parent
@@ -268,7 +268,7 @@ class VectorTiles:
 
 
 def _positions(A: Any, order: Any) -> tuple[Any, Any]:
-    """Positions of the entries, counted by rows or by columns, and their values."""
+    """Linear positions of the entries in row-major or column-major order, and their values."""
     keys.check_keys(*A.shape)
     s = Segments.of(A, order)
     return s.segment * (A.nrows if s.columns else A.ncols) + s.index, s.values

@@ -1,1 +1,1 @@
-"""A statement, C(mask, accum, replace) << expr: masks, delayed expressions, indices, and where they enter."""
+"""Statements, C(mask, accum, replace) << expr: masks, delayed expressions, indices, and the call style."""

@@ -1,7 +1,7 @@
 """Infix arithmetic and comparisons of objects and delayed expressions, as python-graphblas defines them.
 
-`+` is the union with plus, `-` the union with 0 for what is missing, all others the intersection; with a scalar, every
-entry. GraphBLAS C API 2.1, sections 4.3.4, 4.3.5, 4.3.8.
+`+` is the union with plus, `-` the union with 0 for missing entries, all others are the intersection. With a scalar,
+the operator applies to every entry. GraphBLAS C API 2.1, sections 4.3.4, 4.3.5, 4.3.8.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .operand import Operand, is_tensor, kinds
 
 
 def infix(x: Any, y: Any, name: str, how: str = "mult") -> Any:
-    """x op y; how: "add" (union), "union" (union, 0 for what is missing) or "mult" (intersection)."""
+    """x op y; how: "add" (union), "union" (union, 0 for missing entries) or "mult" (intersection)."""
     op = reduce(getattr, name.split("."), _binary)
     if is_tensor(x) and is_tensor(y):
         x = x._resolve()
@@ -33,12 +33,12 @@ def infix(x: Any, y: Any, name: str, how: str = "mult") -> Any:
 def _bool_infix(x: Any, y: Any, name: str, symbol: str, how: str = "add") -> Any:
     expr = infix(x, y, name, how)
     if expr.dtype is not BOOL:
-        raise TypeError(f"x {symbol} y: expected BOOL operands, got {expr.dtype}; without that, call binary.{name}")
+        raise TypeError(f"x {symbol} y: expected BOOL operands, got {expr.dtype}; for other types call binary.{name}")
     return expr
 
 
 class Arithmetic(Operand):
-    """The arithmetic of everything that may stand in an expression."""
+    """Arithmetic operators of everything that may be part of an expression."""
 
     __slots__ = ()
 
@@ -84,13 +84,13 @@ class Arithmetic(Operand):
 
 
 class InPlace(Arithmetic):
-    """+= and its kin, for what can stand on the left of `<<`."""
+    """+= and similar, for everything that can be on the left of `<<`."""
 
     __slots__ = ()
     _update: Any
 
     def _in_place(self, other: Any, accum: str, expr: Any) -> Any:
-        # With an object of the same kind the accumulator does it in place; a scalar touches the entries alone.
+        # An operand of the same kind is accumulated in place; a scalar changes only existing entries.
         if is_tensor(other) and other.ndim == self.ndim:
             output: Any = self
             output(accum) << other
@@ -99,7 +99,7 @@ class InPlace(Arithmetic):
         return self
 
     def _in_place_bool(self, other: Any, accum: str, symbol: str) -> Any:
-        # The operand on the right decides, as in python-graphblas: an object of another type keeps that.
+        # The type of the right operand decides, as in python-graphblas.
         if is_tensor(other) and other.ndim == self.ndim and other.dtype is BOOL:
             output: Any = self
             output(accum) << other

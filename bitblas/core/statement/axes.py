@@ -1,4 +1,4 @@
-"""What an index means: C[I, J], v[i]."""
+"""Resolve indices: C[I, J], v[i]."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .mask import Mask
 from .operand import Operand, describe
 from .recording import Listed
 
-One = int | np.integer[Any]  # what is one position, and what are several, to type checkers
+One = int | np.integer[Any]  # for type checkers: a single position, and several
 Several = slice | range | list[int] | np.ndarray[Any, Any]
 
 
@@ -38,11 +38,11 @@ class Axis:
 
     @property
     def region(self) -> range | None:
-        """That of a slice; None where it is none."""
+        """The range of a slice; None for other indices."""
         return range(self.at.start, self.at.stop, self.at.step) if isinstance(self.at, slice) else None
 
     def places(self, device: Device, ranges: bool) -> Any:
-        """None for all, a range where a verb takes `ranges` and it is one, else an array."""
+        """None for all, a range if the operation supports `ranges` and it is one, else an array."""
         return None if self.at is None else (self.region if ranges else None) or self.array(device)
 
     def array(self, device: Device) -> Any:
@@ -59,7 +59,7 @@ def axis(index: Any, dim: int, device: Device) -> Axis:
 
     Raises IndexError out of range, TypeError for anything else.
     """
-    if type(index) is int and 0 <= index < dim:  # as most are, without a look at what else it might be
+    if type(index) is int and 0 <= index < dim:  # the common case first
         return Axis(None, index, dim)
     if isinstance(index, slice):
         start, stop, step = index.indices(dim)
@@ -91,7 +91,7 @@ def axis(index: Any, dim: int, device: Device) -> Axis:
     return _list(index, dim, device)
 
 
-FEW = 64  # numbers up to which Python finds the least of a list sooner than NumPy
+FEW = 64  # list length up to which Python finds the minimum faster than NumPy
 
 
 def _list(index: Any, dim: int, device: Device) -> Axis:
@@ -115,11 +115,11 @@ def _list(index: Any, dim: int, device: Device) -> Axis:
         if known is not None:
             return Axis(len(index), known, dim)
     if len(index):
-        given = index.tolist() if few else ()  # not the list that came: it may hold Scalars
+        given = index.tolist() if few else ()  # not the original list, which may contain Scalars
         low, high = (min(given), max(given)) if few else (int(index.min()), int(index.max()))
         if low < -dim or high >= dim:
             raise IndexOutOfBound(f"Index out of range: index={low if low < -dim else high}, size={dim}")
-        index = index.astype(np.int64, copy=not few)  # an array may be the caller's
+        index = index.astype(np.int64, copy=not few)  # an array may belong to the caller
         if low < 0:
             index[index < 0] += dim
     return Axis(len(index), index, dim)
@@ -128,16 +128,16 @@ def _list(index: Any, dim: int, device: Device) -> Axis:
 def parse(parent: Any, key: Any) -> tuple[Axis, ...]:
     """The indices of parent[key]: one for a Vector, two for a Matrix; `...` means all."""
     if parent.ndim == 0:
-        raise TypeError("index: Scalars have none")
+        raise TypeError("index: a Scalar has no positions")
     shape = parent.shape
     if key is Ellipsis:
         return tuple(Axis(n, None, n) for n in shape)
     if parent.ndim == 1:
         if isinstance(key, tuple):
-            raise TypeError("index: expected one for a Vector, got a tuple")
+            raise TypeError("index: expected one index for a Vector, got a tuple")
         return (axis(key, shape[0], parent.device),)
     if not isinstance(key, tuple) or len(key) != 2:
-        raise TypeError(f"index: expected two for a Matrix, as in A[i, j], got {describe(key)}")
+        raise TypeError(f"index: expected two indices for a Matrix, such as A[i, j], got {describe(key)}")
     device, rows = parent.device, axis(key[0], shape[0], parent.device)
     same = key[1] is key[0] and shape[1] == shape[0]
     return rows, rows if same else axis(key[1], shape[1], device)

@@ -1,4 +1,4 @@
-"""What Matrix, Vector and Scalar share: C(mask, accum, replace) << expr, and C(mask)[I] << expr."""
+"""Call style of Matrix, Vector and Scalar: C(mask, accum, replace) << expr, and C(mask)[I] << expr."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ replace = _Replace()
 
 
 class Updater:
-    """C(mask, accum, replace): waits for `<<`, for an index, or for `del`."""
+    """C(mask, accum, replace), to be followed by `<<`, an index, or `del`."""
 
     __slots__ = ("__weakref__", "accum", "input_mask", "mask", "replace", "target")
 
@@ -64,23 +64,23 @@ class Updater:
         self.target._assign(axes, kinds[0](self.target.dtype), self.mask, None, self.replace, False)
 
     def __eq__(self, other: Any) -> Any:
-        raise TypeError("C(...) == x: not defined; perhaps `<<` is meant")
+        raise TypeError("C(...) == x: not defined; did you mean `<<`?")
 
     def __bool__(self) -> bool:
         raise TypeError("C(...): has no truth value")
 
 
 class Assigner:
-    """C(mask)[I] or C[I](mask): waits for `<<`."""
+    """C(mask)[I] or C[I](mask), to be followed by `<<`."""
 
     __slots__ = ("__weakref__", "axes", "region_mask", "updater")
 
     def __init__(self, updater: Updater, axes: tuple[Axis, ...], *, region_mask: bool) -> None:
         self.updater, self.axes, self.region_mask = updater, axes, region_mask
         if not isinstance(updater.target, Output):
-            raise TypeError("C[I](..): expected a part of a Matrix or Vector itself")
+            raise TypeError("C[I](..): expected an index of a Matrix or Vector, not of an expression")
         if region_mask and all(a.size is None for a in axes):
-            raise TypeError("mask: a single element takes none of its own; write C(mask)[i, j] << x")
+            raise TypeError("mask: not allowed for a single element; write C(mask)[i, j] << x")
 
     def __lshift__(self, value: Any) -> None:
         u = self.updater
@@ -89,7 +89,7 @@ class Assigner:
     update = __lshift__
 
     def __eq__(self, other: Any) -> Any:
-        raise TypeError("C(...)[I] == x: not defined; perhaps `<<` is meant")
+        raise TypeError("C(...)[I] == x: not defined; did you mean `<<`?")
 
     def __bool__(self) -> bool:
         raise TypeError("C(...)[I]: has no truth value")
@@ -98,24 +98,26 @@ class Assigner:
 
 
 class Output(Operators, InPlace):
-    """What can stand on the left of `<<`: Matrix, Vector, Scalar."""
+    """Everything that can be on the left of `<<`: Matrix, Vector, Scalar."""
 
     __slots__ = ()
     nvals: Any
 
     _assign: Any  # (axes, value, mask, accum, replace, region) -> None
     _update: Any  # (value, mask, accum, replace) -> None: the assignment of each kind of object
-    _mask_ranks: Any  # of the masks that C(mask) takes: for one row or column of a Matrix also that of a Vector
+    # Ranks of the masks that C(mask) accepts: a Vector mask is allowed for one row or column of a Matrix
+    _mask_ranks: Any
 
     def __call__(
         self, *args: Any, mask: Any = None, accum: Any = None, replace: Any = False, input_mask: Any = None, **opts: Any
     ) -> Updater:
-        """The parameters of an assignment, told apart by their type or given by name.
+        """The parameters of an assignment, recognized by type or given by name.
 
         mask: `.S` or `.V` of an object of the same shape, `~` for the complement, or a BOOL object (its values); for
         `C(mask)[i, J]` and `C(mask)[I, j]` also of a Vector along that whole row or column, outside which nothing
         changes then. accum: BinaryOp, Monoid or text. replace: `gb.replace` or `replace=True`, only with a mask.
         input_mask, for `C(input_mask=m) << A[I, J]`: a mask of A's shape.
+
         Raises TypeError for anything else. GraphBLAS C API 2.1, section 2.4.
         """
         for arg in args:
@@ -123,11 +125,11 @@ class Output(Operators, InPlace):
                 replace = True
             elif type(arg) is Mask or isinstance(arg, (Mask, Operand)):
                 if mask is not None:
-                    raise TypeError("mask: expected one, got several")
+                    raise TypeError("mask: expected one mask, got several")
                 mask = arg
             elif isinstance(arg, (BinaryOp, Monoid, Parameterized, Typed, UnaryOp, str)) or arg is min or arg is max:
                 if accum is not None:
-                    raise TypeError("accum: expected one, got several")
+                    raise TypeError("accum: expected one accumulator, got several")
                 accum = arg
             else:
                 raise TypeError(f"C(...): expected a mask, an accumulator or replace, got {describe(arg)}")
@@ -142,7 +144,7 @@ class Output(Operators, InPlace):
                 raise TypeError("mask: not allowed for Scalars")
             mask = check(mask, *self._mask_ranks)
         elif replace:
-            raise TypeError("replace: expected a mask with it, got none")
+            raise TypeError("replace: allowed only together with a mask")
         if accum is not None:
             accum = _operators.joining(_operators.typed(accum, "binary", self.dtype), "accum")
             check_cast(accum.return_type, self.dtype)
@@ -157,9 +159,9 @@ class Output(Operators, InPlace):
         self._update(expr)
 
     def wait(self, how: str = "materialize") -> Any:
-        """Itself, when pending writes and the device are done. GraphBLAS C API 2.1, section 5.1."""
+        """Itself, after pending writes and device work are complete. GraphBLAS C API 2.1, section 5.1."""
         check_wait(how)
-        _ = self.nvals  # pending writes end at a read
+        _ = self.nvals  # a read completes pending writes
         self.device.synchronize()
         return self
 

@@ -1,5 +1,4 @@
-"""What is not computed yet: an Expression, an Infix that waits for its operator, parent[I]. Asked for values, it is
-computed."""
+"""Delayed values: an Expression, an Infix without an operator yet, parent[I]. Reading their values computes them."""
 
 from __future__ import annotations
 
@@ -10,11 +9,11 @@ from .operand import Operand
 
 
 class NoIndex(TypeError, AttributeError):
-    """TypeError, as `range(x)` has it; AttributeError, so that hasattr(x, "__index__") is false."""
+    """TypeError, as `range(x)` raises; AttributeError, so that hasattr(x, "__index__") is false."""
 
 
 class Number:
-    """What Scalars, and what will be one, are to Python."""
+    """Conversions to Python numbers, for Scalars and delayed Scalars."""
 
     __slots__ = ()
     ndim: Any
@@ -38,12 +37,12 @@ class Number:
 
 
 class NotInPlace:
-    """x += y and its kin are refused, where Python would make another x."""
+    """Refuses x += y and similar, for which Python would create another x."""
 
     __slots__ = ()
 
     def _refuse(self, other: Any) -> Any:
-        raise TypeError(f"{type(self).__name__}: is not computed yet, so nothing changes it in place; use .new()")
+        raise TypeError(f"{type(self).__name__}: is not computed yet and cannot be changed in place; use .new()")
 
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = __ipow__ = _refuse
     __imatmul__ = __iand__ = __ior__ = __ixor__ = _refuse
@@ -55,8 +54,8 @@ def text_of(x: Any) -> str:
 
 
 class Delayed(Number, ShownExpression, Operand):
-    """`_to_expr()`: the Expression that it stands for, itself if it is one. Before `Operators` among the bases: where
-    it will be a Scalar, comparisons are its."""
+    """`_to_expr()`: the equivalent Expression, itself if it is one. First among the bases of a class, before
+    `Operators`: a delayed Scalar needs the comparisons defined here."""
 
     __slots__ = ("__weakref__",)
     _to_expr: Any
@@ -69,7 +68,7 @@ class Delayed(Number, ShownExpression, Operand):
             raise TypeError(f"{type(self).__name__}: expected a Scalar where a number is needed, got {self!r}")
         return self._resolve()
 
-    if TYPE_CHECKING:  # Expression and Waiting have the attributes of what they will be
+    if TYPE_CHECKING:  # Expression and Waiting have the attributes of their results
 
         def __getattr__(self, name: str) -> Any: ...
 
@@ -90,13 +89,13 @@ class Delayed(Number, ShownExpression, Operand):
         return super().__ne__(other) if self.ndim else self._resolve() != other
 
     def __hash__(self) -> int:
-        if self.ndim == 0:  # equal by value, as the Scalar that it will be
+        if self.ndim == 0:  # compares by value, like the Scalar that it becomes
             raise TypeError(f"unhashable type: {type(self).__name__!r}")
         return object.__hash__(self)
 
 
 class Waiting(Delayed):
-    """What becomes an Expression when it is asked for something."""
+    """Delayed values that become an Expression when an attribute is read."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What the plan would do for an expression."""
+"""`gb.explain`: the plan of an expression, without running it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def explain(expr: Any, *, mask: Any = None, source: bool = False) -> Plan:
     """The Plan of a product, `A.mxv(v, op)` or `op(A @ B)`, which prints itself; nothing is computed.
 
     mask: the mask that the statement would have. source: also the text of its kernels for a new output, CUDA C++ or
-    Numba's Python, as `.source`; this makes the forms that they read, and compiles what a product with a vector runs.
-    Raises TypeError for what is no delayed product.
+    Numba's Python, as `.source`; this builds the formats that they read, and compiles the kernels of a product with a
+    vector. Raises TypeError unless `expr` is a delayed product.
     """
     if isinstance(expr, Delayed):
         expr = expr._to_expr()
@@ -34,7 +34,7 @@ def explain(expr: Any, *, mask: Any = None, source: bool = False) -> Plan:
 
 
 def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
-    """The plan of A.mxv(v) or v.vxm(A), and its kernels where they are asked for."""
+    """The plan of A.mxv(v) or v.vxm(A), and its kernels if requested."""
     from ...verbs import deciding, graded, hyper_product, listed, product, virtual
 
     flip = expr.method == "vxm"
@@ -57,7 +57,7 @@ def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
 
 
 def _matrices(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
-    """The same of A.mxm(B)."""
+    """The same for A.mxm(B)."""
     from ...plan.mxm import plan_mxm
     from ...verbs import hyper_product, mxm, narrow_product
 

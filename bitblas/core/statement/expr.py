@@ -1,4 +1,4 @@
-"""Delayed expressions: the operands and the verb, run by `.new()`, by `C << expr`, or where a value is needed."""
+"""Delayed expressions: an operation and its operands, run by `.new()`, by `C << expr`, or when a value is read."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from ..scalar import Scalar as Scalar
     from ..vector.vector import Vector as Vector
 
-Made = TypeVar("Made")  # what an expression is, once it is computed
+Made = TypeVar("Made")  # type of the result
 
 
 class Expression(NotInPlace, Delayed, Operators, Generic[Made]):
-    """What the three kinds share.
+    """Base class of the three kinds of expressions.
 
-    method, args, op: what was asked (read by `explain`). `run(mask)` gives the result, a fresh store; only where
-    `masked` is true does the verb itself honour the mask.
+    method, args, op: the call (read by `explain`). `run(mask)` returns the result, a fresh store; the operation applies
+    the mask itself only if `masked` is true.
     """
 
     __slots__ = ("_dtype", "_value", "args", "masked", "method", "op", "run")
@@ -47,9 +47,9 @@ class Expression(NotInPlace, Delayed, Operators, Generic[Made]):
 
     @property
     def dtype(self) -> DataType:
-        # Late: a statement `w << expr` never asks.
+        # Lazy: a statement `w << expr` does not need it.
         if self._dtype is None:
-            assert self.op is not None  # what has no operator says its type
+            assert self.op is not None  # expressions without an operator have a type
             self._dtype = self.op.return_type
         return self._dtype
 
@@ -65,7 +65,7 @@ class Expression(NotInPlace, Delayed, Operators, Generic[Made]):
             check_options(opts)
         kind = None if dtype is None else dtypes.lookup_dtype(dtype)
         if mask is None and self._value is not None and (kind is None or self._value.dtype is kind):
-            value, self._value = self._value, None  # it was computed before and belongs to nobody yet
+            value, self._value = self._value, None  # computed before and not handed out yet
             if name is not None:
                 value.name = name
             return value
@@ -94,9 +94,9 @@ class Expression(NotInPlace, Delayed, Operators, Generic[Made]):
 class VectorExpression(TypedVector, Expression["Vector"]):
     """A delayed Vector of `size` positions.
 
-    ends: `run` takes an `Into` instead of a mask, and ends the statement itself: it gives what the vector on the
-    left is to hold from now on, or None where that has been changed in place.
-    along: the operands in whose order it may run (orders.py); None: in the user's alone.
+    ends: `run` takes an `Into` instead of a mask, and completes the statement itself: it returns the new content of the
+    vector on the left, or None if that was changed in place. along: the operands in whose order it may run (orders.py);
+    None: only in the user's.
     """
 
     __slots__ = ("along", "ends", "size")
@@ -106,7 +106,7 @@ class VectorExpression(TypedVector, Expression["Vector"]):
         self, size: int, method: str, args: tuple[Any, ...], op: Any, run: Callable[[Any], Any],
         dtype: DataType | None = None, masked: bool = False, ends: bool = False, along: Any = None,
     ) -> None:  # fmt: skip
-        self.method = method  # not by Expression.__init__: a call that every statement would pay
+        self.method = method  # without Expression.__init__, to save a call per statement
         self.args = args
         self.op = op
         self.run = run
@@ -125,7 +125,7 @@ class VectorExpression(TypedVector, Expression["Vector"]):
 class MatrixExpression(TypedMatrix, Expression["Matrix"]):
     """A delayed Matrix of nrows x ncols.
 
-    along: the operands in whose order it may run (orders.py): `run(mask, order)`; None: in the user's alone,
+    along: the operands in whose order it may run (orders.py): `run(mask, order)`; None: only in the user's,
     `run(mask)`.
     """
 
@@ -160,7 +160,7 @@ class MatrixExpression(TypedMatrix, Expression["Matrix"]):
 
 
 class ScalarExpression(Expression["Scalar"]):
-    """A delayed Scalar; `run` gives a NumPy scalar, or None for an empty one."""
+    """A delayed Scalar; `run` returns a NumPy scalar, or None for an empty one."""
 
     __slots__ = ()
     ndim = 0
@@ -168,7 +168,7 @@ class ScalarExpression(Expression["Scalar"]):
 
 
 class Computed:
-    """An attribute of what an expression will be, for which that is computed. (With __getattr__ instead Python would
+    """An attribute of an expression's result; reading it computes the result. (With __getattr__ instead Python would
     read every attribute of an expression five times slower.)"""
 
     __slots__ = ("name",)
@@ -181,7 +181,8 @@ class Computed:
 
 
 def enter(kind: Any) -> None:
-    """Scalar, Vector or Matrix, for those below it who make one: its delayed ones have its public attributes."""
+    """Register Scalar, Vector or Matrix for modules that cannot import it; its delayed ones get its public
+    attributes."""
     kinds[kind.ndim] = kind
     delayed = (ScalarExpression, VectorExpression, MatrixExpression)[kind.ndim]
     for name in dir(kind):

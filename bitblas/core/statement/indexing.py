@@ -14,11 +14,11 @@ from .infix import Operators
 from .mask import Mask, check
 
 _OUTPUT_CALL: Any = Output.__call__
-Made = TypeVar("Made")  # what is extracted
+Made = TypeVar("Made")  # type of the extracted object
 
 
 class IndexExpr(Waiting, Operators, Generic[Made]):
-    """parent[I]: extracts when it is read, assigns when it stands on the left of `<<`."""
+    """parent[I]: extracts when it is read, assigns when it is on the left of `<<`."""
 
     __slots__ = ("_expr", "axes", "parent")
 
@@ -53,14 +53,14 @@ class IndexExpr(Waiting, Operators, Generic[Made]):
         object that is read."""
         if input_mask is not None:
             if mask is not None:
-                raise TypeError("mask, input_mask: expected one of them, got both")
+                raise TypeError("mask, input_mask: expected only one of them, got both")
             mask = self._masked_by(input_mask)
         made: Made = self.parent._extract(self.axes).new(dtype, mask=mask, name=name, **opts)
         return made
 
     def __lshift__(self, value: Any) -> None:
         if not isinstance(self.parent, Output):
-            raise TypeError(f"{self._text()} << x: expected a part of a Matrix or Vector itself")
+            raise TypeError(f"{self._text()} << x: expected an index of a Matrix or Vector, not of an expression")
         self.parent._assign(self.axes, value, None, None, False, False)
 
     def update(self, expr: Any, **opts: Any) -> None:
@@ -69,24 +69,25 @@ class IndexExpr(Waiting, Operators, Generic[Made]):
         self << expr
 
     def __call__(self, *args: Any, **kwargs: Any) -> Assigner:
-        """C[I, J](mask, accum, replace) << expr: mask has the shape of the region, replace reaches no further."""
+        """C[I, J](mask, accum, replace) << expr: mask has the shape of the region, and replace affects only the
+        region."""
         region = _Region(self.shape, self.parent)
         updater = _OUTPUT_CALL(region, *args, **kwargs)
         updater.target = self.parent
         return Assigner(updater, self.axes, region_mask=updater.mask is not None)
 
     def _masked_by(self, input_mask: Any) -> Mask:
-        """The mask of what is extracted that a mask of the parent's shape gives or, for a row or column, one of a
-        Vector along it."""
+        """The mask of the extracted object, from a mask of the parent's shape or, for a row or column, of a Vector
+        along it."""
         if not self.ndim:
-            raise ValueError("input_mask: not allowed where a single element is read")
+            raise ValueError("input_mask: not allowed when a single element is read")
         m = check(input_mask, getattr(input_mask, "ndim", self.parent.ndim))
         axes, shape = self.axes, self.parent.shape
         if m.ndim > len(axes):
-            raise TypeError("input_mask: expected the mask of a Vector where one is read, got that of a Matrix")
+            raise TypeError("input_mask: expected the mask of a Vector to read a Vector, got that of a Matrix")
         if m.ndim < len(axes):
             if self.ndim == 2:
-                raise TypeError("input_mask: expected the mask of a Matrix where one is read, got that of a Vector")
+                raise TypeError("input_mask: expected the mask of a Matrix to read a Matrix, got that of a Vector")
             axes, shape = zip(*((a, n) for a, n in zip(axes, shape) if a.size is not None))
         if m.parent.shape != shape:
             raise DimensionMismatch(f"input_mask: expected shape {shape}, got {m.parent.shape}")
@@ -97,7 +98,7 @@ class IndexExpr(Waiting, Operators, Generic[Made]):
 
 
 class _Region:
-    """Stands for parent[I] while the parameters of an assignment are read: masks have its rank."""
+    """Stands in for parent[I] while the parameters of an assignment are parsed: masks have its rank."""
 
     __slots__ = ("_mask_ranks", "dtype", "ndim")
 

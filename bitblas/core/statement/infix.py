@@ -1,4 +1,4 @@
-"""A & B, A | B, A @ B: operands that wait for an operator, and op(...), which gives them one."""
+"""A & B, A | B, A @ B: operands without an operator yet, and op(...), which supplies one."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from ..vector.vector import Vector
     from .expr import Expression, MatrixExpression, ScalarExpression, VectorExpression
 
-Made = TypeVar("Made")  # what it is, once it is computed
+Made = TypeVar("Made")  # type of the result
 
 
 class Operators(Arithmetic):
-    """The operators of everything that may stand in an expression."""
+    """The operators of everything that may be part of an expression."""
 
     __slots__ = ()
 
@@ -40,8 +40,8 @@ class Operators(Arithmetic):
 
 
 class Infix(NotInPlace, Waiting, Operators, Generic[Made]):
-    """Two operands and a symbol. `op(A & B)` names the operator; alone, `@` means plus_times, and `&`, `|` of BOOL
-    operands mean land, lor."""
+    """Two operands and a symbol. `op(A & B)` supplies the operator; by default `@` means plus_times, and `&`, `|` of
+    BOOL operands mean land, lor."""
 
     __slots__ = ("_expr", "left", "right", "symbol")
 
@@ -59,7 +59,8 @@ class Infix(NotInPlace, Waiting, Operators, Generic[Made]):
     def shape(self) -> tuple[int, ...]:
         if self.symbol == "@":
             return (*self.left.shape[:-1], *self.right.shape[1:])
-        return max(self.left.shape, self.right.shape, key=len)  # a Vector counts as every row or column of a Matrix
+        # A Vector is broadcast to every row or column of a Matrix
+        return max(self.left.shape, self.right.shape, key=len)
 
     @property
     def device(self) -> Any:
@@ -77,7 +78,7 @@ class Infix(NotInPlace, Waiting, Operators, Generic[Made]):
             return left.mxv(right, op) if right.ndim == 1 else left.mxm(right, op)
         if left_default is not None or right_default is not None:
             if self.symbol != "|" or left_default is None or right_default is None:
-                raise TypeError("left_default, right_default: expected both, and an infix expression x | y")
+                raise TypeError("left_default, right_default: expected both, with an infix expression x | y")
             return left.ewise_union(right, op, left_default, right_default)
         return left.ewise_mult(right, op) if self.symbol == "&" else left.ewise_add(right, op)
 
@@ -103,7 +104,7 @@ class Infix(NotInPlace, Waiting, Operators, Generic[Made]):
             if self.symbol != "@" and not (self.left.dtype is BOOL and self.right.dtype is BOOL):
                 example = "monoid.times(x & y)" if self.symbol == "&" else "monoid.plus(x | y)"
                 raise TypeError(
-                    f"x {self.symbol} y: expected an operator, as in {example}; without one both must be BOOL, "
+                    f"x {self.symbol} y: expected an operator, such as {example}; without one both must be BOOL, "
                     f"got {self.left.dtype} and {self.right.dtype}"
                 )
             op = {"@": semiring.plus_times, "&": binary.land, "|": binary.lor}[self.symbol]
@@ -119,14 +120,14 @@ class Infix(NotInPlace, Waiting, Operators, Generic[Made]):
 
 
 def _joined(x: Any, symbol: str, op: Any, left_default: Any, right_default: Any) -> Any:
-    """op(A & B & C): an operand that is the same infix takes the same operator."""
+    """op(A & B & C): an operand that is the same infix gets the same operator."""
     if isinstance(x, Infix) and x.symbol == symbol:
         return x.with_operator(op, left_default, right_default).new()
     return x._resolve()
 
 
 def elementwise(left: Any, right: Any, symbol: str) -> Any:
-    """A & B and A | B, of two scalars too. DimensionMismatch unless the shapes are the same."""
+    """A & B and A | B, of two scalars too. DimensionMismatch unless the shapes are equal."""
     if isinstance(right, Mask):
         return right & left if symbol == "&" else right | left
     if is_tensor(left) != is_tensor(right):
@@ -135,9 +136,9 @@ def elementwise(left: Any, right: Any, symbol: str) -> Any:
         left, right = (scalar(x, f"x {symbol} y") for x in (left, right))
     for x in (left, right):
         if isinstance(x, Infix) and x.symbol not in (symbol, "@"):
-            raise TypeError(f"x {symbol} y: expected operands of one symbol, got {x._text()}; give that an operator")
+            raise TypeError(f"x {symbol} y: expected operands of one symbol, got {x._text()}; call op({x._text()})")
     fits = left.shape == right.shape
-    if left.ndim + right.ndim == 3:  # a Vector on the right counts as every row, one on the left as every column
+    if left.ndim + right.ndim == 3:  # a Vector on the right is broadcast to every row, one on the left to every column
         fits = left.shape[-1] == right.shape[0]
     if not fits:
         raise DimensionMismatch(f"x {symbol} y: expected operands of one shape, got {left.shape} and {right.shape}")
@@ -145,7 +146,7 @@ def elementwise(left: Any, right: Any, symbol: str) -> Any:
 
 
 def scalar(x: Any, where: str) -> Any:
-    """x, which may be a plain scalar, as an operand. TypeError for what is no scalar."""
+    """x, or a plain scalar, as an operand. TypeError for anything else."""
     if isinstance(x, Operand):
         return x
     try:
@@ -155,7 +156,7 @@ def scalar(x: Any, where: str) -> Any:
 
 
 def matmul(left: Any, right: Any) -> Any:
-    """A @ B, A @ v, v @ A, v @ w. DimensionMismatch unless the inner sizes are the same."""
+    """A @ B, A @ v, v @ A, v @ w. DimensionMismatch unless the inner sizes are equal."""
     if not (is_tensor(left) and is_tensor(right)):
         raise TypeError(f"x @ y: expected Vectors or Matrices, got {describe(left)} and {describe(right)}")
     if left.shape[-1] != right.shape[0]:

@@ -1,4 +1,4 @@
-"""`gb.Recorder`: the statements of a program, written down as they run, in the call style in which they are written."""
+"""`gb.Recorder`: records the statements of a program as they run, as text in the call style."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class _Started(threading.local):
 
 
 class _State(State):
-    """The recorder of a thread is the last of those that it has started: it hears statements, which run."""
+    """The active recorder of a thread is the last one that it started: statements run and are recorded."""
 
     __slots__ = ("_started",)
 
@@ -39,11 +39,10 @@ state = _State()
 class Recorder:
     """A list of the statements that ran while it was started: `C(D.S) << A.ewise_mult(B, op=binary.times[INT64])`.
 
-    `data` holds their texts, each with `# ERROR: name` behind it where it failed. It is a context manager, and started
-    at once unless `start` is false; one recorder of a thread hears at a time, the one that was started last. Inside a
-    statement, as in an aggregator's steps, nothing is heard, nor inside loops on the device.
-
-    max_rows: lines that `repr` prints.
+    `data` holds their texts, followed by `# ERROR: name` if the statement failed. It is a context manager, and started
+    at once unless `start` is false; only the recorder of a thread that was started last records. Statements inside a
+    statement, such as an aggregator's steps, and inside loops on the device are not recorded. max_rows: lines that
+    `repr` prints.
     """
 
     __slots__ = ("__weakref__", "data", "is_recording", "max_rows")
@@ -56,26 +55,26 @@ class Recorder:
             self.start()
 
     def start(self) -> None:
-        """Hear statements from now on; nothing changes if it does."""
+        """Start recording; no effect if already started."""
         if not self.is_recording:
             self.is_recording = True
             state.started.append(self)
             state.choose()
 
     def stop(self) -> None:
-        """Hear no more; the recorder that was started before goes on."""
+        """Stop recording; the recorder that was started before continues."""
         if self.is_recording:
             self.is_recording = False
-            if self in state.started:  # not so in another thread than the one that started it
+            if self in state.started:  # false in any other thread than the one that started it
                 state.started.remove(self)
             state.choose()
 
     def record_raw(self, text: str) -> None:
-        """Write a line of one's own down."""
+        """Append a line of text."""
         self.data.append(text)
 
     def clear(self) -> None:
-        """Forget what was heard."""
+        """Delete the recorded texts."""
         self.data.clear()
 
     def __enter__(self) -> Recorder:
@@ -93,7 +92,7 @@ class Recorder:
 
     @contextmanager
     def hears(self, text: Callable[[], str]) -> Iterator[None]:
-        """The statement of that text runs inside."""
+        """Context of a running statement with that text."""
         state.recorder = None
         try:
             said = text()
@@ -110,7 +109,7 @@ class Recorder:
         most = self.max_rows
         if most is None or len(self.data) <= most:
             return list(self.data)
-        left = f"# {len(self.data) - most} rows not shown; max_rows says how many are"
+        left = f"# {len(self.data) - most} rows not shown; max_rows sets how many are shown"
         return [*self.data[: most // 2], "", left, "", *self.data[len(self.data) - (most + 1) // 2 :]]
 
     def __repr__(self) -> str:
@@ -130,7 +129,7 @@ def written(
     name: str, value: Any, mask: Any = None, accum: Any = None, replace: bool = False, region: bool = False,
     *, axes: Any = None,
 ) -> str:  # fmt: skip
-    """A statement as text; axes: of a part, `region`: whose mask is that of the part."""
+    """A statement as text; axes: of a part, `region`: the mask covers only that part."""
     how = [str(x) for x in (getattr(mask, "name", None), accum, "replace" if replace else None) if x is not None]
     call = f"({', '.join(how)})" if how else ""
     place = "" if axes is None else f"[{', '.join(map(str, axes))}]"
@@ -140,4 +139,4 @@ def written(
     return f"{name}{where} << {getattr(value, 'name', value)}"
 
 
-__all__ = ["Recorder", "state", "written"]
+__all__ = ["Recorder", "written"]

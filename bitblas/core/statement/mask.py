@@ -1,4 +1,4 @@
-"""Masks: where a statement may write. GraphBLAS C API 2.1, section 3.8.3.
+"""Masks: the positions that a statement may write. GraphBLAS C API 2.1, section 3.8.3.
 
 `A.S` (structural): where A has an entry. `A.V` (value): where A has an entry that is not zero. `~`: everywhere else.
 """
@@ -59,10 +59,10 @@ class Mask(ShownMask):
         return out
 
     def __and__(self, other: Any) -> Mask:
-        """Where both allow writing."""
+        """The positions where both allow writing."""
         other = check(other, self.ndim)
         self._same_shape(other)
-        # not a and not b = not (a or b): a complement stays one, so that nothing full is made
+        # not a and not b = not (a or b): the result stays a complement, so that no full bitset is allocated
         if self.complement and other.complement:
             return ~(~self | ~other)
         first, second = (other, self) if self.complement else (self, other)
@@ -73,7 +73,7 @@ class Mask(ShownMask):
         return Mask(kept, True)
 
     def __or__(self, other: Any) -> Mask:
-        """Where at least one allows writing."""
+        """The positions where at least one allows writing."""
         other = check(other, self.ndim)
         self._same_shape(other)
         if self.complement or other.complement:
@@ -126,14 +126,14 @@ def check(mask: Any, *ndim: int) -> Mask:
             )
         found = mask._resolve()
         if not hasattr(found, "V"):
-            raise TypeError(f"mask: expected a Vector or a Matrix, got a {type(found).__name__}; .new() makes it one")
+            raise TypeError(f"mask: expected a Vector or a Matrix, got a {type(found).__name__}; call .new() first")
         mask = found.V
     _check_rank(mask, *ndim)
     return mask
 
 
 def matrix_mask(mask: Mask, order: Order | None = None) -> verbs.mxm.MatrixMask:
-    """That of a Matrix as the verbs take it: a value mask drops its falsy entries first; a complement stays a flag."""
+    """A mask of a Matrix for the operations: a value mask drops its zero entries first; a complement stays a flag."""
     store = mask.parent._at(order)
     if not store.usual and mask.structure and isinstance(store, FlatStore):
         return verbs.operands.make(verbs.mxm.MatrixMask, (store.pattern(), mask.complement))

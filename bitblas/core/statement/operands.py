@@ -1,4 +1,4 @@
-"""Scalar operands, alone and together with operators, as `apply`, `select` and `ewise_union` take them."""
+"""Scalar operands, alone and together with operators, for `apply`, `select` and `ewise_union`."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ from .recording import state as recording
 
 NOTHING = np.bool_(False)
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1  # of INT64
-OF_PYTHON: dict[type, DataType] = {bool: BOOL, int: INT64, float: FP64}  # what Python's numbers are
+OF_PYTHON: dict[type, DataType] = {bool: BOOL, int: INT64, float: FP64}  # types of Python's numbers
 
 
 def of(value: Any, like: DataType | None = None, many: bool = False) -> tuple[np.generic | None, DataType]:
-    """The NumPy scalar (None: empty) and type of a Python scalar, a Scalar or a delayed one. TypeError otherwise. like:
-    the type that it will be cast to; of a user-defined one it may be a record, a tuple, a list (unless that would be
-    `many` values) or a number. DomainMismatch where nothing is cast, OverflowError for an integer beyond INT64 that
-    `like` does not hold."""
+    """The NumPy scalar (None: empty) and type of a Python scalar, a Scalar or a delayed one. TypeError otherwise.
+
+    like: the type that it will be cast to; for a user-defined one, the value may be a record, a tuple, a list (unless
+    that would be `many` values) or a number. DomainMismatch if there is no cast, OverflowError for an integer beyond
+    INT64 that `like` does not hold.
+    """
     if like is not None and like._is_udt:
         if many and several(value, like):
             raise TypeError("value: expected a scalar, got several")
@@ -47,7 +49,7 @@ def of(value: Any, like: DataType | None = None, many: bool = False) -> tuple[np
 
 
 def several(value: Any, dtype: Any) -> bool:
-    """Whether this is a list or an array of values of a user-defined type, not one of them."""
+    """Whether this is a list or an array of values of a user-defined type, rather than one value."""
     if not isinstance(value, list) and not getattr(value, "ndim", 0):
         return False
     return dtype.record.subdtype is None or np.shape(value) != dtype.record.shape
@@ -69,7 +71,7 @@ def _of(value: Any) -> tuple[np.generic | None, DataType]:
         if recording.threads and recording.recorder is not None:
             return recording.recorder.symbol(value)
         if isinstance(value, Delayed):
-            # Not `_resolve`: where a statement asks for the value, autocompute has no say.
+            # Not `_resolve`: a statement computes the value whatever config.autocompute is.
             expr = value._to_expr()
             value = expr.new() if expr._value is None else expr._value
         scalar: Any = value
@@ -79,8 +81,8 @@ def _of(value: Any) -> tuple[np.generic | None, DataType]:
 
 
 def operand(value: Any, where: str, like: DataType | None = None) -> tuple[np.generic, DataType]:
-    """A scalar that must not be empty. like: the type of what it meets, whose it is where that is user-defined.
-    OverflowError for an integer beyond INT64 that would become a float next to it."""
+    """A scalar that must not be empty. like: the type of the other operand, which also is the scalar's if it is
+    user-defined. OverflowError for an integer beyond INT64 that would become a float next to it."""
     if type(value) is int and not _LOWEST <= value <= _HIGHEST:
         return integer_beside(value, like, where)
     try:
@@ -98,7 +100,7 @@ _COMPARISONS = {f"{kind}{name}" for kind in ("", "value") for name in ("eq", "ne
 def _beside(
     op: Any, kind: str, value: Any, where: str, dtype: DataType, like: DataType | None = None
 ) -> tuple[np.generic, DataType]:
-    """The scalar that an operator of that kind takes next to values of type `dtype`. like: as of `operand`. A Python
+    """The scalar operand of an operator of that kind, for values of type `dtype`. like: as in `operand`. A Python
     integer that is compared with UINT64 is UINT64, because their common type would be FP64."""
     if type(value) is int and not dtype._is_udt and (dtype is UINT64 or not _LOWEST <= value <= _HIGHEST):
         plain = find(op, kind)
@@ -126,12 +128,12 @@ def compute_scalar(op: Typed, value: np.generic) -> np.generic:
 
 
 def apply_operator(op: Any, dtype: DataType, left: Any, right: Any) -> tuple[str, Typed, np.generic | None]:
-    """For `apply`: which kind of call ("unary", "left", "right", "index"), the typed operator, the scalar."""
+    """For `apply`: the kind of call ("unary", "left", "right", "index"), the typed operator, the scalar."""
     plain = op.op if type(op) is Typed else op
     if type(plain) is UnaryOp and left is None and right is None:
         return "unary", typed(op, "unary", dtype), None
     if left is not None and right is not None:
-        raise TypeError("apply: expected left or right, got both")
+        raise TypeError("apply: expected only one of left and right, got both")
     if isinstance(op, str):
         for kind in ("unary", "indexunary") if left is None and right is None else ("binary", "indexunary"):
             try:
@@ -162,10 +164,10 @@ def operands(x: Any, kind: str, scalar: np.generic | None) -> tuple[Any, ...]:
 
 
 def index_operator(op: Any, dtype: DataType, thunk: Any, kind: str) -> tuple[Typed, np.generic]:
-    """An operator of that kind ("indexunary", "select") and its thunk; where none is given False, the least type."""
+    """An operator of that kind ("indexunary", "select") and its thunk; by default False, of the smallest type."""
     like = _thunk_type(op, dtype)
     value, thunk_type = _beside(op, kind, NOTHING if thunk is None else thunk, "thunk", dtype, like)
-    if dtype._is_udt and not thunk_type._is_udt:  # where entries stand alone counts
+    if dtype._is_udt and not thunk_type._is_udt:  # the operator reads positions only
         dtype = thunk_type
     f = typed(op, kind, dtype, thunk_type)
     if kind == "select" and f.return_type is not BOOL:
@@ -174,7 +176,7 @@ def index_operator(op: Any, dtype: DataType, thunk: Any, kind: str) -> tuple[Typ
 
 
 def _thunk_type(op: Any, dtype: DataType) -> DataType | None:
-    """The type of a thunk where that has to be known before: one that is compared with a user-defined value."""
+    """The type of a thunk if it has to be known in advance: one that is compared with a user-defined value."""
     if not dtype._is_udt:
         return None
     plain = find(op, "indexunary") if isinstance(op, str) else op.op if isinstance(op, Typed) else op
@@ -182,11 +184,11 @@ def _thunk_type(op: Any, dtype: DataType) -> DataType | None:
 
 
 def select_mask(op: Any, thunk: Any, ndim: int) -> Mask | None:
-    """The mask that `select` was given instead of an operator, if so."""
+    """The mask, if `select` was given one instead of an operator."""
     if not isinstance(op, (Mask, Operand)):
         return None
     if thunk is not None:
-        raise TypeError("thunk: expected none with a mask or a BOOL object")
+        raise TypeError("thunk: not allowed with a mask or a BOOL object")
     return check(op, ndim)
 
 

@@ -1,9 +1,9 @@
-"""In which order a statement runs, where an operand is stored in another order than the user's (bitblas/order.py).
+"""Vertex order of a statement whose operands are stored in different orders (bitblas/order.py).
 
-The rule: a statement runs in one order. A product with a vector runs in that of its matrix. What goes position by
-position runs in the first order that an operand, the mask or the output brings; a Vector that is in another one is put
-into it, and stays there. Matrices are not moved: where those of a statement differ, it runs in the user's order, in
-which a reordered Matrix then holds a second copy. Whatever else asks for entries gets them in the user's order.
+Each statement runs in one order. A product with a vector runs in the order of its matrix. An element-wise statement
+runs in the first order that an operand, the mask or the output has; a Vector in another order is permuted and keeps the
+new order. Matrices are not permuted: if those of a statement differ, it runs in the user's order, and a reordered
+Matrix then holds a second copy. All other code receives entries in the user's order.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ...store import MatrixStore, VectorStore
 
 
 def moved(vector: Any, store: VectorStore, order: Order | None) -> VectorStore:
-    """What a Vector holds, in that order; a trace shows the gather under a line of its own."""
+    """The content of a Vector in that order; a trace shows the gather on a separate line."""
     with _noted(vector.name, order):
         return verbs.reorder.vector_in(store, order)
 
 
 def in_users_order(A: Any, store: MatrixStore, *, keep: bool = True) -> MatrixStore:
-    """What a Matrix holds, in the user's order; kept for the next time, or not."""
+    """The content of a Matrix in the user's order; cached if `keep`."""
     if store.order is None:
         return store
     found: MatrixStore | None = store.prepared.get("user")
@@ -45,7 +45,7 @@ def _noted(name: str, order: Order | None) -> Any:
 
 
 def first(vectors: Iterable[Any]) -> Order | None:
-    """The first order that a Vector brings."""
+    """The first order that a Vector has."""
     return next((v._data.order for v in vectors if v._data.order is not None), None)
 
 
@@ -56,17 +56,17 @@ def common(matrices: Iterable[Any]) -> Order | None:
 
 
 def movable(op: Any, *operands: Any) -> tuple[Any, ...] | None:
-    """The operands, if their order may be that of the result; None where op reads positions, which are the user's."""
+    """The operands, if the result may have their order; None if op reads positions, which have to be the user's."""
     return None if getattr(op.op, "positional", False) else operands
 
 
 def placed(order: Order | None, written: dict[int, Any]) -> dict[int, Any]:
-    """Single writes, by stored places."""
+    """Single writes, by stored positions."""
     return written if order is None else dict(zip(map(order.place, written), written.values()))
 
 
 def meet(*vectors: Any) -> None:
-    """Put vectors into one order."""
+    """Permute vectors to one order."""
     order = first(vectors)
     for v in vectors:
         v._in(order)
@@ -78,21 +78,22 @@ def used() -> bool:
 
 
 def foreseen(product: Any) -> str:
-    """For `explain`: in which order a product will run, and what has to be moved for that."""
+    """For `explain`: the order in which a product will run, and the vectors that are permuted for it."""
     matrices = [x for x in product.args if hasattr(x, "_at")]
     chosen = None if product.along is None else common(matrices)
-    moved = [x.name for x in product.args if (x._order if hasattr(x, "_at") else x._data.order) is not chosen]
+    names = [x.name for x in product.args if (x._order if hasattr(x, "_at") else x._data.order) is not chosen]
     text = f"in {'the order of the matrix' if chosen else 'the order of the user'}"
-    if moved:
-        return f"{text}, into which {', '.join(moved)} will be put"
+    if names:
+        return f"{text}, to which {', '.join(names)} will be permuted"
     return text if chosen else ""
 
 
 def run_order(w: Any, value: Any, mask: Any, kept: bool) -> Order | None:
-    """The order in which w(mask) << value runs; vectors that the statement reads, and w if it keeps entries, are put
-    into it."""
+    """The order in which w(mask) << value runs; vectors that the statement reads, and w if it keeps entries, are
+    permuted to it."""
     along = (value,) if hasattr(value, "_data") else getattr(value, "along", ())
-    if along is None:  # what reads positions finds the user's; an extraction, which has no operator, asks by itself
+    # Operators that read positions need the user's order; an extraction has no operator and chooses itself
+    if along is None:
         operands = value.args if value.op is not None else ()
     else:
         operands = along

@@ -1,5 +1,7 @@
-"""A.mxv(v) and v.vxm(A): GraphBLAS C API 2.1, sections 4.3.2 and 4.3.3. One statement of an algorithm's inner loop, so
-facts are read once and straight from the stores."""
+"""A.mxv(v) and v.vxm(A): GraphBLAS C API 2.1, sections 4.3.2 and 4.3.3.
+
+One statement of an algorithm's inner loop, so facts are read once and directly from the stores.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from .operand import Operand, describe
 
 
 def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> VectorExpression:
-    """A.mxv(v), or v.vxm(A). DimensionMismatch unless the inner sizes are the same; TypeError, KeyError for op."""
+    """A.mxv(v), or v.vxm(A). DimensionMismatch unless the inner sizes are equal; TypeError, KeyError for op."""
     M, A = getattr(matrix, "_matrix", None), matrix
     if M is None:
         A = A._resolve() if isinstance(A, Operand) and A.ndim == 2 else None

@@ -1,4 +1,4 @@
-"""Whether statements run or are written down: the hook for programs that stay on the device (bitblas/loop)."""
+"""Hook for symbolic execution: whether statements run or are recorded for loops on the device (bitblas/loop)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class _Own(threading.local):
 
 
 class State:
-    """recorder: takes the statements of this thread. threads: those that have one, which every statement asks first:
-    what is a thread's own takes Python eight times as long to find."""
+    """recorder: receives the statements of this thread. threads: the threads that have a recorder; every statement
+    checks this first, because reading a thread-local attribute takes Python eight times as long."""
 
     __slots__ = ("_own", "threads")
 
@@ -31,12 +31,12 @@ class State:
         (self.threads.discard if recorder is None else self.threads.add)(threading.get_ident())
 
 
-state = State()  # instead of running them
+state = State()  # statements are recorded instead of run
 
 
 class Symbol:
-    """Stands for the value of a Scalar that only the device will know, where NumPy scalars go on their way into an
-    expression; casts are written down."""
+    """Stands for the value of a Scalar that is known only on the device, in places where expressions take NumPy
+    scalars; casts are recorded."""
 
     __slots__ = ("casts", "scalar")
 
@@ -48,9 +48,9 @@ class Symbol:
 
 
 class Listed:
-    """Stands for an array with what a vector holds, as `to_dense` and `to_coo` give it: at the places where `where`
-    has an entry (None: everywhere) the values of `vector`, or the places themselves (None). It may index a Vector, be
-    indexed by another one, and build a Vector."""
+    """Stands for an array of a vector's content, as from `to_dense` and `to_coo`: at the entries of `where` (None:
+    everywhere) the values of `vector`, or the positions themselves (None). It may index a Vector, be indexed by another
+    one, and build a Vector."""
 
     __slots__ = ("size", "vector", "where")
 
@@ -81,7 +81,7 @@ class Listed:
 
 
 def cast(value: Any, dtype: DataType) -> Any:
-    """The cast of a NumPy scalar, or of what stands for one."""
+    """The cast of a NumPy scalar, or of a symbol for one."""
     if isinstance(value, Symbol):
         return Symbol(value.scalar, (*value.casts, dtype.np_type))
     return cast_scalar(value, dtype)

@@ -1,4 +1,4 @@
-"""Statements run: what a device raises becomes an error of bitblas; a trace and a recorder hear of them."""
+"""Run a statement: convert device errors to errors of bitblas; notify the trace and the recorder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def statement(
 ) -> None:
     """run(target, value, mask, accum, replace): a statement that writes into `target`."""
     try:
-        if (tracing.active is None and not listening.threads) or _unheard():  # a call less
+        if (tracing.active is None and not listening.threads) or _unheard():  # saves a call
             run(target, value, mask, accum, replace)
         else:
             text = lambda: written(target.name, value, mask, accum, replace)

@@ -1,4 +1,4 @@
-"""The call style that Matrix and Vector have wherever they lie: written on what each of them brings."""
+"""Call style of Matrix and Vector, local or distributed, in terms of the methods that each class defines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Matrix and Vector share: they hold a store, and single writes that wait for the next read."""
+"""Base class of Matrix and Vector: a store, and pending writes of single entries."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""What type checkers and editors are told of infix operators, and of operators that are called: `A @ v` and
-`min_plus(A @ v)` will be Vectors. No code of this file runs."""
+"""Static types of infix operators and of calls of operators: `A @ v` and `min_plus(A @ v)` become Vectors.
+
+For type checkers and editors only; no code of this file runs.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,7 @@ class TypedVector:
 
 
 class TypedMatrix:
-    """The operators of what is a Matrix, or will be one."""
+    """The operators of a Matrix or a delayed one."""
 
     __slots__ = ()
 

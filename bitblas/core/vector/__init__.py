@@ -1,1 +1,1 @@
-"""Vector: one module for each thing that is done with a vector."""
+"""Vector, one module per group of methods."""

@@ -1,5 +1,8 @@
 """`w << value` and `w[I] = value` for Vectors. GraphBLAS C API 2.1, sections 2.3.4 (mask, accumulator, replace) and
-4.3.7 (assign). All is checked before anything is changed."""
+4.3.7 (assign).
+
+All arguments are checked before anything is changed.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +33,12 @@ from ..statement.recording import state as recording
 
 
 def vector_mask(mask: Mask) -> verbs.vector.Mask:
-    """A mask as the verbs take it, in the parent's order."""
+    """A mask for the operations, in the parent's order."""
     return verbs.masks.mask_of(mask.parent._stored, structural=mask.structure, complement=mask.complement)
 
 
 def copied(u: VectorStore, dtype: DataType) -> VectorStore:
-    """A store of its own, cast to dtype."""
+    """A new store, cast to dtype."""
     if u.dtype is dtype:
         return u.copy()
     check_cast(u.dtype, dtype)
@@ -55,7 +58,7 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     order = None
     if orders.used:
         if isinstance(value, Delayed) and not value.ndim:
-            value = value._resolve()  # before an order is chosen: it may put w or the mask into its own
+            value = value._resolve()  # before an order is chosen, because computing it may permute w or the mask
         order = run_order(w, value, mask, _keeps(store, mask, accum, replace))
         store = w._stored
     m = None
@@ -81,7 +84,7 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
     if not delayed:
         _finish(w, value, m, accum, replace, False)
     elif value.ends:
-        keeps = store.count != 0 and (accum is not None or (m is not None and not replace))  # `_keeps`, a call less
+        keeps = store.count != 0 and (accum is not None or (m is not None and not replace))  # inlines `_keeps`
         held = value.run(verbs.operands.make(verbs.operands.Into, (store, m, accum, replace, keeps)))
         if held is not None and held is not store:
             w._adopt(held if held.dtype is store.dtype else verbs.vector.cast(held, store.dtype))
@@ -91,7 +94,7 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
 
 
 def _keeps(w: VectorStore, m: Any, accum: Typed | None, replace: bool) -> bool:
-    """Whether entries of w may stay: else t is all that it will hold, because w is known to be empty, or replaced."""
+    """Whether entries of w may stay; otherwise w becomes t, because w is known to be empty, or replaced."""
     return w.count != 0 and (accum is not None or (m is not None and not replace))
 
 
@@ -99,7 +102,7 @@ def _finish(
     w: Any, t: VectorStore, m: verbs.vector.Mask | None, accum: Typed | None, replace: bool, fresh: bool
 ) -> None:
     store: VectorStore = w._stored
-    if t is store and accum is None:  # its own entries: those outside the mask go, or nothing happens
+    if t is store and accum is None:  # its own entries: those outside the mask are deleted, or nothing happens
         if m is not None and replace:
             verbs.masks.restrict(store, m)
         return
@@ -116,7 +119,7 @@ def _finish(
 
 
 def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool, order: Order | None) -> Any:
-    """What stands on the right as a VectorExpression or a VectorStore; None where the statement is already done."""
+    """The right side as a VectorExpression or a VectorStore; None if the statement is already complete."""
     if isinstance(value, Delayed) and value.ndim == 1:
         expr = value._to_expr()
         if expr._value is None:
@@ -146,7 +149,7 @@ def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace:
 def fill(
     w: VectorStore, value: np.generic | None, dtype: DataType, m: verbs.vector.Mask | None, accum: Typed | None
 ) -> VectorStore:
-    """A scalar at all positions of w; only at those of a mask that names them, to spare the full bitset."""
+    """A scalar at all positions of w; only at the entries of a mask if those are listed, to save the full bitset."""
     if value is None:
         return empty_vector(w.device, w.size, w.dtype)
     if accum is None:
@@ -173,7 +176,7 @@ def assign_vector(
     if mask is not None and not region:
         mask.fits(w)
     t = _values(w, value, size, accum, index.size is None)
-    store: VectorStore = w._store  # not before: what the right side computes may put its vectors into another order
+    store: VectorStore = w._store  # only now, because computing the right side may permute its vectors
     if mask is not None:
         mask.parent._in(None)
     if region and mask is not None:
@@ -194,7 +197,8 @@ def assign_vector(
 
 
 def _places(w: VectorStore, index: Axis, t: VectorStore) -> tuple[Any, VectorStore]:
-    """The positions of a region and what is assigned to them; of a long range only those where either has an entry."""
+    """The positions of a region and the values assigned to them; for a long range only positions where either has an
+    entry."""
     region = index.region
     if region and type(w) is SparseStore and type(t) is SparseStore:
         ranks = w.device.xp.union1d(within(w.index, region)[0], t.index)
@@ -212,7 +216,7 @@ def _element(value: Any, dtype: DataType) -> tuple[np.generic | None, DataType]:
 
 
 def _values(w: Any, value: Any, size: int, accum: Typed | None, single: bool) -> VectorStore:
-    """The right side of an assignment as a store of `size` that nobody else writes to."""
+    """The right side of an assignment as a store of `size` that is not written by others."""
     store: VectorStore = w._store
     if isinstance(value, Operand) and value.ndim:
         if value.ndim != 1:

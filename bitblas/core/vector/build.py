@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class VectorBuild(StoredVector):
-    """The constructors of Vector, and what reads it whole."""
+    """The constructors of Vector, and exports of its whole content."""
 
     __slots__ = ()
     select: Any
@@ -50,9 +50,9 @@ class VectorBuild(StoredVector):
     ) -> Self:  # fmt: skip
         """A Vector with values[k] at indices[k].
 
-        indices: integers. values: as many, or one scalar for all entries (then equal indices fall together). size: one
-        more than the largest index if not given. dup_op: joins the values of equal indices, in their order.
-        Raises ValueError (equal indices without dup_op; lengths; float indices), IndexOutOfBound, DeviceError.
+        indices: integers. values: as many, or one scalar for all entries (then duplicates are merged). size: one more
+        than the largest index if not given. dup_op: combines the values of duplicates, in their order. Raises
+        ValueError (duplicates without dup_op; lengths; float indices), IndexOutOfBound, DeviceError.
         """
         if type(indices) is Listed:
             return recording.recorder.built(indices, values, dtype, size, dup_op, name)
@@ -62,7 +62,7 @@ class VectorBuild(StoredVector):
         check_lengths(array, at)
         if size is None:
             if not len(at):
-                raise ValueError("size: expected one where there are no indices, got None")
+                raise ValueError("size: expected a size, because there are no indices, got None")
             size = int(at.max()) + 1
         size = check_size("size", size)
         dup = duplicates(dup_op, array, kind)
@@ -90,7 +90,7 @@ class VectorBuild(StoredVector):
         cls, values: Any, missing_value: Any = None, *, dtype: Any = None, name: str | None = None,
         device: str | Device | None = None, **opts: Any,
     ) -> Self:  # fmt: skip
-        """A Vector with an entry for each element of a one-dimensional array but those equal to `missing_value`."""
+        """A Vector with an entry for each element of a one-dimensional array that differs from `missing_value`."""
         check_options(opts)
         d = device_of(device)
         array, kind = dense_values(d, values, dtype, cls)
@@ -102,10 +102,8 @@ class VectorBuild(StoredVector):
 
     @guarded
     def to_coo(self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True) -> Any:
-        """(indices, values) as arrays on the object's device: UINT64 ascending, and `dtype` or the Vector's own.
-
-        None in the place of what is not wanted.
-        """
+        """(indices, values) as arrays on the object's device: UINT64 ascending, and `dtype` or the Vector's own. None
+        for arrays that were not requested."""
         if recording.threads and recording.recorder is not None:
             return recording.recorder.listing(self, dtype, indices=indices, values=values)
         u = self._in_users_order
@@ -119,7 +117,7 @@ class VectorBuild(StoredVector):
     def to_dense(self, fill_value: Any = None, dtype: Any = None, **opts: Any) -> Any:
         """An array of `size` values, fill_value where there is no entry; of a type that holds both.
 
-        Raises TypeError where entries are missing and no fill_value is given.
+        Raises TypeError if entries are missing and no fill_value is given.
         """
         check_options(opts)
         if recording.threads and recording.recorder is not None:
@@ -143,7 +141,8 @@ class VectorBuild(StoredVector):
         return dict(zip(host(i).tolist(), host(shown(u.device, x, u.dtype)).tolist()))
 
     def reposition(self, offset: Any, *, size: Any = None) -> VectorExpression:
-        """A Vector of `size` (self's if not given) with self's entries moved by `offset`; what falls out is dropped."""
+        """A Vector of `size` (self's if not given) with self's entries shifted by `offset`; entries that fall outside
+        are dropped."""
         size = self._store.size if size is None else check_size("size", int(size))
         shift = int(offset)
         run = lambda mask: verbs.vector_build.place_at(self._store, shift, size)
@@ -154,9 +153,9 @@ class VectorBuild(StoredVector):
         self._adopt(verbs.vector_build.place_at(self._store, 0, check_size("size", size)))
 
     def build(self, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, size: Any = None) -> None:
-        """Insert entries into a Vector that has none, or after `clear`. GraphBLAS C API 2.1, section 4.2.3.4.
+        """Insert entries into a Vector without entries, or after `clear`. GraphBLAS C API 2.1, section 4.2.3.4.
 
-        size: resize it first. Raises OutputNotEmpty, and what `from_coo` raises.
+        size: resize it first. Raises OutputNotEmpty, and the errors of `from_coo`.
         """
         old = self._store
         size = old.size if size is None else check_size("size", size)

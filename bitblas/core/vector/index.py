@@ -18,7 +18,7 @@ from .stored import StoredVector
 
 class VectorIndex(StoredVector):
     """Indices are ints (negative ones count from the end), slices, lists or arrays of ints, integer Scalars; out of
-    range raises IndexError, another kind TypeError."""
+    range raises IndexError, another type TypeError."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""A Vector as what it holds: its store, and the writes that wait for it."""
+"""The state of a Vector: its store, and pending writes."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _names = itertools.count()
 
 
 def named(name: str | None) -> str:
-    """The name of a Vector that was given none."""
+    """The name of a Vector, generated if none was given."""
     return f"v_{next(_names)}" if name is None else name
 
 
 class StoredVector(TypedVector, Tensor):
-    """What the parts of Vector know of it."""
+    """State and accessors that all mixins of Vector use."""
 
     __slots__ = ()
     _data: VectorStore
@@ -48,13 +48,13 @@ class StoredVector(TypedVector, Tensor):
 
     @property
     def _store(self) -> VectorStore:
-        """What it holds, in the user's order from now on."""
+        """The content; permutes it to the user's order for good."""
         store = self._stored
         return store if store.order is None else self._in(None)
 
     @property
     def _stored(self) -> VectorStore:
-        """What it holds, as it lies."""
+        """The content in its stored order."""
         if recording.threads and recording.recorder is not None:
             return recording.recorder.shape_of(self)
         if devices.several:
@@ -66,12 +66,12 @@ class StoredVector(TypedVector, Tensor):
 
     @property
     def _in_users_order(self) -> VectorStore:
-        """What it holds, in the user's order, for a look: it stays as it lies."""
+        """The content in the user's order, for one read: the stored order is unchanged."""
         store = self._stored
         return store if store.order is None else orders.moved(self, store, None)
 
     def _in(self, order: Order | None) -> VectorStore:
-        """What it holds, in that order from now on."""
+        """The content; permutes it to that order for good."""
         store = self._stored
         if store.order is not order:
             self._data = store = orders.moved(self, store, order)
@@ -83,13 +83,13 @@ class StoredVector(TypedVector, Tensor):
             self._pending.clear()
 
     def _release(self) -> Self:
-        """A Vector with what this one holds, which is left without entries."""
+        """A Vector that takes over the content; this one is left without entries."""
         held = self._stored
         self._adopt(empty_vector(held.device, held.size, held.dtype))
         return self._from_store(held)
 
     def _put(self, i: int, value: np.generic | None) -> None:
-        """Set (None: delete) one entry; many of them cost one pass, at the next read."""
+        """Set (None: delete) one entry; many of them cost one kernel, at the next read."""
         self._pending[i] = value
 
     @property
@@ -101,7 +101,7 @@ class StoredVector(TypedVector, Tensor):
         return (self._data.size,)
 
     def memory(self) -> VectorMemory:
-        """The bytes held: .presence, .values and .total, which prints as a table."""
+        """Memory usage in bytes: .presence, .values and .total, which prints as a table."""
         from ..memory import VectorMemory
 
         return VectorMemory.of(self._stored)

@@ -1,4 +1,4 @@
-"""What a Vector has wherever it lies, written on its `from_coo`, `to_coo` and `_element`."""
+"""Methods of Vector, local or distributed, in terms of its `from_coo`, `to_coo` and `_element`."""
 
 from __future__ import annotations
 
@@ -81,9 +81,9 @@ class StyledVector:
         return iter(self.device.to_host(indices))
 
     def get(self, index: Any, default: Any = None) -> Any:
-        """v[index] as a Python scalar, or `default` where there is no entry. IndexError out of range."""
+        """v[index] as a Python scalar, or `default` if there is no entry. IndexError out of range."""
         (at,) = parse(self, index)
         if at.size is not None:
-            raise ValueError(f"index: expected a single one, got {describe(index)}")
+            raise ValueError(f"index: expected a single index, got {describe(index)}")
         found = self._element(at.at)
         return default if found is None else one_shown(found, self.dtype)

@@ -1,4 +1,4 @@
-"""Vector: `size` positions, some with an entry."""
+"""The class Vector."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 
 
 class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hinted):
-    """Vector(dtype=FP64, size=0): no entries yet. GraphBLAS C API 2.1, section 3.8.1.
+    """Vector(dtype=FP64, size=0): a sparse vector without entries. GraphBLAS C API 2.1, section 3.8.1.
 
-    dtype: a type of `dtypes`, its name, or a NumPy dtype. device: "cpu", "cuda"; else that of the configuration.
-    Raises TypeError (dtype), InvalidValue (size), DeviceError, OutOfMemory.
+    dtype: a type of `dtypes`, its name, or a NumPy dtype. device: "cpu", "cuda"; else that of the configuration. Raises
+    TypeError (dtype), InvalidValue (size), DeviceError, OutOfMemory.
     """
 
     __slots__ = ()
@@ -67,7 +67,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
 
     @classmethod
     def _computed(cls, expr: Any, dtype: DataType | None = None, mask: Any = None, name: str | None = None) -> Vector:
-        """A new Vector of what an expression gives."""
+        """A new Vector with the result of an expression."""
         w = cls(expr.dtype if dtype is None else dtype, expr.size, name=name, device=expr.device)
         w._update(expr, None if mask is None else check(mask, 1), None, mask is not None)
         return w
@@ -114,7 +114,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
             self._adopt(empty_vector(held.device, held.size, held.dtype))
 
     def to(self, device: str | Device) -> Vector:
-        """A copy on another device; the object itself if it is there already."""
+        """A copy on another device; the object itself if it is already there."""
         d, s = devices.get(device), self._store
         if d is s.device:
             return self
@@ -172,10 +172,10 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         return other._resolve()._beside(self, where, columns=True, restrict=where == "ewise_mult")
 
     def ewise_add(self, other: Any, op: Any = monoid.plus) -> VectorExpression:
-        """The union: op where both have an entry, else the one there is. C API 2.1, 4.3.5. With a Matrix: self counts
-        as every column.
+        """The union: op where both have an entry, else the single entry. C API 2.1, 4.3.5. With a Matrix, self is
+        broadcast to every column.
 
-        op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has not that type).
+        op: BinaryOp, Monoid or text. Raises DimensionMismatch, TypeError, KeyError (op has no version for the type).
         """
         if type(other) is not Vector and is_tensor(other) and other.ndim == 2:
             return self._columns(other, "ewise_add").ewise_add(other, op)
@@ -196,7 +196,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         return VectorExpression(u.size, method, args, f, run, None, False, True, None if f.op.positional else args)
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> VectorExpression:
-        """The union, with a default for the operand that is missing; the type also holds the defaults."""
+        """The union, with a default for the missing operand; the result type also holds the defaults."""
         if is_tensor(other) and other.ndim == 2:
             return self._columns(other, "ewise_union").ewise_union(other, op, left_default, right_default)
         v = self._partner(other, "ewise_union")
@@ -211,14 +211,14 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         )
 
     def vxm(self, other: Any, op: Any = semiring.plus_times) -> VectorExpression:
-        """self times a Matrix, as a row. C API 2.1, 4.3.2. Gives a vector of other.ncols.
+        """self times a Matrix, as a row. C API 2.1, 4.3.2. Returns a vector of other.ncols.
 
-        Raises DimensionMismatch unless self.size is other.nrows; TypeError, KeyError for op.
+        Raises DimensionMismatch unless self.size equals other.nrows; TypeError, KeyError for op.
         """
         return multiply_vector(other, self, op, "vxm")
 
     def inner(self, other: Any, op: Any = semiring.plus_times) -> ScalarExpression:
-        """The inner product of two vectors; empty where no index has both. `v @ w` is the same."""
+        """The inner product of two vectors; empty if they have no common index. `v @ w` is the same."""
         v = self._partner(other, "inner")
         f = typed(op, "semiring", self.dtype, v.dtype)
         multiply: Typed = of_row(f.op.binaryop)[f.op.multiply_type(f.dtype)]
@@ -244,7 +244,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
 
     def apply(self, op: Any, right: Any = None, *, left: Any = None) -> VectorExpression:
         """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk as
-        `right`. C API 2.1, 4.3.8. Raises TypeError, KeyError (op has not that type)."""
+        `right`. C API 2.1, 4.3.8. Raises TypeError, KeyError (op has no version for the type)."""
         u = self._data
         kind, f, scalar = apply_operator(op, u.dtype, left, right)
         if kind == "unary":
@@ -258,7 +258,9 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
 
     def select(self, op: Any, thunk: Any = None) -> VectorExpression:
         """The entries for which op(value, index, 0, thunk) is true; or those under a mask, or a BOOL object.
-        C API 2.1, 4.3.9. Raises TypeError, KeyError (op has not that type)."""
+
+        C API 2.1, 4.3.9. Raises TypeError, KeyError (op has no version for the type).
+        """
         mask = select_mask(op, thunk, 1)
         if mask is not None:
             mask.fits(self)
@@ -276,9 +278,9 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         return VectorExpression(u.size, "select", (self, value), f, keep, u.dtype, False, True, along)
 
     def reduce(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
-        """The monoid's sum of all entries. C API 2.1, 4.3.10. Without entries: an empty Scalar, or the identity if
-        `allow_empty` is false. op may be an aggregator too, as `agg.mean` or text. Raises TypeError (op has no monoid),
-        KeyError."""
+        """The monoid's reduction of all entries. C API 2.1, 4.3.10. Without entries: an empty Scalar, or the identity
+        if `allow_empty` is false. op may be an aggregator too, such as `agg.mean` or text. Raises TypeError (op has no
+        monoid), KeyError."""
         aggregator = aggregators.find(op)
         if aggregator is not None:
             return aggregators.delayed(aggregator, self, "reduce", None, allow_empty)
