@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from bitblas.compare import comparison
-from bitblas.compare.every import CUBE, LINEAR, SQUARE, every
+from bitblas.compare.programs import CUBE, LINEAR, SQUARE, every
 
 from . import graphs, table
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 import bitblas as gb
-from bitblas.formats.b2sr import format as b2sr
-from bitblas.formats.csr import format as csr
-from bitblas.formats.split import format as split
+from bitblas.formats.b2sr import layout as b2sr
+from bitblas.formats.csr import layout as csr
+from bitblas.formats.split import layout as split
 
 from . import graphs
 

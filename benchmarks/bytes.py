@@ -23,11 +23,11 @@ import numpy as np
 import bitblas
 from bitblas import config
 from bitblas.formats import FORMATS, Structure, packing
-from bitblas.formats.b2sr.choice import TILES
-from bitblas.formats.split import layout
-from bitblas.plan import forms as plan_forms
+from bitblas.formats.b2sr.cost import TILES
+from bitblas.formats.split import cost
+from bitblas.plan import format_choice as plan_forms
 from bitblas.plan.facts import facts
-from bitblas.plan.saving import with_nodes
+from bitblas.plan.virtual_nodes import with_nodes
 
 from . import graphs, table
 
@@ -41,7 +41,7 @@ MEAN, CHOICE = 0.60, 1.02  # the bars: smallest over CSR in the geometric mean, 
 
 
 def packed_b2sr(of: Structure, tile: int, tiles: int) -> int:
-    columns = 4 * packing.packed_words(tiles, layout.column_width(of.ncols, tile))
+    columns = 4 * packing.packed_words(tiles, cost.column_width(of.ncols, tile))
     return 4 * (-(-of.nrows // tile) + 1) + columns + tiles * max(2, tile * tile // 8)
 
 
@@ -53,16 +53,16 @@ def sliced(of: Structure, width: int, tile: int = 8) -> int:
     keys = np.sort(rows * across + cols // width)
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, np.int64)
     held, first = np.diff(starts, append=len(keys)), keys[starts] % across * width
-    far, inner = layout.entry_width(of.ncols, tile), layout.log_of(tile)
+    far, inner = cost.entry_width(of.ncols, tile), cost.log_of(tile)
     slice_bits = width + inner + packing.width_of(across)
     found = []
     for near in (0, *range(max(2 * inner, far - 8), far)):
-        is_near = first < layout.near_limit(near, tile) * tile
+        is_near = first < cost.near_limit(near, tile) * tile
         pays = held * np.where(is_near, near, far) > slice_bits
         listed = held * ~pays
         in_near, in_far = int(listed[is_near].sum()), int(listed[~is_near].sum())
         words = packing.packed_words(int(pays.sum()), slice_bits)
-        words += layout.rest_words(in_near, in_far, near, of.ncols, tile)
+        words += cost.rest_words(in_near, in_far, near, of.ncols, tile)
         found.append(4 * (3 if near else 2) * (-(-of.nrows // tile) + 1) + 4 * words)
     return min(found)
 

@@ -27,9 +27,9 @@ import numpy as np
 
 from bitblas.calibrate import measure as calibrate
 from bitblas.formats import CSR, Structure, format_of
-from bitblas.plan.costs import BFS, BITS, NUMBERS, WEIGHTS, costs_of
+from bitblas.plan.cost_model import BFS, BITS, NUMBERS, WEIGHTS, costs_of
 from bitblas.plan.facts import facts
-from bitblas.plan.forms import verbs_of
+from bitblas.plan.format_choice import verbs_of
 from bitblas.store import MatrixStore
 
 from . import graphs, judge, table

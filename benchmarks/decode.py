@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from bitblas.device import jit
-from bitblas.formats.csr.choice import STAGE, UNROLL
-from bitblas.kernels.prologue import Variant
-from bitblas.plan.ending import End
+from bitblas.formats.csr.cost import STAGE, UNROLL
+from bitblas.kernels.variant import Variant
+from bitblas.operations.variants import pull_variant
+from bitblas.plan.epilogue import Epilogue
 from bitblas.plan.product import VALUES, WORDS
-from bitblas.verbs.variants import pull_variant
 from semirings import semiring
 from semirings.dtypes import BOOL, FP32, INT32
 
@@ -99,8 +99,8 @@ def pulls() -> dict[str, tuple[int, dict[str, Variant]]]:
     """By name: entries of a thread each time round; the variants by how columns lie."""
     plus = semiring["plus_second"][FP32]
     how: dict[str, Any] = {"flip": False, "ranked": False, "lanes": 4}
-    words: dict[str, Any] = how | {"full": False, "end": End(BOOL, BOOL, store=False)}
-    values: dict[str, Any] = how | {"full": False, "end": End(FP32, FP32)}
+    words: dict[str, Any] = how | {"full": False, "end": Epilogue(BOOL, BOOL, store=False)}
+    values: dict[str, Any] = how | {"full": False, "end": Epilogue(FP32, FP32)}
     staged: dict[str, Any] = values | {"full": True, "staged": True}
     forms = {"plain": "csr", "packed": "mplg"}
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from bitblas.calibrate.measure import Sample, fitted
 from bitblas.formats import CSR
-from bitblas.plan.costs import FLOOR, Costs, shipped
-from bitblas.plan.forms import allowed, best_form, verbs_of, without_facts, worst_ratios
+from bitblas.plan.cost_model import FLOOR, Costs, shipped
+from bitblas.plan.format_choice import allowed, best_form, verbs_of, without_facts, worst_ratios
 
 from . import table
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from bitblas.loop.gpu import captured
-from bitblas.loop.gpu.chosen import Choice
+from bitblas.loop.gpu import captured_program
+from bitblas.loop.gpu.control_flow import NestedLaunch
 from bitblas.loop.gpu.graph import GraphLoop, HostLoop, Parts
-from bitblas.loop.gpu.inner import Nested
+from bitblas.loop.gpu.transfer import SelectedExchange
 
 ACTIVE: list[Timed] = []  # the one that looks
 ROOM = 1 << 16  # marks of a run
@@ -84,9 +84,9 @@ class Marks:
         """The launches with marks between them."""
         found: list[Callable[[], None]] = []
         for launch, text in zip(launches, texts):
-            if isinstance(launch, Choice):
+            if isinstance(launch, SelectedExchange):
                 found.append(self.chosen(launch, text))
-            elif isinstance(launch, Nested):
+            elif isinstance(launch, NestedLaunch):
                 found.append(Seen(self, launch, text))
             else:
                 found += [launch, self.after(text)]
@@ -95,10 +95,10 @@ class Marks:
     def parts_of(self, launches: Sequence[Callable[[], None]], text: str) -> list[Callable[[], None]]:
         return self.around(launches, [f"{text}, {k}" for k in range(len(launches))])
 
-    def chosen(self, choice: Choice, text: str) -> Choice:
+    def chosen(self, choice: SelectedExchange, text: str) -> SelectedExchange:
         prepared = lambda *handles: self.parts_of(choice.prepared(*handles), f"{text}: before")
         ways = [self.parts_of(way, f"{text}: {name}") for way, name in zip(choice.ways, ("lists, call", "all, call"))]
-        return Choice(choice.device, choice.way, prepared, ways)
+        return SelectedExchange(choice.device, choice.way, prepared, ways)
 
     def clear(self) -> None:
         self.seen.clear()
@@ -116,10 +116,10 @@ class Marks:
                 found.add(self.texts[what], (now - before) / 1e3)
 
 
-class Seen(Nested):
+class Seen(NestedLaunch):
     """A loop inside a round, with marks."""
 
-    def __init__(self, marks: Marks, loop: Nested, text: str) -> None:
+    def __init__(self, marks: Marks, loop: NestedLaunch, text: str) -> None:
         self.marks, self.loop, self.text = marks, loop, text
         self.leave = marks.parts_of(loop.leave, f"{text}: after")
 
@@ -178,12 +178,12 @@ class Looked:
 @contextmanager
 def looked_at() -> Iterator[None]:
     """Loops that are captured inside can be looked at by `timed`."""
-    before = captured.GraphLoop, captured.HostLoop
-    captured.GraphLoop = captured.HostLoop = Looked
+    before = captured_program.GraphLoop, captured_program.HostLoop
+    captured_program.GraphLoop = captured_program.HostLoop = Looked
     try:
         yield
     finally:
-        captured.GraphLoop, captured.HostLoop = before
+        captured_program.GraphLoop, captured_program.HostLoop = before
 
 
 @contextmanager

@@ -24,12 +24,11 @@ import numpy as np
 import bitblas
 from bitblas import device as devices
 from bitblas.device import dummy
-from bitblas.formats.cgr.choice import LONGEST
-from bitblas.formats.cgr.format import Cgr
-from bitblas.formats.cgr.layout import ENDLESS, SEGMENT
-from bitblas.formats.csr.format import Csr, from_arrays
+from bitblas.formats.cgr.cost import LONGEST
+from bitblas.formats.cgr.encoding import ENDLESS, SEGMENT, Cgr
+from bitblas.formats.csr.layout import Csr, from_arrays
+from bitblas.operations.variants import push_variant
 from bitblas.plan.product import VALUES, WORDS
-from bitblas.verbs.variants import push_variant
 from semirings.dtypes import BOOL, INT32
 
 from . import graphs, table

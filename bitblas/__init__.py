@@ -18,8 +18,8 @@ try:
     from . import agg, device, exceptions
     from .config import config
     from .core import Matrix, Scalar, TransposedMatrix, Vector, explain, op, op_from_string, replace
-    from .core.above import above as _above
-    from .core.statement.listening import Recorder
+    from .core.late_binding import late as _above
+    from .core.statement.running import Recorder
     from .device import Trace as trace
     from .extras import check_name as _check_name
 finally:

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any
 
 from . import device as _device
-from .device import held as _held
+from .device import memory as _held
 from .device import threads as _threads
 
 
@@ -46,7 +46,7 @@ class Config:
 
     @memory_limit.setter
     def memory_limit(self, value: int | str | None) -> None:
-        _held.limit = _held.bytes_of(value)
+        _held.limit = _held.parse_bytes(value)
 
     @property
     def threads(self) -> int:
@@ -54,7 +54,7 @@ class Config:
 
     @threads.setter
     def threads(self, value: int | None) -> None:
-        _threads.choose(_threads.checked(value))
+        _threads.set_count(_threads.validate_count(value))
 
     @property
     def device(self) -> str:
@@ -76,9 +76,9 @@ class Config:
             if name == "device":
                 _device.get(value)
             elif name == "memory_limit":
-                _held.bytes_of(value)
+                _held.parse_bytes(value)
             elif name == "threads":
-                _threads.checked(value)
+                _threads.validate_count(value)
             elif name not in self._choices:
                 known = ", ".join(("device", "memory_limit", "threads", *self._choices))
                 raise ValueError(f"config.set: expected one of {known}, got {name!r}")

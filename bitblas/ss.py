@@ -11,7 +11,7 @@ from .core.options import check_options
 from .core.ss import concat
 from .core.ss.context import Context, burble, global_context
 from .core.ss.settings import config
-from .core.statement.base import Operand, describe
+from .core.statement.indexing import Operand, describe
 
 about = MappingProxyType({"library_name": "bitblas", "library_version": __version__, "api_version": (2, 1, 0)})
 

@@ -3,6 +3,13 @@
 The entries of a vector are marked in a bitset of 64-bit words, bit i % 64 of word i // 64; bits past the size are zero.
 Values are *iso*, one NumPy scalar for all entries, or an array of length `size` (values at positions without an entry
 are undefined), or, for BOOL, a second bitset (zero where there is no entry).
+
+A vector with few entries is a sorted list of positions (SparseStore), if that is shorter than one bit per position: ten
+entries of 10^8 positions take 160 bytes, and positions go to 2^60. Operations compress the positions that they touch
+and run on those. Reading the bits of such a store converts it to bits for good.
+
+A multivector (FlatStore) is one vector of all its positions: the bits of its bitmap (formats/bitmap) are the bitset of
+that vector, so the kernels of vectors run all element-wise operations on it in one pass, without going through rows.
 """
 
 from __future__ import annotations
@@ -14,14 +21,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from semirings.cached import cached_property
 from semirings.dtypes import BOOL, DataType
 
-from .device import Device, held, readback
+from . import formats
+from .device import Device, memory, readback
 from .formats import CSR, Structure
-from .formats.contract import Later
+from .formats.bitmap.lines import Lines, lines_of
+from .formats.contract import LazyDict
 from .formats.values import PackedValues
-from .kernels.prologue import Variant
+from .kernels.variant import Variant
 from .order import Order
+
+# ---- Stores: the data of a Matrix or Vector on one device. The public objects of `core` refer to these.
 
 CHUNK = 1 << 8  # words whose entries are counted, listed or summed together: 16384 entries for a block of 256 threads
 COUNT = Variant("kernels/count", (), (("LANES", 256), ("CHUNK", CHUNK)))
@@ -98,7 +110,7 @@ def pack(device: Device, flags: Any) -> Any:
     return bits
 
 
-@held.root
+@memory.track_memory
 @dataclass(eq=False)
 class VectorStore:
     """A vector of `size` positions. Owned by one Vector: operations return fresh ones, statements write into that of
@@ -204,17 +216,18 @@ def plain(values: Raw) -> Any:
     return values.plain() if isinstance(values, PackedValues) else values
 
 
-@held.root
+@memory.track_memory
 class MatrixStore:
     """A matrix: an immutable structure plus values in its entry order: iso, an array (BOOL: bools), or packed. It is
     never changed.
 
     raw: the values as they are stored. `values`: as an array or one value; packed ones are unpacked at every call, and
     not cached. copies: gathered values for formats that are not primary. prepared: cached products, with decisions that
-    do not have to be made again. order: the order of rows and columns; None: the user's. usual: see formats/choice.py.
+    do not have to be made again. order: the order of rows and columns; None: the user's. usual: see
+    formats/contract.py.
     """
 
-    copies, prepared = Later(), Later()
+    copies, prepared = LazyDict(), LazyDict()
     deferred = False  # whether computing the structure costs more than reading the entries
 
     def __init__(
@@ -259,7 +272,7 @@ class MatrixStore:
         the values are."""
         if isinstance(self.raw, np.generic) or (key == self.structure.primary.key and not transposed):
             return self.raw
-        key = self.structure.kept_as(key)
+        key = self.structure.cached_as(key)
         if key == self.structure.primary.key and not transposed:
             return self.raw
         if (key, transposed) in self.copies:
@@ -275,7 +288,7 @@ class MatrixStore:
             return self.raw
         return self.raw.taken(places) if isinstance(self.raw, PackedValues) else self.raw[places]
 
-    def in_passing(self) -> MatrixStore:
+    def uncached(self) -> MatrixStore:
         """The same matrix for a single read of its rows, which are not cached unless they exist already."""
         if self.structure.has(CSR):
             return self
@@ -297,3 +310,219 @@ class MatrixStore:
     @property
     def nvals(self) -> int:
         return self.structure.nvals
+
+
+# ---- Sparse vectors: a sorted list of positions, used if it is shorter than one bit per position.
+#
+# Ten entries of 10^8 positions take 160 bytes, and positions go to 2^60. Operations compress the positions that they
+# touch (`operations/compressed.py`) and run on those. Reading the bits of such a store converts it to bits for good.
+
+# Positions below which a bitset is used however few bits are set, on a CPU and on devices where threads share rows. A
+# list costs 3 ms per round of a search on a CPU, whatever its size, a bitset 0.15 ms with 2^20 positions (measured on a
+# grid): about as much at 2^24, where bits take 2 MB and values 128. On a GPU lists are many small launches (estimated).
+FLOOR, FLOOR_SHARED = 1 << 24, 1 << 26
+SHARE = 128  # bits of an entry: an index and a value of 8 bytes each
+INDEX = np.dtype(np.int64)
+
+
+def is_sparse(device: Device, nvals: int, size: int) -> bool:
+    """Whether a vector with `nvals` of `size` entries is stored as a sorted list."""
+    return size >= FLOOR and nvals * SHARE < size and (size >= FLOOR_SHARED or not device.is_simt)
+
+
+@memory.track_memory
+class SparseStore(VectorStore):
+    """index: positions of the entries (INT64, ascending); listed: their values, one for all (np.generic) or an array
+    (BOOL: bools). Both are read-only. Becomes a plain VectorStore when `bits` or `values` are read."""
+
+    index: Any
+    listed: Any
+
+    def __init__(
+        self, device: Device, size: int, dtype: DataType, index: Any, listed: Any, order: Any = None
+    ) -> None:  # fmt: skip
+        known = {"device": device, "size": size, "dtype": dtype, "index": index, "listed": listed, "order": order}
+        self.__dict__.update(known, count=len(index))
+        if isinstance(listed, np.generic):
+            self.__dict__["values"] = listed
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("bits", "values"):
+            raise AttributeError(name)
+        self._expand()
+        return self.__dict__[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("bits", "values"):
+            self._expand()  # it is a VectorStore from now on
+        object.__setattr__(self, name, value)
+
+    @property
+    def iso(self) -> bool:
+        return isinstance(self.listed, np.generic)
+
+    def with_value(self, dtype: DataType, value: np.generic) -> SparseStore:
+        return SparseStore(self.device, self.size, dtype, self.index, value)
+
+    def copy(self) -> SparseStore:
+        return SparseStore(self.device, self.size, self.dtype, self.index, self.listed, self.order)
+
+    def become(self, other: VectorStore) -> None:
+        """Take over the content of another store of the same size and type, in place."""
+        order = self.order
+        self.__dict__.clear()
+        self.__dict__.update(other.__dict__, order=order)
+        object.__setattr__(self, "__class__", type(other))
+
+    def _expand(self) -> None:
+        """OutOfMemory if one bit per position does not fit."""
+        device, size, n = self.device, self.size, self.count
+        wide = 0 if self.iso else self.dtype.np_type.itemsize if self.dtype is not BOOL else 0.125
+        device.foresee(f"vector: bits of {size} positions, which this operation needs,", int(size // 8 + wide * size))
+        bits, values = _bits_at(device, size, self.index), self.listed
+        if not self.iso:
+            values = dense_values(device, size, self.dtype)
+            if self.dtype is BOOL:
+                values = _bits_at(device, size, self.index[self.listed])
+            else:
+                values[self.index] = self.listed
+        self.become(VectorStore(device, size, self.dtype, bits, values, n))
+
+
+def _bits_at(device: Device, size: int, index: Any) -> Any:
+    """A bitset with the bits at these positions set; they ascend."""
+    if not device.host_memory:
+        flags = device.xp.zeros(size, bool)
+        flags[index] = True
+        return pack(device, flags)
+    bits, at = np.zeros(words(size), np.uint64), index >> 6
+    if len(at):
+        starts = np.flatnonzero(np.append(True, at[1:] != at[:-1]))
+        bits[at[starts]] = np.bitwise_or.reduceat(np.uint64(1) << (index & 63).astype(np.uint64), starts)
+    return bits
+
+
+def is_blank(u: VectorStore) -> bool:
+    """Whether it has no bits, like the result of `empty_vector`."""
+    return type(u) is VectorStore and u.count == 0 and u.bits is None and u.order is None and u.iso
+
+
+def empty_sparse_vector(device: Device, size: int, dtype: DataType) -> VectorStore:
+    """A vector without entries, for callers that read it before anything is written."""
+    zero = dtype.np_type.type(0)
+    if not is_sparse(device, 0, size):
+        return VectorStore(device, size, dtype, None, zero, 0)
+    return SparseStore(device, size, dtype, device.xp.zeros(0, INDEX), zero)
+
+
+# ---- Bitmaps with their values: a multivector as one vector of all its positions.
+#
+# The bits of a bitmap (formats/bitmap) are the bitset of such a vector, so the kernels of vectors run all element-wise
+# operations on it in one pass, under masks too, without going through rows.
+
+BITMAP = "bitmap"
+
+
+class FlatStore(MatrixStore):
+    """flat: the vector of all positions. Operations return fresh ones; a statement may write into that of its output
+    while it is not shared: it belongs to one Matrix, and its `structure`, on which caches depend, was never read."""
+
+    def __init__(self, flat: VectorStore, nrows: int, ncols: int) -> None:
+        self.flat, self.dtype, self.order, self.usual = flat, flat.dtype, None, False
+        self.copies, self.prepared = {}, {}
+        self.device, self.nrows, self.ncols = flat.device, nrows, ncols
+        self.owner_count = 0  # number of matrices that hold it
+
+    @property
+    def lines(self) -> Lines:
+        return lines_of(self.nrows, self.ncols)
+
+    @property
+    def key(self) -> str:
+        return BITMAP
+
+    @property
+    def alone(self) -> bool:
+        """Whether a statement of the matrix that owns it may write into it."""
+        return self.owner_count == 1 and "structure" not in self.__dict__ and "raw" not in self.__dict__
+
+    def _raw(self) -> Any:
+        values = self.flat.values
+        if self.flat.iso:
+            return values
+        form: Any = self.structure.primary
+        places = form.places()
+        if self.dtype.np_type.kind != "b":
+            return values[places]
+        return (values[places >> 6] >> (places & 63).astype(values.dtype) & values.dtype.type(1)).astype(bool)
+
+    # Computed at first access.
+    structure: Any = cached_property(lambda self: Structure(self._form()))
+    raw: Any = cached_property(_raw)
+
+    def _form(self) -> Any:
+        form: Any = formats.class_of(BITMAP)
+        return form(self.device, self.nrows, self.ncols, self.flat.present, self.flat.count)
+
+    def pattern(self) -> Structure:
+        """The structure for a mask; not cached."""
+        return self.__dict__.get("structure") or Structure(self._form())
+
+    @property
+    def iso(self) -> bool:
+        return self.flat.iso
+
+    @property
+    def packed(self) -> bool:
+        return False
+
+    @property
+    def nvals(self) -> int:
+        return self.flat.nvals
+
+    def tagged(self, order: Order | None) -> FlatStore:
+        if self.order is order:
+            return self
+        twin = FlatStore(self.flat.copy(), self.nrows, self.ncols)
+        twin.order = order
+        return twin
+
+    def copy(self) -> FlatStore:
+        """The same in new arrays."""
+        twin = FlatStore(self.flat.copy(), self.nrows, self.ncols)
+        twin.order = self.order
+        return twin
+
+
+def bits_of(structure: Structure) -> Any:
+    """The bits of a structure of any format; those of a bitmap itself."""
+    form: Any = structure.form(BITMAP)
+    return form.bits
+
+
+def flat_of(A: MatrixStore) -> VectorStore:
+    """A matrix of any format as a vector of all positions: its own, or computed once; read-only."""
+    if type(A) is FlatStore:
+        return A.flat
+    found: VectorStore | None = A.prepared.get("flat")
+    if found is None:
+        device, lines = A.device, lines_of(A.nrows, A.ncols)
+        form: Any = A.structure.form(BITMAP)
+        values = A.values_for(BITMAP, False)
+        if not A.iso:
+            array = dense_values(device, lines.places, A.dtype)
+            if A.dtype.np_type.kind == "b":
+                flags = device.xp.zeros(lines.places, bool)
+                flags[form.places()] = values
+                array = pack(device, flags)
+            else:
+                array[form.places()] = values
+            values = array
+        found = VectorStore(device, lines.places, A.dtype, form.bits, values, form.nvals)
+        A.prepared["flat"] = found
+    return found
+
+
+def refusal(nrows: int, ncols: int) -> str:
+    """Why there is no bitmap of that shape."""
+    return formats.format_of(BITMAP).refusal(nrows, ncols)

@@ -7,8 +7,7 @@ from typing import Any
 
 from . import extras
 from .core import Matrix, TransposedMatrix
-from .core.statement.delayed import Delayed
-from .core.statement.operand import describe
+from .core.statement.infix import Delayed, describe
 from .io import to_networkx, to_scipy_sparse
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from . import dtypes, numpy_operators
+from .agreement import ULPS
 from .algebra import Monoid
 from .catalog import BINARY, INDEXUNARY, MONOIDS, NAMED_SEMIRINGS, PARAMETERIZED, UNARY, is_close
 from .dtypes import DataType
 from .expressions import ByKind
 from .operators import BinaryOp, Operator
-from .tolerances import ULPS
-from .udf_tables import CALLS
+from .udf_cuda import CALLS
 
 PROSE = Path(__file__).parent / "data" / "semirings.md"  # the page's template: {name} is replaced by a generated part
 GROUPS = {

@@ -12,8 +12,8 @@ import numpy as np
 
 from .dtypes import BOOL, DataType, cast_scalar
 from .expressions import Expression, code, resolve
-from .known import transposed
 from .operators import NAMESPACE, BinaryOp, operand
+from .relations import transposed
 from .rules import ARITHMETIC, UNSIGNED, Rule, boolean, logical, same, unsigned
 from .typed import Applicable, Ruled
 
@@ -43,7 +43,7 @@ class Monoid(Ruled):
     def commutes_to(self) -> Monoid:
         return self
 
-    def _ruling_of_own(self, t: DataType) -> tuple[DataType, DataType] | None:
+    def _user_type_ruling(self, t: DataType) -> tuple[DataType, DataType] | None:
         given = isinstance(self.binaryop.expr, Expression)  # user-defined
         return self.rule(t) if given else (t, t) if self.name == "any" else None
 

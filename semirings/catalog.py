@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
-from . import known, numpy_operators
+from . import numpy_operators, relations
 from .algebra import Monoid, Semiring, compose
 from .dtypes import INT64
 from .expressions import ByKind, but_complex
@@ -164,7 +164,7 @@ BINARY = {
     )
 }  # fmt: skip
 BINARY["oneb"] = BINARY["pair"]  # the C API's name
-known.BINARY.update(BINARY)
+relations.BINARY.update(BINARY)
 
 
 @functools.lru_cache(1 << 10)
@@ -250,7 +250,7 @@ NAMED_SEMIRINGS = (
 
 
 for _monoid in MONOIDS.values():
-    known.remember_monoid(_monoid.binaryop, _monoid, own=False)
+    relations.remember_monoid(_monoid.binaryop, _monoid, own=False)
 
 
 def find_semiring(name: str) -> Semiring | None:

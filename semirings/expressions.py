@@ -86,7 +86,7 @@ def names_in(expr: str) -> frozenset[str]:
     return frozenset(re.findall(r"\b(?:x|y|t|ix|jx|iy|jy)\b", expr))
 
 
-def once(guard: str, text: str) -> str:
+def include_guarded(guard: str, text: str) -> str:
     """CUDA C++ with an include guard."""
     return f"#ifndef {guard}\n#define {guard}\n{text}#endif\n"
 

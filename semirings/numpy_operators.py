@@ -11,9 +11,9 @@ import numpy as np
 from . import numpy_functions
 from .algebra import Monoid
 from .dtypes import DataType
-from .expressions import ByKind, Expression, but_complex, code, once, resolve
-from .known import remember_monoid
+from .expressions import ByKind, Expression, but_complex, code, include_guarded, resolve
 from .operators import NAMESPACE, BinaryOp, UnaryOp, operand
+from .relations import remember_monoid
 from .rules import (
     floating,
     integer,
@@ -48,7 +48,7 @@ class NumpyText(ByKind, Expression):
         return f"{functions}\n\n"
 
     def definition_cpp(self, types: Mapping[str, DataType]) -> str:
-        return once("NUMPY_FUNCTIONS_CUH", _FILE.with_suffix(".cuh").read_text())
+        return include_guarded("NUMPY_FUNCTIONS_CUH", _FILE.with_suffix(".cuh").read_text())
 
 
 def _numpy(text: str, boolean: str = "", unsigned: str = "") -> NumpyText:

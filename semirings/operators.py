@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import complex_circular, complex_functions, functions, known
+from . import complex_functions, functions, relations
 from .cached import cached_property
 from .dtypes import BOOL, INT8, INT64, DataType, cast_scalar
 from .expressions import Expression, code, names_in, rename, resolve
@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     from .algebra import Monoid
 
 NAMESPACE = {
-    name: f
-    for of in (functions, complex_functions, complex_circular)
-    for name, f in vars(of).items()
-    if not name.startswith("_")
+    name: f for of in (functions, complex_functions) for name, f in vars(of).items() if not name.startswith("_")
 }
 
 
@@ -63,11 +60,11 @@ class Operator(Ruled):
         return not names_in(self.expr).isdisjoint(("ix", "jx", "iy", "jy"))
 
     @cached_property
-    def reads_places_alone(self) -> bool:
+    def reads_positions_only(self) -> bool:
         """Whether the result depends on positions only, not on values."""
         return self.positional and names_in(self.expr).isdisjoint("xyt")
 
-    def _ruling_of_own(self, t: DataType) -> tuple[DataType, DataType] | None:
+    def _user_type_ruling(self, t: DataType) -> tuple[DataType, DataType] | None:
         if self.expr == "1":
             return INT64, INT64
         if self.positional and names_in(self.expr).isdisjoint("xy"):
@@ -140,7 +137,7 @@ class BinaryOp(Operator):
     @property
     def commutes_to(self) -> BinaryOp | None:
         """The operator with exchanged operands: f(x, y) = g(y, x)."""
-        return self if self.is_commutative else None if self.exchanged is None else known.BINARY[self.exchanged]
+        return self if self.is_commutative else None if self.exchanged is None else relations.BINARY[self.exchanged]
 
     @property
     def is_commutative(self) -> bool:
@@ -149,12 +146,12 @@ class BinaryOp(Operator):
     @property
     def monoid(self) -> Monoid | None:
         """The catalog's monoid of this operator, or the last one registered."""
-        found: Monoid | None = known.monoid_of(self)
+        found: Monoid | None = relations.monoid_of(self)
         return found
 
 
 @functools.cache
-def placed(op: BinaryOp, ix: str, jx: str, iy: str, jy: str) -> BinaryOp:
+def with_positions(op: BinaryOp, ix: str, jx: str, iy: str, jy: str) -> BinaryOp:
     """The operator with its position names replaced: it reads the name `ix` instead of ix, etc. One object per choice;
     an operator that reads no positions is returned unchanged.
     """
@@ -162,11 +159,11 @@ def placed(op: BinaryOp, ix: str, jx: str, iy: str, jy: str) -> BinaryOp:
     return replace(op, expr=rename(op.expr, places), exchanged=None) if op.positional else op
 
 
-def of_row(op: BinaryOp) -> BinaryOp:
+def as_row_operator(op: BinaryOp) -> BinaryOp:
     """The operator of two vectors as the multiplier of an inner product: the first vector is a row, so its index is the
     column, in row 0.
     """
-    return placed(op, "jx", "ix", "ix", "jx")
+    return with_positions(op, "jx", "ix", "ix", "jx")
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,13 +192,13 @@ class Parameterized:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         made = self.make(*args, **kwargs)
-        known.remember_origin(made, self, args, kwargs)
+        relations.remember_origin(made, self, args, kwargs)
         return made
 
     @property
     def monoid(self) -> Any:
         """The family of monoids of these operators; for semirings, their monoid or family of monoids."""
-        return self.parts[0] if self.family == "semiring" else known.monoid_of(self)
+        return self.parts[0] if self.family == "semiring" else relations.monoid_of(self)
 
     @property
     def is_idempotent(self) -> bool:
@@ -229,5 +226,13 @@ class IndexBinaryOp(Parameterized):
 
 
 __all__ = [
-    "BinaryOp", "IndexBinaryOp", "IndexUnaryOp", "Operator", "Parameterized", "SelectOp", "UnaryOp", "of_row", "placed",
-]  # fmt: skip
+    "BinaryOp",
+    "IndexBinaryOp",
+    "IndexUnaryOp",
+    "Operator",
+    "Parameterized",
+    "SelectOp",
+    "UnaryOp",
+    "as_row_operator",
+    "with_positions",
+]

@@ -14,11 +14,11 @@ from typing import Any
 from .algebra import Monoid, Semiring, compose
 from .catalog import find_semiring
 from .dtypes import DataType, lookup_dtype
-from .known import origin_of
 from .namespace import Namespace
 from .namespaces import SPACES, op
 from .operators import BinaryOp, IndexBinaryOp, IndexUnaryOp, Parameterized, SelectOp, UnaryOp
 from .registration import Identity, build, enter, make
+from .relations import origin_of
 from .typed import Typed
 from .udf import Call, UserRule
 

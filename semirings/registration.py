@@ -13,9 +13,9 @@ import numpy as np
 from .algebra import Monoid, Semiring, compose
 from .dtypes import BOOL, DataType, lookup_dtype
 from .errors import DomainMismatch
-from .known import remember_monoid
 from .namespace import Delayed, Namespace
 from .operators import BinaryOp, IndexBinaryOp, IndexUnaryOp, Operator, Parameterized, SelectOp, UnaryOp
+from .relations import remember_monoid
 from .typed import Typed
 from .udf import Call, UserRule, check
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .algebra import Monoid, compose
-from .known import monoid_of
 from .operators import BinaryOp, Parameterized
+from .relations import monoid_of
 from .typed import Typed
 
 if TYPE_CHECKING:

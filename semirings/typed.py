@@ -203,11 +203,11 @@ class Ruled(Applicable):
 
     def ruling(self, t: DataType) -> tuple[DataType, DataType] | None:
         """The rule's result for a type. Values of user-defined types can be moved and compared, not computed with."""
-        return self._ruling_of_own(t) if t._is_udt else self.rule(t)
+        return self._user_type_ruling(t) if t._is_udt else self.rule(t)
 
     if TYPE_CHECKING:  # defined by operators and monoids
 
-        def _ruling_of_own(self, t: DataType) -> tuple[DataType, DataType] | None: ...
+        def _user_type_ruling(self, t: DataType) -> tuple[DataType, DataType] | None: ...
 
     def operand_type_or_none(self, t: DataType) -> DataType | None:
         found = self.ruling(t)

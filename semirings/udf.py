@@ -2,7 +2,7 @@
 
 Numba infers the types, as in python-graphblas. On the CPU the function itself runs, compiled by Numba: its code and the
 numbers and functions that it captures become part of the kernel's text. For a GPU its typed IR is translated to CUDA
-C++ (udf_cpp.py).
+C++ (udf_cuda.py).
 """
 
 from __future__ import annotations
@@ -71,24 +71,24 @@ class Call(Expression):
         return jitted(self.function)(*args)
 
     def definition_python(self, types: Mapping[str, DataType]) -> str:
-        self._refuse_own(types)
+        self._reject_user_types(types)
         inner = ", ".join(f"np.uint64({n})" if n in POSITIONS else n for n in self.names)
         return (
             f"{_text_of(f'{self.called}_body', self.function)}@njit(**FUNCTION)\n"
             f"def {self.called}({', '.join(self.names)}):\n    return {self.called}_body({inner})\n\n\n"
         )
 
-    def _refuse_own(self, types: Mapping[str, DataType]) -> None:
+    def _reject_user_types(self, types: Mapping[str, DataType]) -> None:
         """UdfParseError for user-defined types: such a kernel holds dictionary indices of values, not their fields."""
         own = next((t for t in self.arguments(types) if t._is_udt), None)
         if own is not None:
             raise UdfParseError(f"{self.function.__name__}: this operation does not support values of {own}")
 
     def definition_cpp(self, types: Mapping[str, DataType]) -> str:
-        self._refuse_own(types)
-        from . import udf_cpp  # imported late: not needed on the CPU
+        self._reject_user_types(types)
+        from . import udf_cuda  # imported late: not needed on the CPU
 
-        return udf_cpp.definition(self.called, self.function, self.arguments(types))
+        return udf_cuda.definition(self.called, self.function, self.arguments(types))
 
 
 # ---- types ----------------------------------------------------------------------------------------------------------

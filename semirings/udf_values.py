@@ -10,7 +10,7 @@ import numpy as np
 
 from .dtypes import DataType, lookup_dtype
 from .errors import UdfParseError
-from .expressions import once
+from .expressions import include_guarded
 from .user_types import FIELD, FIRST, UserType
 
 
@@ -78,7 +78,7 @@ def definitions(kind: Kind) -> str:
     if not isinstance(kind, Fields):
         return ""
     inner = "".join(map(definitions, kind.kinds))
-    return inner + once(kind.c_type.upper(), f"struct {kind.c_type} {{ {kind.members} }};\n")
+    return inner + include_guarded(kind.c_type.upper(), f"struct {kind.c_type} {{ {kind.members} }};\n")
 
 
 def _leaves(kind: Kind, path: str, offset: int) -> Iterator[tuple[str, int, int]]:
@@ -161,4 +161,4 @@ def converted(text: str, source: Kind, to: Kind) -> tuple[str, str]:
     name = f"convert_{_digest(f'{source.c_type} {to.c_type}')}"
     z, x = to.c_type, source.c_type
     body = f"__device__ __forceinline__ {z} {name}({x} x) {{ {z} z = {{}}; {loop} return z; }}\n"
-    return definitions(source) + definitions(to) + head + once(name.upper(), body), f"{name}({text})"
+    return definitions(source) + definitions(to) + head + include_guarded(name.upper(), body), f"{name}({text})"

@@ -17,7 +17,7 @@ import numpy as np
 from fuzz.user_types import PAIR
 
 from bitblas import formats
-from bitblas.formats.virtual import format as virtual_format
+from bitblas.formats.virtual import layout as virtual_format
 
 FORMS: dict[str, dict[str, Any]] = {
     key: {"format": format.name} | ({} if format.tile is None else {"tile": format.tile})

@@ -16,11 +16,11 @@ from battery import (
 from fuzz import user_types
 
 import bitblas
-from bitblas.formats import format_of, lanes
+from bitblas.formats import format_of, schedule
+from bitblas.operations import spmv_kernels
+from bitblas.plan import auxiliary_formats
 from bitblas.plan import direction as plan_direction
 from bitblas.plan import product as plan
-from bitblas.plan import transpose
-from bitblas.verbs import deciding
 
 oracle = pytest.importorskip("graphblas")
 
@@ -195,11 +195,15 @@ def force(monkeypatch, direction, longest=None):
     """Pull or push wherever both are possible; rows longer than `longest` steps are hubs."""
     cost = 0.0 if direction == "push" else float("inf")
     monkeypatch.setattr(plan_direction, "PUSH_COST", {"cpu": cost, "gpu": cost})
-    monkeypatch.setattr(plan_direction.Case, "pulled", lambda *_: 1.0)  # no row is known to end at its first hit
-    monkeypatch.setattr(deciding, "PULLED", {"cpu": -1, "gpu": -1})  # no matrix is pulled from because it is small
-    monkeypatch.setattr(transpose, "TRANSPOSE_READS", {"cpu": 0.0, "gpu": 0.0})  # it is made for whoever reads it
+    monkeypatch.setattr(
+        plan_direction.ProductFacts, "pulled", lambda *_: 1.0
+    )  # no row is known to end at its first hit
+    monkeypatch.setattr(spmv_kernels, "PULLED", {"cpu": -1, "gpu": -1})  # no matrix is pulled from because it is small
+    monkeypatch.setattr(
+        auxiliary_formats, "TRANSPOSE_READS", {"cpu": 0.0, "gpu": 0.0}
+    )  # it is made for whoever reads it
     if longest is not None:
-        monkeypatch.setattr(lanes, "MAX_ITERATIONS", longest)
+        monkeypatch.setattr(schedule, "MAX_ITERATIONS", longest)
 
 
 def products_of(verb, multiply, transposed):
@@ -245,7 +249,7 @@ def run_product(case, monkeypatch):
     make(operands)
     planned = bitblas.explain(eval(call, operands.scope))
     key = case["form"].partition(" ")[0]
-    by_rows = planned.key == "csr" and format_of(key).composed  # where products differ by entry
+    by_rows = planned.key == "csr" and format_of(key).has_virtual_nodes  # where products differ by entry
     assert by_rows or planned.key == ("csr" if format_of(key).renumbers else key)  # of the small matrix within
     free = operands.scope["A"].nvals and not by_rows and not name.startswith("plus")
     u = operands.scope["u"]

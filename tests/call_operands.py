@@ -11,12 +11,12 @@ import numpy as np
 from battery import generator, values
 
 import bitblas as gb
-from bitblas.formats import coded_choice, lanes
-from bitblas.formats.csr import choice as rows_choice
-from bitblas.formats.mplg import choice as packed_rows
-from bitblas.kernels.prologue import Variant
+from bitblas.formats import coded, schedule
+from bitblas.formats.csr import cost as rows_choice
+from bitblas.formats.mplg import cost as packed_rows
+from bitblas.kernels.variant import Variant
+from bitblas.operations import ewise_vector, multivector, spgemm
 from bitblas.plan import direction
-from bitblas.verbs import gustavson, narrow_product, vector_sums
 
 SIZE = 150
 
@@ -25,12 +25,18 @@ SIZE = 150
 def limits(**changed: Any) -> Iterator[None]:
     """With other limits of sizes, by "module name", so that small operands reach them."""
     places: dict[str, tuple[Any, str]] = {
-        "iterations": (lanes, "MAX_ITERATIONS"), "width": (packed_rows, "FIXED_FROM"), "chunk": (vector_sums, "CHUNK"),
-        "shared": (gustavson, "SHARED_WORDS"), "push": (direction, "PUSH_COST"),
-        "graded": (rows_choice, "GRADED_FROM"), "hot": (rows_choice, "HOT_SHARE"),
-        "coded": (coded_choice, "GRADED_FROM"), "short": (coded_choice, "SHORT"),
-        "longest": (narrow_product, "LONGEST"), "segment": (narrow_product, "SEGMENT"),
-    }  # fmt: skip
+        "iterations": (schedule, "MAX_ITERATIONS"),
+        "width": (packed_rows, "FIXED_FROM"),
+        "chunk": (ewise_vector, "CHUNK"),
+        "shared": (spgemm, "SHARED_WORDS"),
+        "push": (direction, "PUSH_COST"),
+        "graded": (rows_choice, "GRADED_FROM"),
+        "hot": (rows_choice, "HOT_SHARE"),
+        "coded": (coded, "GRADED_FROM"),
+        "short": (coded, "SHORT"),
+        "longest": (multivector, "LONGEST"),
+        "segment": (multivector, "SEGMENT"),
+    }
     before = {name: getattr(*places[name]) for name in changed}
     try:
         for name, value in changed.items():

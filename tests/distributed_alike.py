@@ -9,7 +9,7 @@ from distributed_programs import same, whole
 import bitblas as gb
 import bitblas.distributed as gd
 from bitblas.exceptions import DistributedError
-from bitblas.loop.recorded.state import plain
+from bitblas.loop.symbolic.context import plain_loops
 
 N = 200  # of several ranks, the first has positions 0 to 63, the last 150 and 190
 STATEMENTS = """
@@ -61,7 +61,7 @@ def operands(lib):
 
 def error_of(text, scope):
     try:
-        with plain:  # as in the body of a loop, where to_coo returns distributed arrays
+        with plain_loops:  # as in the body of a loop, where to_coo returns distributed arrays
             exec(text, scope)
     except DistributedError:
         raise

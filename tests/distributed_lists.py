@@ -10,7 +10,7 @@ from distributed_programs import PROGRAMS, operands, same
 import bitblas as gb
 import bitblas.distributed as gd
 from bitblas.distributed import exchange
-from bitblas.distributed import lists as module
+from bitblas.distributed import exchange as module
 
 SIZE = 9000
 
@@ -20,11 +20,11 @@ def with_lists(least):
 
     def around(run):
         def wrapped(g):
-            before, module.LEAST, g.lists = module.LEAST, least, True
+            before, module.LEAST_BYTES, g.lists = module.LEAST_BYTES, least, True
             try:
                 run(g)
             finally:
-                module.LEAST, g.lists = before, False
+                module.LEAST_BYTES, g.lists = before, False
 
         return wrapped
 
@@ -113,7 +113,7 @@ def sums(g):
         partial = gb.Vector.from_coo(at, values, size=SIZE, device=g.device)
         shares = gd.Vector(int, SIZE).shares
         mine = int(shares.has(at).sum())
-        run = functools.partial(exchange.joined, partial, shares, gb.monoid.plus[partial.dtype])
+        run = functools.partial(exchange.summed, partial, shares, gb.monoid.plus[partial.dtype])
         total = spent(g, run, nbytes * (len(at) - mine) if g.size > 1 else 0)
         kind = partial.to_coo()[1].dtype
         each = [v[: len(at)] for v in np.split(gathered_values(g, partial), g.size)]

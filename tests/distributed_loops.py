@@ -10,10 +10,10 @@ import bitblas as gb
 import bitblas.device
 import bitblas.distributed as gd
 from bitblas.algorithms.connectivity import components
-from bitblas.distributed import alone as module
+from bitblas.distributed import replicated as module
 from bitblas.distributed import start
 from bitblas.distributed.mpi import MpiGroup
-from bitblas.loop.gpu import chosen
+from bitblas.loop.gpu import exchange
 
 
 @contextmanager
@@ -73,8 +73,8 @@ def loops(g):
     x = operands(gb)
     with emulated(g) as group:
         y, al = operands(gd), gb.algorithms
-        for group.chooses, least in ((False, chosen.LEAST), (True, 64)):  # bytes from which on lists go
-            chosen.LEAST = least
+        for group.chooses, least in ((False, exchange.LEAST), (True, 64)):  # bytes from which on lists go
+            exchange.LEAST = least
             y.S, y.W = y.S.dup(), y.W.dup()
             for name, graph, arguments in (
                 ("bfs_levels", "S", (3,)), ("bfs_levels", "A", ([3, 7],)), ("pagerank", "A", ()),

@@ -20,7 +20,7 @@ import bitblas as gb
 import bitblas.distributed as gd
 from bitblas.distributed import exchange
 from bitblas.exceptions import DistributedError, GraphblasException
-from bitblas.loop.host import turn
+from bitblas.loop.cpu import tier_up
 
 ELSEWHERE = {"few": few, "lists": lists, "alone": alone, "loop": loop, "loops": loops, "tables": tables}
 ELSEWHERE |= {"numbers": numbers}
@@ -101,7 +101,7 @@ def algorithms(g):
         for a, b in zip(*((r if isinstance(r, tuple) else (r,)) for r in (wanted, found))):
             assert same(a, b), name
     assert same(al.sssp(positive0, 0), al.sssp(positive, 0))
-    with turn.at_once() if g.rank == 0 else nullcontext():  # one rank alone looks for a table, and asks nobody
+    with tier_up.at_once() if g.rank == 0 else nullcontext():  # one rank alone looks for a table, and asks nobody
         again = al.hits(operands(gd).A)
     assert all(map(same, al.hits(x.A), again))
     parents, levels = al.bfs_parents(y.A, 3).gathered(), al.bfs_levels(x.A, 3)
@@ -215,7 +215,7 @@ def refusals(g):
     ):  # fmt: skip
         found = refused(run)
         assert found is not None and issubclass(found, kind), (kind, found)
-    assert y.u.isequal(before) and exchange.total(1) == g.size
+    assert y.u.isequal(before) and exchange.total_of_ranks(1) == g.size
     assert gd.Vector(int, N, device=g.device.name).device is g.device
 
 

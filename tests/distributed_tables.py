@@ -9,7 +9,7 @@ from distributed_programs import N, operands, same
 
 import bitblas as gb
 import bitblas.distributed as gd
-from bitblas.distributed import parquet as module
+from bitblas.distributed import reading as module
 from bitblas.exceptions import DistributedError, GraphblasException
 
 

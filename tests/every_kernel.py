@@ -34,8 +34,8 @@ import bitblas as gb
 from bitblas import algorithms, binary, device, semiring
 from bitblas.device import jit
 from bitblas.formats import format_of
-from bitblas.kernels.prologue import Variant
-from bitblas.loop.fused import passes
+from bitblas.kernels.variant import Variant
+from bitblas.loop.codegen import cuda_elementwise
 from bitblas.registry import variants as registry
 
 # Constants that the plan sets by the operands, and by the device.
@@ -131,7 +131,7 @@ def programs(key: str, how: tuple[str, int | None]) -> None:
 
 def wide() -> None:
     """Passes as those over many places are."""
-    with mock.patch.object(passes, "WIDE", 0):
+    with mock.patch.object(cuda_elementwise, "WIDE", 0):
         algorithms.betweenness_centrality(test_loop.graph(symmetric=True), range(9))
 
 

@@ -19,8 +19,8 @@ import bitblas.distributed as gd
 from benchmarks import ranks, rounds
 from bitblas.distributed import exchange, shares, start
 from bitblas.distributed.group import Group
-from bitblas.loop.gpu import chosen
-from bitblas.loop.recorded import parts
+from bitblas.loop.gpu import exchange as chosen
+from bitblas.loop.symbolic import recorder
 
 
 class Ghost(Group):
@@ -44,11 +44,13 @@ def alone(device):
     """The group, and all of what is told of objects this rank's."""
     group = start._group = Ghost(device)
     shares._even = lambda size, ranks: (0, size, size)
-    exchange.told_of = lambda store: exchange.Told(np.array([store.nvals, 0]), store.values if store.iso else None)
+    exchange.share_facts = lambda store: exchange.SharedFacts(
+        np.array([store.nvals, 0]), store.values if store.iso else None
+    )
     exchange.concatenated = list
-    exchange.folded = lambda found, monoid: found
-    exchange.everywhere = lambda found, dtype, root: found
-    exchange.total = lambda x: x
+    exchange.reduced = lambda found, monoid: found
+    exchange.broadcast = lambda found, dtype, root: found
+    exchange.total_of_ranks = lambda x: x
     return group
 
 
@@ -67,11 +69,11 @@ def main():
     with rounds.looked_at():
         W = gb.Matrix.from_chunks(source, True, nrows=n, ncols=n, symmetric=True)
         wanted = told("one", lambda: al.connected_components(W), device, args.launches)
-        group, made, sent = alone(device), parts.recomputed, []
+        group, made, sent = alone(device), recorder.rematerialize, []
         for name, how, least in (
             ("exchanged", lambda body: body, 1 << 60), ("recomputed", made, 1 << 60), ("lists", made, args.least),
         ):  # fmt: skip
-            parts.recomputed, chosen.LEAST = how, least
+            recorder.rematerialize, chosen.LEAST = how, least
             A = gd.Matrix._of(W, shares.of(n))
             A._known |= {"of": W._stored, "symmetric": True, "symmetric values": True}
             before, runs = group.sent, 7 if args.launches else 6

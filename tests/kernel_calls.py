@@ -16,7 +16,7 @@ from battery import generator, values
 from call_operands import SIZE, a_matrix, a_vector, limits, operator, types
 
 import bitblas as gb
-from bitblas.kernels.prologue import Variant
+from bitblas.kernels.variant import Variant
 from bitblas.registry import variants as registry
 
 # ---- vectors --------------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def packed_values(variant: Variant) -> None:
 
 def records(variant: Variant) -> None:
     """Functions of records."""
-    from bitblas.registry.records import ADD, ROTATE, SUM, point
+    from bitblas.registry.product_variants import ADD, ROTATE, SUM, point
 
     values = [(k, 1 - k) for k in range(9)]
     u = gb.Vector.from_coo(np.arange(9), values, dtype=point(), size=9)

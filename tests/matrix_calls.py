@@ -12,7 +12,7 @@ from test_loop import graph
 
 import bitblas as gb
 from bitblas.formats import FORMATS
-from bitblas.kernels.prologue import Variant
+from bitblas.kernels.variant import Variant
 
 # ---- matrices -------------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from call_operands import SIZE, types
 
 import bitblas as gb
 from bitblas.device import jit
-from bitblas.kernels.prologue import Variant
+from bitblas.kernels.variant import Variant
 
 
 def launched(variant: Variant, *args: Any, grid: int = 2) -> None:

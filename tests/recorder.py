@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bitblas import device
-from bitblas.kernels.prologue import Variant
+from bitblas.kernels.variant import Variant
 
 
 class Recorder:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bitblas as gb
-from bitblas.flat import FlatStore
+from bitblas.store import FlatStore
 
 SHAPES = ((70, 5), (70, 20), (130, 64), (150, 70))
 TYPES = {"FP64": np.float64, "INT64": np.int64, "BOOL": bool, "FP32": np.float32}

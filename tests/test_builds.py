@@ -8,10 +8,10 @@ import pytest
 import bitblas
 from bitblas import device as devices
 from bitblas.config import config
-from bitblas.formats.b2sr import format as b2sr
-from bitblas.formats.b2sr import merging
-from bitblas.formats.csr import format as csr
-from bitblas.formats.csr.entries import checked
+from bitblas.formats.b2sr import layout
+from bitblas.formats.b2sr import layout as b2sr
+from bitblas.formats.csr import layout as csr
+from bitblas.formats.csr.layout import find_row_faults
 from bitblas.plan.facts import best_known
 
 TILES = b2sr.TILES
@@ -43,7 +43,7 @@ def host(x):
 @pytest.mark.parametrize("tile", TILES)
 def test_long_tile_rows_are_cut(device, tile, long, monkeypatch):
     """However many parts a tile row is cut into, the tiles are the same, and so is the order of the entries."""
-    monkeypatch.setattr(merging, "LONG", long)
+    monkeypatch.setattr(layout, "LONG", long)
     monkeypatch.setattr(b2sr, "LONG_TILES", long)
     lists, ncols = hubs(tile)
     rows = rows_of(lists, ncols)
@@ -60,7 +60,7 @@ def test_long_tile_rows_are_cut(device, tile, long, monkeypatch):
     found = form.coo()
     assert np.array_equal(host(found[0]), i[expected]) and np.array_equal(host(found[1]), j[expected])
     tiles = len(np.unique(i // t * ncols + j // t))
-    assert form.tiles == merging.count_tiles(rows, tile) == tiles
+    assert form.tiles == layout.count_tiles(rows, tile) == tiles
     assert np.array_equal(host(form.value_ptr), host(plain.ranks()))
     for order in (False, True):
         back, ranks = form.to_csr(order)
@@ -195,7 +195,7 @@ def test_what_is_wrong_with_rows_is_seen(device, types):
     )
 
     def found(ptr, cols, ncols=ncols):
-        return tuple(checked(d, *(d.asarray(np.array(x, t)) for x, t in zip((ptr, cols), types)), ncols))
+        return tuple(find_row_faults(d, *(d.asarray(np.array(x, t)) for x, t in zip((ptr, cols), types)), ncols))
 
     assert found(ptr, cols) == (False, False, False)
     assert found(ptr, cols, ncols - 1) == (False, True, False)

@@ -15,9 +15,9 @@ from test_formats import assert_sound, host, make
 
 import bitblas as gb
 from benchmarks.schedules import SCHEDULES, Pushes
-from bitblas.formats.cgr import layout
-from bitblas.formats.cgr.format import Cgr
-from bitblas.formats.coded_likely import likely_of
+from bitblas.formats.cgr import encoding
+from bitblas.formats.cgr.encoding import Cgr
+from bitblas.formats.coded import coded_hub_columns
 from bitblas.loop.gpu import build as loop_build
 from bitblas.plan.facts import facts
 from bitblas.plan.product import VALUES
@@ -58,12 +58,12 @@ def test_segments(device):
     """Encoded as they should be, in 256 bits and in endless ones, and back; in the order that values have."""
     n = (1 << 31) - 1
     rows = rows_of(segmented_rows(n), n)
-    for segment in (layout.SEGMENT, layout.ENDLESS):
+    for segment in (encoding.SEGMENT, encoding.ENDLESS):
         form, order = Cgr.of_segments(rows, segment, True)
         back, place = form.to_csr(True)
         assert np.array_equal(host(back.col), host(rows.col)) and np.array_equal(host(back.ptr), host(rows.ptr))
         assert np.array_equal(host(order)[host(place)], np.arange(rows.nvals))
-        if segment == layout.SEGMENT:
+        if segment == encoding.SEGMENT:
             assert_sound(form)
         else:
             form.check()
@@ -75,8 +75,8 @@ def test_long_rows_are_encoded_alike(device, monkeypatch):
     n = 4000
     rows, made = rows_of(segmented_rows(n), n), []
     for longest in (3, 60, 1 << 20):
-        monkeypatch.setattr(layout, "LONGEST", longest)
-        made.append(Cgr.of_segments(rows, layout.SEGMENT, False)[0])
+        monkeypatch.setattr(encoding, "LONGEST", longest)
+        made.append(Cgr.of_segments(rows, encoding.SEGMENT, False)[0])
     assert made[0].equals(made[2]) and made[1].equals(made[2]) and made[0].heads is not made[2].heads
 
 
@@ -84,7 +84,7 @@ def test_long_rows_are_encoded_alike(device, monkeypatch):
 def test_ranges_of_rows(threads, monkeypatch):
     """On the CPU threads take whole groups of rows."""
     if threads:
-        monkeypatch.setattr(layout, "PARALLEL_ENTRIES", 1)
+        monkeypatch.setattr(encoding, "PARALLEL_ENTRIES", 1)
     with gb.config.set(device="cpu"):
         for name in ("gaps", "hub", "tall", "130x130", "last only"):
             assert_sound(make(MATRICES[name](), True, "BOOL", "cgr")._store.structure.primary)
@@ -118,7 +118,7 @@ def test_marks_of_parts(emulator):
     with gb.config.set(device="emulator"):
         n = (1 << 31) - 1
         lists = segmented_rows(n)
-        form = Cgr.of_segments(rows_of(lists, n), layout.SEGMENT, True)[0]
+        form = Cgr.of_segments(rows_of(lists, n), encoding.SEGMENT, True)[0]
         for size in (3, 8, 64):
             found = form.hubs(9, size)
             begin, rows = host(found.begin).reshape(-1, 2, 3), host(found.row_of)
@@ -186,7 +186,7 @@ def test_the_estimate_is_near(device):
     rows, cols = web()
     A = gb.Matrix.from_coo(rows, cols, True, nrows=3000, ncols=3000, format="csr")
     guess = dict(A.profile().facts.own)["cgr"]
-    assert guess == pytest.approx(layout.counted(A._store.structure.primary), rel=0.1)
+    assert guess == pytest.approx(encoding.counted(A._store.structure.primary), rel=0.1)
 
 
 def test_it_is_chosen_where_bytes_count(device):
@@ -222,7 +222,7 @@ def test_rows_beside_a_hub_of_intervals_have_a_likely_column(emulator):
     rows, cols = np.r_[np.zeros(len(wide) + 3, int), wide, 1, 2, 3], np.r_[wide, 1, 2, 3, np.zeros(len(wide) + 3, int)]
     with gb.config.set(device="emulator"):
         form = structure(rows, cols, n, n)
-        likely, filled = likely_of(form, 1, form.segment)
+        likely, filled = coded_hub_columns(form, 1, form.segment)
     assert np.unpackbits(filled.view(np.uint8), bitorder="little").tolist() == (likely != 0xFFFFFFFF).tolist()
     assert likely[1:4].tolist() == [0, 0, 0] and (likely[wide] == 0).all() and likely[4] == 0xFFFFFFFF
 

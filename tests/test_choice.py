@@ -13,7 +13,7 @@ from bitblas.algorithms import bfs_levels, triangle_count
 from bitblas.config import config
 from bitblas.exceptions import OutOfMemory
 from bitblas.loop import at_once, repeat
-from bitblas.plan import choice, forms
+from bitblas.plan import format_choice
 from bitblas.plan import profile as plan_profile
 
 N = 1 << 12
@@ -26,12 +26,12 @@ def quick(monkeypatch):
 
     def costs(**us):
         made = flat(**{**dict.fromkeys(("csr", "mplg"), 200.0), "b2sr8": 50.0, **us})
-        for module in (choice, forms, plan_profile):
+        for module in (format_choice, format_choice, plan_profile):
             monkeypatch.setattr(module, "costs_of", lambda device: made)
 
     costs()
     for name, us in (("LOOK", 900.0), ("MAKE", 1800.0)):
-        monkeypatch.setattr(choice, name, dict.fromkeys(("cpu", "gpu"), (us, 0.0)))
+        monkeypatch.setattr(format_choice, name, dict.fromkeys(("cpu", "gpu"), (us, 0.0)))
     return costs
 
 
@@ -42,7 +42,7 @@ def never(monkeypatch):
     def refuse(*args, **options):
         raise AssertionError("the plan looks")
 
-    for module, name in ((choice, "look"), (forms, "facts")):
+    for module, name in ((format_choice, "look"), (format_choice, "facts")):
         monkeypatch.setattr(module, name, refuse)
 
 
@@ -67,7 +67,7 @@ def test_a_form_is_made_when_reads_have_repaid_it(device, quick):
     found, first, before = [], reads(A, 1, u), A.memory().total
     for _ in range(14):
         assert reads(A, 1, u).isequal(first)
-        found.append((choice.choice_of(A._store.structure, True).key, A.format))
+        found.append((format_choice.choice_of(A._store.structure, True).key, A.format))
     assert found[3:5] == [(None, "csr"), ("b2sr8", "csr")] and found[10:12] == [("b2sr8", "csr"), (None, "b2sr8")]
     assert list(A.memory().forms) == ["b2sr8"] and A.memory().structure < before
     assert A.isequal(blocks(format="csr"))
@@ -99,7 +99,7 @@ def test_sums_of_eight_bytes_repay_tiles_where_one_instruction_picks_eight(devic
     """On a CPU; those of four bytes do, and so do counts."""
     A, B = blocks(), blocks()
     if A.device.kind == "cpu":
-        monkeypatch.setattr(A.device, "picked_bytes", picked)
+        monkeypatch.setattr(A.device, "permute_bytes", picked)
     u = gb.Vector.from_dense(np.arange(N) % 7.0)
     for of, dtype in (A, "FP64"), (B, "FP32"):
         reads(of, 40, u.dup(dtype), gb.semiring.plus_second[dtype])
@@ -139,14 +139,14 @@ def test_forms_that_were_asked_for_stay(device, never):
 
 def test_what_cannot_gain_is_never_looked_at(device, monkeypatch, quick, never):
     quick(csr=4.0, mplg=4.0)
-    monkeypatch.setattr(choice, "LOOK", dict.fromkeys(("cpu", "gpu"), (0.0, 0.0)))
+    monkeypatch.setattr(format_choice, "SEARCH_US", dict.fromkeys(("cpu", "gpu"), (0.0, 0.0)))
     small = gb.Matrix.from_coo(np.arange(100), np.arange(100), True, nrows=N, ncols=N)
     short = blocks(n=1 << 10)  # 8192 entries: a product takes less than the floor
     reads(small, 40)
     reads(short, 40, half(1 << 10))
     assert (small.format, short.format) == ("csr", "csr")
     with gb.config.set(prefer="time"):
-        assert choice.needed(small._store.structure, True) == choice.NEVER
+        assert format_choice.reads_needed(small._store.structure, True) == format_choice.NEVER
 
 
 def test_one_look_is_one_kernel(device, quick):
@@ -154,11 +154,11 @@ def test_one_look_is_one_kernel(device, quick):
     for A in (blocks(n=1 << 14), blocks(n=1 << 14, format="mplg")):
         structure = A._store.structure
         with gb.trace() as seen:
-            choice.look(structure, True)
+            format_choice.find_best_format(structure, True)
         assert [event.kernel.split("/")[-1] for event in seen] == ["look"]
-        assert choice.choice_of(structure, True).key == "b2sr8"
+        assert format_choice.choice_of(structure, True).key == "b2sr8"
         with gb.trace() as seen:
-            choice.look(structure, False)
+            format_choice.find_best_format(structure, False)
         assert not len(seen), "seen once, for matrices of one value and of several"
     assert not A.memory().caches, "plain numbers are kept, and the sample on the host"
 
@@ -179,9 +179,11 @@ def test_rows_that_others_read_are_counted(device, quick):
     A, B = blocks(), blocks()
     for M in (A, B):
         reads(M, 8)
-        assert choice.choice_of(M._store.structure, True).key == "b2sr8"
+        assert format_choice.choice_of(M._store.structure, True).key == "b2sr8"
     A.mxm(A, PAIR).new()
-    assert choice.needed(A._store.structure, True) == 2 * choice.needed(B._store.structure, True)
+    assert format_choice.reads_needed(A._store.structure, True) == 2 * format_choice.reads_needed(
+        B._store.structure, True
+    )
     quick(split8=20.0)
     D = blocks()
     D.mxm(D, PAIR).new()
@@ -248,7 +250,7 @@ def test_memory_asks_at_once(device):
 
 
 def test_where_there_is_no_room_it_stays(device, quick, monkeypatch):
-    from bitblas.build import stores
+    from bitblas.operations import convert
 
     A = blocks()
 
@@ -256,7 +258,7 @@ def test_where_there_is_no_room_it_stays(device, quick, monkeypatch):
         raise OutOfMemory("no room")
 
     with monkeypatch.context() as m:
-        m.setattr(stores, "in_form", full)
+        m.setattr(convert, "convert_to", full)
         reads(A, 40)
     reads(A, 40)
     assert A.format == "csr"

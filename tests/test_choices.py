@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import choices, judge
 from bitblas.calibrate.measure import Sample
-from bitblas.plan import costs
+from bitblas.plan import cost_model
 from bitblas.plan.facts import Facts
 
 
@@ -28,8 +28,8 @@ def test_choices_are_measured_checked_and_fitted(tmp_path, capsys, monkeypatch):
     assert "15 levels (estimated" in text and "the best single form: 100%" in text
     assert choices.main(["--refit", str(out), "--costs", str(made)]) == 0
     assert "fitted without it" in capsys.readouterr().out
-    fitted = costs.Costs.from_json(json.loads(made.read_text())["cpu"])
-    assert set(fitted.us) == {f"{key} {verb}" for key in ("csr", "b2sr8") for verb in costs.VERBS}
+    fitted = cost_model.Costs.from_json(json.loads(made.read_text())["cpu"])
+    assert set(fitted.us) == {f"{key} {verb}" for key in ("csr", "b2sr8") for verb in cost_model.VERBS}
     assert choices.main([*options, "--graphs", "grid2d_9", "--limit", "0"]) == 0
     assert "no time for" in capsys.readouterr().out
     monkeypatch.setattr(choices, "difference", lambda got, expected: 1.0)
@@ -41,10 +41,10 @@ def test_a_choice_is_judged():
     tiles = tuple((t, 1e4) for t in (4, 8, 16, 32, 64))
     seen = Facts(1 << 14, 1 << 14, 1 << 16, tiles, (), 9.0)
     us = {"csr": (20.0, 40.0, 500.0, 30.0), "b2sr8": (10.0, 50.0, 510.0, 20.0), "b2sr64": (1.0, 1.0, 1.0, 1.0)}
-    sample = Sample("x", seen, {f"{k} {v}": t for k, times in us.items() for v, t in zip(costs.VERBS[:2], times)})
+    sample = Sample("x", seen, {f"{k} {v}": t for k, times in us.items() for v, t in zip(cost_model.VERBS[:2], times)})
     sample.us.update({f"{k} bfs": times[2] for k, times in us.items()} | {"csr weights": 30.0, "b2sr8 weights": 20.0})
-    alike = {f"{k} {v}": (1.0, *[0.0] * (costs.COUNTS[v] - 1)) for k in seen.forms for v in costs.VERBS}
-    found = {pair.verb: pair for pair in judge.pairs(sample, costs.Costs("a test", "x", alike), kind="gpu")}
+    alike = {f"{k} {v}": (1.0, *[0.0] * (cost_model.COUNTS[v] - 1)) for k in seen.forms for v in cost_model.VERBS}
+    found = {pair.verb: pair for pair in judge.pairs(sample, cost_model.Costs("a test", "x", alike), kind="gpu")}
     assert {pair.chosen for pair in found.values()} == {"csr"}, "all promise the same"
     assert found["bits"].ratio == 2 and found["bits"].best == "b2sr8" and found["bits"].single == 1
     assert found["bits"].of_all == 4, "b2sr64 takes 1 us, which counts as 5, but has more bytes than CSR"

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bitblas as gb
-from bitblas.build import chunks
 from bitblas.config import config
-from bitblas.device import held
+from bitblas.device import memory
 from bitblas.exceptions import IndexOutOfBound, OutOfMemory
-from bitblas.formats.nib import growing as nib_growing
+from bitblas.formats.nib import layout as nib_growing
+from bitblas.operations import build_chunks
 
 
 def cut(*arrays, at: list[int]):
@@ -42,7 +42,7 @@ def assert_equal(A, B) -> None:
 
 @pytest.mark.parametrize("key", ["csr", "b2sr8", "mplg", "nib"])
 def test_chunks_are_all_entries_at_once(device, key, monkeypatch):
-    monkeypatch.setattr(chunks, "LEAST", 50)  # many bands
+    monkeypatch.setattr(build_chunks, "LEAST", 50)  # many bands
     i, j, x = entries(60, 900)
     how = {"nrows": 64, "ncols": 61, **FORMS[key]}
     at = [1, 1, 300, 301, 850]
@@ -69,7 +69,7 @@ def test_chunks_are_all_entries_at_once(device, key, monkeypatch):
 
 @pytest.mark.parametrize("key", ["mplg", "nib"])
 def test_chunks_whose_rows_ascend_are_gone_through_once_more(key, monkeypatch):
-    monkeypatch.setattr(chunks, "LEAST", 40)
+    monkeypatch.setattr(build_chunks, "LEAST", 40)
     i, j, x = entries(300, 2000)
     order = np.argsort(i, kind="stable")
     i, j, x = i[order], j[order], x[order]
@@ -100,7 +100,7 @@ def test_bands_never_hold_the_plain_columns_of_all(key, shape):
     i, j = rng.integers(0, nrows, k), rng.integers(0, ncols, k)
     parts = cut(i, j, at=list(range(4000, k, 4000)))
     with config.set(device="cpu"), pytest.MonkeyPatch.context() as m:
-        m.setitem(chunks.MOST, "cpu", 1 << 12)
+        m.setitem(build_chunks.MOST, "cpu", 1 << 12)
         m.setattr(nib_growing, "SLICE", 1 << 12)
         gb.Matrix.from_chunks(parts[:2], nrows=nrows, ncols=ncols, format=key)  # compiles
         tracemalloc.start()
@@ -109,8 +109,8 @@ def test_bands_never_hold_the_plain_columns_of_all(key, shape):
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
-    band, longest = -(-k // chunks.BANDS), int(np.bincount(i).max())
-    besides = 4 * (band + longest) + 8 * nrows + 24 * (nrows // chunks.BANDS + 1) + 96 * (4096 + longest)
+    band, longest = -(-k // build_chunks.BANDS), int(np.bincount(i).max())
+    besides = 4 * (band + longest) + 8 * nrows + 24 * (nrows // build_chunks.BANDS + 1) + 96 * (4096 + longest)
     assert peak <= 1.1 * A.memory().structure + besides + (1 << 18)
 
 
@@ -132,16 +132,16 @@ def test_what_does_not_fit_is_foreseen(few_objects):
     how = {"nrows": 2000, "ncols": 2000, "device": "cpu"}
     whole = gb.Matrix.from_coo(i, j, True, format="nib", **how)
     with pytest.MonkeyPatch.context() as m:
-        m.setitem(chunks.MOST, "cpu", 1 << 12)
+        m.setitem(build_chunks.MOST, "cpu", 1 << 12)
         try:
-            config.memory_limit = held.bytes_on(whole._store.device) + 1_600_000
+            config.memory_limit = memory.bytes_on(whole._store.device) + 1_600_000
             told = r"300000 entries from chunks as csr: needs \d+ bytes on device 'cpu', .*limit is .*format='nib' n"
             with pytest.raises(OutOfMemory, match=told):
                 gb.Matrix.from_chunks(parts, format="csr", **how)
             A = gb.Matrix.from_chunks(parts, **how)
             config.memory_limit = None
             assert A.format == "mplg" and A.isequal(whole)
-            config.memory_limit = held.bytes_on(whole._store.device) + 100_000
+            config.memory_limit = memory.bytes_on(whole._store.device) + 100_000
             for form in ("auto", "nib", "mplg", "b2sr"):
                 with pytest.raises(OutOfMemory, match=r"300000 entries from chunks as .*needs"):
                     gb.Matrix.from_chunks(parts, format=form, **how)
@@ -155,7 +155,7 @@ def test_random_chunks(data):
     i, j, x = entries(n, k, data.draw(st.integers(0, 99)))
     at = sorted(data.draw(st.lists(st.integers(0, k), max_size=4)))
     with config.set(device="cpu"), pytest.MonkeyPatch.context() as m:
-        m.setattr(chunks, "LEAST", data.draw(st.sampled_from([1, 7, 1000])))
+        m.setattr(build_chunks, "LEAST", data.draw(st.sampled_from([1, 7, 1000])))
         found = gb.Matrix.from_chunks(cut(i, j, x, at=at), nrows=n, ncols=n, dup_op=gb.binary.plus)
         assert_equal(found, gb.Matrix.from_coo(i, j, x, nrows=n, ncols=n, dup_op=gb.binary.plus))
 
@@ -215,7 +215,7 @@ def test_peak_memory_is_what_the_formula_says(shape, weighted):
             tracemalloc.stop()
     value = 8 * weighted
     said = (
-        chunks.peak(gb.Vector(bool, 1)._store.device, k, size, int(np.bincount(i).max()), nrows, ncols, value)
+        build_chunks.peak(gb.Vector(bool, 1)._store.device, k, size, int(np.bincount(i).max()), nrows, ncols, value)
         + (4 + value) * A.nvals
     )
     assert said / 4 < peak <= said

@@ -12,10 +12,10 @@ from cli_runs import BEST, EDGES, EXPECTED, GRAPH, OTHERS, result, run, written
 import bitblas as gb
 from bitblas import algorithms, cli
 from bitblas.algorithms import Watch
-from bitblas.cli import commands, ticker
+from bitblas.cli import commands, progress
 from bitblas.cli.parser import parser
-from bitblas.cli.ticker import Ticker
-from bitblas.plan import costs, profile
+from bitblas.cli.progress import Ticker
+from bitblas.plan import cost_model, profile
 from bitblas.plan.facts import Facts
 
 
@@ -77,7 +77,7 @@ def test_every_command_has_its_programs():
     for command in (command for group in commands.COMMANDS.values() for command in group):
         args = parser().parse_args([command.name, "FILE", *needed(command)])
         known = inspect.signature(getattr(algorithms, command.program(args))).parameters
-        options = {cli.algorithms.CALLED.get(flag[2:], flag[2:]) for flag in command.options}
+        options = {cli.algorithms.PARAMETER_NAMES.get(flag[2:], flag[2:]) for flag in command.options}
         assert not [p for p in [*known.values()][1:] if p.default is p.empty and p.name not in options], command.name
 
 
@@ -118,8 +118,8 @@ class Terminal(io.StringIO):
 def test_progress_is_for_terminals(monkeypatch, terminal):
     seen = Terminal() if terminal else io.StringIO()
     monkeypatch.setattr(sys, "stderr", seen)
-    monkeypatch.setattr(ticker, "WAIT", 0.001)
-    monkeypatch.setattr(ticker, "PAUSE", 0.001)
+    monkeypatch.setattr(progress, "WAIT", 0.001)
+    monkeypatch.setattr(progress, "PAUSE", 0.001)
     with Watch() as watch, Ticker("betweenness", watch):
         A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], nrows=3, ncols=3, device="cpu")
         algorithms.betweenness_centrality(A)
@@ -179,7 +179,7 @@ def test_info_says_of_which_machine_times_are(capsys, graph, monkeypatch):
     here = gb.device.get("cpu").model
     monkeypatch.setattr(Facts, "forms", property(lambda self: ("csr", "b2sr8")))  # to be measured
     for device, more in (("a big machine", f"; run `bitblas calibrate` for this {here}"), (here, "")):
-        known = dataclasses.replace(costs.shipped("cpu"), device=device, source="calibrated")
+        known = dataclasses.replace(cost_model.shipped("cpu"), device=device, source="calibrated")
         monkeypatch.setattr(profile, "costs_of", lambda device, known=known: known)
         text = run(capsys, "info", graph, "--forms", "--device", "cpu")[1]
         assert f"times: predicted for {device} (calibrated){more}\n" in text and "measured" not in text

@@ -15,7 +15,7 @@ from cli_runs import EDGES, EXPECTED, GRAPH, result, run, written
 
 import bitblas as gb
 from bitblas import Graph
-from bitblas.cli.files import _counted, degrees, people
+from bitblas.cli.file_commands import _counted, degrees, people
 
 
 @pytest.fixture

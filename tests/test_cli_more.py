@@ -12,7 +12,7 @@ import pytest
 from cli_runs import EDGES, GRAPH, result, run, written
 
 from bitblas import algorithms, cli
-from bitblas.cli import commands, making, tables
+from bitblas.cli import commands, file_commands, output
 from bitblas.cli.parser import parser
 from bitblas.io import read
 
@@ -37,7 +37,7 @@ def test_made_graphs(capsys, tmp_path, monkeypatch):
     assert status == 2 and "SCALE" in err
     status, _, err = run(capsys, "make", "rmat", "-3", "--out", "a.npz")
     assert status == 2 and not (tmp_path / "a.npz").exists()
-    assert {"rmat", "grid", "small-world"} <= set(making.generators())
+    assert {"rmat", "grid", "small-world"} <= set(file_commands.generators())
 
 
 def test_several_algorithms(capsys, graph, tmp_path):
@@ -91,7 +91,7 @@ def test_every_algorithm_has_a_command():
     """By itself, by an option, or under `make`; docs/cli.md says which."""
     page = (Path(__file__).parents[1] / "docs" / "cli.md").read_text()
     listed = {command.name for group in commands.COMMANDS.values() for command in group}
-    graphs = {program.__name__ for program in making.generators().values()}
+    graphs = {program.__name__ for program in file_commands.generators().values()}
     for name in set(algorithms.__all__) - graphs:
         assert name in listed or name.replace("_", "-") in listed or f"`{name}`" in page, name
 
@@ -187,10 +187,10 @@ def test_tables_are_for_terminals(capsys, tmp_path, monkeypatch):
     path = written(tmp_path / "edges.csv", EDGES.replace(" ", ","))
     plain = run(capsys, "pagerank", path, "--top", 2, "--device", "cpu")[1]
     assert "\x1b" not in plain and plain.startswith("first ")
-    monkeypatch.setattr(tables, "on_terminal", lambda stream=None: True)
+    monkeypatch.setattr(output, "is_terminal", lambda stream=None: True)
     shown = run(capsys, "pagerank", path, "--top", 2, "--device", "cpu")[1]
     rows = [line.split() for line in shown.splitlines()]
-    assert tables.BOLD in shown and tables.DIM in shown and len(rows) == 4 and len(rows[1]) == 2
+    assert output.BOLD in shown and output.DIM in shown and len(rows) == 4 and len(rows[1]) == 2
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in run(capsys, "pagerank", path, "--device", "cpu")[1]
     shown = run(capsys, "sssp", path, "--source", "ann", "--device", "cpu")[1].splitlines()
@@ -211,7 +211,7 @@ def test_on_a_real_terminal(graph):
     master, slave = pty.openpty()
     done = subprocess.run([sys.executable, "-m", "bitblas", "bfs", graph, "--device", "cpu"], stdout=slave)
     os.close(slave)
-    assert done.returncode == 0 and tables.CYAN in os.read(master, 10000).decode()
+    assert done.returncode == 0 and output.CYAN in os.read(master, 10000).decode()
     os.close(master)
 
 

@@ -16,8 +16,8 @@ from cli_runs import EDGES, GRAPH, result, run, written
 import bitblas as gb
 from bitblas import cli
 from bitblas.calibrate import measure
-from bitblas.cli import algorithms, files, output, source
-from bitblas.plan.costs import Costs, shipped
+from bitblas.cli import algorithms, file_commands, input, output
+from bitblas.plan.cost_model import Costs, shipped
 
 LEVELS = {0: 0, 1: 1, 2: 1, 3: 2, 4: 3}
 
@@ -34,7 +34,7 @@ def no_work(monkeypatch):
     def load(*args, **how):
         raise AssertionError("read before it was refused")
 
-    for module in (algorithms, files):
+    for module in (algorithms, file_commands):
         monkeypatch.setattr(module, "load", load)
 
 
@@ -291,8 +291,8 @@ def test_edges_in_both_directions_are_those_of_to_undirected(capsys, graph, tmp_
     """The same matrix as Graph.to_undirected makes, loops and one direction included, without values."""
     edges = written(tmp_path / "loops.csv", "0,1,5\n1,2,7\n2,1,3\n2,0,1\n3,3,2\n")
     args = cli.parser().parse_args(["triangles", str(edges), "--device", "cpu"])
-    loaded = source.load(args)
-    both = source.undirected(loaded.matrix, args)
+    loaded = input.load(args)
+    both = input.undirected(loaded.matrix, args)
     assert both.isequal(loaded.to_undirected().matrix.apply(gb.unary.one["BOOL"]).new(), check_dtype=True)
-    assert source.undirected(both, args) is both  # already in both directions
+    assert input.undirected(both, args) is both  # already in both directions
     assert result(capsys, "triangles", edges)["result"] == {"triangles": 1}

@@ -9,8 +9,8 @@ from test_builds import rows_of
 from test_formats import host, make
 
 import bitblas as gb
-from bitblas.formats.cgr import layout
-from bitblas.formats.cgr.format import Cgr
+from bitblas.formats.cgr import encoding
+from bitblas.formats.cgr.encoding import Cgr
 
 
 def nibbles():
@@ -22,7 +22,7 @@ def segments():
     rows = [[] for _ in range(40)]
     rows[3] = sorted({*range(0, 3000, 30), *(a + k for a in range(5, 3000, 60) for k in range(4 + a % 3))})
     rows[33], rows[39] = list(range(100, 120)), [0, 2999]
-    return Cgr.of_segments(rows_of(rows, 3000), layout.SEGMENT, False)[0]
+    return Cgr.of_segments(rows_of(rows, 3000), encoding.SEGMENT, False)[0]
 
 
 def nodes():

@@ -7,15 +7,17 @@ import numpy as np
 import pytest
 
 import bitblas
-from bitblas.core.ss import exports
+from bitblas.core.ss import arrays
 from bitblas.device import threads
 
 
 def test_a_context_limits_the_threads_of_who_engages_it(monkeypatch):
     n = 1 << 18
     u, seen = bitblas.Vector.from_dense(np.arange(n), device="cpu"), []
-    limited = threads.limited
-    monkeypatch.setattr(threads, "limited", lambda bounds: seen.append(len(limited(bounds)) - 1) or limited(bounds))
+    limited = threads.limit_ranges
+    monkeypatch.setattr(
+        threads, "limit_ranges", lambda bounds: seen.append(len(limited(bounds)) - 1) or limited(bounds)
+    )
 
     def most():
         seen.clear()
@@ -119,4 +121,4 @@ def test_settings_of_an_object_are_its_own():
     number = id(A)
     del A
     gc.collect()
-    assert number not in exports._settings
+    assert number not in arrays._settings

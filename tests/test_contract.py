@@ -1,4 +1,4 @@
-"""The contract of stored forms (bitblas/formats/contract.py, choice.py): every form keeps all of it, in one shape."""
+"""The contract of stored forms (bitblas/formats/contract.py): every form keeps all of it, in one shape."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from battery import FORMS, MATRICES
 from test_formats import assert_sound, host, make
 
 from bitblas.exceptions import Panic
-from bitblas.formats import FORMATS, NAMES, Form, Format, format_of, forms
+from bitblas.formats import FORMATS, NAMES, Format, Layout, format_of, forms
 
 
 @pytest.mark.parametrize("kind", forms(), ids=lambda kind: kind.__name__)
 def test_forms_keep_the_contract(kind):
     """Every member of the contract is there, and takes the same arguments."""
-    members = [name for name in vars(Form) if not name.startswith("_")]
+    members = [name for name in vars(Layout) if not name.startswith("_")]
     assert {"transpose", "equals", "filter", "ranks", "from_csr", "unit_contents"} <= set(members)
     made = make(MATRICES["gaps"](), True, "BOOL", kind.formats[0].key)._store.structure.primary
     assert type(made) is kind and made.format is kind.formats[0]
-    for name in (*members, *Form.__annotations__):
+    for name in (*members, *Layout.__annotations__):
         assert hasattr(made, name), f"{kind.__name__}.{name}"
-        wanted = getattr(Form, name, None)
+        wanted = getattr(Layout, name, None)
         if inspect.isfunction(wanted) or inspect.ismethod(wanted):
             given = inspect.signature(getattr(kind, name)).parameters
             expected = inspect.signature(wanted).parameters

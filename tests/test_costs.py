@@ -13,8 +13,8 @@ from bitblas.calibrate import matrices as kinds
 from bitblas.calibrate import measure as calibrate
 from bitblas.device.jit import cache_dir
 from bitblas.exceptions import InvalidValue
-from bitblas.formats.split.layout import Parts
-from bitblas.plan import costs
+from bitblas.formats.split.cost import Parts
+from bitblas.plan import cost_model
 from bitblas.plan.facts import Facts
 
 
@@ -25,22 +25,24 @@ def some_facts(nvals=1000.0, **more):
 
 def test_features_count_what_a_form_has():
     seen = some_facts(levels=7.0, heads=900.0)
-    one, size, units, tiles, inside, listed, lines, chain, inner, uneven, heads = costs.features(
-        seen, "csr", costs.BITS
+    one, size, units, tiles, inside, listed, lines, chain, inner, uneven, heads = cost_model.features(
+        seen, "csr", cost_model.BITS
     )
     assert (one, units, tiles, inside, listed, lines) == (1, 640, 0, 0, 1000, 1000 / 64)
     assert (chain, inner, uneven, heads) == (1000 / 640, 0, 0, 900)
     assert size == seen.bytes_of("csr") + (320 + 2 * 640) / 8
-    assert costs.features(some_facts(longest=51.0), "b2sr8", costs.BITS)[9] == 125, "uneven: 32 times the mean"
-    assert costs.features(some_facts(longest=50.0), "b2sr8", costs.BITS)[9] == 0
-    weighted = costs.features(seen, "csr", costs.WEIGHTS)
+    assert cost_model.features(some_facts(longest=51.0), "b2sr8", cost_model.BITS)[9] == 125, (
+        "uneven: 32 times the mean"
+    )
+    assert cost_model.features(some_facts(longest=50.0), "b2sr8", cost_model.BITS)[9] == 0
+    weighted = cost_model.features(seen, "csr", cost_model.WEIGHTS)
     assert weighted[1] == seen.bytes_of("csr") + 4 * 1000 + 4.125 * 960 and weighted[6] == 1000 / 16
-    assert costs.features(seen, "b2sr8", costs.NUMBERS)[2:6] == (80, 125, 1000, 0)
-    assert costs.features(seen, "split8", costs.NUMBERS)[2:6] == (80, 10, 980, 20)
-    assert costs.features(seen, "split8", costs.NUMBERS)[7:9] == (30 / 80, 980 / 80)
-    search = costs.features(seen, "csr", costs.BFS)
-    assert search == (*costs.features(seen, "csr", costs.BITS)[:10], 7, 7 * 640, 7 * seen.bytes_of("csr"))
-    assert {verb: len(costs.features(seen, "csr", verb)) for verb in costs.VERBS} == costs.COUNTS
+    assert cost_model.features(seen, "b2sr8", cost_model.NUMBERS)[2:6] == (80, 125, 1000, 0)
+    assert cost_model.features(seen, "split8", cost_model.NUMBERS)[2:6] == (80, 10, 980, 20)
+    assert cost_model.features(seen, "split8", cost_model.NUMBERS)[7:9] == (30 / 80, 980 / 80)
+    search = cost_model.features(seen, "csr", cost_model.BFS)
+    assert search == (*cost_model.features(seen, "csr", cost_model.BITS)[:10], 7, 7 * 640, 7 * seen.bytes_of("csr"))
+    assert {verb: len(cost_model.features(seen, "csr", verb)) for verb in cost_model.VERBS} == cost_model.COUNTS
 
 
 def test_facts_are_kept_as_json():
@@ -81,11 +83,11 @@ def test_ratios_to_rows_are_fitted_where_times_cannot_be():
 
 def test_shipped_constants_cover_every_form_and_verb():
     for kind in ("cpu", "gpu"):
-        found = costs.shipped(kind)
+        found = cost_model.shipped(kind)
         for key in ("csr", "mplg", "b2sr4", "b2sr8", "b2sr16", "b2sr32", "b2sr64", "split4", "split8", "split16"):
-            for verb in costs.VERBS:
+            for verb in cost_model.VERBS:
                 assert found.predict(some_facts(), key, verb) > 0 if key[-1] == "8" else f"{key} {verb}" in found.us
-        assert costs.Costs.from_json(json.loads(json.dumps(found.to_json()))) == found
+        assert cost_model.Costs.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 
 def test_no_prediction_is_below_what_moving_the_bytes_takes():
@@ -93,18 +95,20 @@ def test_no_prediction_is_below_what_moving_the_bytes_takes():
     huge = Facts(1 << 24, 1 << 24, 1 << 30, ((64, 2e7),), levels=9.0, heads=1e8, longest=1e6)
     assert 1.0e10 < huge.bytes_of("b2sr64") < 1.1e10
     for kind in ("cpu", "gpu"):
-        found = costs.shipped(kind)
+        found = cost_model.shipped(kind)
         assert found.bandwidth == {"cpu": 35044.0, "gpu": 4.2e6}[kind]
-        for verb in (costs.BITS, costs.NUMBERS, costs.WEIGHTS, costs.BFS):
+        for verb in (cost_model.BITS, cost_model.NUMBERS, cost_model.WEIGHTS, cost_model.BFS):
             some = dataclasses.replace(huge, tiles=tuple((t, 2e7) for t in (4, 8, 16, 32, 64)))
-            least = (some.bytes_of("b2sr64") + 4 * some.nvals * (verb == costs.WEIGHTS)) / found.bandwidth
+            least = (some.bytes_of("b2sr64") + 4 * some.nvals * (verb == cost_model.WEIGHTS)) / found.bandwidth
             assert found.predict(some, "b2sr64", verb) >= least
-    told = costs.Costs("x", "y", {f"csr {verb}": (1.0, *[0.0] * 10) for verb in (costs.BITS, costs.NUMBERS)}, 2.0)
+    told = cost_model.Costs(
+        "x", "y", {f"csr {verb}": (1.0, *[0.0] * 10) for verb in (cost_model.BITS, cost_model.NUMBERS)}, 2.0
+    )
     some = dataclasses.replace(huge, tiles=tuple((t, 2e7) for t in (4, 8, 16, 32, 64)))
-    assert told.predict(some, "csr", costs.NUMBERS) == some.bytes_of("csr") / 2
-    assert told.predict(some, "csr", costs.BITS) < some.bytes_of("csr") / 20, "rows end at their first hit"
+    assert told.predict(some, "csr", cost_model.NUMBERS) == some.bytes_of("csr") / 2
+    assert told.predict(some, "csr", cost_model.BITS) < some.bytes_of("csr") / 20, "rows end at their first hit"
     small = some_facts(heads=1000.0)
-    assert told.predict(small, "csr", costs.BITS) == small.bytes_of("csr") / 2
+    assert told.predict(small, "csr", cost_model.BITS) == small.bytes_of("csr") / 2
 
 
 def test_the_bandwidth_is_measured(device, monkeypatch):
@@ -118,29 +122,29 @@ def test_a_calibration_is_kept_and_read(monkeypatch, tmp_path):
     monkeypatch.setenv("BITBLAS_CACHE", str(tmp_path))
     device = gb.device.get("cpu")
     try:
-        costs.forget()
-        assert costs.costs_of(device) == costs.shipped("cpu").shared(device.threads)
-        made = costs.Costs("this", "a test", {"csr bits": (1.0, *[0.0] * 10)}, 1e6)
-        calibrate.save(made, costs.path_of(device))
-        costs.forget()
-        assert costs.costs_of(device) == made and made.predict(some_facts(), "csr", costs.BITS) == 1
+        cost_model.forget()
+        assert cost_model.costs_of(device) == cost_model.shipped("cpu").shared(device.threads)
+        made = cost_model.Costs("this", "a test", {"csr bits": (1.0, *[0.0] * 10)}, 1e6)
+        calibrate.save(made, cost_model.path_of(device))
+        cost_model.forget()
+        assert cost_model.costs_of(device) == made and made.predict(some_facts(), "csr", cost_model.BITS) == 1
         with pytest.raises(
             InvalidValue, match=r"no constants of b2sr8 bits for this \(a test\); run `bitblas calibrate`"
         ):
-            made.predict(some_facts(), "b2sr8", costs.BITS)
+            made.predict(some_facts(), "b2sr8", cost_model.BITS)
         wrong = [
             made.to_json() | x
             for x in ({"version": 2}, {"bandwidth": 0}, {"us": {"csr bits": [1, 2]}}, {"us": {"csr": [1]}})
         ]
         for bad in ("", "{}", '{"version": 0}', *map(json.dumps, wrong)):
-            costs.path_of(device).write_text(bad)
-            costs.forget()
+            cost_model.path_of(device).write_text(bad)
+            cost_model.forget()
             with pytest.raises(InvalidValue, match=r"damaged.*another version.*bitblas calibrate"):
-                costs.costs_of(device)
+                cost_model.costs_of(device)
     finally:
         monkeypatch.undo()
         cache_dir.cache_clear()
-        costs.forget()
+        cost_model.forget()
 
 
 def test_products_are_measured(monkeypatch):
@@ -150,7 +154,7 @@ def test_products_are_measured(monkeypatch):
     monkeypatch.setattr(Facts, "forms", property(lambda self: ("csr", "b2sr8")))
     monkeypatch.setattr(calibrate, "measure", lambda A, verb, source: float(A.nvals))
     made = calibrate.calibrate(gb.device.get("cpu"), 10)
-    assert set(made.costs.us) == {f"{key} {verb}" for key in ("csr", "b2sr8") for verb in costs.VERBS}
+    assert set(made.costs.us) == {f"{key} {verb}" for key in ("csr", "b2sr8") for verb in cost_model.VERBS}
     assert all(worst < 1e-6 for name, (_, worst) in made.errors.items() if name.startswith("csr"))
     assert 1 < made.costs.bandwidth < np.inf and "csr bits" in str(made) and "csr bfs" in str(made)
     again = [calibrate.Sample.from_json(json.loads(json.dumps(sample.to_json()))) for sample in made.samples]

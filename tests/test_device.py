@@ -139,7 +139,7 @@ def test_work_goes_to_the_gpu_of_the_operands(two):
 
 def test_what_does_not_fit_is_foreseen(device, monkeypatch):
     d = devices.get(device)
-    monkeypatch.setattr(base, "FORESEEN", 1)
+    monkeypatch.setattr(base, "LARGE_NEED", 1)
     A = gb.Matrix.from_coo([0, 1, 2], [1, 2, 0], True, nrows=3, ncols=3, format="csr")
     B = A.dup()
     monkeypatch.setattr(type(d), "free_bytes", lambda self: 5)
@@ -200,7 +200,7 @@ def test_a_statement_reports_what_the_device_raises(device, monkeypatch):
 
     monkeypatch.setattr(type(d), "kernel", full)
     for module in list(sys.modules.values()):
-        if getattr(module, "__name__", "").startswith("bitblas.verbs"):
+        if getattr(module, "__name__", "").startswith("bitblas.operations"):
             for f in list(vars(module).values()):
                 if hasattr(f, "cache_clear") and f.__module__ == module.__name__:  # operators stay the objects they are
                     f.cache_clear()

@@ -82,7 +82,7 @@ def test_names_of_files(tmp_path):
     Graph(path_of_three(), ["ab", "cd", "ef"]).write(tmp_path / "a.bitblas")
     A = path_of_three()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bitblas.graph.given.different_names", lambda argument, names: tuple(names))
+        patch.setattr("bitblas.graph.validation.different_names", lambda argument, names: tuple(names))
         gb.io.write(tmp_path / "b.bitblas", A, labels=["ab", "cd", "ab"])
     assert gb.io.read(tmp_path / "a.bitblas").labels == ("ab", "cd", "ef")
     with pytest.raises(InvalidValue, match=r"b\.bitblas: .*'ab' at positions 0 and 2"):

@@ -8,44 +8,44 @@ import pytest
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
-from bitblas.plan import beside, transpose
+from bitblas.operations import spmv_kernels
+from bitblas.plan import auxiliary_formats
 from bitblas.plan import direction as plan
-from bitblas.plan.direction import Ask, Case, Known, direction, is_lasting
+from bitblas.plan.direction import Missing, ProductFacts, VectorFacts, choose_direction, is_cacheable
 from bitblas.plan.product import COUNT, VALUES, WORDS
 from bitblas.store import VectorStore
-from bitblas.verbs import deciding
 
 
 @pytest.fixture(autouse=True)
 def _transposes_at_need(monkeypatch):
     """They are made for the first product that reads one: what is looked at here comes after that is repaid."""
-    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, 0.0))
+    monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, 0.0))
 
 
-CASE = Case("mxv", "lor_land", "csr", False, WORDS, None, False, "cpu", "")
+CASE = ProductFacts("mxv", "lor_land", "csr", False, WORDS, None, False, "cpu", "")
 
 
 TRANSPOSED = CASE._replace(pull_of=True)  # a pull would read the transpose
 
 
 def decided(*, case=CASE, rows=True, back=None, work=None, longest=0, **known):
-    return direction(case._replace(rows=rows, back=back, work=work, longest=longest), Known(1000, **known))
+    return choose_direction(case._replace(rows=rows, back=back, work=work, longest=longest), VectorFacts(1000, **known))
 
 
 def test_what_is_known_decides():
     assert CASE.push_cost() == (3, 3), "what the numbers below are for"
     assert not decided(case=CASE._replace(ordered="a float sum has a fixed order")).push
     assert decided(least=334) is plan.AT_LEAST and decided(nvals=334) is plan.MANY
-    assert decided(rows=False) is decided(rows=False, nvals=1) is plan.WITHOUT_TRANSPOSE
+    assert decided(rows=False) is decided(rows=False, nvals=1) is plan.WITHOUT_TRANSPOSED_PUSH
     for more in ({"nvals": 334}, {"least": 999}, {"nvals": 2, "work": 1000, "longest": 999, "active": 334}):
-        assert decided(case=TRANSPOSED, back=False, **more) is plan.AS_IT_LIES
+        assert decided(case=TRANSPOSED, back=False, **more) is plan.WITHOUT_TRANSPOSED_PULL
         assert not decided(case=TRANSPOSED, back=True, **more).push and not decided(back=False, **more).push
     assert decided(case=TRANSPOSED, back=False, nvals=333) is plan.FEW
     assert decided(nvals=333) is plan.FEW, "the form is not there: nothing is known of its rows"
     assert decided(nvals=2, work=1000, longest=166) is plan.FEW
     assert decided(nvals=2, work=1000, longest=999, active=333) is plan.FEW
-    assert decided(nvals=2, work=1000, longest=999, active=334) is plan.HEAVY
-    assert decided(nvals=0, work=0, longest=0, active=0) is plan.HEAVY, "of no entries a pull costs nothing either"
+    assert decided(nvals=2, work=1000, longest=999, active=334) is plan.LONG_ROWS
+    assert decided(nvals=0, work=0, longest=0, active=0) is plan.LONG_ROWS, "of no entries a pull costs nothing either"
 
 
 def test_what_a_push_costs_depends_on_what_is_added_up(monkeypatch):
@@ -59,10 +59,10 @@ def test_what_a_push_costs_depends_on_what_is_added_up(monkeypatch):
     assert {most(gpu._replace(kind=kind)) for kind in (WORDS, COUNT, VALUES)} == {62}
     assert most(CASE._replace(threads=1)) == 666 and most(CASE._replace(threads=64)) == 83
     told = {"case": tiles._replace(kind=VALUES), "nvals": 100, "work": 1000, "longest": 9}
-    assert decided(**told, active=730) is plan.FEW and decided(**told, active=731) is plan.HEAVY
+    assert decided(**told, active=730) is plan.FEW and decided(**told, active=731) is plan.LONG_ROWS
     monkeypatch.setattr(plan, "CACHED", 999)
     told["nvals"] = 50
-    assert decided(**told, active=365) is plan.FEW and decided(**told, active=366) is plan.HEAVY
+    assert decided(**told, active=365) is plan.FEW and decided(**told, active=366) is plan.LONG_ROWS
 
 
 def test_rows_that_end_at_their_first_hit_are_read_so_far():
@@ -71,16 +71,16 @@ def test_rows_that_end_at_their_first_hit_are_read_so_far():
     assert early.pulled(0, 1000) == 1 and decided(case=early, nvals=0).push
     assert decided(case=early, nvals=129) is plan.FEW and decided(case=early, nvals=130) is plan.MANY
     assert decided(case=early, nvals=100, work=1000, longest=999, active=166) is plan.FEW
-    assert decided(case=early, nvals=100, work=1000, longest=999, active=167) is plan.HEAVY
+    assert decided(case=early, nvals=100, work=1000, longest=999, active=167) is plan.LONG_ROWS
 
 
 def test_entries_from_which_on_a_loop_pulls():
-    assert CASE.most_pushed(1000) == 1000 / 3 == CASE._replace(early=2.0).most_pushed(1000)
+    assert CASE.max_push_entries(1000) == 1000 / 3 == CASE._replace(early=2.0).max_push_entries(1000)
     early = CASE._replace(early=12.0)  # as `direction` says of a single statement
-    assert early.most_pushed(1200) == 200
+    assert early.max_push_entries(1200) == 200
     known = {"rows": True, "work": None}
-    assert direction(early._replace(**known), Known(1200, nvals=199)).push
-    assert not direction(early._replace(**known), Known(1200, nvals=200)).push
+    assert choose_direction(early._replace(**known), VectorFacts(1200, nvals=199)).push
+    assert not choose_direction(early._replace(**known), VectorFacts(1200, nvals=200)).push
 
 
 def test_any_and_lor_end_a_row_at_their_first_hit():
@@ -88,7 +88,7 @@ def test_any_and_lor_end_a_row_at_their_first_hit():
         A = gb.Matrix.from_coo(np.arange(900) % 30, np.arange(900) // 30, 1.5, nrows=30, ncols=30)
         u = gb.Vector.from_dense(np.arange(30.0))
         found = [
-            deciding.case(A._stored, u._stored.values, ring[gb.dtypes.FP64], transpose=False, flip=False).early
+            spmv_kernels.facts_of(A._stored, u._stored.values, ring[gb.dtypes.FP64], transpose=False, flip=False).early
             for ring in (gb.semiring.any_second, gb.semiring.min_second, gb.semiring.lor_second)
         ]
     assert found == [30.0, 0.0, 30.0]
@@ -98,7 +98,7 @@ def test_of_few_entries_all_are_read():
     few = CASE._replace(few=True)
     assert decided(case=few) is decided(case=few, nvals=1) is plan.SMALL
     assert decided(case=few._replace(pull_of=True), nvals=1).push, "not where that takes a transpose"
-    assert is_lasting(plan.SMALL, few, Known(1000, nvals=1))
+    assert is_cacheable(plan.SMALL, few, VectorFacts(1000, nvals=1))
     A = gb.Matrix.from_coo(range(40), range(40), True, nrows=40, ncols=40)
     B = gb.Matrix.from_coo(range(400), range(400), True, nrows=400, ncols=400)
     one = [gb.Vector.from_coo([3], True, size=M.ncols) for M in (A, B)]
@@ -106,34 +106,42 @@ def test_of_few_entries_all_are_read():
 
 
 def test_what_is_not_known_is_asked_for_and_the_cheapest_first():
-    assert decided(rows=None) is decided(rows=None, nvals=3) is Ask.ROWS
-    assert decided() is decided(least=333) is Ask.NVALS and decided(case=TRANSPOSED, nvals=500) is Ask.BACK
-    assert decided(nvals=2, work=1000, longest=167) is Ask.ACTIVE
+    assert decided(rows=None) is decided(rows=None, nvals=3) is Missing.ROWS
+    assert decided() is decided(least=333) is Missing.NVALS and decided(case=TRANSPOSED, nvals=500) is Missing.BACK
+    assert decided(nvals=2, work=1000, longest=167) is Missing.ACTIVE
     gpu = CASE._replace(device="gpu")
-    assert decided(case=gpu, least=63) is plan.AT_LEAST and decided(case=gpu, least=62) is Ask.NVALS
-    assert {ask.value for ask in Ask} <= {*Known._fields, *Case._fields}
+    assert decided(case=gpu, least=63) is plan.AT_LEAST and decided(case=gpu, least=62) is Missing.NVALS
+    assert {ask.value for ask in Missing} <= {*VectorFacts._fields, *ProductFacts._fields}
 
 
 def test_what_going_without_the_transpose_costs():
-    known = Known(1000, nvals=500)
-    assert plan.missed(CASE, known, plan.WITHOUT_TRANSPOSE) == 1 and plan.missed(TRANSPOSED, known, plan.FEW) == 0
-    assert plan.missed(TRANSPOSED, known, plan.AS_IT_LIES) == 3 * 0.5 - 1
-    assert plan.missed(TRANSPOSED._replace(device="gpu"), Known(1000, least=1000), plan.AS_IT_LIES) == 15
+    known = VectorFacts(1000, nvals=500)
+    assert (
+        plan.missed_reads(CASE, known, plan.WITHOUT_TRANSPOSED_PUSH) == 1
+        and plan.missed_reads(TRANSPOSED, known, plan.FEW) == 0
+    )
+    assert plan.missed_reads(TRANSPOSED, known, plan.WITHOUT_TRANSPOSED_PULL) == 3 * 0.5 - 1
+    assert (
+        plan.missed_reads(
+            TRANSPOSED._replace(device="gpu"), VectorFacts(1000, least=1000), plan.WITHOUT_TRANSPOSED_PULL
+        )
+        == 15
+    )
 
 
 def test_a_direction_says_why():
-    case, known = CASE._replace(work=50), Known(1000, 3, 9, 45)
+    case, known = CASE._replace(work=50), VectorFacts(1000, 3, 9, 45)
     for found, text in (
         (plan.FEW, "9 of 1000 entries active"),
         (plan.AT_LEAST, "at least 3 of 1000 entries active"),
-        (plan.HEAVY, "9 of 1000 entries active, but their rows hold 45 of 50"),
-        (plan.WITHOUT_TRANSPOSE, "pushing needs csr of the transpose, whose construction is not yet amortized"),
-        (plan.AS_IT_LIES, "pulling needs csr of the transpose, whose construction is not yet amortized"),
+        (plan.LONG_ROWS, "9 of 1000 entries active, but their rows hold 45 of 50"),
+        (plan.WITHOUT_TRANSPOSED_PUSH, "pushing needs csr of the transpose, whose construction is not yet amortized"),
+        (plan.WITHOUT_TRANSPOSED_PULL, "pulling needs csr of the transpose, whose construction is not yet amortized"),
     ):
         assert found.reason(case, known) == text
     lined = plan.plan_mxv(CASE._replace(wide=True), known, plan.FEW, 4)
     assert (lined.direction, lined.transposed, lined.wide, lined.lanes) == ("push", True, False, 4)
-    assert plan.plan_mxv(CASE._replace(wide=True), known, plan.HEAVY, 1).wide
+    assert plan.plan_mxv(CASE._replace(wide=True), known, plan.LONG_ROWS, 1).wide
 
 
 @pytest.fixture
@@ -194,7 +202,9 @@ def test_entries_are_counted_where_that_is_open(device, monkeypatch, one_hub):
 
 def test_words_are_the_case_of_equal_products():
     A = gb.Matrix.from_coo([0], [1], True, nrows=2, ncols=2, device="cpu")
-    case = deciding.case(A._store, np.bool_(True), gb.semiring.lor_land[gb.dtypes.BOOL], transpose=True, flip=True)
+    case = spmv_kernels.facts_of(
+        A._store, np.bool_(True), gb.semiring.lor_land[gb.dtypes.BOOL], transpose=True, flip=True
+    )
     assert (case.verb, case.kind, case.product, case.ordered, case.pull_of) == ("vxm", WORDS, True, "", True)
 
 
@@ -207,7 +217,7 @@ def test_a_full_vector_is_not_pushed_by_rows(kind, threads):
 
 @pytest.mark.parametrize("prefer", ("time", "memory"))
 def test_rows_are_made_beside_tiles_that_are_pushed_along(prefer, monkeypatch):
-    monkeypatch.setattr(beside, "LEAST", 0)
+    monkeypatch.setattr(auxiliary_formats, "LEAST", 0)
     n, at = 600, np.arange(599)
     A = gb.Matrix.from_coo(at, at + 1, True, nrows=n, ncols=n, format="b2sr", tile=8, device="cpu")
     u, plus = gb.Vector.from_coo(np.arange(20), 2.0, size=n, device="cpu"), gb.semiring.plus_first[gb.dtypes.FP64]
@@ -225,7 +235,7 @@ def test_rows_are_made_beside_tiles_that_are_pushed_along(prefer, monkeypatch):
 
 def test_no_rows_are_made_beside_a_form_that_keeps_none(monkeypatch):
     """They would be made in every push, and dropped."""
-    monkeypatch.setattr(beside, "LEAST", 0)
+    monkeypatch.setattr(auxiliary_formats, "LEAST", 0)
     n = 600
     A = gb.Matrix.from_coo(np.arange(n), (np.arange(n) * 7) % n, True, nrows=n, ncols=n, device="cpu", format="nib")
     A._stored.structure.pushed = 1e9  # as after many pushes
@@ -237,7 +247,7 @@ def test_no_rows_are_made_beside_a_form_that_keeps_none(monkeypatch):
 
 
 def test_no_rows_are_made_beside_a_split_which_keeps_none(monkeypatch):
-    monkeypatch.setattr(beside, "LEAST", 0)
+    monkeypatch.setattr(auxiliary_formats, "LEAST", 0)
     at = np.arange(599)
     A = gb.Matrix.from_coo(at, at + 1, True, nrows=600, ncols=600, format="split", device="cpu")
     monkeypatch.setattr(type(A._store.structure.primary), "to_csr", None)  # whoever makes rows fails
@@ -254,13 +264,13 @@ def test_rows_of_codes_are_weighed_by_themselves(key):
     A = gb.Matrix.from_coo(at[:, 0], at[:, 1], True, nrows=300, ncols=300, device="cpu", format=key)
     form = A._store.structure.primary
     semiring = gb.semiring.any_pair[gb.dtypes.BOOL]
-    case = deciding.case(A._store, np.True_, semiring, transpose=True, flip=True)
+    case = spmv_kernels.facts_of(A._store, np.True_, semiring, transpose=True, flip=True)
     assert case.early == A.nvals / 300, "a row that pulls ends at its first hit, as plain ones do"
     for rows in ([], [0], [31, 32, 63, 64, 299], range(300)):
         v = gb.Vector.from_coo(list(rows), 1, dtype=int, size=300, device="cpu")._stored
         bits = np.packbits(np.isin(np.arange(320), list(rows)), bitorder="little").view(np.uint64)
         wanted = int(np.diff(form.ptr)[list(rows)].sum())
-        assert form.format.active(form, bits) == deciding.active_entries(v, form) == wanted
+        assert form.format.active(form, bits) == spmv_kernels.active_entries(v, form) == wanted
 
 
 def test_pushes_along_rows_beside_tiles_pay_where_pulls_are_by_tiles():

@@ -18,7 +18,7 @@ from bitblas.distributed import group as group_module
 from bitblas.distributed import launch, start
 from bitblas.distributed.shares import Shares
 from bitblas.exceptions import DistributedError, InvalidValue
-from bitblas.loop.host import turn
+from bitblas.loop.cpu import tier_up
 
 HERE = Path(__file__).parent
 RANKS = 3
@@ -235,7 +235,7 @@ def test_loops_of_one_rank_run_as_without_ranks(alone):
             v.clear(), q.clear()
             q[source] = True
             assert (v.nvals, q.nvals) == (0, 1)
-            with turn.at_once():
+            with tier_up.at_once():
                 program.run()
             assert (v.nvals, q.nvals) == (5, 0) and v.to_coo()[1].tolist() == wanted
         assert "from a table" in str(program.explain())
@@ -278,7 +278,7 @@ def test_the_text_of_a_statement_calls_nobody(alone):
 
 def test_signatures_of_calls_are_those_of_equal_ones(alone):
     """Sizes may be NumPy's integers on one rank and Python's on another."""
-    one, other = start.init("cpu"), group_module.Alone(gb.device.get("cpu"))
+    one, other = start.init("cpu"), group_module.SingleRank(gb.device.get("cpu"))
     kind = np.dtype(np.int64)
     assert one._signature("allgather", (kind, 3), "") == other._signature("allgather", (kind, np.int64(3)), "")
     assert one._signature("allgather", (kind, 3), "") != one._signature("allgather", (kind, 4), "")

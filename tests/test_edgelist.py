@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bitblas as gb
-from bitblas.io import edges, files, read_edgelist, write_edgelist
+from bitblas.io import edgelist_parser, files, read_edgelist, write_edgelist
 
 InvalidValue = gb.exceptions.InvalidValue
 
@@ -198,7 +198,7 @@ def test_huge_number_of_vertices(tmp_path):
 def test_text_and_suffix(tmp_path):
     assert entries(read_edgelist(io.StringIO("0 1\n")).matrix) == {(0, 1): True}
     for name, mark in [("a.csv", ","), ("a.tsv", "\t"), ("a.csv.gz", ","), ("a.edges", " ")]:
-        assert (edges.delimiter_of(tmp_path / name, None) or " ") == mark
+        assert (edgelist_parser.delimiter_of(tmp_path / name, None) or " ") == mark
 
 
 # --- out ---

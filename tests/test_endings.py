@@ -11,9 +11,9 @@ from battery import FORMS, MATRICES, PLAIN_FORMS
 from battery_runs import MASKS, check
 
 import bitblas
-from bitblas.formats import lanes
-from bitblas.formats.csr import choice as rows
-from bitblas.plan import direction, ending
+from bitblas.formats import schedule
+from bitblas.formats.csr import cost as rows
+from bitblas.plan import direction, epilogue
 from semirings.catalog import BINARY
 from semirings.dtypes import BOOL, FP64, INT64
 
@@ -39,7 +39,7 @@ def test_every_end(device, form, statement, monkeypatch):
     for k, (kind, mask, joined, replaced, right) in enumerate(cases):
         if (replaced and not mask) or (right == "w" and kind != "half"):
             continue
-        monkeypatch.setattr(lanes, "MAX_ITERATIONS", (16, 1)[k % 2])  # every other one cuts the hub into segments
+        monkeypatch.setattr(schedule, "MAX_ITERATIONS", (16, 1)[k % 2])  # every other one cuts the hub into segments
         monkeypatch.setattr(rows, "MAX_ITERATIONS_EARLY", (128, 1)[k % 2])
 
         def make(operands, kind=kind, full=k % 3):
@@ -60,13 +60,13 @@ def test_every_end(device, form, statement, monkeypatch):
 def test_presence_alone_is_written_where_values_stay():
     lor, plus = BINARY["lor"][BOOL], BINARY["plus"][INT64]
     true, one, two = np.True_, np.int64(1), np.int64(2)
-    assert not ending.plan_end(BOOL, true, BOOL, true, None).store
-    assert not ending.plan_end(BOOL, true, BOOL, true, lor).store
-    assert not ending.plan_end(BOOL, true, INT64, one, BINARY["max"][INT64]).store
-    assert ending.plan_end(BOOL, true, INT64, one, plus).store, "1 + 1 is another value"
-    assert ending.plan_end(BOOL, true, INT64, two, None).store
-    assert ending.plan_end(FP64, None, FP64, np.float64(1), None).store, "products of many values"
-    assert ending.plan_end(BOOL, true, BOOL, None, None).store, "an output of many values"
+    assert not epilogue.plan_epilogue(BOOL, true, BOOL, true, None).store
+    assert not epilogue.plan_epilogue(BOOL, true, BOOL, true, lor).store
+    assert not epilogue.plan_epilogue(BOOL, true, INT64, one, BINARY["max"][INT64]).store
+    assert epilogue.plan_epilogue(BOOL, true, INT64, one, plus).store, "1 + 1 is another value"
+    assert epilogue.plan_epilogue(BOOL, true, INT64, two, None).store
+    assert epilogue.plan_epilogue(FP64, None, FP64, np.float64(1), None).store, "products of many values"
+    assert epilogue.plan_epilogue(BOOL, true, BOOL, None, None).store, "an output of many values"
 
 
 def test_a_statement_writes_in_place_unless_its_output_is_read(device):

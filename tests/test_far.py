@@ -13,10 +13,10 @@ import pytest
 import bitblas as gb
 from bitblas.algorithms import bfs_levels
 from bitblas.formats import Structure
-from bitblas.formats.blocks import HEAD_BITS
 from bitblas.formats.catalog import FORMATS
-from bitblas.formats.csr.choice import STRIDE, index_type, pointer_type
-from bitblas.kernels.kinds import COUNT, VALUES, WORDS
+from bitblas.formats.coded import HEAD_BITS
+from bitblas.formats.csr.cost import STRIDE, index_type, pointer_type
+from bitblas.kernels.constants import COUNT, VALUES, WORDS
 from bitblas.store import MatrixStore
 
 N, FAR = 600, 1 << 33

@@ -191,7 +191,7 @@ print("done")
 
 SLOWLY = """
 import pathlib, threading, time
-from bitblas.device.forks import held_over_forks
+from bitblas.device.threads import held_over_forks
 
 (pathlib.Path(__file__).parent / "begun").touch()
 time.sleep(0.5)

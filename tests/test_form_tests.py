@@ -15,7 +15,7 @@ from bitblas.formats import NAMES, forms
 
 CLASSES = {form.__name__ for form in forms()}
 # The formats of other libraries have names of their own, some of which are the same.
-OTHERS = ("bitblas.io", "bitblas.core.ss", "bitblas.core.matrix.compressed")
+OTHERS = ("bitblas.io", "bitblas.core.ss", "bitblas.core.matrix.arrays")
 
 
 def is_key(x: object) -> bool:

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bitblas
-from bitblas.build import stores
 from bitblas.config import config
 from bitblas.formats import b2sr, format_of, packing
-from bitblas.formats.b2sr import choice as b2sr_choice
-from bitblas.formats.b2sr import format as b2sr_format
-from bitblas.formats.split import format as split_format
-from bitblas.formats.split import layout as split_layout
+from bitblas.formats.b2sr import cost as b2sr_choice
+from bitblas.formats.b2sr import layout as b2sr_format
+from bitblas.formats.split import cost as split_layout
+from bitblas.formats.split import layout as split_format
+from bitblas.operations import convert
 from bitblas.plan.facts import Facts, facts
 from semirings.dtypes import lookup_dtype
 
@@ -166,7 +166,7 @@ def test_conversions(device, source):
         x = values(generator(name), "FP64", len(p.rows))
         for key in KEYS if source == "csr" else SOME_FORMS:
             A = make(p, x, "FP64", source)
-            store = stores.with_format(A._store, **FORMS[key])
+            store = convert.with_format(A._store, **FORMS[key])
             assert_entries(bitblas.Matrix._from_store(store), p, x)
             assert_sound(store.structure.primary)
             structure = A._store.structure

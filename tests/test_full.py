@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bitblas
-from bitblas.verbs import filled
+from bitblas.operations import spmv_kernels
 
 SIZES = (1, 63, 64, 65, 200, 4096)
 VECTORS = {
@@ -150,9 +150,9 @@ def test_nearly_full(device, ring, form):
 
 def test_nan_stands_where_nothing_else_is():
     at = np.arange(64) != 7
-    for special, stride in ((1.0, filled.FILLED), (np.nan, 1)):
+    for special, stride in ((1.0, spmv_kernels.FILLED), (np.nan, 1)):
         u = bitblas.Vector.from_coo(at.nonzero()[0], np.append(np.zeros(62), special), size=64, device="cpu")
-        given = filled.values_of(u._store, filled.LONG)
+        given = spmv_kernels.fill_missing(u._store, spmv_kernels.LONG)
         assert given.stride == stride
         assert u._store.values is given.array or np.isnan(given.array[7])
         assert u[63].value == special or np.isnan(special)

@@ -7,8 +7,8 @@ from battery import generator
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
-from bitblas.formats import coded_choice
-from bitblas.formats.csr import choice, grades
+from bitblas.formats import coded
+from bitblas.formats.csr import binning, cost
 from bitblas.plan import product
 
 N = 3000
@@ -17,8 +17,8 @@ N = 3000
 @pytest.fixture
 def small(monkeypatch):
     """Few entries are graded, and few columns hot."""
-    monkeypatch.setattr(choice, "GRADED_FROM", 1)
-    monkeypatch.setattr(coded_choice, "GRADED_FROM", 1)
+    monkeypatch.setattr(cost, "GRADED_FROM", 1)
+    monkeypatch.setattr(coded, "GRADED_FROM", 1)
     monkeypatch.setattr(product, "HOT_BYTES", (6 << 10,))
 
 
@@ -73,7 +73,7 @@ def expected(rows, cols, x, u, semiring, dtype):
 def test_answers(device, small, monkeypatch, form, semiring, dtype, turned):
     of = {"FP32": np.float32, "INT64": np.int64}[dtype]
     rows, cols, x, u, made = ask(form, semiring, of, generator("graded"), turned=turned)
-    plan, gpu = gb.explain(made), devices.get(config.device).shares_rows
+    plan, gpu = gb.explain(made), devices.get(config.device).is_simt
     assert ("degree-binned" in plan.reason) == gpu and ("768 hot" in plan.reason or "1536 hot" in plan.reason) == (
         gpu and not turned and form != "cgr"
     )
@@ -128,13 +128,13 @@ def test_grades(device, small):
     rows, cols = skewed(generator("grades"))
     A = gb.Matrix.from_coo(rows, cols, True, nrows=N, ncols=N)
     form = A._store.structure.form("csr")
-    found, xp = grades.grades_of(form), form.device.xp
+    found, xp = binning.degree_bins(form), form.device.xp
     entries = xp.concatenate([xp.arange(int(b), int(b) + int(k)) for b, k in zip(found.begin, found.length)])
     assert np.array_equal(np.sort(devices.get(config.device).to_host(entries)), np.arange(A.nvals))
     assert found.segments == 6 and int(found.piece[-1]) == len(found.row) == len(np.unique(rows)) - 3 + 6
-    for grade in range(grades.GRADES):
+    for grade in range(binning.GRADES):
         some = found.length[int(found.piece[grade]) : int(found.piece[grade + 1])]
-        assert (some <= 1 << (grades.LOG_LONGEST - grade)).all()
+        assert (some <= 1 << (binning.LOG_LONGEST - grade)).all()
         runs = int(found.run[grade + 1]) - int(found.run[grade])
-        assert runs == -(-len(some) // grades.rows_of_run(grade))
+        assert runs == -(-len(some) // binning.rows_of_run(grade))
     assert found.runs == int(found.run[-1])

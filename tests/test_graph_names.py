@@ -15,7 +15,7 @@ GIVEN = {  # numbers of vertices, and what is none
 }  # fmt: skip
 
 
-VERTICES = {*arguments.VERTEX, *arguments.VERTICES, *arguments.FOR_VERTICES, *arguments.PAIRS}
+VERTICES = {*arguments.VERTEX, *arguments.VERTICES, *arguments.VERTEX_VALUES, *arguments.PAIRS}
 
 
 def by_name(answer, name):

@@ -11,10 +11,10 @@ from both_libraries import plain, same
 
 import bitblas as gb
 from bitblas import device as devices
-from bitblas import sparse
+from bitblas import store
 from bitblas.device import base
 from bitblas.exceptions import IndexOutOfBound, OutOfMemory
-from bitblas.formats.hyper import choice
+from bitblas.formats.hyper import cost
 
 oracle = pytest.importorskip("graphblas")
 
@@ -116,11 +116,11 @@ def test_text(device, text):
 @pytest.fixture
 def forced(monkeypatch):
     """Vectors and matrices of every size are lists, whatever they hold."""
-    monkeypatch.setattr(sparse, "FLOOR", 0)
-    monkeypatch.setattr(sparse, "FLOOR_SHARED", 0)
-    monkeypatch.setattr(sparse, "SHARE", 0)
-    monkeypatch.setattr(choice, "FLOOR", 0)
-    monkeypatch.setattr(choice, "SHARE", 0)
+    monkeypatch.setattr(store, "FLOOR", 0)
+    monkeypatch.setattr(store, "FLOOR_SHARED", 0)
+    monkeypatch.setattr(store, "SHARE", 0)
+    monkeypatch.setattr(cost, "FLOOR", 0)
+    monkeypatch.setattr(cost, "SHARE", 0)
 
 
 @pytest.mark.in_turn
@@ -211,7 +211,7 @@ def test_what_needs_all_positions_says_so(device, text):
 
 def test_bits_that_do_not_fit_are_refused(device, monkeypatch):
     v = gb.Vector.from_coo([5], 1.0, size=1 << 40)
-    monkeypatch.setattr(base, "FORESEEN", 1)
+    monkeypatch.setattr(base, "LARGE_NEED", 1)
     monkeypatch.setattr(type(devices.get(device)), "free_bytes", lambda self: 5)
     with pytest.raises(OutOfMemory, match="bits of 1099511627776 positions"):
         v.to_dense(0)

@@ -8,10 +8,10 @@ import pytest
 
 import bitblas as gb
 from bitblas import device as devices
-from bitblas.build import entries as build
 from bitblas.config import config
 from bitblas.exceptions import IndexOutOfBound
-from bitblas.formats.csr import entries, sorting
+from bitblas.formats.csr import layout
+from bitblas.operations import build
 
 BLOCK = 1024  # of in_order.cpu.py
 INTEGERS = [(np.int64, np.int64), (np.int32, np.int64), (np.int64, np.int32), (np.int32, np.int32)]
@@ -24,12 +24,12 @@ def some(n, nrows, ncols, seed):
 
 
 def run(rows, cols, nrows, ncols):
-    return entries.in_order(devices.get("cpu"), nrows, ncols, rows, cols, np.int32)
+    return layout.in_order(devices.get("cpu"), nrows, ncols, rows, cols, np.int32)
 
 
 @pytest.fixture(params=[1, 2, 5])
 def threads(request, monkeypatch):
-    monkeypatch.setattr(entries, "PARALLEL_ENTRIES", 1)
+    monkeypatch.setattr(layout, "PARALLEL_ENTRIES", 1)
     with config.set(threads=request.param):
         yield request.param
 
@@ -116,12 +116,12 @@ def test_entries_are_counted(monkeypatch, types, nrows, ncols, n):
     rows, cols = rng.integers(0, nrows, n).astype(types[0]), rng.integers(0, ncols, n).astype(types[1])
     expected = np.lexsort((cols, rows))
     for order in (False, True):
-        found, came = sorting.by_counting(devices.get("cpu"), nrows, ncols, rows, cols, order)
+        found, came = layout.counting_sort(devices.get("cpu"), nrows, ncols, rows, cols, order)
         assert found.col.tolist() == cols[expected].tolist()
         assert found.ptr.tolist() == np.searchsorted(rows[expected], np.arange(nrows + 1)).tolist()
         assert (came is None) == (not order) and (came is None or came.tolist() == expected.tolist())
-    monkeypatch.setattr(sorting, "FEW", 1)
-    assert sorting.sort_entries(devices.get("cpu"), rows, cols, nrows, ncols).tolist() == expected.tolist()
+    monkeypatch.setattr(layout, "FEW", 1)
+    assert layout.sort_entries(devices.get("cpu"), rows, cols, nrows, ncols).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("n", [0, 1, 40, 3000])
@@ -144,6 +144,6 @@ def test_what_is_counted_is_what_keys_give(monkeypatch, n):
                 gb.Matrix.from_coo(rows, cols, values, **like)
 
     few = list(made())
-    monkeypatch.setattr(sorting, "FEW", 1)
+    monkeypatch.setattr(layout, "FEW", 1)
     for x, y in zip(few, made(), strict=True):
         assert x.isequal(y, check_dtype=True) and x.ss.is_iso == y.ss.is_iso

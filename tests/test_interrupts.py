@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import bitblas as gb
-from bitblas.device import cpu, ranges, threads
-from bitblas.device.table import RESUMED
+from bitblas.device import cpu, threads
+from bitblas.device.kernel_table import RESUMED
 from bitblas.loop import Program, at_once
-from bitblas.verbs import weave
+from bitblas.operations import ewise_matrix
 
 N = 300
 ring = gb.semiring.plus_times
@@ -28,9 +28,9 @@ def on_the_cpu():
 @pytest.fixture(params=[1, 3])
 def short(monkeypatch, request):
     """Little work counts as long; with one thread and with several."""
-    monkeypatch.setattr(ranges, "LONG", 64)
-    monkeypatch.setattr(ranges, "CHUNK", 16)
-    monkeypatch.setattr(weave, "PARALLEL_ENTRIES", 64)
+    monkeypatch.setattr(threads, "LONG_WORK", 64)
+    monkeypatch.setattr(threads, "CHUNK", 16)
+    monkeypatch.setattr(ewise_matrix, "PARALLEL_ENTRIES", 64)
     with gb.config.set(threads=request.param):
         yield
 
@@ -91,7 +91,7 @@ def same(x, y):
 def expected(name):
     """By one range each: nothing is long then."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranges, "LONG", 1 << 60)
+        patch.setattr(threads, "LONG_WORK", 1 << 60)
         return run(name)
 
 
@@ -105,7 +105,7 @@ def test_every_form_runs_in_ranges(name, short):
     A, u = matrix(1, dtype=bool), vector(3)
     B = gb.Matrix.from_coo(*A.to_coo(), nrows=N, ncols=N, format=name)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranges, "LONG", 1 << 60)
+        patch.setattr(threads, "LONG_WORK", 1 << 60)
         wanted = A.mxv(u, ring).new(), A.mxm(A, "plus_pair").new(), A.T.mxv(u, ring).new()
     assert same((B.mxv(u, ring).new(), B.mxm(B, "plus_pair").new(), B.T.mxv(u, ring).new()), wanted)
 
@@ -114,11 +114,11 @@ def test_few_threads_share_the_ranges(short):
     A, B = matrix(1), matrix(2)
     wanted = A.mxm(B, ring).new()
     for most in (1, 2):
-        threads.limit(most)
+        threads.set_limit(most)
         try:
             assert A.mxm(B, ring).new().isequal(wanted)
         finally:
-            threads.limit(0)
+            threads.set_limit(0)
 
 
 class Clock:
@@ -174,19 +174,22 @@ def test_groups_take_about_as_long_as_they_should(monkeypatch):
     clock = SimpleNamespace(perf_counter=lambda: now[0])
     monkeypatch.setattr(cpu, "time", clock)
     with gb.config.set(threads=1):
-        cpu.in_groups(np.arange(101), kernel)
+        cpu.run_in_groups(np.arange(101), kernel)
     assert counts[:3] == [2, 4, 8] and sum(counts) == 100 and 9 <= max(counts) <= 10
     counts.clear()
-    cpu.in_groups(np.arange(6), kernel, in_turn=True)
+    cpu.run_in_groups(np.arange(6), kernel, in_turn=True)
     assert counts == [1] * 5
 
 
 def test_work_that_is_not_long_is_launched_as_before():
     device = matrix(1).device
-    assert device.chunks(ranges.LONG - 1) == 1 and device.chunks(ranges.LONG) == ranges.LONG // ranges.CHUNK
-    assert not isinstance(device.ranges(1 << 20, 1, fresh=True), ranges.Chunks)
-    assert isinstance(device.ranges(ranges.LONG, 1, fresh=True), ranges.Chunks)
-    assert not isinstance(device.ranges(ranges.LONG, 1), ranges.Chunks)
+    assert (
+        device.chunks(threads.LONG_WORK - 1) == 1
+        and device.chunks(threads.LONG_WORK) == threads.LONG_WORK // threads.CHUNK
+    )
+    assert not isinstance(device.ranges(1 << 20, 1, fresh=True), threads.Chunks)
+    assert isinstance(device.ranges(threads.LONG_WORK, 1, fresh=True), threads.Chunks)
+    assert not isinstance(device.ranges(threads.LONG_WORK, 1), threads.Chunks)
 
 
 @pytest.fixture
@@ -218,7 +221,7 @@ def test_long_products_inside_of_a_loop(short, tables):
     x, program = spreading(symmetric(N, 0.05), 4)
     program.run()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranges, "LONG", 1 << 60)
+        patch.setattr(threads, "LONG_WORK", 1 << 60)
         y, whole = spreading(symmetric(N, 0.05), 4)
         whole.run()
     assert x.isequal(y) and x.nvals == N
@@ -229,8 +232,8 @@ def test_long_products_inside_of_a_loop(short, tables):
 
 def test_a_round_pauses_inside_of_a_long_product(tables, monkeypatch):
     """After 20 ms, with the next part of it to go on with; an interrupt there leaves vectors as they were."""
-    monkeypatch.setattr(ranges, "LONG", 1 << 16)
-    monkeypatch.setattr(ranges, "CHUNK", 1 << 16)
+    monkeypatch.setattr(threads, "LONG_WORK", 1 << 16)
+    monkeypatch.setattr(threads, "CHUNK", 1 << 16)
     n = 3000
     A = symmetric(n, 0.6)
     with gb.config.set(threads=1):

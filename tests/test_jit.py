@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import semirings
-from bitblas.device import jit, objects
-from bitblas.kernels.prologue import Function, Variant, sum_of
+from bitblas.device import jit, object_files
+from bitblas.kernels.variant import Function, Variant, sum_of
 from semirings.dtypes import FP64, INT64
 
 
@@ -92,13 +92,13 @@ def made(monkeypatch):
     from bitblas.device import compiler
 
     monkeypatch.setattr(compiler.config, "OPT", 1)
-    asked, real = [], compiler.compiled
+    asked, real = [], compiler.compile_kernel
 
     def counted(text, name, symbol, *more):
         asked.append(symbol)
         return real(text, name, symbol, *more)
 
-    monkeypatch.setattr(compiler, "compiled", counted)
+    monkeypatch.setattr(compiler, "compile_kernel", counted)
     return asked
 
 
@@ -107,25 +107,27 @@ def made(monkeypatch):
     [lambda data: data[:99], lambda data: data[:-1] + b"x", lambda data: b"", lambda data: data.replace(b"ELF", b"F")],
 )
 def test_a_damaged_object_is_compiled_again(cache, made, damage):
-    first = objects.cpu_object(fold(), SIGNATURE)
+    first = object_files.kernel_object(fold(), SIGNATURE)
     (path,) = files(cache)
-    assert path.name == f"{first.symbol}.o" and objects.cpu_object(fold(), SIGNATURE) == first and len(made) == 1
+    assert (
+        path.name == f"{first.symbol}.o" and object_files.kernel_object(fold(), SIGNATURE) == first and len(made) == 1
+    )
     whole = path.read_bytes()
     path.write_bytes(damage(whole))
-    assert objects.cpu_object(fold(), SIGNATURE) == first and len(made) == 2
+    assert object_files.kernel_object(fold(), SIGNATURE) == first and len(made) == 2
     assert path.read_bytes() == whole
 
 
 def test_what_an_object_is_made_of_has_another_name(cache, made, monkeypatch):
-    symbols = {objects.cpu_object(fold(), SIGNATURE).symbol}
-    symbols.add(objects.cpu_object(fold(), ("int32[]", *SIGNATURE[1:])).symbol)
+    symbols = {object_files.kernel_object(fold(), SIGNATURE).symbol}
+    symbols.add(object_files.kernel_object(fold(), ("int32[]", *SIGNATURE[1:])).symbol)
     text = jit.cpu_source(fold())
     monkeypatch.setattr(jit, "cpu_source", lambda variant: text + "\n# edited\n")
-    symbols.add(objects.cpu_object(fold(), SIGNATURE).symbol)
+    symbols.add(object_files.kernel_object(fold(), SIGNATURE).symbol)
     monkeypatch.setenv("NUMBA_OPT", "2")
-    objects._compilers.cache_clear()
-    symbols.add(objects.cpu_object(fold(), SIGNATURE).symbol)
-    objects._compilers.cache_clear()
+    object_files._compilers.cache_clear()
+    symbols.add(object_files.kernel_object(fold(), SIGNATURE).symbol)
+    object_files._compilers.cache_clear()
     assert len(symbols) == len(made) == len(files(cache)) == 4
 
 
@@ -133,7 +135,7 @@ def test_a_text_that_numba_refuses_is_shown(cache, monkeypatch):
     text = jit.cpu_source(fold()).replace("add(total", "no_such_name(total")
     monkeypatch.setattr(jit, "cpu_source", lambda variant: text)
     with pytest.raises(jit.CompileError, match="no_such_name") as error:
-        objects.cpu_object(fold(), SIGNATURE)
+        object_files.kernel_object(fold(), SIGNATURE)
     said = str(error.value)
     assert said.startswith("kernels/fold monoid.plus A=INT64 Z=INT64\n") and jit.numbered(text) in said
     assert files(cache) == []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bitblas
-from bitblas.formats.mplg.format import Mplg
+from bitblas.formats.mplg.layout import Mplg
 
 STATEMENTS = {
     "union": lambda gb, A, B, M: A.ewise_add(B, gb.binary.minus).new(),

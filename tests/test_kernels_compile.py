@@ -4,7 +4,7 @@ import pytest
 
 import semirings
 from bitblas.device import jit
-from bitblas.kernels.prologue import Variant, sum_of
+from bitblas.kernels.variant import Variant, sum_of
 from bitblas.registry import check
 from semirings.dtypes import BOOL, FP32, FP64, INT8, INT64, UINT8, UINT64
 

@@ -16,7 +16,7 @@ from bitblas import Graph
 from bitblas.config import config
 from bitblas.exceptions import InvalidValue, OutOfMemory
 from bitblas.io import build as builds
-from bitblas.io import chunks, edges, files, mmread, mmwrite, read_edgelist
+from bitblas.io import chunks, edgelist_parser, files, mmread, mmwrite, read_edgelist
 
 TOP = 2**64 - 1
 HEAD = "%%MatrixMarket matrix coordinate "
@@ -324,7 +324,7 @@ def test_an_edge_that_is_there_twice_is_refused_early(tmp_path, monkeypatch, kin
     lines[first + 1] = f"{ends}{' ' if kind == 'mtx' else ','}77"
     text = "\n".join(lines)
     monkeypatch.setattr(builds, "from_entries", lambda *args, **more: pytest.fail("built"))
-    monkeypatch.setattr(gb.build.chunks, "from_counts", lambda *args, **more: pytest.fail("built"))
+    monkeypatch.setattr(gb.operations.build_chunks, "from_counts", lambda *args, **more: pytest.fail("built"))
     path = written(tmp_path, f"a.{kind}", text)
     match = rf"a\.{kind}, line {first + 2}: expected every (edge|entry) once, .* twice\. Hint: dup_op"
     for chunked in (False, True):
@@ -333,7 +333,7 @@ def test_an_edge_that_is_there_twice_is_refused_early(tmp_path, monkeypatch, kin
     if kind != "mtx":
         stream = Counted(text.encode())
         monkeypatch.setattr(files.Source.blocks, "__defaults__", (1 << 16,))
-        monkeypatch.setattr(edges, "fields_of", lambda *args: pytest.fail("kernels for names"))
+        monkeypatch.setattr(edgelist_parser, "fields_of", lambda *args: pytest.fail("kernels for names"))
         with pytest.raises(InvalidValue, match="line 2: expected every edge once"):
             read_edgelist(stream, delimiter=",")
         assert stream.read_bytes < len(text) / 4
@@ -341,7 +341,7 @@ def test_an_edge_that_is_there_twice_is_refused_early(tmp_path, monkeypatch, kin
 
 def test_edges_that_are_there_twice_in_later_lines(tmp_path, monkeypatch):
     """In one block and in two, with names, quotes, columns of a table: the line of the second one."""
-    monkeypatch.setattr(edges, "FIRST", 2)
+    monkeypatch.setattr(edgelist_parser, "FIRST", 2)
     lines = [f"v{k},v{k + 1},{k}" for k in range(60)]
     lines[41] = "v3,v4,9"
     for size in (1 << 20, 200):

@@ -12,13 +12,13 @@ import pytest
 
 import bitblas as gb
 from bitblas import device as devices
-from bitblas.build import chunks
 from bitblas.config import config
-from bitblas.device import held
+from bitblas.device import memory
 from bitblas.exceptions import OutOfMemory
-from bitblas.plan import forms as plan_forms
+from bitblas.operations import build_chunks
+from bitblas.plan import format_choice as plan_forms
 from bitblas.plan.facts import Facts
-from bitblas.plan.limit import within
+from bitblas.plan.format_choice import within
 
 NUMBERS = re.compile(r"needs (\d+) bytes on device '\w+', (\d+) are in use, the limit is (\d+) \(config.memory_limit\)")
 
@@ -31,7 +31,7 @@ def _lifted(few_objects):
 
 
 def on(device: str) -> int:
-    return held.bytes_on(devices.get(device))
+    return memory.bytes_on(devices.get(device))
 
 
 def refused(build) -> tuple[int, int]:
@@ -95,7 +95,7 @@ def test_too_little_and_exactly_enough(device):
 @pytest.mark.parametrize("shape", [(100_000, 50, 20_000), (60, 1 << 20, 40_000)])
 def test_what_a_build_needs_is_what_it_takes(shape, monkeypatch):
     """On the CPU: never more than was foreseen, and not much less than that."""
-    monkeypatch.setattr(chunks, "LEAST", 1 << 20)  # nothing is gained by chunks
+    monkeypatch.setattr(build_chunks, "LEAST", 1 << 20)  # nothing is gained by chunks
     (nrows, ncols, k), rng = shape, np.random.default_rng(4)
     i, j, x = rng.integers(0, nrows, k), rng.integers(0, ncols, k), rng.random(k)
     unique = np.unique(i * ncols + j)
@@ -194,16 +194,16 @@ def test_a_limit_changes_the_choice_and_the_profile_says_why(device, monkeypatch
 
 
 def test_entries_are_taken_in_chunks_where_sorting_them_all_would_not_fit(device, monkeypatch):
-    monkeypatch.setattr(chunks, "LEAST", 64)
+    monkeypatch.setattr(build_chunks, "LEAST", 64)
     i, j = entries(100, 20_000)
-    original = chunks.from_counts
+    original = build_chunks.from_counts
     for x, dup in ((True, None), (np.arange(20_000.0) / 7, gb.binary.plus), (np.arange(20_000), gb.binary.minus)):
         make = lambda x=x, dup=dup: gb.Matrix.from_coo(i, j, x, nrows=100, ncols=100, dup_op=dup, format="csr")
         whole, calls = make(), []
         counted = lambda *a, calls=calls, **k: calls.append(1) or original(*a, **k)
         config.memory_limit = on(device) + 20_000 * (19 if x is True else 40)
         with monkeypatch.context() as m:
-            m.setattr(chunks, "from_counts", counted)
+            m.setattr(build_chunks, "from_counts", counted)
             A = make()
         config.memory_limit = None
         assert calls and A.isequal(whole, check_dtype=True) and A.nvals < 20_000

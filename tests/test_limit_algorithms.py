@@ -17,7 +17,7 @@ from bitblas.algorithms import _check as check
 from bitblas.algorithms import _memory, generators
 from bitblas.algorithms.communities import label_propagation as label_propagation_module
 from bitblas.config import config
-from bitblas.device import held
+from bitblas.device import memory
 from bitblas.exceptions import OutOfMemory
 from bitblas.graph import methods
 
@@ -73,7 +73,7 @@ def test_every_algorithm_with_arrays_foresees_them(name):
         before = A.dup()
         vertex, entry = _memory.ARRAYS[name]
         estimate = vertex * A.nrows + entry * A.nvals
-        config.memory_limit = held.bytes_on(A.device) + estimate - 1
+        config.memory_limit = memory.bytes_on(A.device) + estimate - 1
         with pytest.raises(OutOfMemory) as error:
             call(name, A)
         needed, now, limit = map(int, NEEDS.search(str(error.value)).groups())
@@ -117,7 +117,7 @@ def test_label_propagation_beyond_the_limit(device):
     with config.set(device=device):
         A = graph(device=device, n=40, nvals=200)
         wanted = algorithms.label_propagation(A)
-        config.memory_limit = held.bytes_on(devices.get(device)) + 1000
+        config.memory_limit = memory.bytes_on(devices.get(device)) + 1000
         with pytest.raises(
             OutOfMemory, match=r"label_propagation: arrays of 40 vertices and \d+ entries: needs \d+ bytes"
         ):
@@ -168,7 +168,7 @@ def test_results_in_between_are_foreseen(name, given, said, monkeypatch):
 )  # fmt: skip
 def test_generators_foresee_their_edges(name, args):
     with config.set(device="cpu"):
-        config.memory_limit = held.bytes_on(devices.get("cpu")) + 20_000
+        config.memory_limit = memory.bytes_on(devices.get("cpu")) + 20_000
         with pytest.raises(OutOfMemory, match=rf"{name}: arrays of \d+ edges: needs \d+ bytes"):
             getattr(algorithms, name)(*args)
         config.memory_limit = None
@@ -182,8 +182,8 @@ def no_memory(*args, **options):
 def test_errors_of_memory_are_those_of_bitblas(monkeypatch):
     """Wherever in an algorithm an array fails; other errors go on as they are."""
     A = graph()
-    monkeypatch.setattr(label_propagation_module, "numbers", no_memory)
-    monkeypatch.setattr(generators.rmat, "numbers", no_memory)
+    monkeypatch.setattr(label_propagation_module, "index_range", no_memory)
+    monkeypatch.setattr(generators.rmat, "index_range", no_memory)
     for run in (
         lambda: algorithms.label_propagation(A),
         lambda: gb.Graph(A).label_propagation(),

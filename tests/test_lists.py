@@ -9,8 +9,8 @@ import pytest
 from bitblas.dtypes import BOOL, FP64, INT64
 
 import bitblas as gb
-from bitblas import semiring, sparse
-from bitblas.verbs import listed
+from bitblas import semiring, store
+from bitblas.operations import spmv
 
 SEMIRINGS = {
     "plus_times": semiring.plus_times[FP64], "plus_pair": semiring.plus_pair[INT64],
@@ -58,8 +58,8 @@ USUAL = {("hyper", "plus_times"), ("csr", "any_pair")}
 def test_products_are_those_of_bits(form, name, monkeypatch):
     spread = FORMS[form]
     expected = list(answers(*operands("csr", 1), SEMIRINGS[name]))  # few positions: bits
-    monkeypatch.setattr(sparse, "FLOOR", 0)
-    monkeypatch.setattr(sparse, "SHARE", 1)
+    monkeypatch.setattr(store, "FLOOR", 0)
+    monkeypatch.setattr(store, "SHARE", 1)
     with gb.trace() as ran:
         found = list(answers(*operands(form, spread), SEMIRINGS[name]))
     assert sum(run.kernel.endswith("push_list") for run in ran) > 10
@@ -71,9 +71,9 @@ def test_products_are_those_of_bits(form, name, monkeypatch):
 
 def test_rows_that_hold_much_are_pulled_from(monkeypatch):
     """Sorting more products than a pull reads does not pay."""
-    monkeypatch.setattr(sparse, "FLOOR", 0)
-    monkeypatch.setattr(listed, "FEW", 0)
-    monkeypatch.setattr(listed, "COST", 1 << 30)
+    monkeypatch.setattr(store, "FLOOR", 0)
+    monkeypatch.setattr(spmv, "SORTED_PRODUCTS", 0)
+    monkeypatch.setattr(spmv, "COST", 1 << 30)
     A, v, _ = operands("hyper", 1 << 40)
     with gb.trace() as ran:
         v.vxm(A, semiring.plus_times).new()
@@ -85,8 +85,8 @@ def test_masks_of_bits(monkeypatch):
     """A list under a mask that holds bits."""
     A, v, w = operands("csr", 1)
     expected = v.vxm(A, semiring.plus_times).new(mask=~w.S)
-    monkeypatch.setattr(sparse, "FLOOR", 0)
-    monkeypatch.setattr(sparse, "SHARE", 1)
+    monkeypatch.setattr(store, "FLOOR", 0)
+    monkeypatch.setattr(store, "SHARE", 1)
     u = gb.Vector.from_coo(*v.to_coo(), size=N)
-    assert type(u._stored) is sparse.SparseStore and type(w._stored) is not sparse.SparseStore
+    assert type(u._stored) is store.SparseStore and type(w._stored) is not store.SparseStore
     assert u.vxm(A, semiring.plus_times).new(mask=~w.S).isequal(expected)

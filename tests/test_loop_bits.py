@@ -9,7 +9,7 @@ from test_loop import BOOL, FP64, INT64
 
 import bitblas as gb
 from bitblas.loop import Program
-from bitblas.loop.host.turn import Turn
+from bitblas.loop.cpu.tier_up import TierUp
 
 N = 9000  # more than one chunk of positions
 LINE, END = np.arange(1, N), np.zeros(N - 1, int)
@@ -19,7 +19,7 @@ def both_ways(monkeypatch, begin, body):
     """What four rounds of `body` leave in the total and in y, by a table and by statements; begin: gives x and y."""
     found = []
     for patience in (0.0, 1e9):
-        monkeypatch.setattr(Turn, "PATIENCE", patience)
+        monkeypatch.setattr(TierUp, "PATIENCE", patience)
         x, y, total = *begin(), gb.Scalar(FP64)
         rounds, going = gb.Scalar.from_value(0, INT64), gb.Scalar.from_value(True, BOOL)
 

@@ -17,7 +17,7 @@ import bitblas as gb
 from bitblas.algorithms import connected_components, core_numbers, pagerank, sssp
 from bitblas.exceptions import IndexOutOfBound
 from bitblas.loop import Program, at_once, repeat
-from bitblas.loop.host.turn import Turn
+from bitblas.loop.cpu.tier_up import TierUp
 
 
 @pytest.fixture(autouse=True)
@@ -75,24 +75,24 @@ def test_a_table_takes_over_between_rounds(monkeypatch):
     """The first rounds run statement by statement, until they have taken long enough."""
     n = 100
     A = gb.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), True, nrows=n, ncols=n)
-    made = Turn.made
+    made = TierUp.made
     asked = []
 
     def later(turn, given):
         asked.append(turn)
         return made(turn, given) if len(asked) > 3 else None
 
-    monkeypatch.setattr(Turn, "made", later)
+    monkeypatch.setattr(TierUp, "made", later)
     assert searches(A)[1](0) == (n, dict(zip(range(n), range(n)))) and len(asked) == 4
 
 
 def test_patience(monkeypatch):
-    monkeypatch.setattr(Turn, "PATIENCE", 1e9)
+    monkeypatch.setattr(TierUp, "PATIENCE", 1e9)
     program, search = searches(graph())
     assert search(0)[1] == oracle_levels(graph(), 0)
     assert str(program.explain()) == "a plain loop: statement by statement"
-    turn = Turn(lambda k: None, None)
-    monkeypatch.setattr(gb.device.objects, "compiled", gb.device.objects.compiled + 1)
+    turn = TierUp(lambda k: None, None)
+    monkeypatch.setattr(gb.device.object_files, "compiled", gb.device.object_files.compiled + 1)
     turn.spend(0.0)
     assert turn.spent == 0.0, "compiling the kernels of statements says nothing about rounds"
     turn.spend(0.0)
@@ -102,15 +102,15 @@ def test_patience(monkeypatch):
 def test_what_is_not_repaid_is_made_once(monkeypatch):
     """A table whose kernels would have to be compiled waits for that long, whatever becomes of the vectors until then;
     and the next program of that body waits from its beginning."""
-    from bitblas.loop.host import program
-    from bitblas.loop.host.build import Build
+    from bitblas.loop.cpu import program
+    from bitblas.loop.cpu.build import Build
 
     made = []
-    init = program.HostRounds.__init__
-    monkeypatch.setattr(program.HostRounds, "__init__", lambda self, *args: (made.append(1), init(self, *args))[1])
+    init = program.CpuRounds.__init__
+    monkeypatch.setattr(program.CpuRounds, "__init__", lambda self, *args: (made.append(1), init(self, *args))[1])
     monkeypatch.setattr(Build, "missing", lambda self: 1)
-    monkeypatch.setattr(Turn, "PATIENCE", 1e-9)
-    monkeypatch.setattr(Turn, "COMPILING", 1e9)
+    monkeypatch.setattr(TierUp, "PATIENCE", 1e-9)
+    monkeypatch.setattr(TierUp, "COMPILING", 1e9)
 
     def rounds():
         left, x = gb.Vector.from_coo(np.arange(20), True, size=20), gb.Vector.from_coo(np.arange(20), 0.0, size=20)
@@ -227,7 +227,7 @@ def test_algorithms(algorithm, threads, monkeypatch):
     with gb.config.set(threads=threads):
         A = gb.Matrix.from_coo(rows, cols, weights, nrows=n, ncols=n, dup_op=gb.binary.first)
         by_table = algorithm(A, **options)
-        monkeypatch.setattr(Turn, "PATIENCE", 1e9)
+        monkeypatch.setattr(TierUp, "PATIENCE", 1e9)
         B = gb.Matrix.from_coo(rows, cols, weights, nrows=n, ncols=n, dup_op=gb.binary.first)
         expected = algorithm(B, **options)
     assert by_table.isclose(expected, rel_tol=1e-9) if algorithm is pagerank else by_table.isequal(expected)
@@ -256,7 +256,7 @@ def test_products_that_would_need_the_transpose(monkeypatch):
         q(~v.S, gb.replace) << A.mxv(q, gb.semiring.any_pair[BOOL])
 
     program = Program(body, while_=q)
-    monkeypatch.setattr("bitblas.plan.transpose.TRANSPOSE_READS", {"cpu": 1e9})
+    monkeypatch.setattr("bitblas.plan.auxiliary_formats.TRANSPOSE_READS", {"cpu": 1e9})
     q[0] = True
     with at_once():
         assert program.run() == n and not program.explain().launches

@@ -7,10 +7,10 @@ import pytest
 from test_loop_index import dense, full
 
 import bitblas as gb
-import bitblas.loop.gpu.captured as captured
 from bitblas.algorithms import _check as check
 from bitblas.algorithms import pagerank
 from bitblas.loop import Program
+from bitblas.loop.gpu import captured_program as captured
 
 INT64 = gb.dtypes.INT64
 N = 5
@@ -19,8 +19,8 @@ N = 5
 @pytest.fixture
 def captures(monkeypatch):
     """The programs that are captured, in turn."""
-    made, init = [], captured.Captured.__init__
-    monkeypatch.setattr(captured.Captured, "__init__", lambda self, *a: (init(self, *a), made.append(self))[0])
+    made, init = [], captured.CapturedProgram.__init__
+    monkeypatch.setattr(captured.CapturedProgram, "__init__", lambda self, *a: (init(self, *a), made.append(self))[0])
     return made
 
 

@@ -9,7 +9,7 @@ import pytest
 import bitblas as gb
 from bitblas.exceptions import CaptureError
 from bitblas.loop import Program, at_once, holds_matrix, if_, repeat
-from bitblas.loop.fused import by_words, passes
+from bitblas.loop.codegen import cuda_elementwise, cuda_words
 
 BOOL, INT64, FP64 = gb.dtypes.BOOL, gb.dtypes.INT64, gb.dtypes.FP64
 N = 90
@@ -60,10 +60,10 @@ SEARCHES = [(5, True, False), *(pytest.param(*how, marks=SLOW) for how in ((5, F
 @pytest.mark.parametrize(("k", "wide", "values"), SEARCHES)
 def test_searches(device, k, wide, values, monkeypatch):
     """Levels, and numbers of shortest paths; long rows are cut, few entries pushed along."""
-    from bitblas.verbs import narrow_product
+    from bitblas.operations import multivector
 
-    monkeypatch.setattr(narrow_product, "LONGEST", 20)
-    monkeypatch.setattr(narrow_product, "SEGMENT", 8)
+    monkeypatch.setattr(multivector, "LONGEST", 20)
+    monkeypatch.setattr(multivector, "SEGMENT", 8)
     n = 1300 if k == 5 else N
     rows, cols = edges(n, 3 * n)
     shape = (k, n) if wide else (n, k)
@@ -118,8 +118,8 @@ def test_what_a_body_says(device, turn, large, monkeypatch):
     """Padded lines, where a complement and a value for all places reach beyond the matrix; passes as those over many
     places are, and as others."""
     if large:
-        monkeypatch.setattr(by_words, "LARGE", 0)
-        monkeypatch.setattr(passes, "WIDE", 0)
+        monkeypatch.setattr(cuda_words, "LARGE", 0)
+        monkeypatch.setattr(cuda_elementwise, "WIDE", 0)
     rows, cols = edges(seed=2)
 
     def made(lib):

@@ -11,9 +11,8 @@ from test_loop_index import dense, full
 import bitblas as gb
 from bitblas.algorithms import connected_components
 from bitblas.exceptions import CaptureError
-from bitblas.loop import Program
-from bitblas.loop.fused import layout
-from bitblas.loop.recorded.ir import Product
+from bitblas.loop import Program, analysis
+from bitblas.loop.ir import Product
 
 INT64 = gb.dtypes.INT64
 
@@ -149,14 +148,14 @@ def test_what_a_run_brings_in_and_takes_out(device, dtype):
 @pytest.fixture
 def filled(monkeypatch):
     """Of each body, whether the vectors that its products read are found to be full."""
-    found, of = [], layout.full_vectors
+    found, of = [], analysis.full_vectors
 
     def spy(body, held, never=frozenset()):
         full = of(body, held, never)
         found.append(all(s.value.u in full for s in body.all if isinstance(s.value, Product)))
         return full
 
-    monkeypatch.setattr(layout, "full_vectors", spy)
+    monkeypatch.setattr(analysis, "full_vectors", spy)
     return found
 
 

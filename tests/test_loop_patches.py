@@ -18,7 +18,7 @@ FP32, INT64, BOOL = gb.dtypes.FP32, gb.dtypes.INT64, gb.dtypes.BOOL
 @pytest.fixture
 def small(device, monkeypatch):
     """Patches of 128 vertices of 4 bytes, however few there are."""
-    if not devices.get(device).records_loops:
+    if not devices.get(device).captures_bodies:
         pytest.skip("loops run without kernels of a GPU")
     monkeypatch.setattr(patches, "PATCH_BYTES", 512)
     monkeypatch.setattr(patches, "THREADS", 64)

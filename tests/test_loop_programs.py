@@ -12,7 +12,6 @@ from scipy.sparse import csgraph
 from test_loop_index import dense, full
 
 import bitblas as gb
-import bitblas.loop.fused.together as passes_of
 import bitblas.loop.gpu.build as builds
 from bitblas.algorithms import (
     coloring,
@@ -22,6 +21,7 @@ from bitblas.algorithms import (
 )  # fmt: skip
 from bitblas.exceptions import CaptureError
 from bitblas.loop import Program, repeat
+from bitblas.loop import fuse as passes_of
 
 BOOL, INT64 = gb.dtypes.BOOL, gb.dtypes.INT64
 # What a plain loop does on the CPU is only a matter of slow tests.

@@ -44,7 +44,7 @@ def expected(rows, cols, x, turns, join, product):
 def test_rows_on_a_list(device, turn, form, monkeypatch):
     """x is full: t has its bits from the lengths of rows. Several rounds in a run of the body, of which the last ones
     do nothing."""
-    monkeypatch.setattr(builds, "copies_of", lambda *_, **__: 3)
+    monkeypatch.setattr(builds, "rounds_per_run", lambda *_, **__: 3)
     rows, cols = graph_with_a_hub()
     turns = np.random.default_rng(1).integers(0, 5, N) ** 2 // 4
     x = np.random.default_rng(2).integers(1, 1000, N)

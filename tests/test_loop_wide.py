@@ -9,7 +9,7 @@ import pytest
 from test_loop_matrices import run, same
 
 import bitblas as gb
-from bitblas.loop.fused import passes
+from bitblas.loop.codegen import cuda_elementwise
 
 # Emulated GPUs have few warps: each looks several times, and the last half word is not whole.
 SIZE = 32 * 6000 + 7
@@ -70,10 +70,10 @@ def summing(lib, q, p, d, s):
 @pytest.mark.parametrize("alike", [True, False], ids=["alike", "in_parts"])
 @pytest.mark.parametrize("make", [computing, moving, summing])
 def test_few_and_many_positions(device, turn, make, alike, monkeypatch):
-    monkeypatch.setattr(passes, "WIDE", 1000)
+    monkeypatch.setattr(cuda_elementwise, "WIDE", 1000)
     texts = []
-    plain = passes.Variant
-    monkeypatch.setattr(passes, "Variant", lambda *how: texts.append(how[-1]) or plain(*how))
+    plain = cuda_elementwise.Variant
+    monkeypatch.setattr(cuda_elementwise, "Variant", lambda *how: texts.append(how[-1]) or plain(*how))
     mine, other = made(gb, alike), made(graphblas, alike)
     rounds, program = run(gb, make(gb, *mine), mine[0], 3)
     expected, _ = run(graphblas, make(graphblas, *other), other[0], 3)

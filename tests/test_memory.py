@@ -11,8 +11,8 @@ from battery import FORMS
 
 import bitblas as gb
 from bitblas import device as devices
-from bitblas.device import held
-from bitblas.plan import transpose
+from bitblas.device import memory
+from bitblas.plan import auxiliary_formats
 
 KEYS = tuple(FORMS)
 
@@ -52,7 +52,7 @@ def assert_true(A, device: str) -> None:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_receipts_are_true(device, key, monkeypatch):
-    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, 0.0))
+    monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, 0.0))
     for x in (True, 1.0):
         A = grid(x=x, **FORMS[key])
         alone = A.memory()
@@ -95,7 +95,7 @@ def test_programs_take_the_same_memory_in_turn():
                 assert gb.algorithms.bfs_parents(M, 5).isequal(parents)
                 assert gb.algorithms.bfs_levels(M, 0).isequal(levels)
         assert A.memory().caches["programs"] == first and B.memory().caches["programs"] <= first
-        arrays = [{id(x) for x in held.arrays_in(M._store.prepared, A._store.device, set())} for M in (A, B)]
+        arrays = [{id(x) for x in memory.arrays_in(M._store.prepared, A._store.device, set())} for M in (A, B)]
         assert len(arrays[0] & arrays[1]) > 10
         alone = grid(40)
         gb.algorithms.bfs_levels(alone, 0)

@@ -16,13 +16,7 @@ from hypothesis import strategies as st
 from mm_files import ARRAY, BAD, DTYPES, GOOD, PATTERN, REAL, as_dict, same, sample
 
 import bitblas as gb
-from bitblas.io import (
-    mmfew,
-    mmfile,
-    mmread,
-    mmwrite,
-    to_graphblas,
-)
+from bitblas.io import matrixmarket_parser, mmread, mmwrite, to_graphblas
 
 # --- Matrix Market in ---
 
@@ -159,7 +153,7 @@ def test_any_damage_is_one_exception(data):
         if not text:
             break
     try:
-        mmfile.read(io.BytesIO(bytes(text)))
+        matrixmarket_parser.read(io.BytesIO(bytes(text)))
     except (gb.exceptions.InvalidValue, gb.exceptions.OutOfMemory) as error:
         assert str(error).startswith("<BytesIO>")
 
@@ -188,13 +182,13 @@ def test_shipped_graph():
 
 
 def test_progress(tmp_path, capsys, monkeypatch):
-    from bitblas.io import progress
+    from bitblas.io import files
 
     path = tmp_path / "graph.mtx"
     mmwrite(path, sample("FP64"))
     assert mmread(path).nvals == 60
     assert capsys.readouterr().err == ""  # a small file, and no terminal
-    monkeypatch.setattr(progress, "PAUSE", 0.0)
+    monkeypatch.setattr(files, "PROGRESS_INTERVAL", 0.0)
     mmread(path, progress=True)
     err = capsys.readouterr().err
     assert "graph.mtx: [" in err
@@ -203,7 +197,7 @@ def test_progress(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     mmread(path)
     assert capsys.readouterr().err == ""  # it is read within a second
-    monkeypatch.setattr(progress, "WAIT", 0.0)
+    monkeypatch.setattr(files, "PROGRESS_DELAY", 0.0)
     mmread(path)
     assert "100 %" in capsys.readouterr().err
     mmread(path, progress=False)
@@ -274,11 +268,11 @@ def test_few_entries_are_read_as_many_are(monkeypatch, field, symmetry):
     if (field, symmetry) == ("pattern", "skew-symmetric"):
         return  # there is no such file
     rng, taken = random.Random(1), 0
-    monkeypatch.setattr(mmfile, "check_fits", lambda *args: None)
+    monkeypatch.setattr(matrixmarket_parser, "check_fits", lambda *args: None)
 
     def read(text):
         try:
-            head, *arrays = mmfile.read(io.BytesIO(text))
+            head, *arrays = matrixmarket_parser.read(io.BytesIO(text))
             return head, [(a.dtype, a.tolist(), np.signbit(a).tolist()) for a in arrays]
         except gb.exceptions.InvalidValue as error:
             return str(error)
@@ -294,7 +288,7 @@ def test_few_entries_are_read_as_many_are(monkeypatch, field, symmetry):
             text = f"{head}{end.join(lines)}{end}".encode()
             few = read(text)
             with monkeypatch.context() as patch:
-                patch.setattr(mmfew, "FEW", 0)
+                patch.setattr(matrixmarket_parser, "FEW", 0)
                 assert few == read(text), text
             with monkeypatch.context() as patch:
                 patch.setitem(sys.modules, "scipy.io", None)

@@ -10,16 +10,16 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas.exceptions import InvalidValue
 from bitblas.formats import packing
-from bitblas.formats.csr import call as csr
-from bitblas.formats.mplg import choice
-from bitblas.formats.mplg.choice import packed_bytes
-from bitblas.formats.mplg.format import Mplg
+from bitblas.formats.csr import kernels as csr
+from bitblas.formats.mplg import cost
+from bitblas.formats.mplg.cost import packed_bytes
+from bitblas.formats.mplg.layout import Mplg
 from bitblas.loop import repeat
 from bitblas.loop.gpu import build as loop_build
+from bitblas.operations.spgemm import products_before
+from bitblas.operations.variants import pull_variant
 from bitblas.plan import product as plan
-from bitblas.plan.ending import End
-from bitblas.verbs.gustavson import products_before
-from bitblas.verbs.variants import pull_variant
+from bitblas.plan.epilogue import Epilogue
 from semirings.dtypes import BOOL, INT32, INT64
 
 
@@ -71,7 +71,7 @@ def test_offsets_beyond_32_bits(device):
     assert host(packing.unpack(d, string, first + 5, width, np.int64, first=first)).tolist() == [1, 2, 3, 0, 1]
     variant = pull_variant(
         "mplg", (("PTR", INT64), ("COL", INT32)), None, plan.WORDS, BOOL, BOOL, flip=False, full=False, ranked=False,
-        lanes=1, end=End(BOOL, BOOL, store=False),
+        lanes=1, end=Epilogue(BOOL, BOOL, store=False),
     )  # fmt: skip
     begin, end = d.asarray(np.array([first, first + 3])), d.asarray(np.array([first + 3, first + 5]))
     found, none, true = d.xp.zeros(1, np.uint64), d.xp.zeros(1, np.uint64), np.bool_(True)
@@ -93,7 +93,7 @@ def uneven(n, **form):
 @pytest.mark.parametrize("fixed_from", [0, 1 << 40], ids=["one width", "any width"])
 def test_rows_of_different_lengths(device, fixed_from, monkeypatch):
     """A GPU reads them as a run, by a kernel for their width where there are many."""
-    monkeypatch.setattr(choice, "FIXED_FROM", fixed_from)
+    monkeypatch.setattr(cost, "FIXED_FROM", fixed_from)
     A, B = uneven(2500, format="mplg"), uneven(2500, format="csr")
     of_a, of_b = (M._store.structure.primary for M in (A, B))
     assert of_a.format.fixed_width(of_a) == (0 if fixed_from else 12)

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from bitblas.exceptions import InvalidValue
-from bitblas.io import edges, read_edgelist
+from bitblas.io import edgelist_parser, read_edgelist
 
 
 def read(text, **options):
@@ -37,14 +37,16 @@ def test_names_by_kernels(case, monkeypatch):
     """The table of names, and the dictionary of a small file, number alike; also in blocks, the first of them small."""
     text, options = WORDS[case]
     expected = read(text, labels=True, **options)
-    monkeypatch.setattr("bitblas.io.edges.LEAST", 0)
-    monkeypatch.setattr("bitblas.io.names.PART", 64)
+    monkeypatch.setattr("bitblas.io.edgelist_parser.LEAST", 0)
+    monkeypatch.setattr("bitblas.io.labels.PART", 64)
     found = read(text, labels=True, **options)
     assert found.labels == expected.labels and found.matrix.isequal(expected.matrix, check_dtype=True)
-    monkeypatch.setattr("bitblas.io.edges.LEAST", 20)
+    monkeypatch.setattr("bitblas.io.edgelist_parser.LEAST", 20)
     decimal = options.get("decimal", ".")
-    layout = edges.Layout(options.get("delimiter"), False, True, options.get("weights"), decimal=decimal)
-    reader = edges.Reader("text", layout, 0, None)
+    layout = edgelist_parser.EdgeListOptions(
+        options.get("delimiter"), False, True, options.get("weights"), decimal=decimal
+    )
+    reader = edgelist_parser.Reader("text", layout, 0, None)
     for line in text.encode().splitlines(keepends=True):
         reader.feed(line)
     rows, cols, _ = reader.finish()
@@ -54,6 +56,6 @@ def test_names_by_kernels(case, monkeypatch):
 
 @pytest.mark.parametrize("text", ["a b\nc\n", "a b\nc d e\n", "a,b\nc,\n", "a b 1\nb c x\n", "a b 1\nb c 1_0\n"])
 def test_what_kernels_refuse_has_its_line(text, monkeypatch):
-    monkeypatch.setattr("bitblas.io.edges.LEAST", 0)
+    monkeypatch.setattr("bitblas.io.edgelist_parser.LEAST", 0)
     with pytest.raises(InvalidValue, match="line 2"):
         read(text, labels=True, delimiter="," if "," in text else None)

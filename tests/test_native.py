@@ -17,9 +17,9 @@ from test_jit import fold
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.config import config
-from bitblas.device import cpu, jit, native, objects, targets, threads
+from bitblas.device import cpu, jit, native, object_files, targets, threads
 from bitblas.exceptions import JitError
-from bitblas.verbs.variants import elementwise_variant
+from bitblas.operations.variants import elementwise_variant
 
 POINTERS = np.array([0, 2, 5])
 
@@ -52,7 +52,11 @@ def test_no_reference_is_too_short_for_where_sections_may_lie():
     vector = ["uint64[]", "float64[]", "float64", "int"]
     types = ["int", *vector, *vector, "float64", "float64", "int64[]", "int64[]"]
     types += ["uint64[]", "int", "uint64", "int", "uint64[]", "float64[]"]
-    made = objects.cpu_object(fold(), ["int64[]"] * 3), objects.cpu_object(power, types), objects.native_object()
+    made = (
+        object_files.kernel_object(fold(), ["int64[]"] * 3),
+        object_files.kernel_object(power, types),
+        object_files.native_object(),
+    )
     kinds = {kind for found in made for kind in relocations(found.data)}
     assert kinds and kinds <= {1, 24}  # R_X86_64_64, R_X86_64_PC64
 
@@ -275,9 +279,9 @@ def test_settings_of_threads(few, monkeypatch):
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
-        ({}, threads.MOST),
+        ({}, threads.MAX_THREADS),
         ({"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/cpu.max": "150000 100000\n"}, 2),
-        ({"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/cpu.max": "max 100000\n"}, threads.MOST),
+        ({"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/cpu.max": "max 100000\n"}, threads.MAX_THREADS),
         ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "300000 100000\n"}, 3),
         (
             {
@@ -287,7 +291,7 @@ def test_settings_of_threads(few, monkeypatch):
             },
             1,
         ),
-        ({"proc/self/cgroup": "3:cpu:/\n", "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n"}, threads.MOST),
+        ({"proc/self/cgroup": "3:cpu:/\n", "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n"}, threads.MAX_THREADS),
     ],
 )  # fmt: skip
 def test_quotas_of_control_groups(tmp_path, files, expected):

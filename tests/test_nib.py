@@ -14,11 +14,11 @@ from test_formats import assert_sound, host, make
 
 import bitblas as gb
 from bitblas import device as devices
-from bitblas.formats.blocks import blocks_of
-from bitblas.formats.csr.format import from_arrays
-from bitblas.formats.nib import call as nib_call
-from bitblas.formats.nib import layout
-from bitblas.formats.nib.format import Nib
+from bitblas.formats.coded import blocks_of
+from bitblas.formats.csr.layout import from_arrays
+from bitblas.formats.nib import encoding
+from bitblas.formats.nib import kernels as nib_call
+from bitblas.formats.nib.encoding import Nib
 from bitblas.io import host_coo
 from bitblas.loop.gpu import build as loop_build
 from bitblas.plan.facts import facts
@@ -60,7 +60,7 @@ def long_values(n: int):
 @pytest.mark.parametrize("lanes", [1, 32])
 def test_values_of_every_length(device, lanes, monkeypatch):
     """Encoded as they should be, and decoded by any number of lanes."""
-    monkeypatch.setattr(layout, "lanes_for", lambda items, rows: lanes)
+    monkeypatch.setattr(encoding, "lanes_for", lambda items, rows: lanes)
     n = (1 << 31) - 1
     rows, cols = long_values(n)
     form = structure(rows, cols, 70, n)
@@ -90,7 +90,7 @@ def test_wide_ends_and_many_rows(device):
 def test_ranges_of_rows(threads, monkeypatch):
     """On the CPU threads take whole groups of rows."""
     if threads:
-        monkeypatch.setattr(layout, "PARALLEL_ENTRIES", 1)
+        monkeypatch.setattr(encoding, "PARALLEL_ENTRIES", 1)
     with gb.config.set(device="cpu"):
         for name in ("gaps", "hub", "tall", "130x130", "last only"):
             assert_sound(make(MATRICES[name](), True, "BOOL", "nib")._store.structure.primary)
@@ -189,7 +189,7 @@ def test_the_estimate_is_near(device):
     rows = from_arrays(d, n, n, d.asarray(ptr), d.asarray(keys % n))
     A = gb.Matrix.from_coo(keys // n, keys % n, True, nrows=n, ncols=n, format="csr")
     guess = dict(A.profile().facts.own)["nib"]
-    assert guess == pytest.approx(layout.counted(rows), rel=0.05)
+    assert guess == pytest.approx(encoding.counted(rows), rel=0.05)
 
 
 def test_it_is_chosen_where_bytes_count(device):

@@ -9,7 +9,7 @@ from test_semirings import cuda_text
 import bitblas
 from bitblas import binary, indexunary, monoid, op, select, semiring, unary
 from bitblas.device import jit
-from bitblas.kernels.prologue import sum_of
+from bitblas.kernels.variant import sum_of
 from semirings import __main__ as document
 from semirings import agreement, catalog, dtypes, laws, numpy_operators
 from semirings.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8, UINT64

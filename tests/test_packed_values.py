@@ -20,8 +20,8 @@ from bitblas import device as devices
 from bitblas.exceptions import InvalidValue, OutOfMemory
 from bitblas.formats import packing
 from bitblas.formats.values import PackedValues, fit, packed
-from bitblas.plan import transpose
-from bitblas.plan.values import SMALL
+from bitblas.plan import auxiliary_formats
+from bitblas.plan.packed_values import SMALL
 
 oracle = pytest.importorskip("graphblas")
 
@@ -138,13 +138,32 @@ def test_who_knows_of_packed_values():
     root = Path(gb.__file__).parent
     known = {str(p.relative_to(root)) for p in root.rglob("*.py") if re.search(r"\.raw(_for)?\b", p.read_text())}
     assert {name for name in known if not name.startswith(("io/", "distributed/reading"))} == {  # of files: the stream
-        "build/chosen.py", "build/stores.py", "calibrate/measure.py", "core/matrix/export.py", "core/matrix/matrix.py",
-        "core/matrix/saved.py", "core/matrix/stored.py", "core/matrix/writes.py", "core/memory.py",
-        "distributed/matrix.py", "loop/fused/layout.py", "loop/gpu/along.py", "loop/gpu/patches.py",
-        "loop/host/products.py", "loop/recorded/nodes.py", "plan/mxm.py", "plan/values.py", "store.py",
-        "verbs/deciding.py", "verbs/hyper_product.py", "verbs/join.py", "verbs/listed.py", "verbs/narrow_product.py",
-        "verbs/product.py", "verbs/reorder.py", "verbs/sieve.py", "verbs/submatrix.py", "verbs/virtual.py",
-    }  # fmt: skip
+        "operations/convert.py",
+        "calibrate/measure.py",
+        "core/matrix/arrays.py",
+        "core/matrix/matrix.py",
+        "core/matrix/save_load.py",
+        "core/matrix/stored.py",
+        "core/memory.py",
+        "distributed/matrix.py",
+        "loop/analysis.py",
+        "loop/gpu/advance.py",
+        "loop/gpu/patches.py",
+        "loop/cpu/build.py",
+        "loop/symbolic/virtual_nodes.py",
+        "plan/product.py",
+        "plan/packed_values.py",
+        "store.py",
+        "operations/spmv_kernels.py",
+        "operations/hypersparse.py",
+        "operations/ewise_matrix.py",
+        "operations/spmv.py",
+        "operations/multivector.py",
+        "operations/permute.py",
+        "operations/lazy_masked_product.py",
+        "operations/assign_extract.py",
+        "operations/virtual_nodes.py",
+    }
 
 
 # ---- every verb -----------------------------------------------------------------------------------------------------
@@ -213,7 +232,7 @@ def uneven(n=300, dtype="INT64", low=-4, high=300, **how):
 @pytest.mark.parametrize("form", SOME)
 def test_products_read_them(device, form, monkeypatch):
     """No array of plain values is made: not by a product in any direction, nor for the transpose."""
-    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, 0.0))
+    monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, 0.0))
     A, B = uneven(**FORMS[form], packed=True), uneven(format="csr")
     n = A.nrows
     rng = generator("u")
@@ -290,7 +309,7 @@ def test_what_is_unpacked_counts(few_objects):
     with gb.config.set(memory_limit=A.memory().total + 500_000_000):
         assert A.apply("abs").new().nvals == A.nvals
     before = A.dup()
-    total = devices.held.bytes_on(A.device)
+    total = devices.memory.bytes_on(A.device)
     with (
         gb.config.set(memory_limit=total + values // 2),
         pytest.raises(OutOfMemory, match=f"plain values of {A.nvals} entries: needs {values} bytes"),

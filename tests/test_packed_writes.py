@@ -148,7 +148,7 @@ def test_a_refusal_does_not_forget_what_waits(device):
 
 
 def test_many_writes_cost_one_rebuild(monkeypatch):
-    from bitblas.core.matrix.writes import Writes
+    from bitblas.core.matrix.stored import Writes
 
     C, rebuilds = gb.Matrix(int, 100, 100, device="cpu", packed=True), []
     into = Writes.into

@@ -11,13 +11,13 @@ from bitblas import device as devices
 from bitblas.config import config
 from bitblas.exceptions import InvalidValue
 from bitblas.formats import EVERYWHERE, format_of
-from bitblas.formats.b2sr.choice import DEFAULT_TILE
+from bitblas.formats.b2sr.cost import DEFAULT_TILE
+from bitblas.operations import spmv, spmv_kernels
+from bitblas.plan import auxiliary_formats
 from bitblas.plan import direction as plan_direction
-from bitblas.plan import forms as plan_forms
+from bitblas.plan import format_choice as plan_forms
 from bitblas.plan import product as plan
-from bitblas.plan import transpose
 from bitblas.plan.facts import facts
-from bitblas.verbs import deciding, product, pull
 
 TILES = (4, 8, 16, 32, 64)
 
@@ -25,7 +25,7 @@ TILES = (4, 8, 16, 32, 64)
 @pytest.fixture(autouse=True)
 def _transposes_at_need(monkeypatch):
     """They are made for the first product that reads one: what is looked at here comes after that is repaid."""
-    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, 0.0))
+    monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, 0.0))
 
 
 def matrix(name="gaps", **options):
@@ -41,7 +41,7 @@ def vector(size, share, dtype="INT64"):
 
 def chosen(A, u, semiring):
     f = bitblas.semiring[semiring] if isinstance(semiring, str) else semiring
-    return deciding.explained(A._store, u._store, f["INT64"], transpose=False, flip=False)
+    return spmv_kernels.explain_mxv(A._store, u._store, f["INT64"], transpose=False, flip=False)
 
 
 # ---- pure, printable ------------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def one_hub(n, **options):  # n x n; one row has half of all entries
 def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monkeypatch):
     gpu = devices.get(config.device).is_gpu
     launches = []
-    plain = pull.compiled
+    plain = spmv_kernels.compiled
 
     def watch(on, variant):
         kernel = plain(on, variant)
@@ -232,8 +232,8 @@ def test_no_unit_of_work_is_longer_than_the_plan_allows(device, key, name, monke
 
         return call if variant.kernel.endswith(("pull", "push")) else kernel
 
-    monkeypatch.setattr(product, "compiled", watch)
-    monkeypatch.setattr(pull, "compiled", watch)
+    monkeypatch.setattr(spmv, "compiled", watch)
+    monkeypatch.setattr(spmv_kernels, "compiled", watch)
     n = 3000
     A, u, hub = one_hub(n, **FORMS[key]), vector(n, 1.0), 0
     u[5] = 7  # no longer iso

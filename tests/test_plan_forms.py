@@ -13,15 +13,14 @@ from bitblas.calibrate.matrices import grid, shuffled
 from bitblas.config import config
 from bitblas.device import readback
 from bitblas.formats import format_of
-from bitblas.formats.b2sr.choice import TILES
-from bitblas.formats.sample import BYTES, SAMPLES, SIZES
-from bitblas.formats.split.layout import Parts
-from bitblas.plan import costs
+from bitblas.formats.b2sr.cost import TILES
+from bitblas.formats.sampling import BYTES, SAMPLES, SIZES
+from bitblas.formats.split.cost import Parts
+from bitblas.plan import cost_model
 from bitblas.plan import facts as plan_facts
-from bitblas.plan import forms as plan_forms
+from bitblas.plan import format_choice as plan_forms
 from bitblas.plan import profile as plan_profile
-from bitblas.plan.facts import COUNTED, Facts, facts
-from bitblas.plan.walk import levels_of
+from bitblas.plan.facts import COUNTED, Facts, facts, levels_of
 
 
 def test_what_promises_most_is_chosen(device):
@@ -66,9 +65,12 @@ def flat(**us):
     made = {}
     for key in FORMS:
         each = us.get(key, 100.0)
-        each = each if isinstance(each, dict) else dict.fromkeys(costs.VERBS, each)
-        made |= {f"{key} {verb}": (each.get(verb, 100.0), *[0.0] * (costs.COUNTS[verb] - 1)) for verb in costs.VERBS}
-    return costs.Costs("a test", "made up", made)
+        each = each if isinstance(each, dict) else dict.fromkeys(cost_model.VERBS, each)
+        made |= {
+            f"{key} {verb}": (each.get(verb, 100.0), *[0.0] * (cost_model.COUNTS[verb] - 1))
+            for verb in cost_model.VERBS
+        }
+    return cost_model.Costs("a test", "made up", made)
 
 
 def some_facts(nrows=1 << 16, ncols=1 << 16, nvals=1 << 20, fill=8.0):
@@ -78,7 +80,7 @@ def some_facts(nrows=1 << 16, ncols=1 << 16, nvals=1 << 20, fill=8.0):
     return Facts(nrows, ncols, nvals, tiles, parts, 10.0 if nrows == ncols else 0.0)
 
 
-BITS, NUMBERS, BFS = costs.BITS, costs.NUMBERS, costs.BFS
+BITS, NUMBERS, BFS = cost_model.BITS, cost_model.NUMBERS, cost_model.BFS
 # Facts, costs and the choice for time: 100 us is what all other forms take.
 CHOICES = {
     "all alike: rows": ({}, {}, "csr"),

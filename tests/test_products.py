@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import bitblas
-from bitblas.formats.csr import call as csr
-from bitblas.formats.mplg.format import Mplg
+from bitblas.formats.csr import kernels as csr
+from bitblas.formats.mplg.layout import Mplg
 from bitblas.io import host_coo
-from bitblas.verbs import gustavson, matrix_variants
-from bitblas.verbs.sieve import Sieve
+from bitblas.operations import spgemm, variants
+from bitblas.operations.lazy_masked_product import LazyMaskedProduct
 
 SEMIRINGS = (("plus_times", "FP64"), ("min_plus", "INT64"), ("plus_pair", "INT64"), ("any_pair", "BOOL"),
              ("max_second", "UINT8"), ("plus_times", "INT8"))  # fmt: skip
@@ -54,10 +54,10 @@ def same(program, dtype, device, *shapes, **form):
 def rows(request, monkeypatch):
     """How the rows of a product are kept."""
     if request.param != "tables":  # no table holds anything
-        monkeypatch.setattr(gustavson, "row_tables", lambda size: [(8, 0)] * 3)
+        monkeypatch.setattr(spgemm, "row_tables", lambda size: [(8, 0)] * 3)
     if request.param.endswith("memory"):
-        monkeypatch.setattr(gustavson, "SHARED_WORDS", 0)
-        monkeypatch.setattr(gustavson, "LONG_ROW_BLOCKS", 3)
+        monkeypatch.setattr(spgemm, "SHARED_WORDS", 0)
+        monkeypatch.setattr(spgemm, "LONG_ROW_BLOCKS", 3)
 
 
 @pytest.mark.in_turn
@@ -114,21 +114,21 @@ def test_products_of_packed_rows(device, outside, rows, monkeypatch):
 @pytest.mark.parametrize("limits", ({"TABLE_FROM": 1, "TABLE_FOR": 1}, {"TABLE_FROM": 1 << 20, "LONG": 4}, {}))
 def test_products_at_a_mask(device, name, dtype, limits, monkeypatch):
     monkeypatch.setattr(csr, "DOT_TABLE", tuple((k, limits.get(k, v)) for k, v in csr.DOT_TABLE))
-    matrix_variants.dot_variant.cache_clear()
+    variants.dot_variant.cache_clear()
 
     def program(gb, A, B, M):
         return A.mxm(B.T, getattr(gb.semiring, name)).new(mask=M.S)
 
     same(program, dtype, device, (60, 200, 0.1, 1, (7,)), (50, 200, 0.1, 2, (3, 30)), (60, 50, 0.3, 3, (7,)))
-    matrix_variants.dot_variant.cache_clear()
+    variants.dot_variant.cache_clear()
 
 
 @pytest.mark.parametrize(("name", "dtype"), (("plus_times", "FP64"), ("plus_pair", "INT64")))
 def test_rows_with_the_same_columns(name, dtype, monkeypatch):
     """Rows of B that have columns side by side, the same ones with gaps, some of them, none: on the CPU, where rows of
     the same columns are added without asking. Sums of floats keep their order."""
-    monkeypatch.setattr(gustavson, "FEW_PLACES", 0)
-    monkeypatch.setattr(gustavson, "MANY_PRODUCTS", 0)
+    monkeypatch.setattr(spgemm, "FEW_PLACES", 0)
+    monkeypatch.setattr(spgemm, "MANY_PRODUCTS", 0)
     flags = np.zeros((40, 70), np.bool_)
     flags[::3], flags[1::3, ::2], flags[2::6, 3:] = True, True, True
     flags[39], flags[4, 60:] = False, False
@@ -142,11 +142,11 @@ def test_rows_with_the_same_columns(name, dtype, monkeypatch):
 
     asked = []
     monkeypatch.setattr(
-        gustavson, "gustavson_variant",
-        lambda *given: (asked.append(given[-1]), matrix_variants.gustavson_variant(*given))[1],
+        spgemm, "gustavson_variant",
+        lambda *given: (asked.append(given[-1]), variants.gustavson_variant(*given))[1],
     )  # fmt: skip
     for B, at_once in (flags, 0), (flags & (rng.random(flags.shape) < 0.9), 1 << 20):
-        monkeypatch.setattr(gustavson, "AT_ONCE", at_once)
+        monkeypatch.setattr(spgemm, "AT_ONCE", at_once)
         for x, y in zip(product(bitblas, B, device="cpu"), product(graphblas, B), strict=True):
             np.testing.assert_array_equal(x, y)
     assert asked == [True] * 3  # once counted and written, once written
@@ -171,7 +171,7 @@ def test_a_sum_does_not_ask_where_the_entries_are(device, form, edges):
     for structure_first in (False, True):
         C = A.mxm(A, plus_pair).new(mask=A.S)
         count = 6 if len(i) == 4 else 0
-        assert isinstance(C._store, Sieve)
+        assert isinstance(C._store, LazyMaskedProduct)
         if structure_first:
             assert C.nvals == count
         assert C.reduce_scalar(plus, allow_empty=False).value == count

@@ -8,9 +8,9 @@ import pytest
 from battery import FORMS, MATRICES, generator
 
 import bitblas as gb
-from bitblas.plan import direction, transpose
+from bitblas.operations import spmv_kernels
+from bitblas.plan import auxiliary_formats, direction
 from bitblas.plan.product import COUNT
-from bitblas.verbs import push
 
 IN_ORDER = ("csr", "mplg", "b2sr8", "b2sr64")  # whose pulls of values add up along the columns
 FLIPPED = {"plus_second": "plus_first", "lxor_pair": "lxor_pair"}
@@ -19,7 +19,7 @@ FLIPPED = {"plus_second": "plus_first", "lxor_pair": "lxor_pair"}
 def force(monkeypatch, how):
     cost = 0.0 if how == "push" else float("inf")
     monkeypatch.setattr(direction, "PUSH_COST", {"cpu": cost, "gpu": cost})
-    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, 0.0))
+    monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, 0.0))
 
 
 def operands(key, dtype, value=None):
@@ -183,9 +183,9 @@ CASES = [("csr", "plus_times", "FP64"), ("b2sr8", "plus_times", "FP64")]
 @pytest.mark.parametrize(("key", "name", "dtype"), CASES)
 def test_threads_that_share_a_push_change_no_bit(monkeypatch, key, name, dtype):
     """Each has words of the output of its own, and long rows cross their limits; a mask holds for all of them."""
-    monkeypatch.setattr(push, "PARALLEL_PUSHED", 0)
-    monkeypatch.setattr(push, "LONG_ROWS", 0)
-    monkeypatch.setattr(push, "LEAST_WORDS", 1)
+    monkeypatch.setattr(spmv_kernels, "PARALLEL_PUSHED", 0)
+    monkeypatch.setattr(spmv_kernels, "LONG_ROWS", 0)
+    monkeypatch.setattr(spmv_kernels, "LEAST_WORDS", 1)
     force(monkeypatch, "push")
     found = []
     for threads in (1, 2, 5):

@@ -7,7 +7,7 @@ from battery import generator
 
 import bitblas
 from bitblas import device as devices
-from bitblas.device import ranges
+from bitblas.device import threads
 
 
 def test_ranges_are_for_kernels_on_the_host(device):
@@ -16,7 +16,7 @@ def test_ranges_are_for_kernels_on_the_host(device):
     found = d.ranges(1000, 100), d.ranges(7, 100, work=100, parts=3)
     assert d.splits(100, 100) == (device == "cpu")
     if device == "cpu":
-        assert found[0].tolist() == ranges.even(1000, d.parts).tolist() and found[1].tolist() == [0, 3, 6, 7]
+        assert found[0].tolist() == threads.even_ranges(1000, d.parts).tolist() and found[1].tolist() == [0, 3, 6, 7]
     else:
         assert found == (None, None)
 
@@ -25,8 +25,8 @@ def test_ranges_are_for_kernels_on_the_host(device):
 def test_ranges_cover_all_units_once(rows):
     length = generator("ranges", rows).integers(0, 9, rows)
     ptr = np.append(0, np.cumsum(length))
-    made = [ranges.even(rows, 8), ranges.balanced(ptr, 8), ranges.balanced(ptr, 8, 64)]
-    made += [ranges.by_work(ptr[1:], 8)] if rows else []
+    made = [threads.even_ranges(rows, 8), threads.balanced_ranges(ptr, 8), threads.balanced_ranges(ptr, 8, 64)]
+    made += [threads.ranges_by_work(ptr[1:], 8)] if rows else []
     for limits in made:
         assert len(limits) == 9 and limits[0] == 0 and limits[-1] == rows and (np.diff(limits) >= 0).all()
     assert all(limit % 64 == 0 or limit == rows for limit in made[2].tolist())
@@ -37,8 +37,8 @@ def test_ranges_cover_all_units_once(rows):
 
 def test_ranges_of_one_size_are_made_once():
     """Which a statement on full vectors would else take longer for than for the vectors."""
-    found = ranges.even(1 << 20, 2)
-    assert ranges.even(1 << 20, 2) is found
+    found = threads.even_ranges(1 << 20, 2)
+    assert threads.even_ranges(1 << 20, 2) is found
     with pytest.raises(ValueError, match="read-only"):
         found[0] = 1
 
@@ -48,7 +48,7 @@ def test_balanced_ranges_are_found_by_bisection():
     ptr = np.append(0, np.cumsum(length)).astype(np.int32)
     work = np.linspace(0, float(ptr[-1]) + 1000, 9)
     expected = np.searchsorted(ptr.astype(float) + np.arange(1001), work)
-    assert ranges.balanced(ptr, 8)[1:-1].tolist() == expected[1:-1].tolist()
+    assert threads.balanced_ranges(ptr, 8)[1:-1].tolist() == expected[1:-1].tolist()
 
 
 @pytest.mark.parametrize("most", [0, 1, 3])

@@ -5,7 +5,7 @@ import pytest
 
 from bitblas import device
 from bitblas.device import jit
-from bitblas.kernels.prologue import Function, Variant, sum_of
+from bitblas.kernels.variant import Function, Variant, sum_of
 from semirings import BinaryOp, IndexUnaryOp, Monoid, Semiring, UnaryOp, agreement, catalog, dtypes, laws
 from semirings.dtypes import BOOL, FP32, FP64, INT8, INT32, INT64, UINT8
 from semirings.rules import number

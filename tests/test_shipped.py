@@ -12,7 +12,7 @@ import warnings
 import pytest
 
 from benchmarks import start
-from bitblas.device import jit, shipped, targets
+from bitblas.device import jit, object_files, targets
 from bitblas.device.targets import NEEDS, SHIPPED, Target
 from bitblas.registry import warm
 
@@ -90,7 +90,7 @@ def test_every_processor_has_its_objects(built):
     assert [line.split(":")[0] for line in said[1:]] == list(SHIPPED)
     keys, texts = set(), ("native", "table", "dictionaries")
     for name, target in SHIPPED.items():
-        found = shipped.File((folder / "data" / f"{name}.objects").read_bytes())
+        found = object_files.Archive((folder / "data" / f"{name}.objects").read_bytes())
         keys.add(frozenset(key for key, place in found._places.items() if place[2] not in texts))
         for key in found._places:
             made = found.object(key)
@@ -148,26 +148,26 @@ def test_what_is_damaged_is_compiled(copy, tmp_path, change, expected):
         lambda data: b"",
         lambda data: data[:400],
         lambda data: data.replace(b"bitblas objects 2", b"bitblas objects 1"),
-        lambda data: data.replace(b"kernels/calls.py", b"kernels/other.py"),
+        lambda data: data.replace(b"kernels/constants.py", b"kernels/other.py"),
     ],
 )
 def test_a_damaged_index(built, change):
     with pytest.raises(ValueError):
-        shipped.File(change((built[0] / "data" / "x86-64-v2.objects").read_bytes()))
+        object_files.Archive(change((built[0] / "data" / "x86-64-v2.objects").read_bytes()))
 
 
 def test_objects_of_other_sources(built, monkeypatch):
     data = (built[0] / "data" / "aarch64.objects").read_bytes()
-    assert shipped.File(data)._places
-    names = shipped.sources()
-    assert {"kernels/calls.py", "semirings/functions.py", "formats/csr/pull.cpu.py"} <= set(names)
+    assert object_files.Archive(data)._places
+    names = object_files.archive_sources()
+    assert {"kernels/constants.py", "semirings/functions.py", "formats/csr/pull.cpu.py"} <= set(names)
     edited = jit.PACKAGE / "formats" / "csr" / "pull.cpu.py"
     real = type(edited).read_bytes
     monkeypatch.setattr(type(edited), "read_bytes", lambda path: real(path) + b"#" * (path == edited))
     with pytest.raises(ValueError, match="built from other sources"):
-        shipped.File(data)
+        object_files.Archive(data)
     with pytest.raises(ValueError, match=r"no_such_file\.py is missing"):
-        shipped.digest_of([*names, "kernels/no_such_file.py"])
+        object_files.digest_of_files([*names, "kernels/no_such_file.py"])
 
 
 def can(*names):

@@ -9,11 +9,11 @@ from test_small_rounds import HANDED, clusters, in_cluster, mesh
 
 import bitblas as gb
 from bitblas.loop import Program
-from bitblas.loop.fused.fuse import Pass
-from bitblas.loop.fused.sparse import sparse_vectors
-from bitblas.loop.gpu import small
-from bitblas.loop.recorded.ir import Const, Gather, Masked, Pointwise, Reduce, Scal, Statement, Vec
-from bitblas.verbs.variants import BOTH, LEFT, UNION
+from bitblas.loop.analysis import sparse_vectors
+from bitblas.loop.fuse import Pass
+from bitblas.loop.gpu import small_rounds
+from bitblas.loop.ir import Const, Elementwise, Gather, Masked, Reduce, Scal, Statement, Vec
+from bitblas.operations.variants import BOTH, LEFT, UNION
 from semirings.catalog import BINARY, MONOIDS
 
 __all__ = ["clusters"]  # a fixture
@@ -33,7 +33,7 @@ def distances(A, source):
 @pytest.mark.parametrize(("dtype", "most"), [(FP64, 1 << 15), (FP64, 60), (INT64, 30)])
 def test_shortest_paths_by_lists(device, clusters, form, dtype, most, monkeypatch):
     """Passes look at the places on a list; when it grows long the grid goes on, with sums and cells as they are."""
-    monkeypatch.setattr(small, "MOST_PLACES", most)
+    monkeypatch.setattr(small_rounds, "MOST_PLACES", most)
     A = mesh(weights=dtype.np_type, **options(form))
     n = A.nrows
     d, q, near, t = (gb.Vector(dtype, n) for _ in range(4))
@@ -151,7 +151,7 @@ def test_which_vectors_are_sparse():
     """Where none of these has an entry, the passes do nothing; the distances are not among them."""
     x, y, z = (Vec(k, 9, INT64) for k in range(3))
     one, s = Const(INT64, np.int64(1)), Scal(0, INT64)
-    copy, const, under_x = Pointwise(LEFT, None, y), Pointwise(LEFT, None, one), Masked(x, True, False)
+    copy, const, under_x = Elementwise(LEFT, None, y), Elementwise(LEFT, None, one), Masked(x, True, False)
     add, times = BINARY["plus"][INT64], BINARY["times"][INT64]
     read = Gather(y, Vec(0, 9, INT64), 0)  # whose index is x: where that is missing an error is told
     empty = {
@@ -161,9 +161,9 @@ def test_which_vectors_are_sparse():
         Statement(z, const, Masked(x, True, True)): None, Statement(z, copy): {y, z},
         Statement(z, copy, None, add): {y},
         Statement(z, copy, under_x, None, True): {x, z}, Statement(z, copy, under_x, add, True): {x, z},
-        Statement(z, Pointwise(BOTH, times, x, y)): {x, z}, Statement(z, Pointwise(UNION, add, x, y)): {x, y, z},
-        Statement(s, Reduce(MONOIDS["min"][INT64], x)): {x}, Statement(s, Pointwise(LEFT, None, one)): set(),
-        Statement(x, Pointwise(LEFT, None, x), Masked(y, False, True), None, True): {x},
+        Statement(z, Elementwise(BOTH, times, x, y)): {x, z}, Statement(z, Elementwise(UNION, add, x, y)): {x, y, z},
+        Statement(s, Reduce(MONOIDS["min"][INT64], x)): {x}, Statement(s, Elementwise(LEFT, None, one)): set(),
+        Statement(x, Elementwise(LEFT, None, x), Masked(y, False, True), None, True): {x},
     }  # fmt: skip
     for statement, expected in empty.items():
         found = sparse_vectors([Pass([statement])], ())

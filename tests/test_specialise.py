@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import bitblas as gb
-from bitblas.device import brief, compiler, jit, targets
-from bitblas.device.specialise import specialised
-from bitblas.device.syntax import statements
-from bitblas.verbs.variants import fold_variant, reduce_variant
+from bitblas.device import compiler, jit, numba_patches, targets
+from bitblas.device.jit import statements
+from bitblas.device.specialise import specialise
+from bitblas.operations.variants import fold_variant, reduce_variant
 
 FUNCTIONS = """
 def half(x):
@@ -71,7 +71,7 @@ HEAD = "N, MODE = 3, 1\nDOUBLE = N * 2\nif MODE == 1:\n    STEP = 5\nelse:\n    
 def both(body, *args, text=HEAD):
     """What a function gives as it is written, and specialised; with the text of the latter."""
     text += f"\n\ndef f({', '.join('abc'[: len(args)])}):\n" + "".join(f"    {line}\n" for line in body.splitlines())
-    results, made = [], specialised(text, "f")
+    results, made = [], specialise(text, "f")
     for source in (text, made):
         names: dict = {}
         exec(source, names)
@@ -144,7 +144,7 @@ def test_sums_of_vectors_are_compiled_side_by_side(monkeypatch):
         (reduce_variant(plus, FP64)[0], reduced),
         (fold_variant(gb.binary.plus[FP64], FP64)[0], folded),
     ):
-        compiler.compiled(jit.cpu_source(variant), variant.entry, "some", signature, [targets.host()])
+        compiler.compile_kernel(jit.cpu_source(variant), variant.entry, "some", signature, [targets.host()])
     assert asked == [True, False]
 
 
@@ -172,9 +172,9 @@ def f(lo, hi, a, out):
 def test_quicker_passes_give_the_same_object(monkeypatch):
     """As Numba's own, bit by bit; optimised, as names with Numba's counters are gone then."""
     monkeypatch.setattr(compiler.config, "OPT", 1)
-    made = lambda: compiler.compiled(LOOPS, "f", "f_here", ["int64[]", "int64[]"], [targets.host()])
+    made = lambda: compiler.compile_kernel(LOOPS, "f", "f_here", ["int64[]", "int64[]"], [targets.host()])
     quick = made()
-    monkeypatch.setattr(brief, "OTHERS", [])
+    monkeypatch.setattr(numba_patches, "PATCHES", [])
     assert quick == made() and len(quick[0][0]) > 500
 
 

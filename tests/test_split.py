@@ -11,8 +11,8 @@ from test_formats import assert_entries, assert_sound, host
 
 import bitblas
 from bitblas.exceptions import InvalidValue
-from bitblas.formats import lanes
-from bitblas.formats.split import counting, layout
+from bitblas.formats import schedule
+from bitblas.formats.split import cost
 from bitblas.plan import direction
 from bitblas.plan.facts import best_known, facts
 from bitblas.plan.product import VALUES, WORDS
@@ -34,22 +34,22 @@ def numbers(name: str) -> np.ndarray:
 
 def test_a_tile_pays_where_bits_are_fewer():
     for ncols in (1, 5, 64, 1000, 1 << 20, 1 << 28):
-        for tile in layout.TILES:
-            column, entry = layout.column_width(ncols, tile), layout.entry_width(ncols, tile)
+        for tile in cost.TILES:
+            column, entry = cost.column_width(ncols, tile), cost.entry_width(ncols, tile)
             last = -(-ncols // tile) - 1
             assert last < 1 << column and (last + 1) * tile * tile <= 1 << entry
-            for width in range(2 * layout.log_of(tile), entry):
-                rule = layout.rule_of(ncols, tile, width)
-                assert (rule.limit << 2 * layout.log_of(tile)) == 1 << width and rule.limit <= last
+            for width in range(2 * cost.log_of(tile), entry):
+                rule = cost.rule_of(ncols, tile, width)
+                assert (rule.limit << 2 * cost.log_of(tile)) == 1 << width and rule.limit <= last
                 for least, bits in ((rule.near, width), (rule.far, entry)):
                     assert tile * tile + column < least * bits and tile * tile + column >= (least - 1) * bits
-            assert layout.rule_of(ncols, tile, 0)[0] == 0
-    assert [layout.rule_of(1 << 20, tile, 0).far for tile in layout.TILES] == [2, 4, 12]
+            assert cost.rule_of(ncols, tile, 0)[0] == 0
+    assert [cost.rule_of(1 << 20, tile, 0).far for tile in cost.TILES] == [2, 4, 12]
 
 
 @pytest.mark.parametrize("least", [1, 1 << 30], ids=["all tiles", "all rest"])
 def test_one_part_may_be_empty(device, least, monkeypatch):
-    monkeypatch.setattr(layout, "least_entries", lambda ncols, tile, width: least)
+    monkeypatch.setattr(cost, "least_entries", lambda ncols, tile, width: least)
     for name in ("gaps", "long hub", "wide", "all ones", "no entries", "1x1", "65x65"):
         x = numbers(name)
         A, plain = made(name, 8, x), made(name, None, x, format="csr")
@@ -67,18 +67,18 @@ def with_near(monkeypatch, bits: int) -> None:
     """The limit of near tile columns is 2**bits wherever there are more."""
 
     def chosen(count, below, nrows, ncols, tile):
-        width = bits + 2 * layout.log_of(tile)
-        return count(width if width < layout.entry_width(ncols, tile) else 0)
+        width = bits + 2 * cost.log_of(tile)
+        return count(width if width < cost.entry_width(ncols, tile) else 0)
 
-    monkeypatch.setattr(counting, "best_parts", chosen)
-    monkeypatch.setattr(layout, "best_parts", chosen)
+    monkeypatch.setattr(cost, "best_parts", chosen)
+    monkeypatch.setattr(cost, "best_parts", chosen)
 
 
 @pytest.mark.parametrize("bits", [0, 1, 3])
 def test_near_entries_end_at_the_limit(device, bits, monkeypatch):
     """Also where all are near, all far, in tile rows of either kind, and with values."""
     with_near(monkeypatch, bits)
-    for tile in layout.TILES:
+    for tile in cost.TILES:
         edge = tile << bits  # the first column that is not near
         for cols in ([edge - 1, edge], [0, edge - 1], [edge], [edge - 1], [edge + 5 * tile, 0]):
             i, j = np.array([0, 17, 34])[: len(cols) + 1], np.array([*cols, edge])[: len(cols) + 1]
@@ -95,7 +95,7 @@ def test_near_entries_end_at_the_limit(device, bits, monkeypatch):
             assert form.equals(twin._store.structure.primary)
 
 
-@given(st.sampled_from(layout.TILES), st.integers(0, 4), st.data())
+@given(st.sampled_from(cost.TILES), st.integers(0, 4), st.data())
 def test_random_entries_around_the_limit(tile, bits, data):
     edge = tile << bits
     n = edge + data.draw(st.integers(1, 3 * tile), "columns beyond")
@@ -107,7 +107,7 @@ def test_random_entries_around_the_limit(tile, bits, data):
         with_near(patch, bits)
         A = bitblas.Matrix.from_coo(i, j, x, nrows=2 * tile + 1, ncols=n, format="split", tile=tile)
         form = A._store.structure.primary
-        assert form.near_width == bits + 2 * layout.log_of(tile)
+        assert form.near_width == bits + 2 * cost.log_of(tile)
         assert_sound(form)
         form.check()
         again = layout_again(form)
@@ -130,23 +130,23 @@ def test_the_limit_needs_the_fewest_bytes():
             A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, format="csr")
         rows = A._store.structure.primary
         sizes = {}
-        for width in (0, *range(2 * layout.log_of(tile), layout.entry_width(n, tile))):
+        for width in (0, *range(2 * cost.log_of(tile), cost.entry_width(n, tile))):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(counting, "best_parts", lambda count, *_, w=width: count(w))
-                parts = counting.count_parts(rows, tile)
-            sizes[width] = layout.predict_bytes(n, n, tile, parts)
-        found = counting.count_parts(rows, tile)
-        size = layout.predict_bytes(n, n, tile, found)
+                patch.setattr(cost, "best_parts", lambda count, *_, w=width: count(w))
+                parts = cost.count_parts(rows, tile)
+            sizes[width] = cost.predict_bytes(n, n, tile, parts)
+        found = cost.count_parts(rows, tile)
+        size = cost.predict_bytes(n, n, tile, found)
         assert size == sizes[found.near_width] <= min(sizes[0], 1.01 * min(sizes.values())), (power, tile)
         assert tile == 4 or (found.near_width > 0) == (power > 1)
-        assert counting.columns_below(rows) == [int((host(rows.col) < 1 << k).sum()) for k in range(14)]
+        assert cost.columns_below(rows) == [int((host(rows.col) < 1 << k).sum()) for k in range(14)]
         assert facts(A._store.structure, exact=True).bytes_of(f"split{tile}") == size
 
 
 def test_products_with_near_entries(device, monkeypatch):
     """In every kind of kernel, pulled and pushed, with tile rows that are cut into segments."""
     monkeypatch.setattr(direction, "PUSH_COST", {"cpu": 0.0, "gpu": 0.0})
-    monkeypatch.setattr(lanes, "MAX_ITERATIONS", 1)
+    monkeypatch.setattr(schedule, "MAX_ITERATIONS", 1)
     for bits, name in ((2, "gaps"), (3, "long hub"), (2, "65x65")):
         with_near(monkeypatch, bits)
         x = values(generator(name), "FP32", len(MATRICES[name]().rows))
@@ -179,7 +179,7 @@ CSR = {"format": "csr", "tile": None}
 def test_the_last_column_that_32_bits_can_number(device):
     limit = (1 << 32) // 4
     A = bitblas.Matrix.from_coo([0, 1, 1], [3, 0, limit - 1], True, nrows=3, ncols=limit, format="split")
-    assert A.format == "split4" and layout.entry_width(limit, 4) == 32
+    assert A.format == "split4" and cost.entry_width(limit, 4) == 32
     assert host(A.to_coo()[1]).tolist() == [3, 0, limit - 1]
     assert_sound(A._store.structure.primary)
     for tile, ncols in ((None, limit + 1), (16, limit // 4 + 1)):
@@ -194,10 +194,10 @@ def test_the_last_column_that_32_bits_can_number(device):
 def test_the_tile_that_needs_the_fewest_bytes(device):
     for name in ("gaps", "wide", "all ones", "long hub", "127x127", "0x5", "no entries"):
         A = made(name, None)
-        built = {tile: made(name, tile).memory().structure for tile in layout.TILES}
+        built = {tile: made(name, tile).memory().structure for tile in cost.TILES}
         assert A.memory().structure == min(built.values()), name
         seen = best_known(A._store.structure)
-        assert {tile: seen.bytes_of(f"split{tile}") for tile in layout.TILES} == built
+        assert {tile: seen.bytes_of(f"split{tile}") for tile in cost.TILES} == built
 
 
 def test_a_sample_is_near_the_truth():
@@ -210,7 +210,7 @@ def test_a_sample_is_near_the_truth():
     )
     A = bitblas.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device="cpu", format="csr")
     seen = facts(A._store.structure)
-    for tile in layout.TILES:
+    for tile in cost.TILES:
         form = A._store.structure.form(f"split{tile}")
         assert abs(seen.bytes_of(form.key) - form.nbytes) < 0.05 * form.nbytes
         assert form.tiles and form.in_rest, "both parts are looked at"
@@ -253,7 +253,7 @@ def test_the_plan_says_what_is_made_and_nothing_of_it_is_kept(device):
 @pytest.mark.parametrize("kind", [WORDS, VALUES])
 def test_segments_cover_each_hub_once(device, kind):
     for name in ("hub", "long hub", "dense row", "all ones", "wide", "no entries"):
-        for tile in layout.TILES:
+        for tile in cost.TILES:
             form = made(name, tile)._store.structure.primary
             starts, share = host(form.starts).reshape(-1, form.parts).astype(np.int64), form.format.share(kind)
             costs = [share, 1, 1][: form.parts]

@@ -13,12 +13,11 @@ import scipy.sparse.csgraph
 
 from benchmarks import start
 from bitblas import Matrix, Vector
-from bitblas.core.statement.expr import MatrixExpression, ScalarExpression, VectorExpression
-from bitblas.core.statement.mask import Mask
-from bitblas.flat import FlatStore
+from bitblas.core.statement.expressions import MatrixExpression, ScalarExpression, VectorExpression
+from bitblas.core.statement.masks import Mask
 from bitblas.formats import Structure
-from bitblas.store import MatrixStore, VectorStore
-from bitblas.verbs.sieve import Sieve
+from bitblas.operations.lazy_masked_product import LazyMaskedProduct
+from bitblas.store import FlatStore, MatrixStore, VectorStore
 from semirings import Typed
 
 
@@ -80,7 +79,7 @@ def test_what_a_program_has_frozen_stays_so():
 
 def test_statements_find_attributes_at_once():
     """With __getattr__ in a class Python reads every attribute of its objects five times slower."""
-    found = [Structure, MatrixStore, FlatStore, Sieve, VectorStore, Matrix, Vector, Mask, Typed]
+    found = [Structure, MatrixStore, FlatStore, LazyMaskedProduct, VectorStore, Matrix, Vector, Mask, Typed]
     found += [MatrixExpression, VectorExpression, ScalarExpression]
     assert [kind.__name__ for kind in found if hasattr(kind, "__getattr__")] == []
 

@@ -13,11 +13,12 @@ import types
 import pytest
 
 from bitblas import cli, status
-from bitblas.cli import algorithms, ticker
-from bitblas.cli.timing import Timer
-from bitblas.device import jit, objects
-from bitblas.io import progress
-from bitblas.kernels.prologue import Variant
+from bitblas.cli import algorithms
+from bitblas.cli import progress as ticker
+from bitblas.cli.progress import Timer
+from bitblas.device import jit, object_files
+from bitblas.io import files
+from bitblas.kernels.variant import Variant
 
 
 class Terminal(io.StringIO):
@@ -47,13 +48,13 @@ def on_a_terminal(monkeypatch):
 def test_reading_running_and_compiling_share_a_line(monkeypatch):
     """None overwrites another, in whatever order they come and go; what is printed stays above."""
     terminal = on_a_terminal(monkeypatch)
-    monkeypatch.setattr(progress, "WAIT", 0.0)
-    monkeypatch.setattr(progress, "PAUSE", 0.0)
-    reading = progress.Progress("folder/graph.csv", 1000, None)
+    monkeypatch.setattr(files, "PROGRESS_DELAY", 0.0)
+    monkeypatch.setattr(files, "PROGRESS_INTERVAL", 0.0)
+    reading = files.Progress("folder/graph.csv", 1000, None)
     reading.at(500)
     assert terminal.screen == ["graph.csv: [##########          ]  50 % of 0 MB"]
-    monkeypatch.setattr(objects, "compiled", 6)
-    with objects._said():
+    monkeypatch.setattr(object_files, "compiled", 6)
+    with object_files._said():
         both = "graph.csv: [##########          ]  50 % of 0 MB; bitblas: compiling kernel 7, once for this machine"
         assert terminal.screen == [both[:99]]  # as much as fits in the line
         reading.at(1000)
@@ -73,7 +74,7 @@ def test_a_ticker_and_a_compiler_take_turns(monkeypatch):
     terminal = on_a_terminal(monkeypatch)
     monkeypatch.setattr(ticker, "WAIT", 0.001)
     monkeypatch.setattr(ticker, "PAUSE", 0.001)
-    with ticker.Ticker("pagerank"), objects._said():
+    with ticker.Ticker("pagerank"), object_files._said():
         until = time.monotonic() + 60
         while "pagerank: " not in terminal.getvalue() and time.monotonic() < until:
             time.sleep(0.001)
@@ -139,9 +140,9 @@ def test_commands_say_what_compiling_took(tmp_path, monkeypatch, capsys):
 def test_what_compilers_take_is_counted(monkeypatch):
     """For the CPU and for GPUs."""
     monkeypatch.setattr(jit, "_write", lambda *arguments: None)
-    monkeypatch.setattr(objects, "kept", lambda symbol: None)
+    monkeypatch.setattr(object_files, "cached_object", lambda symbol: None)
     before = jit.compile_seconds
-    objects._kept("plus", "key", lambda symbol: time.sleep(0.01) or [(b"", ())])
+    object_files._load_or_build("plus", "key", lambda symbol: time.sleep(0.01) or [(b"", ())])
     assert jit.compile_seconds >= before + 0.01
     before = jit.compile_seconds
     monkeypatch.setattr(jit, "_nvrtc", lambda *arguments: time.sleep(0.01) or (b"", ""))
@@ -152,7 +153,7 @@ def test_what_compilers_take_is_counted(monkeypatch):
 
 
 def test_without_a_terminal_nothing_is_shown(capsys):
-    with objects._said(), ticker.Ticker("pagerank"):
-        reading = progress.Progress("graph.csv", 1000, None)
+    with object_files._said(), ticker.Ticker("pagerank"):
+        reading = files.Progress("graph.csv", 1000, None)
         assert not reading.shown
     assert capsys.readouterr().err == "" and not status._texts

@@ -15,10 +15,10 @@ import bitblas as gb
 from bitblas import device as devices
 from bitblas.loop import Program
 from bitblas.loop.buffers import ENTRIES, LISTED, REMAINING, SEGMENTS, STATE, WORK
-from bitblas.loop.fused.fuse import Pass, Pull, Round, Step
-from bitblas.loop.fused.steps import activate_variant
-from bitblas.loop.gpu.inner import BRIEF, copies_of
-from bitblas.loop.recorded.ir import Product, Vec
+from bitblas.loop.codegen.cuda_advance import compact_variant
+from bitblas.loop.fuse import Pass, Pull, Round, Step
+from bitblas.loop.gpu.control_flow import BRIEF, rounds_per_run
+from bitblas.loop.ir import Product, Vec
 from bitblas.store import pack
 
 
@@ -171,14 +171,14 @@ def test_few_rounds_in_a_body_where_rows_are_long():
     x = Vec(0, 64, BOOL)
     product = Product(SimpleNamespace(nvals=511, nrows=64), x, gb.semiring.any_pair[BOOL], False, True, 64)
     round_ = Round((Step(x, product, None, (), False, ""),), (x,), {})
-    assert [copies_of(round_, True, skewed=skewed) for skewed in (False, True)] == [12, 9]
+    assert [rounds_per_run(round_, True, skewed=skewed) for skewed in (False, True)] == [12, 9]
     dense = replace(product, matrix=SimpleNamespace(nvals=512, nrows=64))  # all may be reached by two edges
-    assert copies_of(Round((Step(x, dense, None, (), False, ""),), (x,), {}), True, skewed=True) == 3
-    assert copies_of(round_, False, skewed=True) == 3
-    assert copies_of(Round((Pass(),), (x,), {}), True, skewed=False, inside=True) == 3
+    assert rounds_per_run(Round((Step(x, dense, None, (), False, ""),), (x,), {}), True, skewed=True) == 3
+    assert rounds_per_run(round_, False, skewed=True) == 3
+    assert rounds_per_run(Round((Pass(),), (x,), {}), True, skewed=False, inside=True) == 3
     for nvals, copies in ((BRIEF, 4), (BRIEF + 1, 1)):
         pull = Pull(x, replace(product, matrix=SimpleNamespace(nvals=nvals)), None, "")
-        assert copies_of(Round((pull,), (x,), {}), True, skewed=False) == copies
+        assert rounds_per_run(Round((pull,), (x,), {}), True, skewed=False) == copies
 
 
 @pytest.mark.parametrize("form", ["csr", *(pytest.param(x, marks=pytest.mark.slow) for x in ("mplg", "nib"))])
@@ -217,7 +217,7 @@ def test_every_entry_of_a_vector_is_listed_once(density, most):
     ptr = np.append(0, np.cumsum(length)).astype(np.int32)
     listed, state = np.full(n, n, np.uint32), np.zeros(STATE, np.uint64)
     cut = np.zeros((int((-(-length // longest)).sum()), 2), np.uint32)
-    launch = device.load(activate_variant(1, 1, gb.dtypes.INT32))
+    launch = device.load(compact_variant(1, 1, gb.dtypes.INT32))
     head = np.int64(n), np.int64(n), np.int64(longest), np.uint64(most or np.iinfo(np.uint64).max)
     launch((2,), (256,), (*head, pack(device, flags), ptr, listed, state, cut))
     here = np.flatnonzero(flags)

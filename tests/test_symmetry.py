@@ -106,7 +106,7 @@ def test_it_is_known_of_the_form_that_is_chosen(device, monkeypatch):
     i, j = both_ways(*generator("led").integers(0, 60, (2, 200)))
     held = structure(i, j, 60, format="csr")
     assert held.symmetric
-    led = held.led_by("b2sr8")
+    led = held.with_primary("b2sr8")
     monkeypatch.setattr(type(led.primary), "is_symmetric", lambda self: pytest.fail("it is looked at again"))
     assert isinstance(led, Structure) and led.symmetric
 

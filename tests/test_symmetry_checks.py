@@ -68,7 +68,7 @@ def test_a_matrix_that_changes_is_looked_at_again():
 
 
 def test_symmetry_is_found_once(monkeypatch):
-    from bitblas.formats.csr.format import Csr
+    from bitblas.formats.csr.layout import Csr
 
     A, calls = upper(bitblas), []
     both = A.ewise_add(A.T, "max").new(bitblas.dtypes.FP64)

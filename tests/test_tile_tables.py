@@ -15,7 +15,7 @@ def answer(monkeypatch, picked: int, ring: str, dtype: str, share: float):
     near = np.abs(np.subtract.outer(np.arange(N), np.arange(N))) < 9
     rows, cols = np.nonzero(near & (rng.random((N, N)) < 0.6))
     A = gb.Matrix.from_coo(rows, cols, 3, dtype, nrows=N, ncols=N, format="b2sr", device="cpu")
-    monkeypatch.setattr(A.device, "picked_bytes", picked)
+    monkeypatch.setattr(A.device, "permute_bytes", picked)
     at = np.flatnonzero(rng.random(N) < share)
     u = gb.Vector.from_coo(at, (at * 7 % 31).astype(dtype.lower().replace("fp", "float")), size=N, device="cpu")
     mask = gb.Vector.from_coo(np.arange(0, N, 3), True, size=N, device="cpu")

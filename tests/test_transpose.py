@@ -11,8 +11,8 @@ from bitblas.algorithms import bfs_levels
 from bitblas.config import config
 from bitblas.device import Device
 from bitblas.loop import Program
-from bitblas.plan import direction, transpose
-from bitblas.verbs import deciding
+from bitblas.operations import spmv_kernels
+from bitblas.plan import auxiliary_formats, direction
 
 N = 200
 PAIR = gb.semiring.any_pair
@@ -48,7 +48,7 @@ def test_a_search_makes_no_transpose(device, form, monkeypatch):
     for _ in range(2):
         v = bfs_levels(A, 0)
         assert dict(zip(*(x.tolist() for x in map(A.device.to_host, v.to_coo())))) == expected and not has_transpose(A)
-    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, 0.5))
+    monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, 0.5))
     monkeypatch.setattr(direction, "PUSH_COST", dict.fromkeys(direction.PUSH_COST, 16.0))  # it would pull
     bfs_levels(A, 0)
     v = bfs_levels(A, 0)
@@ -59,7 +59,7 @@ def test_what_goes_without_is_counted(device, monkeypatch):
     A, dense = directed(format="csr"), gb.Vector.from_scalar(True, N)
     few = gb.Vector.from_coo([3], True, size=N)
     held = A._store.structure
-    cost = deciding.case(A._store, np.True_, PAIR[gb.dtypes.BOOL], transpose=False, flip=False).push_cost()[0]
+    cost = spmv_kernels.facts_of(A._store, np.True_, PAIR[gb.dtypes.BOOL], transpose=False, flip=False).push_cost()[0]
     plan = gb.explain(dense.vxm(A, PAIR))
     assert plan.direction == "push" and "is not yet amortized" in str(plan)
     assert gb.explain(A.mxv(few, PAIR)).direction == "pull" and held.missed == 0
@@ -69,7 +69,7 @@ def test_what_goes_without_is_counted(device, monkeypatch):
     assert held.missed == cost and not has_transpose(A)
     A.mxv(dense, PAIR).new(), few.vxm(A, PAIR).new()
     assert held.missed == cost, "as it lies"
-    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, cost))
+    monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, cost))
     assert gb.explain(dense.vxm(A, PAIR)).direction == "pull" and not has_transpose(A)
     expected = gb.Vector.from_coo(sorted(set(A.to_coo()[1].tolist())), True, size=N)
     assert dense.vxm(A, PAIR).new().isequal(expected) and has_transpose(A)
@@ -96,7 +96,7 @@ def test_values_of_a_symmetric_matrix_need_their_places(device):
 
 def test_without_room_it_is_not_made(device, monkeypatch):
     A, dense = directed(format="csr"), gb.Vector.from_scalar(True, N)
-    monkeypatch.setattr(transpose, "TRANSPOSE_READS", dict.fromkeys(transpose.TRANSPOSE_READS, 0.0))
+    monkeypatch.setattr(auxiliary_formats, "TRANSPOSE_READS", dict.fromkeys(auxiliary_formats.TRANSPOSE_READS, 0.0))
     monkeypatch.setattr(Device, "missing", lambda self, nbytes: "nothing is free")
     assert dense.vxm(A, PAIR).new().nvals and not has_transpose(A)
 

@@ -10,7 +10,7 @@ from udf_texts import SAVED, generate, heads, made_by, unpacked
 
 from bitblas import device as devices
 from bitblas.device import jit
-from bitblas.kernels.prologue import Variant
+from bitblas.kernels.variant import Variant
 
 TEXTS = json.loads(SAVED.read_text())
 

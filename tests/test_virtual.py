@@ -10,13 +10,13 @@ from test_reorder import matrix
 import bitblas as gb
 from bitblas import device as devices
 from bitblas.exceptions import InvalidValue, OutOfMemory
-from bitblas.formats import coded_choice
-from bitblas.formats.nib import grades as nib_grades
-from bitblas.formats.virtual import build, mining
-from bitblas.formats.virtual import format as virtual_format
-from bitblas.kernels.prologue import Variant
-from bitblas.loop.recorded import record
-from bitblas.plan.forms import choose_form
+from bitblas.formats import coded
+from bitblas.formats.nib import binning as nib_grades
+from bitblas.formats.virtual import layout, mining
+from bitblas.formats.virtual import layout as virtual_format
+from bitblas.kernels.variant import Variant
+from bitblas.loop.symbolic import recorder
+from bitblas.plan.format_choice import choose_form
 
 
 def dense(rows, cols, shape):
@@ -109,7 +109,7 @@ def test_nodes_are_the_same_on_any_number_of_threads():
     for threads in (1, 2, 5):
         with gb.config.set(threads=threads):
             mine = mining.mined(plain)
-            graph = build.merged(mine, plain)
+            graph = layout.merged(mine, plain)
         found.append([*vars(mine).values(), graph.rows.ptr, graph.rows.col])
     assert found[0][2].size > 20
     assert all(np.array_equal(x, y) for others in found[1:] for x, y in zip(found[0], others, strict=True))
@@ -135,16 +135,16 @@ def menus(n=600, x=True, both=False, **how):
 @pytest.mark.parametrize("most", [0, 2])
 def test_rows_of_many_lists_are_sorted(most, monkeypatch):
     """On the CPU lists are merged one by one, of more than `most` sorted afterwards."""
-    monkeypatch.setattr(build, "UNFOLD", Variant("formats/virtual/unfold", (), (("MOST", most),)))
+    monkeypatch.setattr(layout, "UNFOLD", Variant("formats/virtual/unfold", (), (("MOST", most),)))
     for name in ("gaps", "tall", "wide", "all ones", "no entries"):
         form = matrix(name, device="cpu", format="virtual")._stored.structure.primary
         found = form.to_csr(False)[0]
         found.check()
-        assert found.equals(build.rows_of(form.device, _keys(form), form.nrows, form.ncols))
+        assert found.equals(layout.rows_of(form.device, _keys(form), form.nrows, form.ncols))
 
 
 def _keys(form):
-    return build.keys_of(form.inner.to_csr(False)[0], form.rows, form.cols, form.nvals)
+    return layout.keys_of(form.inner.to_csr(False)[0], form.rows, form.cols, form.nvals)
 
 
 @pytest.mark.in_turn
@@ -168,7 +168,7 @@ def test_products_run_on_the_graph_unless_they_differ_by_entry(device):
 @pytest.mark.parametrize("log_chunk", [6, 2])
 def test_full_vectors_are_pulled_by_lanes(device, monkeypatch, log_chunk):
     """On a GPU rows of nodes, then the others, graded by their length; long ones are cut."""
-    monkeypatch.setattr(coded_choice, "GRADED_FROM", 1)
+    monkeypatch.setattr(coded, "GRADED_FROM", 1)
     monkeypatch.setattr(nib_grades, "LOG_CHUNK", log_chunk)
     v = gb.Vector.from_dense((np.arange(600) % 7 + 1).astype(np.float32))
     op = gb.semiring.plus_second["FP32"]
@@ -180,7 +180,7 @@ def test_full_vectors_are_pulled_by_lanes(device, monkeypatch, log_chunk):
         with gb.trace() as t:
             assert found.new().isequal(wanted)
         graded = sum("pull_graded" in run.kernel for run in t)
-        assert graded == 2 * devices.get(gb.config.device).shares_rows
+        assert graded == 2 * devices.get(gb.config.device).is_simt
 
 
 def test_nobody_mines_who_did_not_ask(device, monkeypatch):
@@ -239,7 +239,7 @@ def test_loops_give_what_rows_give(device, monkeypatch):
     assert gb.algorithms.sssp(C, 3).isequal(gb.algorithms.sssp(D, 3))
     assert gb.algorithms.bfs_levels(A, 7).isequal(gb.algorithms.bfs_levels(B, 7))
     with gb.config.set(prefer="memory"):
-        monkeypatch.setattr(record, "rows_of", None)
+        monkeypatch.setattr(recorder, "rows_of", None)
         for start in (0, 311):
             assert gb.algorithms.bfs_levels(A, start).isequal(gb.algorithms.bfs_levels(B, start))
             assert gb.algorithms.bfs_parents(A, start).nvals == gb.algorithms.bfs_parents(B, start).nvals

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, get_origin
 import bitblas as gb
 from bitblas.algorithms import bfs_levels, diameter_bounds, hits, pagerank, triangle_count
 from bitblas.core.memory import Memory, VectorMemory
-from bitblas.core.statement.expr import MatrixExpression, ScalarExpression, VectorExpression
-from bitblas.core.statement.mask import Mask
+from bitblas.core.statement.expressions import MatrixExpression, ScalarExpression, VectorExpression
+from bitblas.core.statement.masks import Mask
 from bitblas.graph import Values
 from bitblas.plan.product import Plan
 from bitblas.plan.profile import Orders, Profile

@@ -7,7 +7,7 @@ import numpy as np
 
 import bitblas as gb
 from bitblas.device import jit
-from bitblas.kernels.prologue import Function
+from bitblas.kernels.variant import Function
 from semirings.dtypes import BOOL
 from semirings.registration import build
 

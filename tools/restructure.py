@@ -824,6 +824,7 @@ def merged(new: str, editors: list[Editor], table: Table) -> str:
         pool.append("from typing import TYPE_CHECKING")
     docs, bodies = zip(*(split_part(e, e.text()) for e in editors), strict=True)
     head = table.heads.get(new) or docs[0]
+    head += "\n" if "\n" in head else ""
     if new not in table.heads:
         faults.append(f"{new}: no head")
     out = [f'"""{head}"""', "", "from __future__ import annotations", "", *gathered(list(dict.fromkeys(pool)))]

@@ -22,7 +22,7 @@ def on_its_device(program):
         if hasattr(A, "matrix") and hasattr(A, "pagerank"):
             raise _graph_given("A", program.__name__)
         gb = options["gb"] = library(options.get("gb"), A)
-        if hasattr(A, "_unsplit") and (run_alone := A._unsplit(run, args, options)) is not None:
+        if hasattr(A, "_replicated_run") and (run_alone := A._replicated_run(run, args, options)) is not None:
             return run_alone()  # a distributed matrix: every rank runs the program on the whole matrix
         memory.foresee(program.__name__, A)
         device = getattr(A, "device", None)  # None: python-graphblas has no devices
@@ -108,7 +108,7 @@ def some(x, then):
     """Call then(), whose statements change nothing if the Vector x is empty. Statement by statement, an empty x skips
     the call; inside a captured loop running the statements costs less than testing x.
     """
-    from bitblas.core.statement.recording import state
+    from bitblas.core.statement.symbolic import state
 
     if state.recorder is not None or x.nvals:
         then()

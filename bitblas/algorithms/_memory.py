@@ -18,14 +18,14 @@ ARRAYS = {  # bytes per vertex and per entry; algorithms that only use statement
 }  # fmt: skip
 
 
-def room(A, what, nbytes):
+def check_memory(A, what, nbytes):
     """Raise bitblas's OutOfMemory if arrays of `nbytes` do not fit on the device of A. No check on python-graphblas."""
     foresee = getattr(getattr(A, "device", None), "foresee", None)
     if foresee is not None:
         foresee(what, int(nbytes))
 
 
-def room_here(gb, what, nbytes):
+def check_default_memory(gb, what, nbytes):
     """`room` for the default device of new objects."""
     get = getattr(getattr(gb, "device", None), "get", None)  # None: python-graphblas has no devices
     if get is not None:
@@ -37,4 +37,4 @@ def foresee(name, A):
     vertex, entry = ARRAYS.get(name, (0, 0))
     if (vertex or entry) and hasattr(A, "nvals") and hasattr(A, "nrows"):
         n, nvals = A.nrows, A.nvals
-        room(A, f"{name}: arrays of {n} vertices and {nvals} entries", vertex * n + entry * nvals)
+        check_memory(A, f"{name}: arrays of {n} vertices and {nvals} entries", vertex * n + entry * nvals)

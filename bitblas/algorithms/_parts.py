@@ -1,6 +1,13 @@
-"""Building blocks on arrays: row degrees, induced subgraphs, edge lists to graphs, renumbering."""
+"""Building blocks on arrays: row degrees, induced subgraphs, edge lists to graphs, renumbering, pointer jumping.
 
-from ._memory import room_here
+Pointer jumping: Shiloach, Vishkin: An O(log n) parallel connectivity algorithm. J. of Algorithms 3 (1982).
+"""
+
+from __future__ import annotations
+
+from ._memory import check_default_memory
+
+# ---- Building blocks on arrays: row degrees, induced subgraphs, edge lists to graphs, renumbering.
 
 
 def degrees(A, gb):
@@ -11,18 +18,18 @@ def degrees(A, gb):
     return A.mxv(ones, gb.semiring.plus_pair[gb.dtypes.INT64]).new().to_dense(0)
 
 
-def by_rows(A, least):
+def prefers_row_extraction(A, least):
     """Whether extracting rows on demand is cheaper than copying all entries: in host memory with more than `least`
     entries, or a quarter of that if the format must be decoded.
     """
     device, store = getattr(A, "device", None), getattr(A, "_store", None)  # both None on python-graphblas
     if device is not None and not device.host_memory:
         return False
-    decoded = store is not None and store.structure.primary.format.picks
+    decoded = store is not None and store.structure.primary.format.decodes_single_rows
     return A.nvals > least / (4 if decoded else 1)
 
 
-def among(A, v, gb):
+def induced_subgraph(A, v, gb):
     """The subgraph of A induced by the entries of v: an n x n Matrix of A's dtype."""
     C, (i, _) = gb.Matrix(A.dtype, A.nrows, A.ncols), v.to_coo(values=False)
     # C(i, i) = A(i, i)
@@ -30,13 +37,13 @@ def among(A, v, gb):
     return C
 
 
-def numbers(n, gb):
+def index_range(n, gb):
     """0 to n - 1: an INT64 array."""
-    room_here(gb, f"numbers of {n} places", 16 * n)
+    check_default_memory(gb, f"numbers of {n} places", 16 * n)
     return gb.Vector.from_scalar(0, n).apply(gb.indexunary.index).new().to_dense().astype("int64")
 
 
-def undirected(i, j, n, gb):
+def undirected_graph(i, j, n, gb):
     """The undirected graph of the edges i - j: BOOL, n x n, each edge both ways, without self loops."""
     kept = i != j
     A = gb.Matrix.from_coo(i[kept], j[kept], True, nrows=n, ncols=n)
@@ -46,10 +53,30 @@ def undirected(i, j, n, gb):
     return A
 
 
-def numbered(label, gb):
+def renumber(label, gb):
     """The labels renumbered to 0..k-1 in ascending order, and k."""
     n = len(label)
     # number[c] = the count of used labels below c
     # number[c] = the count of used labels below c
     there = gb.Vector.from_coo(label, 1, size=n).to_dense(0)
     return (there.cumsum() - 1)[label], int(there.sum())
+
+
+# ---- Pointer jumping: find the root of each vertex in a forest stored as a parent vector.
+
+
+def gather(p, f):
+    """p[f] for a full Vector f of indices, which the API takes as an array."""
+    return p[f.to_dense()].new()
+
+
+def roots(p):
+    """The root above each vertex: p = p[p] until nothing changes. The test costs as much as a step, so each test
+    follows two.
+    """
+    while True:
+        p = gather(p, p)
+        shorter = gather(p, p)
+        if shorter.isequal(p):
+            return p
+        p = shorter

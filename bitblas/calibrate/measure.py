@@ -24,15 +24,15 @@ from semirings import dtypes
 from semirings.catalog import SEMIRINGS
 
 from ..atomic import replacing
-from ..build import stores
 from ..core.matrix.matrix import Matrix
 from ..core.vector.vector import Vector
 from ..device import Device
 from ..formats import CSR, Structure, format_of
-from ..plan import costs, facts
-from ..plan.costs import BFS, BITS, NUMBERS, WEIGHTS, Costs
+from ..operations import convert
+from ..plan import cost_model, facts
+from ..plan.cost_model import BFS, BITS, NUMBERS, WEIGHTS, Costs
 from ..plan.facts import Facts
-from ..plan.forms import verbs_of
+from ..plan.format_choice import verbs_of
 from ..plan.profile import Profile
 from ..store import MatrixStore
 from .matrices import samples
@@ -99,7 +99,7 @@ def numbers(n: int) -> np.ndarray:
 
 def in_form(A: Matrix, key: str) -> Matrix:
     """The same matrix with `key` as its primary form."""
-    return Matrix._from_store(stores.with_format(A._store, format_of(key).name, format_of(key).tile))
+    return Matrix._from_store(convert.with_format(A._store, format_of(key).name, format_of(key).tile))
 
 
 def measure(A: Matrix, verb: str, source: int = 0) -> float:
@@ -167,14 +167,14 @@ def fitted(
         for sample in (sample for sample in seen if name in sample.us):
             time, weight = sample.us[name], 1.0
             if plain in us and plain in sample.us:
-                told = float(np.dot(us[plain], costs.features(sample.facts, CSR, verb)))
+                told = float(np.dot(us[plain], cost_model.features(sample.facts, CSR, verb)))
                 time *= min(SHARED, max(1 / SHARED, told / sample.us[plain]))
             if sample.facts.bytes_of(key) > sample.facts.bytes_of(CSR):
                 weight = LARGE
-            rows.append((costs.features(sample.facts, key, verb), time, weight))
+            rows.append((cost_model.features(sample.facts, key, verb), time, weight))
         us[name] = fit(rows)
         off = [
-            abs(float(np.dot(us[name], costs.features(sample.facts, key, verb))) / sample.us[name] - 1)
+            abs(float(np.dot(us[name], cost_model.features(sample.facts, key, verb))) / sample.us[name] - 1)
             for sample in seen
             if name in sample.us
         ]
@@ -201,7 +201,7 @@ def calibrate(device: Device, scale: int | None = None) -> Calibration:
                 us |= {f"{key} {verb}": measure(B, verb, source) for verb in verbs_of(not weighted, True)}
         found.append(Sample(name, seen, us))
     when = datetime.date.today().isoformat()
-    threads = 1 if device.shares_rows else device.threads
+    threads = 1 if device.is_simt else device.threads
     return fitted(found, device.model, f"calibrated {when}", bandwidth(device), threads)
 
 

@@ -12,9 +12,9 @@ import warnings
 from typing import Any
 
 from .. import status
+from .input import Fault
+from .messages import as_options
 from .parser import parser
-from .source import Fault
-from .wording import worded
 
 __all__ = ["main"]
 
@@ -48,12 +48,12 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _warn(message: Warning | str, *where: Any, **more: Any) -> None:
-    status.message(f"bitblas: warning: {' '.join(worded(str(message)).split())}")
+    status.message(f"bitblas: warning: {' '.join(as_options(str(message)).split())}")
 
 
 def _complain(error: BaseException) -> int:
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    print("bitblas: error:", " ".join(worded(text).split()) or type(error).__name__, file=sys.stderr)
+    print("bitblas: error:", " ".join(as_options(text).split()) or type(error).__name__, file=sys.stderr)
     return 2

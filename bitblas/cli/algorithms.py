@@ -1,9 +1,13 @@
-"""Run one algorithm as a command: read the graph, call the algorithm, write and summarize the result."""
+"""Run algorithms as commands: read the graph, call the algorithm, write and summarize the result.
+
+`bitblas several graph.mtx "bfs --source 3" pagerank` runs several on one file, which is read once.
+"""
 
 from __future__ import annotations
 
 import argparse
 import inspect
+import shlex
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -18,15 +22,16 @@ from .. import algorithms
 from ..device import Trace
 from ..graph.edges import both_ways
 from ..io import Graph, host_coo
-from . import output, tables
-from .source import Fault, communities, facts, load, undirected, vertex
-from .ticker import Ticker
-from .timing import Timer
+from . import output
+from .input import Fault, communities, facts, load, undirected, vertex
+from .progress import Ticker, Timer
+
+# ---- Run one algorithm as a command: read the graph, call the algorithm, write and summarize the result.
 
 Summary = dict[str, Any]
 DIRECTED, BOTH, WEIGHTED = "directed", "both", "weighted"
-FARTHEST = {"dest": "best", "metavar": "N", "help": "also show the N largest, and write only these"}
-CALLED = {"communities": "labels"}  # options whose parameter has another name
+TOP_OPTION = {"dest": "best", "metavar": "N", "help": "also show the N largest, and write only these"}
+PARAMETER_NAMES = {"communities": "labels"}  # options whose parameter has another name
 SHOWN = 20  # vertices: print the result of each up to this many
 
 
@@ -64,8 +69,8 @@ class Command:
     @property
     def each(self) -> bool:
         """Whether the result has a value per vertex that the summary does not list."""
-        top = self.options.get("--top", FARTHEST)
-        return bool(self.writes) and not self.matrix and FARTHEST.items() <= top.items()
+        top = self.options.get("--top", TOP_OPTION)
+        return bool(self.writes) and not self.matrix and TOP_OPTION.items() <= top.items()
 
     def read(self, graph: Graph, args: argparse.Namespace) -> Any:
         """The input Matrix: that of the graph, or its edges in both directions as in `Graph.to_undirected`."""
@@ -82,7 +87,7 @@ class Command:
         program = getattr(algorithms, self.program(args))
         known = inspect.signature(program).parameters
         names = [flag.lstrip("-").replace("-", "_") for flag in self.options]
-        taken = {CALLED.get(name, name): name for name in names}
+        taken = {PARAMETER_NAMES.get(name, name): name for name in names}
         given = {of: _value(graph, name, getattr(args, name)) for of, name in taken.items() if of in known}
         answer = program(A, **given)
         part, summary = self.part(answer, args), self.summary(graph, answer, args)
@@ -155,28 +160,61 @@ def answer(args: argparse.Namespace, graph: Graph, read: Timer) -> None:
     made = {"file": args.file, **facts(A), "result": summary, "rounds": seen.rounds, "converged": seen.converged}
     made |= {"both_ways": taken is not A, "read_seconds": read.seconds, "read_compile_seconds": read.compiling}
     made |= {"seconds": ran.seconds, "compile_seconds": ran.compiling}
-    terminal = tables.on_terminal(sys.stderr if args.algorithm.writes and args.out == output.STDOUT else None)
-    found = tables.table(summary) if terminal else words(summary)
+    terminal = output.is_terminal(sys.stderr if args.algorithm.writes and args.out == output.STDOUT else None)
+    found = output.table(summary) if terminal else words(summary)
     if args.algorithm.each and not args.out and not args.json and getattr(args, "best", None) is None:
         found += _each(args, graph, answer, terminal)
     if not seen.converged:
         found += f"\nnot converged after {seen.rounds} rounds: raise --max-iter or --tol"
     both = "" if taken is A else ", edge directions ignored"
     times = f"{A.nrows} vertices, {A.nvals} entries{both}, on {A.device.name}: read in {read}, ran in {ran}"
-    output.tell(args, made, f"{found}\n{tables.paint(times, tables.DIM) if terminal else times}")
+    output.tell(args, made, f"{found}\n{output.paint(times, output.DIM) if terminal else times}")
 
 
 def _each(args: argparse.Namespace, graph: Graph, answer: Any, terminal: bool) -> str:
     """The value of each vertex if they are few; otherwise, on a terminal, how to get them."""
     if answer.nvals > SHOWN:
         more = f"for the result of each vertex: --out FILE, or --out {output.STDOUT}"
-        return f"\n{tables.paint(more, tables.DIM)}" if terminal else ""
+        return f"\n{output.paint(more, output.DIM)}" if terminal else ""
     index, values = map(list, output.as_table(answer, graph, args.algorithm.vertices(args)).values())
     if terminal:
-        return f"\n{tables.table({'vertex': index, 'value': values})}"
+        return f"\n{output.table({'vertex': index, 'value': values})}"
     return "".join(f"\n{i}\t{output.plain(x)}" for i, x in zip(index, values))
 
 
 def words(summary: Summary) -> str:
     """A summary in one line."""
     return ", ".join(f"{key} {output.word(value)}" for key, value in summary.items())
+
+
+# ---- `bitblas several graph.mtx "bfs --source 3" pagerank`: run several algorithms on one file, read once.
+
+EXAMPLE = 'For example: bitblas several graph.mtx "bfs --source 3 --out levels.tsv" "pagerank --top 5" triangles'
+# Options given once for all commands; the quoted commands have only their own options.
+FILE_OPTIONS = (
+    "input_format", "dup_op", "undirected", "base", "header", "labels", "no_weights", "size", "device", "format",
+    "tile", "json", "delimiter", "columns", "decimal", "dtype",
+)  # fmt: skip
+
+
+def several(args: argparse.Namespace) -> None:
+    """Parse all commands before the file is read, then run them; with --json print one line each."""
+    asked = []
+    for text in args.commands:
+        words = shlex.split(text)
+        one = args.whole.parse_args([*words[:1], args.file, *words[1:]])
+        if not hasattr(one, "algorithm"):
+            raise Fault(f"several: expected the names of algorithms, got {words[0]!r}")
+        for name in FILE_OPTIONS:
+            if getattr(one, name) != one.parser.get_default(name):
+                flag = "directed" if (name, getattr(one, name)) == ("undirected", False) else name.replace("_", "-")
+                raise Fault(f"several: expected options of the file outside the quotes of {text!r}, got --{flag}")
+            setattr(one, name, getattr(args, name))
+        check(one)
+        asked.append(one)
+    with Timer() as read:
+        graph = load(args)
+    for one, text in zip(asked, args.commands):
+        if not args.json:
+            print(f"\n{text}", flush=True)
+        answer(one, graph, read)

@@ -1,4 +1,6 @@
-"""Write results: to files by suffix or to stdout; the summary then goes to stderr."""
+"""Write results to files by suffix or to stdout, and print summaries: colored tables on a terminal, else plain
+words.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,12 @@ from ..extras import hint
 from ..io import Graph, host_coo, mmwrite
 from ..io import write as write_matrix
 from ..io.edgelist import quoted
+from ..io.file_formats import DELIMITERS, output_format_of
 from ..io.files import created
-from ..io.suffix import DELIMITERS, written_as
 from ..io.tables import VERTICES, table_of
-from .source import Fault
+from .input import Fault
+
+# ---- Write results: to files by suffix or to stdout; the summary then goes to stderr.
 
 STDOUT = "-"
 TABLES = {".json": "json", ".parquet": "parquet"}  # of results: named columns
@@ -49,7 +53,7 @@ def kind_of(out: str, *, matrix: bool) -> str:
     format that stores only matrices."""
     if out == STDOUT:
         return "tsv"
-    kind = written_as(out, more=TABLES)
+    kind = output_format_of(out, more=TABLES)
     if kind == "parquet" and importlib.util.find_spec("pyarrow") is None:
         raise ImportError(f"{out}: needs pyarrow: {hint('arrow')}")
     if kind == "bitblas" and not matrix:
@@ -200,3 +204,33 @@ def write(out: str, answer: Any, graph: Graph, vertices: bool, top: int | None =
         if header:
             stream.write(f"{mark.join(VERTICES)}\n".encode())
         stream.writelines(f"{i}{mark}{x}\n".encode() for i, x in zip(ends, answers))
+
+
+# ---- Format a summary as a colored table on a terminal (no colors if NO_COLOR is set); pipes get plain words.
+
+BOLD, DIM, CYAN, END = "\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[0m"
+
+
+def is_terminal(stream: Any = None) -> bool:
+    """Whether the output goes to a terminal."""
+    return bool((stream or sys.stdout).isatty())
+
+
+def coloured() -> bool:
+    """Whether to print colors on a terminal: https://no-color.org."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def paint(text: str, code: str) -> str:
+    return f"{code}{text}{END}" if coloured() else text
+
+
+def table(summary: dict[str, Any]) -> str:
+    """One line per item of a summary; lists of equal length become the columns of a table."""
+    lists = {key: list(map(plain, value)) for key, value in summary.items() if isinstance(value, list)}
+    lines = [f"{paint(f'{key:>12}', CYAN)}  {plain(value)}" for key, value in summary.items() if key not in lists]
+    if lists:
+        widths = {key: max(len(key), *map(len, cells), 0) for key, cells in lists.items()}
+        lines.append("  ".join(paint(f"{key:>{widths[key]}}", BOLD) for key in lists))
+        lines += ["  ".join(f"{cell:>{widths[key]}}" for key, cell in zip(lists, row)) for row in zip(*lists.values())]
+    return "\n".join(lines)

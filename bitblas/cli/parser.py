@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 from ..formats import TILES, tiled
 from ..io import FILE_FORMATS
-from ..plan.forms import FORMATS
-from . import algorithms, commands, comparison, completion, files, making, output, ranks, several, warming
-from .source import Fault, meant
+from ..plan.format_choice import FORMATS
+from . import algorithms, commands, file_commands, output, tools
+from .input import Fault, meant
 
 DESCRIPTION = (
     "Graph algorithms as linear algebra on bits. FILE is a Matrix Market file, an edge list, a .npz of SciPy or a "
@@ -51,7 +51,7 @@ class Parser(argparse.ArgumentParser):
             flag = rest[0].partition("=")[0]
             if flag in commands.FLAGS and hasattr(made, "commands"):
                 of.error(
-                    f"{flag}: put an option of an algorithm inside the quotes of that algorithm. {several.EXAMPLE}"
+                    f"{flag}: put an option of an algorithm inside the quotes of that algorithm. {algorithms.EXAMPLE}"
                 )
             of.error(f"{rest[0]}: no such option{meant(flag, known)}")
         return made
@@ -78,13 +78,17 @@ def parser() -> argparse.ArgumentParser:
         words.setdefault(group, []).append(said)
         return p
 
-    p = command("info", files.info, "describe a graph and its stored format; without FILE, list the available devices")
+    p = command(
+        "info", file_commands.info, "describe a graph and its stored format; without FILE, list the available devices"
+    )
     _input(p, "?")
     _storage(p)
     p.add_argument("--forms", action="store_true", help="also list every stored form: bytes and predicted times")
     p.add_argument("--measure", action="store_true", help="also measure the predicted times, in every form")
     p.add_argument("--orders", action="store_true", help="also list every form under each vertex order")
-    p = command("calibrate", files.calibrate, "measure the cost of products on a device and save it for the planner")
+    p = command(
+        "calibrate", file_commands.calibrate, "measure the cost of products on a device and save it for the planner"
+    )
     p.add_argument("--device", metavar="DEVICE", help="default: cuda if it works")
     p.add_argument(
         "--scale", type=int, metavar="N", help="log2 of the number of vertices of the samples (default 16, GPU 20)"
@@ -103,37 +107,37 @@ def parser() -> argparse.ArgumentParser:
             _storage(p)
             p.add_argument("--trace", action="store_true", help="also list the kernels that ran, on stderr")
     p = command(
-        "several", several.several, "run several algorithms, reading the file once; --json prints one line for each"
+        "several", algorithms.several, "run several algorithms, reading the file once; --json prints one line for each"
     )
-    p.epilog = several.EXAMPLE
+    p.epilog = algorithms.EXAMPLE
     _input(p)
     _storage(p)
     p.set_defaults(whole=top)
     p.add_argument("commands", metavar="COMMAND", nargs="+", help="an algorithm, in quotes with its options")
-    p = command("make", making.make, "generate a graph and write it to a file")
-    kinds = p.add_subparsers(dest="kind", metavar="KIND", help=", ".join(making.generators()), required=True)
-    for kind, program in making.generators().items():
+    p = command("make", file_commands.make, "generate a graph and write it to a file")
+    kinds = p.add_subparsers(dest="kind", metavar="KIND", help=", ".join(file_commands.generators()), required=True)
+    for kind, program in file_commands.generators().items():
         one = kinds.add_parser(kind, description=(program.__doc__ or "").partition("\n")[0])
         one.add_argument("--json", action="store_true", help="the result as one JSON object")
         one.set_defaults(parser=one, file=None)
-        making.add_generator(one, program)
+        file_commands.add_generator(one, program)
         _storage(one)
-    p = command("convert", files.convert, "convert a file to another format")
+    p = command("convert", file_commands.convert, "convert a file to another format")
     _input(p)
-    files.add_convert_options(p)
-    p = command("spy", files.spy, "plot the sparsity pattern and the fill of tiles (needs matplotlib)")
+    file_commands.add_convert_options(p)
+    p = command("spy", file_commands.spy, "plot the sparsity pattern and the fill of tiles (needs matplotlib)")
     _input(p)
     _storage(p)
     output.add_out(p, "the picture: .png, .svg or .pdf", required=True)
-    p = command("warm", warming.warm, "compile the CPU kernels of the algorithms, and of your programs")
+    p = command("warm", tools.warm, "compile the CPU kernels of the algorithms, and of your programs")
     p.add_argument("files", metavar="PROGRAM", nargs="*", help="a Python file, or a Markdown page that contains Python")
     p.add_argument("-j", "--processes", type=int, metavar="N", help="number of processes (default: one per processor)")
     p.add_argument("--all", action="store_true", help="every algorithm, not only those of compare")
-    p = command("completion", completion.completion, 'print shell completions: eval "$(bitblas completion bash)"')
+    p = command("completion", tools.completion, 'print shell completions: eval "$(bitblas completion bash)"')
     p.set_defaults(whole=top)
-    p.add_argument("shell", choices=completion.SHELLS, help="zsh: the same; fish: bitblas completion fish | source")
+    p.add_argument("shell", choices=tools.SHELLS, help="zsh: the same; fish: bitblas completion fish | source")
     p = command(
-        "run", ranks.run, "run a Python program as several ranks on this host; each stores a part of every object"
+        "run", tools.run_ranks, "run a Python program as several ranks on this host; each stores a part of every object"
     )
     p.add_argument("-n", "--ranks", type=int, required=True, metavar="N", help="number of ranks, one per GPU on GPUs")
     p.add_argument("--device", metavar="DEVICE", help="cpu or cuda; default: cuda if it works")
@@ -142,7 +146,7 @@ def parser() -> argparse.ArgumentParser:
         ("compare", "compare with SuiteSparse:GraphBLAS: results, times, bytes"),
         ("demo", "run compare on the shipped road network of New York"),
     ):
-        p = command(name, comparison.compare, help)
+        p = command(name, tools.compare, help)
         if name == "compare":
             _input(p)
         _storage(p)

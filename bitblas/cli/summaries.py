@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.exact import exact_sum
+from ..core.convert import exact_sum
 from ..graph import Values
 from ..io import Graph, host_coo
 from .algorithms import Summary
+from .input import Fault, vertex
 from .output import largest
-from .source import Fault, vertex
 
 Say = Callable[[Graph, Any, argparse.Namespace], Summary]
 

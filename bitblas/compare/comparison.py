@@ -22,9 +22,8 @@ from semirings.cached import cached_property
 from .. import extras
 from ..exceptions import InvalidValue
 from ..io import host_coo
-from .every import every
 from .programs import PAGERANK_ROUNDS as PAGERANK_ROUNDS
-from .programs import Program, arrays, programs
+from .programs import Program, arrays, every, programs
 
 DEMO_GRAPH = "USA-road-d.NY.mtx.gz"
 SUITESPARSE = "SuiteSparse"

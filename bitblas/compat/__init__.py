@@ -11,7 +11,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from . import inside
+from . import internals
 
 NAME = "graphblas"
 VERSION = "2025.2.0"  # of python-graphblas, whose names and call style bitblas follows
@@ -64,7 +64,7 @@ def install() -> None:
                 sys.modules[f"{NAME}.{space}.{part}"] = getattr(found, part)
     for module in MODULES:
         _alias(f"{NAME}.{module}", {}, f"bitblas.{module}")
-    for name, content in inside.modules().items():
+    for name, content in internals.modules().items():
         _alias(f"{NAME}.{name}", content)
     whole: Any = sys.modules[NAME]
     whole.__all__ = [name for name in STAR if hasattr(whole, name)]

@@ -9,7 +9,7 @@ from semirings import BinaryOp, IndexUnaryOp, Monoid, SelectOp, Semiring, Typed,
 from .. import core
 from ..core import operators
 from ..core.aggregators import Aggregator, TypedAggregator
-from ..core.statement.delayed import Delayed
+from ..core.statement.infix import Delayed
 
 UNKNOWN_OPCLASS = "UnknownOpClass"
 KINDS = {

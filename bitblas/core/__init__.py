@@ -1,4 +1,4 @@
-"""Matrix, Vector, Scalar, masks and delayed expressions: GraphBLAS semantics; the arithmetic is in verbs.
+"""Matrix, Vector, Scalar, masks and delayed expressions: GraphBLAS semantics; the arithmetic is in operations.
 
 A statement `C(mask, accum, replace) << expr` goes: statement/base.py (call style) -> statement/running.py (errors,
 traces) -> vector/assign.py or matrix/assign.py (what kind of value, then the merge into C). GraphBLAS C API 2.1,
@@ -12,13 +12,13 @@ from typing import Any
 
 from semirings.typed import applied_to_scalars_by
 
-from .above import above
 from .aggregators import op, op_from_string
+from .late_binding import late
 from .matrix.matrix import Matrix, TransposedMatrix
 from .scalar import Scalar
-from .statement.base import replace
-from .statement.explain import explain
+from .statement.indexing import replace
 from .statement.infix import apply_operator
+from .statement.running import explain
 from .vector.vector import Vector
 
 
@@ -33,7 +33,7 @@ def _extras(name: str) -> Callable[[], Any]:
     return load
 
 
-above.update(MatrixExtras=_extras("MatrixExtras"), VectorExtras=_extras("VectorExtras"))
+late.update(MatrixExtras=_extras("MatrixExtras"), VectorExtras=_extras("VectorExtras"))
 applied_to_scalars_by(apply_operator)  # binary.plus(1, 2): the operators themselves know no Scalars
 
 __all__ = ["Matrix", "Scalar", "TransposedMatrix", "Vector", "explain", "op", "op_from_string", "replace"]

@@ -1,7 +1,7 @@
-"""Aggregators: reductions beyond monoids. Each is a recipe (recipes.py) of reductions and element-wise steps.
+"""Aggregators: reductions beyond monoids, as recipes of reductions and element-wise steps on the operand's device.
 
-A recipe takes a Reduction and returns a Vector or a Scalar; it runs on the operand's device. The names, and the result
-types in `types`, are python-graphblas'.
+A recipe takes a Reduction and returns a Vector or a Scalar. The names, and the result types in `types`, are
+python-graphblas'.
 """
 
 from __future__ import annotations
@@ -10,14 +10,154 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import getitem
-from typing import Any
+from typing import Any, NamedTuple
 
-from semirings import Monoid, binary, dtypes, monoid, op, unary
+from semirings import Monoid, binary, dtypes, indexunary, monoid, op, unary
 from semirings.dtypes import BOOL, FC64, FP32, FP64, INT64, DataType
 
-from . import recipes
-from .recipes import Recipe, Reduction
-from .statement.expr import ScalarExpression, VectorExpression
+from .statement.expressions import Expression, ScalarExpression, VectorExpression
+
+# ---- Aggregators as sequences of reductions and element-wise steps, each computed on the operand's device.
+
+
+class Reduction(NamedTuple):
+    """A reduction of `x`; method: "reduce" (a Vector), "reduce_rowwise" or "reduce_scalar" (a Matrix)."""
+
+    x: Any
+    method: str
+
+    def by(self, m: Any, x: Any = None) -> Any:
+        """Reduce x (self's operand if not given) by a monoid."""
+        return getattr(self.x if x is None else _made(x), self.method)(m).new()
+
+    def positions(self, x: Any) -> Any:
+        """The index of each entry along the reduction."""
+        return _made(x).apply(indexunary.colindex if x.ndim == 2 else indexunary.rowindex)
+
+    def where(self, x: Any, y: Any, result: Any) -> Any:
+        """The entries of `x` at which y equals the `result` of their row, or the single result."""
+        if self.method == "reduce_rowwise":
+            same = result.ewise_mult(y, binary.eq)  # the Vector is broadcast to every column
+        elif result.is_empty:  # and so is x
+            return x
+        else:
+            same = y.apply(binary.eq, right=result)
+        return x.select(same.new().V)
+
+
+def _made(x: Any) -> Any:
+    """x, computed if it is delayed: a recipe decides itself what it computes, whatever config.autocompute is."""
+    return x.new() if isinstance(x, Expression) else x
+
+
+Recipe = Callable[[Reduction], Any]
+
+
+def composite_recipe(parts: Sequence[Recipe], finalize: Callable[..., Any]) -> Recipe:
+    """finalize(a, b, .., {}) of the results of other recipes."""
+    return lambda r: _made(finalize(*(part(r) for part in parts), {}))
+
+
+def count(r: Reduction) -> Any:
+    return r.by(monoid.plus, r.x.apply(binary.pair, right=1))
+
+
+def count_if(test: Any) -> Recipe:
+    return lambda r: r.by(monoid.plus[r.x.dtype], r.x.apply(test, right=0))
+
+
+def squares(r: Reduction) -> Any:
+    x = r.x.apply(unary.identity[dtypes.unify(r.x.dtype, INT64)]).new()
+    return r.by(monoid.plus, x.ewise_mult(x, binary.times))
+
+
+def inverses(r: Reduction) -> Any:
+    return r.by(monoid.plus, r.x.apply(unary.minv[dtypes.unify(r.x.dtype, FP64)]))
+
+
+def norm(m: Monoid) -> Recipe:
+    return lambda r: r.by(m, r.x.apply(unary.abs))
+
+
+def log_sum(base: float, log: str) -> Recipe:
+    def recipe(r: Reduction) -> Any:
+        return r.by(monoid.plus, r.x.apply(binary.pow, left=base)).apply(getattr(unary, log)).new()
+
+    return recipe
+
+
+def divided(x: Any, y: Any) -> Any:
+    return x.ewise_mult(y, binary.truediv).new()
+
+
+def square(x: Any) -> Any:
+    return x.ewise_mult(x, binary.times).new()
+
+
+def root(recipe: Recipe) -> Recipe:
+    return lambda r: recipe(r).apply(unary.sqrt).new()
+
+
+def mean(r: Reduction) -> Any:
+    return divided(r.by(monoid.plus), count(r))
+
+
+def mean_square(r: Reduction) -> Any:
+    return divided(squares(r), count(r))
+
+
+def harmonic(r: Reduction) -> Any:
+    return divided(count(r), inverses(r))
+
+
+def variance(r: Reduction) -> Any:
+    """<x^2> / n - (<x> / n)^2"""
+    n = count(r)
+    return divided(squares(r), n).ewise_mult(square(divided(r.by(monoid.plus), n)), binary.minus).new()
+
+
+def sample_variance(r: Reduction) -> Any:
+    """<x^2> / (n - 1) - <x>^2 / (n (n - 1))"""
+    n = count(r)
+    less = n.apply(binary.minus, right=1).new()
+    right = divided(divided(square(r.by(monoid.plus)), n), less)
+    return divided(squares(r), less).ewise_mult(right, binary.minus).new()
+
+
+def peak_to_peak(r: Reduction) -> Any:
+    return r.by(monoid.max).ewise_mult(r.by(monoid.min), binary.minus).new()
+
+
+def geometric(r: Reduction) -> Any:
+    return r.by(monoid.times).ewise_mult(count(r).apply(unary.minv[FP64]).new(), binary.pow).new()
+
+
+def arg(m: Monoid) -> Recipe:
+    """The smallest index with the minimum (maximum)."""
+    return lambda r: r.by(monoid.min, r.positions(r.where(r.x, r.x, r.by(m))))
+
+
+def edge_index(m: Monoid) -> Recipe:
+    """The smallest or largest index that has an entry."""
+    return lambda r: r.by(m, r.positions(r.x))
+
+
+def edge(m: Monoid) -> Recipe:
+    """The value at the smallest or largest index."""
+
+    def recipe(r: Reduction) -> Any:
+        if r.method == "reduce_scalar":
+            return recipe(Reduction(recipe(Reduction(r.x, "reduce_rowwise")), "reduce"))
+        at = r.positions(r.x).new()
+        return r.by(monoid.any, r.where(r.x, at, r.by(m, at)))
+
+    return recipe
+
+
+# ---- Aggregators: reductions beyond monoids. Each is a recipe of reductions and element-wise steps.
+#
+# A recipe takes a Reduction and returns a Vector or a Scalar; it runs on the operand's device. The names, and the
+# result types in `types`, are python-graphblas'.
 
 POSITIONAL = frozenset({"first", "last", "first_index", "last_index", "argmin", "argmax"})  # python-graphblas: agg.ss
 ResultType = Callable[[DataType], "DataType | None"]
@@ -52,7 +192,7 @@ class Aggregator:
                     "Aggregator: expected composite=[aggregators], and a function of their results, finalize"
                 )
             result_type = (types or parts)[0].result_type
-            recipe = recipes.composite([part.recipe for part in parts], finalize)
+            recipe = composite_recipe([part.recipe for part in parts], finalize)
             scalar = all(part.scalar for part in parts)
         self.name, self.result_type, self.recipe = name, result_type, recipe
         self.monoid, self.scalar, self.counts = monoid, scalar, counts
@@ -217,34 +357,34 @@ _MONOIDS = {
 AGGREGATORS = {name: _of_monoid(name, getattr(monoid, m)) for name, m in _MONOIDS.items() if m in monoid} | {
     a.name: a
     for a in (
-        Aggregator("count", lambda t: INT64 if t is BOOL else t, recipes.count, counts=True),
-        Aggregator("count_nonzero", _ordered, recipes.count_if(binary.ne)),
-        Aggregator("count_zero", _ordered, recipes.count_if(binary.eq)),
+        Aggregator("count", lambda t: INT64 if t is BOOL else t, count, counts=True),
+        Aggregator("count_nonzero", _ordered, count_if(binary.ne)),
+        Aggregator("count_zero", _ordered, count_if(binary.eq)),
         Aggregator("exists", _same, lambda r: r.by(monoid.any, r.x.apply(binary.pair, right=1)), counts=True),
-        Aggregator("sum_of_squares", _squared, recipes.squares),
-        Aggregator("sum_of_inverses", _double, recipes.inverses),
-        Aggregator("hypot", _double, recipes.root(recipes.squares)),
-        Aggregator("logaddexp", _double, recipes.log_sum(2.718281828459045, "log")),
-        Aggregator("logaddexp2", _double, recipes.log_sum(2.0, "log2")),
-        Aggregator("L0norm", _ordered, recipes.count_if(binary.ne)),
-        Aggregator("L1norm", lambda t: None if t is BOOL else _norm(t), recipes.norm(monoid.plus)),
-        Aggregator("L2norm", _double, recipes.root(recipes.squares)),
-        Aggregator("Linfnorm", _norm, recipes.norm(monoid.max)),
-        Aggregator("mean", _real, recipes.mean),
-        Aggregator("peak_to_peak", lambda t: None if t.kind == "c" else t, recipes.peak_to_peak),
-        Aggregator("varp", _real, recipes.variance),
-        Aggregator("vars", _real, recipes.sample_variance),
-        Aggregator("stdp", _real, recipes.root(recipes.variance)),
-        Aggregator("stds", _real, recipes.root(recipes.sample_variance)),
-        Aggregator("geometric_mean", lambda t: FP64 if t is BOOL else _real(t), recipes.geometric),
-        Aggregator("harmonic_mean", _double, recipes.harmonic),
-        Aggregator("root_mean_square", _real, recipes.root(recipes.mean_square)),
-        Aggregator("first", _same, recipes.edge(monoid.min)),
-        Aggregator("last", _same, recipes.edge(monoid.max)),
-        Aggregator("first_index", _always(INT64), recipes.edge_index(monoid.min), scalar=False),
-        Aggregator("last_index", _always(INT64), recipes.edge_index(monoid.max), scalar=False),
-        Aggregator("argmin", _position, recipes.arg(monoid.min), scalar=False),
-        Aggregator("argmax", _position, recipes.arg(monoid.max), scalar=False),
+        Aggregator("sum_of_squares", _squared, squares),
+        Aggregator("sum_of_inverses", _double, inverses),
+        Aggregator("hypot", _double, root(squares)),
+        Aggregator("logaddexp", _double, log_sum(2.718281828459045, "log")),
+        Aggregator("logaddexp2", _double, log_sum(2.0, "log2")),
+        Aggregator("L0norm", _ordered, count_if(binary.ne)),
+        Aggregator("L1norm", lambda t: None if t is BOOL else _norm(t), norm(monoid.plus)),
+        Aggregator("L2norm", _double, root(squares)),
+        Aggregator("Linfnorm", _norm, norm(monoid.max)),
+        Aggregator("mean", _real, mean),
+        Aggregator("peak_to_peak", lambda t: None if t.kind == "c" else t, peak_to_peak),
+        Aggregator("varp", _real, variance),
+        Aggregator("vars", _real, sample_variance),
+        Aggregator("stdp", _real, root(variance)),
+        Aggregator("stds", _real, root(sample_variance)),
+        Aggregator("geometric_mean", lambda t: FP64 if t is BOOL else _real(t), geometric),
+        Aggregator("harmonic_mean", _double, harmonic),
+        Aggregator("root_mean_square", _real, root(mean_square)),
+        Aggregator("first", _same, edge(monoid.min)),
+        Aggregator("last", _same, edge(monoid.max)),
+        Aggregator("first_index", _always(INT64), edge_index(monoid.min), scalar=False),
+        Aggregator("last_index", _always(INT64), edge_index(monoid.max), scalar=False),
+        Aggregator("argmin", _position, arg(monoid.min), scalar=False),
+        Aggregator("argmax", _position, arg(monoid.max), scalar=False),
     )
 }
 

@@ -9,12 +9,11 @@ import numpy as np
 from semirings import dtypes
 from semirings.dtypes import DataType, cast_scalar, check_cast
 
-from .. import build
+from .. import operations
 from ..device import Device
-from .convert import value_array
-from .exact import array_of
+from .convert import array_of, value_array
 from .operators import joining, typed
-from .statement.operands import of, operand
+from .statement.scalar_operands import of, operand
 
 
 def duplicates(dup_op: Any, values: Any, dtype: DataType) -> Any:
@@ -87,5 +86,5 @@ def restored(kind: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     order, stays_packed = kwargs.pop("order", None), kwargs.pop("stays_packed", False)
     made = kind.from_coo(*args, **kwargs)
     if stays_packed:
-        made._data = build.stores.with_values(made._data, True)
+        made._data = operations.convert.with_values(made._data, True)
     return made if order is None else made.reorder(order, name=kwargs["name"])

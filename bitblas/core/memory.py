@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import table
-from ..device import held
-from ..flat import FlatStore
-from ..sparse import SparseStore
-from ..store import MatrixStore, VectorStore
+from ..device import memory
+from ..store import FlatStore, MatrixStore, SparseStore, VectorStore
 
 
 class Bytes(ABC):
@@ -54,7 +52,7 @@ class Memory(Bytes):
     def of(A: MatrixStore) -> Memory:
         device, structure = A.device, A.structure
         seen: set[int] = set()
-        size = lambda x: held.bytes_in(x, device, seen)
+        size = lambda x: memory.bytes_in(x, device, seen)
         named = [(key + ".T" * transposed, form, order) for key, transposed, form, order in structure.forms()]
         forms = {name: sum(map(size, form.arrays().values())) for name, form, _ in named}
         orders = {name: size(order) for name, _, order in named if order is not None}
@@ -99,7 +97,7 @@ class VectorMemory(Bytes):
     def of(v: VectorStore) -> VectorMemory:
         seen: set[int] = set()
         parts = (v.index, v.listed) if type(v) is SparseStore else (v.bits, v.values)
-        return VectorMemory(*(held.bytes_in(x, v.device, seen) for x in parts))
+        return VectorMemory(*(memory.bytes_in(x, v.device, seen) for x in parts))
 
     @property
     def total(self) -> int:

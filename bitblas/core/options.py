@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from .. import formats, plan
 
 
-class Layout(NamedTuple):
+class StorageOptions(NamedTuple):
     """The requested storage. packed: of values that differ; None: the planner decides."""
 
     format: str = "auto"
@@ -21,7 +21,7 @@ class Layout(NamedTuple):
         return self.format != "auto"
 
 
-AUTO = Layout()
+AUTO = StorageOptions()
 
 
 def either(choices: Iterable[object]) -> str:
@@ -30,16 +30,16 @@ def either(choices: Iterable[object]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def check_layout(format: str | None, tile: int | None, packed: bool | None = None) -> Layout:
+def check_storage_options(format: str | None, tile: int | None, packed: bool | None = None) -> StorageOptions:
     """The options of a constructor; ValueError for an unknown choice."""
-    if format is not None and format not in plan.forms.FORMATS:
-        raise ValueError(f"format: expected one of {', '.join(map(repr, plan.forms.FORMATS))}, got {format!r}")
+    if format is not None and format not in plan.format_choice.FORMATS:
+        raise ValueError(f"format: expected one of {', '.join(map(repr, plan.format_choice.FORMATS))}, got {format!r}")
     if tile is not None and tile not in formats.sizes_of(format or ""):
         expected = ", ".join(f"{either(sizes)} with format={name!r}" for name, sizes in formats.tiled().items())
         raise ValueError(f"tile: expected {expected}, got {tile!r} with format={format!r}")
     if packed is not None and not isinstance(packed, bool):
         raise ValueError(f"packed: expected True, False or None (as config.prefer says), got {packed!r}")
-    asked = Layout(format or "auto", tile, packed)
+    asked = StorageOptions(format or "auto", tile, packed)
     return AUTO if asked == AUTO else asked
 
 

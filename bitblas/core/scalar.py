@@ -18,14 +18,21 @@ from .convert import numpy_type, one_shown
 from .operators import typed
 from .options import check_options, check_wait
 from .show import ShownScalar
-from .statement.base import Output
-from .statement.delayed import Number
-from .statement.expr import ScalarExpression, enter
-from .statement.operand import Operand, describe
-from .statement.operands import apply_operator, compute_scalar, index_operator, of, operand, operands, union_operator
-from .statement.recording import cast
-from .statement.recording import state as recording
+from .statement.expressions import ScalarExpression, enter
+from .statement.indexing import Output
+from .statement.infix import Number, Operand, describe
 from .statement.running import computed, statement
+from .statement.scalar_operands import (
+    apply_operator,
+    compute_scalar,
+    index_operator,
+    of,
+    operand,
+    operands,
+    union_operator,
+)
+from .statement.symbolic import cast
+from .statement.symbolic import state as recording
 
 _names = itertools.count()
 

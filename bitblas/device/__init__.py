@@ -19,7 +19,7 @@ from ..exceptions import DeviceError
 from .base import Cluster, Device, dummy
 from .cpu import Cpu
 from .cuda import Cuda, current, switch
-from .ranges import Bounds
+from .threads import Bounds
 from .tracing import Run, Trace
 
 __all__ = [

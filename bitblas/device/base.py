@@ -13,13 +13,13 @@ import numpy as np
 from semirings.cached import cached_property
 
 from ..exceptions import DeviceError, OutOfMemory
-from ..kernels.prologue import Variant
-from . import held, ranges, targets
-from .ranges import Bounds
+from ..kernels.variant import Variant
+from . import memory, targets, threads
+from .threads import Bounds
 
 _DLPACK_CPU = 1  # dlpack.h: kDLCPU
 MEASURED_US = 2000.0  # minimum duration of one measurement of time_us
-FORESEEN = 1 << 26  # bytes from which a memory need is compared with the free memory: querying that takes some us
+LARGE_NEED = 1 << 26  # bytes from which a memory need is compared with the free memory: querying that takes some us
 
 
 class Cluster(NamedTuple):
@@ -54,9 +54,11 @@ class Device(ABC):
     kind = "none"  # "cpu" or "gpu": selects the measured constants
     # Capabilities.
     host_memory = False  # arrays are NumPy's: the host reads them directly, by NumPy where other devices need a kernel
-    shares_rows = False  # SIMT: threads share a row, long rows are split, atomics combine sums; else one thread per row
-    sorts_keys = False  # sorting 64-bit keys is its fastest way to order entries; else entries are counted into place
-    records_loops = False  # loop bodies are executed symbolically and compiled; else their statements run one by one
+    is_simt = False  # SIMT: threads share a row, long rows are split, atomics combine sums; else one thread per row
+    prefers_sorting = (
+        False  # sorting 64-bit keys is its fastest way to order entries; else entries are counted into place
+    )
+    captures_bodies = False  # loop bodies are executed symbolically and compiled; else their statements run one by one
     pins = False  # kernels access page-locked host memory by its address; else host memory is used like any array
     captures = False  # such a loop can run without the host, as a graph with a while node
     xp: Any = np  # the array module: NumPy or CuPy
@@ -90,7 +92,7 @@ class Device(ABC):
         return 0
 
     @cached_property
-    def picked_bytes(self) -> int:
+    def permute_bytes(self) -> int:
         """Byte width of the widest element for which the CPU has an 8-lane permute."""
         return 0
 
@@ -127,8 +129,8 @@ class Device(ABC):
         work = n if work is None else work
         parts = self.parts if parts is None else parts
         if fresh and (chunks := self.chunks(work)) > 1:
-            return ranges.chunked(ranges.even(n, min(n, max(parts, chunks))))
-        return ranges.even(n, parts) if self.splits(work, least) else None
+            return threads.as_chunks(threads.even_ranges(n, min(n, max(parts, chunks))))
+        return threads.even_ranges(n, parts) if self.splits(work, least) else None
 
     def chunks(self, work: int, least: int = 0) -> int:
         """Number of ranges that long work on the host is split into, so that it can be interrupted. 1 for other work.
@@ -195,10 +197,10 @@ class Device(ABC):
 
     def missing(self, nbytes: int) -> str:
         """Why `nbytes` cannot be allocated, and a remedy; "" if they can."""
-        if held.limit is not None and (now := held.bytes_on(self)) + nbytes > held.limit:
-            limit = f"{now} are in use, the limit is {held.limit} (config.memory_limit)"
+        if memory.limit is not None and (now := memory.bytes_on(self)) + nbytes > memory.limit:
+            limit = f"{now} are in use, the limit is {memory.limit} (config.memory_limit)"
             return f"{limit}; raise it, {self._advice()}"
-        if nbytes >= FORESEEN and nbytes > (free := self.free_bytes()):
+        if nbytes >= LARGE_NEED and nbytes > (free := self.free_bytes()):
             return f"{free} are free; {self._advice()}"
         return ""
 

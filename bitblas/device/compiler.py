@@ -24,28 +24,28 @@ from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 
 from . import targets
-from .brief import brief
-from .specialise import specialised
+from .numba_patches import patched_numba
+from .specialise import specialise
 
 WORD = ir.IntType(64)
 POINTER = ir.IntType(8).as_pointer()
 
 
-class Passes(PassManager):
+class UncheckedPasses(PassManager):
     """Omit Numba's repairs after each pass (recomputing the control flow graph and live variables): none of the passes
     used here needs them."""
 
     _ENFORCING = False
 
 
-class Kernel(compiler.CompilerBase):
+class KernelCompiler(compiler.CompilerBase):
     """The Numba passes that a kernel needs: no closures, comprehensions, `with`, array expressions or arguments whose
     values become types. Dead branches are pruned once, after everything is inlined. Lifetimes of variables are computed
     only if references are counted."""
 
     def define_pipelines(self) -> list[PassManager]:
         u, t = untyped_passes, typed_passes
-        passes = Passes("kernel")
+        passes = UncheckedPasses("kernel")
         for kind in (
             u.TranslateByteCode, u.FixupArgs, u.IRProcessing, u.RewriteSemanticConstants, u.GenericRewrites,
             u.InlineInlinables, u.DeadBranchPrune, u.ReconstructSSA, t.NopythonTypeInference, t.PreLowerStripPhis,
@@ -56,7 +56,7 @@ class Kernel(compiler.CompilerBase):
         return [passes]
 
 
-class Collected(JITCodeLibrary):
+class KernelLibrary(JITCodeLibrary):
     """The LLVM module of one kernel, before LLVM optimizes it, and the separately compiled functions that it calls."""
 
     module: Any = None
@@ -79,7 +79,7 @@ Types: Any = type(cpu_target.typing_context)
 Target: Any = type(cpu_target.target_context)
 
 
-def _answered(known: dict[Any, Any], key: Any, ask: Callable[[], Any]) -> Any:
+def _memoized(known: dict[Any, Any], key: Any, ask: Callable[[], Any]) -> Any:
     """The result of ask(), computed once per key; computed each time if the key contains a slice, which Python before
     3.12 cannot hash."""
     try:
@@ -91,19 +91,19 @@ def _answered(known: dict[Any, Any], key: Any, ask: Callable[[], Any]) -> Any:
     return known[key]
 
 
-class Typing(Types):
+class MemoizedTyping(Types):
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
         builtin = isinstance(func, (types.Function, types.NumberClass)) or not isinstance(func, types.Type)
         if kws or not builtin:
             return super().resolve_function_type(func, args, kws)
         ask = super().resolve_function_type
-        return _answered(self.known, (func, tuple(args)), lambda: ask(func, args, kws))
+        return _memoized(self.known, (func, tuple(args)), lambda: ask(func, args, kws))
 
 
-class Lowering(Target):
+class MemoizedLowering(Target):
     def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
         ask = super().get_function
-        return _answered(self.known, (fn, sig), lambda: ask(fn, sig, _firstcall))
+        return _memoized(self.known, (fn, sig), lambda: ask(fn, sig, _firstcall))
 
     def get_abi_sizeof(self, ty: Any) -> int:
         if ty not in self.known:
@@ -112,9 +112,9 @@ class Lowering(Target):
 
 
 @functools.cache
-def _tables() -> tuple[Typing, Lowering]:
+def _contexts() -> tuple[MemoizedTyping, MemoizedLowering]:
     """Separate from Numba's own contexts, but sharing their contents, so that other users of Numba are not affected."""
-    both = Typing.__new__(Typing), Lowering.__new__(Lowering)
+    both = MemoizedTyping.__new__(MemoizedTyping), MemoizedLowering.__new__(MemoizedLowering)
     for own, numbas in zip(both, (cpu_target.typing_context, cpu_target.target_context), strict=True):
         own.__dict__.update(vars(numbas), known={})
     return both
@@ -129,7 +129,7 @@ def numba_type(code: str) -> Any:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def _without_garbage_collection() -> Iterator[None]:
     """Disable garbage collection: everything that Numba allocates for a kernel lives until it is compiled. The
     collector would traverse it and all other objects of the process a hundred times: 10 to 25 % of the compile time."""
     collects = gc.isenabled()
@@ -141,28 +141,28 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-@_uncollected()
-@brief()
-def compiled(
+@_without_garbage_collection()
+@patched_numba()
+def compile_kernel(
     text: str, name: str, symbol: str, signature: Sequence[str], where: Sequence[targets.Target]
 ) -> list[tuple[bytes, list[str]]]:
     """For each target, an object file that defines `symbol`, and the names of its undefined symbols. name: the kernel's
     name in the text."""
     namespace: dict[str, Any] = {"__name__": "bitblas.kernel"}
-    exec(compile(specialised(text, name), f"<{symbol}>", "exec"), namespace)
+    exec(compile(specialise(text, name), f"<{symbol}>", "exec"), namespace)
     arguments = (types.int64, types.int64, *map(numba_type, signature))
     cpu_target.typing_context.refresh()
     cpu_target.target_context.refresh()
-    typing, target = _tables()
+    typing, target = _contexts()
     codegen = target.codegen()
 
-    def lowered(counts: bool) -> tuple[Collected, Any]:
+    def lowered(counts: bool) -> tuple[KernelLibrary, Any]:
         flags = compiler.Flags()
         flags.error_model, flags.enable_ssa, flags.no_compile, flags.nrt = "numpy", True, True, counts
         flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-        library = Collected(codegen, symbol)
+        library = KernelLibrary(codegen, symbol)
         library.counts = counts
-        passes = Kernel(typing, target, library, arguments, None, flags, {})
+        passes = KernelCompiler(typing, target, library, arguments, None, flags, {})
         return library, passes.compile_extra(namespace[name].py_func)
 
     try:

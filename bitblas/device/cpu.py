@@ -12,9 +12,9 @@ import numpy as np
 
 from semirings.cached import cached_property
 
-from ..kernels.calls import OTHERS
-from ..kernels.prologue import Variant
-from . import forks, jit, native, objects, ranges, targets, threads, tracing
+from ..kernels.constants import OTHERS
+from ..kernels.variant import Variant
+from . import jit, native, object_files, targets, threads, tracing
 from .base import Device
 
 GROUP_SECONDS = 0.1  # duration of a part of a long kernel, after which signals are handled
@@ -30,13 +30,13 @@ def _unheard(quick: Any) -> None:
 
 
 @functools.cache
-def library() -> Callable[[str], int]:
+def native_library() -> Callable[[str], int]:
     """Load native.ll and return a function from its symbol names to addresses."""
-    made = objects.native_object()
+    made = object_files.native_object()
     native.load(made.data, "launch", made.wanted)
     reset = ctypes.CFUNCTYPE(None)(native.address_of("reset"))
     reset()
-    forks.children.append(reset)
+    threads.after_fork_in_child.append(reset)
     watched = ctypes.c_int32.from_address(native.address_of("watched"))
     watched.value = tracing.active is not None
 
@@ -47,23 +47,23 @@ def library() -> Callable[[str], int]:
     return functools.cache(native.address_of)
 
 
-def code(variant: Variant, signature: Sequence[str]) -> int:
+def code_address(variant: Variant, signature: Sequence[str]) -> int:
     """The address of a variant's machine code for arguments of these types."""
     with native.loading:
-        made = objects.cpu_object(variant, signature)
+        made = object_files.kernel_object(variant, signature)
         return native.load(made.data, made.symbol, made.wanted)
 
 
-def callable_for(function: int, signature: Sequence[str]) -> Callable[..., int]:
-    """The kernel at an address, callable from Python: see `native.callable_of`."""
+def kernel_at(function: int, signature: Sequence[str]) -> Callable[..., int]:
+    """The kernel at an address, callable from Python: see `native.kernel_callable`."""
     with native.loading:
-        found = library()
+        found = native_library()
     if native.layout_known():
-        return native.callable_of(found("launch"), function, signature)
-    return native.plain_callable_of(found("share"), function, signature)
+        return native.kernel_callable(found("launch"), function, signature)
+    return native.ctypes_callable(found("share"), function, signature)
 
 
-def in_groups(limits: np.ndarray, run: Callable[[np.ndarray], None], in_turn: bool = False) -> None:
+def run_in_groups(limits: np.ndarray, run: Callable[[np.ndarray], None], in_turn: bool = False) -> None:
     """Call run(limits) for one group of ranges after the other; a group takes about GROUP_SECONDS. Python handles its
     signals between groups. in_turn: one range at a time."""
     most = 1 if in_turn else threads.most_ranges()
@@ -86,14 +86,14 @@ def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
         elif bounds is None or len(bounds) < 3:
             if said := quick(n, *args):
                 settle(said, n, args)
-        elif isinstance(bounds, ranges.Chunks):
-            if not threads.settled:
-                threads.settle(library())
-            in_groups(np.asarray(bounds), lambda group: shared(group, args), isinstance(bounds, ranges.InTurn))
+        elif isinstance(bounds, threads.Chunks):
+            if not threads.all_started:
+                threads.start_missing(native_library())
+            run_in_groups(np.asarray(bounds), lambda group: shared(group, args), isinstance(bounds, threads.InTurn))
         else:
-            if not threads.settled:
-                threads.settle(library())
-            bounds = threads.limited(bounds)
+            if not threads.all_started:
+                threads.start_missing(native_library())
+            bounds = threads.limit_ranges(bounds)
             if said := quick(bounds, *args):
                 settle(said, bounds, args)
 
@@ -105,22 +105,22 @@ def _kernel(device: Cpu, variant: Variant) -> Callable[..., None]:
         """Slow path: the first call, arguments of other types than those of the last call, and errors."""
         nonlocal quick
         if said == OTHERS:
-            args = tuple(map(native.plain, args))
-            types = tuple(map(native.code_of, args))
+            args = tuple(map(native.plain_argument, args))
+            types = tuple(map(native.type_code, args))
             if types not in known:
-                known[types] = callable_for(code(variant, types), types)
+                known[types] = kernel_at(code_address(variant, types), types)
             quick = known[types]
             found(quick)
             said = quick(units if isinstance(units, np.ndarray) else int(units), *args)
         if said:
-            native.fail(said)
+            native.raise_status(said)
 
     if not native.layout_known():
         found: Callable[[Any], None] = _unheard
         return call
     with native.loading:
-        direct = library()("direct")
-    made, found = native.direct_of(direct, call)
+        direct = native_library()("direct")
+    made, found = native.direct_callable(direct, call)
     return made
 
 
@@ -155,11 +155,11 @@ class Cpu(Device):
         return time.process_time() if threads.count() == 1 else time.perf_counter()
 
     @cached_property
-    def picked_bytes(self) -> int:
-        return targets.PICKED_BYTES.get(targets.best(targets.host()) or "", 0)
+    def permute_bytes(self) -> int:
+        return targets.PERMUTE_BYTES.get(targets.best(targets.host()) or "", 0)
 
     def chunks(self, work: int, least: int = 0) -> int:
-        return ranges.chunks_of(work, least)
+        return threads.chunk_count(work, least)
 
     def splits(self, work: int, least: int) -> bool:
         return work >= least and threads.count() > 1

@@ -18,7 +18,7 @@ from semirings.cached import cached_property
 
 from .. import extras
 from ..exceptions import DeviceError, OutOfMemory
-from ..kernels.prologue import Variant
+from ..kernels.variant import Variant
 from . import jit
 from .base import _DLPACK_CPU, Cluster, Device
 from .launch import kernel, launcher
@@ -73,7 +73,7 @@ class Cuda(Device):
     """One GPU: CuPy arrays and CUDA C++ kernels."""
 
     kind = "gpu"
-    shares_rows = sorts_keys = records_loops = pins = captures = True
+    is_simt = prefers_sorting = captures_bodies = pins = captures = True
     ordinal: int | None = None  # the GPU's number
     lost = ""  # the fault after which this process cannot use the GPU; "" if none
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import native, objects
+from . import native, object_files
 
 WAIT, ROWS = 64, 64  # entries, and dicts, that are prefetched together
 _TEXT = (Path(__file__).parent / "dictionaries.ll").read_text()
@@ -63,6 +63,6 @@ def _walked(
 def _walk() -> Callable[..., int]:
     """The function `walk`, called with the GIL held and with Python's exceptions propagated."""
     with native.loading:
-        made = objects.assembled_object("dictionaries", TEXT)
+        made = object_files.assembled_object("dictionaries", TEXT)
         kind = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.c_int64, ctypes.c_void_p)
         return kind(native.load(made.data, "walk", made.wanted))

@@ -1,7 +1,7 @@
 """Compile kernels just in time: Variant -> source text (prologue + headers + kernel), the cache key -> callable.
 
 CUDA: NVRTC through cuda.core compiles a cubin; no GPU is needed for that. CPU: Numba compiles an object file
-(objects.py), which is loaded without Numba (native.py). Both are stored in the cache folder ($BITBLAS_CACHE, else
+(object_files.py), which is loaded without Numba (native.py). Both are stored in the cache folder ($BITBLAS_CACHE, else
 ~/.cache/bitblas), under the hash of the whole text and of the compiler's version and options.
 """
 
@@ -12,6 +12,7 @@ import functools
 import os
 import re
 import textwrap
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -23,8 +24,21 @@ import semirings
 from .. import extras
 from ..atomic import replacing
 from ..exceptions import DeviceError, JitError
-from ..kernels.prologue import Variant
-from .syntax import statements
+from ..kernels.variant import Variant
+
+# ---- Parse Python source, in one thread at a time.
+
+# CPython 3.11 counts the depth of `ast.parse` per interpreter: if garbage collection switches to another thread that
+# parses too, both raise SystemError "AST constructor recursion depth mismatch".
+_one_at_a_time = threading.RLock()
+
+
+def statements(text: str) -> list[ast.stmt]:
+    with _one_at_a_time:
+        return ast.parse(text).body
+
+
+# ---- Compile kernels just in time: Variant -> source text (prologue + headers + kernel), the cache key -> callable.
 
 PACKAGE = Path(__file__).parent.parent
 ALGEBRA = Path(semirings.__file__).parent
@@ -128,7 +142,7 @@ def cpu_source(variant: Variant) -> str:
 @functools.cache
 def functions_text() -> str:
     """The functions that operators call, for Numba: functions.py, then the complex functions, which import it."""
-    more = [(ALGEBRA / f"{name}.py").read_text() for name in ("complex_functions", "complex_circular")]
+    more = [(ALGEBRA / f"{name}.py").read_text() for name in ("complex_functions",)]
     text = (ALGEBRA / "functions.py").read_text() + "".join(part[part.index("\n\n\ndef ") :] for part in more)
     return text.replace("\ndef ", "\n@njit(**FUNCTION)\ndef ")
 

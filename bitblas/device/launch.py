@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..exceptions import OutOfMemory
-from ..kernels.prologue import Variant
+from ..kernels.variant import Variant
 from . import jit, tracing
 
 CODES = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "float32": "f", "float64": "d"}

@@ -19,21 +19,21 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..exceptions import JitError
-from ..kernels.calls import NO_MEMORY, OTHERS
-from .forks import held_over_forks
+from ..kernels.constants import NO_MEMORY, OTHERS
 from .targets import Target, binding, machine
+from .threads import fork_safe
 
 HEAD = object.__basicsize__  # of every Python object; its last 8 bytes are the type
 DIMS, SHAPE, DTYPE, FLAGS = HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48  # of PyArrayObject; its data pointer comes first
-MOST = 64  # maximum number of arguments
+MAX_ARGUMENTS = 64  # maximum number of arguments
 SPINS = 50000  # polls of the next job before a thread sleeps: some 0.5 ms, in which a program returns from Python
 _PAUSES = {"x86_64": ("llvm.x86.sse2.pause", "", "")}
 _PAUSES |= dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.hint", "i32", "i32 1"))
 
-loading = held_over_forks(threading.RLock())  # LLVM's engine and Numba are not thread-safe
+loading = fork_safe(threading.RLock())  # LLVM's engine and Numba are not thread-safe
 
 
-def never_freed(*objects: Any) -> None:
+def keep_forever(*objects: Any) -> None:
     """Keep objects that compiled code or a function object points to until the process ends.
 
     A list in a module is not enough: Python clears modules before its last garbage collection, which still reads the
@@ -51,7 +51,7 @@ def text(target: Target) -> str:
     if "-windows-" in target.triple:
         found = re.sub(r"^declare i32 @(pthread|sched)_.*\n", "", found, flags=re.M)
         found += (Path(__file__).parent / "windows.ll").read_text()
-    for word, number in (numbers | {"MOST": 2 * MOST, "SPINS": SPINS}).items():
+    for word, number in (numbers | {"MOST": 2 * MAX_ARGUMENTS, "SPINS": SPINS}).items():
         found = found.replace(f"{{{word}}}", str(number))
     return f"{found}\ndeclare void @{name}({kinds})\n"
 
@@ -172,7 +172,7 @@ class _MethodDef(ctypes.Structure):
 _FASTCALL, _KEYWORDS = 0x80, 0x02
 
 
-def described(function: int, signature: Sequence[str]) -> ctypes.Array[Any]:
+def kernel_description(function: int, signature: Sequence[str]) -> ctypes.Array[Any]:
     """The kernel description that `launch` reads."""
     words = [function, len(signature), id(int), id(np.ndarray), id(np.dtype(np.int64))]
     for code in signature:
@@ -184,25 +184,26 @@ def described(function: int, signature: Sequence[str]) -> ctypes.Array[Any]:
     return (ctypes.c_int64 * len(words))(*words)
 
 
-def callable_of(launch: int, function: int, signature: Sequence[str]) -> Callable[..., int]:
+def kernel_callable(launch: int, function: int, signature: Sequence[str]) -> Callable[..., int]:
     """kernel(n or bounds, *arguments) as a Python function; its result is described in `native.ll`."""
-    if len(signature) > MOST:
-        raise JitError(f"device 'cpu': expected a kernel of at most {MOST} arguments, got {len(signature)}")
-    words = described(function, signature)
+    if len(signature) > MAX_ARGUMENTS:
+        raise JitError(f"device 'cpu': expected a kernel of at most {MAX_ARGUMENTS} arguments, got {len(signature)}")
+    words = kernel_description(function, signature)
     method = _MethodDef(b"kernel", launch, _FASTCALL, None)
-    never_freed(words, method)
+    keep_forever(words, method)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     made: Callable[..., int] = make(ctypes.addressof(method), ctypes.addressof(words), None)
     return made
 
 
-def direct_of(direct: int, call: Callable[..., None]) -> tuple[Callable[..., None], Callable[[Any], None]]:
-    """Machine code in place of `call`, which runs the kernel last given by `callable_of` directly; and a function that
+def direct_callable(direct: int, call: Callable[..., None]) -> tuple[Callable[..., None], Callable[[Any], None]]:
+    """Machine code in place of `call`, which runs the kernel last given by `kernel_callable` directly; and a function
+    that
     sets that kernel."""
     cell = (ctypes.c_int64 * 3)(id(call), id(None), 0)
     method = _MethodDef(b"kernel", direct, _FASTCALL | _KEYWORDS, None)
-    never_freed(cell, method, call)
+    keep_forever(cell, method, call)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
 
@@ -212,14 +213,14 @@ def direct_of(direct: int, call: Callable[..., None]) -> tuple[Callable[..., Non
     return make(ctypes.addressof(method), ctypes.addressof(cell), None), known
 
 
-def plain_callable_of(share: int, function: int, signature: Sequence[str]) -> Callable[..., int]:
+def ctypes_callable(share: int, function: int, signature: Sequence[str]) -> Callable[..., int]:
     """The same by ctypes, which is slower: for Pythons with another object layout."""
     word = ctypes.c_int64
     run = ctypes.CFUNCTYPE(word, word, word, ctypes.c_void_p)(function)
     spread = ctypes.CFUNCTYPE(word, ctypes.c_void_p, ctypes.c_void_p, word, ctypes.c_void_p)(share)
 
     def call(units: Any, *args: Any) -> int:
-        if tuple(map(code_of, args)) != tuple(signature) or not all(map(_flat, args)):
+        if tuple(map(type_code, args)) != tuple(signature) or not all(map(_flat, args)):
             return OTHERS
         slots = (word * (2 * len(args)))()
         start = ctypes.addressof(slots)
@@ -240,7 +241,7 @@ def _flat(x: Any) -> bool:
     return not isinstance(x, np.ndarray) or (x.ndim == 1 and x.flags.c_contiguous and x.flags.aligned)
 
 
-def code_of(x: Any) -> str:
+def type_code(x: Any) -> str:
     """The type code of an argument: "int", or a dtype's name for a NumPy scalar, followed by [] for an array."""
     if isinstance(x, np.ndarray):
         return _array_code(x.dtype)
@@ -253,17 +254,17 @@ def _array_code(dtype: np.dtype[Any]) -> str:
     return f"{dtype.name}[]"
 
 
-def plain(x: Any) -> Any:
+def plain_argument(x: Any) -> Any:
     """Convert an argument to NumPy's plain type: no subclass, no other dtype of the same name. TypeError for arrays
     that kernels cannot read in place."""
     if not isinstance(x, np.ndarray):
-        return x if type(x) is int else np.dtype(code_of(x)).type(x)
+        return x if type(x) is int else np.dtype(type_code(x)).type(x)
     if not _flat(x):
         raise TypeError(f"kernel: expected a contiguous array of one dimension, got {x.shape}, strides {x.strides}")
     return x.view(np.ndarray).view(np.dtype(x.dtype.name))
 
 
-def fail(said: int) -> NoReturn:
+def raise_status(said: int) -> NoReturn:
     """Raise the exception for a kernel's return code."""
     if said == NO_MEMORY:
         raise MemoryError("out of memory for the scratch arrays of a kernel")

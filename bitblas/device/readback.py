@@ -1,5 +1,6 @@
 """Read small results back to the host: GPU kernels write them to pinned host memory, so that one synchronization makes
-them readable, without a copy and without clearing device memory first."""
+them readable, without a copy and without clearing device memory first.
+"""
 
 from __future__ import annotations
 

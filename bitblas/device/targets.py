@@ -7,7 +7,7 @@ import os
 import warnings
 from typing import Any, NamedTuple
 
-from .forks import held_over_forks
+from .threads import fork_safe
 
 
 class Target(NamedTuple):
@@ -34,7 +34,7 @@ _X86, _ARM = "x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"
 SHIPPED = {name: Target(_X86, name, "") for name in ("x86-64-v4", "x86-64-v3", "x86-64-v2")}
 SHIPPED["aarch64"] = Target(_ARM, "generic", "")
 # Byte width of the widest element for which the level has an 8-lane permute (VPERMPD, VPERMPS).
-PICKED_BYTES = {"x86-64-v4": 8, "x86-64-v3": 4}
+PERMUTE_BYTES = {"x86-64-v4": 8, "x86-64-v3": 4}
 
 
 @functools.cache
@@ -45,7 +45,7 @@ def binding() -> Any:
     # moment, its child would block on the lock for ever. llvmlite has no public name for it.
     lock = getattr(getattr(binding.ffi.lib, "_lock", None), "_lock", None)
     if lock is not None:
-        held_over_forks(lock, inner=True)
+        fork_safe(lock, inner=True)
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     return binding

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..table import html, shortened
 
 if TYPE_CHECKING:
-    from ..kernels.prologue import Variant
+    from ..kernels.variant import Variant
     from .base import Device
 
 HEADS = ("us", "units", "bytes", "kernel")

@@ -10,18 +10,16 @@ from semirings import Typed, binary, dtypes
 from semirings.dtypes import DataType
 
 from ..core.options import check_options
-from ..core.statement.delayed import Delayed
-from ..core.statement.infix import Infix
-from ..core.statement.listening import written
-from ..core.statement.mask import Mask
-from ..core.statement.operand import Operand, describe
-from ..core.statement.styled import Styled
+from ..core.statement.indexing import Styled
+from ..core.statement.infix import Delayed, Infix, Operand, describe
+from ..core.statement.masks import Mask
+from ..core.statement.running import written
 from ..device import Device
 from ..exceptions import DimensionMismatch
-from . import exchange, loops, wanted
-from .expr import SharedExpression, part_of
+from . import exchange, loops
+from .expressions import DistributedExpression, part_of
 from .group import OWN_FAULTS
-from .positions import free_of_positions, thunk_on_share
+from .products import check_nonpositional, thunk_on_share
 from .shares import Shares
 from .start import current
 
@@ -42,13 +40,15 @@ def evaluated(value: Any) -> Any:
     return value.dup()
 
 
-class InShares(Styled):
+class Distributed(Styled):
     """`_part`: this rank's share, a bitblas object on one device. `shares`: the partition of its positions."""
 
-    __slots__ = ("__weakref__", "_part", "_sent", "_told_once", "name", "shares")
+    __slots__ = ("__weakref__", "_known_facts", "_part", "_sent", "name", "shares")
     _part: Any
-    _told_once: exchange.Told | None  # valid until the next write
-    _sent: tuple[exchange.Told, Any] | None  # the last gathered copy of the whole, and the facts known of it then
+    _known_facts: exchange.SharedFacts | None  # valid until the next write
+    _sent: (
+        tuple[exchange.SharedFacts, Any] | None
+    )  # the last gathered copy of the whole, and the facts known of it then
     name: Any
     shares: Shares
     shape: Any
@@ -76,27 +76,27 @@ class InShares(Styled):
     @property
     def nvals(self) -> Any:
         """The number of entries on all ranks."""
-        if loops.recorded():
+        if loops.is_recording():
             return loops.counted(self)
         with current().statement(lambda: f"{self.name}.nvals"):
             return self._told().entries
 
-    def _told(self) -> exchange.Told:
+    def _told(self) -> exchange.SharedFacts:
         """Facts about the object that all ranks share; exchanged once after each change."""
-        loops.on_host()
-        if self._told_once is None:
-            self._told_once = exchange.told_of(self._part._stored)
-        return self._told_once
+        loops.require_host()
+        if self._known_facts is None:
+            self._known_facts = exchange.share_facts(self._part._stored)
+        return self._known_facts
 
     def _changes(self) -> Any:
         """This rank's share, for writing. Called on all ranks, after everything that the statement reads has been read,
         because reading an object shares its facts with all ranks."""
-        self._told_once = None
-        if loops.recorded():  # marked each time the statement runs
+        self._known_facts = None
+        if loops.is_recording():  # marked each time the statement runs
             recorder = loops.recording.recorder
             if self.ndim != 1 or (recorder.host and current().size > 1):
-                loops.on_host()
-            recorder.in_shares.append(weakref.ref(self))
+                loops.require_host()
+            recorder.written_distributed.append(weakref.ref(self))
         return self._part
 
     @property
@@ -115,7 +115,7 @@ class InShares(Styled):
     @classmethod
     def _of(cls, part: Any, shares: Shares, name: str | None = None) -> Any:
         x = cls.__new__(cls)
-        x._part, x._told_once, x._sent, x.shares = part, None, None, shares
+        x._part, x._known_facts, x._sent, x.shares = part, None, None, shares
         x.name = part.name if name is None else name
         return x
 
@@ -153,7 +153,7 @@ class InShares(Styled):
             shape = getattr(value, "shape", None)
             if shape != self.shape:
                 raise DimensionMismatch(f"{self.name} << x: expected shape {self.shape}, got {shape}")
-            if isinstance(value, SharedExpression):
+            if isinstance(value, DistributedExpression):
                 return value.local() if value._value is None else value._value._part
             if hasattr(value, "_rows"):
                 return value._rows()._part
@@ -162,43 +162,43 @@ class InShares(Styled):
 
     def _gathered(self, values: bool = True) -> Any:
         """The whole object on every rank, read-only. values: whether the values are read."""
-        if loops.recorded():
+        if loops.is_recording():
             return loops.gathered(self._part, self.shares)
-        return wanted.gathered(self, values)
+        return exchange.remote_gather(self, values)
 
     # ---- element-wise operations ----
 
-    def _like(self, method: str, args: tuple[Any, ...], op: Any, local: Any, dtype: DataType) -> SharedExpression:
-        return SharedExpression(self.shape, method, args, op, local, dtype)
+    def _like(self, method: str, args: tuple[Any, ...], op: Any, local: Any, dtype: DataType) -> DistributedExpression:
+        return DistributedExpression(self.shape, method, args, op, local, dtype)
 
     def _partner(self, other: Any, where: str) -> Any:
         found: Any = other._resolve() if isinstance(other, Operand) and other.ndim == self.ndim else None
         found = found._rows() if hasattr(found, "_rows") else found
-        if not isinstance(found, InShares):
+        if not isinstance(found, Distributed):
             raise TypeError(f"{where}: expected a distributed {type(self).__name__}, got {describe(other)}")
         if found.shape != self.shape:
             raise DimensionMismatch(f"{where}: expected equal shapes, got {self.shape} and {found.shape}")
         return found
 
-    def _pointwise(self, method: str, other: Any, op: Any, *more: Any) -> SharedExpression:
+    def _pointwise(self, method: str, other: Any, op: Any, *more: Any) -> DistributedExpression:
         x, y = self._rows(), self._partner(other, method)
-        make = lambda: getattr(x._part, method)(y._part, free_of_positions(op), *more)
+        make = lambda: getattr(x._part, method)(y._part, check_nonpositional(op), *more)
         found = make()
         return self._like(method, (self, other, *more), found.op, make, found.dtype)
 
-    def ewise_add(self, other: Any, op: Any = binary.plus) -> SharedExpression:
+    def ewise_add(self, other: Any, op: Any = binary.plus) -> DistributedExpression:
         """The union: op where both have an entry, otherwise the existing entry."""
         return self._pointwise("ewise_add", other, op)
 
-    def ewise_mult(self, other: Any, op: Any = binary.times) -> SharedExpression:
+    def ewise_mult(self, other: Any, op: Any = binary.times) -> DistributedExpression:
         """The intersection: op where both have an entry."""
         return self._pointwise("ewise_mult", other, op)
 
-    def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> SharedExpression:
+    def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> DistributedExpression:
         """The union, with a default for a missing operand."""
         return self._pointwise("ewise_union", other, op, left_default, right_default)
 
-    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> SharedExpression:
+    def apply(self, op: Any, right: Any = None, *, left: Any = None) -> DistributedExpression:
         """op of every entry: a UnaryOp; a BinaryOp with a scalar `left` or `right`; an IndexUnaryOp with its thunk."""
         x = self._rows()
 
@@ -209,7 +209,7 @@ class InShares(Styled):
         found = make()
         return self._like("apply", (self, right), found.op, make, found.dtype)
 
-    def select(self, op: Any, thunk: Any = None) -> SharedExpression:
+    def select(self, op: Any, thunk: Any = None) -> DistributedExpression:
         """The entries for which op(value, row, column, thunk) is true; or the entries under a mask or a BOOL object."""
         x = self._rows()
         if isinstance(op, (Mask, Operand)):
@@ -249,7 +249,7 @@ class InShares(Styled):
         if getattr(other, "shape", None) != self.shape:
             return False
         x, y = self._rows(), self._partner(other, method)
-        return exchange.every(getattr(x._part, method)(y._part, **how))
+        return exchange.true_on_all(getattr(x._part, method)(y._part, **how))
 
     def wait(self, how: str = "materialize") -> Any:
         """Return self when pending writes and the device's work are done."""

@@ -1,5 +1,6 @@
 """Build distributed matrices from arrays and chunks: send each entry to the rank that owns its row, then build there
-with bitblas."""
+with bitblas.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from ..exceptions import InvalidValue
 from . import exchange, shares
 from .group import CONFIRM, FAILED
 from .shares import Shares
-from .start import current, own_device
+from .start import current, rank_device
 
 LONGEST = 1 << 60  # maximum size of GraphBLAS
 
@@ -36,7 +37,7 @@ class MatrixBuild:
         """As `bitblas.Matrix.from_coo`. Every rank passes the same arrays; with `share`, each passes its part of the
         entries, in any rows, which are then sent to their owners. Sizes that are not given are derived from all
         parts."""
-        d, group = own_device(device), current()
+        d, group = rank_device(device), current()
 
         def taken() -> Any:
             i, j = index_array(d, rows, "rows"), index_array(d, columns, "columns")
@@ -51,11 +52,11 @@ class MatrixBuild:
         s = _dealt_shares(nrows, [i], share)
         if share:
             i, j = i.astype(np.int64, copy=False), j.astype(np.int64, copy=False)
-            array, kind = exchange.alike(array, kind, len(i))
+            array, kind = exchange.unify_values(array, kind, len(i))
             if isinstance(array, np.generic):
-                i, j = exchange.dealt(s.owners(d.xp, i), (i, j))
+                i, j = exchange.redistributed(s.owners(d.xp, i), (i, j))
             else:
-                i, j, array = exchange.dealt(s.owners(d.xp, i), (i, j, array))
+                i, j, array = exchange.redistributed(s.owners(d.xp, i), (i, j, array))
         elif current().size > 1:
             keep = s.has(i)
             i, j, array = i[keep], j[keep], array if isinstance(array, np.generic) else array[keep]
@@ -75,9 +76,9 @@ class MatrixBuild:
         passes its own."""
         nrows, ncols = check_size("nrows", nrows), check_size("ncols", ncols)
         again = chunks if callable(chunks) else lambda: iter(chunks)
-        d, group = own_device(device), current()
+        d, group = rank_device(device), current()
         s = _dealt_shares(nrows, (index_array(d, chunk[0], "rows") for chunk in again()), share)
-        passes = Passes(again, s, ncols) if share and group.size > 1 else None
+        passes = RedistributedChunks(again, s, ncols) if share and group.size > 1 else None
         make = lambda: Whole.from_chunks(
             (lambda: _mine(again(), s)) if passes is None else passes, value, dtype, nrows=s.mine, ncols=ncols,
             dup_op=dup_op, device=d, **layout
@@ -122,9 +123,9 @@ def _size(indices: Any, given: Any, name: str, share: bool) -> int:
 def _dealt_shares(nrows: int, rows: Any, share: bool) -> Shares:
     """The partition of the rows; set by their entries if that size has no partition yet."""
     group = current()
-    if group.size == 1 or shares.known(nrows):
+    if group.size == 1 or shares.has_partition(nrows):
         return shares.of(nrows)
-    block = shares.block(nrows)
+    block = shares.block_size(nrows)
 
     def counted() -> np.ndarray:
         count = np.zeros(-(-nrows // block), np.int64)
@@ -133,7 +134,9 @@ def _dealt_shares(nrows: int, rows: Any, share: bool) -> Shares:
             count += group.device.to_host(group.device.xp.bincount(i // block, minlength=len(count)))
         return count
 
-    return shares.deal(nrows, group.allreduce(group.all_or_none("rows", counted)) if share else counted())
+    return shares.partition_by_entries(
+        nrows, group.allreduce(group.all_or_none("rows", counted)) if share else counted()
+    )
 
 
 def _mine(chunks: Iterator[Any], s: Shares) -> Iterator[Any]:
@@ -151,7 +154,7 @@ def _mine(chunks: Iterator[Any], s: Shares) -> Iterator[Any]:
 BEGINS, DONE = -3, -4  # messages between passes; within a pass ranks send the length of their chunk, or -1 at the end
 
 
-class Passes:
+class RedistributedChunks:
     """Chunks of all ranks, redistributed chunk by chunk; called as often as this rank needs a pass over them.
 
     How often that is depends on this rank's part and memory, so ranks that are done continue to send their chunks until
@@ -183,7 +186,7 @@ class Passes:
         group = current()
         numbers: np.ndarray = group.told(np.array([number]), CONFIRM)[:, 0]
         self.failed = bool((numbers == FAILED).any())
-        group.hear_failures("Matrix.from_chunks", numbers, error)
+        group.raise_remote_failures("Matrix.from_chunks", numbers, error)
         return numbers
 
     def dealt(self) -> Iterator[Any]:
@@ -209,5 +212,5 @@ class Passes:
             if (self.tell(len(ends[0]) if more else -1) < 0).all():
                 return
             arrays = [d.asarray(x).astype(np.int64, copy=False) for x in ends]
-            i, j = exchange.dealt(s.owners(d.xp, arrays[0]), arrays)
+            i, j = exchange.redistributed(s.owners(d.xp, arrays[0]), arrays)
             yield i - s.low, j

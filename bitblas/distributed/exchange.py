@@ -1,9 +1,19 @@
-"""Communication patterns on the four calls of a Group: gather a vector, combine sums, send entries to the owners of
-their rows, reduce a scalar. All combine in rank order, so the same number of ranks gives the same bits."""
+"""Communication patterns on the four calls of a Group: gathers, sums, redistribution, sparse exchange.
+
+Gather a vector, combine sums, send entries to the owners of their rows, reduce a scalar. All combine in rank order, so
+the same number of ranks gives the same bits.
+
+Sparse exchange sends lists of (index, value) if these are shorter than the dense vector: values that changed since they
+were last sent, sums with few entries, requested indices. Numbers are sent in 32 bits if all fit. All ranks know the
+lengths of all lists before they decide, so all decide alike. Indices count from the first index of the owning rank,
+which 32 bits can hold.
+"""
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
+from itertools import pairwise
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -16,14 +26,117 @@ from ..core import Matrix, Vector
 from ..exceptions import InvalidValue, NotImplementedException
 from ..store import MatrixStore, VectorStore, dense_values, full_bits
 from ..store import words as words_of
-from . import lists
 from .group import Group
-from .lists import as_bytes, narrow
-from .shares import Shares
+from .shares import WORD, Shares
 from .start import current
 
+# ---- Sparse exchange between ranks: send lists of (index, value) if these are shorter than the dense vector.
+#
+# Used for values that changed since they were last sent, sums with few entries, and requested indices.
+# Numbers are sent in 32 bits if all fit. The lengths of all lists are exchanged first, so all ranks decide alike.
+# Indices count from the first index of the owning rank, which 32 bits can hold.
 
-def plain(dtype: DataType) -> DataType:
+LEAST_BYTES = 1 << 20  # bytes of a vector below which it is sent whole: a call costs more than the bytes
+GAIN = 1.25  # how many times shorter a list must be, because it must also be built and scattered
+PLACE = 4  # bytes of an index in a list
+LONG = np.iinfo(np.uint32).max  # maximum index within a rank
+
+
+def is_shorter(group: Group, shares: Shares, entries: int, nbytes: int, whole: int) -> bool:
+    """Whether lists with `entries` in total over all ranks are shorter than `whole` bytes."""
+    return entries * (PLACE + nbytes) * GAIN <= whole and max(shares.counts) <= LONG
+
+
+def count_per_rank(group: Group, at: Any, shares: Shares) -> list[int]:
+    """The number of positions, out of ascending ones, that each rank owns."""
+    xp = group.device.xp
+    found: list[int] = np.diff(group.device.to_host(xp.searchsorted(at, xp.asarray(shares.bounds, at.dtype)))).tolist()
+    return found
+
+
+def update_changed(mine: Any, before: Any, shares: Shares) -> Any:
+    """Update `before`, the values of all ranks, where those of this rank (`mine`) have changed. None if sending all
+    values is as short."""
+    group = current()
+    xp, size = group.device.xp, mine.dtype.itemsize
+    if before.nbytes < LEAST_BYTES or size not in (1, 2, 4, 8) or before.dtype != mine.dtype:
+        return None
+    bits = f"u{size}"  # compares bits: NaN differs from itself, and -0.0 equals 0.0
+    places = xp.flatnonzero(mine.view(bits) != before[shares.low : shares.high].view(bits))
+    counts = group.told(np.array([len(places)]))[:, 0].tolist()
+    as_bits = sum(counts) * PLACE > shares.size // 8  # a bit per position is shorter than the list
+    if as_bits and (sum(counts) * size + shares.size // 8) * GAIN > before.nbytes:
+        return None
+    if not as_bits and not is_shorter(group, shares, sum(counts), size, before.nbytes):
+        return None
+    values = send_narrow(group, mine[places], lambda raw: group.allgather(raw, counts))
+    if as_bits:
+        flags = xp.zeros(shares.words[shares.rank] * WORD, bool)
+        flags[places] = True
+        words = group.allgather(xp.packbits(flags, bitorder="little").view(np.uint64), shares.words)
+        at = xp.flatnonzero(xp.unpackbits(words.view(np.uint8), bitorder="little"))
+    else:
+        at = group.allgather(places.astype(np.uint32), counts).astype(np.int64)
+        at += xp.repeat(xp.asarray(shares.bounds[:-1], np.int64), counts)
+    before[at] = values
+    return before
+
+
+def send_narrow(group: Group, values: Any, send: Any) -> Any:
+    """Apply send(values); 64-bit integers are sent in 32 bits if those of all ranks fit."""
+    if values.dtype.kind not in "iu" or values.itemsize < 8 or not group.lists:
+        return send(values)
+    dtype = np.dtype(f"{values.dtype.kind}4")
+    some = len(values) > 0
+    low, high = (int(values.min()), int(values.max())) if some else (0, 0)
+    fits = np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max
+    if not group.told(np.array([fits])).all():
+        return send(values)
+    return send(values.astype(dtype)).astype(values.dtype)
+
+
+def send_as_bytes(x: Any, send: Any) -> Any:
+    """Send bools as bytes, a type that every call supports."""
+    return send(x.view(np.uint8)).view(bool) if x.dtype == bool else send(x)
+
+
+def summed_as_lists(partial: Vector, shares: Shares, monoid: Typed, told: Any) -> Vector | None:
+    """This rank's share of a sum (`exchange.joined`), exchanged as lists of entries; None if these are not shorter.
+    told: the facts that all ranks share about their parts."""
+    group = current()
+    dtype, size, mine = partial.dtype, shares.size, shares.mine
+    nbytes = 0 if told.one is not None else dtype.np_type.itemsize
+    whole = size // 8 + (0 if told.one is not None else size // 8 if dtype is BOOL else size * nbytes)
+    if (
+        not group.lists
+        or whole < LEAST_BYTES
+        or not is_shorter(group, shares, told.entries, nbytes, group.size * whole)
+    ):
+        return None
+    xp = group.device.xp
+    at, values = partial.to_coo(values=nbytes > 0)
+    sent = count_per_rank(group, at, shares)
+    received = group.told(np.array(sent, np.int64))[:, group.rank].tolist()
+    begins = xp.repeat(xp.asarray(shares.bounds[:-1], np.uint64), sent)
+    places = group.alltoall((at - begins).astype(np.uint32), sent, received)
+    if nbytes:
+        send = lambda raw: send_as_bytes(raw, lambda x: group.alltoall(x, sent, received))
+        values = send_narrow(group, values, send)
+    total = Vector(dtype, mine, device=partial.device)
+    ends = np.cumsum([0, *received]).tolist()
+    for low, high in pairwise(ends):  # in rank order
+        if high > low:
+            held = values[low:high] if nbytes else told.one
+            other = Vector.from_coo(places[low:high], held, dtype, size=mine, device=partial.device)
+            total(monoid) << other if total.nvals else total << other
+    return total
+
+
+# ---- Communication patterns on the four calls of a Group: gather a vector, combine sums, send entries to the owners
+# of their rows, reduce a scalar. All combine in rank order, so the same number of ranks gives the same bits.
+
+
+def check_exchangeable(dtype: DataType) -> DataType:
     """Check that ranks can exchange values of a type: not those of user-defined types, which each rank numbers
     itself."""
     if dtype._is_udt:
@@ -31,7 +144,7 @@ def plain(dtype: DataType) -> DataType:
     return dtype
 
 
-class Told(NamedTuple):
+class SharedFacts(NamedTuple):
     """Facts about a distributed object that all ranks share: the number of entries on each rank, and the single value
     of all entries, None if there are several."""
 
@@ -43,26 +156,26 @@ class Told(NamedTuple):
         return int(self.counts.sum())
 
 
-def told_of(store: VectorStore | MatrixStore) -> Told:
+def share_facts(store: VectorStore | MatrixStore) -> SharedFacts:
     """Share the facts of this rank's part with all ranks."""
     group = current()
     group.settle()
     own: Any = store.values if store.iso else store.dtype.np_type.type(0)
     if group.size == 1:
-        return Told(np.array([store.nvals]), own if store.iso or not store.nvals else None)
+        return SharedFacts(np.array([store.nvals]), own if store.iso or not store.nvals else None)
     head = np.zeros(1, [("count", np.int64), ("iso", np.bool_), ("value", store.dtype.np_type)])
     head["count"], head["iso"], head["value"] = store.nvals, store.iso, own
     found = group.told(head.view(np.uint8))
     heads = np.ascontiguousarray(found).view(head.dtype)[:, 0]
     some = heads[heads["count"] > 0]
     if not len(some):
-        return Told(heads["count"], own)
+        return SharedFacts(heads["count"], own)
     values = np.ascontiguousarray(some["value"])
     same = bool(some["iso"].all()) and len({v.tobytes() for v in values}) == 1
-    return Told(heads["count"], values[0] if same else None)
+    return SharedFacts(heads["count"], values[0] if same else None)
 
 
-def alike(array: Any, kind: DataType, count: int) -> tuple[Any, DataType]:
+def unify_values(array: Any, kind: DataType, count: int) -> tuple[Any, DataType]:
     """Unify the values that ranks pass: an array on all ranks, or the same scalar on all. count: number of entries;
     ranks without entries adopt the type of the others. InvalidValue if the types differ."""
     group = current()
@@ -76,7 +189,7 @@ def alike(array: Any, kind: DataType, count: int) -> tuple[Any, DataType]:
     if len(names) > 1:
         got = ", ".join(f"{name} on rank {rank}" for name, rank in sorted(names.items(), key=lambda item: item[1]))
         raise InvalidValue(f"values: expected one type on all ranks, got {got}. Hint: pass dtype=")
-    kind = plain(kind) if kind.name in names else lookup_dtype(next(iter(names)))
+    kind = check_exchangeable(kind) if kind.name in names else lookup_dtype(next(iter(names)))
     values = {words[2] for words in some}
     if len(values) == 1 and "-" not in values:
         return np.frombuffer(bytes.fromhex(values.pop()), kind.np_type)[0], kind
@@ -95,7 +208,7 @@ def slots(store: VectorStore) -> Any:
     return store.present.copy() if store.values else device.xp.zeros(words_of(store.size), np.uint64)
 
 
-def gathered(part: Vector, shares: Shares, known: Told, *, values: bool = True, before: Any = None) -> Vector:
+def gathered(part: Vector, shares: Shares, known: SharedFacts, *, values: bool = True, before: Any = None) -> Vector:
     """A whole vector on every rank. part: this rank's share. known: facts about the vector. values: whether the values
     are read; otherwise all are set to one. before: the previously gathered values, to be updated.
 
@@ -105,7 +218,7 @@ def gathered(part: Vector, shares: Shares, known: Told, *, values: bool = True, 
     group, store = current(), part._stored
     if group.size == 1:
         return part
-    dtype, device, size = plain(store.dtype), store.device, shares.size
+    dtype, device, size = check_exchangeable(store.dtype), store.device, shares.size
     count, one = known.entries, known.one
     if not values and one is None:
         one = dtype.np_type.type(1)
@@ -121,9 +234,9 @@ def gathered(part: Vector, shares: Shares, known: Told, *, values: bool = True, 
         held = _joined_words(group, slots(store), shares)
     else:
         mine = slots(store)[: shares.mine]
-        held = None if isinstance(before, (np.generic, NoneType)) else lists.changed(mine, before, shares)
+        held = None if isinstance(before, (np.generic, NoneType)) else update_changed(mine, before, shares)
         if held is None:
-            held = narrow(group, mine, lambda raw: group.allgather(raw, shares.counts))
+            held = send_narrow(group, mine, lambda raw: group.allgather(raw, shares.counts))
     return Vector._from_store(VectorStore(device, size, dtype, bits, held, count))
 
 
@@ -131,17 +244,17 @@ def _joined_words(group: Group, bits: Any, shares: Shares) -> Any:
     return group.allgather(bits[: shares.words[shares.rank]], shares.words)
 
 
-def joined(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
+def summed(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
     """This rank's share of the element-wise sum of a vector that each rank has for all positions."""
     group, store = current(), partial._stored
     if group.size == 1:
         return partial
-    dtype, device, mine = plain(store.dtype), store.device, shares.mine
-    counts, one = told = told_of(store)
+    dtype, device, mine = check_exchangeable(store.dtype), store.device, shares.mine
+    counts, one = told = share_facts(store)
     total = Vector(dtype, mine, device=device)
     if not counts.sum():
         return total
-    found = lists.joined(partial, shares, monoid, told)
+    found = summed_as_lists(partial, shares, monoid, told)
     if found is not None:
         return found
     per_word = [shares.words[shares.rank]] * group.size
@@ -152,7 +265,7 @@ def joined(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
         held = group.alltoall(slots(store)[: sum(shares.words)], shares.words, per_word)
     else:
         send = lambda raw: group.alltoall(raw, shares.counts, [mine] * group.size)
-        held = narrow(group, slots(store)[: shares.size], send)
+        held = send_narrow(group, slots(store)[: shares.size], send)
     step, length = (per_word[0],) * 2 if dtype is BOOL else (mine, max(1, mine))
     for rank in range(group.size if mine else 0):
         if not counts[rank]:
@@ -170,12 +283,12 @@ def joined(partial: Vector, shares: Shares, monoid: Typed) -> Vector:
     return total
 
 
-def folded(found: np.generic | None, monoid: Typed) -> np.generic | None:
+def reduced(found: np.generic | None, monoid: Typed) -> np.generic | None:
     """The monoid's sum of the ranks' values, without ranks that have none."""
     group = current()
     if group.size == 1:
         return found
-    dtype = plain(monoid.return_type)
+    dtype = check_exchangeable(monoid.return_type)
     head = np.zeros(1, [("some", np.bool_), ("value", dtype.np_type)])
     head["some"], head["value"] = found is not None, 0 if found is None else found
     heads = np.ascontiguousarray(group.told(head.view(np.uint8))).view(head.dtype)[:, 0]
@@ -187,21 +300,21 @@ def folded(found: np.generic | None, monoid: Typed) -> np.generic | None:
     return total
 
 
-def everywhere(found: np.generic | None, dtype: DataType, root: int) -> np.generic | None:
+def broadcast(found: np.generic | None, dtype: DataType, root: int) -> np.generic | None:
     """Broadcast one rank's value."""
     group = current()
-    head = np.zeros(1, [("some", np.bool_), ("value", plain(dtype).np_type)])
+    head = np.zeros(1, [("some", np.bool_), ("value", check_exchangeable(dtype).np_type)])
     head["some"], head["value"] = found is not None, 0 if found is None else found
     told = np.ascontiguousarray(group.told(head.view(np.uint8))).view(head.dtype)[root, 0]
     return dtype.np_type.type(told["value"]) if told["some"] else None
 
 
-def total(x: int) -> int:
+def total_of_ranks(x: int) -> int:
     """The sum of a number over all ranks."""
     return int(current().allreduce(np.array([x], np.int64))[0])
 
 
-def every(x: bool) -> bool:
+def true_on_all(x: bool) -> bool:
     """Whether x is true on all ranks."""
     return bool(current().allreduce(np.array([x]), np.logical_and)[0])
 
@@ -210,10 +323,13 @@ def concatenated(arrays: Sequence[Any]) -> list[Any]:
     """Concatenate the arrays of all ranks; on one rank all arrays have the same length."""
     group = current()
     counts = group.told(np.array([len(arrays[0])]))[:, 0].tolist()
-    return [narrow(group, x, lambda raw: as_bytes(raw, lambda sent: group.allgather(sent, counts))) for x in arrays]
+    return [
+        send_narrow(group, x, lambda raw: send_as_bytes(raw, lambda sent: group.allgather(sent, counts)))
+        for x in arrays
+    ]
 
 
-def dealt(owners: Any, arrays: Sequence[Any]) -> list[Any]:
+def redistributed(owners: Any, arrays: Sequence[Any]) -> list[Any]:
     """Send each element to the rank in `owners`. Received elements are in rank order, and in order within each rank."""
     group = current()
     if group.size == 1:
@@ -223,7 +339,8 @@ def dealt(owners: Any, arrays: Sequence[Any]) -> list[Any]:
     sent = group.device.to_host(xp.bincount(owners, minlength=group.size)).tolist()
     received = group.told(np.array(sent, np.int64))[:, group.rank].tolist()
     return [
-        narrow(group, x[order], lambda y: as_bytes(y, lambda raw: group.alltoall(raw, sent, received))) for x in arrays
+        send_narrow(group, x[order], lambda y: send_as_bytes(y, lambda raw: group.alltoall(raw, sent, received)))
+        for x in arrays
     ]
 
 
@@ -232,14 +349,77 @@ def _stable(xp: Any, owners: Any) -> Any:
     return xp.argsort(owners.astype(np.int64) * len(owners) + xp.arange(len(owners), dtype=np.int64))
 
 
-def whole(part: Matrix, shares: Shares) -> Matrix:
+def gathered_matrix(part: Matrix, shares: Shares) -> Matrix:
     """A whole matrix on every rank. part: this rank's rows."""
     group = current()
     if group.size == 1:
         return part
-    plain(part.dtype)
+    check_exchangeable(part.dtype)
     i, j, x = part.to_coo()
     rows, columns, values = concatenated([i.astype(np.int64) + shares.low, j.astype(np.int64), x])
     return Matrix.from_coo(
         rows, columns, values, part.dtype, nrows=shares.size, ncols=part.ncols, device=part.device
     )  # fmt: skip
+
+
+# ---- Remote gather: copy a whole distributed vector to every rank, updating an earlier copy; or fetch selected
+# indices.
+
+KEPT_COPIES = 4  # vectors whose gathered copies are kept and updated
+
+
+def remote_gather(x: Any, values: bool = True) -> Vector:
+    """A whole distributed Vector on every rank, read-only; x keeps it for the next time. values: whether they are read;
+    otherwise all are set to one."""
+    group, told = current(), x._told()
+    if not (group.lists and group.size > 1):
+        return gathered(x._part, x.shares, told, values=values)
+    if x._sent is not None and x._sent[0] is told:
+        kept: Vector = x._sent[1]
+        return kept
+    if not values:
+        return gathered(x._part, x.shares, told, values=False)
+    before = None if x._sent is None else x._sent[1]._stored.values
+    x._sent = None  # until the whole vector has arrived
+    found = gathered(x._part, x.shares, told, before=before)
+    if found._stored.values.nbytes >= LEAST_BYTES:
+        _keep(group, x, (told, found))
+    return found
+
+
+def _keep(group: Group, x: Any, sent: Any) -> None:
+    """Keep the same few recent vectors on every rank, so that no rank needs to check whether another has a copy."""
+    others = [ref for ref in group.kept if ref() is not x]
+    for ref in others[: 1 - KEPT_COPIES]:
+        if (other := ref()) is not None:
+            other._sent = None
+    group.kept = [*others[1 - KEPT_COPIES :], weakref.ref(x)]
+    x._sent = sent
+
+
+def gathered_at(x: Any, at: Any) -> Vector:
+    """x[at] of a distributed Vector. at: an array of positions, different on each rank. Values of other ranks are
+    requested, unless sending the whole vector is as short."""
+    group, s, told = current(), x.shares, x._told()
+    dtype = x.dtype.np_type
+    xp, nbytes, fresh = group.device.xp, dtype.itemsize, x._sent is not None and x._sent[0] is told
+    usual = told.entries == s.size and told.one is None and x.dtype is not BOOL and at.dtype.kind in "iu"
+    if not (group.lists and group.size > 1 and usual) or fresh or s.size * nbytes < LEAST_BYTES:
+        return remote_gather(x)[at].new()
+    wanted = xp.zeros(s.size, bool)
+    wanted[at[(at >= 0) & (at < s.size)]] = True
+    wanted[s.low : s.high] = False
+    asked = xp.flatnonzero(wanted)
+    sent = count_per_rank(group, asked, s)
+    table = group.told(np.array(sent, np.int64))
+    if not is_shorter(group, s, int(table.sum()), nbytes, (group.size - 1) * s.size * nbytes):
+        return remote_gather(x)[at].new()
+    received = table[:, group.rank].tolist()
+    begins = xp.repeat(xp.asarray(s.bounds[:-1], np.int64), sent)
+    questions = group.alltoall((asked - begins).astype(np.uint32), sent, received)
+    own = slots(x._part._stored)[: s.mine]
+    values = xp.empty(s.size, dtype)  # positions that are not requested are not read
+    values[s.low : s.high] = own
+    values[asked] = send_narrow(group, own[questions], lambda raw: group.alltoall(raw, received, sent))
+    store = VectorStore(x.device, s.size, x.dtype, full_bits(x.device, s.size), values, s.size)
+    return Vector._from_store(store)[at].new()

@@ -15,11 +15,11 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from .. import exceptions
-from ..core.statement.recording import state as recording
+from ..core.statement.symbolic import state as recording
 from ..device import Device, tracing
 from ..exceptions import DistributedError
-from ..loop.recorded.state import OnHost
-from .roll import SLOT, Roll
+from ..loop.symbolic.context import OnHost
+from .liveness_board import SLOT, LivenessBoard
 
 T = TypeVar("T")
 
@@ -49,20 +49,20 @@ class Group(ABC):
 
     sent, seconds: bytes that this rank has sent, and time that it spent in collectives. captures: whether captured
     loops contain collectives, which requires that all ranks are on one host; False runs such loops statement by
-    statement. lists: whether lists of entries are sent if they are shorter than the dense vector (lists.py); the
+    statement. lists: whether lists of entries are sent if they are shorter than the dense vector (exchange.py); the
     default for CPU ranks on several hosts. splits: whether algorithms on GPUs split every matrix, even if that does not
-    pay (alone.py). chooses: whether captured loops send lists if they are shorter (loop/gpu/chosen.py). captures,
-    lists, splits and chooses must be the same on all ranks.
+    pay (replicated.py). chooses: whether captured loops send lists if they are shorter (loop/gpu/exchange.py).
+    captures, lists, splits and chooses must be the same on all ranks.
     """
 
     def __init__(self, rank: int, size: int, device: Device, *, timeout: float = TIMEOUT, debug: bool = False) -> None:
         self.rank, self.size, self.device, self.timeout, self.debug = rank, size, device, timeout, debug
-        self.roll: Roll | None = None
+        self.roll: LivenessBoard | None = None
         self.broken = ""
         self.sent, self.seconds, self.captures, self.lists, self.splits = 0, 0.0, False, False, False
         self.chooses = True
         self.shares: dict[int, Any] = {}  # the partition of objects by size (shares.py)
-        self.kept: list[Any] = []  # weak references to the vectors that keep a gathered copy (wanted.py)
+        self.kept: list[Any] = []  # weak references to the vectors that keep a gathered copy (exchange.py)
         self._call: tuple[str, tuple[Any, ...], str] = ("", (), "")  # the last collective that was entered
         self._signatures: dict[Any, int] = {}
         self._statement: Callable[[], str] | None = None
@@ -159,9 +159,9 @@ class Group(ABC):
         another rank failed. Does nothing in symbolic execution, where every rank creates the same objects."""
         if self.size > 1 and not (recording.threads and recording.recorder is not None):
             numbers = self.told(np.array([FAILED if error else 0]), CONFIRM)[:, 0]
-            self.hear_failures(what, numbers, error, alike=alike)
+            self.raise_remote_failures(what, numbers, error, alike=alike)
 
-    def hear_failures(
+    def raise_remote_failures(
         self, what: str, numbers: np.ndarray, error: Exception | None = None, *, alike: bool = False
     ) -> None:  # fmt: skip
         """If ranks have sent FAILED, exchange their errors, and raise that of the first failed rank unless this rank
@@ -335,7 +335,7 @@ class Group(ABC):
         who = ", ".join(f"rank {rank} {what}" for rank, what in sorted(missing.items()))
         if not who:
             there = "its process is alive" if self.size == 2 else "their processes are alive"
-            all_here = self.roll is not None and self.roll.sees_all
+            all_here = self.roll is not None and self.roll.all_on_this_host
             who = f"{there} and in this collective" if all_here else "no message from the others, maybe on other hosts"
         self.broken = f"rank {self.rank} waited{how_long} in {self._text()}: {who}"
         self._give_up()
@@ -382,7 +382,7 @@ def _different(texts: list[str]) -> str:
     return f"ranks differ in what they run: {told}. Hint: every rank must run the same statements"
 
 
-class Alone(Group):
+class SingleRank(Group):
     """A Group of one rank: nothing is sent."""
 
     def __init__(self, device: Device, **how: Any) -> None:

@@ -1,13 +1,17 @@
-"""Symbolic execution of distributed loops (bitblas/loop): operations on a share become statements on that share, and
-communication becomes exchange statements in the captured round.
+"""Symbolic execution of distributed loops: statements on shares, and exchanges in the captured round.
 
 A product gathers its vector and traverses the rows of its result. Each rank chooses push or pull for itself; what is
-sent is decided once, by all ranks.
+sent is decided once, by all ranks. `DistributedArray` is the result of `to_dense` and `to_coo` inside a body: an array
+of which each rank has its share. Used as index vectors (docs/loops.md) such arrays return to statements without a
+gather.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 from semirings import Typed, indexunary
 from semirings.dtypes import INT64
@@ -15,30 +19,91 @@ from semirings.dtypes import INT64
 from ..core import Scalar
 from ..core import Vector as Whole
 from ..core.operators import monoid_of, typed
-from ..core.statement.recording import Listed
-from ..core.statement.recording import state as recording
-from ..loop.recorded.state import OnHost
-from ..verbs.variants import binary_of
+from ..core.statement.symbolic import SymbolicArray
+from ..core.statement.symbolic import state as recording
+from ..loop.symbolic.context import OnHost
+from ..operations.variants import binary_of
 from . import exchange
-from .arrays import SharedArray
 from .group import Group
 from .shares import WORD, Shares
 from .start import current
 
+# ---- Distributed arrays: the results of `to_dense` and `to_coo` inside a loop body, of which each rank has its share.
+# Used as index vectors (docs/loops.md) they return to statements without a gather; any other use gathers them.
 
-def recorded() -> bool:
+
+class DistributedArray:
+    """local: this rank's elements. shares: the partition of the vector that they belong to. at: their positions in it
+    (None: all positions of this rank)."""
+
+    __slots__ = ("_full", "at", "local", "shares")
+
+    def __init__(self, local: Any, shares: Shares, at: Any = None) -> None:
+        self.local, self.shares, self.at, self._full = local, shares, at, None
+
+    def full(self) -> Any:
+        """The whole array, on every rank."""
+        if self._full is None:
+            self._full = exchange.concatenated([self.local])[0]
+        return self._full
+
+    def __len__(self) -> int:
+        return self.shares.size if self.at is None else len(self.full())
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, DistributedArray) and self.at is None and key.at is key.local and key.shares is self.shares:
+            if type(key.local) is SymbolicArray:
+                return DistributedArray(self.local[key.local], self.shares, key.at)
+            places = key.local.astype(np.int64) - self.shares.low
+            return DistributedArray(self.local[places], self.shares, key.at)
+        return self.full()[key.full() if isinstance(key, DistributedArray) else key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.full().tolist())
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        full = self.full()
+        return np.asarray(full.get() if hasattr(full, "get") else full, dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.full(), name)
+
+    def __repr__(self) -> str:
+        """Without the elements: printing on one rank is not a collective."""
+        return "a distributed array"
+
+
+def _forwarded(name: str) -> Any:
+    def run(self: DistributedArray, *others: Any) -> Any:
+        return getattr(self.full(), name)(*(x.full() if isinstance(x, DistributedArray) else x for x in others))
+
+    return run
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"):
+    setattr(DistributedArray, f"__{_name}__", _forwarded(f"__{_name}__"))
+    setattr(DistributedArray, f"__r{_name}__", _forwarded(f"__r{_name}__"))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge", "neg", "invert", "abs"):
+    setattr(DistributedArray, f"__{_name}__", _forwarded(f"__{_name}__"))
+
+
+# ---- Symbolic execution of distributed loops (bitblas/loop): operations on a share become statements on that share,
+# and communication becomes exchange statements in the captured round.
+
+
+def is_recording() -> bool:
     """Whether a body is being executed symbolically."""
     return bool(recording.threads) and recording.recorder is not None
 
 
-def on_host() -> None:
+def require_host() -> None:
     """Mark an operation that needs the host: raise OnHost during symbolic execution, so that the loop stays a plain
     one."""
-    if recorded():
+    if is_recording():
         raise OnHost
 
 
-class Unrecorded:
+class RecordingPaused:
     """`with Unrecorded():` suspends recording for facts that all ranks find together while each executes the body
     symbolically. Raises OnHost if this rank records on its own, as on CPUs, when rounds by statements have taken
     long."""
@@ -55,7 +120,7 @@ class Unrecorded:
 # ---- exchange patterns ----------------------------------------------------------------------------------------------
 
 
-class Gathers:
+class GatherAll:
     """Allgather: copy a whole vector to every rank."""
 
     text, gathers, takes = "all of", True, False
@@ -74,12 +139,12 @@ class Gathers:
         """The bytes that leave this rank."""
         return (self.group.size - 1) * self.counts(bits)[self.group.rank] * int(source.itemsize)
 
-    def own(self) -> Takes:
+    def own(self) -> TakeShare:
         """The inverse pattern."""
-        return Takes(self.group, self.shares)
+        return TakeShare(self.group, self.shares)
 
 
-class Takes:
+class TakeShare:
     """Take this rank's share out of a whole vector, which every rank has: nothing is sent."""
 
     text, gathers, takes = "this rank's share of", False, True
@@ -97,7 +162,7 @@ class Takes:
         return 0
 
 
-class Tells:
+class BroadcastScalar:
     """Broadcast one rank's Scalar. The Scalars of all ranks are sent at once, to arrays with one element per rank; the
     first rank's call represents all of them."""
 
@@ -114,7 +179,7 @@ class Tells:
         return (self.group.size - 1) * int(source.nbytes)
 
 
-class Deals(Gathers):
+class ScatterShares(GatherAll):
     """Scatter: one rank's values for all positions are sent to the owners of the positions."""
 
     gathers = takes = False
@@ -143,22 +208,24 @@ def gathered(part: Whole, shares: Shares) -> Whole:
     group = current()
     if group.size == 1:
         return part
-    found = recording.recorder.exchanged(part, Gathers)
+    found = recording.recorder.exchanged(part, GatherAll)
     if found is None:
-        found = Whole(exchange.plain(part.dtype), shares.size, name=f"all of {part.name}", device=part.device)
-        recording.recorder.exchange(found, part, Gathers(group, shares))
+        found = Whole(
+            exchange.check_exchangeable(part.dtype), shares.size, name=f"all of {part.name}", device=part.device
+        )
+        recording.recorder.exchange(found, part, GatherAll(group, shares))
     return found
 
 
 def folded(mine: Scalar, monoid: Typed, default: Any = None) -> Scalar:
     """The monoid's sum of a Scalar of each rank, in rank order; default: used if no rank has a value."""
     group = current()
-    exchange.plain(mine.dtype)
+    exchange.check_exchangeable(mine.dtype)
     total = mine
     if group.size > 1:
         each = [Scalar(mine.dtype, name=f"{mine.name} of rank {rank}") for rank in range(group.size)]
         for rank, one in enumerate(each):
-            recording.recorder.exchange(one, mine, Tells(group, rank))
+            recording.recorder.exchange(one, mine, BroadcastScalar(group, rank))
         total = each[0]
         for one in each[1:]:
             total = total.ewise_add(one, monoid).new()
@@ -175,10 +242,10 @@ def joined(partial: Whole, shares: Shares, monoid: Typed) -> Whole:
     group = current()
     if group.size == 1:
         return partial
-    exchange.plain(partial.dtype)
+    exchange.check_exchangeable(partial.dtype)
     each = [Whole(partial.dtype, shares.mine, device=partial.device) for _ in range(group.size)]
     for rank, one in enumerate(each):
-        recording.recorder.exchange(one, partial, Deals(group, shares, rank))
+        recording.recorder.exchange(one, partial, ScatterShares(group, shares, rank))
     total = each[0]
     for one in each[1:]:
         total = total.ewise_add(one, monoid).new()
@@ -196,22 +263,22 @@ def counted(v: Any) -> Scalar:
     return folded(v._part.nvals, plus)
 
 
-def array_of(v: Any, fill_value: Any, dtype: Any) -> SharedArray:
+def array_of(v: Any, fill_value: Any, dtype: Any) -> DistributedArray:
     """v.to_dense()"""
-    return SharedArray(v._part.to_dense(fill_value, dtype), v.shares)
+    return DistributedArray(v._part.to_dense(fill_value, dtype), v.shares)
 
 
 def arrays_of(v: Any, dtype: Any, indices: bool, values: bool) -> tuple[Any, Any]:
     """v.to_coo()"""
     i, x = v._part.to_coo(dtype, indices=True, values=values)
-    return SharedArray(i, v.shares, i) if indices else None, SharedArray(x, v.shares, i) if values else None
+    return DistributedArray(i, v.shares, i) if indices else None, DistributedArray(x, v.shares, i) if values else None
 
 
 def built(indices: Any, values: Any, dtype: Any, shares: Shares, dup_op: Any) -> Whole:
     """Vector.from_coo(indices, values, dtype, size=, dup_op=) from index vectors: each rank combines its own entries,
     then the ranks combine theirs."""
     low = indices.shares.low
-    i, x = (_numbered(a.local, low) if isinstance(a, SharedArray) else a for a in (indices, values))
+    i, x = (_numbered(a.local, low) if isinstance(a, DistributedArray) else a for a in (indices, values))
     partial = Whole.from_coo(i, x, dtype, size=shares.size, dup_op=dup_op)
     add = typed("any", "monoid", partial.dtype)
     if dup_op is not None:
@@ -223,7 +290,7 @@ def built(indices: Any, values: Any, dtype: Any, shares: Shares, dup_op: Any) ->
 
 def _numbered(listed: Any, low: int) -> Any:
     """Convert indices of a share to indices of the whole; values are returned unchanged."""
-    if type(listed) is not Listed or listed.vector is not None or current().size == 1:
+    if type(listed) is not SymbolicArray or listed.vector is not None or current().size == 1:
         return listed
     numbers = listed.where.apply(indexunary.index[INT64], low).new()
-    return Listed(numbers, listed.where, listed.size)
+    return SymbolicArray(numbers, listed.where, listed.size)

@@ -1,30 +1,190 @@
-"""A distributed Matrix: each rank stores a block of rows, as a bitblas Matrix in any format."""
+"""A distributed Matrix: each rank stores a block of rows, as a bitblas Matrix in any format.
+
+Symmetry is tested without the transpose: hashes of the indices (and values) of all entries, and of their mirror images,
+must have the same sum.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from semirings import Typed
+import numpy as np
+
+from semirings import Typed, monoid, semiring
 from semirings.dtypes import FP64, check_cast
 
 from ..core import Matrix as Whole
+from ..core import aggregators
 from ..core.convert import check_size, written_array
-from ..core.statement.axes import Axis
-from ..core.statement.infix import Operators
-from ..core.statement.mask import Mask
-from ..core.statement.operand import is_tensor
+from ..core.operators import typed
+from ..core.statement.expressions import ScalarExpression
+from ..core.statement.indexing import Axis, IndexExpr, parse
+from ..core.statement.infix import Operand, Operators, describe, is_tensor
+from ..core.statement.masks import Mask
 from ..exceptions import DimensionMismatch
 from ..store import MatrixStore
-from . import alone, exchange, loops, shares, symmetry
-from .base import InShares, evaluated
+from . import exchange, loops, replicated, shares
+from .base import Distributed, evaluated
 from .building import MatrixBuild
-from .expr import part_of, shared
-from .matrix_read import MatrixRead
-from .saved import MatrixFiles
-from .start import current, own_device
+from .expressions import DistributedExpression, classes_by_ndim, part_of
+from .products import check_product, multiply_vector
+from .saving import MatrixFiles
+from .start import current, rank_device
+
+# ---- Test whether a distributed matrix is symmetric, without its transpose: hashes of the indices (and values) of all
+# entries, and of their mirror images, must have the same sum.
+
+SYMMETRY_CHUNK = 1 << 26  # entries processed at once
+FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # constants of splitmix64's finalizer
 
 
-class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
+def equals_transpose(A: Any, values: bool) -> bool:
+    """values: whether values are compared too."""
+    part, low = A._part, A.shares.low
+    if values:
+        if A._told().one is not None:  # one value for all entries
+            return True
+    i, j, x = part.to_coo(values=values)
+    total = np.uint64(0)
+    with np.errstate(over="ignore"):
+        for at in range(0, len(i), SYMMETRY_CHUNK):
+            rows = _mixed(i[at : at + SYMMETRY_CHUNK] + np.uint64(low))
+            columns = _mixed(j[at : at + SYMMETRY_CHUNK])
+            more = np.uint64(1) if x is None else _mixed(_bits(x[at : at + SYMMETRY_CHUNK])) | np.uint64(1)
+            total += np.uint64(int(((_mixed(rows + columns * 3) - _mixed(columns + rows * 3)) * more).sum()))
+        sums = current().told(np.array([total]))
+        return int(sums.sum(dtype=np.uint64)) == 0
+
+
+def _mixed(x: Any) -> Any:
+    x = x * np.uint64(FACTORS[0])
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(FACTORS[1])
+    return x ^ (x >> np.uint64(27))
+
+
+def _bits(x: Any) -> Any:
+    """Values as 64-bit numbers, equal if the values are; both zeros are equal."""
+    if x.dtype.kind == "c":
+        return _bits(x.real) * np.uint64(3) + _bits(x.imag)
+    x = x + x.dtype.type(0) if x.dtype.kind == "f" else x
+    return x.astype(np.float64).view(np.uint64) if x.dtype.kind == "f" else x.astype(np.uint64)
+
+
+# ---- Read-only operations of a distributed Matrix and its transpose: products, reductions, extraction.
+
+
+class MatrixRead:
+    """Operations that a distributed Matrix and TransposedMatrix share."""
+
+    __slots__ = ()
+    _matrix: Any
+    _transposed: bool
+    _rows: Any
+    nrows: Any
+    ncols: Any
+    shape: Any
+    dtype: Any
+
+    def mxv(self, other: Any, op: Any = semiring.plus_times) -> DistributedExpression:
+        """The product with a Vector, as a column."""
+        return multiply_vector(self, other, op, "mxv")
+
+    def mxm(self, other: Any, op: Any = semiring.plus_times) -> DistributedExpression:
+        """The matrix product: this rank's rows of self times all of the other matrix, which is gathered."""
+        B: Any = other._resolve() if isinstance(other, Operand) and other.ndim == 2 else None
+        if not hasattr(B, "_mirror"):
+            raise TypeError(f"mxm: expected a distributed Matrix, got {describe(other)}")
+        if self.ncols != B.nrows:
+            raise DimensionMismatch(f"mxm: expected equal inner sizes, got {self.shape} and {B.shape}")
+        f = typed(op, "semiring", self.dtype, B.dtype)
+        check_product(f, False)
+
+        def local() -> Any:
+            part, whole = self._rows()._part, B._matrix._gathered()
+            return part.mxm(whole.T if B._transposed else whole, f)
+
+        return DistributedExpression((self.nrows, B.ncols), "mxm", (self, other), f, local, f.return_type)
+
+    def reduce_rowwise(self, op: Any = monoid.plus) -> DistributedExpression:
+        """The monoid's sum of each row that has entries. op may be an aggregator, such as `agg.mean`."""
+        return self._reduce_lines(op, "reduce_rowwise", self._transposed)
+
+    def reduce_columnwise(self, op: Any = monoid.plus) -> DistributedExpression:
+        """The monoid's sum of each column that has entries. op may be an aggregator."""
+        return self._reduce_lines(op, "reduce_columnwise", not self._transposed)
+
+    def _reduce_lines(self, op: Any, method: str, across: bool) -> DistributedExpression:
+        M = self._matrix
+        size = M.ncols if across else M.nrows
+        dtype = M._part.reduce_rowwise(op).dtype
+        if not across:
+            return DistributedExpression((size,), method, (self,), None, lambda: M._part.reduce_rowwise(op), dtype)
+        if aggregators.find(op) is not None:
+            local: Any = lambda: M.T._rows()._part.reduce_rowwise(op)
+        else:
+            f = typed(op, "monoid", self.dtype)
+            local = lambda: exchange.summed(M._part.reduce_columnwise(f).new(), M.column_shares, f)
+        return DistributedExpression((size,), method, (self,), None, local, dtype)
+
+    def reduce_scalar(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
+        """The monoid's sum of all entries."""
+        f, M = typed(op, "monoid", self.dtype), self._matrix
+
+        def run(mask: Any) -> Any:
+            with current().statement(lambda: f"{M.name}.reduce_scalar({f!r})"):
+                found = exchange.reduced(M._part.reduce_scalar(f).new()._value, f)
+            return f.identity if found is None and not allow_empty else found
+
+        return ScalarExpression("reduce_scalar", (M,), f, run)
+
+    def gathered(self) -> Whole:
+        """The whole matrix, as a `bitblas.Matrix` of this rank's own."""
+        found = self._matrix._gathered()
+        return (found.T if self._transposed else found).dup()
+
+    def to_coo(self, *, rows: bool = True, columns: bool = True, values: bool = True, share: bool = False) -> Any:
+        """(rows, columns, values) of all entries, on every rank; with `share`, of this rank's entries."""
+        M = self._matrix
+        i, j, x = M._part.to_coo(values=values)
+        i = i + np.uint64(M.shares.low)
+        found = [i, j] if x is None else [i, j, x]
+        if not share and current().size > 1:
+            found = exchange.concatenated(found)
+        if self._transposed:
+            found[:2] = found[1::-1]
+        return (found[0] if rows else None, found[1] if columns else None, found[2] if values else None)
+
+    def __getitem__(self, key: Any) -> IndexExpr:
+        return IndexExpr(self, parse(self, key))
+
+    def _extract(self, axes: tuple[Axis, ...]) -> Any:
+        rows, columns = axes
+        M = self._matrix
+        if rows.size is None and columns.size is None:
+            i, j = (columns.at, rows.at) if self._transposed else (rows.at, columns.at)
+            return ScalarExpression("__getitem__", (M,), None, lambda mask: M._element(i, j), M.dtype)
+        shape = tuple(a.size for a in axes if a.size is not None)
+
+        def local() -> Any:
+            A = self._rows()
+            mine = [a.array(M.device) for a in axes]
+            if rows.size is None:  # a row is gathered on all ranks
+                whole = A._gathered()
+                at = shares.of(shape[0])
+                return whole[rows.at, mine[1][at.low : at.high]].new()
+            if rows.at is None:
+                return A._part[:, columns.at if columns.size is None else mine[1]].new()
+            to = shares.of(rows.size)
+            whole = A._gathered()
+            return whole[mine[0][to.low : to.high], columns.at if columns.size is None else mine[1]].new()
+
+        return DistributedExpression(shape, "__getitem__", (self,), None, local, M.dtype)
+
+
+# ---- A distributed Matrix: each rank stores a block of rows, as a bitblas Matrix in any format.
+
+
+class Matrix(Distributed, MatrixRead, MatrixBuild, MatrixFiles):
     """Matrix(dtype=FP64, nrows=0, ncols=0): without entries. Methods have the semantics of `bitblas.Matrix`. Every rank
     calls them alike, and stores a block of rows, in the requested format."""
 
@@ -39,8 +199,8 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
         **layout: Any,
     ) -> None:  # fmt: skip
         self.shares = shares.of(check_size("nrows", nrows))
-        self._part = Whole(dtype, self.shares.mine, ncols, name=name, device=own_device(device), **layout)
-        self.name, self._known, self._told_once, self._sent = self._part.name, {}, None, None
+        self._part = Whole(dtype, self.shares.mine, ncols, name=name, device=rank_device(device), **layout)
+        self.name, self._known, self._known_facts, self._sent = self._part.name, {}, None, None
 
     @classmethod
     def _of(cls, part: Any, shares: Any, name: str | None = None) -> Any:
@@ -76,7 +236,7 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
 
     def _gathered(self, values: bool = True) -> Any:
         """The whole matrix on every rank, read-only."""
-        return exchange.whole(self._part, self.shares)
+        return exchange.gathered_matrix(self._part, self.shares)
 
     def _kept(self, what: Any, make: Any) -> Any:
         """Return make(), cached until the contents change.
@@ -94,15 +254,19 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
 
     def _keep(self, key: Any, make: Any, *, chosen: bool = True) -> Any:
         """Return make(a matrix with the same contents), cached as long as the contents stay the same."""
-        return self._kept(("kept", key), lambda: make(self._twin(chosen)))
+        return self._kept(("kept", key), lambda: make(self._same_contents(chosen)))
 
-    def _unsplit(self, program: Any, args: Any, options: Any) -> Any:
+    def _replicated_run(self, program: Any, args: Any, options: Any) -> Any:
         """How an algorithm runs if each rank has the whole matrix; None if ranks split it."""
-        if current().size == 1 and not loops.recorded():
-            return lambda: alone.of_one(program, self, args, options)
-        return None if alone.why(self) is None else lambda: alone.run(program, self, args, options)
+        if current().size == 1 and not loops.is_recording():
+            return lambda: replicated.run_on_single_rank(program, self, args, options)
+        return (
+            None
+            if replicated.why_replicated(self) is None
+            else lambda: replicated.run_replicated(program, self, args, options)
+        )
 
-    def _twin(self, chosen: bool) -> Matrix:
+    def _same_contents(self, chosen: bool) -> Matrix:
         store = self._part._read(now=chosen)
         held = MatrixStore(store.structure, store.dtype, store.raw, store.copies, order=store.order)
         twin: Matrix = type(self)._of(Whole._from_store(held), self.shares)
@@ -114,10 +278,10 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
         if self.nrows != self.ncols:
             return False
         self._told()  # waits for the other ranks here, with a timeout
-        structure = self._kept("symmetric", lambda: symmetry.is_symmetric(self, False))
+        structure = self._kept("symmetric", lambda: equals_transpose(self, False))
         if not values or not structure:
             return bool(structure)
-        return bool(self._kept("symmetric values", lambda: symmetry.is_symmetric(self, True)))
+        return bool(self._kept("symmetric values", lambda: equals_transpose(self, True)))
 
     def known_symmetric(self, *, values: bool = True) -> bool:
         """Whether it is already known to be symmetric."""
@@ -127,25 +291,25 @@ class Matrix(InShares, MatrixRead, MatrixBuild, MatrixFiles):
         """The transpose, distributed by rows; redistributed unless the matrix is symmetric."""
         if self.is_symmetric():
             return self
-        made: Matrix = self._kept("mirror", lambda: self._dealt_anew())
+        made: Matrix = self._kept("mirror", lambda: self._redistributed_transpose())
         return made
 
-    def _dealt_anew(self) -> Matrix:
+    def _redistributed_transpose(self) -> Matrix:
         one = self._told().one
         i, j, x = self.to_coo(values=one is None, share=True)
         values = x if one is None else one
         return type(self).from_coo(j, i, values, self.dtype, nrows=self.ncols, ncols=self.nrows, share=True)
 
     def _element(self, i: int, j: int) -> Any:
-        loops.on_host()
+        loops.require_host()
         root = self.shares.owner(i)
         found = self._part[i - self.shares.low, j].new()._value if root == self.shares.rank else None
-        return exchange.everywhere(found, self.dtype, root)
+        return exchange.broadcast(found, self.dtype, root)
 
     def _assign(
         self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Typed | None, replace: bool, region: bool
     ) -> None:
-        loops.on_host()
+        loops.require_host()
         rows, columns = axes
         s = self.shares
         with current().statement(lambda: f"assign to {self.name}[..]"):
@@ -261,4 +425,4 @@ class TransposedMatrix(MatrixRead, Operators):
         return getattr(self._rows(), name)
 
 
-shared[2] = Matrix
+classes_by_ndim[2] = Matrix

@@ -1,23 +1,103 @@
 """Distributed A.mxv(v) and v.vxm(A): gather the vector, or combine contributions to the result.
 
 If this rank's rows are rows of the result, the vector is gathered; otherwise each rank's contribution to the whole
-result is sent to its owners and combined. Both send the same amount; the first uses the mask."""
+result is sent to its owners and combined. Both send the same amount; the first uses the mask. Positional operators
+(rowindex, colindex, ..) are adjusted, because the first row of a share is not row 0.
+"""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from semirings import Typed
+import numpy as np
+
+from semirings import Typed, indexunary
+from semirings.algebra import compose
+from semirings.catalog import BINARY
+from semirings.dtypes import INT64
 from semirings.expressions import names_in
 
+from ..core import Vector
 from ..core import explain as plan_of
-from ..core.operators import typed
-from ..core.statement.operand import Operand, describe
-from ..exceptions import DimensionMismatch
-from . import alone, exchange, lists, loops
-from .expr import SharedExpression
-from .positions import by_value, check_product
+from ..core.operators import find, typed
+from ..core.statement.infix import Operand, describe
+from ..exceptions import DimensionMismatch, NotImplementedException
+from ..operations.permute import OF_RESULT, SUMMED
+from . import exchange, loops, replicated
+from .expressions import DistributedExpression
 from .start import current
+
+# ---- Positional operators (rowindex, colindex, ..) on a share, whose first row is not row 0.
+
+# For an operator's text, the sign of LOW that turns a thunk t on the whole into the thunk on a share: t + LOW, t - LOW.
+SHIFTS = {
+    "plus(ix, t)": 1, "ix > t": -1, "ix <= t": -1, "minus(jx - ix, t)": 1, "jx - ix == t": 1, "jx - ix != t": 1,
+    "jx - ix <= t": 1, "jx - ix >= t": 1,
+}  # fmt: skip
+LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1  # range of thunks
+
+
+def untyped_operator(op: Any) -> Any:
+    return op.op if isinstance(op, Typed) else op
+
+
+def thunk_on_share(op: Any, thunk: Any, low: int, kind: str) -> Any:
+    """The thunk with which an IndexUnaryOp or SelectOp gives the same results on a share as on the whole. kind: the
+    kind of operator that a text names."""
+    if isinstance(op, str):
+        try:
+            op = find(op, kind)
+        except ValueError:  # a name of another kind of operator
+            return thunk
+    expr = getattr(untyped_operator(op), "expr", None)
+    if not isinstance(expr, str):
+        return _refuse(op) if getattr(untyped_operator(op), "positional", False) else thunk
+    if "ix" not in names_in(expr):
+        return thunk
+    if expr not in SHIFTS:
+        return _refuse(op)
+    value = 0 if thunk is None else thunk._resolve().value if isinstance(thunk, Operand) else thunk
+    if value is None or not isinstance(value, (int, np.integer)):
+        return thunk if value is None else value + SHIFTS[expr] * low
+    # Python integers, so that no rank overflows: thunks of comparisons are clamped, sums wrap as on one device.
+    shifted = int(value) + SHIFTS[expr] * low
+    if expr.startswith(("plus", "minus")):
+        return (shifted - LOWEST) % (1 << 64) + LOWEST
+    return min(max(shifted, LOWEST), HIGHEST)
+
+
+def check_nonpositional(op: Any) -> Any:
+    """Check that an operator reads no positions."""
+    return _refuse(op) if getattr(untyped_operator(op), "positional", False) else op
+
+
+def _refuse(op: Any) -> Any:
+    raise NotImplementedException(f"{op!r}: this use of positions is not supported on distributed objects")
+
+
+def reads_vector(f: Typed, flip: bool) -> bool:
+    """Whether a product reads the vector's values."""
+    names = names_in(f.op.binaryop.expr)
+    return ("x" if flip else "y") in names
+
+
+def check_product(f: Typed, flip: bool) -> None:
+    """Check that a product does not read the row number of the result, which a share counts from its own first row."""
+    if OF_RESULT[flip] in names_in(f.op.binaryop.expr):
+        _refuse(f)
+
+
+def summed_position_by_value(part: Vector, f: Typed, low: int, flip: bool) -> tuple[Vector, Typed]:
+    """Rewrite a product by the summed position as a product by value: the value at each position is its number."""
+    expr = f.op.binaryop.expr
+    base = expr.removesuffix(" + 1")
+    if not f.op.is_positional or base not in SUMMED:
+        return part, f
+    numbers = part.apply(indexunary.index[INT64], low + (expr != base)).new()
+    return numbers, compose(f.op.monoid, BINARY["first" if flip else "second"])[INT64]
+
+
+# ---- Distributed A.mxv(v) and v.vxm(A): gather the vector, or combine contributions to the result.
 
 # One of so many positions has an entry: below that, each rank pushes along its own rows of a symmetric matrix, and the
 # contributions are combined; otherwise the vector is gathered, and each rank pulls along its rows. A pull reads the
@@ -29,7 +109,7 @@ from .start import current
 FEW = 512
 
 
-def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> SharedExpression:
+def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> DistributedExpression:
     """Check sizes and operator of a product: DimensionMismatch unless inner sizes agree; TypeError, KeyError for op."""
     if not isinstance(matrix, Operand) or matrix.ndim != 2 or not hasattr(matrix._resolve(), "_mirror"):
         raise TypeError(f"{method}: expected a distributed Matrix, got {describe(matrix)}")
@@ -43,10 +123,10 @@ def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> SharedExp
     f: Typed = typed(op, "semiring", v.dtype, A.dtype) if flip else typed(op, "semiring", A.dtype, v.dtype)
     check_product(f, flip)
     args = (vector, matrix) if flip else (matrix, vector)
-    return SharedExpression((size,), method, args, f, lambda: _product(A, v, f, flip), f.return_type)
+    return DistributedExpression((size,), method, args, f, lambda: _product(A, v, f, flip), f.return_type)
 
 
-class Way(NamedTuple):
+class ProductPlan(NamedTuple):
     """How a distributed product is computed."""
 
     gathers: bool  # gather the vector; otherwise distribute and combine what this rank's rows contribute
@@ -54,23 +134,27 @@ class Way(NamedTuple):
     reason: str
 
 
-def way(A: Any, v: Any, f: Typed, flip: bool) -> Way:
+def plan_product(A: Any, v: Any, f: Typed, flip: bool) -> ProductPlan:
     """Choose how to compute a product. A collective: decides by facts that the ranks exchange."""
     M, read = A._matrix, names_in(f.op.binaryop.expr)
     of_vector, of_matrix = ("x", "y") if flip else ("y", "x")
     reads, values = of_vector in read, of_matrix in read
     if current().size == 1:
-        return Way(True, reads, "a single rank")
+        return ProductPlan(True, reads, "a single rank")
     # Whether this rank's rows are rows of the result: those of A, or of A' if it is the same; otherwise columns.
     rows = A._transposed == flip
     same = M.known_symmetric(values=values) if rows else M.is_symmetric(values=values)
     some = f"{v._told().entries} of {v.size} entries"
     sparse = current().lists or not A.device.host_memory
     if same and sparse and v._told().entries * FEW < v.size:
-        return Way(False, reads, f"push along own rows: only {some}, the matrix is symmetric")
+        return ProductPlan(False, reads, f"push along own rows: only {some}, the matrix is symmetric")
     if rows or same:
-        return Way(True, reads, f"gather: {some}, own rows are rows of the result{' (by symmetry)' * (not rows)}")
-    return Way(False, reads, "push along own rows, which are columns of the result: the matrix is not symmetric")
+        return ProductPlan(
+            True, reads, f"gather: {some}, own rows are rows of the result{' (by symmetry)' * (not rows)}"
+        )
+    return ProductPlan(
+        False, reads, "push along own rows, which are columns of the result: the matrix is not symmetric"
+    )
 
 
 def _recorded(A: Any, v: Any, f: Typed, flip: bool) -> Any:
@@ -78,23 +162,23 @@ def _recorded(A: Any, v: Any, f: Typed, flip: bool) -> Any:
     M, rows = A._matrix, A._transposed == flip
     if current().size > 1:
         read = names_in(f.op.binaryop.expr)
-        with loops.Unrecorded():
+        with loops.RecordingPaused():
             M = M if rows or M.is_symmetric(values=("y" if flip else "x") in read) else M._mirror()
         return _times(M._part.T if flip else M._part, loops.gathered(v._part, v.shares), f, flip)
     return _times(M._part.T if A._transposed else M._part, v._part, f, flip)
 
 
 def _product(A: Any, v: Any, f: Typed, flip: bool) -> Any:
-    if loops.recorded():
+    if loops.is_recording():
         return _recorded(A, v, f, flip)
-    how = way(A, v, f, flip)
+    how = plan_product(A, v, f, flip)
     found = _local(A, v, f, flip, how)
     if how.gathers:
         return found
-    return exchange.joined(found.new(), A._matrix.column_shares, found.op.op.monoid[found.dtype])
+    return exchange.summed(found.new(), A._matrix.column_shares, found.op.op.monoid[found.dtype])
 
 
-def _local(A: Any, v: Any, f: Typed, flip: bool, how: Way) -> Any:
+def _local(A: Any, v: Any, f: Typed, flip: bool, how: ProductPlan) -> Any:
     """This rank's computation, delayed: its share of the result, or its rows' contribution to the whole result."""
     part = A._matrix._part
     if current().size == 1:
@@ -102,7 +186,7 @@ def _local(A: Any, v: Any, f: Typed, flip: bool, how: Way) -> Any:
     if how.gathers:
         whole = v._gathered(how.values)
         return _times(part.T if flip else part, whole, f, flip)
-    u, g = by_value(v._part, f, v.shares.low, flip)
+    u, g = summed_position_by_value(v._part, f, v.shares.low, flip)
     return _times(part if flip else part.T, u, g, flip)
 
 
@@ -114,14 +198,14 @@ def explain(expr: Any) -> str:
     """Explain how `A.mxv(v)` or `v.vxm(A)` is distributed and why, with the plan of this rank's part; for a distributed
     Matrix, whether algorithms split it, and why. Called by every rank."""
     if hasattr(expr, "_mirror") and expr.ndim == 2:
-        return alone.text(expr._matrix)
+        return replicated.explain_replication(expr._matrix)
     expr = expr._to_expr() if hasattr(expr, "_to_expr") else expr
-    if not isinstance(expr, SharedExpression) or expr.method not in ("mxv", "vxm"):
+    if not isinstance(expr, DistributedExpression) or expr.method not in ("mxv", "vxm"):
         raise TypeError(f"explain: expected A.mxv(v) or v.vxm(A) of distributed objects, got {describe(expr)}")
     flip, f = expr.method == "vxm", expr.op
     assert f is not None  # products have an operator
     v, A = (x._resolve() for x in (expr.args if flip else expr.args[::-1]))
-    how = way(A, v, f, flip)
+    how = plan_product(A, v, f, flip)
     M = A._matrix
     size = v.size if how.gathers else M.ncols
     told = v._told()
@@ -130,5 +214,7 @@ def explain(expr: Any) -> str:
     ranks = current().size
     sent = (ranks - 1) * (bits + held) // ranks
     plan = plan_of(_local(A, v, f, flip, how))
-    most = "at most" if current().lists and held >= lists.LEAST else "about"  # at most: changes only, maybe in 32 bits
+    most = (
+        "at most" if current().lists and held >= exchange.LEAST_BYTES else "about"
+    )  # at most: changes only, maybe in 32 bits
     return f"{expr.method} on {ranks} ranks: {how.reason}; {most} {sent} bytes per rank\nthis rank: {plan}"

@@ -1,10 +1,15 @@
-"""Read text files in shares: each rank reads a byte range, from the start of a line to the end of one."""
+"""Read files in shares: each rank reads a byte range of a text file, or the same number of rows of Parquet files.
+
+A byte range goes from the start of a line to the end of one; rows come from the row groups that contain them.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import os
 from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -12,18 +17,117 @@ import numpy as np
 from .. import io
 from ..core.convert import check_size
 from ..exceptions import InvalidValue
-from ..io.assumptions import check_numbering
-from ..io.build import check_held, check_joined, lesser, mirrored
+from ..io.build import check_held, check_overflow, fits, grows, mirrored, name_of, smaller_operator, total_of, wide_type
 from ..io.chunks import BLOCK, MatrixMarketChunks
-from ..io.edges import Layout, Reader, delimiter_of
+from ..io.edgelist_parser import EdgeListOptions, Reader, delimiter_of
 from ..io.files import Source, opened
-from ..io.joining import fits, grows, name_of, total_of, wide_type
-from ..io.mmfile import read_header
-from ..io.weights import ROUNDED, WeightType, as_integers, decimal_of, is_rounded, is_whole
-from . import parquet
+from ..io.graphs import check_numbering
+from ..io.matrixmarket_parser import read_header
+from ..io.parquet import load
+from ..io.weights import ROUNDED, WeightType, check_decimal, integral_as_int64, is_rounded, is_whole, joined
 from .group import CONFIRM
 from .matrix import Matrix
 from .start import current
+
+# ---- Read edge tables from Parquet files in shares: every rank reads the same number of rows, from the row groups
+# that contain them.
+
+Ends = tuple[Any, Any, Any]
+
+
+def files_of(source: Any) -> list[Path]:
+    """The file, or the files of a folder sorted by name."""
+    path = Path(source)
+    return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+
+
+def is_table(source: Any) -> bool:
+    """Whether the path is a Parquet file, or a folder that contains some."""
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    path = Path(source)
+    return any(path.glob("*.parquet")) if path.is_dir() else path.suffix.lower() == ".parquet"
+
+
+def read_rows(
+    source: Any, share: bool, names: tuple[str, str, str | None], size: int | None
+) -> tuple[Ends, int]:  # fmt: skip
+    """Rows, columns and values (None without a weight) of this rank's share of the edges, or of all edges, and the
+    number of vertices. names: the columns of the two ends and of the weight."""
+    columns = [name for name in names if name is not None]
+    i, j, x = current().all_or_none("read", lambda: _read(source, share, columns, size))
+    if size is None:
+        highest = max((int(ends.max()) for ends in (i, j) if len(ends)), default=-1)
+        size = int(current().allreduce(np.array([highest + 1]), np.maximum)[0])
+    return (i, j, x), check_size("size", size)
+
+
+def _read(source: Any, share: bool, columns: list[str], size: int | None) -> Ends:
+    parquet, group, files = load(), current(), files_of(source)
+    opened = [_opened(parquet, file, columns) for file in files]
+    groups = [(file, k) for file in opened for k in range(file.metadata.num_row_groups)]
+    ends = np.cumsum([0, *(file.metadata.row_group(k).num_rows for file, k in groups)]).tolist()
+    rank, ranks = (group.rank, group.size) if share else (0, 1)
+    low, high = (ends[-1] * k // ranks for k in (rank, rank + 1))
+    pieces: list[list[np.ndarray]] = []
+    for (file, k), (begin, end) in zip(groups, pairwise(ends)):
+        if begin < high and end > low:
+            first = max(low, begin)
+            table = file.read_row_group(k, columns=columns).slice(first - begin, min(high, end) - first)
+            pieces.append([_array(source, table[name], name, first) for name in columns])
+    arrays = [joined(f"{source}: column {name!r}", list(parts)) for name, parts in zip(columns, zip(*pieces))]
+    arrays = arrays or _empty(opened[0], columns)
+    for name, array in zip(columns, arrays[:2]):
+        bad = array[(array < 0) | (array >= (np.iinfo(np.int64).max if size is None else size))]
+        if len(bad):
+            last = "" if size is None else f" to {size - 1}"
+            raise InvalidValue(f"{source}: column {name!r}: expected vertices from 0{last}, got {bad[0]}")
+    i, j = (array.astype(np.int64, copy=False) for array in arrays[:2])
+    return i, j, arrays[2] if len(arrays) > 2 else None
+
+
+def _opened(parquet: Any, path: Path, columns: list[str]) -> Any:
+    """Open the file. InvalidValue if it is not a Parquet file, or lacks such numeric columns."""
+    from pyarrow import ArrowInvalid, types
+
+    try:
+        file = parquet.ParquetFile(path)
+    except ArrowInvalid as error:
+        raise InvalidValue(f"{path}: expected a Parquet file: {error}") from None
+    schema = file.schema_arrow
+    for k, name in enumerate(columns):
+        if name not in schema.names:
+            known = ", ".join(map(repr, schema.names))
+            raise InvalidValue(f"{path}: column {name!r}: expected one of {known}")
+        kind = schema.field(name).type
+        if not types.is_integer(kind) and not (k > 1 and (types.is_floating(kind) or types.is_boolean(kind))):
+            what = "integers (names cannot be numbered when reading in shares)" if k < 2 else "numbers"
+            raise InvalidValue(f"{path}: column {name!r}: expected {what}, got {kind}")
+    return file
+
+
+def _array(source: Any, column: Any, name: str, first: int) -> np.ndarray:
+    """The numbers of a column; `first` is its first row."""
+    if column.null_count:
+        row = first + int(column.is_null().to_numpy().argmax())
+        raise InvalidValue(
+            f"{source}: column {name!r}: expected a value in every row, got {column.null_count} empty rows, "
+            f"first: row {row}"
+        )
+    return _wide(column.to_numpy())
+
+
+def _wide(values: np.ndarray) -> np.ndarray:
+    """Convert half floats to FP32, which is exact; others are returned unchanged."""
+    return values.astype(np.float32) if values.dtype == np.float16 else values
+
+
+def _empty(file: Any, columns: list[str]) -> list[np.ndarray]:
+    """Arrays of no rows: for a rank without rows, or an empty table."""
+    return [_wide(np.zeros(0, file.schema_arrow.field(name).type.to_pandas_dtype())) for name in columns]
+
+
+# ---- Read text files in shares: each rank reads a byte range, from the start of a line to the end of one.
 
 
 class Part(Source):
@@ -89,7 +193,7 @@ class MarketPart(MatrixMarketChunks):
     def counted(self, seen: int) -> int:
         numbers = current().told(np.array([seen]), CONFIRM)
         self.compared = True
-        current().hear_failures("read", numbers[:, 0])
+        current().raise_remote_failures("read", numbers[:, 0])
         return int(numbers.sum())
 
     def all(self) -> list[Any]:
@@ -114,7 +218,7 @@ def read(path: Any, /, *, share: bool = True, file_format: str | None = None, **
 
     Raises OSError, InvalidValue (with file and line), DistributedError.
     """
-    if file_format == "parquet" or (file_format is None and parquet.is_table(path)):
+    if file_format == "parquet" or (file_format is None and is_table(path)):
         return _table(path, share, **options)
     if isinstance(path, (str, os.PathLike)) and os.path.isdir(path):
         loaded: Matrix = Matrix.load(path, **options)
@@ -138,7 +242,7 @@ def _table(
     target: str = "target", weight: str | None = None, size: int | None = None, directed: bool | None = None,
     **layout: Any,
 ) -> Matrix:  # fmt: skip
-    ends, n = parquet.read_rows(path, share, (source, target, weight), size)
+    ends, n = read_rows(path, share, (source, target, weight), size)
     return _edges_of(path, [ends], directed, n, dup_op, dtype, name, layout, share=share)
 
 
@@ -176,8 +280,8 @@ def _edges(
     weights: bool | None = None, base: int | None = None, directed: bool | None = None, size: int | None = None,
     dup_op: Any = None, dtype: Any = None, name: str | None = None, **layout: Any,
 ) -> Matrix:  # fmt: skip
-    asked = Layout(
-        delimiter_of(source, delimiter), header, None, weights, decimal=decimal_of(decimal),
+    asked = EdgeListOptions(
+        delimiter_of(source, delimiter), header, None, weights, decimal=check_decimal(decimal),
         rounded=is_rounded(dtype), whole=is_whole(dtype),
     )  # fmt: skip
     group = current()
@@ -237,7 +341,7 @@ def _edges_of(
     )
     if not lessers:
         return made
-    both: Matrix = made.ewise_add(made.T, lesser(made.dtype)).new(name=name)
+    both: Matrix = made.ewise_add(made.T, smaller_operator(made.dtype)).new(name=name)
     if not layout:
         return both
     i, j, x = both._part.to_coo()
@@ -266,7 +370,7 @@ def _built(
     total = float(current().allreduce(np.array([total_of(values)]))[0])
     if not fits(dup_op, total, held):
         floats = Matrix.from_coo(rows, cols, values.astype(np.float64), dup_op=name_of(dup_op), **how)
-        current().all_or_none("read", lambda: check_joined("weights", dup_op, made._part, floats._part))
+        current().all_or_none("read", lambda: check_overflow("weights", dup_op, made._part, floats._part))
     return made
 
 
@@ -278,7 +382,7 @@ def _as_one_type(source: Any, parts: list[np.ndarray], dtype: Any, seen: WeightT
         for part in parts:
             seen.add(part, real=part.dtype.kind == "f")
     if is_whole(dtype):
-        parts = list(map(as_integers, parts))
+        parts = list(map(integral_as_int64, parts))
     unsigned = any(part.dtype == np.uint64 for part in parts)
     floats = any(part.dtype.kind == "f" for part in parts)
     kinds = [seen.real, seen.low < 0, seen.high >= 1 << 63, seen.mixed, unsigned, floats]

@@ -78,38 +78,38 @@ def of(size: int) -> Shares:
     return found
 
 
-def block(size: int) -> int:
+def block_size(size: int) -> int:
     """Positions in a block: more for the largest objects, so that there are at most 2**25 blocks."""
     return BLOCK << max(0, (size >> BLOCKS).bit_length()) if size >= LARGE else WORD
 
 
-def deal(size: int, entries: np.ndarray) -> Shares:
+def partition_by_entries(size: int, entries: np.ndarray) -> Shares:
     """Partition with the same number of entries per rank, if that size has no partition yet. entries: per block of
     rows, the same array on every rank."""
     group = current()
     known = group.shares
     if size not in known and group.size > 1:
-        weight = np.cumsum(entries + np.int64(ROW_WEIGHT * block(size)))
+        weight = np.cumsum(entries + np.int64(ROW_WEIGHT * block_size(size)))
         targets = weight[-1] * np.arange(1, group.size) // group.size if len(weight) else np.zeros(group.size - 1, int)
         cuts = np.searchsorted(weight, targets, side="left") + (len(weight) > 0)
         even = _even(size, group.size)
-        until = np.concatenate([[0], weight])[[-(-cut // block(size)) for cut in even]]
+        until = np.concatenate([[0], weight])[[-(-cut // block_size(size)) for cut in even]]
         if np.diff(until).max() * group.size <= EVEN * until[-1]:
             return of(size)  # calls with the same number of positions from each rank are faster
-        cuts = np.minimum(cuts * block(size), size)
+        cuts = np.minimum(cuts * block_size(size), size)
         known[size] = Shares((0, *cuts.tolist(), size), group.rank)
     return of(size)
 
 
 def _even(size: int, ranks: int) -> tuple[int, ...]:
-    blocks = -(-size // block(size))
-    return (*(rank * blocks // ranks * block(size) for rank in range(ranks)), size)
+    blocks = -(-size // block_size(size))
+    return (*(rank * blocks // ranks * block_size(size) for rank in range(ranks)), size)
 
 
-def known(size: int) -> bool:
+def has_partition(size: int) -> bool:
     return size in current().shares
 
 
-def adopt(bounds: tuple[int, ...]) -> None:
+def set_partition(bounds: tuple[int, ...]) -> None:
     """Set the partition of all objects of that size, as it was when an object was saved."""
     current().shares[bounds[-1]] = Shares(bounds, current().rank)

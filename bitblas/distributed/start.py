@@ -17,10 +17,10 @@ from .. import device as devices
 from ..config import config
 from ..device import Device
 from ..exceptions import DistributedError, InvalidValue
-from .group import TIMEOUT, Alone, Group
+from .group import TIMEOUT, Group, SingleRank
+from .liveness_board import ORDERED, LivenessBoard
 from .mpi import MpiGroup
 from .nccl import NcclGroup
-from .roll import ORDERED, Roll
 
 # Environment variables with the rank, the number of ranks, and the rank on this host: torchrun and `bitblas run`, srun.
 LAUNCHERS = (("RANK", "WORLD_SIZE", "LOCAL_RANK"), ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"))
@@ -67,7 +67,7 @@ def init(
     how: dict[str, Any] = {"timeout": seconds, "debug": checks}
     _tell_launcher(JOINING)
     if said is None and not any(name in os.environ for name in UNDER_MPI):
-        group: Group = Alone(mine, **how)
+        group: Group = SingleRank(mine, **how)
     elif mine.host_memory:
         group = MpiGroup(mine, **how)
         if said is not None and said[1] != group.size:
@@ -79,7 +79,7 @@ def init(
         group = _on_gpus(mine, said, how)
     config.device = mine.name
     if group.size > 1:
-        _roll_call(group)
+        _open_board(group)
         _tell_launcher(JOINED)
         atexit.register(_end, group)
     _group = group
@@ -98,7 +98,7 @@ def _tell_launcher(word: str) -> None:
 def _on_gpus(mine: Device, said: tuple[int, int, int] | None, how: dict[str, Any]) -> Group:
     if said is None:
         raise DistributedError("environment: expected RANK and WORLD_SIZE for ranks on GPUs, got neither")
-    return Alone(mine, **how) if said[1] == 1 else NcclGroup(said[0], said[1], mine, **how)
+    return SingleRank(mine, **how) if said[1] == 1 else NcclGroup(said[0], said[1], mine, **how)
 
 
 def _device(device: str | Device | None, said: tuple[int, int, int] | None) -> Device:
@@ -114,14 +114,14 @@ def _device(device: str | Device | None, said: tuple[int, int, int] | None) -> D
     return devices.get(name)
 
 
-def _roll_call(group: Group) -> None:
+def _open_board(group: Group) -> None:
     debug, group.debug = group.debug, False  # turned on for all ranks if one of them enables it
     token = np.frombuffer(uuid.uuid4().bytes, np.uint64)
     text = f"{int(group.told(token)[0, 0]):x}"
-    roll = Roll(text, group.rank, group.size)
+    roll = LivenessBoard(text, group.rank, group.size)
     group.barrier()
     roll.look()
-    group.captures = bool(group.allreduce(np.array([roll.sees_all]), np.logical_and)[0])
+    group.captures = bool(group.allreduce(np.array([roll.all_on_this_host]), np.logical_and)[0])
     # Building lists took two CPU ranks as long as a link of 660 MB/s per rank needs for the bytes that lists save;
     # within a host, memory is faster. Not measured on GPUs yet.
     group.lists = group.device.host_memory and not group.captures
@@ -148,7 +148,7 @@ def current() -> Group:
     return init() if _group is None else _group
 
 
-def own_device(asked: Any = None) -> Device:
+def rank_device(asked: Any = None) -> Device:
     """The device of this rank, where its part of every object is stored. asked: a device named by the program, which
     must be the same. InvalidValue for another device; TypeError, ValueError as in `device.get`."""
     mine = current().device

@@ -13,23 +13,22 @@ from ..core import Vector as Whole
 from ..core.building import check_lengths, dense_values, fill_of
 from ..core.convert import check_range, check_size, index_array, value_array, written_array
 from ..core.operators import monoid_of, typed
-from ..core.statement.axes import Axis
-from ..core.statement.expr import ScalarExpression
-from ..core.statement.indexing import IndexExpr
-from ..core.statement.mask import Mask
-from ..core.statement.operand import Operand, describe, is_tensor
-from ..core.vector.styled import StyledVector
+from ..core.statement.expressions import ScalarExpression
+from ..core.statement.indexing import Axis, IndexExpr
+from ..core.statement.infix import Operand, describe, is_tensor
+from ..core.statement.masks import Mask
+from ..core.vector.stored import StyledVector
 from ..exceptions import DimensionMismatch, IndexOutOfBound, OutputNotEmpty
-from ..loop.recorded.state import plain
-from . import exchange, loops, shares, wanted
-from .arrays import SharedArray
-from .base import InShares, evaluated
-from .expr import SharedExpression, part_of, shared
+from ..loop.symbolic.context import plain_loops
+from . import exchange, loops, shares
+from .base import Distributed, evaluated
+from .expressions import DistributedExpression, classes_by_ndim, part_of
+from .loops import DistributedArray
 from .products import multiply_vector
-from .start import current, own_device
+from .start import current, rank_device
 
 
-class Vector(InShares, StyledVector):
+class Vector(Distributed, StyledVector):
     """Vector(dtype=FP64, size=0): without entries. Methods have the semantics of `bitblas.Vector`. Every rank calls
     them alike, and stores the entries of its share."""
 
@@ -39,8 +38,8 @@ class Vector(InShares, StyledVector):
 
     def __init__(self, dtype: Any = FP64, size: Any = 0, *, name: str | None = None, device: Any = None) -> None:
         self.shares = shares.of(check_size("size", size))
-        self._part = Whole(dtype, self.shares.mine, name=name, device=own_device(device))
-        self.name, self._told_once, self._sent = self._part.name, None, None
+        self._part = Whole(dtype, self.shares.mine, name=name, device=rank_device(device))
+        self.name, self._known_facts, self._sent = self._part.name, None, None
 
     @property
     def size(self) -> int:
@@ -59,12 +58,12 @@ class Vector(InShares, StyledVector):
     ) -> Any:  # fmt: skip
         """As `bitblas.Vector.from_coo`. Every rank passes the same arrays; with `share`, each passes its part of the
         entries, which are then sent to their owners, and `size` is required."""
-        d = own_device(device)
-        if isinstance(indices, SharedArray):
-            made = cls._met(indices, values, dtype, size, dup_op)
+        d = rank_device(device)
+        if isinstance(indices, DistributedArray):
+            made = cls._from_index_vectors(indices, values, dtype, size, dup_op)
             if made is not None:
                 return made
-            indices, values = indices.full(), values.full() if isinstance(values, SharedArray) else values
+            indices, values = indices.full(), values.full() if isinstance(values, DistributedArray) else values
         if current().size == 1 and not (share and size is None):
             part = Whole.from_coo(indices, values, dtype, size=size, dup_op=dup_op, device=d)
             return cls._of(part, shares.of(part.size), name)
@@ -85,11 +84,11 @@ class Vector(InShares, StyledVector):
         at, array, kind, size = group.all_or_none("Vector.from_coo", taken) if share else taken()
         s = shares.of(size)
         if share:
-            array, kind = exchange.alike(array, kind, len(at))
+            array, kind = exchange.unify_values(array, kind, len(at))
             at = at.astype(np.int64, copy=False)
             if isinstance(array, np.generic):
                 array = d.full(len(at), array)
-            at, array = exchange.dealt(s.owners(d.xp, at), (at, array))
+            at, array = exchange.redistributed(s.owners(d.xp, at), (at, array))
         else:
             keep = s.has(at)
             at, array = at[keep], array if isinstance(array, np.generic) else array[keep]
@@ -98,13 +97,13 @@ class Vector(InShares, StyledVector):
         return cls._of(part, s, name)
 
     @classmethod
-    def _met(cls, indices: SharedArray, values: Any, dtype: Any, size: Any, dup_op: Any) -> Any:
+    def _from_index_vectors(cls, indices: DistributedArray, values: Any, dtype: Any, size: Any, dup_op: Any) -> Any:
         """From index vectors: each rank combines its entries, then the ranks do. None if that is not equivalent."""
         d, add = current().device, None
-        if loops.recorded():
+        if loops.is_recording():
             return cls._of(loops.built(indices, values, dtype, (s := shares.of(check_size("size", size))), dup_op), s)
-        pairs = isinstance(values, SharedArray) and values.at is indices.at and values.shares is indices.shares
-        array, kind = value_array(d, values.local if isinstance(values, SharedArray) else values, dtype)
+        pairs = isinstance(values, DistributedArray) and values.at is indices.at and values.shares is indices.shares
+        array, kind = value_array(d, values.local if isinstance(values, DistributedArray) else values, dtype)
         if dup_op is not None and size is not None:
             add = monoid_of(typed(dup_op, "binary", kind).op)
         if add is None or kind not in add or not (pairs or isinstance(array, np.generic)):
@@ -112,7 +111,7 @@ class Vector(InShares, StyledVector):
         s = shares.of(check_size("size", size))
         make = lambda: Whole.from_coo(indices.local, array, kind, size=s.size, dup_op=dup_op, device=d)
         partial = current().all_or_none("Vector.from_coo", make, alike=True)
-        return cls._of(exchange.joined(partial, s, add[kind]), s)
+        return cls._of(exchange.summed(partial, s, add[kind]), s)
 
     @classmethod
     def from_scalar(
@@ -120,7 +119,7 @@ class Vector(InShares, StyledVector):
     ) -> Any:
         """A Vector with the same value at every position."""
         s = shares.of(check_size("size", size))
-        return cls._of(Whole.from_scalar(value, s.mine, dtype, device=own_device(device), **opts), s, name)
+        return cls._of(Whole.from_scalar(value, s.mine, dtype, device=rank_device(device), **opts), s, name)
 
     @classmethod
     def from_dense(
@@ -128,7 +127,7 @@ class Vector(InShares, StyledVector):
         device: Any = None, **opts: Any,
     ) -> Any:  # fmt: skip
         """A Vector from an array, the same on every rank, without the elements equal to `missing_value`."""
-        d, values = own_device(device), values.full() if isinstance(values, SharedArray) else values
+        d, values = rank_device(device), values.full() if isinstance(values, DistributedArray) else values
         array, kind = dense_values(d, values, dtype, Whole)  # the type of all values: that of a share may be another
         s = shares.of(len(array))
         part = Whole.from_dense(array[s.low : s.high], missing_value, dtype=kind, device=d, **opts)
@@ -144,7 +143,7 @@ class Vector(InShares, StyledVector):
         self, dtype: Any = None, *, indices: bool = True, values: bool = True, sort: bool = True, share: bool = False
     ) -> Any:
         """(indices, values) of all entries, on every rank; with `share`, of this rank's entries."""
-        if loops.recorded():
+        if loops.is_recording():
             return loops.arrays_of(self, dtype, indices, values)
         i, x = self._part.to_coo(dtype, indices=indices, values=values, sort=sort)
         if current().size == 1:
@@ -153,23 +152,23 @@ class Vector(InShares, StyledVector):
             i += np.uint64(self.shares.low)
         if share:
             return i, x
-        if plain.depth and indices:
-            places = SharedArray(i, self.shares, i)
-            return places, SharedArray(x, self.shares, i) if values else None
+        if plain_loops.depth and indices:
+            places = DistributedArray(i, self.shares, i)
+            return places, DistributedArray(x, self.shares, i) if values else None
         found = iter(exchange.concatenated([a for a in (i, x) if a is not None]))
         return (next(found) if indices else None, next(found) if values else None)
 
     def to_dense(self, fill_value: Any = None, dtype: Any = None, *, share: bool = False, **opts: Any) -> Any:
         """All values as an array, on every rank, with fill_value for missing entries; with `share`, this rank's
         part."""
-        if loops.recorded():
+        if loops.is_recording():
             return loops.array_of(self, fill_value, dtype)
         full = self.nvals == self.size
         fill, kind = fill_of(fill_value, dtype, self.dtype, full)
         mine = self._part.to_dense(fill, kind, **opts)
         if share or current().size == 1:
             return mine
-        return SharedArray(mine, self.shares) if plain.depth else exchange.concatenated([mine])[0]
+        return DistributedArray(mine, self.shares) if plain_loops.depth else exchange.concatenated([mine])[0]
 
     def to_dict(self) -> dict[int, Any]:
         """{index: value}, Python numbers, of all entries."""
@@ -186,15 +185,15 @@ class Vector(InShares, StyledVector):
     # ---- by index ----
 
     def __getitem__(self, key: Any) -> IndexExpr:
-        if isinstance(key, SharedArray) and key.at is None:
+        if isinstance(key, DistributedArray) and key.at is None:
             return IndexExpr(self, (Axis(key.shares.size, key, self.size),))
         return super().__getitem__(key)
 
     def _element(self, i: int) -> Any:
-        loops.on_host()
+        loops.require_host()
         root = self.shares.owner(i)
         found = self._part._element(i - self.shares.low) if root == self.shares.rank else None
-        return exchange.everywhere(found, self.dtype, root)
+        return exchange.broadcast(found, self.dtype, root)
 
     def _extract(self, axes: tuple[Axis, ...]) -> Any:
         (index,) = axes
@@ -205,25 +204,25 @@ class Vector(InShares, StyledVector):
         to = shares.of(index.size)
 
         def local() -> Any:
-            if isinstance(index.at, SharedArray):
-                if loops.recorded():
+            if isinstance(index.at, DistributedArray):
+                if loops.is_recording():
                     return self._gathered()[index.at.local]
                 at = current().all_or_none(f"{self.name}[I]", lambda: _positions(index.at.local, self.size), alike=True)
-                return wanted.picked(self, at)
-            loops.on_host()
+                return exchange.gathered_at(self, at)
+            loops.require_host()
             if current().size == 1:
                 return self._part._extract(axes)
-            return wanted.picked(self, index.array(self.device)[to.low : to.high])
+            return exchange.gathered_at(self, index.array(self.device)[to.low : to.high])
 
-        return SharedExpression((index.size,), "__getitem__", (self,), None, local, self.dtype)
+        return DistributedExpression((index.size,), "__getitem__", (self,), None, local, self.dtype)
 
     def _assign(
         self, axes: tuple[Axis, ...], value: Any, mask: Any, accum: Typed | None, replace: bool, region: bool
     ) -> None:
         (index,) = axes
-        loops.on_host()
+        loops.require_host()
         s, d = self.shares, self.device
-        if current().size == 1 and not isinstance(index.at, SharedArray) and not isinstance(value, Operand):
+        if current().size == 1 and not isinstance(index.at, DistributedArray) and not isinstance(value, Operand):
             own_mask = part_of(mask)
             self._changes()._assign(axes, value, own_mask, accum, replace, region)
             return
@@ -270,11 +269,11 @@ class Vector(InShares, StyledVector):
 
     def _chosen(self, u: Any, keep: Any) -> Any:
         """This rank's elements of another vector."""
-        return wanted.picked(u, keep.nonzero()[0])
+        return exchange.gathered_at(u, keep.nonzero()[0])
 
     # ---- operations ----
 
-    def vxm(self, other: Any, op: Any = semiring.plus_times) -> SharedExpression:
+    def vxm(self, other: Any, op: Any = semiring.plus_times) -> DistributedExpression:
         """self times a Matrix, as a row."""
         return multiply_vector(other, self, op, "vxm")
 
@@ -282,9 +281,9 @@ class Vector(InShares, StyledVector):
         """The inner product of two vectors; empty if no index has entries in both."""
         v = self._partner(other, "inner")
         f = typed(op, "semiring", self.dtype, v.dtype)
-        loops.on_host()
+        loops.require_host()
         add: Typed = f.op.monoid[f.return_type]
-        run = lambda mask: exchange.folded(self._part.inner(v._part, op).new()._value, add)
+        run = lambda mask: exchange.reduced(self._part.inner(v._part, op).new()._value, add)
         return ScalarExpression("inner", (self, v), f, run)
 
     def reduce(self, op: Any = monoid.plus, *, allow_empty: bool = True) -> ScalarExpression:
@@ -295,7 +294,7 @@ class Vector(InShares, StyledVector):
         def run(mask: Any) -> Any:
             with current().statement(lambda: f"{self.name}.reduce({f!r})"):
                 current().settle()
-                found = exchange.folded(self._part.reduce(f).new()._value, f)
+                found = exchange.reduced(self._part.reduce(f).new()._value, f)
             return f.identity if found is None and not allow_empty else found
 
         return ScalarExpression("reduce", (self,) if allow_empty else (self, f.identity), f, run)
@@ -322,4 +321,4 @@ def _positions(at: Any, size: int) -> Any:
     return at if low >= 0 else at + (at < 0) * at.dtype.type(size)
 
 
-shared[1] = Vector
+classes_by_ndim[1] = Vector

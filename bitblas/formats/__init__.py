@@ -10,11 +10,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .choice import Dot, Format, Listing, Seen
-from .contract import CSR, EVERYWHERE, Form, Region
-from .convert import restored
-from .hubs import Hubs, longest_unit
-from .structure import Structure
+from .contract import CSR, EVERYWHERE, Dot, Format, ItemCounts, Layout, Region, StructureFacts
+from .schedule import Hubs, longest_unit
+from .structure import Structure, restored
 
 if TYPE_CHECKING:
     from .catalog import FORMATS, NAMES, TILES, class_of, format_of, forms, sizes_of, tiled
@@ -26,13 +24,13 @@ __all__ = [
     "NAMES",
     "TILES",
     "Dot",
-    "Form",
     "Format",
     "Hubs",
-    "Listing",
+    "ItemCounts",
+    "Layout",
     "Region",
-    "Seen",
     "Structure",
+    "StructureFacts",
     "class_of",
     "format_of",
     "forms",

@@ -1,4 +1,4 @@
-// Row positions in blocks of 32 coded rows (see blocks.py).
+// Row positions in blocks of 32 coded rows (see coded.py).
 // heads[g] holds the first word of block g, and in its low 6 bits the width of the 32 numbers at the start of the
 // block. The units follow, UNITS per word: nibbles or bits. Number r gives, in zigzag coding, how much later row r
 // ends than if all rows of the group were equally long.

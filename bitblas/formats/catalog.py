@@ -6,19 +6,18 @@ import functools
 import importlib
 from typing import Any
 
-from .b2sr import call as b2sr
-from .bitmap import call as bitmap
-from .cgr import call as cgr
-from .choice import Format
-from .contract import Form
-from .csr import call as csr
-from .hyper import call as hyper
-from .mplg import call as mplg
-from .nib import call as nib
-from .split import call as split
-from .virtual import call as virtual
+from .b2sr import kernels as b2sr
+from .bitmap import kernels as bitmap
+from .cgr import kernels as cgr
+from .contract import Format, Layout
+from .csr import kernels as csr
+from .hyper import kernels as hyper
+from .mplg import kernels as mplg
+from .nib import kernels as nib
+from .split import kernels as split
+from .virtual import kernels as virtual
 
-# Class name -> call module. The class itself, in the folder's format.py, is imported on first use.
+# Class name -> kernels module. The class itself, in the folder's layout.py, is imported on first use.
 CLASSES: dict[str, Any] = {
     "Csr": csr,
     "Mplg": mplg,
@@ -41,16 +40,16 @@ def format_of(key: str) -> Format:
 
 
 @functools.cache
-def _loaded(name: str) -> type[Form]:
-    return getattr(importlib.import_module(f"{CLASSES[name].__package__}.format"), name)
+def _loaded(name: str) -> type[Layout]:
+    return getattr(importlib.import_module(f"{CLASSES[name].__package__}.layout"), name)
 
 
-def class_of(key: str) -> type[Form]:
+def class_of(key: str) -> type[Layout]:
     """The layout class with that key. KeyError if there is none."""
     return _loaded(_NAMES[key])
 
 
-def forms() -> tuple[type[Form], ...]:
+def forms() -> tuple[type[Layout], ...]:
     """All layout classes."""
     return tuple(map(_loaded, CLASSES))
 

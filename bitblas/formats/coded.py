@@ -1,10 +1,16 @@
-"""Base class of layouts that store rows as variable-length codes in blocks of 32 rows (blocks.py).
+"""Layouts that store rows as variable-length codes in blocks of 32 rows: shared base class, index, cost model.
 
 A row can only be read from its beginning. The number of its first entry is not stored; `value_ptr` is computed when
-values need it. Such a layout changes by decoding to rows, changing these, and encoding again.
+values need it. Such a layout changes by decoding to rows, changing these, and encoding again. A subclass of `Coded`
+defines `from_csr`; `decode(fill, counts, col, place, some)`, one launch of its decoder; `check_codes()`, which raises
+ValueError unless rows can be decoded within their words; and `hubs`.
 
-A subclass defines `from_csr`; `decode(fill, counts, col, place, some)`, one launch of its decoder over rows
-(picked.py); `check_codes()`, which raises ValueError unless rows can be decoded within their words; and `hubs`.
+Blocks. A block begins with 32 numbers of one width. Number r gives how many units (nibbles or bits) later row r ends
+than if all rows of the group had equal lengths, in zigzag coding (2 d for d >= 0, else -2 d - 1). The end of a row is
+therefore known without reading the rows before it, in about as many bits as its length alone would take. The units of
+all rows follow, starting at a new word. `heads` holds for each group the first 32-bit word of its block, and in the
+lowest 6 bits the width. Six words follow the last block: a window is three words, and each lane of a warp reads one,
+four bits apart. A group without entries has no block.
 """
 
 from __future__ import annotations
@@ -12,17 +18,262 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from semirings.dtypes import lookup_dtype
 
 from ..device import Device, dummy
-from . import picked, sound
-from .blocks import PAD, check_blocks, groups_of, word_counts
-from .contract import Later, Region, Types
-from .csr.format import PARALLEL_ENTRIES, Csr, from_arrays, pointer_type, rows_bytes
+from ..kernels.variant import Variant
+from . import validation
+from .contract import Format, ItemCounts, LazyDict, Region, StructureFacts, Types
+from .csr.kernels import UNEVEN, bits_of
+from .csr.layout import PARALLEL_ENTRIES, Csr, from_arrays, numbers_of, pointer_type, rows_bytes
+
+# ---- Blocks of 32 coded rows: a compressed index of where each row of variable-length codes begins and ends.
+
+GROUP = 32  # rows per group; also in blocks.cuh and blocks.cpu.py
+HEAD_BITS = 6  # bits of a head that hold the width of its numbers
+EVENNESS = 3  # bits by which numbers are shorter than a group's unit count; 2 to 5 on average over graphs
+PAD = 6  # words after the last block: the last of 32 lanes reads three words, 124 bits past the start of a code
+
+
+def groups_of(nrows: int) -> int:
+    return -(-nrows // GROUP)
+
+
+def blocks_bytes(nrows: int, words: float) -> int:
+    """Bytes of the heads and of that many words."""
+    return 8 * (groups_of(nrows) + 1) + 4 * (round(words) + PAD)
+
+
+def mean_words(nrows: int, units: float, in_word: int) -> float:
+    """Estimated words of blocks with that many units in total, assuming that every group has the mean width."""
+    groups = groups_of(nrows)
+    width = max(0, int(units / max(1, groups)).bit_length() - EVENNESS)
+    return units / in_word + groups * (0.5 + width)
+
+
+def evenly(xp: Any, room: Any) -> Any:
+    """Ends of a group's rows if they shared its units evenly, one line of 32 per group."""
+    return room[:, None] * xp.arange(1, GROUP + 1) >> 5
+
+
+def blocks_of(device: Device, nrows: int, sizes: Any, in_word: int) -> tuple[Any, Any, Any]:
+    """Heads of the groups, the end of each row in its group, and the words of all blocks. sizes: units per row;
+    in_word: units per word. Peak memory: 24 bytes per row."""
+    xp, groups = device.xp, groups_of(nrows)
+    ends = xp.zeros(groups * GROUP, np.int64)
+    ends[:nrows] = sizes
+    ends = xp.cumsum(ends.reshape(groups, GROUP), axis=1)
+    words = (ends[:, -1] + in_word - 1) // in_word
+    later = evenly(xp, words * in_word)
+    xp.subtract(ends, later, out=later)
+    xp.bitwise_xor(later << 1, later >> 63, out=later)
+    if nrows % GROUP:  # the last group has fewer rows
+        later[-1, nrows % GROUP :] = 0
+    width = xp.frexp((later.max(axis=1) if groups else words).astype(np.float64))[1].astype(np.int64)  # bit length
+    block = xp.zeros(groups + 1, np.int64)
+    xp.cumsum(width + words, out=block[1:])
+    heads = block << HEAD_BITS
+    heads[:-1] |= width
+    return heads, ends.reshape(-1), block[-1:]
+
+
+def extents_variant(in_word: int) -> Variant:
+    return Variant("formats/extents", (), (("IN_WORD", in_word), ("LANES", 1)))
+
+
+def word_counts(device: Device, nrows: int, heads: Any, words: Any, in_word: int, bounds: Any) -> Any:
+    """Words per row, counted from its first unit on."""
+    sizes = device.xp.zeros(max(1, nrows), np.int64)
+    device.kernel(extents_variant(in_word))(nrows, heads, words, sizes, bounds=bounds)
+    return sizes[:nrows]
+
+
+def check_blocks(xp: Any, heads: Any, words: Any, nrows: int, in_word: int) -> None:
+    """ValueError unless blocks are contiguous and row ends do not decrease, so that reading rows stays within the
+    words."""
+    width, at = heads[:-1] & ((1 << HEAD_BITS) - 1), heads >> HEAD_BITS
+    room = (at[1:] - at[:-1] - width) * in_word
+    whole = int(at[0]) == 0 and int(heads[-1]) == (len(words) - PAD) << HEAD_BITS
+    if not whole or bool((room < 0).any()):
+        raise ValueError(f"heads: expected contiguous blocks from word 0 to {len(words) - PAD}")
+    if not nrows:
+        return
+    start = (at[:-1] * 32)[:, None] + width[:, None] * xp.arange(GROUP)
+    word, places = start >> 5, (start & 31).astype(np.uint64)
+    wide = width[:, None].astype(np.uint64)
+    last = len(words) - 1
+
+    def part(k: int) -> Any:
+        return words[xp.minimum(word + k, last)].astype(np.uint64)
+
+    found = (part(0) | part(1) << np.uint64(32)) >> places
+    over = (places + wide) > np.uint64(64)
+    found |= xp.where(over, part(2) << (np.uint64(64) - xp.where(over, places, np.uint64(1))), np.uint64(0))
+    later = (found & ((np.uint64(1) << wide) - np.uint64(1))).astype(np.int64)
+    ends = (later >> 1 ^ -(later & 1)) + evenly(xp, room)
+    if nrows % GROUP:  # the last group has fewer rows
+        ends[-1, nrows % GROUP :] = ends[-1, nrows % GROUP - 1]
+    falls = (ends[:, 1:] < ends[:, :-1]).any() | (ends[:, 0] < 0).any() | (ends[:, -1] > room).any()
+    if bool(falls):
+        raise ValueError("words: expected row ends that do not decrease, within their blocks")
+
+
+def active_words(form: Any, bits: Any) -> int:
+    """Words of the rows that `bits` selects, on the CPU."""
+    total = np.zeros(1, np.int64)
+    kernel = form.device.kernel(Variant("formats/active", (), (("IN_WORD", form.in_word),)))
+    kernel(len(bits), form.heads, form.words, bits, total)
+    return int(total[0])
+
+
+# ---- Decode coded rows to plain rows: all of them, or only those requested.
+
+
+class RowSelection(NamedTuple):
+    """Rows to decode, as kernel arguments."""
+
+    size: int
+    rows: Any  # row numbers, INT64, read if `stride` is 1; otherwise all rows
+    stride: int
+    bounds: Any  # parallel ranges on the CPU
+
+
+def all_rows(form: Any) -> RowSelection:
+    return RowSelection(form.nrows, dummy(form.device, "int64"), 0, form.bounds(form.nvals))
+
+
+def selected_rows(form: Any, rows: Any) -> RowSelection:
+    work = form.nvals * len(rows) // max(1, form.nrows)
+    return RowSelection(len(rows), rows, 1, form.device.ranges(len(rows), PARALLEL_ENTRIES, work=work))
+
+
+def pointers(form: Any, some: RowSelection) -> Any:
+    """The number of the first entry of each of these rows, and the total. Peak memory: the result, and 8 bytes per
+    row."""
+    xp = form.device.xp
+    ptr, counts = xp.zeros(some.size + 1, np.int64), xp.zeros(max(1, some.size), np.int64)
+    form.decode(0, counts, dummy(form.device, "int32"), None, some)
+    counts[: some.size].cumsum(out=ptr[1:])
+    return ptr
+
+
+def decode_columns(form: Any, ptr: Any, order: bool, some: RowSelection) -> tuple[Any, Any]:
+    """The columns of these rows, whose pointers are given; and the position of each entry among them in the layout's
+    own order (None: the same order)."""
+    xp, nvals = form.device.xp, int(ptr[-1])
+    col = xp.empty(max(1, nvals), np.int32)
+    place = xp.empty(max(1, nvals), np.int64) if order and not form.in_order else None
+    form.decode(1, ptr, col, place, some)
+    return col, None if place is None else place[:nvals]
+
+
+def places_in_layout(form: Any, ptr: Any, place: Any, rows: Any) -> Any:
+    """The positions in the layout of the entries of these rows, from the positions among them that `decoded`
+    returned."""
+    xp, nvals = form.device.xp, int(ptr[-1])
+    owner = numbers_of(ptr, nvals, form.device)
+    apart = form.ranks()[rows] - ptr[:-1]
+    return (xp.arange(nvals) if place is None else place) + apart[owner]
+
+
+# ---- Shared cost model of coded rows.
+
+MOST = (1 << 31) - 1  # rows and columns: a row's first value is twice the distance of its column from the row
+EARLY = 8  # one lane reads 8 times as much if rows may stop at their first hit as it reads for sums
+ALPHA = 16  # a frontier with more than 1/16 of all words pulls; csr/choice.py does the same with entries
+
+GRADED_FROM = 1 << 20  # entries; below this a launch takes as long (estimated)
+SHORT = 24
+WALKED = 4  # entries per word that an advance walks
+
+
+class CodedCost(Format):
+    """Cost model of layouts whose rows can only be read from their beginning."""
+
+    counts, nothing = "own", 0.0
+    timed = False
+    decodes_single_rows = True
+    registered = "thin"
+    bins_masked_rows = True  # lanes sharing a row take 3x as long (RMAT 20, half of the rows: 567 us, and 183)
+
+    def refusal(self, nrows: int, ncols: int) -> str:
+        fits = max(nrows, ncols) <= MOST
+        return "" if fits else f"holds up to {MOST} rows and columns, got {nrows} x {ncols}; 'csr' holds more"
+
+    def knows(self, seen: StructureFacts) -> bool:
+        return self.key in seen.own_of
+
+    def listing(self, seen: StructureFacts) -> ItemCounts:
+        return ItemCounts(0.0, 0.0, float(seen.nvals))
+
+    def predict_bytes(self, seen: StructureFacts) -> int:
+        return blocks_bytes(seen.nrows, seen.own_of[self.key])
+
+    def scratch(self, seen: StructureFacts) -> int:
+        return 40 * seen.nrows
+
+    def active(self, form: Any, bits: Any) -> int | None:
+        """CPU only: a push reads few rows, while computing the words before each row reads all of them."""
+        return active_words(form, bits) if form.device.host_memory else None
+
+    def is_binned(self, form: Any) -> bool:
+        return bool(form.nvals >= GRADED_FROM)
+
+    def fixed_width(self, form: Any) -> int:
+        """Bits per value: SHORT if no value has more bits, so that each code fits into one word; 0: any."""
+        return SHORT if 2 * max(form.nrows, form.ncols) <= 1 << SHORT else 0
+
+    def walked(self, entries: int) -> int:
+        """Words that are pushed one after the other; each lane completes some entries of a word."""
+        return max(1, entries // WALKED)
+
+    def pull_threshold(self, form: Any) -> int:
+        return int(form.work) // ALPHA
+
+
+# ---- Hub columns of coded rows: the column of each row that a pull tries first (csr/likely.py).
+
+
+def coded_hub_columns_variant(form: Any, lanes: int) -> Variant:
+    """The kernel that finds hub columns. form: a layout or its class."""
+    return Variant(form.format.kernel("likely"), (), (("LANES", lanes),))
+
+
+def coded_hub_columns(form: Any, lanes: int, *given: Any) -> Any:
+    """Hub columns of a square matrix: for each row the column whose own row has most words, NO_ENTRIES for an empty
+    row; and the bits of the other rows. None if all rows have similar lengths.
+
+    given: further kernel arguments. Kept: 4 bytes and a bit per row. Peak memory: 12 bytes per row.
+    """
+    if "likely" not in form.cache:
+        found = None
+        if form.nrows and form.nrows == form.ncols:
+            length = form.lengths()
+            if int(length.max()) * form.nrows > UNEVEN * form.work:
+                found = form.device.xp.empty(form.nrows, np.uint32)
+                form.device.kernel(coded_hub_columns_variant(form, lanes))(
+                    form.nrows, form.heads, form.words, *given, length, found
+                )
+                found = found, bits_of(form.device.xp, length > 0)
+        form.cache["likely"] = found
+    return form.cache["likely"]
+
+
+def hub_column_arguments(form: Any, read: bool, lanes: int, *given: Any) -> tuple[Any, ...]:
+    """The same as arguments of an advance, and whether there are any."""
+    likely = coded_hub_columns(form, lanes, *given) if read else None
+    none = dummy(form.device, "uint32"), dummy(form.device, "uint64")
+    return *(none if likely is None else likely), np.int64(likely is not None)
+
+
+# ---- Base class of layouts that store rows as variable-length codes in blocks of 32 rows.
+#
+# A subclass defines `from_csr`; `decode(fill, counts, col, place, some)`, one launch of its decoder over rows
+# ; `check_codes()`, which raises ValueError unless rows can be decoded within their words; and `hubs`.
 
 
 @dataclass(eq=False)
@@ -36,7 +287,7 @@ class Coded:
     words: Any  # uint32
     nvals: int
     value_ptr: Any = None  # nrows + 1: the number of each row's first entry; only if values are stored
-    cache = Later()  # schedules of kernels: hubs, parallel bounds
+    cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
 
     in_word: ClassVar[int]  # units per word: nibbles or bits
     format: ClassVar[Any]
@@ -101,7 +352,7 @@ class Coded:
 
     def pointers(self: Any) -> Any:
         """The number of each row's first entry, and the total. ValueError if the total is not `nvals`."""
-        ptr = picked.pointers(self, picked.all_of(self))
+        ptr = pointers(self, all_rows(self))
         if int(ptr[-1]) != self.nvals:
             raise ValueError(f"words: expected {self.nvals} entries, got {int(ptr[-1])}")
         return ptr
@@ -109,19 +360,19 @@ class Coded:
     def decoded(self: Any, order: bool) -> tuple[Any, Any, Any]:
         """Row pointers, columns, and with `order` the position of each entry in this layout (None: the same order)."""
         ptr = self.pointers()
-        col, place = picked.decoded(self, ptr, order, picked.all_of(self))
+        col, place = decode_columns(self, ptr, order, all_rows(self))
         return ptr, col[: self.nvals], place
 
     def some_rows(self: Any, rows: Any, order: bool) -> tuple[Csr, Any]:
         """Decode only these rows (INT64 numbers, in any order) to plain ones, concatenated; with `order` also the
         positions of their entries in this layout."""
-        some = picked.some_of(self, rows)
-        ptr = picked.pointers(self, some)
+        some = selected_rows(self, rows)
+        ptr = pointers(self, some)
         nvals = int(ptr[-1])
         self.device.foresee(f"{some.size} rows of {nvals} entries", rows_bytes(some.size, self.ncols, nvals))
-        col, place = picked.decoded(self, ptr, order, some)
+        col, place = decode_columns(self, ptr, order, some)
         made = from_arrays(self.device, some.size, self.ncols, ptr, col[:nvals])
-        return made, picked.moved(self, ptr, place, rows) if order else None
+        return made, places_in_layout(self, ptr, place, rows) if order else None
 
     def to_csr(self: Any, order: bool) -> tuple[Csr, Any]:
         """The same entries with plain columns; order[e]: the position of entry e in this layout, None if it is the
@@ -176,7 +427,7 @@ class Coded:
         return made
 
     def equals(self, other: Any) -> bool:
-        return sound.same(self, other)
+        return validation.same_arrays(self, other)
 
     def arrays(self) -> dict[str, Any]:
         return {"heads": self.heads, "words": self.words}
@@ -186,12 +437,12 @@ class Coded:
 
     @classmethod
     def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Any:
-        nrows, ncols, nvals = sound.counts(numbers, "nrows", "ncols", "nvals")
+        nrows, ncols, nvals = validation.expect_numbers(numbers, "nrows", "ncols", "nvals")
         if refusal := cls.format.refusal(nrows, ncols):
             raise ValueError(f"numbers: {cls.format.key!r} {refusal}")
         size = len(arrays["words"]) if "words" in arrays else 0
         wanted = {"heads": ((np.int64,), groups_of(nrows) + 1), "words": ((np.uint32,), max(PAD, size))}
-        heads, words = sound.expect(arrays, **wanted)
+        heads, words = validation.expect_arrays(arrays, **wanted)
         return cls(device, nrows, ncols, heads, words, nvals)
 
     def check(self: Any) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from semirings.dtypes import DataType, lookup_dtype
 
 from ..device import Device
-from ..kernels.prologue import Variant
+from ..kernels.variant import Variant
 
 MOST_BITS = 32  # per number
 PARALLEL_NUMBERS = 1 << 16  # below this a parallel launch on the CPU does not pay off (estimated)

@@ -7,12 +7,47 @@ from typing import TYPE_CHECKING, Any
 
 from semirings.cached import cached_property
 
-from .contract import CSR, Form, Later
-from .convert import convert
+from ..device import Device
+from .contract import CSR, Layout, LazyDict
 
 if TYPE_CHECKING:
-    from ..device import Device
-    from .csr.format import Csr
+    from .csr.layout import Csr
+
+
+# ---- Convert between the layouts of a structure, and restore a layout from the arrays of a file.
+
+
+def convert(structure: Structure, key: str, *, transposed: bool, order: bool) -> tuple[Layout, Any]:
+    """A layout of the structure (or of its transpose); with `order`, the positions of its values in the primary
+    layout."""
+    if transposed:
+        source = structure.form(key)  # transpose within the format
+        if structure.symmetric and not order:
+            return source, None  # an undirected graph is its own transpose
+        made, places = source.transpose(order)
+        base = structure.order(key) if order else None
+        if structure.symmetric:
+            source.adopt(made)
+            made = source
+        return made, places if base is None or places is None else base[places]
+    from .catalog import class_of, format_of  # imports every format; not needed while `import bitblas` runs
+
+    rows, places = structure.primary.to_csr(order)
+    made, moved = class_of(key).from_csr(rows, format_of(key).tile, order)
+    return made, places if moved is None else moved if places is None else places[moved]
+
+
+def restored(device: Device, key: str, numbers: dict[str, int], arrays: dict[str, Any]) -> Layout:
+    """Rebuild a layout from its `numbers` and `arrays`; ValueError or KeyError if they do not match."""
+    from .catalog import class_of
+
+    made = class_of(key).restored(device, numbers, arrays)
+    if made.key != key:
+        raise ValueError(f"form: expected {key!r}, got {made.key!r}")
+    return made
+
+
+# ---- The structure of a matrix: one primary layout that fixes the order of its values, and others built on demand.
 
 
 class Structure:
@@ -24,16 +59,16 @@ class Structure:
 
     # Class attributes as defaults: operations create many structures that never need these.
     _symmetric: bool | None = None  # None: not tested yet
-    # For plan/choice.py. Threads may lose an increment; nothing depends on the exact number.
-    reads = read_besides = 0  # by products with vectors, and by other operations that read rows
-    pushed = 0.0  # entries pushed along tiles (plan/beside.py)
-    missed = 0.0  # reads that the lack of the transpose has cost (plan/transpose.py)
+    # For plan/format_choice.py. Threads may lose an increment; nothing depends on the exact number.
+    reads = other_reads = 0  # by products with vectors, and by other operations that read rows
+    pushed = 0.0  # entries pushed along tiles (plan/auxiliary_formats.py)
+    missed = 0.0  # reads that the lack of the transpose has cost (plan/auxiliary_formats.py)
     choices: dict[Any, Any] | None = None
-    _forms = Later()  # in addition to the primary layout, by (key, transposed)
-    _orders = Later()
+    _forms = LazyDict()  # in addition to the primary layout, by (key, transposed)
+    _orders = LazyDict()
     due = (1, 1)  # read counts at which to plan again, for valued and for iso matrices
 
-    def __init__(self, primary: Form) -> None:
+    def __init__(self, primary: Layout) -> None:
         self.primary = primary
         # Plain attributes: every operation reads them several times.
         self.device: Device = primary.device
@@ -53,9 +88,9 @@ class Structure:
         return self.primary.format.renumbers
 
     @property
-    def composed(self) -> bool:
+    def has_virtual_nodes(self) -> bool:
         """Whether it has virtual nodes: products run on the smaller graph that is stored."""
-        return self.primary.format.composed
+        return self.primary.format.has_virtual_nodes
 
     @property
     def bits(self) -> bool:
@@ -76,41 +111,41 @@ class Structure:
     def has(self, key: str, *, transposed: bool = False) -> bool:
         return self.held(key, transposed=transposed) is not None
 
-    def held(self, key: str, *, transposed: bool) -> Form | None:
+    def held(self, key: str, *, transposed: bool) -> Layout | None:
         """The layout that is kept for `key`, if it exists."""
-        return self._known(self.kept_as(key), transposed)
+        return self._known(self.cached_as(key), transposed)
 
-    def _known(self, key: str, transposed: bool) -> Form | None:
+    def _known(self, key: str, transposed: bool) -> Layout | None:
         primary = key == self.primary.key and not transposed
         return self.primary if primary else self._forms.get((key, transposed))
 
-    def kept_as(self, key: str) -> str:
+    def cached_as(self, key: str) -> str:
         """The format that is kept when `key` is requested; a layout of any other format is built for an operation and
         dropped."""
-        return self.primary.format.kept_as(key)
+        return self.primary.format.cached_as(key)
 
     def rows(self, *, transposed: bool = False) -> Any:
         """The structure (or its transpose) in its current layout by rows, plain or packed."""
-        self.read_besides += 1
+        self.other_reads += 1
         if not transposed and self.primary.format.by_rows:
             return self.primary
         return self.form(self.primary.format.rows_key(), transposed=transposed)
 
     def plain_rows(self) -> Csr:
         """The structure as plain rows: the cached ones, or new ones that are not kept."""
-        kept = self.has(CSR) and self.kept_as(CSR) == CSR
+        kept = self.has(CSR) and self.cached_as(CSR) == CSR
         found: Any = self.form(CSR) if kept else self.primary.to_csr(False)[0]
         rows: Csr = found
         return rows
 
-    def form(self, key: str, *, transposed: bool = False) -> Form:
-        """The structure (or its transpose) in the format `key`, built once unless `kept_as` or `keeps` forbid it."""
-        if self.kept_as(key) != key:
-            return self.form(self.kept_as(key), transposed=transposed).to_csr(False)[0]
+    def form(self, key: str, *, transposed: bool = False) -> Layout:
+        """The structure (or its transpose) in the format `key`, built once unless `cached_as` or `keeps` forbid it."""
+        if self.cached_as(key) != key:
+            return self.form(self.cached_as(key), transposed=transposed).to_csr(False)[0]
         known = self._known(key, transposed)
         return self._make(key, transposed, order=False)[0] if known is None else known
 
-    def led_by(self, key: str) -> Structure:
+    def with_primary(self, key: str) -> Structure:
         """A new structure with the same entries whose primary, and only, layout has the format `key`."""
         made = Structure(self.form(key))
         made._symmetric = self._symmetric
@@ -118,7 +153,7 @@ class Structure:
 
     def order(self, key: str, *, transposed: bool = False) -> Any:
         """For each entry of that layout the position of its value in the primary layout; None: the same order."""
-        key = self.kept_as(key)
+        key = self.cached_as(key)
         if key == self.primary.key and not transposed:
             return None
         if (key, transposed) not in self._orders:
@@ -129,7 +164,7 @@ class Structure:
         """Whether a layout of that format is kept once built."""
         return key == self.primary.key or not self.primary.compact
 
-    def _make(self, key: str, transposed: bool, order: bool) -> tuple[Form, Any]:
+    def _make(self, key: str, transposed: bool, order: bool) -> tuple[Layout, Any]:
         form, places = convert(self, key, transposed=transposed, order=order)
         if not self.keeps(key):
             return form, places
@@ -140,7 +175,7 @@ class Structure:
             self._orders[key, transposed] = places
         return known, places
 
-    def keep(self, key: str, transposed: bool, form: Form, order: Any) -> None:
+    def keep(self, key: str, transposed: bool, form: Layout, order: Any) -> None:
         """Add a layout (of the transpose) that was built elsewhere, and the positions of its values (None: not
         known)."""
         if self._known(key, transposed) is None:
@@ -148,7 +183,7 @@ class Structure:
         if order is not None:
             self._orders[key, transposed] = order
 
-    def forms(self) -> Iterator[tuple[str, bool, Form, Any]]:
+    def forms(self) -> Iterator[tuple[str, bool, Layout, Any]]:
         """All cached layouts: key, transposed, layout, order (None if not cached)."""
         yield self.primary.key, False, self.primary, None
         for (key, transposed), form in list(self._forms.items()):

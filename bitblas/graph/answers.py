@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import extras
-from ..core.exact import exact_sum
+from ..core.convert import exact_sum
 from ..exceptions import InvalidValue
 
 if TYPE_CHECKING:

@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
 # Parameters that take a vertex, several vertices, values of vertices, or pairs of vertices.
 VERTEX, VERTICES = ("source", "sink", "center"), ("sources", "starts", "vertices")
-FOR_VERTICES, PAIRS = ("personalization", "labels"), ("pairs",)
+VERTEX_VALUES, PAIRS = ("personalization", "labels"), ("pairs",)
 SEARCHED = 20_000  # most names that are compared with an unknown one
 
 
-def as_taken(graph: Graph, argument: str, value: Any) -> Any:
+def convert_argument(graph: Graph, argument: str, value: Any) -> Any:
     """Convert an argument for the program."""
     if argument == "weighted":
-        return weighted_by(value, graph.attributes)
+        return check_weighted(value, graph.attributes)
     if value is None or hasattr(value, "nvals"):
         return value
     if argument in (*VERTEX, *VERTICES):
         numbers = _vertices(graph, value)
         return [numbers] if argument in VERTICES and isinstance(numbers, int) else numbers
-    if argument in FOR_VERTICES and isinstance(value, Values):
+    if argument in VERTEX_VALUES and isinstance(value, Values):
         return value.vector
-    if argument in FOR_VERTICES and isinstance(value, Mapping):
+    if argument in VERTEX_VALUES and isinstance(value, Mapping):
         import bitblas as gb
 
         at = _vertices(graph, list(value))
         size, device = graph.matrix.nrows, graph.matrix.device.name
         return gb.Vector.from_coo(at, list(value.values()), size=size, device=device)
-    if argument == FOR_VERTICES[0] and isinstance(value, str | list | tuple | set):
+    if argument == VERTEX_VALUES[0] and isinstance(value, str | list | tuple | set):
         first = value if isinstance(value, str) else next(iter(value), graph.label(0))
         raise TypeError(f"{argument}: expected numbers by the names of vertices, {{{first!r}: 1.0}}, got {value!r}")
     if argument in PAIRS:
@@ -66,7 +66,7 @@ def _entries(graph: Graph, argument: str, pairs: Any) -> Any:
     return gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n, device=device)
 
 
-def weighted_by(value: Any, attributes: Iterable[str]) -> Any:
+def check_weighted(value: Any, attributes: Iterable[str]) -> Any:
     """Validate `weighted`, True or False. TypeError otherwise, with a hint for the name of an attribute."""
     if isinstance(value, bool | np.bool_):
         return bool(value)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import extras
-from ..core.exact import exact_sums
+from ..core.convert import exact_sums
 from ..exceptions import InvalidValue, warn
-from . import arguments, given
+from . import arguments, validation
 from .answers import Values
 
 if TYPE_CHECKING:
@@ -78,12 +78,11 @@ def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
     where: storage options. InvalidValue for an unknown dup_op, and for a value that does not fit."""
     import bitblas as gb
 
-    from ..io.build import check_joined, lesser
-    from ..io.joining import check_dup_op, fits, grows
+    from ..io.build import check_dup_op, check_overflow, fits, grows, smaller_operator
 
     if dup_op is None:
         both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
-        both << A.ewise_add(A.T, lesser(A.dtype))
+        both << A.ewise_add(A.T, smaller_operator(A.dtype))
         return both
     check_dup_op(dup_op, A.dtype)
     growing = grows(dup_op, A.dtype.np_type) and A.nvals > 0
@@ -91,15 +90,15 @@ def both_ways(A: Any, dup_op: Any = None, **where: Any) -> Any:
         A = A.dup(gb.dtypes.INT64)
     upper = _joined(A, dup_op)
     if growing and not fits(dup_op, 2.0 * _largest(A), A.dtype.np_type):
-        check_joined("to_undirected", dup_op, upper, _joined(A.dup(gb.dtypes.FP64), dup_op))
+        check_overflow("to_undirected", dup_op, upper, _joined(A.dup(gb.dtypes.FP64), dup_op))
     both = gb.Matrix(A.dtype, *A.shape, **{**where, "device": A.device})
-    both << upper.ewise_add(upper.T, lesser(A.dtype))
+    both << upper.ewise_add(upper.T, smaller_operator(A.dtype))
     return both
 
 
-def check_joins(A: Any, dup_op: Any) -> None:
+def check_dup_op_for(A: Any, dup_op: Any) -> None:
     """Raise InvalidValue for an unknown dup_op, or one that is undefined for the values of A."""
-    from ..io.joining import check_dup_op
+    from ..io.build import check_dup_op
 
     check_dup_op(dup_op, A.dtype)
 
@@ -120,7 +119,7 @@ def _largest(A: Any) -> int:
     return 0 if low is None else max(int(high), -int(low))
 
 
-def has_every_reverse(A: Any, *, loops: bool = False) -> bool:
+def has_all_reverse_edges(A: Any, *, loops: bool = False) -> bool:
     """Whether the reverse of every edge is present with the same weight, and not all are loops (or loops=True)."""
     import bitblas as gb
 
@@ -145,29 +144,29 @@ def is_symmetric(A: Any) -> bool:
     return bool(A.is_symmetric(values=False) if hasattr(A, "is_symmetric") else A._store.structure.symmetric)
 
 
-def holds_names(graph: Graph, kind: str) -> bool:
+def can_store_names(graph: Graph, kind: str) -> bool:
     """Whether a file of this format can store the vertex names."""
     if kind == "bitblas":
-        return given.kind_of_names(graph.labels or ()) is not None
+        return validation.kind_of_names(graph.labels or ()) is not None
     return kind not in ("mtx", "npz")
 
 
 def written(graph: Graph, kind: str) -> dict[str, Any]:
     """The options for writing a graph to a file of this format, in addition to its matrix. Warns of what the format
     cannot store, and of names that will be read as numbers."""
-    named = bool(graph.labels) and holds_names(graph, kind)
+    named = bool(graph.labels) and can_store_names(graph, kind)
     lost = ["the names of the vertices"] if graph.labels and not named else []
     lost += [f"the attributes {', '.join(graph.attributes)}"] if graph.attributes else []
-    lost += vertices_lost(graph, kind)
+    lost += lost_vertices(graph, kind)
     if lost:
         warn(f"a file of format {kind} cannot store {' and '.join(lost)}: they are left out")
     elif kind not in ("parquet", "bitblas") and any(str(name).lstrip("+-").isdecimal() for name in graph.labels or ()):
         warn("names that look like numbers will be read as numbers, unless labels=True is passed")
-    more = direction_in(graph, kind)
+    more = direction_options(graph, kind)
     return {**more, "labels": graph.labels} if named else more
 
 
-def vertices_lost(graph: Graph, kind: str) -> list[str]:
+def lost_vertices(graph: Graph, kind: str) -> list[str]:
     """What an edge list cannot store: vertices without edges, if they have names or the largest numbers."""
     from ..io.build import host_coo
 
@@ -186,11 +185,11 @@ def vertices_lost(graph: Graph, kind: str) -> list[str]:
     return [f"vertices without edges ({some})"] if lone else []
 
 
-def direction_in(graph: Graph, kind: str) -> dict[str, Any]:
+def direction_options(graph: Graph, kind: str) -> dict[str, Any]:
     """Writer options that store whether the graph is directed. An edge list cannot store it."""
     if kind in ("bitblas", "npz", "parquet"):
         return {"directed": graph.directed}
-    if kind == "mtx" and graph.directed and has_every_reverse(graph.matrix, loops=True):
+    if kind == "mtx" and graph.directed and has_all_reverse_edges(graph.matrix, loops=True):
         return {"symmetry": "general"}  # a symmetric file would be read as an undirected graph
     return {}
 
@@ -207,12 +206,12 @@ def ends(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
     import bitblas as gb
 
     A = graph.matrix
-    weighted = arguments.weighted_by(weighted, graph.attributes) and A.dtype != gb.dtypes.BOOL
+    weighted = arguments.check_weighted(weighted, graph.attributes) and A.dtype != gb.dtypes.BOOL
     if weighted and A.dtype.kind in "iu" and A.nvals:
         # Use exact sums unless all sums certainly fit INT64.
         limit = 2 * A.nvals
         if int(A.dtype.highest) * limit >= 1 << 63 and _largest(A) * limit >= 1 << 63:
-            return Values(graph, _exact_ends(graph, out=out, into=into))
+            return Values(graph, _exact_degrees(graph, out=out, into=into))
     real = {"f": gb.dtypes.FP64, "c": gb.dtypes.FC64}.get(A.dtype.kind) if weighted else None
     total = gb.Vector(real or gb.dtypes.INT64, A.nrows, device=A.device.name)
     A, count = (A.dup(total.dtype), gb.monoid.plus) if weighted else (A, gb.agg.count)
@@ -224,7 +223,7 @@ def ends(graph: Graph, *, out: bool, into: bool, weighted: bool) -> Values:
     return Values(graph, total)
 
 
-def _exact_ends(graph: Graph, *, out: bool, into: bool) -> Any:
+def _exact_degrees(graph: Graph, *, out: bool, into: bool) -> Any:
     """The sums of large integers at each vertex, INT64 or UINT64. InvalidValue if neither fits all of them."""
     import bitblas as gb
 
@@ -250,7 +249,7 @@ def _exact_ends(graph: Graph, *, out: bool, into: bool) -> Any:
 
 def over(graph: Graph, names: Iterable[Hashable]) -> Graph:
     """The same edges over a superset of the vertices, in the given order."""
-    labels = given.different_names("names", names)
+    labels = validation.different_names("names", names)
     number = {name: k for k, name in enumerate(labels)}
     absent = [name for name in graph.vertices if name not in number]
     if absent:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.above import above
+from ..core.late_binding import late
 from ..exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
-from . import arguments, edges, given, methods
+from . import arguments, edges, methods, validation
 
 if TYPE_CHECKING:
     from ..core import Matrix
@@ -22,12 +22,12 @@ else:
     Methods = object
 
 
-LOOKED_AT = 1 << 16  # most entries for which `repr` checks whether the graph is directed
+CHECKED_ENTRIES = 1 << 16  # most entries for which `repr` checks whether the graph is directed
 
 
 def _io() -> Any:
     """The module bitblas.io, whose readers create Graphs."""
-    return above["io"]()
+    return late["io"]()
 
 
 def _options() -> list[str]:
@@ -64,9 +64,9 @@ class Graph(Methods, metaclass=methods.Named):
         if isinstance(matrix, str | os.PathLike):
             raise TypeError(f"matrix: expected a Matrix, got {matrix!r}. Hint: Graph.read(path) reads a file")
         if not hasattr(matrix, "nvals"):
-            raise TypeError(f"matrix: expected a Matrix, got {given.described(matrix)}")
-        self.matrix, self._directed = matrix, given.flag("directed", directed)
-        self.labels = None if labels is None else given.different_names("labels", given.names_of(labels))
+            raise TypeError(f"matrix: expected a Matrix, got {validation.described(matrix)}")
+        self.matrix, self._directed = matrix, validation.flag("directed", directed)
+        self.labels = None if labels is None else validation.different_names("labels", validation.names_of(labels))
         self.attributes = dict(attributes or {})
         self._numbers: dict[Hashable, int] | None = None
         if self.labels is not None and len(self.labels) < matrix.nrows:
@@ -94,17 +94,17 @@ class Graph(Methods, metaclass=methods.Named):
             raise TypeError(
                 f"edges: expected pairs, or triples with a weight, got {edges!r}. Hint: Graph.read reads a file"
             )
-        table = given.columns_of(edges)
-        given.check_options(
+        table = validation.columns_of(edges)
+        validation.check_options(
             "from_edges", options, _options(), {"weight": "pass the weight as the third value of a triple"}
         )
-        names = given.numbered(table)
+        names = validation.numbered(table)
         if names is not None:
             options |= {"size": len(names), "labels": None}
         elif not len(table["source"]):
             options.setdefault("size", 0)
         weight = "weight" if "weight" in table else None
-        made = _io().tables.graph_of_table("edges", table, *given.NAMES[:2], weight, directed=directed, **options)
+        made = _io().tables.graph_of_table("edges", table, *validation.NAMES[:2], weight, directed=directed, **options)
         return made if names is None else cls._of_names(made.matrix, names, directed=made.directed)
 
     @classmethod
@@ -119,7 +119,7 @@ class Graph(Methods, metaclass=methods.Named):
         those of `bitblas.io.from_table`.
         """
         attributes = list(attributes)
-        given.check_options("from_table", options, _options())
+        validation.check_options("from_table", options, _options())
         table = _io().tables.collected(table, (source, target, weight, *attributes))
         made = _io().from_table(table, source, target, weight, directed=directed, **options)
         if made.labels is None:
@@ -255,7 +255,7 @@ class Graph(Methods, metaclass=methods.Named):
         """
         if weighted is None:
             weighted = str(self.matrix.dtype) != "BOOL"
-        along = arguments.weighted_by(weighted, self.attributes)
+        along = arguments.check_weighted(weighted, self.attributes)
         return (self.sssp_tree(source)[1] if along else self.bfs_parents(source)).way(target)
 
     def by(self, attribute: str) -> Graph:
@@ -286,7 +286,7 @@ class Graph(Methods, metaclass=methods.Named):
         Sums and products of small integers are INT64. Raises InvalidValue for a dup_op that is unknown or undefined for
         the values, and for a sum beyond 64 bits."""
         if self._directed is False and self._has_both_ways():
-            edges.check_joins(self.matrix, dup_op)
+            edges.check_dup_op_for(self.matrix, dup_op)
             return self
         more = {name: edges.both_ways(A, dup_op) for name, A in self.attributes.items()}
         return Graph._of_names(edges.both_ways(self.matrix, dup_op), self.labels, directed=False, attributes=more)
@@ -352,7 +352,7 @@ class Graph(Methods, metaclass=methods.Named):
     def __repr__(self) -> str:
         kind = {None: "", True: "directed, ", False: "undirected, "}[self._directed]
         A = self.matrix
-        if self._directed is None and A.nrows == A.ncols and A.nvals <= LOOKED_AT:
+        if self._directed is None and A.nrows == A.ncols and A.nvals <= CHECKED_ENTRIES:
             kind = "directed, " if self.directed else "undirected, "
         count = f"{A.nvals} entries" if self._directed is None else f"{self.number_of_edges()} edges"
         some = "" if self.labels is None else f", {', '.join(map(repr, self.labels[:3]))}{', ..' * (len(self) > 3)}"

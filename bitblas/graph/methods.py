@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SHORT = {"bfs": "bfs_levels"}
 # Programs whose values are vertices: predecessors, or representatives of classes.
-GIVE_VERTICES = frozenset({
+VERTEX_VALUED = frozenset({
     "bfs_parents", "connected_components", "label_propagation", "markov_clustering", "maximal_matching",
     "maximum_matching", "node2vec_walks", "random_walks", "strongly_connected_components",
     "weakly_connected_components",
@@ -43,28 +43,31 @@ DIRECTED = frozenset({"topological_levels"})
 SYMMETRIC = frozenset({"bipartite_projection", "k_core", "k_truss", "minimum_spanning_forest", "triangles_per_edge"})
 # Programs whose matrix has a value per pair of vertices or per edge: it is undirected if the graph is.
 # `top`, the best of each vertex, is directed; so are pairs given in one direction, flows, samples, and condensations.
-OF_PAIRS = frozenset({
+PAIRWISE = frozenset({
     "adamic_adar", "all_pairs_distances", "cosine", "edge_betweenness_centrality", "ego_graph", "jaccard", "overlap",
     "resource_allocation",
 })  # fmt: skip
 # Programs whose values are class numbers.
 CLASSES = frozenset({"bipartite_sides", "coloring", "label_propagation", "leiden", "louvain", "markov_clustering"})
-CLASSES |= {name for name in GIVE_VERTICES if name.endswith("_components")}
-OF_METHODS = """As a method of a Graph: A is its matrix. Vertices are passed by name, `source="Anna"`, and returned by
+CLASSES |= {name for name in VERTEX_VALUED if name.endswith("_components")}
+METHOD_NOTE = """As a method of a Graph: A is its matrix. Vertices are passed by name, `source="Anna"`, and returned by
 name: a Vector becomes `Values`, a mapping from names, a Matrix of the same vertices a Graph, and a Matrix with a row
 for each source a dictionary of Values. Such a Graph is undirected, with each pair of vertices once, if this one is or
 if its directions are ignored; the best of each vertex (top), pairs given in one direction, flows and samples are
 directed.
 personalization and labels may be dictionaries by name, `{"Anna": 1.0}`, or Values; pairs may be a list of pairs of
 names. weighted is True or False: `by("lanes")` is the graph with another weight."""
-A_ROW_EACH = {"distances_from_each": "sources", "levels_from_each": "sources"}  # a row for each vertex of that argument
+ROW_PER_SOURCE = {
+    "distances_from_each": "sources",
+    "levels_from_each": "sources",
+}  # a row for each vertex of that argument
 
 
 # Searches from `source`: reached vertices have a value.
 FROM_SOURCE = frozenset({"bfs_levels", "bfs_parents", "distances_from_each", "levels_from_each", "sssp", "sssp_tree"})
 
 
-def instead_of(name: str, kind: type) -> str:
+def missing_name_hint(name: str, kind: type) -> str:
     """A hint for a name that a Graph of this class does not have."""
     own = {*names(), *(one for one in type.__dir__(kind) if not one.startswith("_"))}
     return foreign_names.hint(name, foreign_names.GRAPH, own, method=True) or "dir(g) lists all names"
@@ -91,7 +94,7 @@ def known(name: str, kind: type) -> str:
     name = SHORT.get(name, name)
     if name.startswith("_") or name not in programs():
         text = f"Graph has no attribute, and bitblas.algorithms no algorithm, {name!r}"
-        raise foreign_names.MissingAttribute(text, name, functools.partial(instead_of, name, kind))
+        raise foreign_names.MissingAttribute(text, name, functools.partial(missing_name_hint, name, kind))
     return name
 
 
@@ -111,7 +114,7 @@ def of_class(name: str) -> Callable[..., Any]:
         try:
             given = signature.bind(graph.matrix, *args, **options)
         except TypeError as error:
-            raise TypeError(f"{name}: {error}{_option_meant(options, signature)}") from None
+            raise TypeError(f"{name}: {error}{_option_hint(options, signature)}") from None
         if name in DIRECTED and not graph.directed and graph.matrix.nvals:
             raise InvalidValue(
                 f"{name}: expected a directed graph, got an undirected one, in which every edge is a cycle. Hint: pass "
@@ -125,7 +128,7 @@ def of_class(name: str) -> Callable[..., Any]:
             if given.arguments.setdefault("directed", graph.directed) is False and graph.directed:
                 given.arguments["A"] = edges.both_ways(graph.matrix)
         for argument in given.arguments:
-            given.arguments[argument] = arguments.as_taken(graph, argument, given.arguments[argument])
+            given.arguments[argument] = arguments.convert_argument(graph, argument, given.arguments[argument])
         try:
             answer = program(*given.args, **given.kwargs)
         except (GraphblasException, TypeError) as error:
@@ -140,7 +143,7 @@ def of_class(name: str) -> Callable[..., Any]:
         return tuple(parts)
 
     # The signature for inspect and help: the graph takes the place of its matrix.
-    call.__doc__ = f"{inspect.getdoc(program)}\n\n{OF_METHODS}"
+    call.__doc__ = f"{inspect.getdoc(program)}\n\n{METHOD_NOTE}"
     first, *others = signature.parameters.values()
     vars(call)["__signature__"] = signature.replace(parameters=[first.replace(name="self"), *others])
     return call
@@ -162,8 +165,8 @@ def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any
     """A result with names: Values for a Vector, a Graph for a Matrix of the same vertices."""
     made = type(graph)
     if hasattr(answer, "to_coo") and not hasattr(answer, "nrows"):
-        reached = {"absent": _unreached(graph, given)} if name in FROM_SOURCE else {}
-        return Values(graph, answer, vertices=name in GIVE_VERTICES, classes=name in CLASSES, **reached)
+        reached = {"absent": _unreachable_text(graph, given)} if name in FROM_SOURCE else {}
+        return Values(graph, answer, vertices=name in VERTEX_VALUED, classes=name in CLASSES, **reached)
     if isinstance(answer, list):  # a cycle
         return [graph._name(vertex) for vertex in answer]
     if not hasattr(answer, "nrows"):
@@ -172,16 +175,16 @@ def named(graph: Graph, name: str, answer: Any, given: Mapping[str, Any]) -> Any
         return made(answer, directed=True)
     if name.endswith("_layout"):
         return dict(zip(graph.vertices, map(tuple, answer.to_dense().tolist())))
-    if name in A_ROW_EACH:
+    if name in ROW_PER_SOURCE:
         return {
-            graph._name(v): Values(graph, answer[k, :].new(), absent=_unreached(graph, {"source": v}))
-            for k, v in enumerate(given[A_ROW_EACH[name]])
+            graph._name(v): Values(graph, answer[k, :].new(), absent=_unreachable_text(graph, {"source": v}))
+            for k, v in enumerate(given[ROW_PER_SOURCE[name]])
         }
-    if name in GIVE_VERTICES or name == "color_classes":  # a row is a walk, or a set
-        return _rows(graph, answer, vertices=name in GIVE_VERTICES)
+    if name in VERTEX_VALUED or name == "color_classes":  # a row is a walk, or a set
+        return _rows(graph, answer, vertices=name in VERTEX_VALUED)
     if name in SYMMETRIC:
         return made(answer, graph.labels, directed=False)
-    both_ways = name in OF_PAIRS and (not graph.directed or name in UNDIRECTED) and given.get("top") is None
+    both_ways = name in PAIRWISE and (not graph.directed or name in UNDIRECTED) and given.get("top") is None
     pairs = given.get("pairs")
     if not both_ways or (pairs is not None and made(pairs).directed):  # pairs in one direction stay directed
         return made(answer, graph.labels, directed=True)
@@ -212,7 +215,7 @@ def _of_edges(name: str, answer: Any) -> Any:
     return both
 
 
-def _unreached(graph: Graph, given: Mapping[str, Any]) -> str:
+def _unreachable_text(graph: Graph, given: Mapping[str, Any]) -> str:
     """The message about a vertex without a value, for a search from `source`."""
     source = given["source"]
     limit = "" if given.get("depth_limit") is None else f" by {given['depth_limit']} edges"
@@ -220,7 +223,7 @@ def _unreached(graph: Graph, given: Mapping[str, Any]) -> str:
     return f"cannot be reached from {'any of the sources' if several else repr(graph._name(source))}{limit}"
 
 
-def _option_meant(options: Mapping[str, Any], signature: inspect.Signature) -> str:
+def _option_hint(options: Mapping[str, Any], signature: inspect.Signature) -> str:
     """A suggestion after a call with an unknown option."""
     known = list(signature.parameters)[1:]
     wrong = next((name for name in options if name not in known), None)

@@ -88,9 +88,9 @@ def _named(name: str, kind: str) -> str:
         return kind.replace("Vector", "Values")
     if name.endswith("_layout"):
         return "dict[Any, tuple[float, ...]]"
-    if name in methods.A_ROW_EACH:
+    if name in methods.ROW_PER_SOURCE:
         return "dict[Any, Values]"
-    rows = name in methods.GIVE_VERTICES or name == "color_classes"
+    rows = name in methods.VERTEX_VALUED or name == "color_classes"
     return "list[list[Any]]" if rows else kind.replace("Matrix", "Graph")
 
 

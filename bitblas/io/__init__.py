@@ -11,12 +11,12 @@ from ..atomic import replacing
 from ..graph import Graph
 from .build import host_coo
 from .edgelist import read_edgelist, write_edgelist
+from .file_formats import FILE_FORMATS, file_format_of, read, write
 from .libraries import from_graphblas, from_networkx, from_scipy_sparse, to_graphblas, to_networkx, to_scipy_sparse
 from .matrixmarket import mmread, mmwrite
 from .npz import read_npz, write_npz
 from .parquet import read_parquet, write_parquet
 from .sif import read_sif
-from .suffix import FILE_FORMATS, file_format_of, read, write
 from .tables import from_igraph, from_table, to_arrow, to_igraph, to_pandas, to_polars
 from .webgraph import read_webgraph
 

@@ -1,14 +1,101 @@
-"""Build a Matrix from the arrays of a reader, and extract the arrays of a Matrix for a writer."""
+"""Build a Matrix from the arrays of a reader, combining duplicate edges; and extract the arrays of a Matrix.
+
+Sums and products of small integers are INT64 and never wrap.
+"""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import GraphblasException, InvalidValue, OutOfMemory, warn
-from .joining import JOINING, cast_to, check_dup_op, fits, grows, name_of, total_of, wide_type
+
+# ---- Combine the weights of duplicate edges: sums and products of small integers are INT64 and never wrap.
+
+DUP_OP_HINT = "dup_op combines them: 'plus', 'min', 'max', 'first', .."
+# Names of other libraries, and aggregations without an operator here.
+_OPERATORS = {
+    "sum": "'plus'",
+    "add": "'plus'",
+    "last": "'second'",
+    "product": "'times'",
+    "mul": "'times'",
+    "or": "'lor'",
+}
+_OPERATORS |= dict.fromkeys(("mean", "avg", "average"), "'plus' of the weights divided by 'plus' of ones")
+_OPERATORS |= {"count": "'plus' of ones", "keep": "'first'"}
+_SUMS = ("plus", "minus", "rminus")  # bounded by the sum of absolute values
+_GROW = (*_SUMS, "times", "pow", "rpow")
+
+
+def check_dup_op(dup_op: Any, dtype: Any = None) -> None:
+    """Raise InvalidValue for an unknown operator name (with a suggestion) and for an operator that is not defined for
+    `dtype`; TypeError for an object that is neither a name nor an operator."""
+    import bitblas as gb
+
+    from ..core.operators import typed
+
+    if isinstance(dup_op, str) and dup_op.isidentifier() and not hasattr(gb.binary, dup_op):
+        near = difflib.get_close_matches(dup_op, [name for name in dir(gb.binary) if not name.startswith("_")], 1)
+        meant = _OPERATORS.get(dup_op) or (repr(near[0]) if near else "'plus', 'min', 'max', 'first', ..")
+        raise InvalidValue(f"dup_op: expected the name of a binary operator, got {dup_op!r}. Hint: {meant}")
+    if dup_op is None or dtype is None:
+        return
+    try:
+        typed(dup_op, "binary", gb.dtypes.lookup_dtype(dtype))
+    except (KeyError, ValueError) as error:
+        raise InvalidValue(
+            f"dup_op: expected a binary operator of {dtype}, got {dup_op!r}: {str(error.args[0]).removeprefix('op: ')}"
+        ) from None
+    except TypeError as error:
+        raise TypeError(f"dup_op: {str(error).removeprefix('op: ')}") from None
+
+
+def name_of(dup_op: Any) -> str:
+    """The name of an operator, without its type."""
+    return str(getattr(dup_op, "name", dup_op)).partition("[")[0]
+
+
+def grows(dup_op: Any, dtype: Any) -> bool:
+    """Whether the result of an operator on two integers may overflow their type. dtype: NumPy's."""
+    return dup_op is not None and dtype.kind in "iu" and name_of(dup_op) in _GROW
+
+
+def fits(dup_op: Any, total: float, dtype: Any) -> bool:
+    """Whether results certainly fit, given `total`, the sum of absolute values. dtype: an integer type of NumPy."""
+    name = name_of(dup_op)
+    if name not in _SUMS or (dtype.kind == "u" and name != "plus"):  # 3 - 5 is no UINT64
+        return False
+    return total < float(np.iinfo(dtype).max) * 0.999
+
+
+def total_of(values: np.ndarray) -> float:
+    """The approximate sum of absolute values."""
+    return float(np.abs(values.astype(np.float64)).sum())
+
+
+def wide_type(dtype: Any) -> Any:
+    """INT64 for smaller integer types, so that sums fit."""
+    return dtype if dtype.itemsize == 8 else np.dtype(np.int64)
+
+
+def cast_to(source: str, A: Any, dtype: Any, name: str | None) -> Any:
+    """Cast an INT64 Matrix to a smaller type. InvalidValue for a value that does not fit."""
+    import bitblas as gb
+
+    kind = gb.dtypes.lookup_dtype(dtype)
+    if A.nvals:
+        low, high = (int(A.reduce_scalar(f).new().value) for f in (gb.monoid.min, gb.monoid.max))
+        wrong = high if high > kind.highest else low if low < kind.lowest else None
+        if wrong is not None:
+            raise InvalidValue(f"{source}: dtype {kind}: expected weights that fit, got {wrong}")
+    return A.dup(kind, name=name)
+
+
+# ---- Build a Matrix from the arrays of a reader, and extract the arrays of a Matrix for a writer.
 
 EARLY = 1 << 18  # entries checked for duplicates before the Matrix is built
 
@@ -31,7 +118,7 @@ def build(
     if values is not None and dtype is None and dup_op is not None and values.dtype.kind in "iu":
         values = values.astype(wide_type(values.dtype), copy=False)  # room for sums
     sums = name_of(dup_op) in ("plus", "times")
-    if not directed and values is not None and sums and _there_already(rows, cols, values):
+    if not directed and values is not None and sums and _sample_has_both_directions(rows, cols, values):
         warn(
             f"{source}: edges are present in both directions with the same weight, and dup_op combines the two: if "
             "they are one edge, omit directed=False or pass dup_op='max'"
@@ -40,7 +127,7 @@ def build(
     def refuse(at: np.ndarray) -> InvalidValue:
         twice = int(rows[at[0]]), int(cols[at[0]])
         got = where(*twice) if where else f": expected every entry once, got row {twice[0]}, column {twice[1]} twice"
-        return InvalidValue(f"{source}{got}. Hint: {JOINING}")
+        return InvalidValue(f"{source}{got}. Hint: {DUP_OP_HINT}")
 
     if values is not None and dup_op is None and len(at := repeated(rows[:first], cols[:first])):
         raise refuse(at)
@@ -58,17 +145,17 @@ def build(
         if directed or not len(repeated(i, j)):
             raise
         if x is not None and _differ(i, j, x):
-            warn_of_directions(source)
-        return from_entries(i, j, x, dtype, shape, dup_op=lesser(values.dtype), name=name, **storage)
+            warn_conflicting_directions(source)
+        return from_entries(i, j, x, dtype, shape, dup_op=smaller_operator(values.dtype), name=name, **storage)
 
 
-LOOKED_AT = 16  # edges whose reverse is looked up
+SAMPLED_EDGES = 16  # edges whose reverse is looked up
 
 
-def _there_already(rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> bool:
+def _sample_has_both_directions(rows: np.ndarray, cols: np.ndarray, values: np.ndarray) -> bool:
     """Whether a sample of edges is present in both directions with equal weights."""
     apart = np.flatnonzero(rows != cols)
-    some = apart[:: max(1, len(apart) // LOOKED_AT)].tolist()
+    some = apart[:: max(1, len(apart) // SAMPLED_EDGES)].tolist()
     return bool(some) and all(((rows == cols[k]) & (cols == rows[k]) & (values == values[k])).any() for k in some)
 
 
@@ -117,12 +204,15 @@ def check_weights(edges: Iterable[tuple[Any, Any, Any]], weight: Any, dtype: Any
             raise InvalidValue(f"{error}{hint}") if dtype is None else error
 
 
-def warn_of_directions(source: str) -> None:
+def warn_conflicting_directions(source: str) -> None:
     """Warn of undirected edges that were given in both directions with different values."""
-    warn(f"{source}: edges are present in both directions with different values; the smaller is kept. Hint: {JOINING}")
+    warn(
+        f"{source}: edges are present in both directions with different values; the smaller is kept. "
+        f"Hint: {DUP_OP_HINT}"
+    )
 
 
-def lesser(dtype: Any) -> Any:
+def smaller_operator(dtype: Any) -> Any:
     """The operator that keeps the smaller of two values."""
     import bitblas as gb
 
@@ -166,11 +256,11 @@ def joined(
         B = from_entries(
             rows, cols, floats, gb.dtypes.FP64, shape, dup_op=name_of(dup_op), device=storage.get("device")
         )
-        check_joined(source, dup_op, A, B)
+        check_overflow(source, dup_op, A, B)
     return A if kind is None or kind == wide else cast_to(source, A, kind, name)
 
 
-def check_joined(source: str, dup_op: Any, joined: Any, floats: Any) -> None:
+def check_overflow(source: str, dup_op: Any, joined: Any, floats: Any) -> None:
     """Raise InvalidValue if integers wrapped. floats: the same Matrix in FP64; a wrapped value differs from it by a
     multiple of 2**64."""
     (rows, cols, values), real = host_coo(joined), host_coo(floats)[-1]

@@ -12,14 +12,24 @@ import numpy as np
 from .. import device as devices
 from ..exceptions import InvalidValue, OutOfMemory
 from ..graph.edges import both_ways
-from .build import check_held, check_joined, repeated, warn_of_directions
-from .columns import Columns
-from .edges import Layout, Reader
+from .build import (
+    DUP_OP_HINT,
+    cast_to,
+    check_dup_op,
+    check_held,
+    check_overflow,
+    fits,
+    grows,
+    name_of,
+    repeated,
+    total_of,
+    warn_conflicting_directions,
+)
+from .edgelist_columns import Columns
+from .edgelist_parser import EdgeListOptions, Reader, fed
 from .files import CHUNK, Source, line_of, opened
-from .joining import JOINING, cast_to, check_dup_op, fits, grows, name_of, total_of
-from .mmfile import UNSIGNED, Header, has_least
-from .names import Names
-from .wrong import fed
+from .labels import Names
+from .matrixmarket_parser import UNSIGNED, Header, has_minimum
 
 BLOCK = 16 * CHUNK  # of text: 4 MiB, about 100 MB while its numbers are parsed
 TEXT = 6  # bytes of memory per byte of text if an edge list is read at once: 24 for the shortest line
@@ -83,7 +93,7 @@ class FileChunks(ABC):
         except ValueError as error:
             if isinstance(error, InvalidValue) or "Duplicate" not in str(error):
                 raise
-            raise _Twice(f"{self.name}: expected every entry once, got one twice. Hint: {JOINING}") from None
+            raise _Twice(f"{self.name}: expected every entry once, got one twice. Hint: {DUP_OP_HINT}") from None
 
     def _joined(self, gb: Any, dup_op: Any, dtype: Any = None, name: str | None = None, **how: Any) -> Any:
         """`Matrix.from_chunks`, but sums and products of integers do not wrap: those of a small dtype are computed as
@@ -94,7 +104,7 @@ class FileChunks(ABC):
         held = A.dtype.np_type
         if grows(dup_op, held) and A.nvals < self.seen and not fits(dup_op, self.total, held):
             B = gb.Matrix.from_chunks(self, dup_op=name_of(dup_op), dtype=gb.dtypes.FP64, device=how.get("device"))
-            check_joined(self.name, dup_op, A, B)
+            check_overflow(self.name, dup_op, A, B)
         return cast_to(self.name, A, kind, name) if small else A
 
 
@@ -105,7 +115,9 @@ class _Twice(InvalidValue):
 class EdgeChunks(FileChunks):
     """Chunks of an edge list. labels: the names of the vertices, after the first pass."""
 
-    def __init__(self, source: Any, asked: Layout, base: int, size: int | None, both: Any, progress: Any) -> None:
+    def __init__(
+        self, source: Any, asked: EdgeListOptions, base: int, size: int | None, both: Any, progress: Any
+    ) -> None:
         super().__init__(source, progress)
         self.asked, self.base, self.size, self.both = asked, base, size, both
         self.index = Names()
@@ -123,7 +135,7 @@ class EdgeChunks(FileChunks):
         self.both, storage = None, {name: how.pop(name) for name in ("name", "format", "tile", "packed")}
         A = super().matrix(dup_op, **how)
         if A.ewise_mult(A.T, "ne").new().reduce_scalar("lor").new().value:
-            warn_of_directions(self.name)
+            warn_conflicting_directions(self.name)
         return both_ways(A, **storage)
 
     def entries(self, stream: Source) -> Iterator[Entries]:
@@ -156,7 +168,7 @@ class MatrixMarketChunks(FileChunks):
         if self.read_header(stream) != head:
             raise InvalidValue(f"{self.name}: expected the same file in both passes, got a different header")
         weights = head.field != "pattern"
-        layout = Layout(
+        layout = EdgeListOptions(
             None, header=False, labels=False, weights=weights, columns=2 + weights, nan=True,
             rounded=self.rounded or head.field == "real",
         )  # fmt: skip
@@ -196,7 +208,7 @@ class MatrixMarketChunks(FileChunks):
             i, j = int(rows[at[0]]) + 1, int(cols[at[0]]) + 1
             line = line_of(self.source, (str(i), str(j)), 2, mirrored=False, delimiter=None, skip=self.head.lines)
             raise InvalidValue(
-                f"{self.name}{line}: expected every entry once, got row {i}, column {j} twice. Hint: {JOINING}"
+                f"{self.name}{line}: expected every entry once, got row {i}, column {j} twice. Hint: {DUP_OP_HINT}"
             )
 
     def _check(self, place: str, rows: np.ndarray, cols: np.ndarray, values: Any) -> None:
@@ -213,7 +225,7 @@ class MatrixMarketChunks(FileChunks):
             values = values.astype(np.float64, copy=False)
         elif values is not None and self.head.field == "unsigned-integer" and values.dtype.kind == "i":
             values = values.astype(np.uint64)
-        if self.head.symmetry == "skew-symmetric" and (values.dtype.kind == "u" or has_least(values)):
+        if self.head.symmetry == "skew-symmetric" and (values.dtype.kind == "u" or has_minimum(values)):
             if not self.rounded:
                 raise InvalidValue(f"{self.name}: {UNSIGNED}")
             values = values.astype(np.float64)

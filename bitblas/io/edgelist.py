@@ -8,18 +8,16 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import DimensionMismatch, InvalidValue
-from ..graph import Graph, given
-from .assumptions import check_numbering, count_used, count_used_in, graph_of
+from ..graph import Graph, validation
 from .build import build, columns_of, mirrored, symmetry_of
 from .chunks import EdgeChunks, text_bytes
 from .chunks import chunked as chunked_
-from .columns import Columns
-from .columns import asked as columns_asked
-from .edges import Layout, Reader, delimiter_of
+from .edgelist_columns import USUAL_HEADERS, Columns
+from .edgelist_columns import check_columns as columns_asked
+from .edgelist_parser import EdgeListOptions, Reader, delimiter_of, fed
 from .files import check_fits, created, line_of, name_of, opened
-from .header import ALWAYS
-from .weights import decimal_of, is_rounded, is_whole
-from .wrong import fed
+from .graphs import check_numbering, count_used, count_used_in, graph_of
+from .weights import check_decimal, is_rounded, is_whole
 
 _LINES = 1 << 16  # lines written at once
 
@@ -66,13 +64,13 @@ def read_edgelist(
     """
     if base not in (None, 0, 1):
         raise InvalidValue(f"base: expected 0 or 1, got {base!r}")
-    first, directed = base or 0, given.flag("directed", directed)
+    first, directed = base or 0, validation.flag("directed", directed)
     if size is not None and (not isinstance(size, int) or size < 0):
         raise InvalidValue(f"size: expected a number of vertices, got {size!r}")
     if labels and size is not None:
         raise InvalidValue("size: expected none together with labels=True, because the labels determine the size")
-    asked = Layout(
-        delimiter_of(source, delimiter), header, labels, weights, decimal=decimal_of(decimal),
+    asked = EdgeListOptions(
+        delimiter_of(source, delimiter), header, labels, weights, decimal=check_decimal(decimal),
         rounded=is_rounded(dtype), whole=is_whole(dtype),
     )  # fmt: skip
     chosen = columns_asked(columns)
@@ -141,7 +139,7 @@ def write_edgelist(
     if weights and values.dtype.kind == "c":
         raise InvalidValue("weights: expected False for complex numbers, which an edge list cannot store")
     mark = delimiter_of(target, delimiter) or " "
-    comma = decimal_of(decimal) == "," and values.dtype.kind == "f"
+    comma = check_decimal(decimal) == "," and values.dtype.kind == "f"
     if weights and values.dtype.kind == "f" and np.isnan(values).any():
         raise InvalidValue("weights: expected numbers, got NaN, which an edge list cannot store")
     names = None if labels is None else _checked(labels, shape[0], mark)
@@ -150,7 +148,7 @@ def write_edgelist(
     line = mark.join(["%s", "%s", "%s"] if weights else ["%s", "%s"]) + "\n"
     first = tuple(names[int(end[0])].lower() for end in (rows, cols)) if names and len(rows) else ()
     with created(target) as stream:
-        if header or first in ALWAYS:  # otherwise the first edge would be read as a header
+        if header or first in USUAL_HEADERS:  # otherwise the first edge would be read as a header
             stream.write((line % ("source", "target", "weight")[: 3 if weights else 2]).encode())
         for start in range(0, len(rows), _LINES):
             part = slice(start, start + _LINES)
@@ -166,7 +164,7 @@ def write_edgelist(
 
 def _checked(labels: Any, n: int, mark: str) -> list[str]:
     """The labels as text from which a reader restores them."""
-    names = given.different_names("labels", map(str, given.different_names("labels", labels)))
+    names = validation.different_names("labels", map(str, validation.different_names("labels", labels)))
     if len(names) != n:
         raise InvalidValue(f"labels: expected one for each of {n} vertices, got {len(names)}")
     return [quoted(text, mark) for text in names]

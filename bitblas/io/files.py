@@ -1,4 +1,4 @@
-"""Files: open, decompress, read in blocks, and replace atomically; every error names the file."""
+"""Files: open, decompress, read in blocks with a progress line, and replace atomically; errors name the file."""
 
 from __future__ import annotations
 
@@ -7,16 +7,56 @@ import gzip
 import io
 import os
 import stat
+import sys
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from .. import device as devices
+from .. import status
 from ..atomic import replacing
 from ..exceptions import InvalidValue
-from ..formats.hyper.choice import is_hyper
-from .progress import Progress
+from ..formats.hyper.cost import is_hyper
+
+# ---- A progress line on stderr while a large file is read.
+
+PROGRESS_DELAY = 1.0  # seconds before the line first appears
+PROGRESS_INTERVAL = 0.1  # seconds between two updates
+
+
+class Progress:
+    """Shows on stderr how much of a file has been read, if `shown`.
+
+    wanted: True or False; None: if stderr is a terminal, after one second.
+    """
+
+    def __init__(self, name: str, total: int | None, wanted: bool | None) -> None:
+        self.name, self.total = os.path.basename(name), total  # the whole path may not fit in a line
+        self.shown = wanted if wanted is not None else sys.stderr.isatty()
+        self.last = 0.0
+        self.begin = time.monotonic() + (0.0 if wanted else PROGRESS_DELAY)
+
+    def at(self, done: int) -> None:
+        """Report that `done` bytes of the file are read."""
+        now = time.monotonic()
+        if not self.shown or now - self.last < PROGRESS_INTERVAL or now < self.begin:
+            return
+        self.last = now
+        if self.total:
+            full = min(20, 20 * done // self.total)
+            share = f"[{'#' * full:<20}] {100 * done // self.total:3d} % of {self.total / 1e6:.0f} MB"
+        else:
+            share = f"{done / 1e6:.0f} MB"
+        status.show(self, f"{self.name}: {share}")
+
+    def close(self) -> None:
+        """Remove the line."""
+        status.clear(self)
+
+
+# ---- Files: open, decompress, read in blocks, and replace atomically; every error names the file.
 
 CHUNK = 1 << 18  # fits the cache of a core, for several passes over it
 LINE = 1 << 20  # most bytes of a line, comments included; longer ones are refused before they fill memory

@@ -11,10 +11,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import extras
-from ..core.exact import array_of, contents
+from ..core.convert import array_of, contents
 from ..exceptions import DimensionMismatch, InvalidValue
-from .build import build, check_held, check_weights, columns_of, host_coo, joined, mirrored, one_value
-from .joining import check_dup_op, grows
+from .build import (
+    build,
+    check_dup_op,
+    check_held,
+    check_weights,
+    columns_of,
+    grows,
+    host_coo,
+    joined,
+    mirrored,
+    one_value,
+)
 
 if TYPE_CHECKING:
     from ..core import Matrix

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..exceptions import InvalidValue
-from . import mmfile
+from . import matrixmarket_parser
 from .build import build, columns_of, symmetry_of
 from .chunks import MatrixMarketChunks
 from .chunks import chunked as chunked_
@@ -74,11 +74,11 @@ def read_with_symmetry(
     _choice("engine", engine, _ENGINES)
     head = _in_chunks(source, chunked)
     if head is not None:
-        made = MatrixMarketChunks(source, head, mmfile.read_header, progress, is_rounded(dtype))
+        made = MatrixMarketChunks(source, head, matrixmarket_parser.read_header, progress, is_rounded(dtype))
         one = {"value": True, "dup_op": None} if head.field == "pattern" else {"dup_op": dup_op}
         storage: dict[str, Any] = {"device": device, "format": format, "tile": tile, "packed": packed}
         return made.matrix(**one, dtype=dtype, name=name, **storage), head.symmetry
-    head, rows, cols, values = mmfile.read(source, progress, is_rounded(dtype))
+    head, rows, cols, values = matrixmarket_parser.read(source, progress, is_rounded(dtype))
 
     def where(i: int, j: int) -> str:
         ends = str(i + 1), str(j + 1)
@@ -92,13 +92,13 @@ def read_with_symmetry(
     return A, head.symmetry
 
 
-def _in_chunks(source: Any, asked: bool | None) -> mmfile.Header | None:
+def _in_chunks(source: Any, asked: bool | None) -> matrixmarket_parser.Header | None:
     """The header of a file to be read in chunks, None for any other source."""
     if not isinstance(source, (str, os.PathLike)) or asked is False:
         chunked_(source, asked, int)
         return None
     with opened(source, False) as stream:
-        head = mmfile.read_header(stream)
+        head = matrixmarket_parser.read_header(stream)
     needed = lambda: bytes_to_build(head.nrows, head.ncols, head.entries * (1 + (head.symmetry != "general")))
     known = head.layout == "coordinate" and head.field != "complex"
     if asked and not known:

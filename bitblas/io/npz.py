@@ -1,27 +1,96 @@
 """Read and write SciPy's .npz files of sparse matrices (scipy.sparse.save_npz, load_npz).
 
-They are read without SciPy, which does not check the sizes that a file declares.
+They are read without SciPy, which does not check the sizes that a file declares: the declared size of every array is
+checked before it is unpacked, and nothing is unpickled.
 """
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..exceptions import InvalidValue, OutOfMemory
-from ..graph import given
-from .archive import Archive, Header
+from ..graph import validation
 from .build import build
-from .files import check_fits, created, name_of
+from .files import DEFLATE_RATIO, check_fits, created, name_of
 from .libraries import to_scipy_sparse
 
 if TYPE_CHECKING:
     from ..core import Matrix
+
+
+# ---- Read .npz archives safely: check the declared size of every array before unpacking it.
+
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the ones that NumPy writes
+_VERSION = (1, 0)  # the header version of arrays without fields: at most 64 KiB long
+
+
+class Header(NamedTuple):
+    """Shape and dtype of an array, before it is read."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
+class Archive:
+    """The arrays of a file that is open for binary reading, by name. Nothing is unpickled.
+
+    The methods raise ValueError for an array that is missing or that does not match its header; reading a damaged file
+    raises the exceptions of NumPy, zipfile and zlib (`npz.FAULTS`).
+    """
+
+    def __init__(self, source: Any) -> None:
+        stream = source if source.seekable() else io.BytesIO(source.read())
+        self.size = stream.seek(0, io.SEEK_END)
+        self._zip = zipfile.ZipFile(stream)
+        self._members = {info.filename.removesuffix(".npy"): info for info in self._zip.infolist()}
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._members
+
+    def header(self, name: str) -> Header:
+        """The header of an array, checked against the size of its member and the best possible compression."""
+        if name not in self._members:
+            raise ValueError(f"no array {name!r}")
+        member = self._members[name]
+        with self._zip.open(member) as stream:
+            try:
+                if np.lib.format.read_magic(stream) != _VERSION:
+                    raise ValueError("an unsupported version of the format")
+                shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+            except MemoryError:
+                raise
+            except Exception as error:  # any error of Python's parser on a damaged header
+                raise ValueError(f"no array as {name!r}: {error}") from None
+            start = stream.tell()
+        ratio = 1 if member.compress_type == zipfile.ZIP_STORED else DEFLATE_RATIO
+        packed = member.compress_type in _PACKINGS and member.compress_size <= self.size
+        if not packed or member.file_size > ratio * member.compress_size:
+            raise ValueError(f"{member.file_size} bytes as {name!r}, packed in {member.compress_size}")
+        if min(shape, default=0) < 0 or start + dtype.itemsize * math.prod(shape) != member.file_size:
+            raise ValueError(f"{member.file_size} bytes as {name!r}, for an array of {shape} and {dtype}")
+        return Header(shape, dtype)
+
+    def read(self, name: str) -> np.ndarray:
+        """The array, in native byte order."""
+        with self._zip.open(self._members[name]) as stream:
+            found = np.lib.format.read_array(stream, allow_pickle=False)
+        return found.astype(found.dtype.newbyteorder("="), copy=False)
+
+
+# ---- Read and write SciPy's .npz files of sparse matrices (scipy.sparse.save_npz, load_npz).
 
 _FORMATS = ("csr", "csc", "coo")  # formats that are written
 _COMPRESSED = ("indices", "indptr")
@@ -73,7 +142,7 @@ def read_with_direction(
                 )
             check_fits(place, *shape, count)
             rows, cols, values = _entries(kind, shape, {name: archive.read(name) for name in found})
-            directed = _stated(archive)
+            directed = _read_direction(archive)
     except MemoryError as error:
         raise error if isinstance(error, OutOfMemory) else OutOfMemory(f"{place}: {error}") from None
     except FAULTS as error:
@@ -86,7 +155,7 @@ def read_with_direction(
     return A, directed
 
 
-def _stated(archive: Archive) -> bool | None:
+def _read_direction(archive: Archive) -> bool | None:
     """Whether the edges are directed, which `write_npz` stores in an array that SciPy ignores."""
     if DIRECTED not in archive:
         return None
@@ -145,9 +214,9 @@ def _entries(kind: str, shape: tuple[int, int], parts: dict[str, Any]) -> tuple[
     if kind == "coo":
         return _within("row", parts["row"], nrows), _within("col", parts["col"], ncols), values
     if kind == "dia":
-        return _of_diagonals(shape, parts["offsets"], values)
+        return _diagonal_entries(shape, parts["offsets"], values)
     block = values.shape[1:] or (1, 1)
-    majors, minors = _of_pointers(parts["indptr"], parts["indices"])
+    majors, minors = _expand_pointers(parts["indptr"], parts["indices"])
     values = values[: len(majors)]
     _within("indices", minors, (nrows if kind == "csc" else ncols) // block[1])
     if kind == "csc":
@@ -165,7 +234,7 @@ def _within(name: str, indices: np.ndarray, size: int) -> np.ndarray:
     return indices
 
 
-def _of_pointers(ptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _expand_pointers(ptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Expand row pointers: the row number of each index, and the indices."""
     ptr = _within("indptr", ptr, len(indices) + 1).astype(np.int64)
     if ptr[0] != 0 or (ptr[1:] < ptr[:-1]).any():
@@ -173,7 +242,7 @@ def _of_pointers(ptr: np.ndarray, indices: np.ndarray) -> tuple[np.ndarray, np.n
     return np.repeat(np.arange(len(ptr) - 1), np.diff(ptr)), indices[: ptr[-1]]
 
 
-def _of_diagonals(
+def _diagonal_entries(
     shape: tuple[int, int], offsets: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The nonzeros of the diagonals: element j of a diagonal is in column j. Diagonals beyond the shape are empty."""
@@ -202,6 +271,6 @@ def write_npz(
     parts = ("row", "col") if layout == "coo" else _COMPRESSED
     arrays = {name: getattr(made, name) for name in parts}
     arrays |= {"format": layout.encode("ascii"), "shape": made.shape, "data": made.data, "_is_array": True}
-    arrays |= {} if given.flag("directed", directed) is None else {DIRECTED: directed}
+    arrays |= {} if validation.flag("directed", directed) is None else {DIRECTED: directed}
     with created(target) as stream:
         (np.savez_compressed if compressed else np.savez)(stream, **arrays)

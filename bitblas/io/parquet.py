@@ -10,8 +10,8 @@ from typing import Any
 
 from .. import extras
 from ..exceptions import InvalidValue
-from ..graph import Graph, given
-from .columns import asked as columns_asked
+from ..graph import Graph, validation
+from .edgelist_columns import check_columns as columns_asked
 from .files import created, name_of
 from .tables import EDGES, graph_of_table, to_arrow
 
@@ -89,7 +89,7 @@ def write_parquet(
     Raises InvalidValue for labels that do not fit, ImportError without pyarrow.
     """
     parquet, table = load(), to_arrow(A, labels)
-    if given.flag("directed", directed) is not None:
+    if validation.flag("directed", directed) is not None:
         text = b"true" if directed else b"false"
         table = table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: text})
     with created(target) as stream:

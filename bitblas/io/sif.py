@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core.matrix.matrix import Matrix
 from ..exceptions import InvalidValue
-from ..graph import Graph, given
-from .assumptions import graph_of
+from ..graph import Graph, validation
 from .files import opened
+from .graphs import graph_of
 
 
 def read_sif(
@@ -27,7 +27,7 @@ def read_sif(
 
     Raises OSError if the file cannot be opened; InvalidValue, with file and line, for a line of two fields.
     """
-    directed = given.flag("directed", directed)
+    directed = validation.flag("directed", directed)
     if isinstance(relations, str):
         raise TypeError(f"relations: expected a list of relations, got {relations!r}. Hint: [{relations!r}]")
     with opened(source, progress) as file:

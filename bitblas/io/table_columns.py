@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exceptions import InvalidValue
-from ..graph import given
+from ..graph import validation
 
 VERTICES, WEIGHTS = "vertices (integers or strings)", "numbers"  # the role of a column
 _TEXT, _BITS = frozenset("OUT"), 64
@@ -51,7 +51,7 @@ class Ends(NamedTuple):
     names: tuple[Any, ...] | None
 
 
-def names_of_one_type(names: list[Any], library: str) -> Any:
+def single_type_names(names: list[Any], library: str) -> Any:
     """Names as a column for a library whose columns have one type; integers as an exact array. InvalidValue for mixed
     types."""
     kinds = list(dict.fromkeys(map(type, names)))
@@ -75,9 +75,9 @@ def collected(table: Any, names: Iterable[str | None]) -> Any:
     return table.select(wanted).collect()
 
 
-def vertices_of(table: Any, source: str, target: str, labels: bool | None) -> Ends:
+def vertex_columns(table: Any, source: str, target: str, labels: bool | None) -> Ends:
     """Both ends of the edges. labels: True: integers are names too. InvalidValue for columns that are not vertices."""
-    columns = [_native(_find(table, name)) for name in (source, target)]
+    columns = [_with_reader(_find(table, name)) for name in (source, target)]
     pair = (f"column {source!r}", f"column {target!r}")
     lengths = [len(column.data) for column in columns]
     if lengths[0] != lengths[1]:
@@ -88,7 +88,7 @@ def vertices_of(table: Any, source: str, target: str, labels: bool | None) -> En
     if named is not None:
         return named
     rows, cols = (_array(column, called, VERTICES) for column, called in zip(columns, pair))
-    integers = all(part.dtype.kind in "iu" or _are_large(part) for part in (rows, cols))
+    integers = all(part.dtype.kind in "iu" or _have_big_integers(part) for part in (rows, cols))
     if integers and not labels:
         return Ends(rows, cols, None)
     return _named_integers(rows, cols) if integers else _named(rows, cols, pair)
@@ -98,7 +98,7 @@ def weights_of(table: Any, name: str, rows: int, *, rounded: bool = False) -> np
     """A column of numbers or Booleans; an array of objects if it contains texts. rounded: integers beyond 64 bits
     become floats. InvalidValue for other values, or a different number of rows."""
     try:
-        found = _array(_native(_find(table, name)), f"column {name!r}", WEIGHTS)
+        found = _array(_with_reader(_find(table, name)), f"column {name!r}", WEIGHTS)
     except TooLarge as error:
         if not rounded:
             raise
@@ -157,7 +157,7 @@ class Column(NamedTuple):
     seen: str
 
 
-def _native(data: Any) -> Column:
+def _with_reader(data: Any) -> Column:
     """A column with the library that reads it: Arrow for pandas columns that are backed by Arrow."""
     library = seen = _library(data)
     if library == "pandas":
@@ -207,14 +207,14 @@ def _of_pandas(column: Column, called: str, role: str) -> np.ndarray:
     _check_missing(data.isna().to_numpy(), column, called, lambda k: data.iloc[k])
     if hasattr(dtype, "categories") and hasattr(data, "cat"):
         data = data.cat.categories.to_series().iloc[data.cat.codes.to_numpy()]
-        return _array(_native(data)._replace(seen="pandas"), called, role)
+        return _array(_with_reader(data)._replace(seen="pandas"), called, role)
     if isinstance(getattr(dtype, "numpy_dtype", None), np.dtype):  # Int64, Float64, boolean
         return _of_numpy(column._replace(data=data.to_numpy(dtype=dtype.numpy_dtype)), called, role)
     if isinstance(getattr(dtype, "subtype", None), np.dtype) and hasattr(data, "sparse"):
         return _of_numpy(column._replace(data=data.sparse.to_dense()), called, role)
     if type(dtype).__name__ == "StringDtype" or dtype.kind == "O":
         return _of_values(data.tolist(), column, called, role)
-    raise _refused(column, called, role, str(dtype))
+    raise _type_error(column, called, role, str(dtype))
 
 
 def _of_polars(column: Column, called: str, role: str) -> np.ndarray:
@@ -229,7 +229,7 @@ def _of_polars(column: Column, called: str, role: str) -> np.ndarray:
         return _of_numpy(column._replace(data=data.to_numpy()), called, role)
     if dtype.is_integer() or dtype in (polars.Object, polars.Null):
         return _of_values(data.to_list(), column, called, role)
-    raise _refused(column, called, role, str(dtype))
+    raise _type_error(column, called, role, str(dtype))
 
 
 _INTEGERS = {f"{sign}{bits}" for sign in ("Int", "UInt") for bits in (8, 16, 32, 64)}  # of polars, as in NumPy
@@ -248,7 +248,7 @@ def _of_arrow(column: Column, called: str, role: str) -> np.ndarray:
         return _of_numpy(column._replace(data=data.to_numpy()), called, role)
     if types.is_null(kind) or _is_text(kind):
         return _objects(data.to_pylist())
-    raise _refused(column, called, role, str(kind))
+    raise _type_error(column, called, role, str(kind))
 
 
 def _is_text(kind: Any) -> bool:
@@ -276,7 +276,7 @@ def _of_numpy(column: Column, called: str, role: str) -> np.ndarray:
         return found.astype(wide, copy=False)
     if kind in _TEXT:
         return _of_values(found.tolist(), column, called, role)
-    raise _refused(column, called, role, str(found.dtype))
+    raise _type_error(column, called, role, str(found.dtype))
 
 
 def _objects(values: list[Any]) -> np.ndarray:
@@ -298,7 +298,7 @@ def _of_values(values: list[Any], column: Column, called: str, role: str) -> np.
         return _objects(plain) if kinds or role == VERTICES else np.zeros(0)
     sound = (int, np.integer, float, np.floating) if role == WEIGHTS else (int, np.integer)  # NaN is refused later
     if not all(issubclass(kind, sound) for kind in kinds):
-        lacking = np.fromiter(map(given.is_missing, values), bool, len(values))
+        lacking = np.fromiter(map(validation.is_missing, values), bool, len(values))
         _check_missing(lacking, column, called, values.__getitem__)
     if any(issubclass(kind, str) for kind in kinds):
         if role == WEIGHTS:
@@ -310,7 +310,7 @@ def _of_values(values: list[Any], column: Column, called: str, role: str) -> np.
             f"{values[other]!r} in row {other} and {values[texts]!r} in row {texts}. Hint: str() makes names of numbers"
         )
     for k, value in _of_other_types(values, kinds, role):
-        raise _refused(column, called, role, f"{value!r} in row {k}", type(value).__name__)
+        raise _type_error(column, called, role, f"{value!r} in row {k}", type(value).__name__)
     if len(kinds) == 1 and issubclass(next(iter(kinds)), np.generic):
         return _of_numpy(column._replace(data=np.array(values)), called, role)
     if kinds <= {bool, np.bool_}:
@@ -382,7 +382,7 @@ def _check_missing(lacking: np.ndarray, column: Column, called: str, value_of: A
 _OF_NAMES = ("object", "str", "string", "category")
 
 
-def _refused(column: Column, called: str, role: str, got: str, kind: str = "") -> InvalidValue:
+def _type_error(column: Column, called: str, role: str, got: str, kind: str = "") -> InvalidValue:
     """The error for a column of an unsupported type, or, with the type of the object, for a row."""
     objects = ("str()", "float()", "time.timestamp() or date.toordinal()")
     if column.seen == "pandas":
@@ -410,8 +410,8 @@ def _numbered(columns: list[Column], names: tuple[str, str]) -> Ends | None:
     libraries = {column.library for column in columns}
     coded = [_coded(column) for column in columns]
     if not any(coded):
-        return _factorized(columns, libraries.pop()) if len(libraries) == 1 else None
-    found = [one or _factorized_alone(column, called) for one, column, called in zip(coded, columns, names)]
+        return _factorize_pair(columns, libraries.pop()) if len(libraries) == 1 else None
+    found = [one or _factorize_column(column, called) for one, column, called in zip(coded, columns, names)]
     index: dict[str, int] = {}
     parts = []
     for part in found:
@@ -428,7 +428,7 @@ def _coded(column: Column) -> Coded | None:
     """A column of string categories or dictionaries; None for others, or if a value is missing."""
     data = column.data
     if column.library == "pyarrow":
-        return _coded_by_arrow(data)
+        return _arrow_codes(data)
     if column.library == "polars":
         import polars
 
@@ -447,7 +447,7 @@ def _coded(column: Column) -> Coded | None:
     return Coded(codes, names)
 
 
-def _coded_by_arrow(data: Any) -> Coded | None:
+def _arrow_codes(data: Any) -> Coded | None:
     """A chunked dictionary array, whose dictionaries may differ between chunks. Each dictionary is read once."""
     import pyarrow
 
@@ -490,7 +490,7 @@ def _encoded(data: Any) -> tuple[np.ndarray, Any]:
     return np.concatenate([chunk.indices.to_numpy(zero_copy_only=False) for chunk in coded.chunks]), whole
 
 
-def _factorized(columns: list[Column], library: str) -> Ends | None:
+def _factorize_pair(columns: list[Column], library: str) -> Ends | None:
     """Number two string columns as one, ten times faster than in Python; None for other columns."""
     both = [column.data for column in columns]
     if library == "pyarrow":
@@ -525,7 +525,7 @@ def _factorized(columns: list[Column], library: str) -> Ends | None:
     return Ends(rows, cols, tuple([names[k] for k in order.tolist()]))
 
 
-def _factorized_alone(column: Column, called: str) -> Coded | None:
+def _factorize_column(column: Column, called: str) -> Coded | None:
     """Number a string column; None for other columns, or if a value is missing."""
     if column.library == "pyarrow":
         if column.data.null_count or not _is_text(column.data.type):
@@ -552,7 +552,7 @@ def _factorized_alone(column: Column, called: str) -> Coded | None:
     return Coded(np.fromiter(map(index.__getitem__, values), np.int64, len(values)), list(index))
 
 
-def _are_large(array: np.ndarray) -> bool:
+def _have_big_integers(array: np.ndarray) -> bool:
     """Whether an array contains Python integers beyond 64 bits."""
     return array.dtype == object and len(array) > 0 and all(type(value) is int for value in array.tolist())
 

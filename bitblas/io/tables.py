@@ -15,11 +15,11 @@ import numpy as np
 
 from .. import extras
 from ..exceptions import DimensionMismatch, InvalidValue
-from ..graph import Graph, edges, given
-from .assumptions import check_numbering, count_used, graph_of
+from ..graph import Graph, edges, validation
 from .build import build, check_weights, host_coo
-from .table_columns import collected, names_of_one_type, numbers_of, vertices_of, weights_of
-from .weights import is_rounded, of_column
+from .graphs import check_numbering, count_used, graph_of
+from .table_columns import collected, numbers_of, single_type_names, vertex_columns, weights_of
+from .weights import is_rounded, parse_weight_column
 
 MOST = 1 << 60  # the maximum number of vertices
 EDGES, VERTICES = ("source", "target", "weight"), ("vertex", "value")
@@ -64,16 +64,16 @@ def graph_of_table(
     if isinstance(table, str | os.PathLike):
         raise TypeError(f"table: expected a table, got {os.fspath(table)!r}. Hint: Graph.read(path) reads a file")
     table = collected(table, (source, target, weight))
-    if not given.is_table(table):
-        raise TypeError(f"table: expected a table with named columns, got {given.described(table)}")
+    if not validation.is_table(table):
+        raise TypeError(f"table: expected a table with named columns, got {validation.described(table)}")
     if base not in (None, 0, 1):
         raise InvalidValue(f"base: expected 0 or 1, got {base!r}")
-    first, directed = base or 0, given.flag("directed", directed)
-    rows, cols, known = vertices_of(table, source, target, given.flag("labels", labels))
+    first, directed = base or 0, validation.flag("directed", directed)
+    rows, cols, known = vertex_columns(table, source, target, validation.flag("labels", labels))
     values = (
         None
         if weight is None
-        else of_column(
+        else parse_weight_column(
             weights_of(table, weight, len(rows), rounded=is_rounded(dtype)), weight, decimal, is_rounded(dtype)
         )
     )
@@ -143,7 +143,7 @@ def to_arrow(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence
 
 def _typed(table: dict[str, Any], library: str, made: Any) -> Any:
     """A table of a library whose columns have one type. InvalidValue for labels that fit none of its types."""
-    columns = {name: names_of_one_type(x, library) if isinstance(x, list) else x for name, x in table.items()}
+    columns = {name: single_type_names(x, library) if isinstance(x, list) else x for name, x in table.items()}
     try:
         return made(columns)
     except (TypeError, ValueError, OverflowError) as error:
@@ -159,7 +159,7 @@ def _typed(table: dict[str, Any], library: str, made: Any) -> Any:
 def table_of(A: Any, labels: Sequence[Hashable] | None = None, columns: Sequence[str] | None = None) -> dict[str, Any]:
     """Arrays by column name, as in `to_pandas`; ends with labels are lists."""
     if labels is not None:
-        labels = given.different_names("labels", labels)
+        labels = validation.different_names("labels", labels)
     if isinstance(A, Graph):
         A, labels = A.matrix, A.labels if labels is None else labels
     *ends, values = host_coo(A)
@@ -208,8 +208,8 @@ def from_igraph(
     )  # fmt: skip
     names = None
     if "name" in G.vs.attributes():
-        strings = map(str, given.different_names("vertex attribute 'name'", G.vs["name"]))
-        names = given.different_names("vertex attribute 'name', as strings", strings)
+        strings = map(str, validation.different_names("vertex attribute 'name'", G.vs["name"]))
+        names = validation.different_names("vertex attribute 'name', as strings", strings)
     return Graph._of_names(matrix, names, directed=G.is_directed())
 
 

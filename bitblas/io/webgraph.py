@@ -18,9 +18,8 @@ import numpy as np
 
 from .. import device as devices
 from ..exceptions import InvalidValue, OutOfMemory
-from ..kernels.prologue import Variant
-from .files import CHUNK
-from .progress import Progress
+from ..kernels.variant import Variant
+from .files import CHUNK, Progress
 
 if TYPE_CHECKING:
     from ..core import Matrix

@@ -1,15 +1,138 @@
-"""Parse edge weights from text: decimal point or comma, the smallest exact dtype, and hints for bad values."""
+"""Parse numbers and edge weights from text: syntax checks, decimal point or comma, the smallest exact dtype, hints.
+
+SciPy parses numbers fast and rounds them correctly, but drops what follows a number: it reads ``1.5`` as the integer 1,
+``3-4`` as 3 and ``1.0D+02`` as 1.0. So a `Scan` checks every text first, in one vectorized pass: each byte has a class,
+and each pair of neighbouring classes is allowed or not. Faults that span more than two bytes, as in ``1.2.3``, remain;
+a second check of the pairs without digits and signs finds them.
+"""
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from ..exceptions import InvalidValue
-from .scan import Fault, Scan, numbers, pieces
+from .files import CHUNK
+
+# ---- Validate the syntax of numbers in a text in one vectorized pass, and parse them with SciPy.
+
+# Classes of bytes: blank, digit, sign, point, exponent, letter of inf and nan; anything else is 6.
+_GROUPS = {"_": b" \t\r\n\v\f", "0": b"0123456789", "-": b"+-", ".": b".", "e": b"eE", "a": b"infatyINFATY"}
+_CODES = {name: code for code, name in enumerate(_GROUPS)}
+_OTHER = 6
+_CLASSES = bytes(next((_CODES[k] for k, g in _GROUPS.items() if byte in g), _OTHER) for byte in range(256))
+
+
+def _pairs(words: str) -> bytes:
+    return bytes(8 * _CODES[pair[0]] + _CODES[pair[1]] for pair in words.split())
+
+
+# Allowed pairs of neighbours; and those that are allowed after removing digits and signs.
+_NEAR = {"integer": _pairs("__ _0 _- 0_ 00 -0")}
+_NEAR["real"] = _NEAR["integer"] + _pairs("_. 0. 0e -. .0 ._ .e e0 e- _a -a aa a_")
+_FAR = _pairs("__ _. _e ._ .e e_ _a aa a_")
+_GONE = bytes([_CODES["0"], _CODES["-"]])
+_DIGITS = np.frombuffer(b"0123456789", np.uint8)
+_WORDS = {b"inf", b"nan", b"infinity"}
+_TOKEN = {
+    "integer": re.compile(rb"[+-]?\d+"),
+    "real": re.compile(rb"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|infinity|nan)", re.IGNORECASE),
+}
+
+
+class Fault(Exception):
+    """A malformed number: its line, counted from 1, and the text of the line."""
+
+    def __init__(self, line: int, text: str) -> None:
+        super().__init__(line, text)
+        self.line, self.text = line, text
+
+
+class Scan:
+    """Validates a text in pieces of whole lines. kind: "integer" or "real"; lines: the number of lines before it."""
+
+    def __init__(self, kind: str, lines: int = 0) -> None:
+        self.kind, self.lines = kind, lines
+        self.numbers = 0  # seen so far
+
+    def feed(self, piece: bytes) -> None:
+        """Validate the next lines. Raises Fault."""
+        codes = piece.translate(_CLASSES)
+        near = _neighbours(codes)
+        wrong: Any = near.tobytes().translate(None, _NEAR[self.kind])
+        if not wrong and self.kind == "real":
+            wrong = _neighbours(codes.translate(None, _GONE)).tobytes().translate(None, _FAR)
+            if not wrong and _CODES["a"] in codes:
+                wrong = set(re.findall(rb"[a-df-z]+", piece.lower())) - _WORDS
+        if wrong:
+            raise self._fault(piece)
+        self.numbers += int(np.count_nonzero(near - np.uint8(1) < 7))  # pairs of a blank and a nonblank
+        self.lines += piece.count(b"\n")
+
+    def _fault(self, piece: bytes) -> Fault:
+        whole = _TOKEN[self.kind].fullmatch
+        lines = list(enumerate(piece.split(b"\n"), self.lines + 1))
+        number, line = next((pair for pair in lines if not all(map(whole, pair[1].split()))), lines[-1])
+        return Fault(number, line.strip()[:60].decode("latin-1"))
+
+
+def _neighbours(codes: bytes) -> Any:
+    """8 * a + b for each pair of neighbours a, b of the codes, between blanks."""
+    array = np.full(len(codes) + 2, _CODES["_"], np.uint8)
+    array[1:-1] = np.frombuffer(codes, np.uint8)
+    return array[:-1] * np.uint8(8) + array[1:]
+
+
+def pieces(text: bytes) -> Iterator[bytes]:
+    """The lines of a text, a CHUNK or little more at a time."""
+    start = 0
+    while start < len(text):
+        end = text.find(b"\n", start + CHUNK) + 1 or len(text)
+        yield text[start:end]
+        start = end
+
+
+def checked(block: bytes, text: bytes, kind: str, mark: bytes | None, columns: int) -> tuple[int, bool]:
+    """The number of numbers in a text whose lines contain `columns` numbers or none, and whether one of the first two
+    of a line has leading zeros. Raises Fault."""
+    scan = Scan(kind)
+    for piece in pieces(text):
+        scan.feed(piece)
+    letters = np.frombuffer(text, np.uint8)
+    full = letters > 32
+    starts = np.flatnonzero(full & ~np.concatenate([[False], full[:-1]]))
+    ends = np.append(np.flatnonzero(letters == 10), len(text))
+    per_line = np.diff(np.searchsorted(starts, ends), prepend=0)
+    right = (per_line == columns) | (per_line == 0)
+    if mark is not None and right.all():
+        marks = np.flatnonzero(np.frombuffer(block, np.uint8) == mark[0])
+        right = np.diff(np.searchsorted(marks, ends), prepend=0) == np.where(per_line == 0, 0, columns - 1)
+    if not right.all():
+        raise Fault(int(np.argmin(right)) + 1, "")
+    if kind == "real":  # vertices are integers, so points and letters may only occur in the third column
+        marks = np.flatnonzero((letters == 46) | (letters > 64))
+        if columns == 2 or (np.searchsorted(starts, marks, side="right") % 3 != 0).any():
+            raise Fault(1, "")
+    zeros = np.flatnonzero(letters[starts] == 48)
+    led = starts[zeros[zeros % columns < 2]] + 1
+    return len(starts), bool(np.isin(letters[led[led < len(letters)]], _DIGITS).any())
+
+
+def numbers(text: bytes, kind: str, count: int) -> np.ndarray:
+    """Parse `count` numbers, one per line, as INT64 or FP64. ValueError, OverflowError if the text does not match."""
+    from scipy.io import mmread
+
+    if not count:
+        return np.zeros(0, np.int64 if kind == "integer" else np.float64)
+    head = b"%%%%MatrixMarket matrix array %s general\n%d 1\n" % (kind.encode(), count)
+    return np.asarray(mmread(io.BytesIO(head + text + b"\n"), spmatrix=False)).ravel()
+
+
+# ---- Parse edge weights from text: decimal point or comma, the smallest exact dtype, and hints for bad values.
 
 INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 WEIGHT = "a number as weight"
@@ -21,14 +144,14 @@ _PLUS = re.compile(rb"(?<![eE])\+")
 _BLANKS = bytes.maketrans(b" \t\r\v\f", b"\n\n\n\n\n")
 
 
-def decimal_of(given: Any) -> str:
+def check_decimal(given: Any) -> str:
     """Validate a decimal mark. InvalidValue unless it is a point or a comma."""
     if given not in (".", ","):
         raise InvalidValue(f"decimal: expected '.' or ',', got {given!r}")
     return str(given)
 
 
-def pointed(text: str, decimal: str) -> str:
+def with_decimal_point(text: str, decimal: str) -> str:
     """A number in Python's syntax; "" if it contains a point although the decimal mark is a comma."""
     if decimal == ".":
         return text
@@ -38,7 +161,7 @@ def pointed(text: str, decimal: str) -> str:
 def is_weight(text: str, decimal: str = ".") -> bool:
     """Whether a text is a number other than NaN."""
     try:
-        value = float(pointed(text, decimal))
+        value = float(with_decimal_point(text, decimal))
     except ValueError:
         return False
     return value == value and "_" not in text
@@ -49,18 +172,18 @@ def is_text(word: str) -> bool:
     return any(map(str.isalpha, word)) and not is_weight(word) and not is_weight(word, ",")
 
 
-def of_weight(text: str, decimal: str = ".") -> str:
+def weight_hint(text: str, decimal: str = ".") -> str:
     """A hint for a weight that is not a number: "", or an explanation of its comma or point."""
     if decimal == ",":
-        return ". Hint: with decimal=',' a point is not part of a number" if is_weight(text) else _in_thousands(text)
+        return ". Hint: with decimal=',' a point is not part of a number" if is_weight(text) else _thousands_hint(text)
     if _THOUSANDS.fullmatch(text):
         return ". Hint: pass decimal=',' if the comma is a decimal comma; remove thousands separators"
-    if _COMMA.fullmatch(text) and not _in_thousands(text):
+    if _COMMA.fullmatch(text) and not _thousands_hint(text):
         return ". Hint: pass decimal=',' if this is a decimal comma"
-    return _in_thousands(text)
+    return _thousands_hint(text)
 
 
-def _in_thousands(text: str) -> str:
+def _thousands_hint(text: str) -> str:
     if not _COMMA.fullmatch(text) or text.replace(" ", "").replace(".", "") == text:
         return ""
     return (
@@ -69,7 +192,7 @@ def _in_thousands(text: str) -> str:
     )
 
 
-def _of_text(word: str) -> str:
+def _text_hint(word: str) -> str:
     """A hint for a column of weights that contains words."""
     if is_weight(word.strip()):
         return ""
@@ -116,8 +239,8 @@ class WeightType:
     def of_words(self, words: list[str], decimal: str, lines: Iterable[int] = ()) -> np.ndarray:
         """Parse weights from texts and record them. lines: their line numbers in the file."""
         if not all(map(INTEGER.fullmatch, words)):
-            found = np.array([float(pointed(word, decimal)) for word in words], np.float64)
-            if not self.whole or not _are_whole(found):
+            found = np.array([float(with_decimal_point(word, decimal)) for word in words], np.float64)
+            if not self.whole or not _are_integral(found):
                 self.add(found, real=True)
                 return found
             self.real = True
@@ -157,7 +280,7 @@ ROUNDED = "Hint: dtype='FP64' reads such weights, rounded"
 EXACT = 1 << 53  # integers from here on may not be exact in FP64
 
 
-def _are_whole(values: np.ndarray) -> bool:
+def _are_integral(values: np.ndarray) -> bool:
     return bool(np.isfinite(values).all() and (values == np.floor(values)).all())
 
 
@@ -166,9 +289,9 @@ def rounds(values: np.ndarray) -> bool:
     return values.dtype.kind == "f" and bool((np.abs(values) >= EXACT).any())
 
 
-def as_integers(values: np.ndarray) -> np.ndarray:
+def integral_as_int64(values: np.ndarray) -> np.ndarray:
     """Floats that are small integers as INT64; other arrays as they are."""
-    small = values.dtype.kind == "f" and not rounds(values) and _are_whole(values)
+    small = values.dtype.kind == "f" and not rounds(values) and _are_integral(values)
     return values.astype(np.int64) if small else values
 
 
@@ -229,7 +352,7 @@ def table_of(text: bytes, kind: str, count: int, rounded: bool = False) -> np.nd
     return numbers(bare, "real", count)
 
 
-def plain_numbers(text: bytes, count: int, decimal: str, rounded: bool = False) -> np.ndarray | None:
+def parse_plain_numbers(text: bytes, count: int, decimal: str, rounded: bool = False) -> np.ndarray | None:
     """The numbers of a text as in `table_of`; None unless it contains exactly `count` numbers."""
     if decimal == ",":
         if b"." in text:
@@ -245,7 +368,7 @@ def plain_numbers(text: bytes, count: int, decimal: str, rounded: bool = False) 
         return None
 
 
-def of_column(values: np.ndarray, name: str | None, decimal: str | None, rounded: bool = False) -> np.ndarray:
+def parse_weight_column(values: np.ndarray, name: str | None, decimal: str | None, rounded: bool = False) -> np.ndarray:
     """The numbers of a table column, which may contain texts if `decimal` is given. rounded: integers beyond 64 bits
     become floats. InvalidValue, with the row, for a value that is not a number."""
     expected = f"column {name!r}: expected numbers"
@@ -263,17 +386,17 @@ def of_column(values: np.ndarray, name: str | None, decimal: str | None, rounded
         return found
     if decimal is not None:
         words = [word.strip() if isinstance(word, str) else word for word in words]
-        mark = decimal_of(decimal)
+        mark = check_decimal(decimal)
         wrong = next((k for k, x in enumerate(words) if not isinstance(x, str) or not is_weight(x, mark)), None)
         if wrong is None:
             seen = WeightType(rounded)
             found = seen.of_words(words, mark)
             seen.check(f"column {name!r}")
             return found
-        hint = of_weight(words[wrong], mark) or _of_text(words[wrong]) if isinstance(words[wrong], str) else ""
+        hint = weight_hint(words[wrong], mark) or _text_hint(words[wrong]) if isinstance(words[wrong], str) else ""
         raise InvalidValue(f"{expected} as texts in every row, got {words[wrong]!r} in row {wrong}{hint}")
     row = next((k for k, value in enumerate(words) if isinstance(value, str)), None)
     if row is None:
         raise InvalidValue(f"{expected}, got values of type {values.dtype}")
-    hint = of_weight(words[row]) or _of_text(words[row]) or ". Hint: decimal='.' reads such texts as numbers"
+    hint = weight_hint(words[row]) or _text_hint(words[row]) or ". Hint: decimal='.' reads such texts as numbers"
     raise InvalidValue(f"{expected}, got text, {str(words[row])!r} in row {row}{hint}")

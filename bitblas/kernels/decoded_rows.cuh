@@ -76,7 +76,7 @@ template <int G, class Start, class Hits> __device__ __forceinline__ bool look_t
   return hit;
 }
 
-// The position of the next pulling row is not prefetched, for lack of registers. Its hub column (likely.py) is, which
+// The position of the next pulling row is not prefetched, for lack of registers. Its hub column (kernels.py) is, which
 // also shows whether the row has entries. Rows without a hit there are deferred until they are decoded.
 #define BY_BLOCK 0
 #define NO_ENTRIES ~0u

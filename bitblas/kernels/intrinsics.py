@@ -16,7 +16,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from .calls import NO_MEMORY
+from .constants import NO_MEMORY
 
 
 def element_pointer(ctx: Any, b: Any, array_type: Any, array: Any, index: Any, index_type: Any) -> Any:

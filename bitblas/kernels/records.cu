@@ -1,6 +1,6 @@
 // Segmented products of user-defined types: z[s] = the products of segment s combined from left to right.
 // Operands are indices into the table of their type's values; the result is written as the packed value. The variant's
-// text defines product, join, X_at, Z_write and related functions (verbs/records.py). Without FOLD a segment is one
+// text defines product, join, X_at, Z_write and related functions (operations/udf.py). Without FOLD a segment is one
 // product.
 // rows, cols: positions of a product. x, x_at, x_step, x_table: operand numbers, their index, stride and table of
 // values; y_* likewise; t_*: the third operand.

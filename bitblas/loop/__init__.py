@@ -1,7 +1,8 @@
 """Loops that stay on the device: `repeat(body, while_=v)`, and `Program`, which is captured once and run often. Inside
-a body, both are nested loops, and `if_(condition, then, else_)` replaces Python's `if`."""
+a body, both are nested loops, and `if_(condition, then, else_)` replaces Python's `if`.
+"""
 
-from .host.turn import at_once
+from .cpu.tier_up import at_once
 from .program import Program, holds_matrix, if_, repeat
 
 __all__ = ["Program", "at_once", "holds_matrix", "if_", "repeat"]

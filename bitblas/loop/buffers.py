@@ -1,8 +1,8 @@
-"""Memory of a captured program: allocated before capture, the same for every run, never moved.
+"""Memory of a program's vectors: allocated before capture, the same for every run, never moved.
 
 A vector that an advance writes has three buffers: its contents, the one that the next advance writes, and the one that
-the advance clears for the advance after that. All other vectors have one. Each frontier also has a worklist and a state
-of 8 numbers (see frontier.cuh).
+the advance clears for the advance after that. All other vectors have one. On a GPU each frontier also has a worklist
+and a state of 8 numbers (see frontier.cuh); on the CPU each bitset has a summary of its nonempty words.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import numpy as np
 from semirings.dtypes import BOOL
 
 from ..store import VectorStore, full_bits, words
-from .recorded.ir import Vec
-from .scratch import Own, Scratch
+from .ir import Vec
+from .scratch import OwnMemory, Scratch
+
+# ---- Memory of a captured program: allocated before capture, the same for every run, never moved.
 
 STATE = 8  # numbers in a frontier's state
 ENTRIES, LISTED, DENSE, WORK, SEGMENTS, REMAINING = range(6)
@@ -27,7 +29,7 @@ FAULTS = 5  # index of the faults of index vectors among them (see indexed.cuh)
 class Frontier:
     """The arrays of one vector: its bits, values (None if it is iso) and worklists, each once or three times."""
 
-    def __init__(self, scratch: Scratch | Own, vec: Vec, iso: Any, rotates: bool, values: Any = None) -> None:
+    def __init__(self, scratch: Scratch | OwnMemory, vec: Vec, iso: Any, rotates: bool, values: Any = None) -> None:
         """values: the existing values of a vector that is only read."""
         count = BUFFERS if rotates else 1
         self.vec, self.iso, self.rotates = vec, iso, rotates
@@ -113,3 +115,37 @@ class States:
         first = len(self.sources)
         self.sources += [first + count - carried + k if k < carried else -1 for k in range(count)]
         return first
+
+
+# ---- Memory of a vector in the rounds of a CPU loop, with a summary of its nonempty words.
+
+
+class SummarizedFrontier(Frontier):
+    """The arrays of one vector, and a summary for each of its bitsets: the words that have, or may have, entries."""
+
+    def __init__(self, scratch: OwnMemory, vec: Vec, iso: Any, rotates: bool) -> None:
+        super().__init__(scratch, vec, iso, rotates)
+        self.summaries = [np.zeros(-(-words(vec.size) // 64), np.uint64) for _ in self.bits]
+
+    def load(self, store: VectorStore, *, full: bool = False) -> None:
+        super().load(store, full=full)
+        if not full:
+            self._clear_summaries()
+            if store.count != 0:
+                self._summarize()
+
+    def fill(self) -> None:
+        super().fill()
+        self._summarize()
+
+    def _summarize(self) -> None:
+        flags = np.packbits(self.bits[0] != 0, bitorder="little")
+        self.summaries[0].view(np.uint8)[: len(flags)] = flags
+
+    def empty(self) -> None:
+        self._clear(0)
+        self._clear_summaries()
+
+    def _clear_summaries(self) -> None:
+        for summary in self.summaries:
+            summary.fill(0)

@@ -23,7 +23,7 @@ MANIFEST = "manifest.json"
 VERSION = 1
 
 
-class Alone:
+class SingleRank:
     """A stand-in for the group of ranks, for objects on one device."""
 
     rank, size = 0, 1
@@ -49,7 +49,7 @@ class Checkpoint:
             if not hasattr(x, "to_coo" if getattr(x, "ndim", None) == 1 else "value") or x.dtype._is_udt:
                 raise TypeError(f"state: expected Vectors and Scalars of built-in types, got {type(x).__qualname__}")
         self.folder, self.state, self.every = Path(path), state, every
-        self.ranks: Any = next((x._ranks for x in state if hasattr(x, "_ranks")), Alone())
+        self.ranks: Any = next((x._ranks for x in state if hasattr(x, "_ranks")), SingleRank())
 
     def save(self, rounds: int) -> None:
         """Save the state after `rounds` rounds. OSError if it cannot be written; the previous checkpoint then

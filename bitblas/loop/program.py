@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, Any
 from ..config import config
 from ..core.matrix.matrix import Matrix
 from ..core.scalar import Scalar
-from ..core.statement.recording import state
+from ..core.statement.symbolic import state
 from ..core.vector.vector import Vector
 from ..device import get
 from ..exceptions import InvalidValue
 from ..table import html
-from .host.turn import Turn
-from .recorded.state import NO_LIMIT, state_of
-from .recorded.state import plain as one_by_one
-from .scratch import alone
+from .cpu.tier_up import TierUp
+from .scratch import program_lock
+from .symbolic.context import NO_LIMIT, state_of
+from .symbolic.context import plain_loops as one_by_one
 
 if TYPE_CHECKING:
     from .checkpoint import Checkpoint
-    from .fused.lines import Line
-    from .gpu.captured import Captured
+    from .fuse import Line
+    from .gpu.captured_program import CapturedProgram
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,9 @@ class Program:
             raise InvalidValue(f"limit: expected an int of 0 or more, or None, got {limit!r}")
         self.body, self.condition, self.limit = body, while_, NO_LIMIT if limit is None else limit
         self.begin, self.end, self.fixpoint = begin, end, fixpoint
-        self._captured: Captured | None = None
+        self._captured: CapturedProgram | None = None
         self._moved: set[int] = set()  # vectors whose memory has moved between runs (gpu/inputs.py)
-        self._turn: Turn | None = None
+        self._turn: TierUp | None = None
         self._checkpoint: Checkpoint | None = None
 
     def checkpoint(self, path: str | os.PathLike[str], *, state: Sequence[Any] = (), every: int = 100) -> Program:
@@ -137,7 +137,7 @@ class Program:
                 return self._run_plain(None)
         captured = self._captured
         if captured is not None and self._checkpoint is None and captured.is_valid():
-            with alone(captured.device):
+            with program_lock(captured.device):
                 return captured.run(self.limit)
         one = self.condition[0] if isinstance(self.condition, tuple) else self.condition
         shared = hasattr(one, "_ranks")  # distributed
@@ -145,21 +145,23 @@ class Program:
         if not known or self._checkpoint is not None:  # objects of python-graphblas
             return self._run_plain(None)
         device = get(config.device) if isinstance(one, Scalar) and not shared else one.device
-        if device.records_loops:
-            from .gpu.captured import Captured  # imported on demand: recording and fusion are a sixth of the library
-            from .recorded.state import OnHost
+        if device.captures_bodies:
+            from .gpu.captured_program import (
+                CapturedProgram,  # imported on demand: recording and fusion are a sixth of the library
+            )
+            from .symbolic.context import OnHost
 
             try:
-                with alone(device):
+                with program_lock(device):
                     parts = self.body, self.condition, self.begin, self.end, self.fixpoint, self._moved
-                    self._captured = Captured(*parts)
+                    self._captured = CapturedProgram(*parts)
                     return self._captured.run(self.limit)
             except OnHost:
                 pass
         if shared and one._ranks.size > 1:
             return self._run_plain(None)
         if self._turn is None:
-            self._turn = Turn(self.body, self.condition)
+            self._turn = TierUp(self.body, self.condition)
         return self._run_plain(self._turn)
 
     def explain(self) -> Explanation:
@@ -175,7 +177,7 @@ class Program:
         small = "\n".join(filter(None, (patches.text, build.small.text)))
         return Explanation(build.copies, tuple(build.lines), small)
 
-    def _run_plain(self, turn: Turn | None) -> int:
+    def _run_plain(self, turn: TierUp | None) -> int:
         """Run round by round, until a table of kernels takes over."""
         saved = self._checkpoint
         with one_by_one:
@@ -199,10 +201,10 @@ class Program:
         return rounds
 
     def _goes_on(self) -> bool:
-        return holds(self.condition)
+        return condition_holds(self.condition)
 
 
-def holds(condition: Any) -> bool:
+def condition_holds(condition: Any) -> bool:
     """Whether any of several Vectors has an entry, a Vector has an entry, or a Scalar is true."""
     if isinstance(condition, tuple):
         return any(x.nvals for x in condition)
@@ -215,7 +217,7 @@ def holds(condition: Any) -> bool:
 def holds_matrix(A: Any) -> bool:
     """Whether the body of a program may write a Matrix of that shape and type: n x k with k below n and at most 512, on
     a device with enough memory for its positions."""
-    from .recorded.matrices import is_narrow
+    from .symbolic.multivectors import is_narrow
 
     return not isinstance(A, Matrix) or is_narrow(A._data)
 
@@ -234,7 +236,7 @@ def if_(condition: Any, then: Callable[[], Any], else_: Callable[[], Any] | None
             raise TypeError(f"{name}: expected a function, got {type(part).__qualname__}")
     if state.recorder is not None:
         state.recorder.under(condition, then, else_)
-    elif holds(condition):
+    elif condition_holds(condition):
         then()
     elif else_ is not None:
         else_()

@@ -20,7 +20,7 @@ from ..store import words
 Key = tuple[str, int]
 
 
-class Block:
+class SharedBlock:
     """An array that programs share; it lives as long as one of them."""
 
     __slots__ = ("__weakref__", "array")
@@ -30,12 +30,12 @@ class Block:
 
 
 @functools.cache
-def _shared(device: Device) -> dict[Key, list[weakref.ref[Block]]]:
+def _shared(device: Device) -> dict[Key, list[weakref.ref[SharedBlock]]]:
     return {}
 
 
 @functools.cache
-def alone(device: Device) -> threading.RLock:
+def program_lock(device: Device) -> threading.RLock:
     """The lock of the program that is being captured or runs; released at its end."""
     return threading.RLock()
 
@@ -44,7 +44,7 @@ class Scratch:
     """The shared memory that one program uses."""
 
     def __init__(self, device: Device) -> None:
-        self.device, self.blocks = device, list[Block]()
+        self.device, self.blocks = device, list[SharedBlock]()
         self.taken: Counter[Key] = Counter()
         shared = _shared(device)
         for key in [key for key, blocks in shared.items() if not any(block() for block in blocks)]:
@@ -63,13 +63,13 @@ class Scratch:
         self.taken[key] += 1
         block = blocks[k]() if k < len(blocks) else None
         if block is None:
-            block = Block(self.device.xp.zeros(count, dtype))
+            block = SharedBlock(self.device.xp.zeros(count, dtype))
             blocks[k : k + 1] = [weakref.ref(block)]
         self.blocks.append(block)
         return block.array.view(dtype)
 
 
-class Own:
+class OwnMemory:
     """The same interface for a program that does not share memory."""
 
     def __init__(self, device: Device) -> None:

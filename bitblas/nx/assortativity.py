@@ -9,11 +9,9 @@ import numpy as np
 
 import bitblas as gb
 
-from .degrees import Degrees
-from .graph import Graph
-from .matrices import entry_values
-from .sums import by_group, fits, joined, words
-from .walk import host
+from .graph import Degrees, Graph, entry_values
+from .searches import host
+from .sums import fits_int64, join_words, split_words, sum_by_group
 
 
 def average_neighbor_degree(
@@ -26,7 +24,7 @@ def average_neighbor_degree(
         raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
     own, theirs = (Degrees(G, side if G.directed else "all") for side in (source, target))
     count, degree = own(weight=weight).array, theirs.array
-    if weight is None or fits(G.values_of(weight), 2 * int(degree.max(initial=0))):
+    if weight is None or fits_int64(G.values_of(weight), 2 * int(degree.max(initial=0))):
         sums = _sums(G, source, weight, degree)
     else:
         sums = _long_sums(G, source, weight, degree)
@@ -46,10 +44,10 @@ def _sums(G: Graph, source: str, weight: str | None, degree: np.ndarray) -> np.n
 
 def _long_sums(G: Graph, source: str, weight: str, degree: np.ndarray) -> np.ndarray:
     """The same as Python ints, for integer sums that may exceed INT64."""
-    values = words(entry_values(G, weight))
+    values = split_words(entry_values(G, weight))
 
     def over(ends: np.ndarray, at: np.ndarray) -> np.ndarray:
-        return joined(*(by_group(word * degree[ends], at, len(G)) for word in values))
+        return join_words(*(sum_by_group(word * degree[ends], at, len(G)) for word in values))
 
     none = np.zeros(len(G), object)
     behind = over(G.cols, G.rows) if "out" in source else none

@@ -9,7 +9,7 @@ import numpy as np
 
 from .components import labelled
 from .graph import Graph
-from .walk import distances
+from .searches import distances
 
 
 def sides(G: Graph) -> np.ndarray | None:

@@ -9,7 +9,7 @@ import numpy as np
 import bitblas as gb
 
 from .graph import Graph
-from .walk import entries
+from .searches import entries
 
 
 def neighbours(G: Graph, nodes: np.ndarray) -> np.ndarray:

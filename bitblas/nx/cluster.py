@@ -11,9 +11,9 @@ import numpy as np
 
 import bitblas as gb
 
+from .exceptions import Refused
 from .graph import Graph
-from .refused import Refused
-from .walk import host
+from .searches import host
 
 
 def _closed(S: Any) -> Any:
@@ -28,7 +28,7 @@ def _rows(C: Any) -> np.ndarray:
 
 def _walks(G: Graph) -> np.ndarray:
     """Twice the number of triangles at each node of an undirected graph, cached."""
-    return G._kept_as("walks", lambda: _rows(_paths(G)))
+    return G._cached_as("walks", lambda: _rows(_paths(G)))
 
 
 def _paths(G: Graph) -> Any:

@@ -10,10 +10,10 @@ from networkx.algorithms.community.quality import NotAPartition
 from bitblas import algorithms
 
 from .components import grouped
+from .exceptions import Refused
 from .graph import Graph
-from .refused import Refused
-from .sums import by_group, total
-from .walk import host
+from .searches import host
+from .sums import exact_sum, sum_by_group
 
 
 def parts(G: Graph, partition: Any) -> np.ndarray | None:
@@ -30,14 +30,14 @@ def modularity(G: Graph, communities: Any, weight: str | None = "weight", resolu
     part = parts(G, communities)
     if part is None:
         raise NotAPartition(G, communities)
-    rows, cols = G.edges_at
+    rows, cols = G.edge_ends
     values = np.ones(len(rows), np.int64) if weight is None else G.values_of(weight)
-    inside = total(values[part[rows] == part[cols]])
+    inside = exact_sum(values[part[rows] == part[cols]])
     sides = (G.out_degree, G.in_degree) if G.directed else (G.degree, G.degree)
     leaving, coming = (side(weight=weight).array for side in sides)
-    degrees = total(leaving)
+    degrees = exact_sum(leaving)
     norm = 1 / degrees**2
-    out, into = (by_group(degree, part, len(communities)).astype(np.float64) for degree in (leaving, coming))
+    out, into = (sum_by_group(degree, part, len(communities)).astype(np.float64) for degree in (leaving, coming))
     return float(inside / (degrees / (1 if G.directed else 2)) - resolution * (out * into).sum() * norm)
 
 
@@ -45,7 +45,7 @@ def intra_community_edges(G: Graph, partition: Any) -> int:
     part = parts(G, partition)
     if part is None:
         raise Refused("parts that do not form a partition")
-    rows, cols = G.edges_at
+    rows, cols = G.edge_ends
     return int((part[rows] == part[cols]).sum())
 
 

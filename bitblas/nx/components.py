@@ -12,14 +12,14 @@ import numpy as np
 from bitblas import algorithms
 
 from .graph import Graph
-from .walk import host, reached
+from .searches import host, reached
 
 
 def labelled(G: Graph) -> np.ndarray:
     """The number of the first node of each node's component, ignoring edge directions."""
     if not len(G):
         return np.zeros(0, np.int64)
-    return host(G._kept_as("components", lambda: algorithms.connected_components(G.both_ways)))
+    return host(G._cached_as("components", lambda: algorithms.connected_components(G.both_ways)))
 
 
 def _components(G: Graph) -> Iterator[set[Any]]:
@@ -71,7 +71,7 @@ def _condensed(G: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows, cols = (number[C.device.to_host(ends).astype(np.int64)] for ends in C.to_coo()[:2])
         return rows, cols, number[host(label)]
 
-    return G._kept_as("strong", make)
+    return G._cached_as("strong", make)
 
 
 def strongly_connected_components(G: Graph) -> Iterator[set[Any]]:

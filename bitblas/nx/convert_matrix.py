@@ -7,9 +7,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from .exceptions import Refused
 from .graph import Graph
-from .refused import Refused
-from .sums import by_group, fits
+from .sums import fits_int64, sum_by_group
 
 
 def to_scipy_sparse_array(
@@ -62,8 +62,8 @@ def _joined(G: Graph, rows: np.ndarray, cols: np.ndarray, values: np.ndarray, jo
     keys, values = keys[order], values[order]
     fresh = np.diff(keys, prepend=-1) != 0
     first = np.flatnonzero(fresh)
-    if join is np.add and not fits(values):
-        values = by_group(values, np.cumsum(fresh) - 1, len(first))
+    if join is np.add and not fits_int64(values):
+        values = sum_by_group(values, np.cumsum(fresh) - 1, len(first))
     elif len(first):
         values = join.reduceat(values, first)
     return keys[first] // len(G), keys[first] % len(G), values
@@ -97,7 +97,7 @@ def _entries(G: Graph, nodelist: Any, weight: str | None) -> tuple[np.ndarray, n
         if len(np.unique(found)) != len(G):
             raise nx.NetworkXError("nodelist contains duplicates.")
         place[found] = np.arange(len(G))
-    rows, cols = (place[end] for end in G.edges_at)
+    rows, cols = (place[end] for end in G.edge_ends)
     values = np.ones(len(rows), np.int64) if weight is None else G.values_of(weight)
     if G.directed:
         return rows, cols, values

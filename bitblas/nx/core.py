@@ -10,9 +10,8 @@ import numpy as np
 import bitblas as gb
 from bitblas import algorithms
 
-from .graph import Graph
-from .matrices import entries_at
-from .walk import host
+from .graph import Graph, entries_at
+from .searches import host
 
 
 def core_number(G: Graph) -> dict[Any, int]:

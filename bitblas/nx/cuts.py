@@ -9,8 +9,8 @@ import numpy as np
 
 from .boundary import neighbours
 from .graph import Graph
-from .sums import total
-from .walk import number
+from .searches import require_node
+from .sums import exact_sum
 
 
 def cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> int | float:
@@ -22,17 +22,17 @@ def cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> int 
         raise TypeError("'NoneType' object is not iterable")  # NetworkX's error: it also iterates over T
     else:
         outer = ~inner
-    rows, cols = G.edges_at
+    rows, cols = G.edge_ends
     across = inner[rows] & outer[cols] | outer[rows] & inner[cols]
     # NetworkX sums edges out of S and edges out of T: an edge from a node in both sets counts twice
     sides = (across & inner[rows], across & outer[rows]) if G.directed else (across,)
     if weight is None:
         return sum(int(side.sum()) for side in sides)
     values = G.values_of(weight)
-    return sum(total(values[side]) for side in sides)
+    return sum(exact_sum(values[side]) for side in sides)
 
 
 def node_expansion(G: Graph, S: Any) -> float:
     kind = "digraph" if G.directed else "graph"
-    at = [number(G, node, f"The node {node} is not in the {kind}.", nx.NetworkXError) for node in S]
+    at = [require_node(G, node, f"The node {node} is not in the {kind}.", nx.NetworkXError) for node in S]
     return int(neighbours(G, np.array(at, np.int64)).sum()) / len(S)

@@ -12,7 +12,7 @@ import bitblas as gb
 from bitblas.algorithms import topological_levels
 
 from .graph import Graph
-from .walk import entries, number, reached
+from .searches import entries, reached, require_node
 
 
 def descendants(G: Graph, source: Any) -> set[Any]:
@@ -25,7 +25,7 @@ def ancestors(G: Graph, source: Any) -> set[Any]:
 
 def _others(G: Graph, source: Any) -> set[Any]:
     kind = "digraph" if G.directed else "graph"
-    at = number(G, source, f"The node {source} is not in the {kind}.", nx.NetworkXError)
+    at = require_node(G, source, f"The node {source} is not in the {kind}.", nx.NetworkXError)
     return set(G.nodes_at(reached(G, at))) - {source}
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from bitblas import algorithms
 
+from .exceptions import Refused
 from .graph import Graph
-from .refused import Refused
-from .walk import distances, host
+from .searches import distances, host
 
 
 def eccentricity(G: Graph, v: Any = None, sp: Any = None, weight: str | None = None) -> Any:

@@ -9,13 +9,13 @@ import numpy as np
 from bitblas.algorithms import bfs_levels
 
 from .graph import Graph
-from .walk import entries, number
+from .searches import entries, require_node
 
 
 def ego_graph(
     G: Graph, n: Any, radius: float = 1, center: bool = True, undirected: bool = False, distance: str | None = None
 ) -> Graph:
-    source = number(G, n, f"Source {n} is not in G" if not undirected else f"Node {n} not found in graph")
+    source = require_node(G, n, f"Source {n} is not in G" if not undirected else f"Node {n} not found in graph")
     near = np.zeros(len(G), bool)
     if radius >= 0:
         A = G.both_ways if undirected else G.structure

@@ -10,9 +10,9 @@ import numpy as np
 import bitblas as gb
 from bitblas import algorithms
 
+from .exceptions import Refused
 from .graph import Graph
-from .refused import Refused
-from .walk import entries, host
+from .searches import entries, host
 
 WHOLE = 2.0**53  # integers up to here are exact floats
 

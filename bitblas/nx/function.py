@@ -8,7 +8,7 @@ from .graph import Graph
 
 
 def number_of_selfloops(G: Graph) -> int:
-    rows, cols = G.edges_at
+    rows, cols = G.edge_ends
     return int((rows == cols).sum())
 
 
@@ -22,7 +22,7 @@ def is_negatively_weighted(G: Graph, edge: Any = None, weight: str = "weight") -
 
 def s_metric(G: Graph) -> float:
     degree = G.degree.array
-    rows, cols = G.edges_at
+    rows, cols = G.edge_ends
     return float((degree[rows] * degree[cols]).sum())
 
 

@@ -1,4 +1,4 @@
-"""`Graph` of the backend: a Matrix and the node labels, numbered in NetworkX's iteration order."""
+"""`Graph` of the backend: node labels, entries in NetworkX's order, its matrices and degree views."""
 
 from __future__ import annotations
 
@@ -12,11 +12,117 @@ import numpy as np
 import bitblas as gb
 from semirings.cached import cached_property
 
-from .degrees import Degrees
 from .export import to_networkx
-from .matrices import entry_values, of_entries
-from .numbering import as_numbers
-from .sums import total
+from .numbering import as_numbers, ascending
+from .sums import exact_sum, fits_int64, sum_by_group
+
+# ---- Degree views of `Graph`: `G.degree[u]`, `G.degree(nodes, weight="cost")`, iteration.
+
+
+class Degrees:
+    """Degree view. side: "out", "in" or "in+out" of a directed graph, "all" of an undirected one, where a self loop
+    counts 2.
+    """
+
+    def __init__(self, G: Graph, side: str, weight: str | None = None, nodes: Any = None) -> None:
+        self._graph, self._side, self._weight, self._nodes = G, side, weight, nodes
+
+    @property
+    def array(self) -> np.ndarray:
+        """The degree of every node: INT64, FP64 for float weights, or Python ints if sums may exceed INT64."""
+        return self._graph._cached_as(("degree", self._side, self._weight), self._count)
+
+    def _count(self) -> np.ndarray:
+        G, side, weight = self._graph, self._side, self._weight
+        rows, cols = G.edge_ends
+        if weight is None and G.counts is None and side in ("out", "all"):
+            loops = rows[rows == cols]
+            return np.diff(G.ptr) + (np.bincount(loops, minlength=len(G)) if side == "all" and len(loops) else 0)
+        values = None if weight is None else G.values_of(weight)
+        ends = (*(() if side == "in" else (rows,)), *(() if side == "out" else (cols,)))
+        end = np.concatenate(ends)
+        return (
+            np.bincount(end, minlength=len(G))
+            if values is None
+            else sum_by_group(np.tile(values, len(ends)), end, len(G))
+        )
+
+    def __call__(self, nbunch: Any = None, weight: str | None = None) -> Any:
+        """The degree of a node, or a view of the degrees of nodes, optionally weighted."""
+        chosen = Degrees(self._graph, self._side, weight)
+        if nbunch is None:
+            return chosen
+        if nbunch in self._graph:
+            return chosen[nbunch]
+        return Degrees(self._graph, self._side, weight, self._graph.nbunch_iter(nbunch))
+
+    def __getitem__(self, node: Hashable) -> int | float:
+        found = self.array[self._graph.number[node]]
+        return found.item() if isinstance(found, np.generic) else found
+
+    def __iter__(self) -> Iterator[tuple[Hashable, int | float]]:
+        if self._nodes is None:
+            return zip(self._graph.labels, self.array.tolist())
+        return ((node, self[node]) for node in self._nodes)
+
+    def __len__(self) -> int:
+        return len(self._graph)
+
+
+# ---- Adjacency matrices of a `Graph`, and its entries by position.
+
+MERGES = {"plus": np.add, "min": np.minimum, "max": np.maximum}  # of parallel edges
+
+
+def of_entries(G: Graph, values: Any) -> Any:
+    """The matrix of one value, or of an array with a value per entry in NetworkX's order."""
+    order, _ = _ascending(G)
+    cols = G._cached_as("ascending columns", lambda: G.cols[order])
+    found = values[order] if isinstance(values, np.ndarray) else values
+    return gb.Matrix.from_csr(G.ptr, cols, found, ncols=len(G))
+
+
+def entry_values(G: Graph, weight: str, parallel: str = "plus", default: float = 1) -> np.ndarray:
+    """The weight of each entry, INT64 or FP64; parallel edges are merged by plus, min or max. Sums that may exceed
+    INT64 are FP64.
+    """
+    values = G.values_of(weight, default)
+    if G.counts is not None and len(values):
+        if parallel == "plus" and not fits_int64(values):
+            values = values.astype(np.float64)
+        counts = G.counts if G.kept is None else G.counts[G.kept]
+        values = MERGES[parallel].reduceat(values, np.cumsum(counts) - counts)
+    return values if G.kept is None else values[edges_of(G)]
+
+
+def edges_of(G: Graph) -> np.ndarray:
+    """The edge number of each entry of an undirected graph, parallel edges merged: INT64."""
+    return G._cached_as("edge", lambda: _edge_numbers(G))
+
+
+def entries_at(G: Graph, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
+    """A BOOL mask of the entries at these existing positions. rows, cols: INT64."""
+    order, n = _ascending(G)[0], len(G)
+    found = np.zeros(len(order), bool)
+    found[order[np.searchsorted(G.rows * n + G.cols[order], rows * n + cols)]] = True
+    return found
+
+
+def _ascending(G: Graph) -> tuple[np.ndarray, np.ndarray]:
+    """Permutations of the entries: by (row, column), and by (column, row)."""
+    return G._cached_as("ascending", lambda: ascending(G.ptr, G.cols))
+
+
+def _edge_numbers(G: Graph) -> np.ndarray:
+    kept = np.asarray(G.kept)
+    number = np.cumsum(kept) - 1
+    order, across = _ascending(G)
+    mirror = np.empty_like(order)  # the transposed entry: the one at the same position in (column, row) order
+    mirror[order] = across
+    return np.where(kept, number, number[mirror])
+
+
+# ---- `Graph` of the backend: a Matrix and the node labels, numbered in NetworkX's iteration order.
 
 
 class Graph:
@@ -24,7 +130,7 @@ class Graph:
 
     labels: list, the nodes in NetworkX's order; node k is row and column k. ptr, cols: INT64 arrays, the neighbours of
     each node in NetworkX's order, parallel edges merged. counts: INT64, the number of parallel edges of each entry;
-    None unless it is a multigraph. values: by attribute name, one number per edge (`edges_at`). data, keys: the
+    None unless it is a multigraph. values: by attribute name, one number per edge (`edge_ends`). data, keys: the
     attributes of each edge, and its keys in a multigraph, if all were requested. node_data: the same of nodes.
 
     Other attributes of a NetworkX graph (`G.edges`, `G[u]`) are answered by an equivalent NetworkX graph, which is made
@@ -43,14 +149,16 @@ class Graph:
         self.directed, self.values, self.data, self.keys, self.node_data = directed, values or {}, data, keys, node_data
         self.graph = graph or {}
         self.__networkx_cache__: dict[str, Any] = {}
-        self.kept_in: dict[str, Any] | None = None  # NetworkX's cache of the original graph, with an entry "bitblas";
+        self.networkx_cache: dict[str, Any] | None = (
+            None  # NetworkX's cache of the original graph, with an entry "bitblas";
+        )
         # NetworkX clears it when that graph changes
         self._made: dict[Any, Any] = {}
         self._of_structure: dict[str, Any] = {}  # cached values that depend on the structure only
 
     def is_current(self) -> bool:
         """Whether the original graph is unchanged, as far as known."""
-        return self.kept_in is None or "bitblas" in self.kept_in
+        return self.networkx_cache is None or "bitblas" in self.networkx_cache
 
     def like(self) -> Graph:
         """A graph of the same nodes and edges without attributes; values derived from the structure are shared."""
@@ -99,7 +207,7 @@ class Graph:
         return None if self.directed else self.cols >= self.rows
 
     @cached_property
-    def edges_at(self) -> tuple[np.ndarray, np.ndarray]:
+    def edge_ends(self) -> tuple[np.ndarray, np.ndarray]:
         """The two ends of each edge, parallel edges separately, in the order of `values`, `data` and `keys`."""
         return self._of_edges(self.rows), self._of_edges(self.cols)
 
@@ -117,14 +225,14 @@ class Graph:
 
         def read() -> np.ndarray:
             if data is None:
-                return np.full(len(self.edges_at[0]), default)
+                return np.full(len(self.edge_ends[0]), default)
             return as_numbers(lambda: map(dict.get, data, repeat(weight), repeat(default)), weight)
 
-        return self._kept_as((weight, default), read)
+        return self._cached_as((weight, default), read)
 
     # ---- matrices ---------------------------------------------------------------------------------------------------
 
-    def _kept_as(self, key: Any, make: Callable[[], Any]) -> Any:
+    def _cached_as(self, key: Any, make: Callable[[], Any]) -> Any:
         """make(), cached; under a string key if it depends on the structure only."""
         made = self._of_structure if isinstance(key, str) else self._made
         if key not in made:
@@ -134,7 +242,7 @@ class Graph:
     @property
     def structure(self) -> Any:
         """The adjacency matrix, n x n, BOOL: two entries per undirected edge, one per self loop."""
-        return self._kept_as("structure", self._structure)
+        return self._cached_as("structure", self._structure)
 
     def _structure(self) -> Any:
         return of_entries(self, True)
@@ -142,13 +250,13 @@ class Graph:
     @property
     def loopless(self) -> Any:
         """`structure` without the diagonal."""
-        return self._kept_as("loopless", lambda: self.structure.select(gb.select.offdiag).new())
+        return self._cached_as("loopless", lambda: self.structure.select(gb.select.offdiag).new())
 
     @property
     def both_ways(self) -> Any:
         """`structure` with every edge in both directions."""
         A = self.structure
-        return self._kept_as("both", lambda: A.ewise_add(A.T, gb.binary.pair).new()) if self.directed else A
+        return self._cached_as("both", lambda: A.ewise_add(A.T, gb.binary.pair).new()) if self.directed else A
 
     @cached_property
     def turned(self) -> Graph:
@@ -187,7 +295,7 @@ class Graph:
     @property
     def places(self) -> Any:
         """The position of each neighbour in NetworkX's order, from 0: n x n, INT64."""
-        return self._kept_as("places", self._places)
+        return self._cached_as("places", self._places)
 
     def _places(self) -> Any:
         place = np.arange(len(self.cols)) - np.repeat(self.ptr[:-1], np.diff(self.ptr))
@@ -197,7 +305,7 @@ class Graph:
         """The weights, n x n, INT64 or FP64; ones without `weight`. parallel: how parallel edges are merged, plus, min
         or max; sums that may exceed INT64 are FP64. default: the weight of edges without one.
         """
-        return self._kept_as((weight, parallel, default), lambda: self._matrix(weight, parallel, default))
+        return self._cached_as((weight, parallel, default), lambda: self._matrix(weight, parallel, default))
 
     def _matrix(self, weight: str | None, parallel: str, default: float) -> Any:
         if weight is None:
@@ -231,7 +339,7 @@ class Graph:
 
     def size(self, weight: str | None = None) -> int | float:
         """The number of edges, or the sum of their weights as a float."""
-        return len(self.edges_at[0]) if weight is None else float(total(self.values_of(weight)))
+        return len(self.edge_ends[0]) if weight is None else float(exact_sum(self.values_of(weight)))
 
     def number_of_edges(self, u: Hashable = None, v: Hashable = None) -> int:
         """The number of all edges, or of those from u to v."""
@@ -268,7 +376,7 @@ class Graph:
     @property
     def networkx(self) -> Any:
         """The equivalent NetworkX graph, frozen."""
-        return self._kept_as(None, lambda: nx.freeze(to_networkx(self)))
+        return self._cached_as(None, lambda: nx.freeze(to_networkx(self)))
 
     def __getitem__(self, node: Hashable) -> Any:
         return self.__getattr__("adj")[node]

@@ -18,9 +18,9 @@ from bitblas import config
 from bitblas import device as devices
 
 from .convert import from_networkx
+from .exceptions import Refused
 from .export import to_networkx
 from .graph import Graph
-from .refused import Refused
 
 logger = logging.getLogger("bitblas.nx")
 
@@ -57,9 +57,9 @@ class Backend:
         except Refused as error:
             _tell(name, str(error))
             raise
-        made.kept_in = getattr(G, "__networkx_cache__", None)
-        if made.kept_in is not None:
-            made.kept_in.setdefault("bitblas", 0)
+        made.networkx_cache = getattr(G, "__networkx_cache__", None)
+        if made.networkx_cache is not None:
+            made.networkx_cache.setdefault("bitblas", 0)
         return made
 
     @staticmethod

@@ -10,16 +10,15 @@ import numpy as np
 import bitblas as gb
 from bitblas.algorithms import minimum_spanning_forest
 
-from .graph import Graph
-from .matrices import edges_of, of_entries
-from .refused import Refused
+from .exceptions import Refused
+from .graph import Graph, edges_of, of_entries
 
 
 def _chosen(G: Graph, weight: str | None, sign: int) -> np.ndarray:
     """The edges of the tree in the order of Kruskal's algorithm: by weight, ties in the graph's order. Numbered this
     way no two edges are equal, so the tree is unique.
     """
-    values = np.ones(len(G.edges_at[0]), np.int64) if weight is None else G.values_of(weight)
+    values = np.ones(len(G.edge_ends[0]), np.int64) if weight is None else G.values_of(weight)
     if (values != values).any():
         raise Refused("NaN as a weight")
     # ~w sorts integers like -w, without overflow
@@ -34,7 +33,7 @@ def _chosen(G: Graph, weight: str | None, sign: int) -> np.ndarray:
 
 def _edges(G: Graph, sign: int, weight: str, data: bool) -> Iterator[Any]:
     chosen = _chosen(G, weight, sign)
-    ends = zip(*(G.nodes_at(at[chosen]) for at in G.edges_at))
+    ends = zip(*(G.nodes_at(at[chosen]) for at in G.edge_ends))
     if not data:
         return ends
     held = G.data
@@ -56,7 +55,7 @@ def maximum_spanning_edges(
 
 
 def _tree(G: Graph, weight: str | None, sign: int) -> Graph:
-    in_tree = np.zeros(len(G.edges_at[0]), bool)
+    in_tree = np.zeros(len(G.edge_ends[0]), bool)
     in_tree[_chosen(G, weight, sign)] = True
     return G.part(np.ones(len(G), bool), in_tree[edges_of(G)])
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..device.dictionaries import hashes
-from .refused import Refused
+from .exceptions import Refused
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing: 2**64 over the golden ratio
 FEW = 1 << 13  # entries below which NumPy sorts keys: importing SciPy for a counting sort takes about 0.13 s

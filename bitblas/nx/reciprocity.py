@@ -10,7 +10,7 @@ import numpy as np
 import bitblas as gb
 
 from .graph import Graph
-from .walk import host
+from .searches import host
 
 
 def reciprocity(G: Graph, nodes: Any = None) -> Any:

@@ -8,18 +8,18 @@ from typing import Any
 import networkx as nx
 
 from .graph import Graph
-from .walk import levels, number
+from .searches import levels, require_node
 
 
 def bfs_layers(G: Graph, sources: Any) -> Iterator[list[Any]]:
     chosen = [sources] if sources in G else list(set(sources))
     for source in chosen:
-        number(G, source, f"The node {source} is not in the graph.", nx.NetworkXError)
+        require_node(G, source, f"The node {source} is not in the graph.", nx.NetworkXError)
     return (G.nodes_at(level) for level, _ in levels(G, G.numbers(chosen)))
 
 
 def descendants_at_distance(G: Graph, source: Any, distance: int) -> set[Any]:
-    number(G, source, f"The node {source} is not in the graph.", nx.NetworkXError)
+    require_node(G, source, f"The node {source} is not in the graph.", nx.NetworkXError)
     for depth, (level, _) in enumerate(levels(G, G.numbers([source]))):
         if depth == distance:
             return set(G.nodes_at(level))
@@ -30,7 +30,7 @@ def bfs_edges(
     G: Graph, source: Any, reverse: bool = False, depth_limit: int | None = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
     kind = "digraph" if G.directed else "graph"
-    number(G, source, f"The node {source} is not in the {kind}.", nx.NetworkXError)
+    require_node(G, source, f"The node {source} is not in the {kind}.", nx.NetworkXError)
     return _edges(G, source, depth_limit)
 
 

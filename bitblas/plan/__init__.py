@@ -5,27 +5,21 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from ..later import module_of
+from ..lazy_import import module_of
 
 if TYPE_CHECKING:
     from . import (
-        beside,
-        choice,
-        costs,
+        auxiliary_formats,
+        cost_model,
         direction,
-        ending,
+        epilogue,
         facts,
-        forms,
-        limit,
-        mxm,
-        narrow,
+        format_choice,
+        packed_values,
         patches,
         product,
         profile,
-        saving,
-        transpose,
-        values,
-        walk,
+        virtual_nodes,
     )
 
 

@@ -43,7 +43,7 @@ FEW_ENTRIES = 1 << 10  # entries of a matrix that either direction reads in less
 PULLED = {"cpu": 1 << 8, "gpu": 1 << 8}
 
 
-class Case(NamedTuple):
+class ProductFacts(NamedTuple):
     """The facts of a product that do not depend on the vector's entries: computed once per matrix, semiring and kind of
     vector. pull_of, push_of: whether pulling, or pushing, reads the transpose of the matrix."""
 
@@ -57,7 +57,7 @@ class Case(NamedTuple):
     device: str  # "cpu", "gpu"
     ordered: str  # why sums have to be taken by rows; "": any order is allowed
     valued: bool = False  # the matrix has values, and they are read
-    rows: bool | None = None  # whether the format that a push reads is available (plan/transpose.py)
+    rows: bool | None = None  # whether the format that a push reads is available (plan/auxiliary_formats.py)
     back: bool | None = None  # whether the format that a pull reads is available, if that is of the transpose
     work: int | None = None  # entries (tiles) of that format; None: it does not exist
     longest: int = 0  # entries (tiles) of its longest row (tile row)
@@ -93,29 +93,29 @@ class Case(NamedTuple):
         their first hit find it after size / nvals entries on average."""
         return min(1.0, size / (nvals * self.early)) if self.early and nvals else 1.0
 
-    def most_pushed(self, size: int) -> float:
+    def max_push_entries(self, size: int) -> float:
         """Number of entries of a vector of this size from which on a pull costs less, whatever rows they have."""
         cost = self.push_cost()[0]
         return size / (cost if cost >= self.early else math.sqrt(cost * self.early))
 
 
-def case_of(
+def product_facts(
     semiring: Typed[Semiring], key: str, a: Any, u: Any, *, transpose: bool, flip: bool, device: Device
-) -> Case:
+) -> ProductFacts:
     """The case of A (+).(x) u for a matrix in that format; a, u: the values, np.generic if iso."""
     kind, product = kind_of(semiring, a, u, flip=flip)
     ordered = ""
-    if device.shares_rows and not any_order(semiring, kind):  # one thread pushes in the order of the entries
+    if device.is_simt and not any_order(semiring, kind):  # one thread pushes in the order of the entries
         floats = semiring.return_type.kind in "fc" and not semiring.op.monoid.is_exact_in_any_order
         ordered = "a float sum has a fixed order" if floats else "counts are summed by rows"
-    wide = not device.shares_rows and is_wide(semiring, kind, key, a)
+    wide = not device.is_simt and is_wide(semiring, kind, key, a)
     valued = kind == VALUES and not isinstance(a, np.generic) and reads_matrix(semiring, flip)
     verb, name = "vxm" if flip else "mxv", semiring.op.name
-    made = Case(verb, name, key, transpose, kind, product, wide, device.kind, ordered, valued)
-    return made if device.shares_rows else made._replace(threads=device.threads)
+    made = ProductFacts(verb, name, key, transpose, kind, product, wide, device.kind, ordered, valued)
+    return made if device.is_simt else made._replace(threads=device.threads)
 
 
-class Known(NamedTuple):
+class VectorFacts(NamedTuple):
     """The known facts about a vector's entries; None: not known (yet)."""
 
     size: int
@@ -124,7 +124,7 @@ class Known(NamedTuple):
     active: int | None = None  # entries (tiles) of the rows (tile rows) that a push along them reads
 
 
-class Ask(Enum):
+class Missing(Enum):
     """The fact that the decision needs next: of the case the rows, with their work and the longest, counted once per
     format; or a field of Known, which changes with the vector, and which makes the host wait for the GPU."""
 
@@ -140,7 +140,7 @@ class Direction(NamedTuple):
     push: bool
     why: str
 
-    def reason(self, case: Case, known: Known) -> str:
+    def reason(self, case: ProductFacts, known: VectorFacts) -> str:
         return self.why.format(key=case.push_key, work=case.work, **known._asdict())
 
 
@@ -148,12 +148,16 @@ MANY, FEW = (Direction(push, "{nvals} of {size} entries active") for push in (Fa
 AT_LEAST = Direction(False, "at least {least} of {size} entries active")
 SMALL = Direction(False, "the matrix has few entries")
 # The other direction would cost less if its transpose existed.
-WITHOUT_TRANSPOSE = Direction(False, "pushing needs {key} of the transpose, whose construction is not yet amortized")
-AS_IT_LIES = Direction(True, "pulling needs {key} of the transpose, whose construction is not yet amortized")
-HEAVY = Direction(False, "{nvals} of {size} entries active, but their rows hold {active} of {work}")
+WITHOUT_TRANSPOSED_PUSH = Direction(
+    False, "pushing needs {key} of the transpose, whose construction is not yet amortized"
+)
+WITHOUT_TRANSPOSED_PULL = Direction(
+    True, "pulling needs {key} of the transpose, whose construction is not yet amortized"
+)
+LONG_ROWS = Direction(False, "{nvals} of {size} entries active, but their rows hold {active} of {work}")
 
 
-def direction(case: Case, known: Known) -> Direction | Ask:
+def choose_direction(case: ProductFacts, known: VectorFacts) -> Direction | Missing:
     """Push or pull, or the fact that has to be counted first. Known facts decide as far as possible.
 
     A push pays if the vector has few entries and their rows hold few entries too: a few vertices can own most of the
@@ -165,30 +169,30 @@ def direction(case: Case, known: Known) -> Direction | Ask:
     if case.few and not case.pull_of:
         return SMALL
     found = _cheaper(case, known)
-    if isinstance(found, Ask) or found.push or case.back or not case.pull_of:
+    if isinstance(found, Missing) or found.push or case.back or not case.pull_of:
         return found
-    return Ask.BACK if case.back is None else AS_IT_LIES
+    return Missing.BACK if case.back is None else WITHOUT_TRANSPOSED_PULL
 
 
-def is_lasting(found: Direction, case: Case, known: Known) -> bool:
+def is_cacheable(found: Direction, case: ProductFacts, known: VectorFacts) -> bool:
     """Whether the decision depends only on nvals, so that it can be cached. In a small matrix the active rows do not
     matter."""
     if found is SMALL:
         return True
     looked_at = case.work is not None or not found.push
     alike = known.active is None or (case.work is not None and case.work <= FEW_ENTRIES)
-    return looked_at and alike and found is not AS_IT_LIES and found is not WITHOUT_TRANSPOSE
+    return looked_at and alike and found is not WITHOUT_TRANSPOSED_PULL and found is not WITHOUT_TRANSPOSED_PUSH
 
 
-def missed(case: Case, known: Known, found: Direction) -> float:
+def missed_reads(case: ProductFacts, known: VectorFacts, found: Direction) -> float:
     """Reads of the whole matrix that a direction costs because the transpose is not available."""
-    if found is WITHOUT_TRANSPOSE:
+    if found is WITHOUT_TRANSPOSED_PUSH:
         return 1.0
     share = (known.nvals or known.least) / max(1, known.size)
-    return max(0.0, case.push_cost()[0] * share - 1) if found is AS_IT_LIES else 0.0
+    return max(0.0, case.push_cost()[0] * share - 1) if found is WITHOUT_TRANSPOSED_PULL else 0.0
 
 
-def _cheaper(case: Case, known: Known) -> Direction | Ask:
+def _cheaper(case: ProductFacts, known: VectorFacts) -> Direction | Missing:
     """The direction that costs less."""
     cost, item = case.push_cost()
     if known.size > CACHED and case.kind != WORDS and case.device == "cpu" and not format_of(case.push_key).by_rows:
@@ -198,22 +202,22 @@ def _cheaper(case: Case, known: Known) -> Direction | Ask:
     if not nvals * cost < known.size * pulled:  # the cost may be infinite
         return AT_LEAST if known.nvals is None else MANY
     if not case.rows:
-        return Ask.ROWS if case.rows is None else WITHOUT_TRANSPOSE
+        return Missing.ROWS if case.rows is None else WITHOUT_TRANSPOSED_PUSH
     if known.nvals is None:
-        return Ask.NVALS
+        return Missing.NVALS
     if case.work is None or known.nvals * case.longest * item < case.work * pulled:
         return FEW
     if known.active is None:
-        return Ask.ACTIVE
-    return FEW if known.active * item < case.work * pulled else HEAVY
+        return Missing.ACTIVE
+    return FEW if known.active * item < case.work * pulled else LONG_ROWS
 
 
-def pulled(case: Case) -> Direction:
+def pulled(case: ProductFacts) -> Direction:
     """For callers that plan once for many vectors."""
     return Direction(False, case.ordered or "for every vector")
 
 
-def plan_mxv(case: Case, known: Known, found: Direction, lanes: int) -> Plan:
+def plan_mxv(case: ProductFacts, known: VectorFacts, found: Direction, lanes: int) -> Plan:
     """The plan of a product with a known direction. lanes: lanes per row, as the format reports."""
     push, reason = found.push, found.reason(case, known)
     transposed, wide = (case.push_of, False) if push else (case.pull_of, case.wide)

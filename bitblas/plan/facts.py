@@ -1,19 +1,47 @@
-"""Facts about the structure of a matrix: its size, the tiles of each size, and what each format counts in addition."""
+"""Facts about the structure of a matrix: size, tiles of each size, what each format counts, levels of a search."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from semirings.cached import cached_property
 
-from ..formats import FORMATS, Listing, Structure, format_of
-from ..formats.b2sr.choice import TILES
-from ..formats.b2sr.merging import count_tiles
-from ..formats.csr.choice import UNEVEN
-from ..formats.sample import SAMPLES, Look, Sample, look
-from .walk import levels_of, mean_balls
+from ..formats import FORMATS, ItemCounts, Structure, format_of
+from ..formats.b2sr.cost import TILES
+from ..formats.b2sr.layout import count_tiles
+from ..formats.csr.cost import UNEVEN
+from ..formats.sampling import SAMPLES, Sample, StructureSample, sample_structure
+
+# ---- Estimate the number of levels of a breadth-first search.
+
+
+def levels_of(n: int, balls: list[float], ended: bool) -> float:
+    """The radius at which a ball contains all n vertices, if the balls of radius 0, 1, 2, .. have the sizes `balls` and
+    go on to grow as (radius)^d: d is 1 on a path, 2 on a mesh, and so large in a power-law graph that few levels
+    remain. ended: they no longer grow."""
+    last = len(balls) - 1
+    if last < 1 or ended:
+        return float(last + 1)
+    half = max(1, last // 2)
+    growth = math.log(balls[last] / balls[half], last / half) if last > 1 else math.log2(balls[1])
+    return max(1.0, last * max(1.0, n / balls[last]) ** (1 / max(1.0, growth)))
+
+
+def mean_balls(sizes: Any) -> tuple[list[float], bool]:
+    """The mean size of balls of radius 0, 1, 2, .. as far as all of them are known, and whether they no longer grow.
+    sizes: of each ball by radius, 0 if not known."""
+    known = [sum(column) / len(column) for column in zip(*sizes.tolist(), strict=True) if min(column)]
+    for last in range(1, len(known)):
+        if known[last] == known[last - 1]:
+            return known[: last + 1], True
+    return known, False
+
+
+# ---- Facts about the structure of a matrix: its size, the tiles of each size, and what each format counts in
+# addition.
 
 COUNTED = 1 << 16  # up to this number of entries, every device counts at the first sample (estimated)
 
@@ -63,15 +91,15 @@ class Facts:
         """Predicted bytes of the structure in a format, without values."""
         return self.holding(key)[0]
 
-    def listing_in(self, key: str) -> Listing:
+    def listing_in(self, key: str) -> ItemCounts:
         """Tiles of a format, entries in them, and entries that are listed one by one."""
         return self.holding(key)[1]
 
     @cached_property
-    def _held(self) -> dict[str, tuple[int, Listing, int]]:
+    def _held(self) -> dict[str, tuple[int, ItemCounts, int]]:
         return {}
 
-    def holding(self, key: str) -> tuple[int, Listing, int]:
+    def holding(self, key: str) -> tuple[int, ItemCounts, int]:
         """The bytes, the listing and the units of a format, cached: a choice needs them many times."""
         found = self._held.get(key)
         if found is None:
@@ -116,7 +144,7 @@ def facts(
     structure: Structure, sizes: tuple[int, ...] = TILES, keys: Container[str] = FORMATS, *, exact: bool = False
 ) -> Facts:
     """Tiles of these sizes, and what formats of these keys count themselves. Estimated from one sample
-    (formats/sample.py), on every device, unless already counted; with `exact` everything is counted."""
+    (formats/sampling.py), on every device, unless already counted; with `exact` everything is counted."""
     nrows, ncols, nvals = structure.nrows, structure.ncols, structure.nvals
     own = {key: f for key, f in FORMATS.items() if f.counts == "own" and key in keys and not f.refusal(nrows, ncols)}
     if not nvals:
@@ -136,7 +164,7 @@ def facts(
 
 def best_known(structure: Structure, sizes: tuple[int, ...] = TILES, keys: Container[str] = FORMATS) -> Facts:
     """For choices by bytes rather than by time: counted if that takes milliseconds."""
-    exact = structure.device.shares_rows or structure.nvals <= COUNTED
+    exact = structure.device.is_simt or structure.nvals <= COUNTED
     return facts(structure, sizes, keys, exact=exact)
 
 
@@ -146,12 +174,12 @@ def estimates(structure: Structure) -> Estimates:
     cache = structure.primary.cache
     if "estimates" not in cache:
         primary = structure.primary
-        cache["estimates"] = estimated(look(primary if primary.format.by_rows else structure.plain_rows()))
+        cache["estimates"] = estimated(sample_structure(primary if primary.format.by_rows else structure.plain_rows()))
     found: Estimates = cache["estimates"]
     return found
 
 
-def estimated(of: Look) -> Estimates:
+def estimated(of: StructureSample) -> Estimates:
     """Estimates from a sample."""
     sample, n = of.sample, of.sample.nrows
     levels = levels_of(n, *mean_balls(of.balls)) if n == sample.ncols else 0.0

@@ -1,5 +1,6 @@
 """Whether an edge-relaxing loop works by patches of consecutive vertices, and in which order these are numbered: pure
-functions of a sample of entries."""
+functions of a sample of entries.
+"""
 
 from __future__ import annotations
 

@@ -11,12 +11,10 @@ from ..formats import CSR, format_of
 from ..formats.packing import packed_words, width_of
 from ..store import MatrixStore
 from ..table import aligned, html
-from .choice import outlook
-from .costs import FLOOR, Costs, costs_of
+from .cost_model import FLOOR, Costs, costs_of
 from .facts import Facts, best_known, is_sampled
-from .forms import candidates, choose_form, verbs_of, worst_ratios
-from .limit import limited
-from .values import NO_VALUES, ValueBytes, value_bytes
+from .format_choice import apply_memory_limit, candidates, choose_form, outlook, verbs_of, worst_ratios
+from .packed_values import NO_VALUES, ValueBytes, value_bytes
 
 AS_IT_IS = "as it is"  # name of the current order
 
@@ -126,7 +124,7 @@ def profile(A: MatrixStore, *, asked: bool = False) -> Profile:
     """Facts about a matrix, and the format that the planner chooses. asked: the user requested its format, which
     stays."""
     held = tuple(key for key, transposed, _, _ in A.structure.forms() if not transposed)
-    chosen, reason = limited(A.structure, choose_form(A.structure, iso=A.iso), A.iso)
+    chosen, reason = apply_memory_limit(A.structure, choose_form(A.structure, iso=A.iso), A.iso)
     verbs = verbs_of(A.iso, A.nrows == A.ncols)
     when = "" if asked else outlook(A.structure, A.iso)
     return Profile(

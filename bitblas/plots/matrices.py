@@ -17,7 +17,7 @@ from .. import extras
 from ..core.options import either
 from ..exceptions import InvalidValue
 from ..formats import TILES, format_of
-from ..formats.b2sr.choice import DEFAULT_TILE
+from ..formats.b2sr.cost import DEFAULT_TILE
 from ..io import host_coo
 from ..io.files import created
 

@@ -1,4 +1,5 @@
-"""Build the object files that a package ships (device/shipped.py): python -m bitblas.registry.ahead FOLDER PROGRAM..
+"""Build the object files that a package ships (device/object_files.py): python -m bitblas.registry.ahead FOLDER
+PROGRAM..
 
 The build of a wheel runs this. It runs the programs of `bitblas warm` with an empty cache, and compiles every kernel
 that they use on the CPU for every processor of `targets.SHIPPED`.
@@ -13,7 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..device import dictionaries, jit, native, objects, shipped, table, targets
+from ..device import dictionaries, jit, kernel_table, native, object_files, targets
 from . import warm
 
 
@@ -46,15 +47,15 @@ def _packed(name: str, folder: str, used: dict[str, set[str]]) -> bytes:
     """The packed objects for one of targets.SHIPPED: from a folder of the cache, and from LLVM texts."""
     target = targets.SHIPPED[name]
     found = []
-    texts = {"native": native.text(target), "table": table.TEXT, "dictionaries": dictionaries.TEXT}
+    texts = {"native": native.text(target), "table": kernel_table.TEXT, "dictionaries": dictionaries.TEXT}
     for symbol, text in texts.items():
         data, wanted = native.assembled(text, target)
-        found.append((shipped.Object(data, symbol, tuple(wanted)), {shipped.key_of_text(text, ())}))
+        found.append((object_files.Object(data, symbol, tuple(wanted)), {object_files.key_of_text(text, ())}))
     for symbol, keys in sorted(used.items()):
-        made = objects.kept(symbol, folder)
+        made = object_files.cached_object(symbol, folder)
         assert made is not None, f"{symbol} was not compiled for {name}"
         found.append((made, keys))
-    return shipped.packed(found)
+    return object_files.pack_archive(found)
 
 
 def main() -> None:

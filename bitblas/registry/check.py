@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 from ..device import jit
-from ..kernels.prologue import Variant
+from ..kernels.variant import Variant
 
 ARCHITECTURES = ("sm_80", "sm_90")
 

@@ -14,10 +14,9 @@ from semirings.catalog import BINARY, INDEXUNARY, MONOIDS, SELECT, UNARY
 from semirings.dtypes import BOOL, FP32, FP64, INT32, INT64, UINT32, UINT64, DataType
 
 from ..formats import CSR, FORMATS, Format, forms
-from ..kernels.prologue import Variant
-from ..plan.ending import End
-from ..plan.mxm import SHARED_WORDS, row_tables
-from ..plan.product import COUNT, VALUES, WORDS
+from ..kernels.variant import Variant
+from ..plan.epilogue import Epilogue
+from ..plan.product import COUNT, SHARED_WORDS, VALUES, WORDS, row_tables
 
 # (semiring, its type, type of the matrix, type of the vector, kind)
 PRODUCTS = (
@@ -56,7 +55,7 @@ def _typed(name: str, dtype: DataType) -> Typed:
 
 def products() -> Iterator[Variant]:
     """Pull, push and dot of every form."""
-    from . import packed as samples
+    from . import product_variants as samples
 
     yield from samples.packed_values()
     for format in FORMATS.values():
@@ -65,17 +64,16 @@ def products() -> Iterator[Variant]:
 
 def _all_kinds(format: Format) -> Iterator[Variant]:
     """All kinds of kernels, with sparse and full vectors."""
-    from ..verbs.matrix_variants import dot_variant
-    from ..verbs.variants import pull_variant, push_variant
+    from ..operations.variants import dot_variant, pull_variant, push_variant
 
     key, tiled = format.key, format.tile is not None
     types, indices = (tuple((name, INT32) for name in names) for names in (format.indices, format.dot_indices))
     lanes_words = max(4, min(format.share(WORDS), 32)) if tiled else 2
     lanes = min(format.rows_per_unit, 32) if tiled else 2
     plain: dict[str, Any] = {"flip": False, "full": False, "ranked": False}
-    ends = [End(BOOL, BOOL, store=False)]
+    ends = [Epilogue(BOOL, BOOL, store=False)]
     if format.fused:
-        ends += [End(BOOL, BOOL, merge=True, store=False), End(FP64, FP64, merge=True)]
+        ends += [Epilogue(BOOL, BOOL, merge=True, store=False), Epilogue(FP64, FP64, merge=True)]
     for end in ends:
         for full in (False, True)[: 1 if end.merge else 2]:  # with a full vector only for new outputs
             how = plain | {"full": full, "lanes": lanes_words, "end": end}
@@ -86,15 +84,15 @@ def _all_kinds(format: Format) -> Iterator[Variant]:
         typed = _typed(name, dtype)
         z = typed.return_type
         ranked = format.ranked and kind == VALUES and name.endswith(("plus", "times", "land"))
-        ends = [End(z, z)]
+        ends = [Epilogue(z, z)]
         if name in MERGED and format.fused:
-            ends += [End(z, z, None, merge=True), End(z, z, BINARY[MERGED[name]][z], merge=True)]
+            ends += [Epilogue(z, z, None, merge=True), Epilogue(z, z, BINARY[MERGED[name]][z], merge=True)]
         for end in ends:
             for full in (False, True):
                 how = plain | {"full": full, "ranked": ranked, "lanes": lanes, "end": end}
                 yield pull_variant(key, types, typed, kind, a, u, **how)
         if kind == VALUES and not name.startswith("any"):  # staged rows; tiles without padding
-            how = plain | {"full": True, "ranked": ranked, "lanes": lanes, "end": End(z, z)}
+            how = plain | {"full": True, "ranked": ranked, "lanes": lanes, "end": Epilogue(z, z)}
             yield pull_variant(key, types, typed, kind, a, u, **how, staged=int(format.by_rows), padded=False)
             if format.packed:
                 yield pull_variant(key, types, typed, kind, a, u, **how, staged=1, width=20)
@@ -109,25 +107,24 @@ def _all_kinds(format: Format) -> Iterator[Variant]:
 
 def _thin(format: Format) -> Iterator[Variant]:
     """Pulls and pushes, each kind once; for some formats only the ANY kernels on words."""
-    from ..verbs.matrix_variants import dot_variant
-    from ..verbs.variants import pull_variant, push_variant
+    from ..operations.variants import dot_variant, pull_variant, push_variant
 
     key, types = format.key, tuple((name, INT32) for name in format.indices)
-    presence, kept = End(BOOL, BOOL, store=False), End(BOOL, BOOL, merge=True, store=False)
+    presence, kept = Epilogue(BOOL, BOOL, store=False), Epilogue(BOOL, BOOL, merge=True, store=False)
     how: dict[str, Any] = {"flip": False, "ranked": False, "full": False, "lanes": 8}
     yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how, end=presence)
     if format.registered == "words":
         return
-    ends = (kept, False), (presence, True), (End(FP64, FP64, merge=True), False)
+    ends = (kept, False), (presence, True), (Epilogue(FP64, FP64, merge=True), False)
     for end, full in ends if format.fused else ends[1:2]:
         yield pull_variant(key, types, None, WORDS, BOOL, BOOL, **how | {"full": full}, end=end)
     for name, dtype, a, u, kind in FEW:
         typed = _typed(name, dtype)
         z = typed.return_type
         how |= {"full": dtype in (FP64, INT64), "ranked": kind == VALUES and a is not BOOL}
-        yield pull_variant(key, types, typed, kind, a, u, **how, end=End(z, z))
+        yield pull_variant(key, types, typed, kind, a, u, **how, end=Epilogue(z, z))
         if name in MERGED and format.fused:
-            end = End(z, z, BINARY[MERGED[name]][z], merge=True)
+            end = Epilogue(z, z, BINARY[MERGED[name]][z], merge=True)
             yield pull_variant(key, types, typed, kind, a, u, **how, end=end)
     yield push_variant(key, types, None, WORDS, BOOL, BOOL, flip=True, ranked=False, lanes=2)
     min_plus = _typed("min_plus", FP32)
@@ -140,7 +137,7 @@ def _thin(format: Format) -> Iterator[Variant]:
 
 def rows() -> Iterator[Variant]:
     """Products row by row on a GPU."""
-    from ..verbs.matrix_variants import packed_constants, rows_variant
+    from ..operations.variants import packed_constants, rows_variant
 
     plain, packed = packed_constants(*(CSR,) * 3), packed_constants(*(PACKED_ROWS,) * 3)
     types = (("PTR", INT32), ("INNER", INT32), ("BPTR", INT32), ("COL", INT32), ("MPTR", INT32))
@@ -174,8 +171,8 @@ def rows() -> Iterator[Variant]:
 
 def structural() -> Iterator[Variant]:
     """Conversions between formats and CSR, slices, and kernels that depend only on types."""
-    from ..verbs.keys import FIND
-    from ..verbs.variants import blank_variant
+    from ..operations.sorted_keys import FIND
+    from ..operations.variants import blank_variant
 
     for form in forms():
         yield from form.samples()
@@ -188,7 +185,7 @@ def structural() -> Iterator[Variant]:
 
 def joins() -> Iterator[Variant]:
     """Unions and intersections of two matrices."""
-    from ..verbs.matrix_variants import join_variant, match_variant, packed_constants
+    from ..operations.variants import join_variant, match_variant, packed_constants
 
     types = (*TYPES, ("BPTR", INT32))
     plain, packed = packed_constants(*(CSR,) * 2), packed_constants(*(PACKED_ROWS,) * 2)
@@ -206,7 +203,15 @@ def joins() -> Iterator[Variant]:
 
 def elementwise() -> Iterator[Variant]:
     """Element-wise operators of the algorithms on vectors, reductions, and the merge."""
-    from ..verbs.variants import BOTH, LEFT, UNION, elementwise_variant, fold_variant, merge_variant, reduce_variant
+    from ..operations.variants import (
+        BOTH,
+        LEFT,
+        UNION,
+        elementwise_variant,
+        fold_variant,
+        merge_variant,
+        reduce_variant,
+    )
 
     for name, t in (("times", FP64), ("minus", FP64), ("truediv", FP64), ("plus", FP64), ("min", INT64), ("ge", FP64)):
         yield elementwise_variant(BOTH, BINARY[name][t], t, t, "xy")[0]
@@ -230,16 +235,16 @@ def elementwise() -> Iterator[Variant]:
         (FP64, FP64, None), (INT64, INT64, None), (BOOL, BOOL, None), (INT64, UINT64, None), (INT32, INT32, None),
         (FP64, FP64, "min"), (FP64, FP64, "plus"), (INT64, INT64, "min"), (BOOL, BOOL, "lor"), (FP32, FP32, "plus"),
     ):  # fmt: skip
-        yield merge_variant(t, End(t, w, None if accum is None else BINARY[accum][w], merge=True))
-    yield merge_variant(BOOL, End(BOOL, BOOL, merge=True, store=False))
+        yield merge_variant(t, Epilogue(t, w, None if accum is None else BINARY[accum][w], merge=True))
+    yield merge_variant(BOOL, Epilogue(BOOL, BOOL, merge=True, store=False))
 
 
 def by_index() -> Iterator[Variant]:
     """Bitsets, and access to vector entries by index."""
     from ..formats.packing import narrow_variant, widen_variant
+    from ..operations.variants import place_variant, sum_by_index_variant, vector_variant
+    from ..operations.vector_entries import RANGE
     from ..store import BITS, CHUNK, COUNT, DENSE, PACK
-    from ..verbs.elements import RANGE
-    from ..verbs.variants import place_variant, sum_by_index_variant, vector_variant
 
     yield from (BITS, COUNT, DENSE, PACK, RANGE)
     for number in (INT32, INT64, UINT32, FP32):
@@ -264,25 +269,25 @@ def by_index() -> Iterator[Variant]:
 
 def hub_joins() -> Iterator[Variant]:
     """Hub rows of every format and kind."""
-    from ..verbs.variants import hubs_variant
+    from ..operations.variants import hubs_variant
 
     fused = {format.rows_per_unit for format in FORMATS.values() if format.fused}
     for per in UNITS:
         if per in fused:
-            yield hubs_variant(None, WORDS, per, End(FP64, FP64, merge=True))
+            yield hubs_variant(None, WORDS, per, Epilogue(FP64, FP64, merge=True))
         for name, dtype, _, _, kind in PRODUCTS[:2] + PRODUCTS[-1:]:
             typed = _typed(name, dtype)
             z = typed.return_type
-            yield hubs_variant(typed, kind, per, End(z, z))
+            yield hubs_variant(typed, kind, per, Epilogue(z, z))
             if per in fused:
-                yield hubs_variant(typed, kind, per, End(z, z, BINARY[MERGED[name]][z], merge=True))
+                yield hubs_variant(typed, kind, per, Epilogue(z, z, BINARY[MERGED[name]][z], merge=True))
 
 
 def programs() -> Iterator[Variant]:
     """Kernels of loops on the device."""
-    from . import programs as samples
+    from . import loop_variants as samples
 
-    for format in (x for x in FORMATS.values() if not x.composed):  # loops run on the underlying form instead
+    for format in (x for x in FORMATS.values() if not x.has_virtual_nodes):  # loops run on the underlying form instead
         yield from samples.steps(format)
         yield from samples.small_rounds(format)
         yield from samples.some_rows(format)
@@ -291,10 +296,7 @@ def programs() -> Iterator[Variant]:
 
 def variants() -> list[Variant]:
     """All registered variants, each once."""
-    from .complex import complex_numbers
-    from .graded import graded
-    from .narrow import narrow
-    from .records import records
+    from .product_variants import complex_numbers, graded, narrow, records
 
     ours = products(), rows(), structural(), joins(), elementwise(), by_index(), hub_joins()
     groups = (*ours, complex_numbers(), narrow(), records(), graded(), programs())

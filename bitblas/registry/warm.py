@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 
 from .. import device as devices
 from ..compare import comparison
-from ..compare.every import every as every_program
+from ..compare.programs import every as every_program
 from ..compare.programs import programs
 from ..config import config
-from ..device import objects, threads
+from ..device import object_files, threads
 from ..io import mmread
 from ..loop import at_once
 from . import statements
@@ -71,7 +71,7 @@ def tasks(files: Iterable[str], plain: bool = False, every: bool = False) -> lis
 
 def run(task: str) -> Done:
     """Run one program; with several thread counts if it compiles for other processors too: plans depend on them."""
-    before, counts = objects.compiled, (1, 2, 16) if objects.also else (threads.count(),)
+    before, counts = object_files.compiled, (1, 2, 16) if object_files.also else (threads.count(),)
     try:
         if task not in tasks((), plain=True, every=True) and not Path(task).is_file():
             raise FileNotFoundError(f"expected a program, got {task}")
@@ -81,8 +81,8 @@ def run(task: str) -> Done:
                     (_run_file if Path(task).is_file() else _run_algorithm)(task)
     except (Exception, SystemExit) as error:
         if not isinstance(error, SystemExit) or error.code:
-            return Done(task, objects.compiled - before, f"{type(error).__name__}: {error}", objects.used)
-    return Done(task, objects.compiled - before, "", objects.used)
+            return Done(task, object_files.compiled - before, f"{type(error).__name__}: {error}", object_files.used)
+    return Done(task, object_files.compiled - before, "", object_files.used)
 
 
 def _run_algorithm(task: str) -> None:
@@ -133,7 +133,7 @@ def _run_file(task: str) -> None:
 
 
 def _compile_also(targets: Sequence[str]) -> None:
-    objects.also = tuple(targets)
+    object_files.also = tuple(targets)
 
 
 def warm(tasks: Sequence[str], processes: int | None = None, also: Sequence[str] = ()) -> Iterator[Done]:

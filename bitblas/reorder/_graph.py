@@ -10,7 +10,7 @@ from semirings import binary
 from semirings.dtypes import BOOL
 
 from ..core import Matrix
-from ..core.matrix.read import MatrixRead
+from ..core.matrix.views import MatrixRead
 from ..exceptions import DimensionMismatch
 from ..formats import Structure
 from ..store import MatrixStore

@@ -25,8 +25,8 @@ from semirings.dtypes import INT64
 
 from ..core import Matrix
 from ..core.statement.running import guarded
-from ..formats.csr.format import pointers_of
-from ..verbs.arrays import reduce_segments
+from ..formats.csr.layout import pointers_of
+from ..operations.value_arrays import reduce_segments
 from ._graph import by, firsts, inverse, square, undirected
 from .rcm import in_bands
 

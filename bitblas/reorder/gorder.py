@@ -19,8 +19,8 @@ import numpy as np
 
 from .. import device as devices
 from ..core.statement.running import guarded
-from ..formats.csr.format import pointers_of
-from ..kernels.prologue import Variant
+from ..formats.csr.layout import pointers_of
+from ..kernels.variant import Variant
 from ._graph import square, undirected
 
 WINDOW = 5  # as in the paper

@@ -23,7 +23,7 @@ from semirings import monoid
 from semirings.dtypes import INT64
 
 from ..core.statement.running import guarded
-from ..verbs.arrays import reduce_segments
+from ..operations.value_arrays import reduce_segments
 from ._graph import firsts, square, undirected
 
 FINEST = 10  # layers of gamma = 2^0, 2^-1 .. 2^-FINEST, as in the paper, then 0

@@ -20,9 +20,9 @@ from semirings.dtypes import BOOL, INT64
 
 from ..algorithms import connected_components
 from ..core import Vector
-from ..core.statement.base import replace
+from ..core.statement.indexing import replace
 from ..core.statement.running import guarded
-from ..verbs.vector_build import build
+from ..operations.vector_entries import build
 from ._graph import by, firsts, square, undirected
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from bitblas import device
 from bitblas.device import jit
 from bitblas.exceptions import DeviceError
-from bitblas.kernels.prologue import Variant
-from bitblas.loop.gpu import captured
+from bitblas.kernels.variant import Variant
+from bitblas.loop.gpu import captured_program
 
 from . import emu
 from .left import Left, Loop
@@ -74,4 +74,4 @@ class Emulator(device.Cuda):
 
 
 device.register("emulator", Emulator)
-vars(captured)["HostLoop"] = Loop
+vars(captured_program)["HostLoop"] = Loop

@@ -10,8 +10,8 @@ import numpy as np
 
 from bitblas.device import Device
 from bitblas.loop import scratch
-from bitblas.loop.gpu.exchange import Shared
 from bitblas.loop.gpu.graph import Ask, HostLoop, Parts, warm
+from bitblas.loop.gpu.transfer import HostWords
 
 
 def leave(array: np.ndarray) -> np.ndarray:
@@ -54,6 +54,6 @@ class Loop(HostLoop):
         leave_scratch(device)
         warm((*parts.begin, *parts.body, *start(0), *finish(0), *parts.end))
 
-    def run(self, stop: Callable[[], None], told: Shared, meanwhile: Callable[[int], None]) -> None:
+    def run(self, stop: Callable[[], None], told: HostWords, meanwhile: Callable[[int], None]) -> None:
         leave_scratch(self.device)
         super().run(stop, told, meanwhile)

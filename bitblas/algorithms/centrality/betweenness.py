@@ -28,8 +28,8 @@ Kepner, Gilbert (eds): Graph Algorithms in the Language of Linear Algebra. SIAM 
 
 from .. import _check as check
 from .. import _watch as watch
-from .._parts import numbers
-from .._scores import drawn
+from .._parts import index_range
+from .._random import random_hash
 
 BATCH = 64  # sources per batch: one 64-bit word per vertex
 TOGETHER = 64  # steps between overflow tests of the path counts
@@ -114,7 +114,7 @@ def _sources(gb, sources, k, seed, n):
             f"argument k: expected at most {n}, the number of vertices, got {k}. Hint: None takes all vertices."
         )
     # the k vertices with the smallest hashes
-    return drawn(numbers(n, gb), seed).argsort(kind="stable")[:k].tolist()
+    return random_hash(index_range(n, gb), seed).argsort(kind="stable")[:k].tolist()
 
 
 def _searched(A, gb, sources, k, logs, edges=False):

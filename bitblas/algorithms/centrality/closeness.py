@@ -1,6 +1,6 @@
 """Closeness and harmonic centrality: how near a vertex is to the vertices that reach it.
 
-Method: breadth-first searches from all vertices, 64 at once (`_words.py`). The bits that a round adds at a vertex are
+Method: breadth-first searches from all vertices, 64 at once (`_multi_source.py`). The bits that a round adds at a vertex are
 sources at the same distance, so counting them updates both sums. With weights, shortest paths against the edges from 64
 vertices at once, as the rows of a matrix.
 
@@ -18,7 +18,7 @@ Marchiori, Latora: Harmony in the small-world. Physica A 285 (2000).
 
 from .. import _check as check
 from .. import _watch as watch
-from .._words import Searches, batches, count_bits
+from .._multi_source import Searches, batches, count_bits
 from ..paths.all_pairs import distances_from_each
 from ..paths.sssp import facts_of
 

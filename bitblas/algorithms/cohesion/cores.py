@@ -14,7 +14,7 @@ Dhulipala, Blelloch, Shun: Julienne, a framework for parallel graph algorithms u
 """
 
 from .. import _check as check
-from .._parts import among
+from .._parts import induced_subgraph
 
 
 @check.on_its_device
@@ -74,4 +74,4 @@ def k_core(A, k, *, gb=None):
     n = check.symmetric(gb, A)
     k = min(n, check.count(gb, "k", k, "the 0-core is the whole graph", least=0))  # no vertex has n neighbours
     # the entries of A with core[i] >= k and core[j] >= k
-    return among(A, core_numbers(A, gb=gb).select(gb.select.valuege, k).new(), gb)
+    return induced_subgraph(A, core_numbers(A, gb=gb).select(gb.select.valuege, k).new(), gb)

@@ -18,7 +18,7 @@ Schank, Wagner: Finding, counting and listing all triangles in large graphs. WEA
 """
 
 from .. import _check as check
-from .._memory import room
+from .._memory import check_memory
 from .._parts import degrees
 
 # Ratio of the highest to the mean degree from which a graph counts as having hubs. Meshes, grids and roads have 2 to 4,
@@ -52,7 +52,7 @@ def _directed(A, gb):
 
 def _by_degree(A, gb):
     """The entries of A from a lower to a higher degree; ties go from the lower to the higher vertex number."""
-    room(A, f"triangle_count: the order by degree of {A.nvals} entries", 40 * A.nvals)
+    check_memory(A, f"triangle_count: the order by degree of {A.nvals} entries", 40 * A.nvals)
     i, j, _ = A.to_coo(values=False)
     degree = degrees(A, gb)
     from_, to = degree[i], degree[j]

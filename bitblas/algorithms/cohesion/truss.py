@@ -19,8 +19,8 @@ Davis: Graph algorithms via SuiteSparse:GraphBLAS, triangle counting and k-truss
 
 from .. import _check as check
 from .. import _watch as watch
-from .._memory import room
-from .._parts import degrees, numbers
+from .._memory import check_memory
+from .._parts import degrees, index_range
 
 PATIENCE = 8  # rounds over all edges, which take as long as listing the triangles
 FEW = 16  # mean number of lower-numbered neighbours per edge up to which triangles are listed
@@ -61,23 +61,23 @@ def _peeled(L, least, gb):
     """
     INT64, binary = gb.dtypes.INT64, gb.binary
     i, j, _ = L.to_coo()
-    m, edge = len(i), numbers(len(i), gb)
+    m, edge = len(i), index_range(len(i), gb)
     # triangles of edge e = (i, j): N holds edge numbers; f = N[i, x] and g = N[j, x] are the other two edges
     N = gb.Matrix.from_coo(i, j, edge, nrows=L.nrows, ncols=L.ncols)
     X, Y = N[i, :].new(), N[j, :].new()
     e, _, f = binary.first(X & Y).new().to_coo()
     g = binary.second(X & Y).new().to_coo()[2]
     t = len(e)
-    room(L, f"k_truss: the graph of {m} edges and {t} triangles", 120 * t)
+    check_memory(L, f"k_truss: the graph of {m} edges and {t} triangles", 120 * t)
     # G[triangle, edge] = true; G = G or G'
-    rows, cols = numbers(3 * t, gb), numbers(3 * t, gb)
+    rows, cols = index_range(3 * t, gb), index_range(3 * t, gb)
     for part, its in enumerate((e, f, g)):
-        rows[part * t : (part + 1) * t] = numbers(t, gb) + m
+        rows[part * t : (part + 1) * t] = index_range(t, gb) + m
         cols[part * t : (part + 1) * t] = its
     G = gb.Matrix.from_coo(rows, cols, True, nrows=m + t, ncols=m + t)
     G << binary.pair[gb.dtypes.BOOL](G | G.T)
     # spare = G plus.pair 1 - need; a triangle needs its three edges, an edge `least` triangles
-    need = numbers(m + t, gb) * 0 + 3
+    need = index_range(m + t, gb) * 0 + 3
     need[:m] = least
     loop = check.loop(_peeling, G, gb)
     spare, q = loop.state["spare"], loop.state["while_"]

@@ -18,7 +18,7 @@ Iosup et al: LDBC Graphalytics. PVLDB 9 (2016), for the definition: CDLP.
 
 from .. import _check as check
 from .. import _watch as watch
-from .._parts import numbers
+from .._parts import index_range
 
 
 @check.on_its_device
@@ -36,7 +36,7 @@ def label_propagation(A, *, directed=False, max_iter=10, gb=None):
     check.flag("directed", directed)
     INT64 = gb.dtypes.INT64
     # label[v] = v
-    label = numbers(n, gb)
+    label = index_range(n, gb)
     vertex = label.copy()
     for _ in range(max_iter):
         # L[v, label[v]] = true; C = A plus.pair L: count of each label next to each vertex

@@ -2,8 +2,8 @@
 
 Method: like Louvain, but the vertices of the next level are well-connected parts of the communities, not the
 communities. Each part starts in the community that contains it and may leave later. Parts grow from single vertices,
-which join where modularity gains most (`_moves.py`). Finally, disconnected communities are split into components, which
-only raises modularity.
+which join where modularity gains most (`_local_moves.py`). Finally, disconnected communities are split into components,
+which only raises modularity.
 
 State: as for `louvain`.
 
@@ -15,7 +15,7 @@ Traag, Waltman, van Eck: From Louvain to Leiden, guaranteeing well-connected com
 """
 
 from .. import _check as check
-from .._parts import numbered
+from .._parts import renumber
 from ..connectivity.components import connected_components
 from .louvain import communities
 
@@ -38,5 +38,5 @@ def leiden(A, *, weighted=False, resolution=1.0, tol=1e-4, seed=None, gb=None):
     i, j, _ = A.to_coo(values=False)
     same = label[i] == label[j]
     B = gb.Matrix.from_coo(i[same], j[same], True, nrows=A.nrows, ncols=A.ncols)
-    label, _ = numbered(connected_components(B, gb=gb).to_dense(), gb)
+    label, _ = renumber(connected_components(B, gb=gb).to_dense(), gb)
     return gb.Vector.from_dense(label.astype("int64"))

@@ -2,7 +2,8 @@
 
 Method: every vertex starts as its own community and moves to the neighbouring community with the largest modularity
 gain, until no move gains. The communities become the vertices of a smaller graph, and the process repeats until merging
-communities no longer gains. Vertices move in parallel (`_moves.py`), and the best partition of all rounds is kept.
+communities no longer gains. Vertices move in parallel (`_local_moves.py`), and the best partition of all rounds is
+kept.
 
 State: label[v] is the community of v, an array. A is the graph of the level; its self loops are the edges inside of its
 vertices, both directions.
@@ -16,8 +17,8 @@ Lu, Halappanavar, Kalyanaraman: Parallel heuristics for scalable community detec
 """
 
 from .. import _check as check
-from .._parts import degrees, numbered, numbers
-from ._moves import Level, moved, refined
+from .._parts import degrees, index_range, renumber
+from ._local_moves import Level, moved, refined
 from .modularity import between, quality, weights
 
 PASSES = 10, 1  # multiples of the tolerance, one pass through all levels for each
@@ -52,14 +53,14 @@ def communities(A, weighted, resolution, tol, seed, refine, gb):
     seed = 0 if seed is None else check.integer("seed", seed)
 
     A = weights(A, weighted, gb)
-    vertex = numbers(n, gb)
+    vertex = index_range(n, gb)
     (tied,) = (degrees(A, gb) > 0).nonzero()  # vertices without edges stay alone
     if 0 < len(tied) < n:
         A = A[tied, tied].new()
     else:
         tied = vertex
     # label[v] = v; replaced by each pass of higher modularity
-    label, size, best = numbers(A.nrows, gb), A.nrows, -1.0
+    label, size, best = index_range(A.nrows, gb), A.nrows, -1.0
     for turn, times in enumerate(REFINED if refine else PASSES):
         higher, count = _ascended(A, label, resolution, tol * times, seed + turn, refine, gb)
         found = quality(between(A, higher, count, gb), resolution, gb)
@@ -69,7 +70,7 @@ def communities(A, weighted, resolution, tol, seed, refine, gb):
     least = gb.Vector.from_coo(label, tied.astype("int64"), size=size, dup_op=gb.binary.min).to_dense()
     whole = vertex.copy()
     whole[tied] = least[label]
-    return numbered(whole, gb)[0].astype("int64")
+    return renumber(whole, gb)[0].astype("int64")
 
 
 def _ascended(A, label, resolution, tol, seed, refine, gb):
@@ -78,13 +79,13 @@ def _ascended(A, label, resolution, tol, seed, refine, gb):
     while True:
         level = Level(A, resolution, seed, gb)
         # vertices of the next level: the communities, or their connected parts if these are fewer than vertices
-        part, size = numbered(moved(level, label, tol), gb)
+        part, size = renumber(moved(level, label, tol), gb)
         label = part
         if refine:
-            finer, parts = numbered(refined(level, label), gb)
+            finer, parts = renumber(refined(level, label), gb)
             part, size = (finer, parts) if parts < A.nrows else (part, size)
         if size == A.nrows:
-            return numbered(label if community is None else label[community], gb)
+            return renumber(label if community is None else label[community], gb)
         # community = part[community]; A = S' A S; above[part] = label, the community that contains each part
         community = part if community is None else part[community]
         above = label[:size].copy()

@@ -15,7 +15,7 @@ Leicht, Newman: Community structure in directed networks. Physical Review Letter
 """
 
 from .. import _check as check
-from .._parts import numbers
+from .._parts import index_range
 
 
 @check.on_its_device
@@ -62,7 +62,7 @@ def to_communities(A, vertex, label, count, gb):
 
 def between(A, label, count, gb):
     """S' A S: the weight between each pair of communities, for an array of labels below count."""
-    i, j, w = to_communities(A, numbers(A.ncols, gb), label, count, gb).to_coo()
+    i, j, w = to_communities(A, index_range(A.ncols, gb), label, count, gb).to_coo()
     return gb.Matrix.from_coo(label[i], j, w, nrows=count, ncols=count, dup_op=gb.binary.plus)
 
 

@@ -19,7 +19,7 @@ Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via s
 """
 
 from .. import _check as check
-from .._roots import at
+from .._parts import gather
 
 # Ratio of the highest to the mean degree from which two search steps pay. H200: RMAT 20 (ratio 2000) takes 0.33 ms,
 # 0.59 without them; Mycielski's graph 14 (ratio 20) 0.20 ms, 0.15 without.
@@ -119,9 +119,9 @@ def _labels(A, gb):
         vertices, labels = near.to_coo()
         p(minimum) << gb.Vector.from_coo(x.to_dense()[vertices], labels, size=n + 1, dup_op=minimum)
         # p = p[p] several times; x = p[x]; done = x == 0
-        q = at(p, at(p, p))
-        p << at(q, at(q, q))
-        x << at(p, x)
+        q = gather(p, gather(p, p))
+        p << gather(q, gather(q, q))
+        x << gather(p, x)
         done << x.select(gb.select.valueeq, 0)
 
     def end(x, *_):

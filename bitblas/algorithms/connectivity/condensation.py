@@ -13,7 +13,7 @@ Harary, Norman, Cartwright: Structural models. Wiley 1965, chapter 3.
 """
 
 from .. import _check as check
-from .._parts import numbered
+from .._parts import renumber
 from .strong import strongly_connected_components
 
 
@@ -28,7 +28,7 @@ def condensation(A, *, gb=None):
     """
     gb = check.library(gb)
     check.square(gb, A)
-    label, k = numbered(strongly_connected_components(A, gb=gb).to_dense(), gb)
+    label, k = renumber(strongly_connected_components(A, gb=gb).to_dense(), gb)
     # C = S' any.pair A any.pair S, off the diagonal
     i, j, _ = A.to_coo(values=False)
     i, j = label[i], label[j]

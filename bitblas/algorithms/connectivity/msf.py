@@ -20,7 +20,7 @@ Fallin, Gonzalez, Seo, Burtscher: A high-performance MST implementation for GPUs
 """
 
 from .. import _check as check
-from .._roots import at
+from .._parts import gather
 
 LIGHT = 2  # light edges per vertex; graphs with fewer than twice as many edges have no light edges
 
@@ -89,8 +89,8 @@ def _boruvka(A, gb):
 
     def look(root, u, v, near, i, j, here, there, edge):
         # u = root[i]; v = root[j]; near<u != v, replace> = edge
-        u << at(root, i)
-        v << at(root, j)
+        u << gather(root, i)
+        v << gather(root, j)
         near(gb.binary.ne(u & v).new().V, gb.replace) << edge
 
     def keep(chosen, i, j, here, there, edge):
@@ -109,25 +109,25 @@ def _boruvka(A, gb):
         first = gb.Vector.from_scalar(0, n, dtype=kind)
         first(best.S) << best
         p = vertex.dup()
-        p(best.S) << gb.binary.minus(gb.binary.plus(at(u, first) & at(v, first)).new() & vertex)
+        p(best.S) << gb.binary.minus(gb.binary.plus(gather(u, first) & gather(v, first)).new() & vertex)
         # p<p[p] == c> min= c: of two components that chose each other, the smaller stays
-        p(gb.binary.eq(at(p, p) & vertex).new().V, minimum) << vertex
+        p(gb.binary.eq(gather(p, p) & vertex).new().V, minimum) << vertex
         # p = p[p] until nothing changes
-        q = at(p, at(p, p))
-        p << at(q, at(q, q))
+        q = gather(p, gather(p, p))
+        p << gather(q, gather(q, q))
         jump(p)
         check.repeat(lambda _: jump(p), while_=moved)
         # u<near> = p[u]; v<near> = p[v]; near<u != v, replace> = near; root = p[root]
-        u(near.S) << at(p, u)
-        v(near.S) << at(p, v)
+        u(near.S) << gather(p, u)
+        v(near.S) << gather(p, v)
         near(gb.binary.ne(u & v).new().V, gb.replace) << near
         if light:
-            root << at(p, root)
+            root << gather(p, root)
 
     def jump(p):
         # p = p[p] four times; moved = p changed in the last two
-        q = at(p, at(p, p))
-        p << at(q, at(q, q))
+        q = gather(p, gather(p, p))
+        p << gather(q, gather(q, q))
         moved(gb.binary.ne(p & q).new().V, gb.replace) << True
 
     return {"begin": begin, "body": body, "end": end, "while_": near, "kept": kept, "both_ways": both_ways}

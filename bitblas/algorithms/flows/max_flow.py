@@ -14,8 +14,8 @@ part, and so on until the cut is saturated.
 
 State: vectors have a position per vertex, then one per arc, ordered by tail. M leads from a vertex to its arcs, and
 from an arc to its head and to its reverse arc. Behind the arcs come groups; T and L lead down and along the tree of
-each vertex (`_tree.py`). At arcs: room is the residual capacity, back that of the reverse arc. At vertices: q is the
-positive excess, h the height. going is q's structure when a round began, so the last round, without excess, only
+each vertex (`_arc_tree.py`). At arcs: room is the residual capacity, back that of the reverse arc. At vertices: q is
+the positive excess, h the height. going is q's structure when a round began, so the last round, without excess, only
 computes heights.
 
 Input: any square A: A[i, j] is the capacity of the edge i -> j, finite, 0 or more. Self loops are ignored. Integers are
@@ -28,9 +28,19 @@ Cherkassky, Goldberg: On implementing the push-relabel method for the maximum fl
 """
 
 from .. import _check as check
-from .._parts import numbers
-from ._amounts import LARGEST, SMALLEST, arcs_of, bits_of, holds_floats, lesser, most_at_a_vertex, times_power, total
-from ._tree import Tree
+from .._parts import index_range
+from ._arc_tree import Tree
+from ._capacities import (
+    LARGEST,
+    SMALLEST,
+    arcs_of,
+    bits_of,
+    holds_floats,
+    minimum,
+    most_at_a_vertex,
+    times_power,
+    total,
+)
 
 ROUNDS = 16  # push rounds between two decisions whether to search again
 SHARE = 2  # search levels per push round: a level takes a tenth to a half of the time of a push round
@@ -130,8 +140,8 @@ def _flow_in_parts(A, s, t, gb):
             most = kind(min(2 * bound, LARGEST) or SMALLEST)
         else:
             most = kind(min(bound + 1, 2**64 - 1))
-        rest = lesser(capacity - used, most)
-        rest = rest + lesser(used[rev], most - rest)
+        rest = minimum(capacity - used, most)
+        rest = rest + minimum(used[rev], most - rest)
         bits = bits_of(total(rest)) - BITS
         bits = bits if floats else max(bits, 0)
         B = gb.Matrix.from_coo(i, j, times_power(rest, -bits).astype("int64"), nrows=n, ncols=n)
@@ -139,8 +149,8 @@ def _flow_in_parts(A, s, t, gb):
         _, _, part = _run(loop, s, t, n, gb)
         # used += part; flow along the reverse arc is cancelled first
         part = times_power((part * (part > 0)).astype(capacity.dtype), bits)
-        back = lesser(part, used[rev])
-        used = lesser(used - back[rev] + (part - back), capacity)
+        back = minimum(part, used[rev])
+        used = minimum(used - back[rev] + (part - back), capacity)
         value = total(used[j == t]) - total(used[i == t])
         # bound = the residual capacity across the cut, an upper bound of the remaining flow
         cut, before = _cut(loop, i, j, n), bound
@@ -161,12 +171,12 @@ def _pushes(A, gb):
     else:
         i, j, capacity = arcs_of(A, gb, kind)
     m = len(i)
-    vertex, arc, rev, tree = numbers(n, gb), numbers(m, gb), (j * n + i).argsort(), Tree(i, n, gb)
+    vertex, arc, rev, tree = index_range(n, gb), index_range(m, gb), (j * n + i).argsort(), Tree(i, n, gb)
     size, T, L, groups = tree.size, tree.T, tree.L, tree.groups
     index = gb.dtypes.INT32 if 2 * size < 2**31 else gb.dtypes.INT64  # half the bytes if INT32 suffices
 
     def of_arcs(values):
-        x = numbers(size, gb).astype(index.np_type)
+        x = index_range(size, gb).astype(index.np_type)
         x[n : n + m] = values
         return gb.Vector.from_dense(x)
 
@@ -174,7 +184,7 @@ def _pushes(A, gb):
     capacities, opposite = (gb.Vector.from_coo(n + arc, x, kind, size=size) for x in (capacity, capacity[rev]))
     arcs, vertices = (gb.Vector.from_coo(x, True, size=size) for x in (n + arc, vertex))
     # M: tail -> arc, arc -> head, arc -> reverse arc
-    rows, columns = numbers(3 * m, gb), numbers(3 * m, gb)
+    rows, columns = index_range(3 * m, gb), index_range(3 * m, gb)
     rows[:m], rows[m : 2 * m], rows[2 * m :] = i, n + arc, n + arc
     columns[:m], columns[m : 2 * m], columns[2 * m :] = n + arc, j, n + rev
     M = gb.Matrix.from_coo(rows, columns, True, BOOL, nrows=size, ncols=size)

@@ -16,9 +16,9 @@ Sanders, Schulz: Scalable generation of scale-free graphs. Information Processin
 """
 
 from .. import _check as check
-from .._memory import room_here
-from .._parts import numbers, undirected
-from .._scores import drawn
+from .._memory import check_default_memory
+from .._parts import index_range, undirected_graph
+from .._random import random_hash
 
 
 @check.on_default_device
@@ -35,17 +35,17 @@ def barabasi_albert_graph(n, m, *, seed=None, gb=None):
     m = check.count(gb, "m", m, "it is the number of edges of a new vertex")
     seed = 0 if seed is None else check.integer("seed", seed)
 
-    room_here(gb, f"barabasi_albert_graph: arrays of {n * m} edges", 60 * n * m)
-    edge = numbers(n * m, gb)
+    check_default_memory(gb, f"barabasi_albert_graph: arrays of {n * m} edges", 60 * n * m)
+    edge = index_range(n * m, gb)
     # place = a random position up to 2 e, repeated from there while the position is a copy (odd)
     place = _before(edge, seed)
     while True:
         (copies,) = (place & 1).nonzero()
         if not len(copies):
-            return undirected(edge // m, place // 2 // m, n, gb)
+            return undirected_graph(edge // m, place // 2 // m, n, gb)
         place[copies] = _before(place[copies] // 2, seed)
 
 
 def _before(edge, seed):
     """A random position from 0 to 2 e for the copy at position 2 e + 1."""
-    return drawn(edge, seed) * (2 * edge + 1) >> 32
+    return random_hash(edge, seed) * (2 * edge + 1) >> 32

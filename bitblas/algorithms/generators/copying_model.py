@@ -15,9 +15,9 @@ Kumar, Raghavan, Rajagopalan, Sivakumar, Tomkins, Upfal: Stochastic models for t
 """
 
 from .. import _check as check
-from .._memory import room_here
-from .._parts import numbers, undirected
-from .._scores import drawn
+from .._memory import check_default_memory
+from .._parts import index_range, undirected_graph
+from .._random import random_hash
 
 
 @check.on_default_device
@@ -38,19 +38,19 @@ def copying_model_graph(n, m, p, *, directed=False, seed=None, gb=None):
     check.flag("directed", directed)
     seed = 0 if seed is None else check.integer("seed", seed)
 
-    room_here(gb, f"copying_model_graph: arrays of {n * m} edges", 60 * n * m)
-    edge = numbers(max(0, n - 1) * m, gb)
+    check_default_memory(gb, f"copying_model_graph: arrays of {n * m} edges", 60 * n * m)
+    edge = index_range(max(0, n - 1) * m, gb)
     vertex = 1 + edge // m
     at, end = vertex.copy(), vertex * 0
     while len(edge):
         v = at[edge]
         number = v * m + edge % m
         # end = a random earlier vertex if free, else the model; at = model; continue while copied and model > 0
-        free = drawn(number, seed, 1) < p * 2**32
-        any_, model = drawn(number, seed, 2) * v >> 32, drawn(v, seed, 3) * v >> 32
+        free = random_hash(number, seed, 1) < p * 2**32
+        any_, model = random_hash(number, seed, 2) * v >> 32, random_hash(v, seed, 3) * v >> 32
         end[edge] = any_ * free + model * ~free
         at[edge] = model
         edge = edge[~free & (model > 0)]
     if directed:
         return gb.Matrix.from_coo(vertex, end, True, nrows=n, ncols=n)
-    return undirected(vertex, end, n, gb)
+    return undirected_graph(vertex, end, n, gb)

@@ -16,9 +16,9 @@ Batagelj, Brandes: Efficient generation of large random networks. Physical Revie
 """
 
 from .. import _check as check
-from .._memory import room_here
-from .._parts import numbers, undirected
-from .._scores import drawn
+from .._memory import check_default_memory
+from .._parts import index_range, undirected_graph
+from .._random import random_hash
 
 
 @check.on_default_device
@@ -47,18 +47,18 @@ def erdos_renyi_graph(n, p, *, directed=False, seed=None, gb=None):
     i = ((1 + (1 + 8.0 * edge) ** 0.5) / 2).astype("int64")
     i -= i * (i - 1) // 2 > edge
     i += i * (i + 1) // 2 <= edge
-    return undirected(i, edge - i * (i - 1) // 2, n, gb)
+    return undirected_graph(i, edge - i * (i - 1) // 2, n, gb)
 
 
 def _chosen(total, p, seed, gb):
     """The chosen ones of `total` numbers, each with probability p."""
     if p == 0 or p == 1 or total == 0:
-        return numbers(int(total * p), gb)
+        return index_range(int(total * p), gb)
     count = int(total * p + 6 * (total * p) ** 0.5) + 20
-    room_here(gb, f"erdos_renyi_graph: arrays of {count} edges", 60 * count)
+    check_default_memory(gb, f"erdos_renyi_graph: arrays of {count} edges", 60 * count)
     while True:
         # edge = cumsum(1 + floor(log(u) / log(1 - p))) - 1
-        u = (drawn(numbers(count, gb), seed) + 0.5) / 2**32
+        u = (random_hash(index_range(count, gb), seed) + 0.5) / 2**32
         gaps = gb.Vector.from_dense(u).apply(gb.unary.log).new().to_dense() / _log1p(-p, gb)
         edge = (1 + gaps.clip(max=float(total)).astype("int64")).cumsum() - 1
         if edge[-1] >= total:

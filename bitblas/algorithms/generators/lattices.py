@@ -13,9 +13,9 @@ Watts, Strogatz: Collective dynamics of small-world networks. Nature 393 (1998).
 """
 
 from .. import _check as check
-from .._memory import room_here
-from .._parts import numbers, undirected
-from .._scores import drawn
+from .._memory import check_default_memory
+from .._parts import index_range, undirected_graph
+from .._random import random_hash
 
 
 @check.on_default_device
@@ -30,12 +30,12 @@ def grid_graph(height, width, *, gb=None):
     height = check.count(gb, "height", height, "it is the number of rows", least=0)
     width = check.count(gb, "width", width, "it is the number of columns", least=0)
     n = height * width
-    room_here(gb, f"grid_graph: arrays of {2 * n} edges", 100 * n)
-    v = numbers(n, gb)
+    check_default_memory(gb, f"grid_graph: arrays of {2 * n} edges", 100 * n)
+    v = index_range(n, gb)
     # right: edges v - (v + 1) within a row; down: edges v - (v + width)
     right, down = v[(v + 1) % max(1, width) > 0], v[: max(0, n - width)]
-    A = undirected(right, right + 1, n, gb)
-    A << gb.binary.pair[gb.dtypes.BOOL](A | undirected(down, down + width, n, gb))
+    A = undirected_graph(right, right + 1, n, gb)
+    A << gb.binary.pair[gb.dtypes.BOOL](A | undirected_graph(down, down + width, n, gb))
     return A
 
 
@@ -56,11 +56,11 @@ def small_world_graph(n, k, p, *, seed=None, gb=None):
     p = check.number(gb, "p", p, lambda x: 0 <= x <= 1, "a number in [0, 1]", "it is a probability")
     seed = 0 if seed is None else check.integer("seed", seed)
 
-    room_here(gb, f"small_world_graph: arrays of {n * (k // 2)} edges", 60 * n * (k // 2))
-    edge = numbers(n * (k // 2), gb)
+    check_default_memory(gb, f"small_world_graph: arrays of {n * (k // 2)} edges", 60 * n * (k // 2))
+    edge = index_range(n * (k // 2), gb)
     # edge i - j, j = i + 1, i + 2, ..; j is random if a random number is below p
     i = edge % max(1, n)
     j = (i + edge // max(1, n) + 1) % max(1, n)
-    led = drawn(edge, seed, 1) < p * 2**32
-    j[led] = (drawn(edge, seed, 2) * n >> 32)[led]
-    return undirected(i, j, n, gb)
+    led = random_hash(edge, seed, 1) < p * 2**32
+    j[led] = (random_hash(edge, seed, 2) * n >> 32)[led]
+    return undirected_graph(i, j, n, gb)

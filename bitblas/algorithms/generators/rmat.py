@@ -14,9 +14,9 @@ Murphy, Wheeler, Barrett, Ang: Introducing the Graph 500. Cray User Group 2010, 
 """
 
 from .. import _check as check
-from .._memory import room_here
-from .._parts import numbers, undirected
-from .._scores import drawn
+from .._memory import check_default_memory
+from .._parts import index_range, undirected_graph
+from .._random import random_hash
 
 
 @check.on_default_device
@@ -43,13 +43,13 @@ def rmat_graph(scale, edge_factor=16, *, a=0.57, b=0.19, c=0.19, directed=False,
     seed = 0 if seed is None else check.integer("seed", seed)
 
     n = 1 << scale
-    room_here(gb, f"rmat_graph: arrays of {edge_factor * n} edges", 60 * edge_factor * n)
-    edge = numbers(edge_factor * n, gb)
+    check_default_memory(gb, f"rmat_graph: arrays of {edge_factor * n} edges", 60 * edge_factor * n)
+    edge = index_range(edge_factor * n, gb)
     i, j = edge * 0, edge * 0
     for bit in range(scale):
         # quadrant: i gets this bit in the lower two (random >= a + b), j in the right two
-        random = drawn(edge, seed, bit) / 2**32
+        random = random_hash(edge, seed, bit) / 2**32
         lower = random >= a + b
         i += lower * (1 << bit)
         j += ((random >= a) ^ lower ^ (random >= a + b + c)) * (1 << bit)
-    return gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n) if directed else undirected(i, j, n, gb)
+    return gb.Matrix.from_coo(i, j, True, nrows=n, ncols=n) if directed else undirected_graph(i, j, n, gb)

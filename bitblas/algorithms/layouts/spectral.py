@@ -15,8 +15,8 @@ Koren: Drawing graphs by eigenvectors, theory and practice. Computers and Mathem
 
 from .. import _check as check
 from .. import _power as power
-from .._parts import numbers
-from .._scores import drawn
+from .._parts import index_range
+from .._random import random_hash
 
 TINY = 1e-300  # divisor instead of a length of 0
 
@@ -54,11 +54,11 @@ def spectral_layout(A, *, dimensions=2, weighted=False, tol=1e-6, max_iter=1000,
         loop.state["degrees"] << gb.Vector.from_dense(sums)
         for u, found in zip(before, axes, strict=True):
             u << found
-        x << gb.Vector.from_dense(drawn(numbers(n, gb), axis) / 2.0**31 - 1)
+        x << gb.Vector.from_dense(random_hash(index_range(n, gb), axis) / 2.0**31 - 1)
         power.run(loop, "spectral_layout")
         axes.append(loop.result(x))
     # P[:, axis] = x / sqrt(sum(x .* x))
-    index, cells = numbers(n, gb) * dimensions, numbers(n * dimensions, gb)
+    index, cells = index_range(n, gb) * dimensions, index_range(n * dimensions, gb)
     P = cells * 0.0
     for axis, x in enumerate(axes[1:]):
         P[index + axis] = x.to_dense() / max(power.length(x, gb), TINY)

@@ -15,9 +15,9 @@ Fruchterman, Reingold: Graph drawing by force-directed placement. Software, Prac
 
 from .. import _check as check
 from .. import _watch as watch
-from .._memory import room
-from .._parts import numbers
-from .._scores import drawn
+from .._memory import check_memory
+from .._parts import index_range
+from .._random import random_hash
 
 PAIRS = 1 << 22  # pairs of vertices per block
 NEAR = 1e-4  # minimum squared distance
@@ -40,11 +40,11 @@ def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
     seed = 0 if seed is None else check.integer("seed", seed)
     if check.flag("weighted", weighted):
         check.weights(gb, A)
-    room(A, f"spring_layout: forces of {A.nvals} edges and {n} vertices", 80 * A.nvals + 24 * min(n * n, PAIRS))
+    check_memory(A, f"spring_layout: forces of {A.nvals} edges and {n} vertices", 80 * A.nvals + 24 * min(n * n, PAIRS))
     i, j, w = A.to_coo()
     w = w.astype("float64") if weighted else i * 0.0 + 1
-    index = numbers(n, gb)
-    x, y = (drawn(index, seed, axis) / 2.0**32 for axis in (0, 1))
+    index = index_range(n, gb)
+    x, y = (random_hash(index, seed, axis) / 2.0**32 for axis in (0, 1))
     k, step, size = max(1, n) ** -0.5, 0.1, max(1, PAIRS // max(1, n))
     for number in range(rounds):
         fx, fy = x * 0, y * 0
@@ -62,9 +62,9 @@ def spring_layout(A, *, weighted=False, rounds=50, seed=None, gb=None):
         far = step * (1 - number / rounds) / ((fx * fx + fy * fy) ** 0.5).clip(NEAR)
         x, y = x + fx * far, y + fy * far
         watch.tell(total=rounds)
-    P, index = numbers(2 * n, gb) * 0.0, index * 2
+    P, index = index_range(2 * n, gb) * 0.0, index * 2
     P[index], P[index + 1] = x, y
-    cells = numbers(2 * n, gb)
+    cells = index_range(2 * n, gb)
     return gb.Matrix.from_coo(cells // 2, cells % 2, P, gb.dtypes.FP64, nrows=n, ncols=2)
 
 

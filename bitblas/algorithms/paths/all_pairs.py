@@ -16,7 +16,7 @@ Venkataraman, Sahni, Mukhopadhyaya: A blocked all-pairs shortest-paths algorithm
 
 from .. import _check as check
 from .. import _watch as watch
-from .._memory import room
+from .._memory import check_memory
 from .sssp import sssp, weights_of
 
 BLOCK = 128  # vertices per block: a product of two such panels outweighs its launch overhead
@@ -59,7 +59,7 @@ def all_pairs_distances(A, *, gb=None):
     gb = check.library(gb)
     n = check.square(gb, A)
     A, dtype, bound = _weighted(A, gb)
-    room(A, f"all_pairs_distances: distances of {n} x {n} vertices", 16 * n * n)
+    check_memory(A, f"all_pairs_distances: distances of {n} x {n} vertices", 16 * n * n)
     if bound >= 2**63:  # sums of several paths may overflow; single searches are exact
         return distances_from_each(A, list(range(n)), gb=gb)
     minimum, min_plus = gb.binary.min, gb.semiring.min_plus[dtype]

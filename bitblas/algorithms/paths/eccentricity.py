@@ -1,6 +1,6 @@
 """Eccentricity and diameter: distance to the farthest vertex, per vertex and for the whole graph.
 
-Method: for all vertices, breadth-first searches against the edges, 64 at once (`_words.py`): the last round that adds a
+Method: for all vertices, breadth-first searches against the edges, 64 at once (`_multi_source.py`): the last round that adds a
 bit at a vertex is its eccentricity. For the diameter a few searches suffice: a search from v with eccentricity e bounds
 the eccentricity of a vertex at distance d to at least max(d, e - d) and at most e + d. Searches start alternately at
 the highest upper and the lowest lower bound of the open vertices, until no upper bound exceeds the highest lower bound.
@@ -16,8 +16,8 @@ Takes, Kosters: Determining the diameter of small world networks. CIKM 2011.
 
 from .. import _check as check
 from .. import _watch as watch
+from .._multi_source import Searches, batches
 from .._parts import degrees
-from .._words import Searches, batches
 from ..connectivity.components import connected_components
 from .bfs import bfs_levels
 

@@ -13,7 +13,7 @@ Everett, Borgatti: Ego network betweenness. Social Networks 27 (2005).
 """
 
 from .. import _check as check
-from .._parts import among
+from .._parts import induced_subgraph
 from .bfs import bfs_levels
 
 
@@ -32,4 +32,4 @@ def ego_graph(A, center, radius=1, *, gb=None):
     center = check.sources(gb, "center", center, n)
     radius = check.count(gb, "radius", radius, "1 includes the neighbours", least=0)
     # the entries of A between vertices with a level
-    return among(A, bfs_levels(A, center, depth_limit=radius, gb=gb), gb)
+    return induced_subgraph(A, bfs_levels(A, center, depth_limit=radius, gb=gb), gb)

@@ -18,7 +18,7 @@ Cherkassky, Goldberg: Negative-cycle detection algorithms. Mathematical Programm
 
 from .. import _check as check
 from .. import _watch as watch
-from .._parts import numbers
+from .._parts import index_range
 
 
 @check.on_its_device
@@ -46,7 +46,7 @@ def negative_cycle(A, *, gb=None):
             f"argument A: expected integers whose sum over {n} edges stays above -2^63, got a weight of "
             f"{int(w.min())}. Hint: convert with A.dup(float)."
         )
-    index = numbers(n, gb)
+    index = index_range(n, gb)
     # d = 0, before[v] = v
     d, before, moved = (index * 0).astype(w.dtype), index.copy(), index < 0
     for number in range(1, n + 1):

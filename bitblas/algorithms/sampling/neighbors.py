@@ -16,8 +16,8 @@ Efraimidis, Spirakis: Weighted random sampling with a reservoir. Information Pro
 
 from .. import _check as check
 from .. import _watch as watch
-from .._memory import room
-from .._scores import drawn
+from .._memory import check_memory
+from .._random import random_hash
 
 
 @check.on_its_device
@@ -45,13 +45,13 @@ def sample_neighbors(A, starts, counts, *, weighted=False, seed=None, gb=None):
         # near = A[there, :]
         v, _ = there.to_coo(values=False)
         near = A[v, :].new()
-        room(A, f"sample_neighbors: keys of {near.nvals} edges", 56 * near.nvals)
+        check_memory(A, f"sample_neighbors: keys of {near.nvals} edges", 56 * near.nvals)
         i, j, values = near.to_coo()
         rows, j = v.view("int64")[i], j.view("int64")
-        key = (drawn(j, seed, hop, 1) ^ drawn(rows, seed, hop, 2)) + 0.5
+        key = (random_hash(j, seed, hop, 1) ^ random_hash(rows, seed, hop, 2)) + 0.5
         if weighted:
             # key = - log(u) / weight
-            u = drawn(key.astype("int64"), seed) + 0.5
+            u = random_hash(key.astype("int64"), seed) + 0.5
             key = -gb.Vector.from_dense(u / 2**32).apply(gb.unary.log).new().to_dense() / values
         # sort by (row, key); keep the first `count` of each row
         order = key.argsort(kind="stable")

@@ -17,8 +17,8 @@ Yang, Zhang, Chen, Chen: KnightKing, a fast distributed graph random walk engine
 
 from .. import _check as check
 from .. import _watch as watch
-from .._parts import numbers
-from .._scores import further
+from .._parts import index_range
+from .._random import hash_more
 from .walks import Steps, chance, draws, table
 
 DRAWN = 1 << 11  # steps drawn at once if few walks are pending: a round costs about fifty calls regardless
@@ -50,7 +50,7 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
     edges, most = steps.rows * n + steps.j, max(1.0, back, away)
 
     size = len(starts)
-    number = numbers(max(size, DRAWN), gb)
+    number = index_range(max(size, DRAWN), gb)
     at = gb.Vector.from_coo(number[:size], starts, gb.dtypes.INT64, size=size).to_dense(0)
     last, places = at * 0 - 1, [at]
     for hashes in draws(size, length, seed, gb) if len(steps.j) else ():
@@ -62,10 +62,10 @@ def node2vec_walks(A, starts, length, *, p=1.0, q=1.0, weighted=False, seed=None
             draw = number[: len(waits) * some]
             w, k = waits[draw // some], 2 * (tries + draw % some)
             before, hashed = last[w], hashes[w]
-            v = steps.taken(at[w], chance(further(hashed, k)))
+            v = steps.taken(at[w], chance(hash_more(hashed, k)))
             bias = (v == before) * back + (v != before) * (away + (1 - away) * _there(edges, before * n + v))
             bias = bias * (before >= 0) + most * (before < 0)
-            go = (chance(further(hashed, k + 1)) * most <= bias).reshape(-1, some)
+            go = (chance(hash_more(hashed, k + 1)) * most <= bias).reshape(-1, some)
             found, first = go.any(axis=1), go.argmax(axis=1)
             to[waits] = found * (v[first + draw[::some]] + 1) - 1
             waits, tries = waits[~found], tries + some

@@ -16,9 +16,9 @@ Salmon, Moraes, Dror, Shaw: Parallel random numbers, as easy as 1, 2, 3. SC 2011
 
 from .. import _check as check
 from .. import _watch as watch
-from .._memory import room_here
-from .._parts import by_rows, degrees, numbers
-from .._scores import drawn
+from .._memory import check_default_memory
+from .._parts import degrees, index_range, prefers_row_extraction
+from .._random import random_hash
 
 MANY = 1 << 17  # edges per step from which, on a CPU, copying all edges takes longer than extracting rows in each step
 
@@ -40,8 +40,8 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
     starts = check.vertices(gb, "starts", starts, n)
     length = check.count(gb, "length", length, "a walk has one step or more")
     seed = 0 if seed is None else check.integer("seed", seed)
-    steps = (Near if by_rows(A, MANY * length) else Steps)(A, weighted, gb)
-    at = gb.Vector.from_coo(numbers(len(starts), gb), starts, gb.dtypes.INT64, size=len(starts)).to_dense(0)
+    steps = (Near if prefers_row_extraction(A, MANY * length) else Steps)(A, weighted, gb)
+    at = gb.Vector.from_coo(index_range(len(starts), gb), starts, gb.dtypes.INT64, size=len(starts)).to_dense(0)
     places, chances = [at], chance(draws(len(starts), length, seed, gb))
     for random in chances:
         here, k = steps.here(at)
@@ -57,9 +57,9 @@ def random_walks(A, starts, length, *, weighted=False, seed=None, gb=None):
 
 def draws(walks, length, seed, gb):
     """Hashes of walk, seed and step: an INT64 array with a row for each step from 1 on."""
-    room_here(gb, f"random walks: draws of {walks} walks of {length} steps", 48 * walks * length)
-    k = numbers(walks * length, gb)
-    return drawn(k % max(1, walks), seed, k // max(1, walks) + 1).reshape(length, walks)
+    check_default_memory(gb, f"random walks: draws of {walks} walks of {length} steps", 48 * walks * length)
+    k = index_range(walks * length, gb)
+    return random_hash(k % max(1, walks), seed, k // max(1, walks) + 1).reshape(length, walks)
 
 
 def chance(drawn):
@@ -117,7 +117,7 @@ class Near:
 def table(places, length, gb):
     """The Matrix of walks from their vertices after each step, -1 after the end."""
     n, size = length + 1, len(places[0])
-    place = numbers(size * n, gb) * 0 - 1  # row by row in one array
+    place = index_range(size * n, gb) * 0 - 1  # row by row in one array
     for step, at in enumerate(places):
         place[step::n] = at
     (k,) = (place >= 0).nonzero()

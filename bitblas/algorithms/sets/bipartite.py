@@ -13,7 +13,7 @@ Konig: Theorie der endlichen und unendlichen Graphen. Leipzig 1936.
 """
 
 from .. import _check as check
-from .._parts import numbers
+from .._parts import index_range
 from ..connectivity.components import connected_components
 from ..paths.bfs import bfs_levels
 
@@ -31,7 +31,7 @@ def bipartite_sides(A, *, gb=None):
     check.symmetric(gb, A)
     # roots = the smallest vertex of each component
     label = connected_components(A, gb=gb).to_dense()
-    (roots,) = (label == numbers(A.nrows, gb)).nonzero()
+    (roots,) = (label == index_range(A.nrows, gb)).nonzero()
     # side = level mod 2
     side = gb.Vector.from_dense(bfs_levels(A, roots, gb=gb).to_dense(0) % 2)
     for k in (0, 1):

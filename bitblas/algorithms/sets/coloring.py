@@ -20,8 +20,8 @@ Welsh, Powell: An upper bound for the chromatic number of a graph. The Computer 
 """
 
 from .. import _check as check
-from .._parts import numbers
-from .._scores import degrees, drawn
+from .._parts import index_range
+from .._random import degree_vector, random_hash
 
 # If a vertex has more than UNEVEN times the mean number of earlier neighbours, the first vertices are colored in parts
 # that these SHARES of the edges lead to. Reads per edge without and with parts: rmat20 32.7, 7.5; rmat16 20.1, 5.1.
@@ -62,14 +62,14 @@ def color_classes(A, *, seed=None, gb=None):
     gb = check.library(gb)
     color = colors.to_dense(0)
     k = int(color.max()) + 1 if len(color) else 0
-    return gb.Matrix.from_coo(color, numbers(len(color), gb), True, nrows=k, ncols=len(color))
+    return gb.Matrix.from_coo(color, index_range(len(color), gb), True, nrows=k, ncols=len(color))
 
 
 def _choosing(A, gb, seed):
     n, binary, INT64, UINT64 = A.nrows, gb.binary, gb.dtypes.INT64, gb.dtypes.UINT64
     # D = A<s[i] < s[j]>, s = (degree, random)
-    vertex, degree = degrees(A, gb).to_coo()
-    s = degree << 32 | drawn(vertex.astype("int64"), seed)
+    vertex, degree = degree_vector(A, gb).to_coo()
+    s = degree << 32 | random_hash(vertex.astype("int64"), seed)
     i, j, _ = A.to_coo(values=False)
     after = s[i] < s[j]
     D = gb.Matrix.from_coo(i[after], j[after], True, nrows=n, ncols=n)
@@ -77,7 +77,7 @@ def _choosing(A, gb, seed):
     band, shift = binary.band[UINT64], binary.bshift[UINT64]
     colors, rest, base = gb.Vector(INT64, n), gb.Vector(gb.dtypes.BOOL, n), gb.Scalar(INT64)
     later, f = gb.Vector(gb.dtypes.BOOL, n), gb.Vector(UINT64, n)
-    parts = _parts(s, degrees(D, gb), gb)
+    parts = _parts(s, degree_vector(D, gb), gb)
 
     def begin():
         word = gb.Vector(UINT64, n)

@@ -16,8 +16,8 @@ Preis: Linear time 1/2-approximation algorithm for maximum weighted matching in 
 """
 
 from .. import _check as check
-from .._roots import at
-from .._scores import drawn
+from .._parts import gather
+from .._random import random_hash
 
 
 @check.on_its_device
@@ -44,7 +44,7 @@ def _choosing(A, gb, weighted, seed):
     # i, j = tril(A, -1), in the order of matching
     i, j, w = A.select(gb.select.tril, -1).new().to_coo()
     i, j = i.astype("int64"), j.astype("int64")
-    order = drawn(i, seed, 1) << 16 ^ drawn(j, seed, 2)
+    order = random_hash(i, seed, 1) << 16 ^ random_hash(j, seed, 2)
     order = order.argsort(kind="stable")
     if weighted:
         check.numbers(gb, "A", not (w != w).any())
@@ -73,7 +73,7 @@ def _choosing(A, gb, weighted, seed):
         first(minimum) << gb.Vector.from_coo(v, k, size=n, dup_op=minimum)
         # both<k == min(first[i[k]], first[j[k]])> = k; mate[i] = j; mate[j] = i
         both = gb.Vector(kind, m)
-        both(near.S) << gb.binary.min(at(first, i) & at(first, j)).new()
+        both(near.S) << gb.binary.min(gather(first, i) & gather(first, j)).new()
         both(gb.binary.eq(both & near).new().V, gb.replace) << both
         edges, _ = both.to_coo()
         u, v = i.to_dense()[edges], j.to_dense()[edges]
@@ -82,6 +82,6 @@ def _choosing(A, gb, weighted, seed):
         # free = !mate; near<free[i] & free[j], replace> = near
         free << True
         free(mate.S) << False
-        near(gb.binary.land(at(free, i) & at(free, j)).new().V, gb.replace) << near
+        near(gb.binary.land(gather(free, i) & gather(free, j)).new().V, gb.replace) << near
 
     return {"begin": begin, "body": body, "while_": near, "mate": mate}

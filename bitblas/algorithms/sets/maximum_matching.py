@@ -19,7 +19,7 @@ Azad, Buluc, Pothen: Computing maximum cardinality matchings in parallel on bipa
 """
 
 from .. import _check as check
-from .._roots import at
+from .._parts import gather
 from .bipartite import bipartite_sides
 from .matching import maximal_matching
 
@@ -112,7 +112,7 @@ def _paths(A, gb):
         leaf(binary.min) << v
         # q<leaf[root] == n, replace> = q
         v = gb.Vector(INT64, n)
-        v(q.S) << at(leaf, root)
+        v(q.S) << gather(leaf, root)
         v << v.select(gb.select.valueeq, n)
         q(v.S, gb.replace) << q
 

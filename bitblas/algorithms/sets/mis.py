@@ -16,8 +16,8 @@ Blelloch, Fineman, Shun: Greedy sequential maximal independent set and matching 
 """
 
 from .. import _check as check
-from .._roots import at
-from .._scores import MASK, degrees, random
+from .._parts import gather
+from .._random import MASK, degree_vector, random_vector
 
 UNEVEN = 8  # hub degree over mean degree from which testing one neighbour rules out most vertices
 
@@ -44,7 +44,7 @@ def maximal_independent_set(A, *, seed=None, gb=None):
 
 def _joining(A, gb):
     BOOL, INT64, binary = gb.dtypes.BOOL, gb.dtypes.INT64, gb.binary
-    degree, seed = degrees(A, gb), gb.Scalar(INT64)
+    degree, seed = degree_vector(A, gb), gb.Scalar(INT64)
     vertex = degree.apply(gb.indexunary.index).new(INT64)
     s, members = gb.Vector(INT64, A.nrows), gb.Vector(BOOL, A.nrows)
     most = degree.reduce(gb.monoid.max).new().value or 0
@@ -57,14 +57,14 @@ def _joining(A, gb):
 
     def begin():
         # s = score = random / (1 + degree) in the upper bits, random in the lower, so that scores are distinct
-        draw = random(vertex, seed, gb)
+        draw = random_vector(vertex, seed, gb)
         share = binary.cdiv(draw.apply(binary.bshift, right=-1).new() & degree.apply(binary.plus, right=1).new())
         score = binary.bor(share.new().apply(binary.bshift, right=32).new() & draw).new()
         s << score
         members.clear()
         if uneven:
             # worse = score[likely] > score: these vertices cannot join, so their other neighbours are not read
-            worse = binary.gt(at(score, likely) & score).new()
+            worse = binary.gt(gather(score, likely) & score).new()
             join(0, score, score.dup(mask=~worse.V), first=True)
         else:
             join(0, score)
@@ -79,7 +79,7 @@ def _joining(A, gb):
         if first:
             # s<!fresh & !fresh[likely], replace> = s; the other neighbours of these are not read either
             s(~fresh.S, gb.replace) << s
-            s(~at(fresh, likely).S, gb.replace) << s
+            s(~gather(fresh, likely).S, gb.replace) << s
         # gone<s, replace> = A any.pair fresh
         gone = A.mxv(fresh, gb.semiring.any_pair[BOOL]).new(mask=s.S)
         # s<!gone & !fresh, replace> = s

@@ -1,8 +1,8 @@
 """Scores of vertex pairs by common neighbours, and the best scores of each row."""
 
 from .. import _check as check
-from .._memory import room
-from .._parts import numbers
+from .._memory import check_memory
+from .._parts import index_range
 
 
 def common(A, B, ring, pairs, gb):
@@ -18,7 +18,7 @@ def common(A, B, ring, pairs, gb):
                 f"Hint: each entry (u, v) is a pair of vertices to compare."
             )
         C = A.mxm(B.T, ring).new(mask=pairs.S)
-    room(A, f"similarity: scores of {C.nvals} pairs of vertices", 48 * C.nvals)
+    check_memory(A, f"similarity: scores of {C.nvals} pairs of vertices", 48 * C.nvals)
     return C.to_coo()
 
 
@@ -30,7 +30,7 @@ def best(i, j, score, n, top, gb):
         order = order[i[order].argsort(kind="stable")]
         i, j, score = i[order], j[order], score[order]
         # keep positions below top within each row, after sorting by row and falling score
-        place = numbers(len(i), gb)
+        place = index_range(len(i), gb)
         first = gb.Vector.from_coo(i, place, size=n, dup_op=gb.binary.min).to_dense(0)
         kept = place - first[i] < top
         i, j, score = i[kept], j[kept], score[kept]

@@ -12,20 +12,18 @@ import numpy as np
 from semirings import Typed
 from semirings.dtypes import DataType, cast_scalar, check_cast
 
-from ... import build, verbs
+from ... import operations
 from ... import order as orders
 from ...exceptions import DimensionMismatch, DomainMismatch
-from ...flat import FlatStore
-from ...store import MatrixStore, empty_vector, full_vector
+from ...store import FlatStore, MatrixStore, empty_vector, full_vector
 from ..convert import same_device, written_array
-from ..statement.axes import Axis
-from ..statement.delayed import Delayed
-from ..statement.expr import MatrixExpression
-from ..statement.mask import Mask, matrix_mask
-from ..statement.operand import Operand, describe, is_tensor
-from ..statement.operands import of, several
+from ..statement.expressions import MatrixExpression
+from ..statement.indexing import Axis
+from ..statement.infix import Delayed, Operand, describe, is_tensor
+from ..statement.masks import Mask, matrix_mask
 from ..statement.orders import common
-from ..statement.recording import state as recording
+from ..statement.scalar_operands import of, several
+from ..statement.symbolic import state as recording
 
 
 def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
@@ -61,9 +59,9 @@ def update_matrix(C: Any, value: Any, mask: Mask | None, accum: Typed | None, re
         t = value._at(order)
     # If nothing of C is kept (it is empty, or replaced), C becomes t.
     if (m is None or restricted) and not kept:
-        t = t if t.dtype is held.dtype else verbs.matrix.cast(t, held.dtype)
+        t = t if t.dtype is held.dtype else operations.ewise_matrix.cast(t, held.dtype)
     else:
-        t = verbs.matrix.merge(C._at(order) if kept else held, t, m, accum, replace, inside=True)
+        t = operations.ewise_matrix.merge(C._at(order) if kept else held, t, m, accum, replace, inside=True)
     C._adopt(t if t.order is order else t.tagged(order))
 
 
@@ -73,9 +71,9 @@ def alone(expr: MatrixExpression, dtype: DataType, mask: Mask | None) -> MatrixS
         mask.fits(expr)
     check_cast(expr.dtype, dtype)
     order = common([*_along(expr), *_parents(mask)])
-    return verbs.matrix.cast(expr.computed(None if mask is None else matrix_mask(mask, order), order), dtype).tagged(
-        order
-    )
+    return operations.ewise_matrix.cast(
+        expr.computed(None if mask is None else matrix_mask(mask, order), order), dtype
+    ).tagged(order)
 
 
 def _along(value: Any) -> tuple[Any, ...]:
@@ -108,16 +106,18 @@ def _source(C: Any, value: Any) -> Any:
         raise TypeError(f"C << x: expected a Matrix, a delayed one, or a scalar, got {describe(value)}") from None
 
 
-def _fill(C: MatrixStore, value: np.generic | None, dtype: DataType, m: verbs.mxm.MatrixMask | None) -> MatrixStore:
+def _fill(
+    C: MatrixStore, value: np.generic | None, dtype: DataType, m: operations.spgemm.MatrixMask | None
+) -> MatrixStore:
     if value is None:
-        return verbs.matrix.empty(C.device, C.nrows, C.ncols, C.dtype)
-    if verbs.narrow.is_flat(C) and not dtype._is_udt:
-        return verbs.narrow.filled(C, value, dtype, m)
+        return operations.ewise_matrix.empty(C.device, C.nrows, C.ncols, C.dtype)
+    if operations.multivector.is_flat(C) and not dtype._is_udt:
+        return operations.multivector.filled(C, value, dtype, m)
     if m is not None and not m.complement:
-        return verbs.matrix.mask_of(m.structure, value, dtype)
+        return operations.ewise_matrix.mask_of(m.structure, value, dtype)
     if m is not None:
-        return verbs.submatrix.outside(m.structure, value, dtype)
-    return verbs.submatrix.full(C.device, C.nrows, C.ncols, value, dtype)
+        return operations.assign_extract.outside(m.structure, value, dtype)
+    return operations.assign_extract.full(C.device, C.nrows, C.ncols, value, dtype)
 
 
 def assign_matrix(
@@ -141,7 +141,7 @@ def assign_matrix(
         return
     store: MatrixStore = C._store
     within = None if mask is None or (mask.ndim == 2 and not region) else mask
-    if verbs.narrow.is_flat(store) and verbs.narrow.merges(store, accum):
+    if operations.multivector.is_flat(store) and operations.multivector.merges(store, accum):
         whole, m = None, None
         if within is not None:
             area = axes if region else _whole_line(axes)
@@ -151,28 +151,28 @@ def assign_matrix(
             m = matrix_mask(mask)
         I, J = (a.places(C.device, False) for a in axes)
         t = _values(C, value, axes, flat=True)
-        C._adopt(verbs.narrow.assigned(store, I, J, t, m, accum, replace, whole))
+        C._adopt(operations.multivector.assigned(store, I, J, t, m, accum, replace, whole))
         return
     whole_row = rows.size is None and cols.at is None and mask is None and accum is None
     if whole_row and is_tensor(value) and not store.structure.renumbers and not store.structure.rows().format.packed:
-        C._adopt(verbs.submatrix.assign_row(store, rows.at, _right_side(C, value, axes)))
+        C._adopt(operations.assign_extract.assign_row(store, rows.at, _right_side(C, value, axes)))
         return
     if within is None:
         if mask is not None:
             mask.fits(C)
         t = _values(C, value, axes)
         m = None if mask is None else matrix_mask(mask)
-        C._adopt(verbs.submatrix.assign(store, *_positions(store, axes), t, m, accum, replace))
+        C._adopt(operations.assign_extract.assign(store, *_positions(store, axes), t, m, accum, replace))
         return
     # The mask covers a part of C: the region, or a whole row or column. The statement runs on that part.
     area = axes if region else _whole_line(axes)
     m, t = _area_mask(C, within, area), _values(C, value, axes)
     at = _positions(store, area)
-    part = verbs.submatrix.extract(store, *at)
+    part = operations.assign_extract.extract(store, *at)
     # The part is a single row or column.
     I, J = (None, None) if region else (None if a.size is None else p for a, p in zip(axes, _positions(part, axes)))
-    part = verbs.submatrix.assign(part, I, J, t, m, accum, replace)
-    C._adopt(verbs.submatrix.assign(store, *at, part, None, None, False))
+    part = operations.assign_extract.assign(part, I, J, t, m, accum, replace)
+    C._adopt(operations.assign_extract.assign(store, *at, part, None, None, False))
 
 
 def _positions(C: MatrixStore, axes: tuple[Axis, ...]) -> tuple[Any, Any]:
@@ -199,7 +199,7 @@ def _square(C: Any, value: Any) -> Any:
     return type(C).from_dense(array, dtype=dtype, device=C.device)
 
 
-def _area_mask(C: Any, mask: Mask, axes: tuple[Axis, ...]) -> verbs.mxm.MatrixMask:
+def _area_mask(C: Any, mask: Mask, axes: tuple[Axis, ...]) -> operations.spgemm.MatrixMask:
     same_device("mask", C, mask.parent)
     expected = tuple(a.size for a in axes if a.size is not None)
     if mask.parent.shape != expected:
@@ -207,16 +207,18 @@ def _area_mask(C: Any, mask: Mask, axes: tuple[Axis, ...]) -> verbs.mxm.MatrixMa
     if mask.parent.ndim == 2:
         return matrix_mask(mask)
     t = _line(mask.parent._store, axes)
-    return verbs.mxm.MatrixMask(t.structure if mask.structure else verbs.matrix.truthy(t), mask.complement)
+    return operations.spgemm.MatrixMask(
+        t.structure if mask.structure else operations.ewise_matrix.truthy(t), mask.complement
+    )
 
 
 def _line(u: Any, axes: tuple[Axis, ...]) -> MatrixStore:
     """A vector as one row, or as one column."""
-    from ...verbs import reading
+    from ...operations import compressed
 
-    i, x = reading.entries(u)
+    i, x = compressed.entries(u)
     nrows, ncols = (1, u.size) if axes[0].size is None else (u.size, 1)
-    return build.entries.from_sorted_keys(u.device, nrows, ncols, i, u.values if u.iso else x, u.dtype)
+    return operations.build.from_sorted_keys(u.device, nrows, ncols, i, u.values if u.iso else x, u.dtype)
 
 
 def _right_side(C: Any, value: Any, axes: tuple[Axis, ...]) -> Any:
@@ -247,9 +249,9 @@ def _values(C: Any, value: Any, axes: tuple[Axis, ...], *, flat: bool = False) -
         if array.shape != expected:
             raise ValueError(f"C[I, J] = x: expected values of shape {expected}, got {array.shape}")
         if flat:
-            return verbs.vector_build.full(device, array.reshape(-1), dtype)
+            return operations.vector_entries.full(device, array.reshape(-1), dtype)
         keys = device.xp.arange(array.size, dtype=np.int64)
-        return build.entries.from_sorted_keys(device, shape[0], shape[1], keys, array.reshape(-1), dtype)
+        return operations.build.from_sorted_keys(device, shape[0], shape[1], keys, array.reshape(-1), dtype)
     if is_tensor(value):
         x = _right_side(C, value, axes)
         return _line(x, axes) if lines == 1 and not flat else x
@@ -263,5 +265,5 @@ def _values(C: Any, value: Any, axes: tuple[Axis, ...], *, flat: bool = False) -
         size = shape[0] * shape[1]
         return empty_vector(device, size, C.dtype) if found is None else full_vector(device, size, found, dtype)
     if found is None:
-        return verbs.matrix.empty(device, shape[0], shape[1], C.dtype)
-    return verbs.submatrix.full(device, shape[0], shape[1], found, dtype)
+        return operations.ewise_matrix.empty(device, shape[0], shape[1], C.dtype)
+    return operations.assign_extract.full(device, shape[0], shape[1], found, dtype)

@@ -1,34 +1,127 @@
-"""The class Matrix."""
+"""The class Matrix, with the methods that change its size or a diagonal in place.
+
+resize: GraphBLAS C API 2.1, section 4.2.5.5.
+"""
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
-from semirings import Typed, dtypes
-from semirings.dtypes import FP64, DataType
+import numpy as np
 
-from ... import build, foreign_names, verbs
+from semirings import Typed, dtypes
+from semirings.dtypes import FP64, DataType, cast_scalar, check_cast
+
 from ... import device as devices
+from ... import foreign_names, operations
 from ...config import config
 from ...device import Device
+from ...exceptions import DimensionMismatch
 from ...formats.values import PackedValues
 from ...store import MatrixStore
 from ..building import restored
-from ..convert import check_size, device_of, pickled
-from ..options import Layout, check_layout
-from ..statement.axes import Axis
-from ..statement.expr import enter
-from ..statement.mask import Mask, check
-from ..statement.recording import state as recording
+from ..convert import check_size, device_of, pickled, same_device, written_array
+from ..options import StorageOptions, check_options, check_storage_options
+from ..statement.expressions import enter
+from ..statement.indexing import Axis
+from ..statement.infix import Operand, object_of
+from ..statement.masks import Mask, check
 from ..statement.running import assignment, computed, statement
+from ..statement.scalar_operands import several
+from ..statement.symbolic import state as recording
+from ..vector.vector import Vector
 from . import assign as assign_matrix
 from .build import MatrixBuild
 from .order import MatrixOrder
-from .saved import MatrixFile
-from .shape import MatrixReshape
-from .stored import named
-from .transposed import TransposedMatrix
-from .writes import Writes
+from .save_load import MatrixFile
+from .stored import StoredMatrix, Writes, named
+from .views import TransposedMatrix
+
+# ---- Methods that change a Matrix in place: size and diagonal. resize: GraphBLAS C API 2.1, section 4.2.5.5.
+
+
+class MatrixReshape(StoredMatrix):
+    __slots__ = ()
+
+    def resize(self, nrows: Any, ncols: Any) -> None:
+        """Change the shape in place; entries beyond it are deleted."""
+        shape = check_size("nrows", nrows), check_size("ncols", ncols)
+        self._adopt(operations.assign_extract.place(self._store, 0, 0, *shape))
+
+    def setdiag(self, values: Any, k: Any = 0, *, mask: Any = None, accum: Any = None, **opts: Any) -> None:
+        """Set diagonal k: to a scalar, to a list or array, or to a Vector, whose missing entries are deleted there
+        unless there is an accumulator.
+
+        mask: a Vector mask along the diagonal, or a Matrix mask. Raises IndexError for a diagonal that is outside,
+        DimensionMismatch, TypeError.
+        """
+        check_options(opts)
+        k, size = _diagonal(self, k)
+        v = _diagonal_values(self, values, size)
+        nrows, ncols = self.shape
+        m = None if mask is None else _along(self, mask, k, size)
+        to_write = v if m is None else v.dup(mask=m)
+        D = to_write.diag(k)
+        D.resize(nrows, ncols)
+        if accum is None:
+            inside = v.dup(bool, clear=True)
+            for some in (self.diag(k), to_write):  # other positions are neither written nor deleted
+                inside(some.S) << True
+            gone = (inside if m is None else inside.dup(mask=m)).diag(k)
+            gone.resize(nrows, ncols)
+            self(gone.S) << D
+        else:
+            self(D.S, accum) << D
+
+
+def _diagonal(A: Any, k: Any) -> tuple[int, int]:
+    try:
+        k = operator.index(int(k) if isinstance(k, float) and k.is_integer() else k)
+    except TypeError:
+        raise TypeError(f"k: expected an integer, got {k!r}") from None
+    size = min(A.nrows + min(k, 0), A.ncols - max(k, 0))
+    if size <= 0 and (k <= -A.nrows if k < 0 else 0 < k >= A.ncols):
+        raise IndexError(f"k: expected a diagonal of a matrix of {A.nrows} x {A.ncols}, got {k}")
+    return k, max(0, size)
+
+
+def _diagonal_values(A: Any, values: Any, size: int) -> Vector:
+    if isinstance(values, Operand) and values.ndim:
+        v: Vector = object_of(values, 1, "setdiag")
+        if v.size != size:
+            raise DimensionMismatch(f"values: expected a Vector of size {size}, that of the diagonal, got {v.size}")
+        same_device("setdiag", A, v)
+        check_cast(v.dtype, A.dtype)
+        return v
+    own = A.dtype if A.dtype._is_udt else None
+    if own is not None and not several(values, own):
+        return Vector.from_scalar(values, size, own, device=A.device)
+    if isinstance(values, Operand):
+        values = values._resolve()
+    array, dtype = written_array(A.device, values, A.dtype)
+    if isinstance(array, np.generic):
+        return Vector.from_scalar(cast_scalar(array, dtype), size, dtype, device=A.device)
+    if array.ndim != 1:
+        raise TypeError(f"values: expected a scalar, a Vector or a list, got an array of shape {array.shape}")
+    if len(array) != size:
+        raise DimensionMismatch(f"values: expected {size} values, the length of the diagonal, got {len(array)}")
+    return Vector.from_dense(array, dtype=dtype, device=A.device)
+
+
+def _along(A: Any, mask: Any, k: int, size: int) -> Mask:
+    """The mask as a Vector mask along diagonal k."""
+    m = check(mask, getattr(mask, "ndim", 1))
+    if m.ndim == 2:
+        if m.shape != A.shape:
+            raise DimensionMismatch(f"mask: expected shape {A.shape}, got {m.shape}")
+        return Mask(m.parent.diag(k), m.structure, m.complement)
+    if m.parent.size != size:
+        raise DimensionMismatch(f"mask: expected size {size}, that of the diagonal, got {m.parent.size}")
+    return m
+
+
+# ---- The class Matrix.
 
 
 class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=foreign_names.Hinted):
@@ -50,10 +143,10 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
         device: str | Device | None = None, format: str | None = None, tile: int | None = None,
         packed: bool | None = None,
     ) -> None:  # fmt: skip
-        self._layout = check_layout(format, tile, packed)
+        self._layout = check_storage_options(format, tile, packed)
         shape = check_size("nrows", nrows), check_size("ncols", ncols)
-        empty = verbs.matrix.empty(device_of(device), *shape, dtypes.lookup_dtype(dtype))
-        self._data = build.stores.with_format(empty, *self._layout[:2]) if self._layout.asks else empty
+        empty = operations.ewise_matrix.empty(device_of(device), *shape, dtypes.lookup_dtype(dtype))
+        self._data = operations.convert.with_format(empty, *self._layout[:2]) if self._layout.asks else empty
         self._pending = Writes()
         self.name = named(name)
         if recording.threads and recording.recorder is not None and recording.recorder.takes(self):
@@ -125,7 +218,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
             )
             made = store.prepared[key] = make(twin)
             if isinstance(made, Matrix):  # keeps the Layout of self: it is not converted for products with vectors
-                made._layout = Layout(made.format)
+                made._layout = StorageOptions(made.format)
         return store.prepared[key]
 
     def _update(self, value: Any, mask: Mask | None = None, accum: Typed | None = None, replace: bool = False) -> None:
@@ -142,7 +235,7 @@ class Matrix(MatrixBuild, MatrixFile, MatrixReshape, MatrixOrder, metaclass=fore
         if recording.threads and recording.recorder is not None:
             recording.recorder.cleared(self)
             return
-        self._adopt(self._emptied())
+        self._adopt(self._empty_store())
 
 
 enter(Matrix)

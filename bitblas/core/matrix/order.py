@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from ... import verbs
+from ... import operations
 from ...device import Device
 from ...exceptions import DimensionMismatch, InvalidValue
 from ...order import Order, order_of
-from ..above import above
 from ..convert import index_array
+from ..late_binding import late
 from ..statement.running import guarded
 from .stored import StoredMatrix
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ...plan.profile import Orders, Profile
-    from ...plan.saving import VirtualNodes
+    from ...plan.virtual_nodes import VirtualNodes
 
 
 class MatrixOrder(StoredMatrix):
@@ -44,7 +44,7 @@ class MatrixOrder(StoredMatrix):
         """
         found = self._order_named("reorder", order)
         layout = self._layout
-        return type(self)._from_store(verbs.reorder.matrix_in(self._stored, found, *layout[:2]), name, layout)
+        return type(self)._from_store(operations.permute.matrix_in(self._stored, found, *layout[:2]), name, layout)
 
     if TYPE_CHECKING:
 
@@ -83,26 +83,26 @@ class MatrixOrder(StoredMatrix):
                 raise InvalidValue(
                     "profile: expected virtual_nodes alone; A.reorder(order).profile(virtual_nodes=True)"
                 )
-            from ...plan.saving import virtual_nodes as found
+            from ...plan.virtual_nodes import virtual_nodes as found
 
             return found(self._stored)
         if measure:
-            return above["measured"]()(self, plan_profile.profile(self._stored, asked=self._layout.asks))
+            return late["measured"]()(self, plan_profile.profile(self._stored, asked=self._layout.asks))
         if not orders:
             return plan_profile.profile(self._stored, asked=self._layout.asks)
         stores, seconds = {plan_profile.AS_IT_IS: self._stored}, {}
-        for order in above["orders"]() if orders is True else orders:
+        for order in late["orders"]() if orders is True else orders:
             begin = time.perf_counter()
             found_order = self._order_named("profile", order)
             self.device.synchronize()
             seconds[order] = time.perf_counter() - begin
-            stores[order] = verbs.reorder.matrix_in(self._stored, found_order, "csr")
+            stores[order] = operations.permute.matrix_in(self._stored, found_order, "csr")
         return plan_profile.orders(stores, self.device.kind, seconds)
 
     def spy(self, **options: Any) -> Any:
         """A matplotlib Figure of the positions of the entries: see `bitblas.plots.spy`. ImportError without
         matplotlib."""
-        return above["plots"]().spy(self, **options)
+        return late["plots"]().spy(self, **options)
 
     def _order_named(self, verb: str, order: Any) -> Order | None:
         """A name or a permutation as an Order of this device."""
@@ -112,7 +112,7 @@ class MatrixOrder(StoredMatrix):
                 "A[rows, columns] permutes the two by themselves"
             )
         if isinstance(order, str):
-            known = above["orders"]()
+            known = late["orders"]()
             if order not in known:
                 names = ", ".join(map(repr, known))
                 raise InvalidValue(f"order: expected {names} or a permutation, got {order!r}")

@@ -1,29 +1,129 @@
-"""The state of a Matrix: its store, pending writes, and the stored format."""
+"""The state of a Matrix: its store, the stored format, and pending writes of single entries.
+
+A[i, j] = x: writes are merged at the next read, so that many of them cost one rebuild.
+"""
 
 from __future__ import annotations
 
 import itertools
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import build, verbs
 from ... import device as devices
+from ... import operations
 from ...config import config
-from ...flat import FlatStore
+from ...formats import CSR
+from ...formats.packing import MOST_BITS
+from ...formats.values import PackedValues, is_whole
 from ...order import Order
-from ...store import MatrixStore, empty_vector
-from ..options import AUTO, Layout
+from ...store import FlatStore, MatrixStore, empty_vector
+from ..options import AUTO, StorageOptions
 from ..statement import orders
-from ..statement.recording import state as recording
-from ..statement.tensor import Tensor
-from .read import MatrixRead
-from .writes import Writes
+from ..statement.indexing import Tensor
+from ..statement.symbolic import state as recording
+from .views import MatrixRead
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ..memory import Memory
+
+
+# ---- A[i, j] = x: pending writes of single entries, merged at the next read, so that many of them cost one rebuild.
+
+
+class Writes(dict[tuple[int, int], np.generic | None]):
+    """The pending value of each entry, None if it is to be deleted.
+
+    `limits` are bounds of all values, stored and pending, as far as they are known: integers less than 2**32 apart can
+    be packed, whatever is deleted or overwritten. None: no value is pending.
+    """
+
+    __slots__ = ("limits",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.limits: tuple[Any, Any] | None = None
+
+    def clear(self) -> None:
+        super().clear()
+        self.limits = None
+
+    def copy(self) -> Writes:
+        made = Writes()
+        made.update(self)
+        return made
+
+    def packs(self, held: MatrixStore, value: np.generic) -> bool:
+        """Whether the values certainly can be packed, or are all equal, after one more value; False: unknown."""
+        if held.dtype.kind == "c" or (held.dtype.kind != "f" and held.dtype.nbytes <= MOST_BITS // 8):
+            return True
+        x = value.item()
+        low, high = self.limits or _limits(held) or (x, x)
+        if not low == high == x or math.copysign(1, low) != math.copysign(1, x):  # NaN differs from itself
+            if not (is_whole(low) and is_whole(high) and is_whole(x)):
+                return False
+            low, high = min(low, x), max(high, x)
+            if high - low >= 1 << MOST_BITS:
+                return False
+        self.limits = low, high
+        return True
+
+    def into(self, held: MatrixStore) -> MatrixStore:
+        """The matrix with the pending writes applied."""
+        d = held.device
+        plain = held.usual and d.host_memory and held.order is None and not isinstance(held.raw, PackedValues)
+        if len(self) == 1 and plain and held.structure.primary.key == CSR:
+            (((i, j), value),) = self.items()
+            return operations.assign_extract.put_one(held, i, j, value)
+        at = np.array(list(self), np.int64)
+        if held.order is not None:
+            at = d.to_host(held.order.places(d.asarray(at)))
+        if operations.multivector.is_flat(held) and not held.dtype._is_udt:
+            return operations.multivector.written(held, at, list(self.values())).tagged(held.order)
+        if held.structure.renumbers:
+            return self._into_hyper(held, at)
+        keys = at[:, 0] * held.ncols + at[:, 1]
+        order = np.argsort(keys)
+        written = list(self.values())
+        kept = np.array([x is not None for x in written], bool)[order]
+        values = np.array([held.dtype.np_type.type(0) if x is None else x for x in written], held.dtype.np_type)[order]
+        one = values[kept][0] if kept.any() else held.raw
+        new: Any = values[kept]
+        if (held.iso and (new == held.raw).all()) or (not held.nvals and len(new) and (new == one).all()):
+            new = one  # an iso matrix stays iso
+        put = new if isinstance(new, np.generic) else d.asarray(new)
+        keys = keys[order]
+        return operations.assign_extract.put(held, d.asarray(keys[kept]), put, d.asarray(keys[~kept])).tagged(
+            held.order
+        )
+
+    def _into_hyper(self, held: MatrixStore, at: np.ndarray) -> MatrixStore:
+        """The same for hypersparse matrices. at: stored positions of the writes."""
+        d = held.device
+        found = zip(operations.hypersparse.lists(held), at.T, strict=True)
+        rows, cols = (d.xp.union1d(some, d.asarray(fresh)) for some, fresh in found)
+        inside = Writes()
+        places = (d.to_host(some).searchsorted(fresh).tolist() for some, fresh in zip((rows, cols), at.T, strict=True))
+        inside.update(zip(zip(*places, strict=True), self.values(), strict=True))
+        written = inside.into(operations.hypersparse.compress(held, rows, cols))
+        return operations.hypersparse.widened(written, rows, cols, held.nrows, held.ncols).tagged(held.order)
+
+
+def _limits(held: MatrixStore) -> tuple[Any, Any] | None:
+    """Bounds of the values of a matrix if they cost nothing: NaN if they do; None without values."""
+    if not held.nvals:
+        return None
+    if isinstance(held.raw, PackedValues):
+        low = int(held.raw.base)
+        return low, low + (1 << held.raw.width) - 1
+    one = held.raw.item() if isinstance(held.raw, np.generic) else math.nan
+    return one, one
+
+
+# ---- The state of a Matrix: its store, pending writes, and the stored format.
 
 _names = itertools.count()
 
@@ -39,17 +139,17 @@ class StoredMatrix(MatrixRead, Tensor):
     __slots__ = ("_layout",)
     _data: MatrixStore
     _pending: Writes
-    _layout: Layout
+    _layout: StorageOptions
     _transposed = False
 
     @classmethod
     def _from_store(
-        cls, store: MatrixStore, name: str | None = None, layout: Layout = AUTO, *, as_is: bool = False
+        cls, store: MatrixStore, name: str | None = None, layout: StorageOptions = AUTO, *, as_is: bool = False
     ) -> Self:
         A = cls.__new__(cls)
-        A._data = store if as_is else build.stores.with_values(store, layout.packed)
+        A._data = store if as_is else operations.convert.with_values(store, layout.packed)
         if isinstance(store, FlatStore):
-            store.holders += 1
+            store.owner_count += 1
         A._layout, A._pending = layout, Writes()
         A.name = named(name)
         if recording.threads and recording.recorder is not None and recording.recorder.takes(A):
@@ -91,7 +191,7 @@ class StoredMatrix(MatrixRead, Tensor):
         if self._layout.asks or (not now and self.device.capturing):  # a choice waits for the device
             return store
         with self.device.guard:
-            found = build.chosen.in_chosen_form(store, now=now)
+            found = operations.convert.in_chosen_format(store, now=now)
         if self._data is store:
             self._data = found
         return found
@@ -99,12 +199,12 @@ class StoredMatrix(MatrixRead, Tensor):
     def _adopt(self, store: MatrixStore) -> None:
         if self._layout is not AUTO:
             if self._layout.asks:
-                store = build.stores.with_format(store, *self._layout[:2])
-            store = build.stores.with_values(store, self._layout.packed)
+                store = operations.convert.with_format(store, *self._layout[:2])
+            store = operations.convert.with_values(store, self._layout.packed)
         elif config.prefer == "memory":
-            store = build.stores.with_values(store)
+            store = operations.convert.with_values(store)
         if not store.usual and isinstance(store, FlatStore) and store is not self._data:
-            store.holders += 1
+            store.owner_count += 1
         self._data = store
         if self._pending:
             self._pending.clear()
@@ -112,24 +212,24 @@ class StoredMatrix(MatrixRead, Tensor):
     def _release(self) -> Self:
         """A Matrix that takes over the content; this one is left without entries."""
         held = self._stored
-        self._adopt(self._emptied())
+        self._adopt(self._empty_store())
         if isinstance(held, FlatStore):
-            held.holders -= 1
+            held.owner_count -= 1
         return self._from_store(held)
 
-    def _emptied(self) -> MatrixStore:
+    def _empty_store(self) -> MatrixStore:
         """The content after all entries are deleted: a bitmap stays a bitmap, so that later writes go into its
         arrays."""
         held = self._data
         if type(held) is FlatStore:
             return FlatStore(empty_vector(held.device, held.flat.size, held.dtype), held.nrows, held.ncols)
-        return verbs.matrix.empty(held.device, held.nrows, held.ncols, held.dtype)
+        return operations.ewise_matrix.empty(held.device, held.nrows, held.ncols, held.dtype)
 
     def _put(self, i: int, j: int, value: np.generic | None) -> None:
         """Set (None: delete) one entry; many of them cost one rebuild, at the next read. InvalidValue for a value that
         cannot be packed with the others, if packing is requested."""
         if self._data.usual:  # neither a bitmap nor hypersparse
-            verbs.matrix.check_keys(*self.shape)
+            operations.ewise_matrix.check_keys(*self.shape)
         writes = self._pending
         if value is None or not self._layout.packed or writes.packs(self._data, value):
             writes[i, j] = value

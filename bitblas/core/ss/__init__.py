@@ -10,11 +10,10 @@ from typing import Any
 from ..matrix.matrix import Matrix
 from ..options import check_options
 from ..vector.vector import Vector
-from . import blob
+from . import serialize
+from .arrays import MatrixArrays, VectorArrays, importer, packer
 from .base import Extras
-from .choosing import MatrixChoosing, VectorChoosing
-from .exports import MatrixArrays, VectorArrays
-from .imports import importer, packer
+from .selection import MatrixChoosing, VectorChoosing
 from .tiles import MatrixTiles, VectorTiles, concat
 
 
@@ -40,13 +39,13 @@ class MatrixExtras(MatrixChoosing, MatrixTiles, MatrixArrays, Extras):
         compression: None or "none"; "default", "lz4", "lz4hc" or "zstd": by zlib, with a level of 1 to 9 (19) for the
         last two. Raises TypeError, ValueError. To write a file, use `A.save`, which is faster and atomic.
         """
-        return blob.to_bytes(self._parent, compression, level, opts)
+        return serialize.to_bytes(self._parent, compression, level, opts)
 
     @classmethod
     def deserialize(cls, data: Any, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
         """The Matrix from the result of `serialize`: an array or bytes. InvalidObject for anything else, or another
         dtype."""
-        return blob.from_bytes(Matrix, data, dtype, name, opts)
+        return serialize.from_bytes(Matrix, data, dtype, name, opts)
 
 
 class VectorExtras(VectorChoosing, VectorTiles, VectorArrays, Extras):
@@ -62,13 +61,13 @@ class VectorExtras(VectorChoosing, VectorTiles, VectorArrays, Extras):
 
     def serialize(self, compression: str | None = "default", level: int | None = None, **opts: Any) -> Any:
         """The Vector as an array of bytes, for `Vector.ss.deserialize`. As in `Matrix.ss.serialize`."""
-        return blob.to_bytes(self._parent, compression, level, opts)
+        return serialize.to_bytes(self._parent, compression, level, opts)
 
     @classmethod
     def deserialize(cls, data: Any, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
         """The Vector from the result of `serialize`: an array or bytes. InvalidObject for anything else, or another
         dtype."""
-        return blob.from_bytes(Vector, data, dtype, name, opts)
+        return serialize.from_bytes(Vector, data, dtype, name, opts)
 
 
 for _kind, _extras in (("nrows", MatrixExtras), ("size", VectorExtras)):

@@ -50,8 +50,8 @@ class Context(MutableMapping[str, Any]):
     def __setitem__(self, name: str, value: Any) -> None:
         kind = type(self._defaults[name])
         value = self._defaults[name] if value is None else kind(value)
-        if name == "nthreads" and not 0 <= value <= threads.MOST:
-            raise ValueError(f"nthreads: expected 0 to {threads.MOST}, got {value}")
+        if name == "nthreads" and not 0 <= value <= threads.MAX_THREADS:
+            raise ValueError(f"nthreads: expected 0 to {threads.MAX_THREADS}, got {value}")
         self._values[name] = value
         if _local.context is self:
             self._apply()
@@ -69,7 +69,7 @@ class Context(MutableMapping[str, Any]):
         return f"Context({self._values})"
 
     def _apply(self) -> None:
-        threads.limit(self["nthreads"])
+        threads.set_limit(self["nthreads"])
 
     def engage(self) -> None:
         """Use these settings in this thread from now on."""
@@ -108,7 +108,7 @@ class _Global(Context):
             super().__setitem__(name, value)
 
     def _apply(self) -> None:
-        threads.limit(0)
+        threads.set_limit(0)
 
 
 class _Local(threading.local):

@@ -10,19 +10,18 @@ import numpy as np
 from semirings import dtypes
 from semirings.dtypes import check_cast
 
-from ...build import entries as build
 from ...exceptions import DimensionMismatch
+from ...operations import build, ewise_matrix, sorted_keys, vector_entries
 from ...store import MatrixStore
-from ...verbs import keys, matrix, vector_build
 from ..convert import check_size, same_device
-from ..matrix.compressed import is_columnwise
+from ..matrix.arrays import is_columnwise
 from ..matrix.matrix import Matrix, TransposedMatrix
 from ..options import check_options
 from ..scalar import Scalar
-from ..statement.base import Operand, describe
+from ..statement.indexing import Operand, describe
 from ..statement.running import guarded
 from ..vector.vector import Vector
-from .segments import Segments
+from .selection import Segments
 
 
 def _column(x: Any) -> Any:
@@ -84,14 +83,14 @@ def joined(rows: list[list[Any]], dtype: Any = None) -> tuple[MatrixStore, Any]:
     parts = []
     for i, row in zip(_places(heights), rows):
         for j, x in zip(_places(widths), row):
-            s = Segments.of(Matrix._from_store(matrix.cast(x._in_users_order, kind)))
+            s = Segments.of(Matrix._from_store(ewise_matrix.cast(x._in_users_order, kind)))
             if len(s.segment):
                 parts.append((s.segment + i, s.index + j, s.values))
     shape = sum(heights), sum(widths)
     if not parts:
-        return matrix.empty(d, *shape, kind), kind
+        return ewise_matrix.empty(d, *shape, kind), kind
     values = [x for *_, x in parts]
-    if all(keys.same_iso(values[0], x) for x in values):
+    if all(sorted_keys.same_iso(values[0], x) for x in values):
         together: Any = values[0]
     else:
         together = d.xp.concatenate([d.full(len(i), x) if isinstance(x, np.generic) else x for i, _, x in parts])
@@ -102,7 +101,7 @@ def joined(rows: list[list[Any]], dtype: Any = None) -> tuple[MatrixStore, Any]:
 def as_vector(A: MatrixStore) -> Any:
     """The store of a matrix of one column as a vector."""
     s = Segments.of(Matrix._from_store(A))
-    return vector_build.build(A.device, A.nrows, A.dtype, s.segment, s.values, distinct=True)
+    return vector_entries.build(A.device, A.nrows, A.dtype, s.segment, s.values, distinct=True)
 
 
 def concat(tiles: Any, dtype: Any = None, *, name: str | None = None, **opts: Any) -> Any:
@@ -224,7 +223,7 @@ class MatrixTiles:
         A = self._parent
         positions, values = _positions(A, order)
         size = check_size("nrows * ncols", A.nrows * A.ncols)
-        return Vector._from_store(vector_build.build(A.device, size, A.dtype, positions, values, distinct=True), name)
+        return Vector._from_store(vector_entries.build(A.device, size, A.dtype, positions, values, distinct=True), name)
 
 
 class VectorTiles:
@@ -269,7 +268,7 @@ class VectorTiles:
 
 def _positions(A: Any, order: Any) -> tuple[Any, Any]:
     """Linear positions of the entries in row-major or column-major order, and their values."""
-    keys.check_keys(*A.shape)
+    sorted_keys.check_keys(*A.shape)
     s = Segments.of(A, order)
     return s.segment * (A.nrows if s.columns else A.ncols) + s.index, s.values
 

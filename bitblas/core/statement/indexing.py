@@ -1,23 +1,323 @@
-"""C[I, J], v[i]: extraction (GraphBLAS C API 2.1, 4.3.6) and the targets of assignment (4.3.7)."""
+"""Call style: C(mask, accum, replace) << expr, C(mask)[I] << expr, C[I, J], v[i]; index resolution; base classes.
+
+Extraction: GraphBLAS C API 2.1, 4.3.6; targets of assignment: 4.3.7.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+import operator
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import numpy as np
+
+from semirings import BinaryOp, Monoid, Parameterized, Typed, UnaryOp
+from semirings.dtypes import DataType, check_cast
+
+from ... import operations
 from ...device import Device
-from ...exceptions import DimensionMismatch
-from ..options import check_options
-from .axes import Axis
-from .base import Assigner, Output
-from .delayed import Waiting
-from .infix import Operators
-from .mask import Mask, check
+from ...exceptions import DimensionMismatch, IndexOutOfBound
+from .. import operators as _operators
+from ..convert import array_of
+from ..late_binding import Sized
+from ..options import check_options, check_wait
+from ..show import Shown
+from .infix import DelayedOperand, InPlace, Operand, Operators, describe, kinds
+from .masks import Mask, check
+from .symbolic import SymbolicArray
+
+# ---- Resolve indices: C[I, J], v[i].
+
+One = int | np.integer[Any]  # for type checkers: a single position, and several
+Several = slice | range | list[int] | np.ndarray[Any, Any]
+
+
+class Axis:
+    """One index: `size` is None for an int (then `at` is it), else the number of positions; `at` None means all."""
+
+    __slots__ = ("at", "dim", "size")
+
+    def __init__(self, size: int | None, at: Any, dim: int) -> None:
+        self.size, self.at, self.dim = size, at, dim
+
+    def __str__(self) -> str:
+        if self.at is None or isinstance(self.at, slice):
+            return ":" if self.at is None else ":".join(str(x) for x in (self.at.start, self.at.stop, self.at.step))
+        if self.size is None or type(self.at) is SymbolicArray:
+            return str(self.at)
+        if self.size > 8:
+            return f"[{self.size}]"
+        return str(self.at.tolist() if hasattr(type(self.at), "tolist") else self.at)
+
+    @property
+    def region(self) -> range | None:
+        """The range of a slice; None for other indices."""
+        return range(self.at.start, self.at.stop, self.at.step) if isinstance(self.at, slice) else None
+
+    def places(self, device: Device, ranges: bool) -> Any:
+        """None for all, a range if the operation supports `ranges` and it is one, else an array."""
+        return None if self.at is None else (self.region if ranges else None) or self.array(device)
+
+    def array(self, device: Device) -> Any:
+        """The positions as an INT64 array of the device."""
+        if self.at is None:
+            return device.xp.arange(self.dim, dtype=np.int64)
+        if isinstance(self.at, slice):
+            return device.xp.arange(self.at.start, self.at.stop, self.at.step, dtype=np.int64)
+        return device.asarray([self.at] if self.size is None else self.at, np.int64)
+
+
+def axis(index: Any, dim: int, device: Device) -> Axis:
+    """An int, a slice, a list or array of ints, an integer Scalar. Negative ones count from the end.
+
+    Raises IndexError out of range, TypeError for anything else.
+    """
+    if type(index) is int and 0 <= index < dim:  # the common case first
+        return Axis(None, index, dim)
+    if isinstance(index, slice):
+        start, stop, step = index.indices(dim)
+        size = len(range(start, stop, step))
+        return Axis(dim, None, dim) if (size, step) == (dim, 1) else Axis(size, slice(start, stop, step), dim)
+    if isinstance(index, Operand):
+        if index.ndim:
+            raise TypeError(
+                f"index: expected integers, got a {type(index).__name__}; for a mask: x.dup(mask=m.S), x(m.S) << y"
+            )
+        if index.dtype.kind not in "iu":
+            raise TypeError(f"index: expected an integer, got a Scalar of {index.dtype}")
+        index = int(index._resolve())
+    if type(index) is SymbolicArray:
+        return Axis(index.size, index, dim)
+    if isinstance(index, Mask):
+        raise TypeError("index: expected integers, got a mask; write x.dup(mask=m) or x(m) << y")
+    if not isinstance(index, (list, np.ndarray, bool, np.bool_)) and not hasattr(index, "__cuda_array_interface__"):
+        try:
+            i = operator.index(index)
+        except TypeError:
+            if isinstance(index, (tuple, str, float)) or not hasattr(index, "__iter__"):
+                raise TypeError(f"index: expected an int, a slice or a list of ints, got {describe(index)}") from None
+            index = list(index)
+        else:
+            if not -dim <= i < dim:
+                raise IndexError(f"Index out of range: index={i}, size={dim}")
+            return Axis(None, i + dim if i < 0 else i, dim)
+    return _list(index, dim, device)
+
+
+FEW = 64  # list length up to which Python finds the minimum faster than NumPy
+
+
+def _list(index: Any, dim: int, device: Device) -> Axis:
+    few = type(index) is list and len(index) <= FEW
+    if few or not hasattr(index, "__cuda_array_interface__"):
+        try:
+            index = np.asarray(index) if hasattr(index, "dtype") else array_of(index)
+        except OverflowError:
+            low, high = min(map(int, index)), max(map(int, index))
+            raise IndexOutOfBound(f"Index out of range: index={low if low < -dim else high}, size={dim}") from None
+        if index.size == 0 and index.dtype.kind == "f":
+            index = index.astype(np.int64)
+    if index.ndim == 0 and index.dtype.kind in "iu":
+        return axis(int(index), dim, device)
+    if index.ndim != 1:
+        raise TypeError(f"index: expected one dimension, got {index.ndim}")
+    if index.dtype.kind not in "iu":
+        raise TypeError(f"index: expected integers, got {index.dtype}; a mask is written x(m.V) << y")
+    if not device.host_memory and isinstance(index, device.xp.ndarray) and len(index):
+        known = operations.vector_entries.normalized(device, device.asarray(index, np.int64), dim)
+        if known is not None:
+            return Axis(len(index), known, dim)
+    if len(index):
+        given = index.tolist() if few else ()  # not the original list, which may contain Scalars
+        low, high = (min(given), max(given)) if few else (int(index.min()), int(index.max()))
+        if low < -dim or high >= dim:
+            raise IndexOutOfBound(f"Index out of range: index={low if low < -dim else high}, size={dim}")
+        index = index.astype(np.int64, copy=not few)  # an array may belong to the caller
+        if low < 0:
+            index[index < 0] += dim
+    return Axis(len(index), index, dim)
+
+
+def parse(parent: Any, key: Any) -> tuple[Axis, ...]:
+    """The indices of parent[key]: one for a Vector, two for a Matrix; `...` means all."""
+    if parent.ndim == 0:
+        raise TypeError("index: a Scalar has no positions")
+    shape = parent.shape
+    if key is Ellipsis:
+        return tuple(Axis(n, None, n) for n in shape)
+    if parent.ndim == 1:
+        if isinstance(key, tuple):
+            raise TypeError("index: expected one index for a Vector, got a tuple")
+        return (axis(key, shape[0], parent.device),)
+    if not isinstance(key, tuple) or len(key) != 2:
+        raise TypeError(f"index: expected two indices for a Matrix, such as A[i, j], got {describe(key)}")
+    device, rows = parent.device, axis(key[0], shape[0], parent.device)
+    same = key[1] is key[0] and shape[1] == shape[0]
+    return rows, rows if same else axis(key[1], shape[1], device)
+
+
+# ---- Call style of Matrix, Vector and Scalar: C(mask, accum, replace) << expr, and C(mask)[I] << expr.
+
+
+class _Replace:
+    """`C(mask, replace) << expr`: entries of C outside the mask are deleted."""
+
+    def __repr__(self) -> str:
+        return "replace"
+
+
+replace = _Replace()
+
+
+class Updater:
+    """C(mask, accum, replace), to be followed by `<<`, an index, or `del`."""
+
+    __slots__ = ("__weakref__", "accum", "input_mask", "mask", "replace", "target")
+
+    def __init__(self, target: Any, mask: Any, accum: Typed | None, replace: bool, input_mask: Any = None) -> None:
+        self.target, self.mask, self.accum, self.replace = target, mask, accum, replace
+        self.input_mask = input_mask
+
+    def __lshift__(self, expr: Any) -> None:
+        if self.input_mask is not None:
+            masked = getattr(expr, "_masked_by", None)
+            if masked is None:
+                raise TypeError("input_mask: expected an extraction such as A[I, J] on the right, got something else")
+            self.mask, self.input_mask = masked(self.input_mask), None
+        self.target._update(expr, self.mask, self.accum, self.replace)
+
+    update = __lshift__
+
+    def _axes(self, key: Any) -> Any:
+        if self.input_mask is not None:
+            raise TypeError("input_mask: expected an extraction, C(input_mask=m) << A[I, J], got an assignment")
+        if not self.target.ndim:
+            raise TypeError("s(...)[i]: a Scalar has no positions")
+        return parse(self.target, key)
+
+    def __getitem__(self, key: Any) -> Any:
+        return Assigner(self, self._axes(key), region_mask=False)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        axes = self._axes(key)
+        self.target._assign(axes, value, self.mask, self.accum, self.replace, False)
+
+    def __delitem__(self, key: Any) -> None:
+        axes = self._axes(key)
+        self.target._assign(axes, kinds[0](self.target.dtype), self.mask, None, self.replace, False)
+
+    def __eq__(self, other: Any) -> Any:
+        raise TypeError("C(...) == x: not defined; did you mean `<<`?")
+
+    def __bool__(self) -> bool:
+        raise TypeError("C(...): has no truth value")
+
+
+class Assigner:
+    """C(mask)[I] or C[I](mask), to be followed by `<<`."""
+
+    __slots__ = ("__weakref__", "axes", "region_mask", "updater")
+
+    def __init__(self, updater: Updater, axes: tuple[Axis, ...], *, region_mask: bool) -> None:
+        self.updater, self.axes, self.region_mask = updater, axes, region_mask
+        if not isinstance(updater.target, Output):
+            raise TypeError("C[I](..): expected an index of a Matrix or Vector, not of an expression")
+        if region_mask and all(a.size is None for a in axes):
+            raise TypeError("mask: not allowed for a single element; write C(mask)[i, j] << x")
+
+    def __lshift__(self, value: Any) -> None:
+        u = self.updater
+        u.target._assign(self.axes, value, u.mask, u.accum, u.replace, self.region_mask)
+
+    update = __lshift__
+
+    def __eq__(self, other: Any) -> Any:
+        raise TypeError("C(...)[I] == x: not defined; did you mean `<<`?")
+
+    def __bool__(self) -> bool:
+        raise TypeError("C(...)[I]: has no truth value")
+
+    __hash__ = object.__hash__
+
+
+class Output(Operators, InPlace):
+    """Everything that can be on the left of `<<`: Matrix, Vector, Scalar."""
+
+    __slots__ = ()
+    nvals: Any
+
+    _assign: Any  # (axes, value, mask, accum, replace, region) -> None
+    _update: Any  # (value, mask, accum, replace) -> None: the assignment of each kind of object
+    # Ranks of the masks that C(mask) accepts: a Vector mask is allowed for one row or column of a Matrix
+    _mask_ranks: Any
+
+    def __call__(
+        self, *args: Any, mask: Any = None, accum: Any = None, replace: Any = False, input_mask: Any = None, **opts: Any
+    ) -> Updater:
+        """The parameters of an assignment, recognized by type or given by name.
+
+        mask: `.S` or `.V` of an object of the same shape, `~` for the complement, or a BOOL object (its values); for
+        `C(mask)[i, J]` and `C(mask)[I, j]` also of a Vector along that whole row or column, outside which nothing
+        changes then. accum: BinaryOp, Monoid or text. replace: `gb.replace` or `replace=True`, only with a mask.
+        input_mask, for `C(input_mask=m) << A[I, J]`: a mask of A's shape.
+
+        Raises TypeError for anything else. GraphBLAS C API 2.1, section 2.4.
+        """
+        for arg in args:
+            if arg is _REPLACE:
+                replace = True
+            elif type(arg) is Mask or isinstance(arg, (Mask, Operand)):
+                if mask is not None:
+                    raise TypeError("mask: expected one mask, got several")
+                mask = arg
+            elif isinstance(arg, (BinaryOp, Monoid, Parameterized, Typed, UnaryOp, str)) or arg is min or arg is max:
+                if accum is not None:
+                    raise TypeError("accum: expected one accumulator, got several")
+                accum = arg
+            else:
+                raise TypeError(f"C(...): expected a mask, an accumulator or replace, got {describe(arg)}")
+        if opts:
+            check_options(opts)
+        if input_mask is not None:
+            if self.ndim == 0 or mask is not None:
+                raise TypeError("input_mask: not allowed for Scalars, nor together with mask")
+            input_mask = check(input_mask, getattr(input_mask, "ndim", self.ndim))
+        elif mask is not None:
+            if self.ndim == 0:
+                raise TypeError("mask: not allowed for Scalars")
+            mask = check(mask, *self._mask_ranks)
+        elif replace:
+            raise TypeError("replace: allowed only together with a mask")
+        if accum is not None:
+            accum = _operators.joining(_operators.typed(accum, "binary", self.dtype), "accum")
+            check_cast(accum.return_type, self.dtype)
+        return Updater(self, mask, accum, bool(replace), input_mask)
+
+    def __lshift__(self, value: Any) -> None:
+        self._update(value)
+
+    def update(self, expr: Any, **opts: Any) -> None:
+        """The same as `<<`."""
+        check_options(opts)
+        self._update(expr)
+
+    def wait(self, how: str = "materialize") -> Any:
+        """Itself, after pending writes and device work are complete. GraphBLAS C API 2.1, section 5.1."""
+        check_wait(how)
+        _ = self.nvals  # a read completes pending writes
+        self.device.synchronize()
+        return self
+
+
+_REPLACE = replace
+
+
+# ---- C[I, J], v[i]: extraction (GraphBLAS C API 2.1, 4.3.6) and the targets of assignment (4.3.7).
 
 _OUTPUT_CALL: Any = Output.__call__
 Made = TypeVar("Made")  # type of the extracted object
 
 
-class IndexExpr(Waiting, Operators, Generic[Made]):
+class IndexExpr(DelayedOperand, Operators, Generic[Made]):
     """parent[I]: extracts when it is read, assigns when it is on the left of `<<`."""
 
     __slots__ = ("_expr", "axes", "parent")
@@ -105,3 +405,61 @@ class _Region:
     def __init__(self, shape: tuple[int, ...], parent: Any) -> None:
         self.ndim, self.dtype = max(1, len(shape)), parent.dtype
         self._mask_ranks = (self.ndim,)
+
+
+# ---- Call style of Matrix and Vector, local or distributed, in terms of the methods that each class defines.
+
+
+class Styled(Output):
+    """C.S, C.V, C[I] = x, del C[I]."""
+
+    __slots__ = ()
+
+    @property
+    def S(self) -> Mask:
+        """The structural mask: where there is an entry, whatever its value."""
+        return Mask(self, True)
+
+    @property
+    def V(self) -> Mask:
+        """The value mask: where there is an entry that is not zero."""
+        return Mask(self, False)
+
+    def __setitem__(self, key: Any, value: Any, **opts: Any) -> None:
+        if opts:
+            check_options(opts)
+        self._assign(parse(self, key), value, None, None, False, False)
+
+    def __delitem__(self, key: Any) -> None:
+        del Updater(self, None, None, False)[key]
+
+
+# ---- Base class of Matrix and Vector: a store, and pending writes of single entries.
+
+
+class Tensor(Sized, Styled, Shown):
+    """`_data`: the store; `_pending`: the writes that it lacks yet; `_stored`: the store with them, as it lies."""
+
+    __slots__ = ("__weakref__", "_data", "_pending", "name")
+    _data: Any
+
+    if TYPE_CHECKING:
+
+        @property
+        def _stored(self) -> Any: ...
+
+    @property
+    def dtype(self) -> DataType:
+        return self._data.dtype
+
+    @property
+    def device(self) -> Device:
+        return self._data.device
+
+    @property
+    def nvals(self) -> int:
+        """The number of entries."""
+        try:
+            return self._stored.nvals
+        except self.device.errors as error:
+            return self.device.fail(error)

@@ -12,17 +12,17 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from typing import Any
 
+from ... import operations
 from ... import order as orders
-from ... import verbs
 from ...device import tracing
 from ...order import Order
 from ...store import MatrixStore, VectorStore
 
 
-def moved(vector: Any, store: VectorStore, order: Order | None) -> VectorStore:
+def permuted(vector: Any, store: VectorStore, order: Order | None) -> VectorStore:
     """The content of a Vector in that order; a trace shows the gather on a separate line."""
     with _noted(vector.name, order):
-        return verbs.reorder.vector_in(store, order)
+        return operations.permute.vector_in(store, order)
 
 
 def in_users_order(A: Any, store: MatrixStore, *, keep: bool = True) -> MatrixStore:
@@ -32,7 +32,7 @@ def in_users_order(A: Any, store: MatrixStore, *, keep: bool = True) -> MatrixSt
     found: MatrixStore | None = store.prepared.get("user")
     if found is None:
         with _noted(A.name, None):
-            found = verbs.reorder.matrix_in(store, None)
+            found = operations.permute.matrix_in(store, None)
         if keep:
             store.prepared["user"] = found
     return found
@@ -60,12 +60,12 @@ def movable(op: Any, *operands: Any) -> tuple[Any, ...] | None:
     return None if getattr(op.op, "positional", False) else operands
 
 
-def placed(order: Order | None, written: dict[int, Any]) -> dict[int, Any]:
+def to_stored_positions(order: Order | None, written: dict[int, Any]) -> dict[int, Any]:
     """Single writes, by stored positions."""
     return written if order is None else dict(zip(map(order.place, written), written.values()))
 
 
-def meet(*vectors: Any) -> None:
+def align(*vectors: Any) -> None:
     """Permute vectors to one order."""
     order = first(vectors)
     for v in vectors:
@@ -77,7 +77,7 @@ def used() -> bool:
     return orders.used
 
 
-def foreseen(product: Any) -> str:
+def describe_order(product: Any) -> str:
     """For `explain`: the order in which a product will run, and the vectors that are permuted for it."""
     matrices = [x for x in product.args if hasattr(x, "_at")]
     chosen = None if product.along is None else common(matrices)

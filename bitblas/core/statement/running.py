@@ -1,18 +1,223 @@
-"""Run a statement: convert device errors to errors of bitblas; notify the trace and the recorder."""
+"""Run, explain and record statements: device errors become errors of bitblas; `gb.explain`; `gb.Recorder`; traces."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ... import operations
 from ...device import tracing
-from .delayed import Delayed
-from .explain import explain
-from .listening import state as listening
-from .listening import written
-from .recording import state as recording
+from ...store import SparseStore
+from .infix import Delayed
+from .masks import matrix_mask
+from .orders import describe_order, used
+from .symbolic import State
+from .symbolic import state as recording
+
+if TYPE_CHECKING:
+    from ...plan.product import Plan
+
+
+# ---- `gb.explain`: the plan of an expression, without running it.
+
+
+def explain(expr: Any, *, mask: Any = None, source: bool = False) -> Plan:
+    """The Plan of a product, `A.mxv(v, op)` or `op(A @ B)`, which prints itself; nothing is computed.
+
+    mask: the mask that the statement would have. source: also the text of its kernels for a new output, CUDA C++ or
+    Numba's Python, as `.source`; this builds the formats that they read, and compiles the kernels of a product with a
+    vector. Raises TypeError unless `expr` is a delayed product.
+    """
+    if isinstance(expr, Delayed):
+        expr = expr._to_expr()
+    if getattr(expr, "method", None) not in ("mxv", "vxm", "mxm"):
+        raise TypeError(f"explain: expected a delayed product such as A.mxv(v), got {expr!r}")
+    found, variants = (_matrices if expr.method == "mxm" else _vector)(expr, mask, source)
+    if source:
+        found = found._replace(source="\n".join(map(expr.args[0].device.source, variants)))
+    moves = describe_order(expr) if used() else ""
+    return found._replace(reason=f"{found.reason}; {moves}") if moves else found
+
+
+def _vector(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
+    """The plan of A.mxv(v) or v.vxm(A), and its kernels if requested."""
+    from ...operations import hypersparse, spmv, spmv_kernels, virtual_nodes
+
+    flip = expr.method == "vxm"
+    A, v = reversed(expr.args) if flip else expr.args
+    held, u, op = A._matrix._stored, v._stored, expr.op
+    if held.order is not None and expr.along is not None:
+        u, op = operations.permute.by_value(dataclasses.replace(u, order=held.order), op, flip)
+    how = {"transpose": A._transposed != flip, "flip": flip}
+    if type(u) is SparseStore and (along := spmv.explain_spmspv(held, u, op, **how)) is not None:
+        return along[0], along[1:] if source else ()
+    if held.structure.has_virtual_nodes:
+        plan, (held, u, op, how) = virtual_nodes.explained(held, u, op, **how)
+        return plan, spmv.prepared(held, u, op, **how)[0].variants(True) if source else ()
+    if held.structure.renumbers:
+        held, u = hypersparse.within(held, u, transpose=how["transpose"])
+    plan = spmv_kernels.explain_mxv(held, u, op, **how)
+    if more := spmv_kernels.describe_binning(held, u, op, plan, masked=mask is not None):
+        plan = plan._replace(reason=f"{plan.reason}; {more}")
+    return plan, spmv.prepared(held, u, op, **how)[0].variants(mask is not None) if source else ()
+
+
+def _matrices(expr: Any, mask: Any, source: bool) -> tuple[Any, Any]:
+    """The same for A.mxm(B)."""
+    from ...operations import hypersparse, multivector, spgemm
+    from ...plan.product import plan_mxm
+
+    A, B = expr.args
+    a, b = A._matrix._stored, B._matrix._stored
+    allowed: Any = None if mask is None else matrix_mask(mask)
+    how = {"transpose_a": A._transposed, "transpose_b": B._transposed}
+    if a.structure.renumbers or b.structure.renumbers or (mask is not None and allowed.structure.renumbers):
+        a, b, allowed, *_ = hypersparse.within_both(a, b, mask=allowed, **how)
+    lines = multivector.sides(a, b, expr.op, A._transposed, B._transposed)
+    if lines is not None:
+        return multivector.explained(lines, expr.op)
+    plan, _ = plan_mxm(a, b, expr.op, mask is not None and not mask.complement)
+    if not source:
+        return plan, ()
+    return plan, spgemm.planned(a, b, expr.op, mask=allowed, **how).variants
+
+
+# ---- `gb.Recorder`: records the statements of a program as they run, as text in the call style.
+
+
+class _Started(threading.local):
+    def __init__(self) -> None:
+        self.started: list[Recorder] = []
+
+
+class _State(State):
+    """The active recorder of a thread is the last one that it started: statements run and are recorded."""
+
+    __slots__ = ("_started",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._started = _Started()
+
+    @property
+    def started(self) -> list[Recorder]:
+        return self._started.started
+
+    def choose(self) -> None:
+        self.recorder = self.started[-1] if self.started else None
+
+
+listening = _State()
+
+
+class Recorder:
+    """A list of the statements that ran while it was started: `C(D.S) << A.ewise_mult(B, op=binary.times[INT64])`.
+
+    `data` holds their texts, followed by `# ERROR: name` if the statement failed. It is a context manager, and started
+    at once unless `start` is false; only the recorder of a thread that was started last records. Statements inside a
+    statement, such as an aggregator's steps, and inside loops on the device are not recorded. max_rows: lines that
+    `repr` prints.
+    """
+
+    __slots__ = ("__weakref__", "data", "is_recording", "max_rows")
+
+    def __init__(self, *, start: bool = True, max_rows: int | None = 20) -> None:
+        self.data: list[str] = []
+        self.max_rows = max_rows
+        self.is_recording = False
+        if start:
+            self.start()
+
+    def start(self) -> None:
+        """Start recording; no effect if already started."""
+        if not self.is_recording:
+            self.is_recording = True
+            listening.started.append(self)
+            listening.choose()
+
+    def stop(self) -> None:
+        """Stop recording; the recorder that was started before continues."""
+        if self.is_recording:
+            self.is_recording = False
+            if self in listening.started:  # false in any other thread than the one that started it
+                listening.started.remove(self)
+            listening.choose()
+
+    def record_raw(self, text: str) -> None:
+        """Append a line of text."""
+        self.data.append(text)
+
+    def clear(self) -> None:
+        """Delete the recorded texts."""
+        self.data.clear()
+
+    def __enter__(self) -> Recorder:
+        self.start()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.stop()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.data)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    @contextmanager
+    def hears(self, text: Callable[[], str]) -> Iterator[None]:
+        """Context of a running statement with that text."""
+        listening.recorder = None
+        try:
+            said = text()
+            yield
+        except BaseException as error:
+            self.data.append(f"{said}  # ERROR: {type(error).__name__}")
+            raise
+        else:
+            self.data.append(said)
+        finally:
+            listening.choose()
+
+    def _lines(self) -> list[str]:
+        most = self.max_rows
+        if most is None or len(self.data) <= most:
+            return list(self.data)
+        left = f"# {len(self.data) - most} rows not shown; max_rows sets how many are shown"
+        return [*self.data[: most // 2], "", left, "", *self.data[len(self.data) - (most + 1) // 2 :]]
+
+    def __repr__(self) -> str:
+        head = f"gb.Recorder ({'' if self.is_recording else 'not '}recording)"
+        return "\n".join([head, "-" * len(head), *(f"  {line}".rstrip() for line in self._lines())])
+
+    def _repr_markdown_(self) -> str:
+        return "\n".join(["```python", *self._lines(), "```"])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(chr(10).join(self._lines()))}</pre>"
+
+
+def written(
+    name: str, value: Any, mask: Any = None, accum: Any = None, replace: bool = False, region: bool = False,
+    *, axes: Any = None,
+) -> str:  # fmt: skip
+    """A statement as text; axes: of a part, `region`: the mask covers only that part."""
+    how = [str(x) for x in (getattr(mask, "name", None), accum, "replace" if replace else None) if x is not None]
+    call = f"({', '.join(how)})" if how else ""
+    place = "" if axes is None else f"[{', '.join(map(str, axes))}]"
+    where = f"{place}{call}" if region else f"{call}{place}"
+    if isinstance(value, Delayed):
+        value = value._to_expr()._text()
+    return f"{name}{where} << {getattr(value, 'name', value)}"
+
+
+# ---- Run a statement: convert device errors to errors of bitblas; notify the trace and the recorder.
 
 
 def statement(

@@ -13,28 +13,26 @@ import numpy as np
 from semirings import Typed
 from semirings.dtypes import DataType, cast_scalar, check_cast
 
+from ... import operations
 from ... import order as orders
-from ... import verbs
 from ...exceptions import DimensionMismatch, DomainMismatch
-from ...formats.numbers import within
+from ...formats.index_lists import within
 from ...order import Order
-from ...sparse import SparseStore
-from ...sparse import empty as empty_vector
-from ...store import VectorStore, full_vector
+from ...store import SparseStore, VectorStore, full_vector
+from ...store import empty_sparse_vector as empty_vector
 from ..convert import same_device, written_array
-from ..statement.axes import Axis
-from ..statement.delayed import Delayed
-from ..statement.expr import VectorExpression
-from ..statement.mask import Mask
-from ..statement.operand import Operand, describe
-from ..statement.operands import of
+from ..statement.expressions import VectorExpression
+from ..statement.indexing import Axis
+from ..statement.infix import Delayed, Operand, describe
+from ..statement.masks import Mask
 from ..statement.orders import run_order
-from ..statement.recording import state as recording
+from ..statement.scalar_operands import of
+from ..statement.symbolic import state as recording
 
 
-def vector_mask(mask: Mask) -> verbs.vector.Mask:
+def vector_mask(mask: Mask) -> operations.ewise_vector.Mask:
     """A mask for the operations, in the parent's order."""
-    return verbs.masks.mask_of(mask.parent._stored, structural=mask.structure, complement=mask.complement)
+    return operations.vector_entries.mask_of(mask.parent._stored, structural=mask.structure, complement=mask.complement)
 
 
 def copied(u: VectorStore, dtype: DataType) -> VectorStore:
@@ -42,7 +40,7 @@ def copied(u: VectorStore, dtype: DataType) -> VectorStore:
     if u.dtype is dtype:
         return u.copy()
     check_cast(u.dtype, dtype)
-    t = verbs.vector.cast(u, dtype)
+    t = operations.ewise_vector.cast(u, dtype)
     if type(t) is not SparseStore and t.present is u.present:
         t.bits = t.present.copy()
     t.order = u.order
@@ -85,9 +83,9 @@ def update_vector(w: Any, value: Any, mask: Mask | None, accum: Typed | None, re
         _finish(w, value, m, accum, replace, False)
     elif value.ends:
         keeps = store.count != 0 and (accum is not None or (m is not None and not replace))  # inlines `_keeps`
-        held = value.run(verbs.operands.make(verbs.operands.Into, (store, m, accum, replace, keeps)))
+        held = value.run(operations.operands.make(operations.operands.Into, (store, m, accum, replace, keeps)))
         if held is not None and held is not store:
-            w._adopt(held if held.dtype is store.dtype else verbs.vector.cast(held, store.dtype))
+            w._adopt(held if held.dtype is store.dtype else operations.ewise_vector.cast(held, store.dtype))
     else:
         _finish(w, value.run(None), m, accum, replace, True)
     w._data.order = order
@@ -99,23 +97,25 @@ def _keeps(w: VectorStore, m: Any, accum: Typed | None, replace: bool) -> bool:
 
 
 def _finish(
-    w: Any, t: VectorStore, m: verbs.vector.Mask | None, accum: Typed | None, replace: bool, fresh: bool
+    w: Any, t: VectorStore, m: operations.ewise_vector.Mask | None, accum: Typed | None, replace: bool, fresh: bool
 ) -> None:
     store: VectorStore = w._stored
     if t is store and accum is None:  # its own entries: those outside the mask are deleted, or nothing happens
         if m is not None and replace:
-            verbs.masks.restrict(store, m)
+            operations.vector_entries.restrict(store, m)
         return
     if m is None and not _keeps(store, m, accum, replace):
         w._adopt(
-            (t if t.dtype is store.dtype else verbs.vector.cast(t, store.dtype)) if fresh else copied(t, store.dtype)
+            (t if t.dtype is store.dtype else operations.ewise_vector.cast(t, store.dtype))
+            if fresh
+            else copied(t, store.dtype)
         )
         return
     kept = m is not None and accum is None and not m.complement and SparseStore not in (type(store), type(t))
     if kept and m is not None and t.iso and store.bits is m.words is t.bits:
         store.values = t.values  # w(w.S) << x: one value for all its entries
         return
-    verbs.vector.merge(store, t.copy() if t is store else t, m, accum, replace)
+    operations.ewise_vector.merge(store, t.copy() if t is store else t, m, accum, replace)
 
 
 def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool, order: Order | None) -> Any:
@@ -147,7 +147,11 @@ def _source(w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace:
 
 
 def fill(
-    w: VectorStore, value: np.generic | None, dtype: DataType, m: verbs.vector.Mask | None, accum: Typed | None
+    w: VectorStore,
+    value: np.generic | None,
+    dtype: DataType,
+    m: operations.ewise_vector.Mask | None,
+    accum: Typed | None,
 ) -> VectorStore:
     """A scalar at all positions of w; only at the entries of a mask if those are listed, to save the full bitset."""
     if value is None:
@@ -181,19 +185,19 @@ def assign_vector(
         mask.parent._in(None)
     if region and mask is not None:
         if index.region and type(store) is SparseStore:
-            part = verbs.local.extract_range(store, index.region)
+            part = operations.compressed.extract_range(store, index.region)
         else:
-            part = verbs.local.extract(store, index.array(store.device))
+            part = operations.compressed.extract(store, index.array(store.device))
         if mask.parent.size != size:
             raise DimensionMismatch(f"mask: expected size {size}, that of the region, got {mask.parent.size}")
         same_device("mask", w, mask.parent)
-        verbs.vector.merge(part, t, vector_mask(mask), accum, replace)
+        operations.ewise_vector.merge(part, t, vector_mask(mask), accum, replace)
         t, mask, accum, replace = part, None, None, False
     if index.at is None:
         _finish(w, t, None if mask is None else vector_mask(mask), accum, replace, True)
         return
     positions, t = _places(store, index, t)
-    verbs.elements.assign(store, positions, t, None if mask is None else vector_mask(mask), accum, replace)
+    operations.vector_entries.assign(store, positions, t, None if mask is None else vector_mask(mask), accum, replace)
 
 
 def _places(w: VectorStore, index: Axis, t: VectorStore) -> tuple[Any, VectorStore]:
@@ -202,7 +206,7 @@ def _places(w: VectorStore, index: Axis, t: VectorStore) -> tuple[Any, VectorSto
     region = index.region
     if region and type(w) is SparseStore and type(t) is SparseStore:
         ranks = w.device.xp.union1d(within(w.index, region)[0], t.index)
-        return region.start + region.step * ranks, verbs.local.renumbered(t, ranks)
+        return region.start + region.step * ranks, operations.compressed.compress(t, ranks)
     return index.array(w.device), t
 
 
@@ -239,7 +243,7 @@ def _values(w: Any, value: Any, size: int, accum: Typed | None, single: bool) ->
         array, dtype = written_array(store.device, value, store.dtype)
         if array.ndim != 1 or len(array) != size:
             raise ValueError(f"v[I] = x: expected {size} values, got an array of shape {array.shape}") from None
-        return verbs.vector_build.full(store.device, array, dtype)
+        return operations.vector_entries.full(store.device, array, dtype)
     if found is None:
         return empty_vector(store.device, size, store.dtype)
     if accum is None:

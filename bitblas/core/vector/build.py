@@ -9,7 +9,7 @@ import numpy as np
 from semirings import dtypes
 from semirings.dtypes import check_cast
 
-from ... import verbs
+from ... import operations
 from ...device import Device
 from ...exceptions import OutputNotEmpty
 from ...store import full_vector
@@ -20,17 +20,17 @@ from ..convert import (
     check_size,
     device_of,
     entry_array,
+    holds,
     index_array,
     pickled,
     shown,
     value_array,
 )
-from ..exact import holds
 from ..options import check_options
-from ..statement.expr import VectorExpression
-from ..statement.recording import Listed
-from ..statement.recording import state as recording
+from ..statement.expressions import VectorExpression
 from ..statement.running import guarded
+from ..statement.symbolic import SymbolicArray
+from ..statement.symbolic import state as recording
 from .stored import StoredVector
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class VectorBuild(StoredVector):
         than the largest index if not given. dup_op: combines the values of duplicates, in their order. Raises
         ValueError (duplicates without dup_op; lengths; float indices), IndexOutOfBound, DeviceError.
         """
-        if type(indices) is Listed:
+        if type(indices) is SymbolicArray:
             return recording.recorder.built(indices, values, dtype, size, dup_op, name)
         d = device_of(device)
         at = index_array(d, indices, "indices")
@@ -68,7 +68,7 @@ class VectorBuild(StoredVector):
         dup = duplicates(dup_op, array, kind)
         with d.guard:
             found = alike(d, array, dup)
-            store = verbs.vector_build.build(d, size, kind, at, found, dup)
+            store = operations.vector_entries.build(d, size, kind, at, found, dup)
             if found is not array:
                 check_distinct(store.nvals, len(at))
         return cls._from_store(store, name)
@@ -95,7 +95,7 @@ class VectorBuild(StoredVector):
         d = device_of(device)
         array, kind = dense_values(d, values, dtype, cls)
         with d.guard:
-            v = cls._from_store(verbs.vector_build.full(d, array, kind), name)
+            v = cls._from_store(operations.vector_entries.full(d, array, kind), name)
         if missing_value is None or (type(missing_value) is int and not holds(kind, missing_value)):
             return v
         return v.select("!=", missing_value).new(name=name)
@@ -109,8 +109,8 @@ class VectorBuild(StoredVector):
         u = self._in_users_order
         if dtype is not None:
             check_cast(u.dtype, kind := dtypes.lookup_dtype(dtype))
-            u = verbs.vector.cast(u, kind)
-        i, x = verbs.reading.entries(u)
+            u = operations.ewise_vector.cast(u, kind)
+        i, x = operations.compressed.entries(u)
         return (i.view(np.uint64) if indices else None, shown(u.device, x, u.dtype) if values else None)
 
     @guarded
@@ -124,19 +124,19 @@ class VectorBuild(StoredVector):
             return recording.recorder.dense(self, fill_value, dtype)
         u = self._in_users_order
         fill, kind = fill_of(fill_value, dtype, u.dtype, u.nvals == u.size)
-        return shown(u.device, verbs.reading.dense(verbs.vector.cast(u, kind), fill), kind)
+        return shown(u.device, operations.compressed.dense(operations.ewise_vector.cast(u, kind), fill), kind)
 
     def __reduce__(self) -> Any:
         u = self._in_users_order
         host = u.device.to_host
-        i, x = verbs.reading.entries(u)
+        i, x = operations.compressed.entries(u)
         args = host(i), *pickled(u.dtype, u.values if u.iso else host(x))
         more = {"size": u.size, "name": self.name, "device": u.device.name}
         return restored, (type(self), args, more)
 
     def to_dict(self) -> dict[int, Any]:
         """{index: value}, Python numbers."""
-        i, x = verbs.reading.entries(u := self._in_users_order)
+        i, x = operations.compressed.entries(u := self._in_users_order)
         host = u.device.to_host
         return dict(zip(host(i).tolist(), host(shown(u.device, x, u.dtype)).tolist()))
 
@@ -145,12 +145,12 @@ class VectorBuild(StoredVector):
         are dropped."""
         size = self._store.size if size is None else check_size("size", int(size))
         shift = int(offset)
-        run = lambda mask: verbs.vector_build.place_at(self._store, shift, size)
+        run = lambda mask: operations.vector_entries.place_at(self._store, shift, size)
         return VectorExpression(size, "reposition", (self, shift), None, run, self._store.dtype)
 
     def resize(self, size: Any) -> None:
         """Change the size in place; entries beyond it are deleted."""
-        self._adopt(verbs.vector_build.place_at(self._store, 0, check_size("size", size)))
+        self._adopt(operations.vector_entries.place_at(self._store, 0, check_size("size", size)))
 
     def build(self, indices: Any, values: Any, *, dup_op: Any = None, clear: bool = False, size: Any = None) -> None:
         """Insert entries into a Vector without entries, or after `clear`. GraphBLAS C API 2.1, section 4.2.3.4.

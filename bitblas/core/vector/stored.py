@@ -1,26 +1,36 @@
-"""The state of a Vector: its store, and pending writes."""
+"""The state of a Vector: its store, and pending writes; indexing v[I]; methods shared with distributed vectors."""
 
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from ... import device as devices
-from ... import verbs
+from ... import operations
+from ...device import Device
 from ...order import Order
-from ...sparse import empty as empty_vector
-from ...store import VectorStore
+from ...store import SparseStore, VectorStore
+from ...store import empty_sparse_vector as empty_vector
+from ..convert import keys_of, one_shown
+from ..late_binding import Accessor
 from ..statement import orders
-from ..statement.recording import state as recording
-from ..statement.tensor import Tensor
-from ..statement.typed import TypedVector
+from ..statement.expressions import ScalarExpression, TypedVector, VectorExpression
+from ..statement.indexing import Axis, IndexExpr, One, Several, Tensor, parse
+from ..statement.infix import describe
+from ..statement.symbolic import SymbolicArray
+from ..statement.symbolic import state as recording
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ..memory import VectorMemory
+    from ..scalar import Scalar
+
+
+# ---- The state of a Vector: its store, and pending writes.
 
 _names = itertools.count()
 
@@ -60,7 +70,7 @@ class StoredVector(TypedVector, Tensor):
         if devices.several:
             devices.activate(self._data.device)
         if self._pending:
-            verbs.elements.put(self._data, orders.placed(self._data.order, self._pending))
+            operations.vector_entries.put(self._data, orders.to_stored_positions(self._data.order, self._pending))
             self._pending.clear()
         return self._data
 
@@ -68,13 +78,13 @@ class StoredVector(TypedVector, Tensor):
     def _in_users_order(self) -> VectorStore:
         """The content in the user's order, for one read: the stored order is unchanged."""
         store = self._stored
-        return store if store.order is None else orders.moved(self, store, None)
+        return store if store.order is None else orders.permuted(self, store, None)
 
     def _in(self, order: Order | None) -> VectorStore:
         """The content; permutes it to that order for good."""
         store = self._stored
         if store.order is not order:
-            self._data = store = orders.moved(self, store, order)
+            self._data = store = orders.permuted(self, store, order)
         return store
 
     def _adopt(self, store: VectorStore) -> None:
@@ -105,3 +115,109 @@ class StoredVector(TypedVector, Tensor):
         from ..memory import VectorMemory
 
         return VectorMemory.of(self._stored)
+
+
+# ---- Methods of Vector, local or distributed, in terms of its `from_coo`, `to_coo` and `_element`.
+
+
+class StyledVector:
+    """from_dict, from_pairs; v[I], i in v, iteration, get."""
+
+    __slots__ = ()
+    device: Any
+    dtype: Any
+    from_coo: Any
+    to_coo: Any
+    _element: Any
+
+    @classmethod
+    def from_dict(
+        cls, d: Mapping[Any, Any], dtype: Any = None, *, size: Any = None, name: str | None = None,
+        device: str | Device | None = None,
+    ) -> Self:  # fmt: skip
+        """A Vector from {index: value}."""
+        if size is None and not d:
+            size = 0
+        values: Any = list(d.values())
+        if not d and dtype is None:
+            values = np.zeros(0)
+        return cls.from_coo(keys_of(lambda: d, len(d)), values, dtype, size=size, name=name, device=device)
+
+    @classmethod
+    def from_pairs(
+        cls, pairs: Any, dtype: Any = None, *, size: Any = None, dup_op: Any = None, name: str | None = None,
+        device: str | Device | None = None,
+    ) -> Self:  # fmt: skip
+        """A Vector from (index, value) pairs. ValueError for items of another length."""
+        if hasattr(pairs, "dtype"):
+            raise TypeError("pairs: expected a list of (index, value), got an array; use Vector.from_coo")
+        parts = list(zip(*pairs, strict=True))
+        if len(parts) not in (0, 2):
+            raise ValueError(f"pairs: expected two elements in each item, got {len(parts)}")
+        indices, values = parts or ((), ())
+        return cls.from_coo(list(indices), list(values), dtype, size=size, dup_op=dup_op, name=name, device=device)
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, key: One) -> IndexExpr[Scalar]: ...
+        @overload
+        def __getitem__(self, key: Several) -> IndexExpr[Self]: ...
+        @overload
+        def __getitem__(self, key: Any) -> IndexExpr[Any]: ...
+
+    def __getitem__(self, key: Any) -> IndexExpr[Any]:
+        return IndexExpr(self, parse(self, key))
+
+    def __contains__(self, index: Any) -> bool:
+        (at,) = parse(self, index)
+        if at.size is not None:
+            raise TypeError(f"index in v: expected an integer, got {describe(index)}")
+        return self._element(at.at) is not None
+
+    def __iter__(self) -> Iterator[Any]:
+        """The indices of the entries, ascending."""
+        indices, _ = self.to_coo(values=False)
+        return iter(self.device.to_host(indices))
+
+    def get(self, index: Any, default: Any = None) -> Any:
+        """v[index] as a Python scalar, or `default` if there is no entry. IndexError out of range."""
+        (at,) = parse(self, index)
+        if at.size is not None:
+            raise ValueError(f"index: expected a single index, got {describe(index)}")
+        found = self._element(at.at)
+        return default if found is None else one_shown(found, self.dtype)
+
+
+# ---- v[I] of a Vector: reading and writing by index.
+
+
+class VectorIndex(StoredVector):
+    """Indices are ints (negative ones count from the end), slices, lists or arrays of ints, integer Scalars; out of
+    range raises IndexError, another type TypeError."""
+
+    __slots__ = ()
+
+    def _extract(self, axes: tuple[Axis, ...]) -> Any:
+        (index,) = axes
+        if index.size is None:
+            i = index.at
+            return ScalarExpression("__getitem__", (self,), None, lambda mask: self._element(i), self.dtype)
+
+        def run(mask: Any) -> VectorStore:
+            if index.at is None:
+                return self._in_users_order.copy()
+            store = self._stored
+            if index.region and type(store) is SparseStore and store.order is None:
+                return operations.compressed.extract_range(store, index.region)
+            at = index.array(self.device)
+            return operations.compressed.extract(store, at if store.order is None else store.order.places(at))
+
+        args = (self, index.at) if type(index.at) is SymbolicArray else (self,)
+        return VectorExpression(index.size, "__getitem__", args, None, run, self.dtype)
+
+    def _element(self, i: int) -> np.generic | None:
+        store = self._stored
+        return operations.vector_entries.get(store, i if store.order is None else store.order.place(i))
+
+    ss = Accessor("VectorExtras")

@@ -9,34 +9,30 @@ import numpy as np
 from semirings import Typed, dtypes, monoid, semiring
 from semirings import binary as binary_ops
 from semirings.dtypes import FP64, DataType, check_cast
-from semirings.operators import of_row
+from semirings.operators import as_row_operator
 
 from ... import device as devices
-from ... import foreign_names, verbs
+from ... import foreign_names, operations
 from ...device import Device
 from ...exceptions import DimensionMismatch
-from ...sparse import SparseStore, is_blank
-from ...sparse import empty as empty_vector
-from ...store import VectorStore
+from ...store import SparseStore, VectorStore, is_blank
+from ...store import empty_sparse_vector as empty_vector
 from .. import aggregators
 from ..convert import check_size, device_of, same_device
 from ..operators import typed
 from ..options import check_options
 from ..statement import orders
-from ..statement.axes import Axis
-from ..statement.expr import MatrixExpression, ScalarExpression, VectorExpression, enter
-from ..statement.mask import Mask, check
-from ..statement.operand import is_tensor, kinds, object_of
-from ..statement.operands import apply_operator, index_operator, operands, select_mask, union_operator
+from ..statement.expressions import MatrixExpression, ScalarExpression, VectorExpression, enter, multiply_vector
+from ..statement.indexing import Axis
+from ..statement.infix import is_tensor, kinds, object_of
+from ..statement.masks import Mask, check
 from ..statement.orders import movable
-from ..statement.products import multiply_vector
-from ..statement.recording import state as recording
 from ..statement.running import assignment, statement
+from ..statement.scalar_operands import apply_operator, index_operator, operands, select_mask, union_operator
+from ..statement.symbolic import state as recording
 from . import assign
 from .build import VectorBuild
-from .index import VectorIndex
-from .stored import named
-from .styled import StyledVector
+from .stored import StyledVector, VectorIndex, named
 
 if TYPE_CHECKING:
     from ..matrix.matrix import Matrix
@@ -137,8 +133,8 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
             return False
         if a.dtype is not b.dtype:
             kind = typed(binary_ops.eq, "binary", a.dtype, b.dtype).dtype
-            a, b = verbs.vector.cast(a, kind), verbs.vector.cast(b, kind)
-        return verbs.equal.equal(a, b)
+            a, b = operations.ewise_vector.cast(a, kind), operations.ewise_vector.cast(b, kind)
+        return operations.vector_entries.equal(a, b)
 
     def isclose(
         self, other: Any, *, rel_tol: float = 1e-7, abs_tol: float = 0.0, check_dtype: bool = False,
@@ -146,7 +142,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
     ) -> bool:  # fmt: skip
         """The same size and structure, and abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)."""
         check_options(opts)
-        from ...verbs.matrix import all_close
+        from ...operations.ewise_matrix import all_close
 
         v = object_of(other, 1, "isclose")
         same_device("isclose", self, v)
@@ -154,7 +150,10 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
             return False
         if self.dtype._is_udt:
             return self.isequal(v)
-        (i, x), (j, y) = verbs.reading.entries(self._in_users_order), verbs.reading.entries(v._in_users_order)
+        (i, x), (j, y) = (
+            operations.compressed.entries(self._in_users_order),
+            operations.compressed.entries(v._in_users_order),
+        )
         return bool((i == j).all()) and all_close(self.device, x, y, rel_tol, abs_tol)
 
     # ---- operations: all return delayed expressions ----
@@ -192,7 +191,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         args, f = (self, v), typed(op, "binary", u.dtype, v._data.dtype)
         if union:
             check_cast(u.dtype, f.return_type)
-        run = lambda out: verbs.vector.ewise(self._stored, v._stored, f, union=union, out=out)
+        run = lambda out: operations.ewise_vector.ewise(self._stored, v._stored, f, union=union, out=out)
         return VectorExpression(u.size, method, args, f, run, None, False, True, None if f.op.positional else args)
 
     def ewise_union(self, other: Any, op: Any, left_default: Any, right_default: Any) -> VectorExpression:
@@ -203,8 +202,8 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         f, left, right = union_operator(op, self.dtype, v.dtype, left_default, right_default)
 
         def run(out: Any) -> VectorStore | None:
-            x, y = verbs.vector.cast(self._stored, f.dtype), verbs.vector.cast(v._stored, f.dtype)
-            return verbs.vector.ewise_union(x, y, f, left, right, out)
+            x, y = operations.ewise_vector.cast(self._stored, f.dtype), operations.ewise_vector.cast(v._stored, f.dtype)
+            return operations.ewise_vector.ewise_union(x, y, f, left, right, out)
 
         return VectorExpression(
             self.size, "ewise_union", (self, v, left, right), f, run, ends=True, along=movable(f, self, v)
@@ -221,16 +220,16 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         """The inner product of two vectors; empty if they have no common index. `v @ w` is the same."""
         v = self._partner(other, "inner")
         f = typed(op, "semiring", self.dtype, v.dtype)
-        multiply: Typed = of_row(f.op.binaryop)[f.op.multiply_type(f.dtype)]
+        multiply: Typed = as_row_operator(f.op.binaryop)[f.op.multiply_type(f.dtype)]
         add: Typed = f.op.monoid[multiply.return_type]
 
         def run(mask: Any) -> np.generic | None:
             if multiply.op.positional:  # positions are the user's
                 x, y = self._store, v._store
             else:
-                orders.meet(self, v)
+                orders.align(self, v)
                 x, y = self._stored, v._stored
-            return verbs.vector.reduce(verbs.vector.ewise(x, y, multiply, union=False), add)
+            return operations.ewise_vector.reduce(operations.ewise_vector.ewise(x, y, multiply, union=False), add)
 
         return ScalarExpression("inner", (self, v), f, run)
 
@@ -239,7 +238,7 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         v = object_of(other, 1, "outer")
         same_device("outer", self, v)
         f = typed(op, "binary", self.dtype, v.dtype)
-        run = lambda mask: verbs.between.outer(self._store, v._store, f)
+        run = lambda mask: operations.kronecker.outer(self._store, v._store, f)
         return MatrixExpression(self.size, v.size, "outer", (self, v), f, run)
 
     def apply(self, op: Any, right: Any = None, *, left: Any = None) -> VectorExpression:
@@ -248,11 +247,11 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         u = self._data
         kind, f, scalar = apply_operator(op, u.dtype, left, right)
         if kind == "unary":
-            run: Any = lambda out: verbs.vector.apply(self._stored, f, out)
+            run: Any = lambda out: operations.ewise_vector.apply(self._stored, f, out)
         elif kind == "index":
-            run = lambda out: verbs.vector.apply_index(self._stored, f, scalar, out)
+            run = lambda out: operations.ewise_vector.apply_index(self._stored, f, scalar, out)
         else:
-            run = lambda out: verbs.vector.apply_bound(self._stored, f, scalar, left=kind == "left", out=out)
+            run = lambda out: operations.ewise_vector.apply_bound(self._stored, f, scalar, left=kind == "left", out=out)
         along = None if f.op.positional else (self,)
         return VectorExpression(u.size, "apply", operands(self, kind, scalar), f, run, None, False, True, along)
 
@@ -267,13 +266,13 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
 
             def run(_: Any) -> VectorStore:
                 t = empty_vector(self.device, self.size, self.dtype)
-                verbs.vector.merge(t, self._stored, assign.vector_mask(mask), None, True)
+                operations.ewise_vector.merge(t, self._stored, assign.vector_mask(mask), None, True)
                 return t
 
             return VectorExpression(self.size, "select", (self, mask), None, run, self.dtype, along=(self, mask.parent))
         u = self._data
         f, value = index_operator(op, u.dtype, thunk, "select")
-        keep = lambda out: verbs.vector.select(self._stored, f, value, out)
+        keep = lambda out: operations.ewise_vector.select(self._stored, f, value, out)
         along = None if f.op.positional else (self,)
         return VectorExpression(u.size, "select", (self, value), f, keep, u.dtype, False, True, along)
 
@@ -287,14 +286,14 @@ class Vector(VectorBuild, VectorIndex, StyledVector, metaclass=foreign_names.Hin
         f = typed(op, "monoid", self.dtype)
 
         def run(mask: Any) -> np.generic | None:
-            found = verbs.vector.reduce(self._stored, f)
+            found = operations.ewise_vector.reduce(self._stored, f)
             return f.identity if found is None and not allow_empty else found
 
         return ScalarExpression("reduce", (self,) if allow_empty else (self, f.identity), f, run)
 
     def diag(self, k: int = 0, *, name: str | None = None) -> Matrix:
         """The Matrix with this vector on diagonal k, of size + abs(k) rows and columns."""
-        made: Matrix = kinds[2]._from_store(verbs.between.from_diagonal(self._store, int(k)), name)
+        made: Matrix = kinds[2]._from_store(operations.kronecker.from_diagonal(self._store, int(k)), name)
         return made
 
 

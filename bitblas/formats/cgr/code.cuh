@@ -1,4 +1,4 @@
-// Gamma and zeta codes of CGR (format.py), in a string of 32-bit words, most significant bit first.
+// Gamma and zeta codes of CGR (layout.py), in a string of 32-bit words, most significant bit first.
 #include "formats/blocks.cuh"
 #define LEAST 4  // least columns of an interval
 

@@ -1,4 +1,4 @@
-// Count entries per segment of the pieces that several lanes share (grades.py), to locate values that differ.
+// Count entries per segment of the pieces that several lanes share (binning.py), to locate values that differ.
 // One warp per piece.
 // before[mark[grade] ..]: the entries of a piece before each of its segments. total[p]: the entries of all segments of
 // piece p.

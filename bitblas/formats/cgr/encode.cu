@@ -1,4 +1,4 @@
-// Encode CSR rows as CGR codes (format.py), one thread per row.
+// Encode CSR rows as CGR codes (layout.py), one thread per row.
 // FILL 0: sizes[row] = its number of bits. FILL 1: write the bits, and where each row ends; ends[row] is the same,
 // counted from the start of its group of rows. Words are zero before, because rows share them.
 // segment: bits of a segment, or more than any row has. Rows of more than `longest` entries are encoded by a separate

@@ -1,126 +1,101 @@
-"""Encode rows as CGR codes, and decode them."""
+"""CGR: rows as intervals and gaps in variable-length bit codes.
+
+The compressed graph representation of Sha, Li and Tan (GPU-based graph traversal on compressed graphs, SIGMOD 2019), in
+the code of their program.
+
+Four or more consecutive columns of a row form an interval: its first column and its length less 4, both as gamma codes.
+All other columns, the residuals, are one zeta_3 code each. The first of either kind is stored as its distance from the
+row's own number, in zigzag coding (2 d for d >= 0, else -2 d - 1). Later ones are stored as the gap from the previous
+one (for an interval, from its last column) less 1.
+
+A row is its intervals, then its residuals, both in segments of 256 bits: the number of segments less 1, and for each
+segment the number of its codes (gamma), the codes, and zeros up to the next segment. Each segment restarts from the
+row's number, so a GPU lane can read one without the others. A remainder at the end belongs to the last segment, which
+is then longer and has no zeros after it.
+
+Two things differ from the authors' files: rows are in blocks of 32 (formats/coded.py), where a file has 64 bits per
+row, and a row without entries has no bits.
+
+Entry order: row; the entries of intervals, then residuals.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-import numpy as np
+from semirings.dtypes import INT32
 
-from semirings.dtypes import DataType, lookup_dtype
-
-from ...device import ranges
-from ...kernels.prologue import Variant
-from ..blocks import GROUP, PAD, blocks_of, mean_words
-from ..csr.format import PARALLEL_ENTRIES, Csr
-from ..picked import Some, all_of
-from ..sample import Sample
-
-IN_WORD = 32  # bits per word
-SEGMENT = 256  # bits per segment, the authors' choice
-ENDLESS = 1 << 40  # more bits than a row has: rows have one segment of each kind
-LEAST = 4  # least columns of an interval; also in code.cuh and code.cpu.py
-LONGEST = 256  # entries up to which one GPU lane encodes a whole row
+from ...device import Device
+from ...kernels.variant import Variant
+from .. import validation
+from ..coded import Coded, RowSelection, coded_hub_columns_variant, extents_variant
+from ..contract import Format
+from ..csr.layout import Csr
+from . import encoding
+from .binning import counts_variant, pieces_variant
+from .kernels import FORMATS, CgrArguments, marks_variant
 
 
-def encode_variant(ptr: DataType, fill: int, listed: int) -> Variant:
-    lanes = 64 if listed else 1
-    return Variant("formats/cgr/encode", (("PTR", ptr),), (("FILL", fill), ("LISTED", listed), ("LANES", lanes)))
+@dataclass(eq=False)
+class Cgr(CgrArguments, Coded):
+    """Rows of intervals and residuals."""
 
+    segment: int = encoding.SEGMENT  # bits per segment; ENDLESS: each row has one segment of each kind
 
-def decode_variant(fill: int, order: int) -> Variant:
-    return Variant("formats/cgr/decode", (), (("FILL", fill), ("ORDER", order), ("LANES", 1)))
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
+    format = FORMATS[0]
+    in_word = encoding.IN_WORD
+    in_order = False
 
+    @classmethod
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Cgr, Any]:
+        """Encode these rows; with `order` the position of each entry's value in them. Peak memory: the result, the
+        order twice, and 40 bytes per row."""
+        return cls.of_segments(rows, encoding.SEGMENT, order)
 
-def bounds_of(rows: Csr) -> Any:
-    """Parallel ranges of rows on the CPU, in whole groups, so that no two ranges share words."""
-    if not rows.device.splits(rows.nvals, PARALLEL_ENTRIES):
-        return None
-    return ranges.balanced(rows.ptr, rows.device.parts, GROUP)
+    @classmethod
+    def of_segments(cls, rows: Csr, segment: int, order: bool) -> tuple[Cgr, Any]:
+        """The same with segments of that many bits."""
+        heads, words = encoding.encoded(rows, segment)
+        ranks = rows.ptr if order else None
+        form = cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks, segment)
+        if not order:
+            return form, None
+        place = form.decoded(True)[2]
+        moved = rows.device.xp.empty_like(place)
+        moved[place] = rows.device.xp.arange(rows.nvals)
+        return form, moved
 
+    def decode(self, fill: int, counts: Any, col: Any, place: Any, some: RowSelection) -> None:
+        encoding.decode(self, fill, counts, col, place, some)
 
-class Encoder:
-    """Encodes rows; for a GPU the long ones are listed separately."""
+    def is_symmetric(self) -> bool:
+        """Peak memory: that of `to_csr`."""
+        return self.to_csr(False)[0].is_symmetric()
 
-    def __init__(self, rows: Csr, segment: int) -> None:
-        xp = rows.device.xp
-        self.rows, self.segment = rows, segment
-        self.longest = LONGEST if rows.device.shares_rows else max(1, rows.nvals)
-        listed = xp.flatnonzero(rows.ptr[1:] - rows.ptr[:-1] > self.longest) if rows.device.shares_rows else ()
-        self.hubs = len(listed)
-        self.row_of = listed if self.hubs else xp.zeros(1, np.int64)
-        self.parts = xp.zeros(2 * max(1, self.hubs), np.int64)
+    def numbers(self) -> dict[str, int]:
+        return super().numbers() | {"segment": self.segment}
 
-    def run(self, fill: int, sizes: Any, heads: Any, ends: Any, words: Any) -> None:
-        rows, device = self.rows, self.rows.device
-        ptr = lookup_dtype(rows.ptr.dtype)
-        given = self.segment, self.longest, self.row_of, self.parts, rows.ptr, rows.col, sizes, heads, ends, words
-        device.kernel(encode_variant(ptr, fill, 0))(rows.nrows, *given, bounds=bounds_of(rows))
-        if self.hubs:
-            device.kernel(encode_variant(ptr, fill, 1))(self.hubs, *given)
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Cgr:
+        segment = validation.expect_numbers(numbers, "nrows", "ncols", "nvals", "segment")[3]
+        if segment != encoding.ENDLESS and not encoding.SEGMENT <= segment < 1 << 31:
+            raise ValueError(f"segment: expected {encoding.SEGMENT} bits or more, got {segment}")
+        form: Cgr = super().restored(device, {name: x for name, x in numbers.items() if name != "segment"}, arrays)
+        form.segment = segment
+        return form
 
-    def sizes(self) -> Any:
-        """The bits that each row takes. Peak memory: 8 bytes per row."""
-        xp, rows = self.rows.device.xp, self.rows
-        sizes, none = xp.zeros(max(1, rows.nrows), np.int64), xp.zeros(1, np.int64)
-        self.run(0, sizes, none, none, xp.zeros(1, np.uint32))
-        return sizes[: rows.nrows]
+    def again(self, rows: Csr) -> Cgr:
+        return self.of_segments(rows, self.segment, False)[0]
 
-    def fill(self, heads: Any, ends: Any, words: Any) -> None:
-        """Write the codes into zeroed words, after `sizes` was called."""
-        none = self.rows.device.xp.zeros(1, np.int64)
-        self.run(1, none, heads, ends if len(ends) else none, words)
+    def check_codes(self) -> None:
+        encoding.check_codes(self)
 
-
-def counted(rows: Csr) -> float:
-    """The words that these rows take."""
-    found = blocks_of(rows.device, rows.nrows, Encoder(rows, SEGMENT).sizes(), IN_WORD)[2]
-    return float(rows.device.to_host(found)[0])
-
-
-def gamma_bits(x: Any) -> Any:
-    """Bits of the gamma code of a number, or of a mean."""
-    return 2 * np.floor(np.log2(x + 1.0)) + 1
-
-
-def sampled(of: Sample) -> float:
-    """The same, estimated from a sample of entries; for those in intervals from the mean interval length."""
-    gaps, size = of.gaps.astype(np.int64), len(of.gaps)
-    inside, begins = of.runs > 0, of.runs > 1
-    others, starts = gaps[~inside], gaps[begins]
-    rows = max(1.0, min(of.nrows, of.each * size))
-    each = of.each / rows  # entries per row that a sample represents
-    # A number of b bits is at least 2^(b - 1); adding 1 seldom changes the bit length.
-    bits = 4.0 * (np.maximum(0, others - 1) // 3 + 1).sum() + (2.0 * np.maximum(0, starts - 1) + 1).sum()
-    bits += len(starts) * gamma_bits(max(0.0, inside.sum() / max(1, len(starts)) - LEAST))
-    heads = rows * (2 + gamma_bits(each * len(starts)) + gamma_bits(each * len(others)))
-    return mean_words(of.nrows, of.each * float(bits) + float(heads), IN_WORD)
-
-
-def encoded(rows: Csr, segment: int) -> tuple[Any, Any]:
-    """The heads and the words of these rows. Peak memory: the result, and 40 bytes per row."""
-    device, xp = rows.device, rows.device.xp
-    encoder = Encoder(rows, segment)
-    heads, ends, total = blocks_of(device, rows.nrows, encoder.sizes(), IN_WORD)
-    count = int(device.to_host(total)[0])
-    device.foresee(f"codes of {rows.nvals} entries", 4 * (count + PAD))
-    words = xp.zeros(count + PAD, np.uint32)
-    encoder.fill(heads, ends, words)
-    return heads, words
-
-
-def decode(form: Any, fill: int, counts: Any, col: Any, place: Any, some: Some) -> None:
-    """One launch of decode.cu over rows of a layout."""
-    given = some.rows if place is None else place
-    run = form.device.kernel(decode_variant(fill, int(place is not None)))
-    what = form.ncols, form.segment, form.heads, form.words, counts, col, given
-    run(some.size, some.rows, some.stride, *what, bounds=some.bounds)
-
-
-def check_codes(form: Any) -> None:
-    """ValueError unless all rows can be decoded within their words and columns."""
-    xp = form.device.xp
-    wrong = xp.zeros(max(1, form.nrows), np.int64)
-    decode(form, 2, wrong, xp.zeros(1, np.int32), None, all_of(form))
-    if bool(wrong.any()):
-        row = int(xp.flatnonzero(wrong)[0])
-        raise ValueError(f"words: expected row {row} to decode within its bits, to columns below {form.ncols}")
+    @classmethod
+    def samples(cls) -> Iterator[Variant]:
+        yield from (encoding.encode_variant(INT32, fill, listed) for fill in (0, 1) for listed in (0, 1))
+        yield from (encoding.decode_variant(fill, order) for fill, order in ((0, 0), (1, 0), (1, 1), (2, 0)))
+        yield from (extents_variant(cls.in_word), marks_variant(), pieces_variant(), counts_variant())
+        yield coded_hub_columns_variant(cls, 1)

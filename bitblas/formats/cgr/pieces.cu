@@ -1,4 +1,4 @@
-// Pieces of rows for a degree-binned pull (grades.py), one thread per row.
+// Pieces of rows for a degree-binned pull (binning.py), one thread per row.
 // Writes the start of the first interval segment, the offset in bits of the first residual segment, and the number of
 // segments of each kind (0 if the only one has no codes).
 #include "formats/cgr/code.cuh"

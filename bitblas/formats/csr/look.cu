@@ -1,4 +1,4 @@
-// Sample a matrix by rows to estimate its structure (formats/sample.py): tile fill, gaps, row lengths, and search
+// Sample a matrix by rows to estimate its structure (formats/sampling.py): tile fill, gaps, row lengths, and search
 // depth.
 // A block does one of three things, by its number. The first `balls` grow a ball around a vertex that an evenly spaced
 // edge leaves. The next ones inspect `samples` entries, a warp each. The last ones read row pointers, in `ranges`

@@ -1,4 +1,4 @@
-// Starts of the lanes of a degree-binned pull (grades.py), one warp per row: the nibble, and the column before it.
+// Starts of the lanes of a degree-binned pull (binning.py), one warp per row: the nibble, and the column before it.
 // Of a row's first value it is the column relative to which the value would be a gap.
 // A row of ptr[row + 1] - ptr[row] entries consists of the pieces from place[row] on (~0: none), which are at
 // sorted[..] among all pieces, grade after grade.

@@ -1,4 +1,4 @@
-// Encode CSR rows as nibbles (format.py), LANES lanes per row.
+// Encode CSR rows as nibbles (layout.py), LANES lanes per row.
 // FILL 0: sizes[row] = its number of nibbles. FILL 1: write them, and where each row ends; ends[row] is the same,
 // counted from the start of its group of rows. Words are zero before, because rows share them. first: the number of
 // the first row.

@@ -1,4 +1,4 @@
-// Degree-binned nibble rows (grades.py): pieces are rows, or segments of 32 CHUNK entries of longer rows.
+// Degree-binned nibble rows (binning.py): pieces are rows, or segments of 32 CHUNK entries of longer rows.
 // A lane takes at most CHUNK entries, so a row gets as many lanes as it needs, a power of two; a segment gets 32.
 #define CHUNK (1 << LOG_CHUNK)
 #define LONGEST (32 * CHUNK)

@@ -1,99 +1,173 @@
-"""Encode rows as nibbles, and decode them."""
+"""NIB: the gaps between a row's columns as variable-length codes of nibbles.
+
+The smallest layout of most graphs with scattered edges.
+
+A row's first column is stored as its distance from the row's own number, in zigzag coding (2 d for d >= 0, else
+-2 d - 1), each later one as its gap less 1. A value takes one nibble per 3 bits, at least one, lowest first; bit 3 of a
+nibble marks the end of the value. GPU lanes therefore each take a word of eight nibbles and find the values that end in
+it without guessing (walk.cuh).
+
+Rows are in blocks of 32 (formats/coded.py). Entry order: row, column, as in CSR.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 
-from semirings.dtypes import DataType, lookup_dtype
+from semirings.dtypes import INT32
 
-from ...device import Device, ranges
-from ...kernels.prologue import Variant
-from ..blocks import GROUP, PAD, blocks_of, groups_of, mean_words
-from ..csr.format import PARALLEL_ENTRIES, Csr
-from ..lanes import power_of_two
-from ..picked import Some
-from ..sample import Sample
+from ...device import Device
+from ...kernels.variant import Variant
+from .. import coded
+from ..coded import Coded, RowSelection, coded_hub_columns_variant, extents_variant
+from ..contract import Format
+from ..csr.cost import index_type
+from ..csr.layout import Csr, trimmed
+from . import encoding
+from .binning import chunks_variant
+from .kernels import FORMATS, NibArguments, marks_variant
 
-IN_WORD = 8  # nibbles per word
-
-MIRROR = Variant("formats/nib/mirror", (), (("LANES", 32),))
-
-
-def encode_variant(ptr: DataType, fill: int, lanes: int) -> Variant:
-    return Variant("formats/nib/encode", (("PTR", ptr),), (("FILL", fill), ("LANES", lanes)))
+# ---- NIB: the gaps between a row's columns as variable-length codes of nibbles.
 
 
-def decode_variant(fill: int, lanes: int) -> Variant:
-    return Variant("formats/nib/decode", (), (("FILL", fill), ("LANES", lanes)))
+class Nib(NibArguments, Coded):
+    """Rows of nibble gaps."""
+
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
+    format = FORMATS[0]
+    in_word = encoding.IN_WORD
+
+    @classmethod
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Nib, Any]:
+        """Encode these rows; entries keep their order. Peak memory: the result, and 40 bytes per row."""
+        heads, words = encoding.encoded(rows)
+        ranks = rows.ptr if order else None
+        return cls(rows.device, rows.nrows, rows.ncols, heads, words, rows.nvals, ranks), None
+
+    def decode(self, fill: int, counts: Any, col: Any, place: Any, some: RowSelection) -> None:
+        encoding.decode(self, fill, counts, col, some)
+
+    def is_symmetric(self) -> bool:
+        return encoding.mirrored(self.device, self.nrows, self.heads, self.words)
+
+    def check_codes(self) -> None:
+        """Nothing to check: for any nibbles, values end within their row."""
+
+    @classmethod
+    def samples(cls) -> Iterator[Variant]:
+        yield from (encoding.encode_variant(INT32, fill, 4) for fill in (0, 1))
+        yield from (encoding.decode_variant(fill, 4) for fill in (0, 1))
+        yield from (extents_variant(cls.in_word), encoding.MIRROR)
+        yield from (marks_variant(), chunks_variant())
+        yield coded_hub_columns_variant(cls, 4)
 
 
-def bounds_of(rows: Csr) -> Any:
-    """Parallel ranges of rows on the CPU, in whole groups, so that no two ranges share words."""
-    if not rows.device.splits(rows.nvals, PARALLEL_ENTRIES):
-        return None
-    return ranges.balanced(rows.ptr, rows.device.parts, GROUP)
+# ---- Incremental NIB builder: append bands of rows; each band is encoded at its final position.
+
+MORE = 1.03  # factor on the expected number of words, so that reallocation is rare
+MARGIN = 1.1  # the same if the expectation is based on the first rows
+SLICE = 1 << 16  # rows processed at a time
+CLASSES = 64  # classes of rows, by the bit length of their number of entries
 
 
-def lanes_for(items: int, rows: int) -> int:
-    """GPU lanes for a row with that mean number of entries, or words, so that each lane takes some."""
-    return power_of_two(items / max(1, rows) / 2, 1, 32)
+def most_words(nrows: int, ncols: int, entries: int) -> float:
+    """An upper bound of the words that rows take: that of even gaps, by Jensen's inequality, because a gap g takes at
+    most 1 + log8 g nibbles; a row's first column is up to twice as far. Heads of blocks have up to 40 bits."""
+    if not entries:
+        return 0.0
+    gap = max(1.0, nrows * ncols / entries)
+    nibbles = entries * (1 + math.log2(gap) / 3) + min(nrows, entries) / 3
+    return nibbles / encoding.IN_WORD + coded.groups_of(nrows) * 41
 
 
-def sizes_of(rows: Csr, first: int = 0) -> Any:
-    """The nibbles that each row takes. first: the number of the first row. Peak memory: 8 bytes per row."""
-    sizes, none = rows.device.xp.zeros(max(1, rows.nrows), np.int64), rows.device.xp.zeros(1, np.int64)
-    _encode(rows, 0, first, sizes, none, none, rows.device.xp.zeros(1, np.uint32))
-    return sizes[: rows.nrows]
+def even_nibbles(device: Device, rows: Any, ncols: int) -> np.ndarray:
+    """Nibbles of rows with these numbers of entries if gaps were even, in total for all rows of 1, 2 to 3, 4 to 7, ..
+    entries."""
+    found = np.zeros(CLASSES)
+    for k in range(0, len(rows), SLICE):
+        found += device.to_host(_by_class(device.xp, rows[k : k + SLICE], None, ncols))
+    return found
 
 
-def _encode(rows: Csr, fill: int, first: int, *arrays: Any) -> None:
-    variant = encode_variant(lookup_dtype(rows.ptr.dtype), fill, lanes_for(rows.nvals, rows.nrows))
-    rows.device.kernel(variant)(rows.nrows, first, rows.ptr, rows.col, *arrays, bounds=bounds_of(rows))
+def _by_class(xp: Any, rows: Any, nibbles: Any, ncols: int) -> Any:
+    some = xp.maximum(rows, 1).astype(np.float64)
+    bits = xp.log2(some)
+    if nibbles is None:
+        nibbles = rows * (1 + (math.log2(ncols) - bits) / 3)
+    return xp.bincount(bits.astype(np.int64), weights=nibbles, minlength=CLASSES)
 
 
-def counted(rows: Csr) -> float:
-    """The words that these rows take."""
-    found = blocks_of(rows.device, rows.nrows, sizes_of(rows), IN_WORD)[2]
-    return float(rows.device.to_host(found)[0])
+class NibBuilder:
+    """Builder of nibble rows. The total number of words is extrapolated from the rows so far."""
 
+    bands = guesses = True
+    together = coded.GROUP
 
-def sampled(of: Sample) -> float:
-    """The same, estimated from a sample of entries."""
-    nibbles = of.each * float(np.maximum(1, -(-of.gaps.astype(np.int64) // 3)).sum())
-    return mean_words(of.nrows, nibbles, IN_WORD)
+    def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:
+        """entries: number of entries to come, duplicates included."""
+        self.device, self.nrows, self.ncols, self.entries = device, nrows, ncols, entries
+        self.rows = self.nvals = self.given = self.used = 0
+        self.most = 0.0  # upper bound of the words of the appended rows
+        self.expected = 0.0  # words of all rows, estimated from a sample; 0: no sample
+        self.heads = device.xp.zeros(coded.groups_of(nrows) + 1, np.int64)
+        self.words = device.xp.zeros(coded.PAD, np.uint32)
 
+    @staticmethod
+    def least_bytes(nrows: int, ncols: int, entries: int) -> int:
+        """A lower bound of its size in bytes, known in advance."""
+        return coded.blocks_bytes(nrows, entries / encoding.IN_WORD)
 
-def encoded(rows: Csr) -> tuple[Any, Any]:
-    """The heads and the words of these rows. Peak memory: the result, and 40 bytes per row."""
-    device, xp = rows.device, rows.device.xp
-    heads, ends, total = blocks_of(device, rows.nrows, sizes_of(rows), IN_WORD)
-    count = int(device.to_host(total)[0])
-    device.foresee(f"nibbles of {rows.nvals} entries", 4 * (count + PAD))
-    words = xp.zeros(count + PAD, np.uint32)
-    fill(rows, heads, ends, words)
-    return heads, words
+    def expect(self, ptr: Any, col: Any, given: Any, rows: Any) -> None:
+        """Estimate the final size from sampled groups of rows: pointers as in `append`; columns as if each row had the
+        number it has here; the number of given entries in each of these rows, and in each row of all."""
+        some = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
+        sizes = encoding.sizes_of(some)
+        words = float(self.device.to_host(coded.blocks_of(self.device, some.nrows, sizes, encoding.IN_WORD)[2])[0])
+        heads = (words - float(sizes.sum()) / encoding.IN_WORD) / max(1, coded.groups_of(some.nrows))
+        told = self.device.to_host(_by_class(self.device.xp, given, sizes.astype(np.float64), self.ncols))
+        even = even_nibbles(self.device, given, self.ncols)
+        share = np.divide(told, even, out=np.ones(CLASSES), where=even > 0)
+        nibbles = float(share @ even_nibbles(self.device, rows, self.ncols))
+        self.expected = nibbles / encoding.IN_WORD + heads * coded.groups_of(self.nrows)
 
+    def room(self, entries: int) -> Any:
+        """Memory for the columns of the next rows until they are sorted."""
+        return self.device.xp.empty(max(1, entries), index_type(self.ncols))
 
-def fill(rows: Csr, heads: Any, ends: Any, words: Any, first: int = 0) -> None:
-    """Write the nibbles of these rows into zeroed words at the positions in their heads. first: the number of the first
-    row, which begins a group."""
-    xp = rows.device.xp
-    _encode(rows, 1, first, xp.zeros(1, np.int64), heads, ends if len(ends) else xp.zeros(1, np.int64), words)
+    def append(self, ptr: Any, col: Any, given: int) -> None:
+        """Append whole groups of rows (the last may be partial): INT64 pointers from 0 and ascending columns; given:
+        number of entries before duplicates were combined. OutOfMemory if the expected size of all rows does not fit."""
+        rows = Csr(self.device, len(ptr) - 1, self.ncols, ptr, col if len(col) else self.room(0), len(col))
+        sizes = encoding.sizes_of(rows, self.rows)
+        heads, ends, total = coded.blocks_of(self.device, rows.nrows, sizes, encoding.IN_WORD)
+        count, at = int(self.device.to_host(total)[0]), self.rows // coded.GROUP
+        self.most += most_words(rows.nrows, self.ncols, given)
+        self.given += given
+        heads += self.used << coded.HEAD_BITS
+        self._make_room(self.used + count, rows.nrows)
+        encoding.fill(rows, heads, ends, self.words, self.rows)
+        self.heads[at : at + len(heads)] = heads
+        self.rows, self.nvals, self.used = self.rows + rows.nrows, self.nvals + rows.nvals, self.used + count
 
+    def _make_room(self, used: int, rows: int) -> None:
+        """Allocate that many words, and those expected for the rows after the next ones."""
+        if used + coded.PAD <= len(self.words):
+            return
+        left = self.nrows - self.rows - rows
+        share = min(1.0, used / self.most) if self.most else 1.0
+        by_rows = used + share * most_words(left, self.ncols, self.entries - self.given)
+        expected = self.expected * MORE if used < self.expected else by_rows * (MARGIN if left else 1.0)
+        size = max(used, math.ceil(expected)) + coded.PAD
+        self.device.foresee(f"nib of {self.entries} entries, estimated from {self.given or 'some'} of them", 4 * size)
+        words = self.device.xp.zeros(size, np.uint32)
+        words[: self.used] = self.words[: self.used]
+        self.words = words
 
-def decode(form: Any, fill: int, counts: Any, col: Any, some: Some) -> None:
-    """One launch of decode.cu over rows of a layout."""
-    run = form.device.kernel(decode_variant(fill, lanes_for(len(form.words), form.nrows)))
-    run(some.size, some.rows, some.stride, form.heads, form.words, counts, col, bounds=some.bounds)
-
-
-def mirrored(device: Device, nrows: int, heads: Any, words: Any) -> bool:
-    """Whether the matrix is symmetric, by hashes of all positions, in one pass (formats/mirror.py). Peak memory: 8
-    bytes per 32 rows."""
-    groups = groups_of(nrows)
-    sums = device.xp.zeros(max(1, groups), np.uint64)
-    bounds = device.ranges(groups, PARALLEL_ENTRIES, work=len(words), parts=device.threads)
-    device.kernel(MIRROR)(groups, nrows, heads, words, sums, bounds=bounds)
-    return int(sums.sum()) == 0
+    def finish(self) -> Nib:
+        """The layout of all appended rows."""
+        words = trimmed(self.device, self.words, self.used + coded.PAD)
+        return Nib(self.device, self.nrows, self.ncols, self.heads, words, self.nvals)

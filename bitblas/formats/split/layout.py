@@ -1,121 +1,353 @@
-"""Which entries of a Split are stored in tiles, and the bits that each part takes: pure functions of counts.
+"""Split: dense tiles as bits, all other entries as packed numbers by tile row.
 
-With T = 2^L, a single entry is one number, J << 2L | r << L | c: tile column, row and column in the tile. Numbers have
-as many bits as the largest of their range needs: *near* entries, in tile columns below a limit 2^k, have 2L + k bits,
-*far* ones as many as the last column needs, at most 32. Near entries cost a pointer per tile row; without them there is
-none (`near_width` 0), and all entries are far.
+cost.py decides which entries go where and the bits per number: tiles that save space, near entries (low columns, short
+numbers), far entries. Numbers are packed to the bits that the largest needs (kernels/packed.cuh): tile columns in one
+string, single entries in two, near entries first, the far ones from a new word on.
 
-A tile of n entries is kept as bits if these and its tile column need fewer bits than its entries would in their range:
-T*T + bits of a tile column < n * bits of an entry (`least_entries`). So the set of tiles depends on the limit.
-`best_parts` finds the limit that would save most bits if all entries were single, counts with it, searches again with
-the resulting single entries, and keeps the result of fewest bytes. Near entries are not tried if the single entries are
-too few to pay for the pointers.
+The starts of all parts of tile row I are next to each other in `starts`, so that a kernel finds them, and their ends,
+in 16 to 24 consecutive bytes.
+
+Entry order: first the entries of all tiles (tile row, tile, bit), then the near ones, then the far ones (tile row,
+number: the order that they would have in tiles). Single entry k has the rank `in_tiles` + k, so only tiles need a
+`value_ptr`.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
-from ..b2sr.merging import TileRule
-from ..csr.choice import pointer_type
-from ..packing import packed_words, width_of
+import numpy as np
 
-TILES = (4, 8, 16)
+from ...device import Device
+from ...kernels.variant import Variant
+from .. import validation
+from ..b2sr import kernels
+from ..b2sr.cost import word_type, words_per_tile
+from ..b2sr.layout import B2sr, Tiled
+from ..contract import Format, LazyDict, Region
+from ..csr.layout import (
+    Csr,
+    from_arrays,
+    index_type,
+    numbers_of,
+    pointer_type,
+    pointers_of,
+    rows_bytes,
+    sort_entries,
+    split_keys,
+)
+from ..packing import pack, pack_into, packed_words, unpack
+from . import cost
+from .cost import TILES, column_width, counted, entry_width, near_words
+from .kernels import BY_TILE, FORMATS, SplitArguments
+
+# ---- Validate the arrays of a Split that come from outside.
 
 
-class Parts(NamedTuple):
-    """Sizes of a Split (fractional if sampled): dense tiles, far and near single entries, and bits per near entry (0:
-    there are none)."""
+def check_split(form: Any) -> None:
+    """ValueError unless the tiles are valid, and the numbers of each range of single entries ascend in each tile row,
+    are inside the matrix and their range, and repeat no entry."""
+    form.tile_part().check()
+    xp = form.device.xp
+    for part in form.ranges():
+        validation.check_pointers(part.ends, part.size)
+    rows, cols = form.coo()
+    if form.nvals and (int(rows.max()) >= form.nrows or int(cols.max()) >= form.ncols):
+        raise ValueError(f"rest: expected entries of a matrix of {form.nrows} x {form.ncols}")
+    for part in form.ranges():
+        codes = form.codes(part)
+        after = xp.ones(part.size + 1, bool)
+        xp.greater(codes[1:], codes[:-1], out=after[1:-1])
+        after[part.ends] = True  # the first number of a tile row has no predecessor
+        if part.size and (not bool(after.all()) or int(codes.min()) < part.least):
+            raise ValueError(f"rest: expected numbers from {part.least} on that ascend in each tile row")
+    form.to_csr(False)[0].check()  # no entry is in both parts
 
-    tiles: float
-    far: float
-    near: float = 0.0
-    near_width: int = 0
+
+# ---- List the entries of a Split row by row.
+
+
+def rows_of(split: Split, order: bool) -> tuple[Csr, Any]:
+    """Plain rows; order[e]: the position of entry e in the Split. The entries are sorted. Peak memory: the result, 48
+    bytes per entry, and 8 per row."""
+    device, nrows, ncols = split.device, split.nrows, split.ncols
+    needed = rows_bytes(nrows, ncols, split.nvals) + 48 * split.nvals + 8 * nrows
+    device.foresee(f"CSR of {split.nvals} entries", needed)
+    if device.host_memory and nrows * ncols < 1 << 63:
+        return _merged(split, order)
+    rows, cols = split.coo()
+    places = sort_entries(device, rows, cols, nrows, ncols)
+    made = from_arrays(device, nrows, ncols, pointers_of(rows[places], nrows, device), cols[places])
+    return made, places.astype(pointer_type(split.nvals)) if order else None
+
+
+def _merged(split: Split, order: bool) -> tuple[Csr, Any]:
+    """The same on the CPU: the rows of tiles are already sorted, and NumPy's stable sort exploits sorted runs."""
+    tiles, first = split.tile_part().to_csr(order)
+    at, keys = split.in_tiles, np.empty(split.nvals, np.int64)
+    rows, cols = tiles.coo()
+    np.add(rows * split.ncols, cols, out=keys[:at])
+    rows, cols = np.empty((2, split.nvals - at), np.int64)
+    split.write_rest(rows, cols)
+    np.add(rows * split.ncols, cols, out=keys[at:])
+    places = None
+    if order:
+        sorts = keys.argsort(kind="stable")
+        places = np.concatenate((first, np.arange(at, split.nvals)))[sorts].astype(pointer_type(split.nvals))
+    keys.sort(kind="stable")
+    ptr, col = split_keys(split.device, keys, split.nrows, split.ncols)
+    return from_arrays(split.device, split.nrows, split.ncols, ptr, col), places
+
+
+# ---- Split: dense tiles as bits, all other entries as packed numbers by tile row.
+#
+# layout.py decides which entries go where and the bits per number: tiles that save space, near entries (low columns,
+# short numbers), far entries. Numbers are packed to the bits that the largest needs (kernels/packed.cuh): tile columns
+# in one string, single entries in two, near entries first, the far ones from a new word on.
+
+NUMBERS = ("nrows", "ncols", "nvals", "tile", "tiles", "in_tiles", "in_near", "near_width")
+
+
+class Range(NamedTuple):
+    """A range of single entries: their packed string, number and width; how many precede each tile row, and their
+    total; and the least permitted number."""
+
+    string: Any
+    size: int
+    width: int
+    ends: Any
+    least: int
+
+
+@dataclass(eq=False)
+class Split(Tiled, SplitArguments):
+    """Tile row I has the tiles starts[P * I] .. starts[P * (I + 1)] and, of the P - 1 ranges of single entries, in
+    range p those from starts[P * I + p] to starts[P * (I + 1) + p]: near entries, if there are any, and far ones."""
+
+    device: Device
+    nrows: int
+    ncols: int
+    tile: int
+    starts: Any  # P * (tile rows + 1), P = 2 or 3
+    col: Any  # packed tile columns
+    bits: Any  # tiles * words_per_tile (at least one tile)
+    rest: Any  # packed entries
+    tiles: int
+    in_tiles: int  # entries in tiles
+    in_near: int
+    near_width: int  # bits per near entry; 0: there are none, P = 2
+    nvals: int
+    value_ptr: Any = None  # tiles: rank of the first bit of each; only if values are stored in this order
+    cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
+
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
+    compact = True
 
     @property
-    def in_rest(self) -> float:
-        return self.near + self.far
+    def format(self) -> Format:
+        return BY_TILE[self.tile]
 
     @property
-    def kinds(self) -> int:
-        """Numbers per tile row in `starts`: 2 or 3."""
+    def parts(self) -> int:
+        """P: numbers per tile row in `starts`."""
         return 3 if self.near_width else 2
 
+    @property
+    def units(self) -> int:
+        """Number of units that kernels iterate over: tile rows."""
+        return len(self.starts) // self.parts - 1
 
-def log_of(tile: int) -> int:
-    return tile.bit_length() - 1
+    @property
+    def ptr(self) -> Any:
+        """Tiles and single entries before each tile row, as a measure of work. Computed at every call."""
+        return self.starts.reshape(-1, self.parts).sum(axis=1, dtype=pointer_type(self.work))
+
+    @property
+    def work(self) -> int:
+        return self.tiles + self.in_rest
+
+    @property
+    def in_rest(self) -> int:
+        """Number of single entries."""
+        return self.nvals - self.in_tiles
+
+    @property
+    def nbytes(self) -> int:
+        ranks = 0 if self.value_ptr is None else int(self.value_ptr.nbytes)
+        return sum(int(a.nbytes) for a in self.arrays().values()) + ranks
+
+    def arrays(self) -> dict[str, Any]:
+        return {"starts": self.starts, "col": self.col, "bits": self.bits, "rest": self.rest}
+
+    def numbers(self) -> dict[str, int]:
+        return {name: getattr(self, name) for name in NUMBERS}
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Split:
+        nrows, ncols, nvals, tile, tiles, in_tiles, in_near, near_width = validation.expect_numbers(numbers, *NUMBERS)
+        if tile not in TILES or not cost.fits_32_bits(ncols, tile) or in_tiles + in_near > nvals:
+            held = f"{in_tiles} of {nvals} entries in tiles, {in_near} near"
+            raise ValueError(f"numbers: expected those of a Split, got a tile of {tile}, {ncols} columns, {held}")
+        least, most = 2 * cost.log_of(tile), entry_width(ncols, tile)
+        if not least <= near_width < most and (near_width or in_near):
+            held = f"{near_width} for {in_near} entries"
+            raise ValueError(f"near_width: expected 0, or {least} to {most - 1} bits, got {held}")
+        in_far = nvals - in_tiles - in_near
+        starts, col, bits, rest = validation.expect_arrays(
+            arrays,
+            starts=(validation.INDEX, (3 if near_width else 2) * (-(-nrows // tile) + 1)),
+            col=((np.uint32,), packed_words(tiles, column_width(ncols, tile))),
+            bits=((word_type(tile),), max(1, tiles) * words_per_tile(tile)),
+            rest=((np.uint32,), cost.rest_words(in_near, in_far, near_width, ncols, tile)),
+        )
+        counts = tiles, in_tiles, in_near, near_width, nvals
+        return cls(device, nrows, ncols, tile, starts, col, bits, rest, *counts)
+
+    def check(self) -> None:
+        check_split(self)
+
+    def range_words(self) -> tuple[Any, Any]:
+        """The strings of near and far entries."""
+        near = near_words(self.in_near, self.near_width)
+        return self.rest[: near + 1], self.rest[near:]
+
+    def ranges(self) -> Iterator[Range]:
+        """The ranges of single entries."""
+        xp, of = self.device.xp, self.starts.reshape(-1, self.parts)
+        near, far = self.range_words()
+        if self.near_width:
+            yield Range(near, self.in_near, self.near_width, xp.ascontiguousarray(of[:, 1]), 0)
+        least = 1 << self.near_width if self.near_width else 0
+        in_far, width = self.in_rest - self.in_near, entry_width(self.ncols, self.tile)
+        yield Range(far, in_far, width, xp.ascontiguousarray(of[:, -1]), least)
+
+    def codes(self, part: Range) -> Any:
+        """The numbers of a range of single entries, uint32."""
+        return unpack(self.device, part.string, part.size, part.width, np.uint32)
+
+    def tile_part(self) -> B2sr:
+        """The tiles alone, with plain columns."""
+        xp, kind = self.device.xp, index_type(-(-self.ncols // self.tile))
+        col = unpack(self.device, self.col, self.tiles, column_width(self.ncols, self.tile), kind)
+        col = col if self.tiles else xp.zeros(1, kind)
+        ptr = xp.ascontiguousarray(self.starts[:: self.parts])
+        shape = (self.device, self.nrows, self.ncols, self.tile)
+        return B2sr(*shape, ptr, col, self.bits, self.tiles, self.in_tiles, self.value_ptr)
+
+    def ranks(self) -> Any:
+        """value_ptr, computed on first use."""
+        if self.value_ptr is None:
+            self.value_ptr = self.tile_part().ranks()
+        return self.value_ptr
+
+    @classmethod
+    def samples(cls) -> Iterator[Variant]:
+        return kernels.split_utility_kernels(TILES)
+
+    def coo(self) -> tuple[Any, Any]:
+        """Rows and columns (INT64) of the entries: those in tiles, then single ones."""
+        xp = self.device.xp
+        rows, cols = xp.empty(self.nvals, np.int64), xp.empty(self.nvals, np.int64)
+        at = self.in_tiles
+        if self.tiles:
+            rows[:at], cols[:at] = self.tile_part().coo()
+        self.write_rest(rows[at:], cols[at:])
+        return rows, cols
+
+    def write_rest(self, rows: Any, cols: Any) -> None:
+        """Write the rows and columns (INT64) of single entries to these arrays."""
+        at, tile, log = 0, self.tile, cost.log_of(self.tile)
+        for part in self.ranges():
+            if not part.size:
+                continue
+            r, c = rows[at : at + part.size], cols[at : at + part.size]
+            at += part.size
+            r[:] = numbers_of(part.ends, part.size, self.device)
+            r *= tile
+            c[:] = self.codes(part)
+            r += c >> log & (tile - 1)
+            low = c & (tile - 1)
+            c >>= 2 * log
+            c <<= log
+            c += low
+
+    @classmethod
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Split, Any]:
+        assert tile is not None
+        return from_csr(rows, tile, order)
+
+    def by_rows(self, order: bool) -> tuple[Csr, Any]:
+        return self.to_csr(order)
+
+    def to_csr(self, order: bool) -> tuple[Csr, Any]:
+        """The same entries row by row; order[e]: the position of entry e in this layout. See rows.py."""
+        return rows_of(self, order)
+
+    def _through_rows(self, change: Any, order: bool) -> tuple[Split, Any]:
+        """Apply `change` to the rows (a Csr, and with `order` the positions of its entries in them) and build a Split
+        again."""
+        rows, first = self.to_csr(order)
+        changed, second = change(rows, first)
+        made, third = from_csr(changed, self.tile, order)
+        return made, first[second[third]] if order else None
+
+    def transpose(self, order: bool) -> tuple[Split, Any]:
+        """The layout of the transpose; order[e]: the position of the result's entry e in this layout. Peak memory: that
+        of `to_csr`, of a CSR's transpose, and of `from_csr`."""
+        return self._through_rows(lambda rows, _: rows.transpose(order), order)
+
+    def clip(self, region: Region, order: bool) -> tuple[Split, Any]:
+        """The entries in a region; order[e]: the position of the result's entry e in this layout."""
+        return self._through_rows(lambda rows, _: rows.clip(region, order), order)
+
+    def filter(self, keep: Any) -> tuple[Split, Any]:
+        """The entries for which `keep` (bools in entry order) is true; order[e]: the position of the result's entry e
+        in this layout. Tiles that no longer save space become single entries."""
+
+        def drop(rows: Csr, places: Any) -> tuple[Csr, Any]:
+            kept, flags = rows.filter(keep[places])
+            return kept, self.device.xp.flatnonzero(flags)
+
+        return self._through_rows(drop, True)
+
+    def is_symmetric(self) -> bool:
+        return self.to_csr(False)[0].is_symmetric()
 
 
-@functools.lru_cache(256)
-def column_width(ncols: int, tile: int) -> int:
-    """Bits per tile column."""
-    return width_of(-(-ncols // tile))
+def from_csr(csr: Csr, tile: int, order: bool) -> tuple[Split, Any]:
+    """Build a Split: the T rows of each tile row are merged by tile column, first to count (for up to three limits of
+    near columns), then to fill tiles or single entries.
 
-
-def fits(ncols: int, tile: int) -> bool:
-    """Whether 32 bits suffice for a far entry."""
-    return ncols * tile <= 1 << 32
-
-
-@functools.lru_cache(256)
-def entry_width(ncols: int, tile: int) -> int:
-    """Bits per far entry. ValueError above 32."""
-    if not fits(ncols, tile):
-        raise ValueError(f"ncols: format 'split' with tile={tile} holds up to {(1 << 32) // tile} columns, got {ncols}")
-    return width_of(-(-ncols // tile) * tile * tile)
-
-
-def near_limit(near_width: int, tile: int) -> int:
-    """The first tile column that is not near."""
-    return 1 << (near_width - 2 * log_of(tile)) if near_width else 0
-
-
-def least_entries(ncols: int, tile: int, width: int) -> int:
-    """Entries from which on a tile is stored as bits, if a single entry takes `width` bits."""
-    return (tile * tile + column_width(ncols, tile)) // width + 1
-
-
-def rule_of(ncols: int, tile: int, near_width: int) -> TileRule:
-    """The rule that selects the tiles stored as bits."""
-    far = least_entries(ncols, tile, entry_width(ncols, tile))
-    near = least_entries(ncols, tile, near_width) if near_width else far
-    return TileRule(near_limit(near_width, tile), near, far)
-
-
-def near_words(in_near: int, near_width: int) -> int:
-    """Words of the near entries, which precede the far ones."""
-    return -(-in_near * near_width // 32)
-
-
-def rest_words(in_near: int, in_far: int, near_width: int, ncols: int, tile: int) -> int:
-    return near_words(in_near, near_width) + packed_words(in_far, entry_width(ncols, tile))
-
-
-def predict_bytes(nrows: int, ncols: int, tile: int, parts: Parts) -> int:
-    tiles, far, near = map(round, parts[:3])
-    pointers = parts.kinds * (-(-nrows // tile) + 1) * pointer_type(max(tiles, near, far)).itemsize
-    words = packed_words(tiles, column_width(ncols, tile)) + rest_words(near, far, parts.near_width, ncols, tile)
-    return pointers + 4 * words + max(1, tiles) * max(2, tile * tile // 8)
-
-
-def best_parts(
-    count: Callable[[int], Parts], below: Callable[[], Sequence[float]], nrows: int, ncols: int, tile: int
-) -> Parts:
-    """The parts of fewest bytes. count: function from the width of near entries to parts. below: function that returns
-    the number of entries in columns below 1, 2, 4, .. up to the first power of two above all columns."""
-    best, log, width = count(0), log_of(tile), entry_width(ncols, tile)
-    widths, pointers = range(2 * log, width), 32 * (-(-nrows // tile) + 1)
-    if best.in_rest * len(widths) <= pointers:
-        return best
-    some = below()
-    first = max(widths, key=lambda w: some[w - log] * (width - w))
-    if min(some[first - log], best.in_rest) * (width - first) <= pointers:
-        return best
-    tried = count(first)
-    # Tiles hold more near entries than far ones, so the share of single entries beyond `first` is used for all limits.
-    share = tried.far / max(1, some[-1] - some[first - log])
-    second = max(widths, key=lambda w: (tried.in_rest - share * (some[-1] - some[w - log])) * (width - w))
-    found = [best, tried] if second == first else [best, tried, count(second)]
-    return min(found, key=lambda parts: predict_bytes(nrows, ncols, tile, parts))
+    order[e]: the position of the Split's entry e in `csr`. Peak memory: the result, the order if requested, 4 bytes per
+    tile and per single entry, which are packed afterwards, 1 byte per entry, and 100 bytes per tile row, on a GPU 100
+    more per T * merging.LONG entries. Raises ValueError for more columns than 32 bits can number (`entry_width`).
+    """
+    xp, device, width = csr.device.xp, csr.device, entry_width(csr.ncols, tile)
+    parts, merge, out = counted(csr, tile)
+    tiles, in_far, in_near, near_width = (int(x) for x in parts)
+    in_rest, kind = in_near + in_far, pointer_type(csr.nvals)
+    in_tiles = csr.nvals - in_rest
+    needed = cost.predict_bytes(csr.nrows, csr.ncols, tile, parts) + 4 * (tiles + in_rest)
+    device.foresee(f"Split-{tile} of {csr.nvals} entries", needed + order * (tiles + csr.nvals) * kind.itemsize)
+    col, codes = xp.empty(max(1, tiles), merge.tile_col), xp.empty(max(1, in_rest), np.uint32)
+    bits = xp.zeros(max(1, tiles) * words_per_tile(tile), word_type(tile))
+    ranks = xp.empty(max(1, tiles) if order else 1, kind)
+    places = xp.empty(max(1, csr.nvals) if order else 1, kind)
+    rule = cost.rule_of(csr.ncols, tile, near_width)
+    merge.fill(order, out, col, bits, ranks, places, rule, codes, in_tiles)
+    starts = xp.empty(parts.kinds * (merge.tile_rows + 1), pointer_type(max(tiles, in_near, in_far)))
+    for k, part in enumerate((0, 1, 2) if near_width else (0, 2)):
+        starts[k :: parts.kinds] = merge.tile_rows_of(out[part])
+    columns = pack(device, col[:tiles], column_width(csr.ncols, tile))
+    near = near_words(in_near, near_width)
+    rest = xp.empty(cost.rest_words(in_near, in_far, near_width, csr.ncols, tile), np.uint32)
+    pack_into(device, codes[:in_near], near_width, rest[:near])
+    pack_into(device, codes[in_near:in_rest], width, rest[near:])
+    shape = (device, csr.nrows, csr.ncols, tile)
+    form = Split(*shape, starts, columns, bits, rest, tiles, in_tiles, in_near, near_width, csr.nvals)
+    if not order:
+        return form, None
+    form.value_ptr = ranks
+    return form, places[: csr.nvals]

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ... import device as devices
-from ...kernels.prologue import Variant
-from ..csr.format import Csr
+from ...kernels.variant import Variant
+from ..csr.layout import Csr
 
 HASHES = 8  # per signature
 MOST = 64  # rows per cluster: the bits of a word

@@ -14,41 +14,46 @@ import numpy as np
 
 from semirings.dtypes import DataType, lookup_dtype
 
-from ...device import held
+from ...device import memory
 from ...device.jit import BLOCK
 from ...exceptions import CaptureError
 from ...formats import Structure
-from ...kernels.prologue import Variant
+from ...kernels.variant import Variant
+from ...operations.operands import Allowed, Mask, Values, allowed, dummy, stored
+from ...operations.variants import initial_sum
 from ...plan.product import VALUES
-from ...verbs.operands import Allowed, Mask, Values, allowed, dummy, stored
-from ...verbs.variants import beginning
+from .. import analysis
 from ..buffers import BUFFERS, ENTRIES, FAULTS, REMAINING, ROUNDS, STATE, Frontier, States
-from ..fused import layout
-from ..fused.fuse import Activate, Between, Inner, Item, Pass, Pull, Round, Step
-from ..fused.lines import Line, texts_of
-from ..fused.passes import entry_text, pass_variant
-from ..fused.pointwise import Parameter
-from ..fused.steps import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
-from ..fused.together import size_of
-from ..recorded.ir import LineProduct, Masked, Product, Reduce, Scal, Vec
-from ..recorded.state import NO_LIMIT
+from ..codegen.cuda_advance import BLOCKS_PER_MULTIPROCESSOR, SEGMENT_ENTRIES
+from ..codegen.cuda_elementwise import entry_text, pass_variant
+from ..codegen.cuda_statements import Parameter
+from ..fuse import Activate, Between, Inner, Item, Line, Pass, Pull, Round, Step, size_of, statement_texts
+from ..ir import Masked, MultivectorProduct, Product, Reduce, Scal, Vec
 from ..scratch import Scratch
-from .activate import activation, is_scanned, most_work, threshold
-from .along import Along
-from .between import Ends, beside, between
-from .chosen import Marks
-from .inner import InnerLoop, copies_of
-from .kernel import KernelLaunch
-from .lines import along_lines
-from .operands import Cleared, Head, Source, Target, launchable
-from .pull import PullLaunch, is_listed, listed_form
-from .small import small_rounds
+from ..symbolic.context import NO_LIMIT
+from .advance import (
+    AdvanceMatrix,
+    Cleared,
+    Head,
+    Source,
+    Target,
+    compaction,
+    finds_own_entries,
+    launch_arguments,
+    most_work,
+    threshold,
+)
+from .control_flow import NestedLoopLaunch, rounds_per_run
+from .exchange import EndExchange, RunCounters, exchange_launch, place_scalars_together
+from .graph import KernelLaunch
+from .pull import PullLaunch, listed_pull_format, multivector_launch, pulls_listed_rows
+from .small_rounds import small_rounds
 
 Launch = Callable[[], None]
 MOST_ARGUMENTS = 4096 // 8  # of a kernel
 
 
-@held.root
+@memory.track_memory
 class Build:
     """The launches of the body of a program, and the memory that they use."""
 
@@ -60,15 +65,18 @@ class Build:
         """around: the build of the round that contains this nested loop, whose memory it shares. group: its ranks.
         limit: of the rounds of every run, as far as known. inputs: values of vectors that are used in place."""
         self.device, self.round, self.iso, self.condition = device, plan, iso, condition
-        self.full, self.of_full = frozenset(x.id for x in full), full
+        self.full, self.full_vecs = frozenset(x.id for x in full), full
         self.blocks = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors  # maximum blocks of a launch
         self.steps = [item for item in plan.items if isinstance(item, Step)]
-        skewed, opened = any(self.rows_of(step.product)[1] for step in self.steps), lambda item: is_listed(self, item)
-        copies = copies_of(plan, device.captures, limit, skewed=skewed, inside=around is not None, opened=opened)
+        skewed, opened = (
+            any(self.rows_of(step.product)[1] for step in self.steps),
+            lambda item: pulls_listed_rows(self, item),
+        )
+        copies = rounds_per_run(plan, device.captures, limit, skewed=skewed, inside=around is not None, opened=opened)
         self.copies = copies = copies if group is None else int(group.allreduce(np.array([copies]), np.maximum)[0])
-        self.steps_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # advances per round
+        self.advances_of = {x: sum(s.target == x for s in self.steps) for x in plan.vectors}  # advances per round
         self.lines: list[Line] = []  # the launches of one round
-        self.without_transpose: dict[int, Structure] = {}  # whose transpose, for pulling, is not amortized yet
+        self.missing_transposes: dict[int, Structure] = {}  # whose transpose, for pulling, is not amortized yet
         xp = device.xp
         if around is None:
             turns = {item.target for item in plan.all if isinstance(item, Step)}
@@ -79,10 +87,10 @@ class Build:
             self.scalars = {s.id: (xp.zeros(1, np.uint8), xp.zeros(1, s.dtype.np_type)) for s in scalars}
         else:
             self.scratch, self.buffers, self.scalars = around.scratch, around.buffers, around.scalars
-            self.without_transpose = around.without_transpose
-        self.told: dict[int, tuple[Any, Any]] = beside(self) if around is None else around.told
+            self.missing_transposes = around.missing_transposes
+        self.told: dict[int, tuple[Any, Any]] = place_scalars_together(self) if around is None else around.told
         self.states = States()
-        self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.steps_of.items() if t}
+        self.first: dict[Vec, int] = {x: self.states.take(copies * t + 2, 2) for x, t in self.advances_of.items() if t}
         self.activations: dict[tuple[int, int], int] = {}
         self.scanned: set[int] = set()  # states of vectors whose entries are not listed: the advances find them
         self.cells: dict[Vec, Any] = {}  # vectors whose cells must hold the initial value of a sum
@@ -94,7 +102,7 @@ class Build:
             for number, item in enumerate(plan.items):
                 if isinstance(item, Activate) and item.late:
                     self.activations[k, number] = self.condition_at(k + 1)[0]
-                elif isinstance(item, Activate) or (isinstance(item, Pull) and is_listed(self, item)):
+                elif isinstance(item, Activate) or (isinstance(item, Pull) and pulls_listed_rows(self, item)):
                     self.activations[k, number] = self.states.take(1)
         # One array, so that one copy sets everything: the states, then the rounds of frontier.cuh.
         self.numbers = xp.zeros(len(self.states.sources) * STATE + ROUNDS, np.uint64)
@@ -107,11 +115,11 @@ class Build:
         self.sources = device.asarray(np.array(self.states.sources, np.int32))
         self.once = xp.zeros(1, np.uint64) + 1, self.device.asarray(np.array([0, 1, 0], np.int64))  # may run, round 0
         self.sent, self.inside = [0, 0], around is not None  # bytes sent by this rank: per round, outside of rounds
-        self.marks: Marks = Marks(xp, len(plan.all)) if around is None else around.marks
+        self.marks: RunCounters = RunCounters(xp, len(plan.all)) if around is None else around.marks
         self.begin = [self._once(item, "begin") for item in plan.begin]
         self.launches = [launch for k in range(copies) for launch in self._copy(k)]
         self.end = [self._once(item, "end") for item in plan.end]
-        self.ends = Ends(self, group)
+        self.ends = EndExchange(self, group)
         self.launches += self.ends.launches
         self.small = small_rounds(self)
         self.outer = around is None and group is None
@@ -124,7 +132,7 @@ class Build:
         if self.remaining is not None:
             return self.remaining + copy, REMAINING
         assert isinstance(self.condition, Vec)
-        return self.first[self.condition] + 1 + copy * self.steps_of[self.condition], ENTRIES
+        return self.first[self.condition] + 1 + copy * self.advances_of[self.condition], ENTRIES
 
     def number(self, state: int, which: int = 0) -> Any:
         """A number of a state, as an array."""
@@ -153,17 +161,17 @@ class Build:
     # ---- launches ----
 
     def _copy(self, k: int) -> list[Launch]:
-        launches, stepped = list[Launch](), dict.fromkeys(self.steps_of, 0)
+        launches, stepped = list[Launch](), dict.fromkeys(self.advances_of, 0)
         made = {x: self.condition_at(k)[0] for x in self.round.entering if x not in self.first}  # states of worklists
         for number, item in enumerate(self.round.items):
             if isinstance(item, Activate):
                 state, late = self.activations[k, number], self._head(k) if item.late else ()
                 if not late:
                     made[item.vec] = state
-                    if is_scanned(self, number, item.vec):
+                    if finds_own_entries(self, number, item.vec):
                         self.scanned.add(state)
                         continue
-                launches.append(activation(self, item.vec, item.product, state, most_work(self, number), late))
+                launches.append(compaction(self, item.vec, item.product, state, most_work(self, number), late))
             elif isinstance(item, Step):
                 launches.append(self._step(item, k, made.get(item.product.u), stepped))
                 stepped[item.target] += 1
@@ -173,11 +181,11 @@ class Build:
             elif isinstance(item, Inner):
                 launches.append(self._inner(item, self._head(k)))
             elif isinstance(item, Between):
-                launches.append(between(self, item, in_round=k == 0))
+                launches.append(exchange_launch(self, item, in_round=k == 0))
             else:
                 launches.append(self.passes(item, k))
             if k == 0 and not isinstance(item, Inner):
-                self.lines.append(Line(type(item).__name__.lower(), texts_of(item), self.launched))
+                self.lines.append(Line(type(item).__name__.lower(), statement_texts(item), self.launched))
         return launches
 
     def _once(self, item: Item, where: str) -> Launch:
@@ -186,17 +194,17 @@ class Build:
         if isinstance(item, Inner):
             return self._inner(item, (*self.once, np.int64(0)))
         if isinstance(item, Between):
-            launch = between(self, item)
+            launch = exchange_launch(self, item)
         else:
             launch = self._pull(item, -1) if isinstance(item, Pull) else self.passes(item, -1, once=True)
-        self.lines.append(Line(where, texts_of(item), self.launched))
+        self.lines.append(Line(where, statement_texts(item), self.launched))
         return launch
 
     def _inner(self, item: Inner, head: tuple[Any, ...]) -> Launch:
         """A nested loop inside the round, or statements under a condition. head: of a launch of the round."""
         around, limit = self, item.limit
-        inner = Build(self.device, item.round, (), self.iso, self.of_full, item.condition, around, limit=limit)
-        loop = InnerLoop(inner, item, head)
+        inner = Build(self.device, item.round, (), self.iso, self.full_vecs, item.condition, around, limit=limit)
+        loop = NestedLoopLaunch(inner, item, head)
         self.lines += loop.lines
         return loop
 
@@ -254,10 +262,10 @@ class Build:
 
     def _pull(self, item: Pull, k: int) -> Launch:
         frontiers = self.buffers[item.product.u], self.buffers[item.target]
-        values, full = layout.operand(item.product, self.iso), item.product.u.id in self.full
-        if isinstance(item.product, LineProduct):
-            return along_lines(self, item, k, values, frontiers)
-        key = listed_form(self.device, item.product, item.mask, self.iso) if k >= 0 else ""
+        values, full = analysis.planned_operand(item.product, self.iso), item.product.u.id in self.full
+        if isinstance(item.product, MultivectorProduct):
+            return multivector_launch(self, item, k, values, frontiers)
+        key = listed_pull_format(self.device, item.product, item.mask, self.iso) if k >= 0 else ""
         masked = item.mask is not None
         pull = PullLaunch(self.device, item.product, values, *frontiers, masked=masked, full=full, key=key)
         return pull.bound(self, item, k)
@@ -265,12 +273,12 @@ class Build:
     def _step(self, item: Step, k: int, activated: int | None, stepped: Mapping[Vec, int]) -> Launch:
         product, device = item.product, self.device
         u, t = self.buffers[product.u], self.buffers[item.target]
-        along = Along.of(self, item)
+        along = AdvanceMatrix.of(self, item)
         form, kind = along.form, along.kind
         before = entry_text(item.before, product.u, self.iso)
         weighs = any(s.product.u == item.target for s in self.steps)
         variant = along.variant(item, before, scans=activated in self.scanned, weighs=weighs)
-        turned = lambda x: self.first[x] + k * self.steps_of[x] + stepped[x]
+        turned = lambda x: self.first[x] + k * self.advances_of[x] + stepped[x]
         first = turned(item.target)
         u_state = turned(product.u) + 1 if activated is None else activated
         back = product.matrix.structure.form(form.key, transposed=product.transpose) if along.pulls else None
@@ -283,12 +291,12 @@ class Build:
         cleared = Cleared(t.at(t.bits, 2), self.cells_at(t, 2, kind), t.at(t.lists, 2), self.number(first))
         matrix = along.matrix(device, self.longest(form))
         args = (
-            *head, *launchable(source), *target, *cleared, *launchable(self.mask(item.mask)), *matrix,
+            *head, *launch_arguments(source), *target, *cleared, *launch_arguments(self.mask(item.mask)), *matrix,
             *along.back(device, back, product), *self.resolve(tuple(before[0].parameters)),
         )  # fmt: skip
         monoid, z = product.semiring.op.monoid, item.target.dtype
         if kind == VALUES and monoid.name != "any":
-            self.cells[item.target] = z.np_type.type(beginning(monoid, z))
+            self.cells[item.target] = z.np_type.type(initial_sum(monoid, z))
         t.current = (t.current + 1) % BUFFERS
         return self.launcher(variant, self.grid(form.units * along.lanes), args)
 

@@ -10,13 +10,37 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ...device import Device
+from ...device import Device, jit
 from ...exceptions import DeviceError, DistributedError
-from .between import STOP
-from .chosen import Choice
-from .exchange import Shared
-from .inner import Nested
-from .kernel import KernelLaunch
+from ...kernels.variant import Variant
+from .control_flow import NestedLaunch
+from .exchange import STOP, SelectedExchange
+from .transfer import HostWords
+
+# ---- A kernel launch with bound arguments, the element that a program's graph consists of.
+
+
+class KernelLaunch:
+    """Called, it launches the kernel on the current stream. `early`: launch it directly after another kernel, for whose
+    end it waits on the device if it supports that."""
+
+    __slots__ = ("args", "awaits", "block", "grid", "run")
+
+    def __init__(self, device: Any, variant: Variant, grid: int, block: int, args: tuple[Any, ...]) -> None:
+        self.run, self.grid, self.block, self.args = device.load(variant), (grid,), (block,), args
+        self.awaits = device.launches_early and jit.awaits(variant)
+
+    def __call__(self) -> None:
+        self.run(self.grid, self.block, self.args)
+
+    def early(self) -> None:
+        if self.awaits:
+            self.run(self.grid, self.block, self.args, early=True)
+        else:
+            self()
+
+
+# ---- Run the launches of a body until its condition fails: as a CUDA graph with a while node, or launch by launch.
 
 LOOKS = 100  # polls of the word that the device writes, some microseconds
 SPIN_SECONDS = 2e-3  # a graph that takes longer is waited for with sleeps
@@ -42,9 +66,9 @@ def warm(launches: Sequence[Callable[[], None]]) -> None:
     """Run every launch once. No run has begun: frontiers may contain what another program has left, which fits into
     worklists once (a body that also occurs before its loop would list it twice)."""
     for launch in {id(launch): launch for launch in launches}.values():
-        if isinstance(launch, Nested):
+        if isinstance(launch, NestedLaunch):
             warm([*launch.enter(0), *launch.body(0), *launch.leave])
-        elif isinstance(launch, Choice):
+        elif isinstance(launch, SelectedExchange):
             warm(launch.every)
         else:
             launch()
@@ -58,7 +82,7 @@ class HostLoop:
     ) -> None:
         self.device, self.parts, self.start, self.finish, self.going = device, parts, start(0), finish(0), going
 
-    def run(self, stop: Callable[[], None], told: Shared, meanwhile: Callable[[int], None]) -> None:
+    def run(self, stop: Callable[[], None], told: HostWords, meanwhile: Callable[[int], None]) -> None:
         for launch in (*self.parts.begin, *self.start):
             launch()
         goes_on = not self.start or self._goes_on()
@@ -120,19 +144,19 @@ class GraphLoop:
         before: Any = None
         for launch in launches:
             follows, before = isinstance(before, KernelLaunch), launch
-            if isinstance(launch, Nested):
+            if isinstance(launch, NestedLaunch):
                 condition = builder.create_condition()
                 handle = int(condition.handle)
                 self._capture(builder, launch.enter(handle))
                 self._while(builder, condition, launch.body(handle))
                 self._capture(builder, launch.leave)
-            elif isinstance(launch, Choice):
+            elif isinstance(launch, SelectedExchange):
                 self._choose(builder, launch)
             else:
                 with self.cp.cuda.Stream.from_external(builder):
                     launch.early() if follows and isinstance(launch, KernelLaunch) else launch()
 
-    def _choose(self, builder: Any, choice: Choice) -> None:
+    def _choose(self, builder: Any, choice: SelectedExchange) -> None:
         conditions = [builder.create_condition() for _ in choice.ways]
         self._capture(builder, choice.prepared(*(int(condition.handle) for condition in conditions)))
         for condition, way in zip(conditions, choice.ways):
@@ -145,7 +169,7 @@ class GraphLoop:
         self._capture(loop, launches)
         loop.end_building()
 
-    def run(self, stop: Callable[[], None], told: Shared, meanwhile: Callable[[int], None]) -> None:
+    def run(self, stop: Callable[[], None], told: HostWords, meanwhile: Callable[[int], None]) -> None:
         """Launch the graph on the current stream, and wait until the rounds have ended: results are copied while the
         host continues. stop: requests the end of the loop, on another stream. told: words that the device writes at the
         end. meanwhile: called with the stream before the host waits."""

@@ -19,19 +19,19 @@ from ...device.jit import BLOCK
 from ...formats import format_of
 from ...formats.contract import CSR
 from ...formats.values import PackedValues
-from ...kernels.prologue import Variant
+from ...kernels.variant import Variant
+from ...operations.operands import dummy, entry_values
+from ...operations.permute import matrix_in
 from ...order import Order
 from ...plan.patches import SAMPLES, Numbering, curve, numbering
 from ...plan.product import VALUES
 from ...store import MatrixStore
-from ...verbs.operands import dummy, entry_values
-from ...verbs.reorder import matrix_in
 from ..buffers import BUFFERS
-from ..fused.relaxation import Relaxation, has_atomic
-from ..fused.steps import step_variant
-from ..recorded.state import NO_LIMIT
-from .inner import Nested
-from .operands import launchable
+from ..codegen.cuda_advance import advance_variant
+from ..relaxation import Relaxation, has_atomic
+from ..symbolic.context import NO_LIMIT
+from .advance import launch_arguments
+from .control_flow import NestedLaunch
 
 Launch = Callable[[], None]
 # Bytes of the values of a patch's vertices. Measured on an H200, shortest paths on a grid of 2048 x 2048, milliseconds:
@@ -47,11 +47,11 @@ NUMBERS = 16  # of the state (patches.cuh)
 class ByPatches(NamedTuple):
     """The launches before the rounds, or why there are none."""
 
-    launches: list[Nested]
+    launches: list[NestedLaunch]
     text: str
 
 
-def by_patches(build: Any, found: Relaxation | str | None) -> ByPatches:
+def relax_by_patches(build: Any, found: Relaxation | str | None) -> ByPatches:
     """Build the loop by patches for a body, if it is a relaxation."""
     if found is None:
         return ByPatches([], "")
@@ -70,7 +70,7 @@ def _chosen(build: Any, found: Relaxation) -> tuple[Relaxation, Any, Numbering] 
     if not has_atomic(dtype, product.semiring.op.monoid.name):
         return f"{product.semiring} has no hardware atomic"
     A = product.matrix
-    if A.structure.kept_as(CSR) != CSR or A.nrows != A.ncols or A.nrows >= 1 << 31:
+    if A.structure.cached_as(CSR) != CSR or A.nrows != A.ncols or A.nrows >= 1 << 31:
         return "the matrix is not square CSR"
     rows = A.structure.form(CSR, transposed=not product.transpose)
     if rows.segments(build.longest(rows)):
@@ -93,7 +93,7 @@ def patch_variants(
     lanes: int, patch: int, renumbered: bool, held: bool, full: bool, packed: bool = False,
 ) -> tuple[Variant, Variant, Variant]:  # fmt: skip
     """The kernels of a round, and those before the first round and after the last."""
-    step = step_variant(
+    step = advance_variant(
         CSR, types, semiring, VALUES, a, z, flip=flip, ranked=False, also=False, pulls=False, lanes=lanes,
         packed=packed, weighs=False,
     )  # fmt: skip
@@ -111,7 +111,7 @@ def patch_variants(
     )
 
 
-class PatchLoop(Nested):
+class PatchLoop(NestedLaunch):
     """The launches of the loop by patches, and their memory."""
 
     def __init__(self, build: Any, found: Relaxation, rows: Any, how: Numbering) -> None:
@@ -141,8 +141,8 @@ class PatchLoop(Nested):
         d_bits, d_val, q_bits = d.bits[0], d.values[0], q.bits[0]
         q_val = q.values[0] if found.held else d_val
         matrix = (
-            *launchable(rows.pushed(False, build.longest(rows))),
-            *launchable(entry_values(device, A.dtype, values)),
+            *launch_arguments(rows.pushed(False, build.longest(rows))),
+            *launch_arguments(entry_values(device, A.dtype, values)),
         )
         size, memory = np.int64(n), (self.state, self.lists, listed, waiting)
         grid = device.multiprocessors * AT_ONCE
@@ -184,4 +184,4 @@ class PatchLoop(Nested):
             launch()
 
 
-__all__ = ["ByPatches", "PatchLoop", "by_patches", "patch_of", "patch_variants"]
+__all__ = ["ByPatches", "PatchLoop", "patch_of", "patch_variants", "relax_by_patches"]

@@ -1,4 +1,8 @@
-"""Product by rows (pull) inside a program: the kernels of single statements, with preallocated memory."""
+"""Products by rows (pull) inside a program, with vectors and multivectors, in preallocated memory.
+
+Of a product with a multivector the device chooses, by its count of entries, whether it runs over all rows of the result
+or along the rows that have entries.
+"""
 
 from __future__ import annotations
 
@@ -7,46 +11,49 @@ from typing import Any
 
 import numpy as np
 
-from semirings.dtypes import lookup_dtype
+from semirings.dtypes import BOOL, lookup_dtype
 
 from ...formats import CSR
-from ...plan.direction import Known, pulled
-from ...plan.product import VALUES
-from ...verbs import deciding
-from ...verbs.operands import Allowed, Input, Output, Values, stored
-from ...verbs.product import PreparedProduct
+from ...operations import spmv_kernels
+from ...operations.multivector import ALWAYS, Call, Condition, PreparedMultivectorProduct, always
+from ...operations.operands import Allowed, Input, Output, Values, nothing, stored
+from ...operations.spmv import PreparedProduct
+from ...plan.direction import VectorFacts, pulled
+from ...plan.product import ALPHA, VALUES, WORDS
+from ...store import VectorStore
+from .. import analysis
 from ..buffers import Frontier
-from ..fused import layout
-from ..fused.fuse import Pull
-from ..fused.steps import Opens, activate_variant, is_opened, some_variant
-from ..recorded.ir import LineProduct, Masked, Product, Statement
-from .activate import ALL
-from .operands import launchable
+from ..codegen.cuda_advance import Opens, can_pull_listed, compact_variant, listed_pull_variant
+from ..fuse import Pull
+from ..ir import Masked, MultivectorProduct, Product, Statement
+from .advance import ALL, launch_arguments
+
+# ---- Product by rows (pull) inside a program: the kernels of single statements, with preallocated memory.
 
 
-def listed_form(device: Any, product: Product, mask: Masked | None, iso: Any) -> str:
+def listed_pull_format(device: Any, product: Product, mask: Masked | None, iso: Any) -> str:
     """The key of the format whose rows a product traverses if its mask lists them; "" if there is none. CSR in addition
     to tiles, if the mask is the product's own frontier (independent sets, milliseconds: Delaunay mesh 0.49 by tiles,
     0.37; grid 1.12, 0.83)."""
     opens = mask is not None and mask.structure and not mask.complement
-    if not opens or isinstance(product, LineProduct) or not device.shares_rows:
+    if not opens or isinstance(product, MultivectorProduct) or not device.is_simt:
         return ""
     primary, own = product.matrix.structure.primary, mask is not None and mask.vec == product.u
     key = CSR if own and not primary.format.by_rows and not primary.compact else primary.key
-    return key if is_opened(key, product.semiring, layout.kind(product, iso)[0]) else ""
+    return key if can_pull_listed(key, product.semiring, analysis.product_kind(product, iso)[0]) else ""
 
 
-def is_listed(build: Any, item: Pull) -> bool:
+def pulls_listed_rows(build: Any, item: Pull) -> bool:
     """Whether a product by rows traverses only the rows that its mask lists."""
-    return listed_form(build.device, item.product, item.mask, build.iso) != ""
+    return listed_pull_format(build.device, item.product, item.mask, build.iso) != ""
 
 
-def goes_by_rows(device: Any, s: Statement, iso: Any) -> bool:
+def prefers_listed_pull(device: Any, s: Statement, iso: Any) -> bool:
     """Whether a product that could push pulls the rows of its mask instead: if these are the rows of its own frontier,
     which are as many as it would push along, and need no atomics."""
     assert isinstance(s.value, Product)
     own = s.mask is not None and s.mask.vec == s.value.u
-    return own and listed_form(device, s.value, s.mask, iso) != ""
+    return own and listed_pull_format(device, s.value, s.mask, iso) != ""
 
 
 class PullLaunch:
@@ -59,16 +66,16 @@ class PullLaunch:
         """key: the format to traverse; "": the one that a single statement would use."""
         self.device, self.u, self.t = device, u, t
         A, semiring, flip = product.matrix, product.semiring, product.flip
-        case = deciding.case(A, values, semiring, transpose=product.transpose, flip=flip)
+        case = spmv_kernels.facts_of(A, values, semiring, transpose=product.transpose, flip=flip)
         case = case._replace(key=key or case.key)
-        plan = deciding.planned(A, pulled(case), case, Known(product.u.size))
+        plan = spmv_kernels.planned(A, pulled(case), case, VectorFacts(product.u.size))
         full = full and plan.kind == VALUES
         self.prepared = PreparedProduct(plan, case.product, A, product.u.dtype, semiring, flip, full=full)
         self.pull = self.prepared.pull(self.prepared.z, None, None, False, masked)
 
     def bound(self, build: Any, item: Pull, k: int) -> Callable[[], None]:
         """The launch of a round's item; k < 0: outside of the rounds, where nothing is listed."""
-        if k >= 0 and item.mask is not None and is_listed(build, item):
+        if k >= 0 and item.mask is not None and pulls_listed_rows(build, item):
             state = build.number(build.activations[k, build.round.items.index(item)])
             return self.launch_some(build, build.buffers[item.mask.vec], state, build._head(k))
         build.launched = str(self.prepared.plan)
@@ -100,14 +107,14 @@ class PullLaunch:
         to = t.at(t.bits), t.at(t.values)
         opens = Opens.of(semiring, full=how["full"])
         listed = build.launcher(
-            activate_variant(1, 1, lookup_dtype(form.ptr.dtype), opens), build.grid(int(n)),
+            compact_variant(1, 1, lookup_dtype(form.ptr.dtype), opens), build.grid(int(n)),
             (n, n, longest, ALL, mask.at(mask.bits), form.ptr, rows, state, segments, *head, *to),
         )  # fmt: skip
-        variant = some_variant(
+        variant = listed_pull_variant(
             form.key, types, semiring, a_type, prepared.u_type, flip=how["flip"], full=how["full"], packed=how["packed"]
         )
-        given = launchable((u.at(u.bits), *self._u_values))
-        matrix = launchable((form.ptr, *prepared.matrix.contents, *prepared.matrix.values))
+        given = launch_arguments((u.at(u.bits), *self._u_values))
+        matrix = launch_arguments((form.ptr, *prepared.matrix.contents, *prepared.matrix.values))
         args = (n, longest, *head, rows, state, segments, *given, *matrix, *to)
         pulled = build.launcher(variant, build.grid(32 * int(n)), args)
 
@@ -118,4 +125,55 @@ class PullLaunch:
         return both
 
 
-__all__ = ["PullLaunch", "is_listed"]
+# ---- Product with a multivector inside a program: over all rows of the result, or along the rows that have entries.
+# The device chooses, by its count of entries.
+
+
+class MultivectorLaunch:
+    """t<mask> = the product, computed whole, into the buffers of t. counted: the number of entries of u, if it is
+    known on the device; None: the product runs over all rows of the result."""
+
+    def __init__(
+        self, device: Any, product: MultivectorProduct, values: Any, u: Frontier, t: Frontier, mask: Masked | None,
+        mask_bits: Any, counted: Any,
+    ) -> None:  # fmt: skip
+        x = VectorStore(device, product.u.size, product.u.dtype, u.at(u.bits), u.at(u.values) if u.values else u.iso)
+        pull = PreparedMultivectorProduct(
+            product.matrix, product.transpose, product.u.dtype, values, product.inner, product.lines,
+            product.semiring, flip=product.flip,
+        )  # fmt: skip
+        bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(device, BOOL)
+        where = None if mask is None else (mask_bits, mask.complement)
+        self.plan, ask = pull.plan, always(device)
+        calls: list[Call] = []
+        if counted is not None and pull.kind == WORDS:  # sums of values depend on the order
+            few = product.inner.number // ALPHA[device.kind]
+            push, ask = pull.along(), Condition(counted, few, ALWAYS)
+            calls += push.calls(x, where, bits, sums, Condition(counted, 0, few))
+        calls += pull.calls(x, where, bits, sums, ask)
+        self.clear = bits if len(calls) > 1 and ask.least else None
+        self.device, self.calls = device, calls
+
+    def launch(self) -> Callable[[], None]:
+        """The product as a launch."""
+
+        def run() -> None:
+            if self.clear is not None:
+                self.clear.fill(0)
+            for call in self.calls:
+                call.run(self.device)
+
+        return run
+
+
+def multivector_launch(
+    build: Any, item: Any, k: int, values: Any, frontiers: tuple[Frontier, Frontier]
+) -> Callable[[], None]:
+    """The launch of such a product in copy k of a round; -1: before the first one or after the last."""
+    known = k >= 0 and item.product.u == build.condition and build.remaining is not None
+    # Changes by the round before this product are not counted: more entries make it slower, but not wrong.
+    counted = build.number(*build.condition_at(k)).view(np.int64) if known else None
+    mask = build.mask(item.mask)[0]
+    lines = MultivectorLaunch(build.device, item.product, values, *frontiers, item.mask, mask, counted)
+    build.launched = str(lines.plan)
+    return lines.launch()

@@ -9,7 +9,7 @@ import numpy as np
 from bitblas import algorithms
 
 from ..graph import Graph
-from ..walk import host, reached
+from ..searches import host, reached
 
 
 def betweenness_centrality(
@@ -67,5 +67,5 @@ def edge_betweenness_centrality(
     scale = 1 / (n * (n - 1)) if normalized and n > 1 else 1 if G.directed or normalized else 0.5
     if sources is not None:
         scale *= n / len(sources)
-    ends = zip(*(G.nodes_at(at) for at in G.edges_at))
+    ends = zip(*(G.nodes_at(at) for at in G.edge_ends))
     return dict(zip(ends, (of_entry[slice(None) if G.kept is None else G.kept] * scale).tolist()))

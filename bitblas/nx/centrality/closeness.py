@@ -9,8 +9,8 @@ import numpy as np
 from bitblas import algorithms
 
 from ..graph import Graph
-from ..sums import total
-from ..walk import distances, host, number
+from ..searches import distances, host, require_node
+from ..sums import exact_sum
 
 
 def closeness_centrality(G: Graph, u: Any = None, distance: str | None = None, wf_improved: bool = True) -> Any:
@@ -19,8 +19,8 @@ def closeness_centrality(G: Graph, u: Any = None, distance: str | None = None, w
         return G.by_node(host(algorithms.closeness_centrality(G.structure, improved=wf_improved)))
     found = {}
     for node in G if u is None else [u]:
-        _, lengths = distances(H, number(G, node, f"Source {node} is not in G"), distance)
-        far, others = total(lengths), len(lengths) - 1.0
+        _, lengths = distances(H, require_node(G, node, f"Source {node} is not in G"), distance)
+        far, others = exact_sum(lengths), len(lengths) - 1.0
         found[node] = 0.0
         if far > 0.0 and n > 1:
             found[node] = others / far * (others / (n - 1) if wf_improved else 1)

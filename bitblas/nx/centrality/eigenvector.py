@@ -9,8 +9,8 @@ import networkx as nx
 import bitblas as gb
 
 from ..graph import Graph
-from ..powers import check_start, given, length, power_iteration, vector
-from ..walk import host
+from ..power_iteration import as_array, check_start, power_iteration, two_norm, vector
+from ..searches import host
 
 
 def eigenvector_centrality(
@@ -31,7 +31,7 @@ def eigenvector_centrality(
         # y = x + x plus.times A; y = y / |y|
         y = x.dup()
         y(gb.binary.plus) << x.vxm(A, gb.semiring.plus_times)
-        return y.apply(gb.binary.truediv, right=length(y) or 1.0).new()
+        return y.apply(gb.binary.truediv, right=two_norm(y) or 1.0).new()
 
-    found = G.by_node(host(power_iteration(vector(given(G, x)), step, tol, max_iter)))
+    found = G.by_node(host(power_iteration(vector(as_array(G, x)), step, tol, max_iter)))
     return {node: found[node] for node in start}

@@ -9,8 +9,8 @@ import networkx as nx
 import bitblas as gb
 
 from ..graph import Graph
-from ..powers import check_start, given, length, power_iteration, vector
-from ..walk import host
+from ..power_iteration import as_array, check_start, power_iteration, two_norm, vector
+from ..searches import host
 
 
 def katz_centrality(
@@ -28,7 +28,7 @@ def katz_centrality(
         own = beta
     if max_iter > 0:
         check_start(G, start)
-    own = vector(given(G, {node: own[node] for node in start if node in own}))  # 0 at other nodes
+    own = vector(as_array(G, {node: own[node] for node in start if node in own}))  # 0 at other nodes
     A = G.matrix(weight)
 
     def step(x: Any) -> Any:
@@ -37,7 +37,7 @@ def katz_centrality(
         y(gb.binary.plus) << x.apply(gb.binary.times, right=alpha).new().vxm(A, gb.semiring.plus_times)
         return y
 
-    scores = host(power_iteration(vector(given(G, start)), step, tol, max_iter))
-    norm = length(vector(scores)) if normalized else 1.0
+    scores = host(power_iteration(vector(as_array(G, start)), step, tol, max_iter))
+    norm = two_norm(vector(scores)) if normalized else 1.0
     found = G.by_node(scores / (norm or 1.0))
     return {node: found[node] for node in start}

@@ -9,10 +9,10 @@ import numpy as np
 
 import bitblas as gb
 
+from ..exceptions import Refused
 from ..graph import Graph
-from ..powers import vector
-from ..refused import Refused
-from ..walk import host
+from ..power_iteration import vector
+from ..searches import host
 
 # NetworkX computes the dominant singular vector with ARPACK, exact to rounding for any tol. Power iteration only gets
 # close if the next singular value is clearly smaller.

@@ -10,8 +10,8 @@ import numpy as np
 import bitblas as gb
 
 from ..graph import Graph
-from ..powers import given, power_iteration, vector
-from ..walk import host
+from ..power_iteration import as_array, power_iteration, vector
+from ..searches import host
 
 
 def pagerank(
@@ -23,12 +23,12 @@ def pagerank(
         return {}
     A = G.matrix(weight)
     even = np.repeat(1 / n, n)
-    jumps = even if personalization is None else given(G, personalization)
+    jumps = even if personalization is None else as_array(G, personalization)
     if not jumps.sum():
         raise ZeroDivisionError
     jumps = _shares(jumps)
-    rests = jumps if dangling is None else _shares(given(G, dangling))
-    start = even if nstart is None else _shares(given(G, nstart))
+    rests = jumps if dangling is None else _shares(as_array(G, dangling))
+    start = even if nstart is None else _shares(as_array(G, nstart))
     if not (np.isfinite(start) & np.isfinite(jumps) & np.isfinite(rests)).all():  # NaN never converges
         raise nx.PowerIterationFailedConvergence(max_iter)
     total = host(A.reduce_rowwise(gb.monoid.plus[gb.dtypes.FP64]).new(), 0.0)

@@ -8,8 +8,8 @@ import networkx as nx
 import numpy as np
 
 from ..graph import Graph
-from ..walk import distances, weights
-from .routes import dijkstra_tree
+from ..searches import distances, weights
+from .path_trees import dijkstra_tree
 
 
 def floyd_warshall(G: Graph, weight: str = "weight") -> dict[Any, dict[Any, Any]]:

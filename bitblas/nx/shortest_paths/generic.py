@@ -9,14 +9,14 @@ import networkx as nx
 from bitblas.algorithms.centrality.closeness import distance_sums
 
 from ..graph import Graph
-from ..sums import total
-from ..walk import distances, host, number, reached
+from ..searches import distances, host, reached, require_node
+from ..sums import exact_sum
 from . import unweighted, weighted
 
 
 def has_path(G: Graph, source: Any, target: Any) -> bool:
     for node, kind in ((source, "Source"), (target, "Target")):
-        number(G, node, f"{kind} {node} is not in G")
+        require_node(G, node, f"{kind} {node} is not in G")
     return bool((reached(G, G.number[source]) == G.number[target]).any())
 
 
@@ -30,7 +30,7 @@ def shortest_path_length(
             lengths = weighted.bellman_ford_path_length if bellman else weighted.dijkstra_path_length
             return lengths(G, source, target, weight)
         for node, kind in ((source, "Source"), (target, "Target")):
-            number(G, node, f"{kind} {node} is not in G")
+            require_node(G, node, f"{kind} {node} is not in G")
         at, found = distances(G, G.number[source])
         length = found[at == G.number[target]]
         if not len(length):
@@ -81,7 +81,7 @@ def _total(G: Graph, weight: str | None, negative: bool = False) -> Any:
         at, lengths = distances(G, source, weight, negative=negative)
         if len(at) < len(G):
             return None
-        found += total(lengths)
+        found += exact_sum(lengths)
     return found
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import networkx as nx
 
 from ..graph import Graph
-from ..walk import levels, number
-from .ends import fewest
+from ..searches import levels, require_node
+from .bidirectional import fewest_edges_path
 
 
 def _lengths(G: Graph, node: Any, cutoff: float | None) -> dict[Any, int]:
@@ -20,12 +20,12 @@ def _lengths(G: Graph, node: Any, cutoff: float | None) -> dict[Any, int]:
 
 
 def single_source_shortest_path_length(G: Graph, source: Any, cutoff: float | None = None) -> dict[Any, int]:
-    number(G, source, f"Source {source} is not in G")
+    require_node(G, source, f"Source {source} is not in G")
     return _lengths(G, source, cutoff)
 
 
 def single_target_shortest_path_length(G: Graph, target: Any, cutoff: float | None = None) -> dict[Any, int]:
-    number(G, target, f"Target {target} is not in G")
+    require_node(G, target, f"Target {target} is not in G")
     return _lengths(G.turned, target, cutoff)
 
 
@@ -43,19 +43,19 @@ def _paths(G: Graph, source: Any, cutoff: float | None) -> dict[Any, list[Any]]:
 
 
 def single_source_shortest_path(G: Graph, source: Any, cutoff: float | None = None) -> dict[Any, list[Any]]:
-    number(G, source, f"Source {source} not in G")
+    require_node(G, source, f"Source {source} not in G")
     return _paths(G, source, cutoff)
 
 
 def single_target_shortest_path(G: Graph, target: Any, cutoff: float | None = None) -> dict[Any, list[Any]]:
-    number(G, target, f"Target {target} not in G")
+    require_node(G, target, f"Target {target} not in G")
     return {node: path[::-1] for node, path in _paths(G.turned, target, cutoff).items()}
 
 
 def bidirectional_shortest_path(G: Graph, source: Any, target: Any) -> list[Any]:
     for node, kind in ((source, "Source"), (target, "Target")):
-        number(G, node, f"{kind} {node} is not in G")
-    path = fewest(G, G.number[source], G.number[target])
+        require_node(G, node, f"{kind} {node} is not in G")
+    path = fewest_edges_path(G, G.number[source], G.number[target])
     if path is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return [G.labels[node] for node in path]

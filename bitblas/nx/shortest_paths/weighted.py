@@ -11,9 +11,9 @@ import numpy as np
 import bitblas as gb
 
 from ..graph import Graph
-from ..walk import distances, is_cyclic, number, weights
-from .ends import nearest
-from .routes import bellman_ford_tree, dijkstra_tree, route, routes
+from ..searches import distances, is_cyclic, require_node, weights
+from .bidirectional import least_weight_path
+from .path_trees import bellman_ford_tree, dijkstra_tree, path_to, paths_to_all
 
 
 def _lengths(G: Graph, sources: Any, cutoff: float | None, weight: str, negative: bool = False) -> dict[Any, Any]:
@@ -34,7 +34,7 @@ def multi_source_dijkstra_path_length(
     if not sources:
         raise ValueError("sources must not be empty")
     for source in sources:
-        number(G, source, f"Node {source} not found in graph")
+        require_node(G, source, f"Node {source} not found in graph")
     return _lengths(G, sources, cutoff, weight)
 
 
@@ -44,24 +44,24 @@ def multi_source_dijkstra(
     if not sources:
         raise ValueError("sources must not be empty")
     for source in sources:
-        number(G, source, f"Node {source} not found in graph")
+        require_node(G, source, f"Node {source} not found in graph")
     if target in sources:
         return 0, [target]
     nodes, lengths, parents = dijkstra_tree(G, G.numbers(sources).tolist(), weight, cutoff)
     if target is None:
-        return dict(zip(G.nodes_at(nodes), lengths.tolist())), routes(G, nodes, parents)
+        return dict(zip(G.nodes_at(nodes), lengths.tolist())), paths_to_all(G, nodes, parents)
     length = lengths[nodes == G.number.get(target, -1)]
     if not len(length):
         raise nx.NetworkXNoPath(f"No path to {target}.")
-    return length[0].item(), route(G, nodes.tolist(), parents.tolist(), G.number[target])
+    return length[0].item(), path_to(G, nodes.tolist(), parents.tolist(), G.number[target])
 
 
 def bidirectional_dijkstra(G: Graph, source: Any, target: Any, weight: str = "weight") -> tuple[Any, list[Any]]:
     for node, kind in ((source, "Source"), (target, "Target")):
-        number(G, node, f"{kind} {node} is not in G")
+        require_node(G, node, f"{kind} {node} is not in G")
     if source == target:
         return 0, [source]
-    found = nearest(G, G.number[source], G.number[target], weight)
+    found = least_weight_path(G, G.number[source], G.number[target], weight)
     if found is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     length, path = found
@@ -70,15 +70,15 @@ def bidirectional_dijkstra(G: Graph, source: Any, target: Any, weight: str = "we
 
 def single_source_bellman_ford(G: Graph, source: Any, target: Any = None, weight: str = "weight") -> tuple[Any, Any]:
     if source == target:
-        number(G, source, f"Node {source} is not found in the graph")
+        require_node(G, source, f"Node {source} is not found in the graph")
         return 0, [source]
-    nodes, lengths, parents = bellman_ford_tree(G, number(G, source, f"Source {source} not in G"), weight)
+    nodes, lengths, parents = bellman_ford_tree(G, require_node(G, source, f"Source {source} not in G"), weight)
     if target is None:
-        return dict(zip(G.nodes_at(nodes), lengths.tolist())), routes(G, nodes, parents)
+        return dict(zip(G.nodes_at(nodes), lengths.tolist())), paths_to_all(G, nodes, parents)
     length = lengths[nodes == G.number.get(target, -1)]
     if not len(length):
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
-    return length[0].item(), route(G, nodes.tolist(), parents.tolist(), G.number[target])
+    return length[0].item(), path_to(G, nodes.tolist(), parents.tolist(), G.number[target])
 
 
 def single_source_dijkstra_path_length(
@@ -88,7 +88,7 @@ def single_source_dijkstra_path_length(
 
 
 def dijkstra_path_length(G: Graph, source: Any, target: Any, weight: str = "weight") -> Any:
-    number(G, source, f"Node {source} not found in graph")
+    require_node(G, source, f"Node {source} not found in graph")
     return 0 if source == target else _length(G, source, target, weight, "Node", False)
 
 
@@ -100,15 +100,15 @@ def all_pairs_dijkstra_path_length(
 
 
 def single_source_bellman_ford_path_length(G: Graph, source: Any, weight: str = "weight") -> dict[Any, Any]:
-    number(G, source, f"Source {source} not in G")
+    require_node(G, source, f"Source {source} not in G")
     return _lengths(G, [source], None, weight, negative=True)
 
 
 def bellman_ford_path_length(G: Graph, source: Any, target: Any, weight: str = "weight") -> Any:
     if source == target:
-        number(G, source, f"Node {source} not found in graph")
+        require_node(G, source, f"Node {source} not found in graph")
         return 0
-    number(G, source, f"Source {source} not in G")
+    require_node(G, source, f"Source {source} not in G")
     return _length(G, source, target, weight, "node", True)
 
 
@@ -125,7 +125,7 @@ def negative_edge_cycle(G: Graph, weight: str = "weight", heuristic: bool = True
         return True
     # an extra node with an edge of weight 0 to every node reaches every cycle
     n = len(G)
-    rows, cols = G.edges_at
+    rows, cols = G.edge_ends
     A = gb.Matrix.from_coo(
         np.concatenate([rows, np.full(n, n)]), np.concatenate([cols, np.arange(n)]),
         np.concatenate([values, np.zeros(n, values.dtype)]), nrows=n + 1, ncols=n + 1, dup_op=gb.binary.min,

@@ -1,0 +1,191 @@
+"""Input of the commands: input options, and loading of a file of any format."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import difflib
+import errno
+import os
+import stat
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .. import device as devices
+from ..core.options import either
+from ..exceptions import InvalidValue
+from ..formats import tiled
+from ..graph.edges import both_ways
+from ..io import Graph, file_format_of, read
+from ..io.file_formats import DELIMITERS
+
+TEXTS = ("tsv", "csv", "edges")
+OF_TABLES = {"labels", "size", "decimal", "base", "columns", "weights"}  # options that also apply to Parquet files
+FLAGS = {"weights": "--no-weights"}  # options whose name differs from the argument
+MARKS = {"tab": "\t", r"\t": "\t", "space": " ", "blanks": " "}  # names of delimiters that are hard to type
+
+
+class Fault(Exception):
+    """A one-line error for the user."""
+
+
+def check_tile(format: str | None, tile: int | None) -> None:
+    """Raise Fault for a tile that the format does not support."""
+    if tile is None:
+        return
+    if format not in tiled():
+        raise Fault(f"--tile: expected together with --format {either(tiled())}")
+    if tile not in tiled()[format]:
+        raise Fault(f"--tile: expected {either(tiled()[format])} with --format {format}, got {tile}")
+
+
+# Names of options in other programs.
+ELSEWHERE = {
+    "source": "center", "sep": "delimiter", "separator": "delimiter", "limit": "top", "head": "top", "n": "top",
+    "output": "out", "o": "out", "sort": "top", "names": "labels", "input": "input-format",
+}  # fmt: skip
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """A suggestion after an unknown word: the known word that looks like it, ignoring dashes."""
+    bare = {name.lstrip("-"): name for name in known}
+    plain = word.lstrip("-")
+    found = [name for name in (plain, ELSEWHERE.get(plain)) if name in bare]
+    found = found or difflib.get_close_matches(plain, list(bare), 1)
+    return f"; did you mean {bare[found[0]]!r}?" if found else ""
+
+
+def storage(args: argparse.Namespace) -> dict[str, Any]:
+    """Device and stored format, as the options state them."""
+    format = None if args.format == "auto" else args.format
+    check_tile(format, args.tile)
+    if args.device is not None:
+        try:
+            devices.get(args.device)
+        except ValueError as error:
+            raise Fault(f"--{error}{meant(args.device, ('cpu', 'cuda'))}") from None
+    return {"device": args.device, "format": format, "tile": args.tile}
+
+
+def load(args: argparse.Namespace, square: bool = True, **where: Any) -> Graph:
+    """Read the graph of the file. where: storage options that replace those of the command line."""
+    source: Any = sys.stdin.buffer if args.file == "-" else args.file
+    if args.file != "-" and stat.S_ISDIR(os.stat(args.file).st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), args.file)
+    kind = args.input_format
+    if kind is None:
+        kind = "mtx" if args.file == "-" else file_format_of(args.file)
+    where = where or storage(args)
+    options: dict[str, Any] = {"dup_op": _dup_op(args.dup_op), **where}
+    if args.dtype is not None:
+        if kind == "bitblas":
+            raise Fault(f"--dtype: expected none for a file of format {kind}, whose values have a type")
+        options["dtype"] = _dtype(args.dtype)
+    given = {
+        name: value
+        for name, value in (
+            ("base", args.base), ("size", args.size), ("header", args.header),
+            ("labels", args.labels or None), ("weights", False if args.no_weights else None),
+            ("columns", _columns(args.columns)), ("decimal", args.decimal),
+            ("delimiter", MARKS.get(args.delimiter, args.delimiter)),
+        )
+        if value is not None
+    }  # fmt: skip
+    if kind in TEXTS or (kind == "parquet" and given.keys() <= OF_TABLES):
+        options |= given
+    elif given:
+        flags = ", ".join(FLAGS.get(name, f"--{name}") for name in given)
+        hint = (
+            ". Hint: --input-format csv if it is an edge list" if args.file == "-" and args.input_format is None else ""
+        )
+        raise Fault(f"{args.file}: options of edge lists ({flags}) do not apply to a file of format {kind}{hint}")
+    if args.undirected is not None:
+        options["directed"] = not args.undirected
+    try:
+        graph = read(source, kind, **options)
+    except InvalidValue as error:
+        if args.file != "-" or args.input_format is not None:
+            raise
+        raise Fault(f"{error}. Hint: --input-format csv (tsv, edges, npz) if it is not a Matrix Market file") from None
+    A = graph.matrix
+    if square and A.nrows != A.ncols:
+        raise Fault(f"{args.file}: expected a square matrix, got {A.nrows} x {A.ncols}")
+    return graph
+
+
+def _columns(text: str | None) -> list[str | int] | None:
+    """The columns that an option names; digits become column numbers."""
+    return None if text is None else [int(name) if name.isdecimal() else name for name in text.split(",")]
+
+
+def _dup_op(name: str | None) -> Any:
+    import bitblas as gb
+
+    if name is None:
+        return None
+    found = getattr(gb.binary, name, None)
+    if found is None or name.startswith("_"):
+        hint = meant(name, dir(gb.binary))
+        raise Fault(f"--dup-op: expected the name of a binary operator, such as plus, got {name!r}{hint}")
+    return found
+
+
+def _dtype(name: str) -> str:
+    import bitblas as gb
+
+    known = [str(kind) for kind in vars(gb.dtypes).values() if isinstance(kind, gb.dtypes.DataType)]
+    if name.upper() not in known:
+        raise Fault(f"--dtype: expected one of {', '.join(dict.fromkeys(known))}, got {name!r}{meant(name, known)}")
+    return name.upper()
+
+
+def vertex(graph: Graph, label: str | None, option: str) -> int:
+    """The vertex that an option names; None: vertex 0, if vertices have no names."""
+    if label is None:
+        label = "0"
+        if graph.labels is not None and label not in graph:
+            some = ", ".join(map(repr, graph.labels[:3]))
+            raise Fault(f"{option}: expected a vertex, got none. Hint: vertices have names: {some}, ..")
+    try:
+        return graph.vertex(label)
+    except ValueError as error:
+        raise Fault(f"{option}: {error}") from None
+
+
+def communities(graph: Graph, path: str) -> Any:
+    """The community number of each vertex, from a file with one line per vertex: the vertex and any word. Raises Fault
+    if vertices are missing."""
+    import bitblas as gb
+
+    kind = file_format_of(path)
+    if kind not in DELIMITERS:
+        raise Fault(f"--communities: expected lines of vertex and community (.tsv, .csv, .edges), got {path}")
+    with open(path, newline="", encoding="utf-8") as stream:
+        lines = [line for line in csv.reader(stream, delimiter=DELIMITERS[kind]) if line]
+    if bad := next((line for line in lines if len(line) != 2), None):
+        raise Fault(f"--communities: expected a vertex and its community in each line of {path}, got {bad!r}")
+    found = {vertex(graph, name, "--communities"): word for name, word in lines}
+    if missing := graph.matrix.nrows - len(found):
+        raise Fault(f"--communities: expected a community for each vertex, got none for {missing} vertices")
+    _, numbers = np.unique([found[v] for v in range(len(found))], return_inverse=True)
+    return gb.Vector.from_dense(numbers.astype(np.int64), device=graph.matrix.device.name)
+
+
+def undirected(A: Any, args: argparse.Namespace) -> Any:
+    """Every edge in both directions, without values; the Matrix itself if it is symmetric."""
+    import bitblas as gb
+
+    if A._store.structure.symmetric:
+        return A
+    return both_ways(A.apply(gb.unary.one[gb.dtypes.BOOL]).new(), **storage(args))
+
+
+def facts(A: Any) -> dict[str, Any]:
+    """The facts about the matrix that every JSON result contains."""
+    return {
+        "nrows": A.nrows, "ncols": A.ncols, "nvals": A.nvals, "dtype": str(A.dtype), "device": A.device.name,
+        "bytes": int(A.memory().total),
+    }  # fmt: skip

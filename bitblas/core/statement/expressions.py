@@ -1,0 +1,341 @@
+"""Delayed expressions: an operation and its operands, run by `.new()`, by `C << expr`, or when a value is read.
+
+Also A.mxv(v) and v.vxm(A) (GraphBLAS C API 2.1, sections 4.3.2 and 4.3.3), one statement of an algorithm's inner loop,
+so facts are read once and directly from the stores; and, for type checkers only, the static types of infix
+operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
+
+from semirings import Typed, dtypes
+from semirings.dtypes import DataType
+
+from ... import operations
+from ...config import config
+from ...device import Device
+from ...exceptions import DimensionMismatch
+from ..convert import same_device
+from ..operators import typed
+from ..options import check_options
+from .infix import Delayed, NotInPlace, Operand, Operators, describe, kinds, text_of
+
+if TYPE_CHECKING:
+    from ..matrix.matrix import Matrix as Matrix
+    from ..scalar import Scalar as Scalar
+    from ..vector.vector import Vector as Vector
+    from .infix import Infix
+
+
+# ---- Static types of infix operators and of calls of operators: `A @ v` and `min_plus(A @ v)` become Vectors.
+#
+# For type checkers and editors only; no code of this file runs.
+
+if TYPE_CHECKING:
+    from ..matrix.matrix import Matrix
+    from ..scalar import Scalar
+    from ..vector.vector import Vector
+    from .infix import Infix
+
+    class VectorInfix(Protocol):
+        """A Vector on the left of an infix operator; one type for all, as pyright infers none in a library."""
+
+        # fmt: off
+        @overload
+        def __call__(self, other: TypedMatrix, /) -> MatrixExpression: ...
+        @overload
+        def __call__(self, other: Any, /) -> VectorExpression: ...
+        # fmt: on
+
+    class MatrixInfix(Protocol):
+        """The same of a Matrix, on either side."""
+
+        def __call__(self, other: Any, /) -> MatrixExpression: ...
+
+
+class TypedVector:
+    """The operators of what is a Vector, or will be one."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        # fmt: off
+        @overload
+        def __matmul__(self, other: TypedVector) -> Infix[Scalar]: ...
+        @overload
+        def __matmul__(self, other: TypedMatrix) -> Infix[Vector]: ...
+        def __matmul__(self, other: Any) -> Any: ...
+        @overload
+        def __and__(self, other: TypedMatrix) -> Infix[Matrix]: ...
+        @overload
+        def __and__(self, other: TypedVector) -> Infix[Vector]: ...
+        @overload
+        def __and__(self, other: Any) -> Any: ...
+        def __and__(self, other: Any) -> Any: ...
+        @overload
+        def __or__(self, other: TypedMatrix) -> Infix[Matrix]: ...
+        @overload
+        def __or__(self, other: TypedVector) -> Infix[Vector]: ...
+        @overload
+        def __or__(self, other: Any) -> Any: ...
+        def __or__(self, other: Any) -> Any: ...
+        __add__: VectorInfix; __sub__: VectorInfix; __mul__: VectorInfix; __truediv__: VectorInfix
+        __floordiv__: VectorInfix; __mod__: VectorInfix; __pow__: VectorInfix
+        __lt__: VectorInfix; __le__: VectorInfix; __gt__: VectorInfix; __ge__: VectorInfix
+        def __radd__(self, other: Any) -> VectorExpression: ...
+        def __rsub__(self, other: Any) -> VectorExpression: ...
+        def __rmul__(self, other: Any) -> VectorExpression: ...
+        def __rtruediv__(self, other: Any) -> VectorExpression: ...
+        def __rfloordiv__(self, other: Any) -> VectorExpression: ...
+        def __rpow__(self, other: Any) -> VectorExpression: ...
+        def __neg__(self) -> VectorExpression: ...
+        def __abs__(self) -> VectorExpression: ...
+        def __invert__(self) -> VectorExpression: ...
+        def _apply_operator(self, op: Any, left: Any, right: Any = None, **kwargs: Any) -> VectorExpression: ...
+        # fmt: on
+
+
+class TypedMatrix:
+    """The operators of a Matrix or a delayed one."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        # fmt: off
+        @overload
+        def __matmul__(self, other: TypedVector) -> Infix[Vector]: ...
+        @overload
+        def __matmul__(self, other: TypedMatrix) -> Infix[Matrix]: ...
+        def __matmul__(self, other: Any) -> Any: ...
+        @overload
+        def __and__(self, other: TypedMatrix | TypedVector) -> Infix[Matrix]: ...
+        @overload
+        def __and__(self, other: Any) -> Any: ...
+        def __and__(self, other: Any) -> Any: ...
+        @overload
+        def __or__(self, other: TypedMatrix | TypedVector) -> Infix[Matrix]: ...
+        @overload
+        def __or__(self, other: Any) -> Any: ...
+        def __or__(self, other: Any) -> Any: ...
+        __add__: MatrixInfix; __sub__: MatrixInfix; __mul__: MatrixInfix; __truediv__: MatrixInfix
+        __floordiv__: MatrixInfix; __mod__: MatrixInfix; __pow__: MatrixInfix
+        __radd__: MatrixInfix; __rsub__: MatrixInfix; __rmul__: MatrixInfix; __rtruediv__: MatrixInfix
+        __rfloordiv__: MatrixInfix; __rpow__: MatrixInfix
+        __lt__: MatrixInfix; __le__: MatrixInfix; __gt__: MatrixInfix; __ge__: MatrixInfix
+        def __neg__(self) -> MatrixExpression: ...
+        def __abs__(self) -> MatrixExpression: ...
+        def __invert__(self) -> MatrixExpression: ...
+        def _apply_operator(self, op: Any, left: Any, right: Any = None, **kwargs: Any) -> MatrixExpression: ...
+        # fmt: on
+
+
+# ---- Delayed expressions: an operation and its operands, run by `.new()`, by `C << expr`, or when a value is read.
+
+Made = TypeVar("Made")  # type of the result
+
+
+class Expression(NotInPlace, Delayed, Operators, Generic[Made]):
+    """Base class of the three kinds of expressions.
+
+    method, args, op: the call (read by `explain`). `run(mask)` returns the result, a fresh store; the operation applies
+    the mask itself only if `masked` is true.
+    """
+
+    __slots__ = ("_dtype", "_value", "args", "masked", "method", "op", "run")
+
+    def __init__(
+        self, method: str, args: tuple[Any, ...], op: Typed | None, run: Callable[..., Any],
+        dtype: DataType | None = None, masked: bool = False,
+    ) -> None:  # fmt: skip
+        self.method = method
+        self.args = args
+        self.op = op
+        self.run = run
+        self.masked = masked
+        self._dtype = dtype
+        self._value: Any = None
+
+    @property
+    def dtype(self) -> DataType:
+        # Lazy: a statement `w << expr` does not need it.
+        if self._dtype is None:
+            assert self.op is not None  # expressions without an operator have a type
+            self._dtype = self.op.return_type
+        return self._dtype
+
+    @property
+    def device(self) -> Device:
+        return self.args[0].device
+
+    def new(
+        self, dtype: Any = None, *, mask: Any = None, name: str | None = None, is_cscalar: Any = None, **opts: Any
+    ) -> Made:
+        """Compute into a new object, of `dtype` if given; with `mask` (of the same shape), only where it allows."""
+        if opts:
+            check_options(opts)
+        kind = None if dtype is None else dtypes.lookup_dtype(dtype)
+        if mask is None and self._value is not None and (kind is None or self._value.dtype is kind):
+            value, self._value = self._value, None  # computed before and not handed out yet
+            if name is not None:
+                value.name = name
+            return value
+        made: Made = kinds[self.ndim]._computed(self, kind, mask, name)
+        return made
+
+    def dup(self, dtype: Any = None, **kwargs: Any) -> Made:
+        return self._resolve().dup(dtype, **kwargs)
+
+    def _to_expr(self) -> Expression[Made]:
+        return self
+
+    def _resolve(self) -> Any:
+        if self._value is None:
+            if not config.autocompute:
+                raise TypeError(f"{self.method}: not computed yet, and config.autocompute is off; use .new()")
+            self._value = kinds[self.ndim]._computed(self)
+        return self._value
+
+    def _text(self) -> str:
+        first, *rest = (text_of(a) for a in self.args if a is not None)
+        inner = [*rest, *([f"op={self.op!r}"] if self.op is not None else [])]
+        return f"{first}.{self.method}({', '.join(inner)})"
+
+
+class VectorExpression(TypedVector, Expression["Vector"]):
+    """A delayed Vector of `size` positions.
+
+    ends: `run` takes an `Into` instead of a mask, and completes the statement itself: it returns the new content of the
+    vector on the left, or None if that was changed in place. along: the operands in whose order it may run (orders.py);
+    None: only in the user's.
+    """
+
+    __slots__ = ("along", "ends", "size")
+    ndim = 1
+
+    def __init__(
+        self, size: int, method: str, args: tuple[Any, ...], op: Any, run: Callable[[Any], Any],
+        dtype: DataType | None = None, masked: bool = False, ends: bool = False, along: Any = None,
+    ) -> None:  # fmt: skip
+        self.method = method  # without Expression.__init__, to save a call per statement
+        self.args = args
+        self.op = op
+        self.run = run
+        self.masked = masked
+        self._dtype = dtype
+        self._value = None
+        self.size = size
+        self.ends = ends
+        self.along = along
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (self.size,)
+
+
+class MatrixExpression(TypedMatrix, Expression["Matrix"]):
+    """A delayed Matrix of nrows x ncols.
+
+    along: the operands in whose order it may run (orders.py): `run(mask, order)`; None: only in the user's,
+    `run(mask)`.
+    """
+
+    __slots__ = ("along", "ncols", "nrows")
+    ndim = 2
+
+    def __init__(
+        self, nrows: int, ncols: int, method: str, args: tuple[Any, ...], op: Any, run: Callable[..., Any],
+        dtype: DataType | None = None, masked: bool = False, along: Any = None,
+    ) -> None:  # fmt: skip
+        self.method = method  # as above
+        self.args = args
+        self.op = op
+        self.run = run
+        self.masked = masked
+        self._dtype = dtype
+        self._value = None
+        self.nrows = nrows
+        self.ncols = ncols
+        self.along = along
+
+    def computed(self, mask: Any, order: Any) -> Any:
+        """The result as a store, in that order."""
+        if self.along is None:
+            return self.run(mask)
+        t = self.run(mask, order)
+        return t if order is None or t.order is order else t.tagged(order)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.nrows, self.ncols)
+
+
+class ScalarExpression(Expression["Scalar"]):
+    """A delayed Scalar; `run` returns a NumPy scalar, or None for an empty one."""
+
+    __slots__ = ()
+    ndim = 0
+    shape = ()
+
+
+class Computed:
+    """An attribute of an expression's result; reading it computes the result. (With __getattr__ instead Python would
+    read every attribute of an expression five times slower.)"""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, expr: Any, kind: type | None = None) -> Any:
+        return self if expr is None else getattr(expr._resolve(), self.name)
+
+
+def enter(kind: Any) -> None:
+    """Register Scalar, Vector or Matrix for modules that cannot import it; its delayed ones get its public
+    attributes."""
+    kinds[kind.ndim] = kind
+    delayed = (ScalarExpression, VectorExpression, MatrixExpression)[kind.ndim]
+    for name in dir(kind):
+        if not name.startswith("_") and not hasattr(delayed, name):
+            setattr(delayed, name, Computed(name))
+
+
+# ---- A.mxv(v) and v.vxm(A): GraphBLAS C API 2.1, sections 4.3.2 and 4.3.3.
+
+
+def multiply_vector(matrix: Any, vector: Any, op: Any, method: str) -> VectorExpression:
+    """A.mxv(v), or v.vxm(A). DimensionMismatch unless the inner sizes are equal; TypeError, KeyError for op."""
+    M, A = getattr(matrix, "_matrix", None), matrix
+    if M is None:
+        A = A._resolve() if isinstance(A, Operand) and A.ndim == 2 else None
+        if A is None:
+            raise TypeError(f"{method}: expected a Matrix, got {describe(matrix)}")
+        M = A._matrix
+    flip = method == "vxm"
+    transpose = A._transposed != flip
+    form, u, dtype = M._data.structure.primary, vector._data, M._data.dtype
+    nrows, ncols = (form.ncols, form.nrows) if transpose else (form.nrows, form.ncols)
+    if u.size != ncols:
+        raise DimensionMismatch(
+            f"{method}: expected a vector of size {ncols} for a matrix of {A.nrows} x {A.ncols}, got {u.size}"
+        )
+    if form.device is not u.device:
+        same_device(method, M, vector)
+    if flip:
+        f, args = typed(op, "semiring", u.dtype, dtype), (vector, A)
+    else:
+        f, args = typed(op, "semiring", dtype, u.dtype), (A, vector)
+
+    along = None if f.op.is_positional and operations.permute.reads_result(f, flip) else args
+
+    def run(into: Any) -> Any:
+        held, u, op = M._read(), vector._stored, f
+        if along is None:
+            held = M._store
+        if u.order is not None:
+            u, op = operations.permute.by_value(u, f, flip)
+        return operations.spmv.mxv(held, u, op, transpose, flip, None if into is None else into[1], into)
+
+    return VectorExpression(nrows, method, args, f, run, None, False, True, along)

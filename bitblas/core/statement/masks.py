@@ -1,0 +1,154 @@
+"""Masks: the positions that a statement may write. GraphBLAS C API 2.1, section 3.8.3.
+
+`A.S` (structural): where A has an entry. `A.V` (value): where A has an entry that is not zero. `~`: everywhere else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semirings import dtypes
+from semirings.dtypes import BOOL
+
+from ... import operations
+from ...exceptions import DeviceError, DimensionMismatch
+from ...order import Order
+from ...store import FlatStore
+from ..show import ShownMask
+
+
+class Mask(ShownMask):
+    """A mask made of a Vector or Matrix, `parent`; it follows the parent when that changes."""
+
+    __slots__ = ("__weakref__", "complement", "parent", "structure")
+
+    def __init__(self, parent: Any, structure: bool, complement: bool = False) -> None:
+        self.parent, self.structure, self.complement = parent, structure, complement
+
+    @property
+    def value(self) -> bool:
+        return not self.structure
+
+    @property
+    def ndim(self) -> int:
+        return self.parent.ndim
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.parent.shape
+
+    @property
+    def name(self) -> str:
+        return f"{'~' * self.complement}{self.parent.name}.{'S' if self.structure else 'V'}"
+
+    def __invert__(self) -> Mask:
+        return Mask(self.parent, self.structure, not self.complement)
+
+    def new(
+        self, dtype: Any = None, *, complement: bool = False, mask: Any = None, name: str | None = None, **opts: Any
+    ) -> Any:
+        """A new object, BOOL if no dtype is given, with True wherever the mask (and the other `mask`) allows writing.
+
+        complement: True where they do not. Raises DimensionMismatch for masks of different shapes.
+        """
+        combined = self if mask is None else self & check(mask, self.ndim)
+        if complement:
+            combined = ~combined
+        out = _like(self.parent, BOOL if dtype is None else dtypes.lookup_dtype(dtype), name)
+        out(combined) << True
+        return out
+
+    def __and__(self, other: Any) -> Mask:
+        """The positions where both allow writing."""
+        other = check(other, self.ndim)
+        self._same_shape(other)
+        # not a and not b = not (a or b): the result stays a complement, so that no full bitset is allocated
+        if self.complement and other.complement:
+            return ~(~self | ~other)
+        first, second = (other, self) if self.complement else (self, other)
+        out = _like(self.parent, BOOL)
+        out(first) << True
+        kept = _like(self.parent, BOOL)
+        kept(second) << out
+        return Mask(kept, True)
+
+    def __or__(self, other: Any) -> Mask:
+        """The positions where at least one allows writing."""
+        other = check(other, self.ndim)
+        self._same_shape(other)
+        if self.complement or other.complement:
+            return ~(~self & ~other)
+        out = _like(self.parent, BOOL)
+        out(self) << True
+        out(other) << True
+        return Mask(out, True)
+
+    __rand__ = __and__
+    __ror__ = __or__
+
+    def _same_shape(self, other: Mask) -> None:
+        if self.shape != other.shape:
+            raise DimensionMismatch(f"mask: expected shape {self.shape}, got {other.shape}")
+
+    def fits(self, target: Any) -> None:
+        """Raise TypeError, DimensionMismatch or DeviceError unless the mask can be used for an object like `target`."""
+        parent = self.parent
+        if parent.shape == target.shape and parent.device is target.device:
+            return
+        _check_rank(self, target.ndim)
+        if parent.shape != target.shape:
+            raise DimensionMismatch(f"mask: expected shape {target.shape}, got {parent.shape}")
+        raise DeviceError(
+            f"mask: expected a mask on device {target.device.name!r}, got one on {parent.device.name!r}; "
+            "move its object with .to(device)"
+        )
+
+    def __eq__(self, other: Any) -> bool:
+        raise TypeError("mask == x: not defined; compare mask.new() with .isequal()")
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise TypeError("mask: has no truth value")
+
+
+def check(mask: Any, *ndim: int) -> Mask:
+    """A Mask of one of these ranks, or a BOOL object as a mask of its values. TypeError for anything else."""
+    if isinstance(mask, Mask):
+        if mask.parent.ndim in ndim:
+            return mask
+    else:
+        if getattr(mask, "ndim", 0) == 0 or not hasattr(mask, "_resolve"):
+            raise TypeError(f"mask: expected a mask (x.S, x.V) or a BOOL object, got {type(mask).__qualname__}")
+        if mask.dtype is not BOOL:
+            raise TypeError(
+                f"mask: expected a BOOL object, or x.S for the structure or x.V for the values, got {mask.dtype}"
+            )
+        found = mask._resolve()
+        if not hasattr(found, "V"):
+            raise TypeError(f"mask: expected a Vector or a Matrix, got a {type(found).__name__}; call .new() first")
+        mask = found.V
+    _check_rank(mask, *ndim)
+    return mask
+
+
+def matrix_mask(mask: Mask, order: Order | None = None) -> operations.spgemm.MatrixMask:
+    """A mask of a Matrix for the operations: a value mask drops its zero entries first; a complement stays a flag."""
+    store = mask.parent._at(order)
+    if not store.usual and mask.structure and isinstance(store, FlatStore):
+        return operations.operands.make(operations.spgemm.MatrixMask, (store.pattern(), mask.complement))
+    return operations.operands.make(
+        operations.spgemm.MatrixMask,
+        (store.structure if mask.structure else operations.ewise_matrix.truthy(store), mask.complement),
+    )
+
+
+def _check_rank(mask: Mask, *ndim: int) -> None:
+    if mask.parent.ndim not in ndim:
+        kinds = {1: "Vector", 2: "Matrix"}
+        expected = " or ".join(kinds[n] for n in ndim)
+        raise TypeError(f"mask: expected the mask of a {expected}, got that of a {kinds[mask.parent.ndim]}")
+
+
+def _like(parent: Any, dtype: Any, name: str | None = None) -> Any:
+    return type(parent)(dtype, *parent.shape, name=name, device=parent.device)

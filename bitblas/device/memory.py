@@ -1,0 +1,103 @@
+"""Memory usage: find the arrays that objects store by walking them, so that no count can go stale; and memory limits.
+
+An array counts once, with all the memory that it keeps alive: a view counts as its base. The walk follows containers,
+objects of bitblas and closures of functions, but not devices or objects of other libraries.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import re
+import types
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .base import Device
+
+limit: int | None = None  # bytes on each device; `config.memory_limit` sets it
+tracked_types: set[type] = set()  # classes of the objects that store arrays; each has a `device`
+_CONTAINERS = (list, tuple, set, frozenset)
+
+
+_UNITS = {"": 1, "b": 1} | {f"{c}b": 1000**k for k, c in enumerate("kmgt", 1)}
+_UNITS |= {f"{c}ib": 1024**k for k, c in enumerate("kmgt", 1)}
+
+
+def parse_bytes(value: Any) -> int | None:
+    """Parse a memory limit: bytes, text such as "4GiB" or "500 MB", or None. ValueError for anything else."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([a-z]*)", value.strip().lower()) if isinstance(value, str) else None
+    if found is not None and found[2] in _UNITS:
+        value = int(float(found[1]) * _UNITS[found[2]])
+    if type(value) is not int or value < 0:
+        raise ValueError(f"memory_limit: expected bytes, text such as '4GiB', or None, got {value!r}")
+    return value
+
+
+def track_memory(kind: Any) -> Any:
+    """Class decorator: objects of the class count towards the limit."""
+    tracked_types.add(kind)
+    return kind
+
+
+def arrays_in(thing: Any, device: Device, seen: set[int]) -> Iterator[Any]:
+    """The arrays of the device reachable from an object, each once and with all the memory that it keeps alive. `seen`:
+    the ids of visited objects, which grows; visited objects must outlive it."""
+    kind, stack = device.xp.ndarray, [thing]
+    while stack:
+        x = stack.pop()
+        if isinstance(x, kind):
+            while isinstance(x.base, kind):
+                x = x.base
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        if isinstance(x, kind):
+            yield x
+        else:
+            stack += _referenced(x)
+
+
+def _referenced(x: Any) -> Iterator[Any]:
+    """The objects that an object refers to, if they may lead to arrays."""
+    if isinstance(x, dict):
+        yield from list(x.values())
+    elif isinstance(x, _CONTAINERS):
+        yield from x
+    elif isinstance(x, types.FunctionType):
+        yield from _closed_over(x)
+    elif isinstance(x, types.MethodType):
+        yield x.__self__
+    elif isinstance(x, functools.partial):
+        yield from (*x.args, *x.keywords.values())
+    elif type(x).__module__.startswith("bitblas.") and not hasattr(type(x), "xp"):  # not a device
+        yield from list(getattr(x, "__dict__", {}).values())
+        for base in type(x).__mro__:
+            names = base.__dict__.get("__slots__", ())
+            yield from (getattr(x, name) for name in names if name != "__weakref__" and hasattr(x, name))
+
+
+def _closed_over(f: types.FunctionType) -> Iterator[Any]:
+    for cell in f.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # empty cell
+            continue
+
+
+def bytes_in(thing: Any, device: Device, seen: set[int]) -> int:
+    """The total bytes of `arrays_in`."""
+    return sum(int(array.nbytes) for array in arrays_in(thing, device, seen))
+
+
+def bytes_on(device: Device) -> int:
+    """Bytes of the arrays that live objects of this process store on a device. Collects garbage, then scans all objects
+    of the process: milliseconds, spent only if a limit is set."""
+    gc.collect()
+    seen: set[int] = set()
+    found = [x for x in gc.get_objects() if type(x) in tracked_types and getattr(x, "device", None) is device]
+    seen.add(id(found))
+    return sum(bytes_in(x, device, seen) for x in found)

@@ -1,0 +1,72 @@
+"""Delayed expressions of distributed objects. Communication happens when the statement runs, in the same order on all
+ranks; the remaining work is a statement on this rank's share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from semirings import Typed, dtypes
+from semirings.dtypes import DataType
+
+from ..core.options import check_options
+from ..core.statement.expressions import Expression
+from ..core.statement.masks import Mask
+
+classes_by_ndim: dict[
+    int, Any
+] = {}  # the distributed Vector and Matrix classes by number of dimensions; each registers itself
+
+
+class DistributedExpression(Expression):
+    """A delayed distributed Vector or Matrix.
+
+    local(): this rank's share, a bitblas object or expression on one device. shape: of the whole.
+    """
+
+    __slots__ = ("local", "ndim", "shape")
+
+    def __init__(
+        self, shape: tuple[int, ...], method: str, args: tuple[Any, ...], op: Typed | None, local: Callable[[], Any],
+        dtype: DataType | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(method, args, op, local, dtype)
+        self.shape, self.ndim, self.local = shape, len(shape), local
+
+    @property
+    def size(self) -> int:
+        return self.shape[0]
+
+    @property
+    def nrows(self) -> int:
+        return self.shape[0]
+
+    @property
+    def ncols(self) -> int:
+        return self.shape[1]
+
+    def new(self, dtype: Any = None, *, mask: Any = None, name: str | None = None, **opts: Any) -> Any:
+        """Compute into a new object, of `dtype` if given; with `mask` (of the same shape), only where the mask
+        allows."""
+        check_options(opts)
+        kind = self.dtype if dtype is None else dtypes.lookup_dtype(dtype)
+        if mask is None and self._value is not None and self._value.dtype is kind:
+            value, self._value = self._value, None
+            return value
+        return classes_by_ndim[self.ndim]._computed(self, kind, mask, name)
+
+    def _resolve(self) -> Any:
+        if self._value is None:
+            self._value = classes_by_ndim[self.ndim]._computed(self, self.dtype)
+        return self._value
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(classes_by_ndim[self.ndim], name):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._resolve(), name)
+
+
+def part_of(mask: Mask | None) -> Mask | None:
+    """This rank's share of a mask."""
+    return None if mask is None else Mask(mask.parent._rows()._part, mask.structure, mask.complement)

@@ -1,0 +1,138 @@
+"""Kernels of bit tiles: arguments and constants of products, and utility kernels for registry/."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from semirings.dtypes import INT32, INT64, lookup_dtype
+
+from ...device import dummy
+from ...kernels.variant import Variant
+from ..contract import Constants, Dot, Format, Types
+from ..csr import kernels as rows
+from ..csr.kernels import PLACES, TYPES
+from ..schedule import Hubs, hubs_of
+from ..symmetry import CHUNK
+from .cost import DEFAULT_TILE, TILES, TilesCost
+
+# ---- Utility kernels of bit tiles (all but products), as registry/ compiles them ahead of time.
+
+BOTH = (*PLACES, ("TILE_COL", INT32))
+
+
+def build_kernels(tile: int, parts: int, *passes: tuple[int, int]) -> Iterator[Variant]:
+    """Kernels that build tiles from rows; parts 1: only tiles that save space (formats/split)."""
+    for fill, order in passes:
+        shape = (("TILE", tile), ("LANES", min(tile, 32)), ("FILL", fill), ("ORDER", order), ("SPLIT", parts))
+        yield Variant("formats/b2sr/build", BOTH, shape)
+
+
+def utility_kernels() -> Iterator[Variant]:
+    """The same for all tile sizes."""
+    for tile in TILES:
+        lanes = ("LANES", min(tile, 32))
+        yield from build_kernels(tile, 0, (0, 0), (1, 0), (1, 1))
+        for fill, order in ((0, 0), (1, 0), (1, 1)):
+            yield Variant("formats/b2sr/unbuild", BOTH, (("TILE", tile), lanes, ("FILL", fill), ("ORDER", order)))
+        for order in (0, 1):
+            yield Variant("formats/b2sr/transpose", (PLACES[0], PLACES[2]), (("TILE", tile), lanes, ("ORDER", order)))
+        yield Variant("formats/b2sr/cut", TYPES, (("TILE", tile), lanes))
+        yield Variant("formats/b2sr/coo", PLACES, (("TILE", tile), lanes))
+        yield Variant("formats/b2sr/mirror", TYPES, (("TILE", tile), ("CHUNK", CHUNK["b2sr"]), ("LANES", 32)))
+        yield Variant("formats/b2sr/ranks", (), (("TILE", tile), ("LANES", 1)))
+        yield Variant("formats/b2sr/filter", PLACES[2:], (("TILE", tile), ("LANES", 1)))
+        # The first pass writes no positions, and gets its sums as that argument.
+        for fill, place in ((0, INT64), (1, INT32)):
+            yield Variant("formats/b2sr/clip", (*TYPES, ("PLACE", place)), (("TILE", tile), lanes, ("FILL", fill)))
+
+
+def split_utility_kernels(tiles: tuple[int, ...]) -> Iterator[Variant]:
+    """Kernels that build a Split: all for the default tile size, only the last pass for others."""
+    for tile in tiles:
+        passes = ((0, 0), (1, 0), (1, 1)) if tile == DEFAULT_TILE else ((1, 1),)
+        yield from build_kernels(tile, 1, *passes)
+
+
+# ---- Kernel arguments of bit tiles.
+
+DOT_INDICES = (*rows.DOT_INDICES, "PLACE", "BPLACE", "MPLACE")  # plus ranks
+
+
+class TiledFormat(Format):
+    """Compile-time constants of kernels on tiles. For Split these read packed tile columns and single entries."""
+
+    packs: int  # whether tile columns are packed
+
+    def pull_constants(
+        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
+    ) -> Constants:
+        head = self.push_constants(ranked=ranked, neutral=neutral)
+        return [*head[:-1], ("PADDED", int(padded)), head[-1]]
+
+    def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
+        tile = ("TILE", self.rows_per_unit)
+        return [tile, ("RANKED", int(ranked)), ("NEUTRAL", int(neutral)), ("PACKED", self.packs)]
+
+
+class TilesFormat(TiledFormat, TilesCost):
+    """Bit tiles without single entries."""
+
+    packs = 0
+    indices = ("PTR", "COL", "PLACE")
+    dot_indices = DOT_INDICES
+
+    def wide_constants(self) -> Constants:
+        return [("TILE", self.tile)]
+
+    def dot_constants(self, types: Types, lanes: int, mask: Format) -> Constants:
+        return [("LANES", lanes), ("TILE", self.tile)]
+
+    def dot(self, left: Any, right: Any, mask: Any, ranked: tuple[bool, bool]) -> Dot:
+        ranks = tuple(form.places(some) for form, some in zip((left, right), ranked, strict=True))
+        indices = (left.ptr, left.col, right.ptr, mask.ptr, mask.col, *ranks, mask.ranks())
+        types = tuple((name, lookup_dtype(x.dtype)) for name, x in zip(DOT_INDICES, indices, strict=True))
+        at = mask.ptr, mask.tile_rows, mask.col, mask.bits, mask.ranks()
+        given = ((form.ptr, form.col, form.bits, r) for form, r in zip((left, right), ranks, strict=True))
+        return Dot(mask.tiles, types, at, *given)
+
+
+FORMATS = tuple(TilesFormat(tile) for tile in TILES)
+BY_TILE = {format.tile: format for format in FORMATS}
+
+
+class TiledArguments:
+    """Kernel arguments shared by B2SR and Split."""
+
+    def places(self: Any, ranked: bool) -> Any:
+        """Ranks as a kernel argument: a dummy array if the kernel does not read them."""
+        return self.ranks() if ranked else dummy(self.device, "int32")
+
+    def segments(self, longest: int) -> int:
+        return 0
+
+    def pushed(self: Any, ranked: bool, longest: int) -> tuple[Any, ...]:
+        return self.unit_starts()[0], *self.unit_contents(ranked)
+
+
+class TilesArguments(TiledArguments):
+    """Kernel arguments of B2SR."""
+
+    def types(self: Any, ranked: bool) -> Types:
+        if ("types", ranked) not in self.cache:
+            indices = ("PTR", self.ptr), ("COL", self.col), ("PLACE", self.places(ranked))
+            self.cache["types", ranked] = tuple((name, lookup_dtype(x.dtype)) for name, x in indices)
+        found: Types = self.cache["types", ranked]
+        return found
+
+    def unit_starts(self: Any) -> tuple[Any, int]:
+        return self.ptr, 1
+
+    def unit_contents(self: Any, ranked: bool) -> tuple[Any, ...]:
+        return self.col, self.bits, self.places(ranked)
+
+    def pulled(self: Any, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
+        return self.ptr, *self.unit_contents(ranked)
+
+    def hubs(self, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
+        return hubs_of(self, longest, part)

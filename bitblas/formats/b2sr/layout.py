@@ -1,0 +1,444 @@
+"""B2SR: the non-empty T x T tiles of a matrix as bits, tile rows as in CSR (Chen et al., Bit-GraphBLAS, section III).
+
+A tile has T*T bits, row-major: (r, c) is bit r*T + c of a little-endian bit string. For T = 4 it is one uint16, for T =
+8 one uint64, for T = 16, 32, 64 it is 4, 16, 64 uint64. Padding bits beyond nrows and ncols are zero. Entry order: tile
+row, tile, bit. With a value array, the rank of a bit is value_ptr[tile] + the number of lower bits of its tile.
+
+Tiles are built by merging the rows of each tile row by tile column (`Merge`), in a counting pass and a filling pass.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from semirings.dtypes import lookup_dtype
+
+from ...device import Device, threads
+from ...kernels.variant import Variant
+from .. import symmetry, validation
+from ..contract import Format, LazyDict, Region
+from ..csr.layout import PARALLEL_ENTRIES, Csr, from_arrays, index_type, pointer_type, rows_bytes
+from . import kernels
+from .cost import TILES, tiles_bytes, word_type, words_per_tile
+from .kernels import BY_TILE, FORMATS, TilesArguments
+
+# ---- Base class of tile layouts: bit tiles alone (B2SR), or with single entries (Split).
+
+
+class Tiled:
+    """Shared by B2SR and Split. `value_ptr`: ranks, computed by `ranks` on first use."""
+
+    tile: int
+    value_ptr: Any
+
+    if TYPE_CHECKING:
+
+        @property
+        def format(self) -> Format: ...
+
+    @property
+    def key(self) -> str:
+        return self.format.key
+
+    @property
+    def rows_per_unit(self) -> int:
+        return self.tile
+
+    def equals(self, other: Any) -> bool:
+        return validation.same_arrays(self, other)
+
+    def adopt(self, twin: Any) -> None:
+        if self.value_ptr is None:
+            self.value_ptr = twin.value_ptr
+
+
+# ---- Validate the arrays of bit tiles that come from outside.
+
+
+def check_tiles(form: Any, counts: Any) -> None:
+    """ValueError unless tile columns ascend and are inside the matrix, and bits are too. counts: number of entries per
+    tile."""
+    tiles, tile_cols, xp = form.tiles, -(-form.ncols // form.tile), form.device.xp
+    validation.check_rows(xp, form.ptr, form.col, tiles, tile_cols)
+    if int(counts[:tiles].sum()) != form.nvals or (tiles and not int(counts[:tiles].min())):
+        raise ValueError(f"bits: expected {form.nvals} in {tiles} tiles, at least one in each")
+    words = form.bits.reshape(max(1, tiles), -1)[:tiles]
+    below = words[int(form.ptr[-2:][0]) :]  # the tiles of the last tile row
+    right = words[form.col[:tiles] == tile_cols - 1]
+    for some, limit, by_row in ((below, form.nrows, True), (right, form.ncols, False)):
+        if bool((some & xp.asarray(_beyond(form.tile, limit, by_row, some.dtype))).any()):
+            raise ValueError("bits: expected none beyond the last row and column")
+
+
+def _beyond(tile: int, limit: int, by_row: bool, word: Any) -> np.ndarray:
+    """The bits of the last tile beyond the last of `limit` rows or columns."""
+    past = np.arange(tile) > (limit - 1) % tile
+    flags = np.broadcast_to(past[:, None] if by_row else past, (tile, tile))
+    return np.packbits(flags, bitorder="little").view(word)
+
+
+# ---- Build tiles from rows: merge the rows of each tile row by tile column, in a counting pass and a filling pass.
+
+# Mean entries per row from which on a GPU cuts a tile row, because one row may hold half of a graph (measured on an
+# H200, on RMAT 20 and on 17 million entries of which one row holds half: 16 to 64 are within 10 %, 128 is 20 % slower).
+LONG = 32
+
+
+class TileRule(NamedTuple):
+    """Minimum entries of a stored tile: `near` below tile column `limit`, `far` from it on. Entries of other tiles are
+    listed one by one, near and far ones separately (formats/split)."""
+
+    limit: int
+    near: int
+    far: int
+
+
+def cuts_of(device: Device, rows: int, items: int, long: int, starts: Callable[[], Any]) -> tuple[int, Any]:
+    """Cuts of the tile rows with at least `long` items, on devices whose threads share tile rows: an upper bound of
+    their number (the exact one is only on the device), and the cuts before each tile row and in total, INT64. starts:
+    function that returns the start of each tile row, and the end."""
+    if not device.is_simt:
+        return 0, device.xp.zeros(1, np.int64)
+    most, cuts = items // long, device.xp.zeros(rows + 1, np.int64)
+    if most:
+        limits = starts()
+        device.xp.cumsum((limits[1:] - limits[:-1]) // long, out=cuts[1:])
+    return most, cuts
+
+
+class Merge:
+    """Merge the rows of a CSR to tiles, by a counting and a filling pass; a GPU cuts long tile rows into parts."""
+
+    def __init__(self, csr: Csr, tile: int, word: Any) -> None:
+        """word: the NumPy type of the tiles' bits."""
+        xp, device = csr.device.xp, csr.device
+        self.csr, self.tile, self.tile_rows = csr, tile, -(-csr.nrows // tile)
+        self.tile_col = index_type(-(-csr.ncols // tile))  # may be narrower than the type of columns
+        self.none, self.no_bits = xp.zeros(1, pointer_type(csr.nvals)), xp.zeros(1, word)
+        self.no_codes = xp.zeros(1, np.uint32)
+        self.cut_cols = xp.zeros(1, np.int64)
+        self.bounds = None
+        most, self.cuts = cuts_of(device, self.tile_rows, csr.nvals, LONG * tile, self._limits)
+        self.units = self.tile_rows + most
+        if device.splits(csr.nvals, PARALLEL_ENTRIES):
+            self.bounds = threads.balanced_ranges(self._limits(), device.parts)
+        if most:
+            self.cut_cols = xp.empty(most, np.int64)
+            cut, tile_cols = device.kernel(self._variant("cut")), -(-csr.ncols // tile)
+            cut(most, self.tile_rows, csr.nrows, tile_cols, csr.ptr, csr.col, self.cuts, self.cut_cols)
+
+    def _limits(self) -> Any:
+        """The entries before each tile row, and in total."""
+        ptr, xp = self.csr.ptr, self.csr.device.xp
+        return ptr[:: self.tile] if self.csr.nrows % self.tile == 0 else xp.append(ptr[:: self.tile], ptr[-1:])
+
+    def count(self, rule: TileRule | None = None) -> Any:
+        """The tiles before each part, and in total; with a rule also the near and far single entries. Shape (1 or 3,
+        units + 1)."""
+        xp, kinds = self.csr.device.xp, 3 if rule else 1
+        counts = xp.zeros(kinds * max(1, self.units), np.int64)
+        out = xp.zeros((kinds, self.units + 1), np.int64)
+        none = xp.zeros(1, self.tile_col)
+        self._run(0, 0, rule, 0, out, counts, none, self.no_bits, self.none, self.none, self.no_codes)
+        for kind in range(kinds):
+            xp.cumsum(counts[kind * self.units : (kind + 1) * self.units], out=out[kind, 1:])
+        return out
+
+    def fill(
+        self, order: bool, out: Any, col: Any, bits: Any, ranks: Any, places: Any, rule: TileRule | None = None,
+        codes: Any = None, in_tiles: int = 0,
+    ) -> None:  # fmt: skip
+        """Write the tiles of each part from the offsets in `out` on, and the codes (uint32) of single entries, near
+        ones first; their positions follow those of the `in_tiles` entries of tiles."""
+        codes = self.no_codes if codes is None else codes
+        self._run(1, int(order), rule, in_tiles, out, self.cuts, col, bits, ranks, places, codes)
+
+    def _run(
+        self, fill: int, order: int, rule: TileRule | None, in_tiles: int, out: Any, counts: Any, col: Any, bits: Any,
+        ranks: Any, places: Any, codes: Any,
+    ) -> None:  # fmt: skip
+        csr = self.csr
+        more = ("PLACE", self.none), ("TILE_COL", col)
+        variant = self._variant("build", *more, FILL=fill, ORDER=order, SPLIT=int(rule is not None))
+        rows = (self.tile_rows, csr.nrows, csr.ptr, csr.col, self.cuts, self.cut_cols, *(rule or TileRule(0, 0, 0)))
+        written = (col, bits, ranks, places, codes)
+        csr.device.kernel(variant)(self.units, *rows, in_tiles, out.reshape(-1), counts, *written, bounds=self.bounds)
+
+    def tile_rows_of(self, out: Any) -> Any:
+        """The counts (a row of `count`) before each tile row, which are those before its first part, and in total."""
+        uncut = self.units == self.tile_rows
+        return out if uncut else out[self.cuts + self.csr.device.xp.arange(self.tile_rows + 1)]
+
+    def _variant(self, kernel: str, *more: tuple[str, Any], **constants: int) -> Variant:
+        given = (("PTR", self.csr.ptr), ("COL", self.csr.col), *more)
+        shape = (("TILE", self.tile), ("LANES", min(self.tile, 32)), *constants.items())
+        return Variant(f"formats/b2sr/{kernel}", tuple((name, lookup_dtype(a.dtype)) for name, a in given), shape)
+
+
+def count_tiles(csr: Csr, tile: int) -> int:
+    """The number of non-empty tiles."""
+    return int(Merge(csr, tile, word_type(tile)).count()[0, -1])
+
+
+# ---- B2SR: the non-empty T x T tiles of a matrix as bits, tile rows as in CSR (Chen et al., Bit-GraphBLAS, section
+# III).
+
+# Tiles of a tile row from which on a GPU cuts it when converting to rows, because one may hold half of a graph
+# (measured on an H200, on RMAT 20 and on 17 million entries of which one row holds half: 256 is up to 30 % slower, 1024
+# 100 %).
+LONG_TILES = 64
+
+
+@dataclass(eq=False)
+class B2sr(Tiled, TilesArguments):
+    """Tile row I has the tiles ptr[I] .. ptr[I + 1]; tile t is in tile column col[t]."""
+
+    device: Device
+    nrows: int
+    ncols: int
+    tile: int
+    ptr: Any  # tile rows + 1
+    col: Any  # tiles (the arrays hold at least one tile, so that each has an address)
+    bits: Any  # tiles * words_per_tile
+    tiles: int
+    nvals: int
+    value_ptr: Any = None  # tiles: rank of the first bit of each; only if values are stored in this order
+    cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
+
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
+    compact = False
+
+    @property
+    def format(self) -> Format:
+        return BY_TILE[self.tile]
+
+    @property
+    def units(self) -> int:
+        """Number of units that kernels iterate over: tile rows."""
+        return self.tile_rows
+
+    @property
+    def work(self) -> int:
+        return self.tiles
+
+    @property
+    def tile_rows(self) -> int:
+        return len(self.ptr) - 1
+
+    @property
+    def nbytes(self) -> int:
+        ranks = 0 if self.value_ptr is None else int(self.value_ptr.nbytes)
+        return int(self.ptr.nbytes + self.col.nbytes + self.bits.nbytes) + ranks
+
+    def coo(self) -> tuple[Any, Any]:
+        """Rows and columns (INT64) of the entries, in bit order of the tiles."""
+        xp, ranks = self.device.xp, self.ranks()
+        rows, cols = xp.empty(max(1, self.nvals), np.int64), xp.empty(max(1, self.nvals), np.int64)
+        kernel = self.device.kernel(_variant("coo", self.tile, self.ptr, self.col, ranks))
+        kernel(self.tiles, self.tile_rows, self.ptr, self.col, self.bits, ranks, rows, cols, bounds=self._tile_bounds())
+        return rows[: self.nvals], cols[: self.nvals]
+
+    def _bounds(self) -> Any:
+        """Parallel ranges of tile rows on the CPU, for structural kernels."""
+        if not self.device.splits(self.nvals, PARALLEL_ENTRIES):
+            return None
+        if "passes" not in self.cache:
+            self.cache["passes"] = threads.balanced_ranges(self.ptr, self.device.parts)
+        return self.cache["passes"]
+
+    def _tile_bounds(self) -> Any:
+        """Parallel ranges of tiles on the CPU."""
+        return self.device.ranges(self.tiles, PARALLEL_ENTRIES, work=self.nvals, parts=self.device.threads)
+
+    @classmethod
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[B2sr, Any]:
+        assert tile is not None
+        return from_csr(rows, tile, order)
+
+    def by_rows(self, order: bool) -> tuple[Csr, Any]:
+        return self.to_csr(order)
+
+    def to_csr(self, order: bool) -> tuple[Csr, Any]:
+        """The same entries row by row; order[e]: the position of entry e in this layout. Peak memory: the result, the
+        order if requested, and 24 bytes per row."""
+        xp, device = self.device.xp, self.device
+        needed = rows_bytes(self.nrows, self.ncols, self.nvals) + order * 4 * self.nvals
+        device.foresee(f"CSR of {self.nvals} entries", needed)
+        none = xp.zeros(1, pointer_type(self.nvals))
+        most, cuts = cuts_of(device, self.tile_rows, self.tiles, LONG_TILES, lambda: self.ptr)
+        counts = xp.zeros((self.tile_rows + most) * self.tile, np.int64)
+        col = xp.empty(max(1, self.nvals), index_type(self.ncols))
+        places = xp.empty(max(1, self.nvals) if order else 1, none.dtype)
+        ptr = xp.full(self.nrows + 1, self.nvals, np.int64)
+        ranks = self.ranks() if order else none
+        for fill, ordered in ((0, 0), (1, int(order))):
+            out = counts
+            if fill:
+                out = xp.cumsum(counts)
+                out -= counts  # entries before each row of each part
+            variant = _variant("unbuild", self.tile, self.ptr, col, places, self.col, FILL=fill, ORDER=ordered)
+            device.kernel(variant)(
+                self.tile_rows + most, self.tile_rows, self.nrows, self.ptr, self.col, self.bits, ranks, cuts, out,
+                counts, ptr, col, places, bounds=self._bounds(),
+            )  # fmt: skip
+        rows = from_arrays(device, self.nrows, self.ncols, ptr, col[: self.nvals])
+        return rows, places[: self.nvals] if order else None
+
+    def transpose(self, order: bool) -> tuple[B2sr, Any]:
+        """The tiles of the transpose; order[e]: the position of the result's entry e in this layout. The tiles are
+        transposed as the entries of a CSR, then the bits of each tile. Peak memory: the result, the order, and that of
+        the CSR transpose."""
+        xp, device = self.device.xp, self.device
+        device.foresee(f"transpose of {self.tiles} tiles", self.nbytes + order * 4 * self.nvals)
+        tile_cols = -(-self.ncols // self.tile)
+        tiles, source = Csr(device, self.tile_rows, tile_cols, self.ptr, self.col, self.tiles).transpose(True)
+        source = source if self.tiles else xp.zeros(1, self.ptr.dtype)
+        bits = xp.zeros_like(self.bits)
+        bounds = self._tile_bounds()
+        none = xp.zeros(1, pointer_type(self.nvals))
+        write = device.kernel(_variant("transpose", self.tile, ptr=self.ptr, places=none, ORDER=0))
+        write(self.tiles, source, self.bits, none, none, bits, none, bounds=bounds)
+        transposed = B2sr(device, self.ncols, self.nrows, self.tile, tiles.ptr, tiles.col, bits, self.tiles, self.nvals)
+        if not order:
+            return transposed, None
+        places = xp.empty(max(1, self.nvals), none.dtype)
+        write = device.kernel(_variant("transpose", self.tile, ptr=self.ptr, places=none, ORDER=1))
+        write(self.tiles, source, self.bits, self.ranks(), transposed.ranks(), bits, places, bounds=bounds)
+        return transposed, places[: self.nvals]
+
+    def is_symmetric(self) -> bool:
+        found = self.tiles, self.nvals, self.ptr, self.col, self.col.dtype, self.tile_rows, self.bits
+        return symmetry.is_symmetric(self.device, "b2sr", (("TILE", self.tile),), *found)
+
+    def arrays(self) -> dict[str, Any]:
+        return {"ptr": self.ptr, "col": self.col, "bits": self.bits}
+
+    def numbers(self) -> dict[str, int]:
+        return {name: getattr(self, name) for name in ("nrows", "ncols", "nvals", "tile", "tiles")}
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> B2sr:
+        nrows, ncols, nvals, tile, tiles = validation.expect_numbers(
+            numbers, "nrows", "ncols", "nvals", "tile", "tiles"
+        )
+        if tile not in TILES:
+            raise ValueError(f"tile: expected one of {', '.join(map(str, TILES))}, got {tile}")
+        bits = (word_type(tile),), max(1, tiles) * words_per_tile(tile)
+        rows, cols = (validation.INDEX, -(-nrows // tile) + 1), (validation.INDEX, max(1, tiles))
+        ptr, col, words = validation.expect_arrays(arrays, ptr=rows, col=cols, bits=bits)
+        return cls(device, nrows, ncols, tile, ptr, col, words, tiles, nvals)
+
+    def check(self) -> None:
+        check_tiles(self, self._counts())
+
+    @classmethod
+    def samples(cls) -> Iterator[Variant]:
+        return kernels.utility_kernels()
+
+    def filter(self, keep: Any) -> tuple[B2sr, Any]:
+        """The entries for which `keep` (bools in entry order) is true, and `keep`; empty tiles are dropped."""
+        xp, device = self.device.xp, self.device
+        bits, some = xp.empty_like(self.bits), xp.zeros(max(1, self.tiles), np.uint8)
+        flags = keep.view(np.uint8) if len(keep) else xp.zeros(1, np.uint8)
+        ranks = self.ranks()
+        variant = _variant("filter", self.tile, places=ranks)
+        device.kernel(variant)(self.tiles, self.bits, ranks, flags, bits, some, bounds=self._tile_bounds())
+        return self._without_empty(bits, some, int(keep.sum())), keep
+
+    def clip(self, region: Region, order: bool) -> tuple[B2sr, Any]:
+        """The entries in a region; order[e]: the position of the result's entry e in this layout."""
+        if order:
+            keep = region.covers(*self.coo())
+            return self.filter(keep)[0], self.device.xp.flatnonzero(keep)
+        xp, device, rows = self.device.xp, self.device, self.tile_rows
+        sums, bounds = xp.zeros(2 * rows + 1, np.int64), self._bounds()  # 0, tiles by tile row, entries by tile row
+        out: tuple[Any, Any, Any] = self.col, self.bits, sums  # not written by the first pass
+        for fill in (0, 1):
+            kernel = device.kernel(_variant("clip", self.tile, self.ptr, self.col, out[2], FILL=fill))
+            kernel(rows, self.ptr, self.col, self.bits, *region, sums, sums[rows:], *out, bounds=bounds)
+            if not fill:
+                xp.cumsum(sums, out=sums)
+                tiles, both = device.to_host(sums[rows :: max(1, rows)]).tolist() if rows else (0, 0)
+                nvals = both - tiles
+                if nvals in (0, self.nvals):
+                    break
+                words, ranks = tiles * words_per_tile(self.tile), pointer_type(nvals)
+                out = xp.empty(tiles, self.col.dtype), xp.empty(words, self.bits.dtype), xp.empty(tiles, ranks)
+        if nvals == self.nvals:
+            return self, None
+        if not nvals:
+            out = xp.zeros(1, self.col.dtype), xp.zeros(words_per_tile(self.tile), self.bits.dtype), None
+        ptr = sums[: rows + 1].astype(pointer_type(tiles))
+        return B2sr(device, self.nrows, self.ncols, self.tile, ptr, out[0], out[1], tiles, nvals, out[2]), None
+
+    def _without_empty(self, bits: Any, count: Any, nvals: int) -> B2sr:
+        """The same tiles with other bits, without those whose count is 0."""
+        xp = self.device.xp
+        full = xp.flatnonzero(count[: self.tiles])
+        tiles = len(full)
+        if tiles == self.tiles:
+            return B2sr(self.device, self.nrows, self.ncols, self.tile, self.ptr, self.col, bits, tiles, nvals)
+        before = xp.zeros(self.tiles + 1, pointer_type(tiles))  # tiles left before each tile
+        xp.cumsum(count[: self.tiles] != 0, out=before[1:])
+        ptr = before[self.ptr]
+        col, left = self.col[full], bits.reshape(-1, words_per_tile(self.tile))[full].reshape(-1)
+        if not tiles:
+            col, left = xp.zeros(1, self.col.dtype), xp.zeros(words_per_tile(self.tile), bits.dtype)
+        return B2sr(self.device, self.nrows, self.ncols, self.tile, ptr, col, left, tiles, nvals)
+
+    def ranks(self) -> Any:
+        """value_ptr, computed on first use: the prefix sum of the tiles' population counts."""
+        if self.value_ptr is None:
+            xp, per_tile = self.device.xp, self._counts()
+            self.value_ptr = (xp.cumsum(per_tile) - per_tile).astype(pointer_type(self.nvals))
+        return self.value_ptr
+
+    def _counts(self) -> Any:
+        """The number of entries in each tile."""
+        per_tile = self.device.xp.zeros(max(1, self.tiles), np.int64)
+        self.device.kernel(_variant("ranks", self.tile))(self.tiles, self.bits, per_tile)
+        return per_tile
+
+
+def from_csr(csr: Csr, tile: int, order: bool) -> tuple[B2sr, Any]:
+    """Build tiles from rows: the T rows of each tile row are merged by tile column, once to count and once to fill.
+
+    order[e]: the position of the B2SR's entry e in `csr`. Peak memory: the result, the order if requested, and 24 bytes
+    per tile row, on a GPU 24 more per T * merging.LONG entries.
+    """
+    xp, merge = csr.device.xp, Merge(csr, tile, word_type(tile))
+    out = merge.count()
+    tiles, kinds = int(out[0, -1]), pointer_type(csr.nvals)
+    needed = tiles_bytes(csr.nrows, csr.ncols, tiles, tile) + order * (tiles + csr.nvals) * kinds.itemsize
+    csr.device.foresee(f"B2SR-{tile} of {csr.nvals} entries in {tiles} tiles", needed)
+    col = xp.empty(max(1, tiles), merge.tile_col)
+    bits = xp.zeros(max(1, tiles) * words_per_tile(tile), word_type(tile))
+    ranks = xp.empty(max(1, tiles) if order else 1, kinds)
+    places = xp.empty(max(1, csr.nvals) if order else 1, kinds)
+    merge.fill(order, out, col, bits, ranks, places)
+    ptr = merge.tile_rows_of(out[0]).astype(pointer_type(tiles))
+    form = B2sr(csr.device, csr.nrows, csr.ncols, tile, ptr, col, bits, tiles, csr.nvals)
+    if order:
+        form.value_ptr = ranks
+    return form, places[: csr.nvals] if order else None
+
+
+def _variant(
+    kernel: str, tile: int, ptr: Any = None, col: Any = None, places: Any = None, tile_col: Any = None, **constants: int
+) -> Variant:
+    """A structural kernel: it depends only on the tile size and the index types."""
+    given = (("PTR", ptr), ("COL", col), ("PLACE", places), ("TILE_COL", tile_col))
+    return _made(kernel, tile, tuple((n, a.dtype) for n, a in given if a is not None), tuple(constants.items()))
+
+
+@functools.cache
+def _made(
+    kernel: str, tile: int, types: tuple[tuple[str, Any], ...], constants: tuple[tuple[str, int], ...]
+) -> Variant:
+    shape = (("TILE", tile), ("LANES", 1 if kernel in ("ranks", "filter") else min(tile, 32)))
+    return Variant(f"formats/b2sr/{kernel}", tuple((n, lookup_dtype(t)) for n, t in types), shape + constants)

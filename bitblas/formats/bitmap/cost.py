@@ -1,0 +1,38 @@
+"""Cost model of bitmaps.
+
+They are built for multivector operands of products (plan/product.py), where they take the fewest bytes, or on request.
+"""
+
+from __future__ import annotations
+
+from ..contract import StructureFacts
+from ..csr.cost import RowsCost, rows_bytes
+from .lines import lines_of, places_of
+
+MOST = 1 << 40  # positions: bits, not bytes
+SMALL = 1 << 12  # positions up to which it may be chosen for memory, because rows built for other kernels are kept
+
+
+class BitmapCost(RowsCost):
+    """A bit for each position."""
+
+    name = "bitmap"
+    timed = fused = opens = False
+    bits, usual, registered = True, False, "few"
+
+    def refusal(self, nrows: int, ncols: int) -> str:
+        fits = places_of(nrows, ncols) <= MOST
+        return "" if fits else f"holds up to {MOST} positions, got {nrows} x {ncols}; 'csr' holds more"
+
+    def may_be_smallest(self, seen: StructureFacts) -> bool:
+        return places_of(seen.nrows, seen.ncols) <= SMALL
+
+    def predict_bytes(self, seen: StructureFacts) -> int:
+        return 8 * lines_of(seen.nrows, seen.ncols).words
+
+    def scratch(self, seen: StructureFacts) -> int:
+        return 24 * seen.nvals
+
+    def rows_bytes(self, nrows: int, ncols: int, nvals: int) -> int:
+        """Bytes of the plain rows built for kernels that read rows, and of finding their entries."""
+        return rows_bytes(nrows, ncols, nvals) + 16 * nvals + places_of(nrows, ncols)

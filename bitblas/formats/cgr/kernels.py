@@ -1,0 +1,78 @@
+"""Kernel arguments of CGR: heads of groups of rows, and one string of words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...device import dummy
+from ...kernels.variant import Variant
+from ..coded import hub_column_arguments
+from ..contract import Constants
+from ..schedule import Hubs, cut
+from .binning import binned_constants
+from .cost import CgrCost
+
+MARK = 6  # numbers per mark, the start of a part of a long row: marks.cu
+# What lanes of a push distribute over their warp: nothing, (1) columns of intervals, (2) residuals too.
+SHARED = 1
+
+
+def marks_variant() -> Variant:
+    return Variant("formats/cgr/marks", (), (("LANES", 32),))
+
+
+class CgrFormat(CgrCost):
+    """Compile-time constants of kernels on CGR rows."""
+
+    indices = ("PLACE",)
+
+    def pull_constants(
+        self, *, ranked: bool, neutral: bool, padded: bool, many_blocks: bool, staged: int, width: int
+    ) -> Constants:
+        return [*self.push_constants(ranked=ranked, neutral=neutral), ("WIDTH", width)]
+
+    def binned_constants(self, shared: int) -> Constants:
+        return binned_constants(shared)
+
+    def push_constants(self, *, ranked: bool, neutral: bool) -> Constants:
+        return [("RANKED", int(ranked)), ("TWO_PHASES", 1), ("SHARED", SHARED)]
+
+
+FORMATS = (CgrFormat(),)
+
+
+class CgrArguments:
+    """Kernel arguments of CGR rows."""
+
+    def unit_contents(self: Any, ranked: bool) -> tuple[Any, ...]:
+        return self.words, self.segment, self.places(ranked)
+
+    def pushed(self: Any, ranked: bool, longest: int) -> tuple[Any, ...]:
+        """Includes the marks of the parts of `longest` words of its long rows."""
+        given = self.heads, self.words, self.places(ranked)
+        found = self.hubs(longest)
+        if found is None:
+            none = dummy(self.device, "int64")
+            return *given, 0, none, none, none, self.segment
+        return *given, len(found.rows), found.rows, found.first, found.begin, self.segment
+
+    def pulled(self: Any, ranked: bool, *, read: bool = True) -> tuple[Any, ...]:
+        """Includes the hub columns."""
+        return self.heads, self.words, self.segment, *hub_column_arguments(self, read, 1, self.segment)
+
+    def hubs(self: Any, longest: int, part: int | None = None, share: int = 1) -> Hubs | None:
+        """Rows of more than `longest` words. begin: a mark per part, which has the segments that begin in it."""
+        size, device, xp = part or longest, self.device, self.device.xp
+        if ("hubs", longest, size) not in self.cache:
+
+            def limits(rows: Any, hub: Any, number: Any, count: Any) -> tuple[Any, Any]:
+                begin, first = xp.empty(MARK * len(hub), np.int64), xp.flatnonzero(number == 0)
+                given = self.segment, self.heads, self.words, size, rows, first, begin
+                device.kernel(marks_variant())(len(rows), *given)
+                return begin, dummy(device, "int64")
+
+            self.cache["hubs", longest, size] = cut(xp, self.lengths(), longest, size, limits)
+        found: Hubs | None = self.cache["hubs", longest, size]
+        return found

@@ -1,0 +1,498 @@
+"""CSR: row pointers and sorted column numbers. The plain layout, through which all others convert.
+
+Also: conversions between entry lists, sort keys and row pointers; sorting; a builder that appends bands of rows.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from semirings.dtypes import lookup_dtype
+
+from ...device import Device, dummy, threads
+from ...device.readback import Readback
+from ...exceptions import OutOfMemory
+from ...kernels.variant import Variant
+from .. import symmetry, validation
+from ..contract import Format, LazyDict, Region
+from . import kernels
+from .cost import CLIP_ALONE, CLIP_LANES, index_type, rows_bytes
+from .cost import PARALLEL_ENTRIES as PARALLEL_ENTRIES
+from .cost import pointer_type as pointer_type
+from .kernels import FORMATS, RowsArguments, column_types, pieces
+
+# ---- Conversions between lists of rows and columns, sort keys, and row pointers.
+
+
+class RowFaults(NamedTuple):
+    """Faults of pointers and columns from outside."""
+
+    pointers: bool  # not from 0 to the number of columns without decreasing
+    columns: bool  # one is outside of `ncols`
+    order: bool  # one does not ascend in its row; not tested if pointers are wrong
+
+
+def are_pointers(ptr: Any, count: int) -> bool:
+    """Whether they go from 0 to `count` without decreasing; one synchronization on a GPU."""
+    return len(ptr) > 0 and bool((ptr[0] == 0) & (ptr[-1] == count) & (ptr[1:] >= ptr[:-1]).all())
+
+
+def find_row_faults(device: Device, ptr: Any, cols: Any, ncols: int) -> RowFaults:
+    """Faults of pointers and columns (INT32 or INT64 each); one synchronization on a GPU."""
+    nrows, nvals = len(ptr) - 1, len(cols)
+    if nrows > 0 and not device.host_memory:
+        told, of = Readback(device, 3), (("PTR", lookup_dtype(ptr.dtype)), ("COL", lookup_dtype(cols.dtype)))
+        device.kernel(Variant("formats/csr/check", of))(
+            max(nrows, nvals), nrows, nvals, ncols, ptr, cols, told.part(np.uint8, 0, 3)
+        )
+        return RowFaults(*map(bool, told.read(np.uint8, 0, 3).tolist()))
+    if not (fit := are_pointers(ptr, nvals)) or not nvals:
+        return RowFaults(not fit, False, False)
+    # Viewed as unsigned, negative numbers are large: one pass tests both bounds.
+    columns = int(cols.view(f"u{cols.itemsize}").max()) >= min(ncols, 1 << (8 * cols.itemsize - 1))
+    after = np.ones(nvals + 1, bool)
+    np.greater(cols[1:], cols[:-1], out=after[1:-1])
+    after[ptr] = True  # the first column of a row has no predecessor
+    return RowFaults(False, columns, not bool(after.all()))
+
+
+def numbers_of(ptr: Any, n: int, device: Device) -> Any:
+    """The row of each of n entries, INT64: row i has the entries ptr[i] .. ptr[i + 1]."""
+    xp, rows = device.xp, len(ptr) - 1
+    if not n or rows == 1:
+        return xp.zeros(n, np.int64)
+    if device.host_memory:
+        return np.repeat(np.arange(rows), ptr[1:] - ptr[:-1])
+    out = xp.empty(n, np.int64)
+    device.kernel(Variant("formats/csr/rows", (("PTR", lookup_dtype(ptr.dtype)),)))(n, rows, ptr, out)
+    return out
+
+
+IN_ORDER = Variant("formats/csr/in_order")
+
+
+def in_order(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, kind: Any) -> tuple[Any, Any] | None:
+    """Row pointers and columns (of type `kind`) of entries on the host (INT32 or INT64 each) that are sorted by row and
+    column without duplicates. None if they are not, or if one is outside of the matrix."""
+    nvals = len(rows)
+    ends, col, wrong = np.zeros(nrows + 1, pointer_type(nvals)), np.empty(nvals, kind), np.zeros(1, np.uint8)
+    bounds, chunks = None, device.chunks(nvals)
+    if chunks > 1 or device.splits(nvals, PARALLEL_ENTRIES):
+        bounds = threads.even_ranges(nvals, max(device.parts, chunks))
+        # Ranges of whole rows; if rows are unsorted, any ascending limits.
+        bounds = np.maximum.accumulate(np.searchsorted(rows, rows[np.minimum(bounds, nvals - 1)]))
+        bounds[0], bounds[-1] = 0, nvals
+        bounds = bounds if chunks == 1 else threads.as_chunks(bounds)
+    device.kernel(IN_ORDER)(nvals, nrows, ncols, rows, cols, ends, col, wrong, bounds=bounds)
+    if wrong[0]:
+        return None
+    return np.maximum.accumulate(ends, out=ends), col  # an empty row ends where the previous one does
+
+
+def pointers_of(rows: Any, nrows: int, device: Device) -> Any:
+    """Row pointers, INT64, of ascending row numbers."""
+    xp = device.xp
+    if not device.host_memory:  # counting would contend for one number if a row is long
+        return xp.searchsorted(rows, xp.arange(nrows + 1, dtype=rows.dtype))
+    ptr = np.zeros(nrows + 1, np.int64)
+    np.cumsum(np.bincount(rows.view(np.int64), minlength=nrows), out=ptr[1:])
+    return ptr
+
+
+def split_keys(device: Device, keys: Any, nrows: int, ncols: int) -> tuple[Any, Any]:
+    """Pointers (INT64) and columns of entries from their ascending keys row * ncols + column."""
+    if device.host_memory and len(keys) < nrows:
+        return pointers_of(keys // max(1, ncols), nrows, device), keys % max(1, ncols)
+    first = device.xp.arange(nrows + 1) * ncols  # the least key of each row
+    ptr = device.xp.searchsorted(keys, first)
+    if device.host_memory:  # for NumPy, looking up the least keys is cheaper than dividing
+        return ptr, keys - first[numbers_of(ptr, len(keys), device)]
+    return ptr, keys % max(1, ncols)
+
+
+# ---- CSR: row pointers and sorted column numbers. The plain layout, through which all others convert.
+
+# Entries whose mirror images are searched for before all are hashed, and the size from which on this is done: hashing
+# takes 1 ns per entry.
+LOOKED_UP, LOOKED_UP_OF = 32, 1 << 17
+
+
+class Rows(RowsArguments):
+    """Base class of layouts by rows, with any storage of columns: row i has the entries ptr[i] .. ptr[i + 1], with
+    ascending columns. Subclasses other than Csr change by way of a Csr."""
+
+    rows_per_unit = 1  # a row is a unit
+    compact = False
+
+    @property
+    def units(self: Any) -> int:
+        """Number of units that kernels iterate over: rows."""
+        return int(self.nrows)
+
+    @property
+    def work(self: Any) -> int:
+        return int(self.nvals)
+
+    def by_rows(self, order: bool) -> tuple[Any, Any]:
+        return self, None
+
+    def clip(self: Any, region: Region, order: bool) -> tuple[Any, Any]:
+        """The entries in a region; order[e]: the position of the result's entry e in this layout. Peak memory: see
+        `clipped`."""
+        rows, places = clipped(self, region, order)
+        return self.from_csr(rows, None, False)[0], places
+
+    def filter(self: Any, keep: Any) -> tuple[Any, Any]:
+        """The entries for which `keep` (bools in entry order) is true, and `keep`. Peak memory: see `picked`."""
+        return self.from_csr(picked(self, keep), None, False)[0], keep
+
+    def transpose(self: Any, order: bool) -> tuple[Any, Any]:
+        """The transpose; order[e]: the position of the result's entry e in this layout. Peak memory: see
+        `transposed`."""
+        rows, places = transposed(self, order)
+        return self.from_csr(rows, None, False)[0], places
+
+    def is_symmetric(self) -> bool:
+        """Whether the structure equals its transpose: see `mirrored`."""
+        return mirrored(self)
+
+    def equals(self, other: Any) -> bool:
+        return validation.same_arrays(self, other)
+
+    def arrays(self: Any) -> dict[str, Any]:
+        return {"ptr": self.ptr, "col": self.col}
+
+    def numbers(self: Any) -> dict[str, int]:
+        return {"nrows": self.nrows, "ncols": self.ncols, "nvals": self.nvals}
+
+    def adopt(self, twin: Any) -> None:
+        """Nothing: another build computes nothing in addition."""
+
+
+class Unlisted(Rows):
+    """Base class of layouts that do not store rows: kernels that read rows get plain ones, which `plain` builds on
+    first use."""
+
+    width = 0  # bits of a packed column number: columns are plain
+
+    plain: Callable[[], Csr]
+
+    @property
+    def ptr(self) -> Any:
+        return self.plain().ptr
+
+    @property
+    def col(self) -> Any:
+        return self.plain().col
+
+
+@dataclass(eq=False)
+class Csr(Rows):
+    """Row i has the entries ptr[i] .. ptr[i + 1]; `col` ascends within a row. Entry order: row, column."""
+
+    device: Device
+    nrows: int
+    ncols: int
+    ptr: Any  # nrows + 1
+    col: Any  # nvals (at least 1 element, so that the array has an address)
+    nvals: int
+    cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
+
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
+    format = FORMATS[0]
+    key = format.key
+    width = 0  # bits of a packed column number: columns are plain
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.ptr.nbytes) + self.nvals * int(self.col.itemsize)
+
+    def columns(self, low: int = 0, high: int | None = None) -> Any:
+        """The columns of entries low .. high."""
+        return self.col[low : self.nvals if high is None else high]
+
+    def columns_at(self, places: Any) -> Any:
+        """The columns of these entries."""
+        return self.col[places]
+
+    def coo(self) -> tuple[Any, Any]:
+        return numbers_of(self.ptr, self.nvals, self.device), self.col[: self.nvals].astype(np.int64)
+
+    @classmethod
+    def from_csr(cls, rows: Csr, tile: int | None, order: bool) -> tuple[Csr, Any]:
+        return rows, None
+
+    def to_csr(self, order: bool) -> tuple[Csr, Any]:
+        return self, None
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Csr:
+        nrows, ncols, nvals = validation.expect_numbers(numbers, "nrows", "ncols", "nvals")
+        ptr, col = validation.expect_arrays(
+            arrays, ptr=(validation.INDEX, nrows + 1), col=(validation.INDEX, max(1, nvals))
+        )
+        return cls(device, nrows, ncols, ptr, col, nvals)
+
+    def check(self) -> None:
+        validation.check_rows(self.device.xp, self.ptr, self.col, self.nvals, self.ncols)
+
+    @classmethod
+    def samples(cls) -> Iterator[Variant]:
+        return kernels.utility_kernels()
+
+
+def from_arrays(device: Device, nrows: int, ncols: int, ptr: Any, col: Any) -> Csr:
+    """A Csr from valid arrays, converted to the index types that fit; `col` keeps at least one element."""
+    nvals = len(col)
+    col = col.astype(index_type(ncols), copy=False)
+    if nvals == 0:
+        col = device.xp.zeros(1, col.dtype)
+    return Csr(device, nrows, ncols, ptr.astype(pointer_type(nvals), copy=False), col, nvals)
+
+
+# ---- shared with packed rows (formats/mplg): the same kernels read both ---------------------------------------------
+
+
+def close_gaps(starts: Any, bounds: Any, ptr: Any, arrays: tuple[Any, ...]) -> None:
+    """Move what ranges of rows (given by `bounds`) wrote from `starts` on to contiguous positions. ptr: the end of each
+    row, including the gaps before the call."""
+    if not isinstance(bounds, threads.Chunks):
+        joined = threads.limit_ranges(np.arange(len(bounds)))  # ranges may be joined if there are few threads
+        starts, bounds = starts[joined], bounds[joined]
+    done = 0
+    for low, high, start in zip(bounds[:-1].tolist(), bounds[1:].tolist(), starts.tolist(), strict=False):
+        size = int(ptr[high]) - start if high > low else 0
+        if start != done:
+            for array in arrays:  # not by slices, because NumPy copies overlapping ones first
+                at, wide = array.ctypes.data, array.itemsize
+                ctypes.memmove(at + wide * done, at + wide * start, wide * size)
+            ptr[low + 1 : high + 1] -= start - done
+        done += size
+
+
+FIND, FILL, ALL = range(3)  # passes of clip.cu; the CPU does everything in one
+
+
+@functools.cache
+def _clip(device: Device, types: Any, packed: bool, what: int, order: bool, lanes: int = 1) -> Any:
+    constants = (("PACKED", int(packed)), ("LANES", lanes), ("FILL", what), ("ORDER", int(order)))
+    return device.kernel(Variant("formats/csr/clip", types, constants))
+
+
+def clipped(rows: Any, region: Region, order: bool) -> tuple[Csr, Any]:
+    """The entries of a CSR or an MPLG in a region; order[e]: the position of entry e there. Peak memory: the result,
+    the order if requested, and an offset per row; on the CPU as if all entries were in the region."""
+    xp, device, nrows = rows.device.xp, rows.device, rows.nrows
+    kind, place_kind, nvals = index_type(rows.ncols), pointer_type(rows.nvals), rows.nvals
+    types = (*rows.types(False), ("PLACE", lookup_dtype(place_kind)))
+    packed = rows.format.packed
+    given = rows.ptr, rows.col, rows.width, *region
+    if device.host_memory:
+        ptr, col = np.zeros(nrows + 1, place_kind), np.empty(nvals or 1, kind)
+        places = np.empty(nvals if order else 1, place_kind)
+        bounds: Any = None
+        if (chunks := device.chunks(nvals)) > 1:
+            bounds = threads.as_chunks(threads.balanced_ranges(rows.ptr, max(device.parts, chunks)))
+        elif device.splits(nvals, PARALLEL_ENTRIES):
+            bounds = threads.balanced_ranges(rows.ptr, device.parts)
+        _clip(device, types, packed, ALL, order)(nrows, *given, ptr, ptr, col, places, bounds=bounds)
+        if bounds is not None:
+            close_gaps(rows.ptr[bounds], bounds, ptr, (col, places) if order else (col,))
+        n = int(ptr[-1])
+        col.resize(n or 1, refcheck=False)
+        if order:
+            places.resize(n, refcheck=False)
+        return Csr(device, nrows, rows.ncols, ptr, col, n), places if order else None
+    begin, out = xp.empty(nrows, place_kind), (xp.empty if nrows else xp.zeros)(nrows + 1, place_kind)
+    none = dummy(device, kind.char), dummy(device, place_kind.char)
+    _clip(device, types, packed, FIND, order)(nrows, *given, begin, out, *none)
+    xp.cumsum(out, out=out)
+    nvals = int(out[-1])
+    col, places = xp.empty(max(1, nvals), kind), xp.empty(max(1, nvals) if order else 1, place_kind)
+    lanes = CLIP_LANES if nvals > CLIP_ALONE * nrows else 1
+    _clip(device, types, packed, FILL, order, lanes)(nrows, *given, begin, out, col, places)
+    return from_arrays(device, nrows, rows.ncols, out, col[:nvals]), places[:nvals] if order else None
+
+
+def transposed(rows: Any, order: bool) -> tuple[Csr, Any]:
+    """The CSR of the transpose of a CSR or an MPLG; order[e]: the position there of the result's entry e.
+
+    A GPU sorts the entries by column and row. Peak memory: the result, 16 bytes per entry, and 16 per column. The CPU
+    uses a counting sort. Peak memory: the result.
+    """
+    nvals, xp, device, ncols = rows.nvals, rows.device.xp, rows.device, rows.ncols
+    shift = max(1, (nvals if order else rows.nrows).bit_length())
+    if device.prefers_sorting and shift + ncols.bit_length() > 64:
+        raise OutOfMemory(f"transpose: {nvals} entries in {ncols} columns exceed the 64-bit sort keys of a GPU")
+    device.foresee(f"transpose of {nvals} entries", rows_bytes(ncols, rows.nrows, nvals) + 16 * nvals)
+    if not device.prefers_sorting:
+        place_kind, kind = pointer_type(nvals), index_type(rows.nrows)
+        ptr, col = np.zeros(ncols + 1, place_kind), np.empty(max(1, nvals), kind)
+        came = np.empty(max(1, nvals) if order else 1, place_kind)
+        types = *column_types(rows), ("PLACE", lookup_dtype(place_kind)), ("ROW", lookup_dtype(kind))
+        constants = ("PACKED", int(rows.format.packed)), ("ORDER", int(order))
+        kernel = device.kernel(Variant("formats/csr/transpose", types, constants))
+        kernel(rows.nrows, ncols, rows.ptr, rows.col, rows.width, ptr, col, came)
+        return Csr(device, ncols, rows.nrows, ptr, col, nvals), came[:nvals] if order else None
+    key = xp.empty(max(1, nvals), np.uint64)
+    constants = (("PACKED", int(rows.format.packed)), ("ORDER", int(order)))
+    device.kernel(Variant("formats/csr/keys", column_types(rows), constants))(
+        nvals, rows.nrows, shift, rows.ptr, rows.col, rows.width, key
+    )
+    key = key[:nvals]
+    key.sort()
+    ptr = xp.searchsorted(key, xp.arange(ncols + 1, dtype=np.uint64) << np.uint64(shift))
+    key &= np.uint64((1 << shift) - 1)
+    places = key.astype(pointer_type(nvals)) if order else None
+    col = xp.searchsorted(rows.ptr, places, side="right") - 1 if order else key
+    return from_arrays(device, ncols, rows.nrows, ptr, col), places
+
+
+def mirrored(rows: Any) -> bool:
+    """Whether a square CSR or MPLG equals its transpose."""
+    if rows.device.host_memory and rows.nvals >= LOOKED_UP_OF and _lacks_one(rows):
+        return False
+    packed = (("PACKED", int(rows.format.packed)),)
+    found = rows.nvals, rows.nvals, rows.ptr, rows.col, index_type(rows.ncols), rows.nrows, rows.width
+    return symmetry.is_symmetric(rows.device, "csr", packed, *found)
+
+
+def _lacks_one(rows: Any) -> bool:
+    """Whether one of a few sampled entries has no mirror image. On the CPU this detects directed graphs cheaply."""
+    places = np.arange(LOOKED_UP) * rows.nvals // LOOKED_UP
+    found = np.searchsorted(rows.ptr, places, side="right") - 1
+    for i, j in zip(found.tolist(), rows.columns_at(places).tolist()):
+        columns = rows.columns(int(rows.ptr[j]), int(rows.ptr[j + 1]))
+        at = int(np.searchsorted(columns, i))
+        if at == len(columns) or columns[at] != i:
+            return True
+    return False
+
+
+def picked(rows: Any, keep: Any) -> Csr:
+    """The entries of a CSR or an MPLG for which `keep` (bools in entry order) is true. Peak memory: the result, 4 bytes
+    per entry (8 from almost 2**31 on), and that of one piece."""
+    xp, device, nvals = rows.device.xp, rows.device, rows.nvals
+    before = xp.zeros(nvals + 1, pointer_type(nvals))  # entries kept before each entry
+    xp.cumsum(keep, out=before[1:])
+    limits = pieces(rows)
+    if len(limits) == 2:
+        col = rows.columns()[keep]
+    else:
+        at = device.to_host(before[device.asarray(np.array(limits))]).tolist()
+        col = xp.empty(at[-1], index_type(rows.ncols))
+        for low, high, first, last in zip(limits, limits[1:], at, at[1:], strict=False):
+            col[first:last] = rows.columns(low, high)[keep[low:high]]
+    return from_arrays(device, rows.nrows, rows.ncols, before[rows.ptr], col)
+
+
+# ---- Sort entries by row and column: by keys, or, if there are many on the CPU, by counting.
+
+FEW = 1 << 14  # entries below which the CPU uses NumPy instead of loading a kernel
+
+
+def uses_counting_sort(device: Device, nrows: int, ncols: int, nvals: int) -> bool:
+    """Whether to use counting sort: not if most rows or columns are empty, because it also loops over these."""
+    return not device.prefers_sorting and nvals >= FEW and max(nrows, ncols) <= 8 * nvals
+
+
+def counting_sort(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, order: bool) -> tuple[Csr, Any]:
+    """Rows with ascending columns by counting sort, first by column, then by row; equal entries stay in input order.
+    order[e]: the input position of entry e. Peak memory: the result, and 4 bytes per entry, 16 with the order (8 and 32
+    from 2**31 entries on)."""
+    nvals = len(rows)
+    ptr, row = np.zeros(ncols + 1, pointer_type(nvals)), np.empty(nvals, index_type(nrows))
+    came = np.empty(nvals if order else 1, pointer_type(nvals))
+    kernel = device.kernel(Variant("formats/csr/by_columns", (), (("ORDER", int(order)),)))
+    kernel(nvals, ncols, rows, cols, ptr, row, came)
+    found, places = transposed(Csr(device, ncols, nrows, ptr, row, nvals), order)
+    return found, came[places] if order else None
+
+
+def sort_entries(device: Device, rows: Any, cols: Any, nrows: int, ncols: int) -> Any:
+    """The order of the entries by row, then column; equal entries stay in input order."""
+    if uses_counting_sort(device, nrows, ncols, len(rows)):
+        return counting_sort(device, nrows, ncols, rows, cols, True)[1]
+    if nrows * ncols < 1 << 63:
+        return device.xp.argsort(rows * ncols + cols, kind="stable")
+    by_col = device.xp.argsort(cols, kind="stable")
+    return by_col[device.xp.argsort(rows[by_col], kind="stable")]
+
+
+def sort_bytes(device: Device, nrows: int, ncols: int, nvals: int, alone: bool) -> int:
+    """Bytes that sorting needs in addition to input and output; alone: no values follow the entries."""
+    if uses_counting_sort(device, nrows, ncols, nvals):
+        return (16 if alone else 40) * nvals + 8 * (ncols + 1)
+    return (80 if not device.prefers_sorting else 16 if alone else 40) * nvals
+
+
+# ---- Incremental CSR builder: append bands of rows; columns are stored at their final position.
+
+
+class RowPointersBuilder:
+    """Shared by builders of layouts by rows: the array of row pointers, allocated at the start."""
+
+    together = 32  # rows that must be in the same band
+    guesses = False  # whether its final size is only known at the end
+
+    def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:
+        """entries: number of entries to come, duplicates included."""
+        self.device, self.nrows, self.ncols, self.entries = device, nrows, ncols, entries
+        self.rows = self.nvals = 0  # appended so far
+        self.ptr = device.xp.zeros(nrows + 1, pointer_type(entries))
+
+    def expect(self, ptr: Any, col: Any, given: Any, rows: Any) -> None:
+        """Nothing: the size is known in advance."""
+
+    def _point(self, ptr: Any, entries: int) -> None:
+        rows = len(ptr) - 1
+        self.ptr[self.rows + 1 : self.rows + rows + 1] = ptr[1:] + self.nvals
+        self.rows, self.nvals = self.rows + rows, self.nvals + entries
+
+    def _pointers(self) -> Any:
+        return self.ptr.astype(pointer_type(self.nvals), copy=False)
+
+
+class CsrBuilder(RowPointersBuilder):
+    """Builder of a CSR."""
+
+    bands = False  # whether it is smaller than plain columns, so that bands pay off
+
+    def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:
+        super().__init__(device, nrows, ncols, entries)
+        self.col = device.xp.empty(entries, index_type(ncols))
+
+    @staticmethod
+    def least_bytes(nrows: int, ncols: int, entries: int) -> int:
+        """A lower bound of its size in bytes, known in advance."""
+        return rows_bytes(nrows, ncols, entries)
+
+    def room(self, entries: int) -> Any:
+        """Memory for the columns of the next rows until they are sorted."""
+        return self.col[self.nvals : self.nvals + entries]
+
+    def append(self, ptr: Any, col: Any, given: int) -> None:
+        """Append rows: INT64 pointers from 0, ascending columns in the memory that `room` returned; given: number of
+        entries before duplicates were combined."""
+        self._point(ptr, len(col))
+
+    def finish(self) -> Csr:
+        """The layout of all appended rows."""
+        col = self.col if self.nvals == self.entries else self.col[: self.nvals].copy()
+        del self.col
+        return from_arrays(self.device, self.nrows, self.ncols, self._pointers(), col)
+
+
+def trimmed(device: Device, array: Any, size: int) -> Any:
+    """The beginning of an array, copied if this frees more than a sixteenth and there is memory for the copy."""
+    wasted = (len(array) - size) * array.itemsize
+    small = 16 * wasted <= array.nbytes and wasted > 0
+    if wasted == 0 or small or device.missing(size * array.itemsize):
+        return array[:size]
+    return array[:size].copy()

@@ -1,0 +1,167 @@
+"""Hypersparse: lists of the rows and columns that have entries, and a small CSR in which these are renumbered.
+
+Ten entries of a 2^60 x 2^60 matrix take about 300 bytes. Every kernel runs on the small matrix unchanged, and the lists
+translate results back to the original numbers. (SuiteSparse's hypersparse format lists rows only: its columns stay as
+wide as the matrix, and so would the vectors that kernels read.) Lists ascend, so entries are in CSR order. Every listed
+row and column has an entry, so equal matrices have equal arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...device import Device
+from ...kernels.variant import Variant
+from .. import validation
+from ..contract import Format, LazyDict, Region
+from ..csr import layout as csr
+from ..index_lists import placed
+from .cost import is_hyper as is_hyper
+from .kernels import FORMATS
+
+
+@dataclass(eq=False)
+class Hyper(csr.Unlisted):
+    """Row k of `inner` is row rows[k], its column c is column cols[c]."""
+
+    device: Device
+    nrows: int
+    ncols: int
+    rows: Any  # INT64, ascending
+    cols: Any
+    inner: csr.Csr  # len(rows) x len(cols)
+    cache = LazyDict()
+
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
+    format = FORMATS[0]
+    key = format.key
+
+    @property
+    def nvals(self) -> int:
+        return self.inner.nvals
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.rows.nbytes + self.cols.nbytes) + self.inner.nbytes
+
+    def plain(self) -> csr.Csr:
+        """All rows, for kernels that need them; OutOfMemory if their pointers do not fit."""
+        if "plain" not in self.cache:
+            xp, inner = self.device.xp, self.inner
+            needed = csr.rows_bytes(self.nrows, self.ncols, self.nvals) + 8 * self.nrows
+            self.device.foresee(f"matrix: the pointers of {self.nrows} rows that this operation needs", needed)
+            ptr = xp.zeros(self.nrows + 1, csr.pointer_type(self.nvals))
+            ptr[self.rows + 1] = inner.ptr[1:] - inner.ptr[:-1]
+            xp.cumsum(ptr, out=ptr)
+            self.cache["plain"] = csr.from_arrays(self.device, self.nrows, self.ncols, ptr, self.columns())
+        found: csr.Csr = self.cache["plain"]
+        return found
+
+    def columns(self, low: int = 0, high: int | None = None) -> Any:
+        return self.cols[self.inner.columns(low, high)]
+
+    def columns_at(self, places: Any) -> Any:
+        return self.cols[self.inner.columns_at(places)]
+
+    def coo(self) -> tuple[Any, Any]:
+        rows, cols = self.inner.coo()
+        return self.rows[rows], self.cols[cols]
+
+    @classmethod
+    def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Hyper, Any]:
+        xp, length = rows.device.xp, rows.ptr[1:] - rows.ptr[:-1]
+        some = xp.flatnonzero(length).astype(np.int64)
+        cols, col = xp.unique(rows.columns(), return_inverse=True)
+        ptr = xp.append(rows.ptr[some], rows.ptr[-1:])
+        inner = csr.from_arrays(rows.device, len(some), len(cols), ptr, col)
+        return cls(rows.device, rows.nrows, rows.ncols, some, cols.astype(np.int64), inner), None
+
+    def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
+        return self.plain(), None
+
+    def clip(self, region: Region, order: bool) -> tuple[Hyper, Any]:
+        keep = region.covers(*self.coo())
+        return self.filter(keep)[0], self.device.xp.flatnonzero(keep) if order else None
+
+    def filter(self, keep: Any) -> tuple[Hyper, Any]:
+        return widened(self.inner.filter(keep)[0], self.rows, self.cols, self.nrows, self.ncols), keep
+
+    def transpose(self, order: bool) -> tuple[Hyper, Any]:
+        inner, places = self.inner.transpose(order)
+        return Hyper(self.device, self.ncols, self.nrows, self.cols, self.rows, inner), places
+
+    def is_symmetric(self) -> bool:
+        same = len(self.rows) == len(self.cols) and bool((self.rows == self.cols).all())
+        return same and self.inner.is_symmetric()
+
+    def arrays(self) -> dict[str, Any]:
+        return {"rows": self.rows, "cols": self.cols, "ptr": self.inner.ptr, "col": self.inner.col}
+
+    def numbers(self) -> dict[str, int]:
+        return super().numbers() | {"listed_rows": len(self.rows), "listed_cols": len(self.cols)}
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Hyper:
+        wanted = "nrows", "ncols", "nvals", "listed_rows", "listed_cols"
+        nrows, ncols, nvals, m, n = validation.expect_numbers(numbers, *wanted)
+        lists = {"rows": ((np.int64,), m), "cols": ((np.int64,), n)}
+        parts = {"ptr": (validation.INDEX, m + 1), "col": (validation.INDEX, max(1, nvals))}
+        rows, cols, ptr, col = validation.expect_arrays(arrays, **lists, **parts)
+        return cls(device, nrows, ncols, rows, cols, csr.Csr(device, m, n, ptr, col, nvals))
+
+    def check(self) -> None:
+        self.inner.check()
+        for name, some, limit in (("rows", self.rows, self.nrows), ("cols", self.cols, self.ncols)):
+            ascends = bool((some[1:] > some[:-1]).all())
+            if len(some) and not (ascends and 0 <= int(some[0]) and int(some[-1]) < limit):
+                raise ValueError(f"{name}: expected numbers from 0 to {limit - 1} that ascend")
+        if widened(self.inner, self.rows, self.cols, self.nrows, self.ncols).numbers() != self.numbers():
+            raise ValueError("rows, cols: expected only rows and columns that have entries")
+
+    @classmethod
+    def samples(cls) -> Iterator[Variant]:
+        return iter(())
+
+
+def widened(inner: csr.Csr, rows: Any, cols: Any, nrows: int, ncols: int) -> Hyper:
+    """The hypersparse layout of `inner`, whose rows and columns have the numbers in these lists; those without entries
+    are dropped."""
+    device, xp = inner.device, inner.device.xp
+    some, used = inner.ptr[1:] > inner.ptr[:-1], xp.zeros(len(cols), bool)
+    used[inner.columns()] = True
+    if not bool(some.all() & used.all()):
+        ptr = xp.append(inner.ptr[:-1][some], inner.ptr[-1:])
+        numbers = xp.cumsum(used, dtype=np.int64) - 1
+        rows, cols = rows[some], cols[used]
+        inner = csr.from_arrays(device, len(rows), len(cols), ptr, numbers[inner.columns()])
+    return Hyper(device, nrows, ncols, rows, cols, inner)
+
+
+def empty(device: Device, nrows: int, ncols: int) -> Hyper:
+    """The layout without entries."""
+    none = device.xp.zeros(0, np.int64)
+    inner = csr.from_arrays(device, 0, 0, device.xp.zeros(1, np.int32), device.xp.zeros(0, np.int32))
+    return Hyper(device, nrows, ncols, none, none, inner)
+
+
+def narrowed(form: Hyper, rows: Any, cols: Any) -> tuple[csr.Csr, Any]:
+    """The entries in these rows and columns (ascending lists, which may lack some of the layout's and have others),
+    renumbered by their positions in the lists; and bools that select their values (None: all). The inverse of
+    `widened`."""
+    xp, device, inner = form.device.xp, form.device, form.inner
+    if rows is form.rows and cols is form.cols:
+        return inner, None
+    row, has_row = placed(xp, rows, form.rows)
+    col, has_col = placed(xp, cols, form.cols)
+    keep = None
+    if not bool(has_row.all() & has_col.all()):
+        i, j = inner.coo()
+        keep = has_row[i] & has_col[j]
+        inner = inner.filter(keep)[0]
+    length = xp.zeros(len(rows) + 1, np.int64)
+    length[row[has_row] + 1] = (inner.ptr[1:] - inner.ptr[:-1])[has_row]
+    return csr.from_arrays(device, len(rows), len(cols), xp.cumsum(length), col[inner.columns()]), keep

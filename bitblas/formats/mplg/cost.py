@@ -1,0 +1,45 @@
+"""Cost model of packed rows, where it differs from that of plain ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import packing
+from ..contract import CSR, Format, StructureFacts
+from ..csr.cost import RowsCost, pointer_type
+
+# Entries from which on a staged pull is specialized for the width of its packed columns; each width takes half a second
+# to compile. Unpacking then costs 4 instructions per entry instead of 10 (counted in its SASS, not measured).
+FIXED_FROM = 1 << 20
+
+
+def packed_bytes(nrows: int, ncols: int, nvals: int) -> int:
+    """Bytes of row pointers and packed columns."""
+    return (nrows + 1) * pointer_type(nvals).itemsize + 4 * packing.packed_words(nvals, packing.width_of(ncols))
+
+
+class PackedCost(RowsCost):
+    """Rows with packed columns."""
+
+    name = "mplg"
+    packed, fused, registered = True, False, "packed"
+    handicap = 1.1  # error of predictions; code that cannot read packed columns decodes them
+
+    def refusal(self, nrows: int, ncols: int) -> str:
+        """Columns have at most 32 bits, also those of the transpose."""
+        fits = max(nrows, ncols) <= 1 << packing.MOST_BITS
+        return "" if fits else f"holds up to 2**{packing.MOST_BITS} rows and columns, got {nrows} x {ncols}"
+
+    def predict_bytes(self, seen: StructureFacts) -> int:
+        return packed_bytes(seen.nrows, seen.ncols, seen.nvals)
+
+    def cached_as(self, key: str) -> str:
+        """Plain rows, which would need up to 32 times the memory, are built for an operation and dropped. Entries are
+        in the same order in both."""
+        return self.key if key == CSR else key
+
+    def dot_key_with(self, other: Format, nrows: int, ncols: int) -> str:
+        return self.key
+
+    def fixed_width(self, form: Any) -> int:
+        return int(form.width) if form.nvals >= FIXED_FROM else 0

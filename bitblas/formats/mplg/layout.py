@@ -1,0 +1,153 @@
+"""MPLG: CSR with bit-packed column numbers. The smallest layout of scattered entries.
+
+Azami and Burtscher, Compressed In-memory Graphs for Accelerating GPU-based Analytics, section IV. Row pointers stay
+plain, so every row is reached directly. The kernels are those of CSR, which also read packed columns (kernels.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...device import Device
+from ...kernels.variant import Variant
+from .. import packing, validation
+from ..contract import Format, LazyDict
+from ..csr import kernels
+from ..csr import layout as csr
+from ..csr.cost import index_type
+from ..csr.kernels import pieces
+from ..csr.layout import RowPointersBuilder, trimmed
+from .cost import packed_bytes
+from .kernels import FORMATS
+
+# ---- MPLG: CSR with bit-packed column numbers. The smallest layout of scattered entries.
+
+
+@dataclass(eq=False)
+class Mplg(csr.Rows):
+    """Row i has the entries ptr[i] .. ptr[i + 1]; number k of the packed string `col` is entry k's column. Entry order:
+    row, column."""
+
+    device: Device
+    nrows: int
+    ncols: int
+    ptr: Any  # nrows + 1
+    col: Any  # uint32 words: packing.packed_words(nvals, width)
+    nvals: int
+    cache = LazyDict()  # schedules of kernels: hubs, parallel bounds
+
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
+    format = FORMATS[0]
+    key = format.key
+
+    @property
+    def width(self) -> int:
+        """Bits of a column number."""
+        return packing.width_of(self.ncols)
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.ptr.nbytes + self.col.nbytes)
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Mplg:
+        nrows, ncols, nvals = validation.expect_numbers(numbers, "nrows", "ncols", "nvals")
+        words = packing.packed_words(nvals, packing.width_of(ncols))
+        ptr, col = validation.expect_arrays(arrays, ptr=(validation.INDEX, nrows + 1), col=((np.uint32,), words))
+        return cls(device, nrows, ncols, ptr, col, nvals)
+
+    def check(self) -> None:
+        validation.check_pointers(self.ptr, self.nvals)
+        validation.check_columns(self.device.xp, self.ptr, self.columns, pieces(self), self.ncols)
+
+    def columns(self, low: int = 0, high: int | None = None) -> Any:
+        """The columns of entries low .. high, in the type that a CSR would use."""
+        high = self.nvals if high is None else high
+        return packing.unpack(self.device, self.col, high, self.width, csr.index_type(self.ncols), first=low)
+
+    def columns_at(self, places: Any) -> Any:
+        """The columns of these entries."""
+        return packing.unpack_at(self.device, self.col, places, self.width, csr.index_type(self.ncols))
+
+    def coo(self) -> tuple[Any, Any]:
+        columns = packing.unpack(self.device, self.col, self.nvals, self.width, np.int64)
+        return csr.numbers_of(self.ptr, self.nvals, self.device), columns
+
+    @classmethod
+    def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Mplg, Any]:
+        return from_csr(rows, order)
+
+    def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
+        """The same entries with plain columns, in the same order. Peak memory: the plain columns."""
+        needed = self.nvals * csr.index_type(self.ncols).itemsize
+        self.device.foresee(f"plain columns of {self.nvals} entries", needed)
+        return csr.from_arrays(self.device, self.nrows, self.ncols, self.ptr, self.columns()), None
+
+    @classmethod
+    def samples(cls) -> Iterator[Variant]:
+        return kernels.packed_utility_kernels()
+
+
+def from_csr(rows: csr.Csr, order: bool) -> tuple[Mplg, Any]:
+    """Pack the columns of a CSR and share its row pointers; the entries keep their order. ValueError for more than
+    2**32 columns. Peak memory: the result."""
+    width = packing.width_of(rows.ncols)
+    words = packing.packed_words(rows.nvals, width)
+    rows.device.foresee(f"packed columns of {rows.nvals} entries", 4 * words)
+    string = packing.pack(rows.device, rows.columns(), width)
+    return Mplg(rows.device, rows.nrows, rows.ncols, rows.ptr, string, rows.nvals), None
+
+
+# ---- Incremental MPLG builder: append bands of rows; their columns are packed at their final position.
+
+WORD = 32  # this many numbers end at a word boundary, whatever their width
+
+
+class MplgBuilder(RowPointersBuilder):
+    """Builder of packed columns. The last numbers of a band that end within a word are kept for the next band."""
+
+    bands = True
+
+    def __init__(self, device: Device, nrows: int, ncols: int, entries: int) -> None:
+        super().__init__(device, nrows, ncols, entries)
+        self.width = packing.width_of(ncols)
+        self.string = device.xp.empty(packing.packed_words(entries, self.width), "uint32")
+        self.waiting = device.xp.empty(0, index_type(ncols))
+
+    @staticmethod
+    def least_bytes(nrows: int, ncols: int, entries: int) -> int:
+        """A lower bound of its size in bytes, known in advance."""
+        return packed_bytes(nrows, ncols, entries)
+
+    def room(self, entries: int) -> Any:
+        """Memory for the columns of the next rows until they are sorted."""
+        return self.device.xp.empty(entries, self.waiting.dtype)
+
+    def append(self, ptr: Any, col: Any, given: int) -> None:
+        """Append rows: INT64 pointers from 0 and ascending columns; given: number of entries before duplicates were
+        combined."""
+        xp, packed = self.device.xp, self.nvals - len(self.waiting)
+        self._point(ptr, len(col))
+        first = xp.concatenate((self.waiting, col[: WORD - len(self.waiting)]))  # fill up the unfinished words
+        if len(first) == WORD:
+            col = col[WORD - len(self.waiting) :]
+            self._pack(first, packed)
+            whole = len(col) // WORD * WORD
+            self._pack(col[:whole], packed + WORD)
+            first = col[whole:].copy()
+        self.waiting = first
+
+    def _pack(self, numbers: Any, at: int) -> None:
+        begin, end = at // WORD * self.width, (at + len(numbers)) // WORD * self.width
+        packing.pack_into(self.device, numbers, self.width, self.string[begin:end])
+
+    def finish(self) -> Mplg:
+        """The layout of all appended rows."""
+        at = self.nvals // WORD * self.width
+        string = trimmed(self.device, self.string, packing.packed_words(self.nvals, self.width))
+        packing.pack_into(self.device, self.waiting, self.width, string[at:])
+        return Mplg(self.device, self.nrows, self.ncols, self._pointers(), string, self.nvals)

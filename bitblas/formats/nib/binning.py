@@ -1,0 +1,142 @@
+"""Degree-binned schedule of nibble rows for a GPU's pull from a full vector (pull_graded.cu).
+
+Computed once per layout.
+
+A lane that decodes a row by itself does a third of the work of lanes that share one, but the lanes of a warp must then
+have equally many entries. So rows are sorted by length. Rows of more than CHUNK entries are shared by 2, 4, .. 32
+lanes, each starting at a mark; rows of more than 32 CHUNK entries are cut into segments.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...kernels.variant import Variant
+from ..contract import Constants
+from ..schedule import Hubs, Part, bits_of, cut, inside, placed
+
+LOG_CHUNK = 6  # log2 of the entries per lane: at most 64
+GRADES = 6  # pieces of 32, 16, .. 1 lanes
+UNROLL = 4  # entries that a lane decodes while loads are in flight
+RESIDENT = 4  # blocks per multiprocessor, if none keeps vector values in shared memory
+MOST_NIBBLES = 1 << 32  # marks have 32 bits
+NOT_HERE = np.uint32(0xFFFFFFFF)  # the piece of an excluded row
+
+
+class DegreeBins(NamedTuple):
+    """Pieces, the longest first: grade g has those shared by 2^(5 - g) lanes, pieces piece[g] .. piece[g + 1], grouped
+    into runs run[g] .. run[g + 1]; the marks of their lanes begin at mark[g]. Segments of long rows come before the
+    rows of grade 0."""
+
+    runs: int
+    run: Any  # uint32
+    piece: Any
+    mark: Any
+    segments: int
+    begin: Any  # uint32, a nibble
+    column: Any  # uint32, the column before it
+    length: Any  # uint16, per piece
+    last: int  # the last pair of words
+    row: Any  # uint32, per piece: the position of its sum
+    reached: Any  # uint64, bits of the rows that have entries
+    hubs: Hubs | None  # the long rows
+    ones: Any  # uint64, one bit per segment, all set
+
+    def arguments(self) -> tuple[Any, ...]:
+        return self.run, self.piece, self.segments, self.row, self.mark, self.begin, self.column, self.length, self.last
+
+
+def chunks_variant() -> Variant:
+    return Variant("formats/nib/chunks", (), (("LANES", 32), ("LOG_CHUNK", LOG_CHUNK)))
+
+
+def binned_constants(shared: int) -> Constants:
+    """Compile-time constants. shared: bytes of shared memory for vector values; a block that uses them occupies a
+    multiprocessor alone."""
+    blocks = [("THREADS", 1024), ("RESIDENT", 1)] if shared else [("THREADS", 256), ("RESIDENT", RESIDENT)]
+    return [("LOG_CHUNK", LOG_CHUNK), ("UNROLL", UNROLL), ("LANES", 32), *blocks, ("SHARED_BYTES", shared)]
+
+
+def degree_bins(form: Any, part: Part | None = None) -> DegreeBins:
+    """The schedule of a layout of less than 2^32 nibbles, or of some of its rows. Kept: 14 bytes per nonempty row, and
+    8 more per CHUNK entries of long ones. Peak memory: 24 bytes per row more."""
+    key = ("grades", None if part is None else part.name)
+    if key not in form.cache:
+        form.cache[key] = _grades(form, part)
+    found: DegreeBins = form.cache[key]
+    return found
+
+
+def _grades(form: Any, part: Part | None) -> DegreeBins:
+    device, longest = form.device, 32 << LOG_CHUNK
+    xp, ptr = device.xp, form.pointers()
+    length = inside(ptr[1:] - ptr[:-1], part)
+    hubs = cut(xp, length, longest, longest, lambda rows, hub, number, count: (number * longest, length[rows][hub]))
+    row = xp.flatnonzero((length > 0) & (length <= longest))
+    size, place, segments = length[row], xp.full(form.nrows, NOT_HERE, np.uint32), 0
+    if hubs is not None:
+        segments = hubs.segments
+        size = xp.concatenate([xp.minimum(hubs.end - hubs.begin, longest), size])
+        place[hubs.rows] = hubs.first[:-1].astype(np.uint32)
+    place[row] = xp.arange(segments, len(size), dtype=np.uint32)
+    row = row if hubs is None else xp.concatenate([hubs.row_of, row])
+    key = (longest - size).astype(np.uint16)
+    key[:segments] = 0  # segments come first, so that their numbers distinguish them from rows
+    order = xp.argsort(key, kind="stable")
+    sorted_at = xp.empty(max(1, len(order)), np.uint32)
+    sorted_at[order] = xp.arange(len(order), dtype=np.uint32)
+    # Limits of the rows that one lane takes, that two share, ..; other pieces have 32 lanes.
+    limits = xp.asarray([longest - (1 << LOG_CHUNK + log) for log in reversed(range(GRADES - 1))], dtype=key.dtype)
+    upto = device.to_host(xp.searchsorted(key[order], limits)).tolist()
+    piece = np.array([0, *upto, len(order)])
+    counts = np.diff(piece)
+    runs = np.cumsum([0, *(-(-counts // (1 << np.arange(GRADES))))])
+    marks = np.cumsum([0, *(counts << np.arange(GRADES)[::-1])])
+    begin, column = (xp.zeros(int(marks[-1]) + 1, np.uint32) for _ in range(2))
+    run, first, mark = (xp.asarray(x.astype(np.uint32)) for x in (runs, piece, marks))
+    given = form.heads, form.words, ptr, place, sorted_at, first, mark, begin, column
+    device.kernel(chunks_variant())(form.nrows, *given)
+    size = size[order].astype(np.uint16)
+    row, reached, hubs = placed(xp, length, row[order], hubs, part)
+    ones = bits_of(xp, segments)
+    return DegreeBins(
+        int(runs[-1]),
+        run,
+        first,
+        mark,
+        segments,
+        begin,
+        column,
+        size,
+        len(form.words) // 2 - 1,
+        row,
+        reached,
+        hubs,
+        ones,
+    )
+
+
+def entries_of(form: Any) -> Any:
+    """The number of the first entry of each piece, to find values that differ. Kept: 4 bytes per nonempty row, 8 for
+    layouts of 2^31 entries and more."""
+    if "graded entries" not in form.cache:
+        found, xp = degree_bins(form), form.device.xp
+        first = form.ranks()[found.row]
+        if found.hubs is not None:
+            segment, begin = xp.arange(found.segments), found.hubs.first
+            number = segment - begin[xp.searchsorted(begin, segment, side="right") - 1]
+            first[: found.segments] += (number << (5 + LOG_CHUNK)).astype(first.dtype)
+        form.cache["graded entries"] = first
+    return form.cache["graded entries"]
+
+
+def near_share(form: Any, columns: int) -> float:
+    """The estimated share of entries in the first columns, from the marks of shared rows, which are evenly spaced; 0 if
+    these rows have few of all entries."""
+    found = degree_bins(form)
+    shared = form.device.to_host(found.mark)[GRADES - 1]
+    if shared << LOG_CHUNK < form.nvals // 2:
+        return 0.0
+    return float((found.column[: int(shared)] < columns).mean())

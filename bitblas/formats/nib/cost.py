@@ -1,0 +1,67 @@
+"""Cost model and kernel choice of nibble rows (NIB)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...kernels.constants import WORDS
+from .. import schedule as limits
+from ..coded import EARLY, CodedCost
+from ..contract import CSR, Format
+from ..csr import cost as rows
+from ..sampling import Sample
+from ..schedule import power_of_two
+from . import binning, encoding
+
+
+class NibCost(CodedCost):
+    """Cost model of rows of nibble gaps."""
+
+    name = folder = "nib"
+    scans = True
+
+    def count(self, rows: Any) -> float:
+        return encoding.counted(rows)
+
+    def sample(self, of: Sample) -> float:
+        return encoding.sampled(of)
+
+    def dot_key(self, shared: bool) -> str:
+        """The CPU has no such kernel; rows are built for the operation."""
+        return self.key if shared else CSR
+
+    def dot_key_with(self, other: Format, nrows: int, ncols: int) -> str:
+        """Plain rows of the other operand are not encoded for one operation; these are decoded instead."""
+        return self.key if other.key == self.key else CSR
+
+    def dot_lanes(self, form: Any) -> int:
+        """One lane per word of a row."""
+        return power_of_two(form.work / max(1, form.nrows), 4, 32)
+
+    def lanes(self, form: Any, nrows: int, kind: int, *, push: bool) -> int:
+        """So many that each has some words of a row; one if a row stops at its first hit."""
+        if kind == WORDS and not push:
+            return 1
+        return power_of_two(len(form.words) / max(1, nrows) / (1 if push else 2), 1, 32)
+
+    def longest(self, kind: int, lanes: int, *, push: bool = False, staged: bool = False) -> int:
+        return limits.MAX_ITERATIONS * (EARLY if kind == WORDS and not push else 1) * lanes
+
+    def segment(self) -> int:
+        return 8 * 32
+
+    def is_binned(self, form: Any) -> bool:
+        return super().is_binned(form) and len(form.words) * encoding.IN_WORD < binning.MOST_NIBBLES
+
+    def grades(self, form: Any, part: Any = None) -> Any:
+        return binning.degree_bins(form, part)
+
+    def binned_contents(self, form: Any, ranked: bool) -> tuple[Any, ...]:
+        return (form.words, binning.entries_of(form)) if ranked else super().binned_contents(form, False)
+
+    def hot(self, form: Any, columns: int) -> int:
+        """The first columns, if most entries of long rows are in them, as in an order by degree."""
+        if ("hot", columns) not in form.cache:
+            pays = binning.near_share(form, columns) >= rows.HOT_SHARE
+            form.cache["hot", columns] = min(columns, form.ncols) if pays else 0
+        return int(form.cache["hot", columns])

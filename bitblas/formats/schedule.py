@@ -1,0 +1,116 @@
+"""GPU schedules of rows: lanes per row, long rows cut into segments (hubs), and degree binning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+# ---- Lanes per row (tile row) on a GPU: rules shared by all formats.
+
+# Iterations of a group of lanes over a row, each with a memory latency; longer rows are hubs and are cut (estimated).
+MAX_ITERATIONS = 16
+
+
+def power_of_two(x: float, low: int, high: int) -> int:
+    """The largest power of two that is at most x, clamped to low .. high."""
+    lanes = low
+    while lanes * 2 <= x and lanes < high:
+        lanes *= 2
+    return lanes
+
+
+# ---- Long rows (hubs): rows or tile rows too long for one group of GPU lanes, cut into segments.
+#
+# Computed once per layout.
+
+
+class Hubs(NamedTuple):
+    """Rows (or tile rows) too long for one group of lanes, cut into segments that are processed as rows of a separate
+    launch."""
+
+    rows: Any
+    first: Any  # hub h has the segments first[h] .. first[h + 1]
+    begin: Any
+    end: Any
+    row_of: Any
+
+    @property
+    def segments(self) -> int:
+        return len(self.row_of)
+
+
+def longest_unit(form: Any) -> int:
+    """Entries (tiles) of the longest row (tile row)."""
+    if "longest" not in form.cache:
+        form.cache["longest"] = int((form.ptr[1:] - form.ptr[:-1]).max()) if form.units else 0
+    return int(form.cache["longest"])
+
+
+def cut(xp: Any, work: Any, longest: int, part: int, limits: Callable[[Any, Any, Any, Any], Any]) -> Hubs | None:
+    """Cut the units with more work than `longest` into segments of `part`; None if there are none. limits: function
+    that returns the begin and end of segments, from their hub, number within it, the hub's segment count, and the rows
+    of the hubs."""
+    rows = xp.flatnonzero(work > longest)
+    if not len(rows):
+        return None
+    count = -(-work[rows].astype(np.int64) // part)
+    first = xp.zeros(len(rows) + 1, np.int64)
+    xp.cumsum(count, out=first[1:])
+    segment = xp.arange(int(first[-1]))
+    hub = xp.searchsorted(first, segment, side="right") - 1
+    begin, end = limits(rows, hub, segment - first[hub], count[hub])
+    return Hubs(rows, first, begin, end, rows[hub])
+
+
+def hubs_of(form: Any, longest: int, part: int | None = None) -> Hubs | None:
+    """The rows of a layout with more than `longest` entries (or tiles), in segments of `part` (default: `longest`);
+    None if there are none."""
+    size = part or longest
+
+    def limits(rows: Any, hub: Any, number: Any, count: Any) -> tuple[Any, Any]:
+        begin = form.ptr[rows][hub] + number * size
+        end = form.device.xp.minimum(begin + size, form.ptr[rows + 1][hub])
+        return begin.astype(form.ptr.dtype), end.astype(form.ptr.dtype)
+
+    if ("hubs", longest, size) not in form.cache:
+        ptr = form.ptr
+        form.cache["hubs", longest, size] = cut(form.device.xp, ptr[1:] - ptr[:-1], longest, size, limits)
+    found: Hubs | None = form.cache["hubs", longest, size]
+    return found
+
+
+# ---- Degree binning: what the schedules of csr/grades.py, nib/grades.py and cgr/grades.py share.
+
+
+class Part(NamedTuple):
+    """A subset of a layout's rows, and the positions of their sums."""
+
+    name: str
+    rows: Any  # bool per row
+    place: Any  # INT64 per row
+    size: int  # number of positions
+
+
+def inside(length: Any, part: Part | None) -> Any:
+    """Entries per row; 0 for rows outside of `part`."""
+    return length if part is None else length * part.rows
+
+
+def placed(xp: Any, length: Any, row: Any, hubs: Hubs | None, part: Part | None) -> tuple[Any, Any, Hubs | None]:
+    """Positions of the sums of pieces, from their rows; the bits of all positions that get a sum; and the hubs with
+    these positions."""
+    size = len(length)
+    if part is not None:
+        size, row = part.size, part.place[row]
+        hubs = None if hubs is None else hubs._replace(rows=part.place[hubs.rows])
+    some = xp.flatnonzero(length)
+    flags = xp.zeros(-(-size // 64) * 64, bool)
+    flags[some if part is None else part.place[some]] = True
+    return row.astype(np.uint32, copy=False), xp.packbits(flags, bitorder="little").view(np.uint64), hubs
+
+
+def bits_of(xp: Any, count: int) -> Any:
+    """A bitset of that many bits, all set."""
+    return xp.full(max(1, -(-count // 64)), ~np.uint64(0), np.uint64)

@@ -1,0 +1,36 @@
+"""Symmetry test without building the transpose.
+
+Every entry has its mirror image if hashes of all entries' positions and of their mirror images have the same sum
+(kernels/scramble.cuh).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semirings.dtypes import lookup_dtype
+
+from ..device import Device
+from ..kernels.variant import Variant
+
+CHUNK = {"csr": 1 << 12, "b2sr": 1 << 9}  # entries or tiles per warp, which writes one sum
+PARALLEL = 1 << 16  # entries from which on the CPU uses several threads
+
+
+def is_symmetric(
+    device: Device, family: str, constants: tuple[tuple[str, int], ...], items: int, nvals: int, ptr: Any, col: Any,
+    col_type: Any, units: int, *more: Any,
+) -> bool:  # fmt: skip
+    """Whether a structure equals its transpose, in one pass.
+
+    family: the folder of the kernel, which determines what `items` are (entries or tiles). units, ptr, col: kernel
+    arguments; col_type: type of column numbers; more: further arguments. Peak memory: 8 bytes per CHUNK items.
+    """
+    chunk = CHUNK[family]
+    n = -(-items // chunk)
+    sums = device.xp.zeros(max(1, n), "uint64")
+    types = ("PTR", lookup_dtype(ptr.dtype)), ("COL", lookup_dtype(col_type))
+    kernel = device.kernel(Variant(f"formats/{family}/mirror", types, (*constants, ("CHUNK", chunk), ("LANES", 32))))
+    bounds = device.ranges(n, PARALLEL, work=nvals, parts=device.threads, fresh=True)
+    kernel(n, units, items, ptr, col, *more, sums, bounds=bounds)
+    return int(sums.sum()) == 0

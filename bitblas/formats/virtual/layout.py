@@ -1,0 +1,389 @@
+"""Virtual nodes: lists of columns that several rows share, as vertices of their own. The smallest layout of web graphs.
+
+A row that has such a list references its node instead, so A = R or L V: R holds the remaining entries, L which rows use
+which node, and V the columns of each node. The three are one graph. Nodes are placed among the rows and among the
+columns, near those that use them; a row's entries of R and of L are one row of the graph, which is stored in one of
+`INNER`, the layout of fewest bytes. mining.py finds nodes. Each entry of A is in R, or belongs to exactly one use of a
+node, so products are correct for every monoid (operations/virtual_nodes.py).
+
+Entry order: row, column, as in CSR. Kernels that read rows get plain ones, built for them. Transposes have the same
+nodes; a selection has none, because mining would take longer than selecting.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ... import device as devices
+from ...device import Device
+from ...kernels.variant import Variant
+from .. import validation
+from ..cgr.layout import Cgr
+from ..coded import blocks_bytes
+from ..contract import Format, LazyDict, Region
+from ..csr import layout as csr
+from ..csr.layout import PARALLEL_ENTRIES, Csr, from_arrays, index_type, numbers_of, pointers_of
+from ..nib.layout import Nib
+from ..schedule import Part
+from .kernels import FORMATS
+from .mining import Mined, mined
+
+# ---- Positions of virtual nodes among the rows or columns of a matrix, which keep their order.
+
+
+@dataclass(eq=False)
+class Places:
+    """Positions of nodes: bit p is set if position p is a node's."""
+
+    device: Device
+    size: int  # positions: of nodes and others
+    nodes: int
+    bits: Any  # uint64, at least one word
+    cache = LazyDict()
+
+    @classmethod
+    def of(cls, device: Device, nodes: np.ndarray, size: int) -> Places:
+        """Nodes at these positions (ascending, on the host) of `size`."""
+        bits = np.zeros(-(-size // 64) or 1, np.uint64)
+        np.bitwise_or.at(bits, nodes >> 6, np.uint64(1) << (nodes & 63).astype(np.uint64))
+        return cls(device, size, len(nodes), device.asarray(bits))
+
+    @property
+    def others(self) -> int:
+        return self.size - self.nodes
+
+    def turned(self) -> Places:
+        """The complement, with nodes and others exchanged; computed on first use."""
+        if "turned" not in self.cache:
+            flags = 1 - self.flags()
+            flags[self.size :] = 0
+            bits = self.device.xp.packbits(flags, bitorder="little").view(np.uint64)
+            self.cache["turned"] = Places(self.device, self.size, self.others, bits)
+        found: Places = self.cache["turned"]
+        return found
+
+    def flags(self) -> Any:
+        """Whether a node is at each position of the words."""
+        return self.device.xp.unpackbits(self.bits.view(np.uint8), bitorder="little")
+
+    def before(self) -> Any:
+        """Number of nodes before each word, UINT32, computed on first use."""
+        if "before" not in self.cache:
+            xp = self.device.xp
+            found = xp.zeros(len(self.bits), np.uint32)
+            xp.cumsum(self.flags().reshape(-1, 64).sum(axis=1, dtype=np.uint32)[:-1], out=found[1:])
+            self.cache["before"] = found
+        return self.cache["before"]
+
+    def at(self) -> Any:
+        """The position of every 64th non-node, UINT32, computed on first use."""
+        if "at" not in self.cache:
+            xp = self.device.xp
+            found = xp.flatnonzero(self.flags()[: self.size] == 0)[::64].astype(np.uint32)
+            self.cache["at"] = found if len(found) else xp.zeros(1, np.uint32)
+        return self.cache["at"]
+
+    def numbers(self) -> tuple[Any, Any]:
+        """For each position whether it is a node's, and its number among nodes or among others (INT64). Computed at
+        every call."""
+        xp, is_node = self.device.xp, self.flags()[: self.size].astype(bool)
+        node = xp.cumsum(is_node, dtype=np.int64) - is_node
+        return is_node, xp.where(is_node, node, xp.arange(self.size) - node)
+
+    def check(self, name: str) -> None:
+        """ValueError unless the number of set bits equals the number of nodes, and no bit beyond the last position is
+        set."""
+        flags = self.flags()
+        if int(flags.sum()) != self.nodes or bool(flags[self.size :].any()):
+            raise ValueError(f"{name}: expected {self.nodes} set bits within {self.size} positions")
+
+
+def of_nodes(rows: Places, cols: Places) -> Part:
+    """The rows of nodes, whose sums go to the columns of the same nodes."""
+    xp = rows.device.xp
+    is_node, number = rows.numbers()
+    at = xp.flatnonzero(cols.flags()[: cols.size])
+    place = xp.where(is_node, at[xp.where(is_node, number, 0)] if len(at) else number, 0)
+    return Part("nodes", is_node, place, cols.size)
+
+
+def of_others(rows: Places) -> Part:
+    """The other rows, whose sums go to their positions in the matrix."""
+    is_node, number = rows.numbers()
+    return Part("others", ~is_node, number, rows.others)
+
+
+# ---- Build the graph with virtual nodes from rows, and expand it back.
+
+UNFOLD = Variant("formats/virtual/unfold", (), (("MOST", 64),))  # lists per row that are merged one by one
+
+
+def ordered_variant(sort: int) -> Variant:
+    return Variant("formats/virtual/ordered", (), (("SORT", sort),))
+
+
+class Graph(NamedTuple):
+    """Rows with nodes among the rows and columns, and the positions of nodes there, on the host."""
+
+    rows: Csr
+    row_nodes: np.ndarray
+    col_nodes: np.ndarray
+
+
+def merged(found: Mined, of: Csr) -> Graph:
+    """The graph of mined rows. A node is placed before the row in the middle of its users, and before that column, so
+    most gaps stay as short as they were."""
+    nrows, ncols, many = of.nrows, of.ncols, np.arange(found.nodes)
+    before = found.middle, np.minimum(found.middle, ncols)
+    row_nodes, col_nodes = (middle + many for middle in before)
+    rows, cols = (
+        np.arange(size) + np.searchsorted(middle, np.arange(size), side="right")
+        for size, middle in zip((nrows, ncols), before)
+    )
+    left = np.repeat(np.arange(nrows), np.diff(found.ptr))
+    row = np.concatenate([rows[left], rows[found.user], row_nodes[found.node_at]])
+    col = np.concatenate([cols[found.col], col_nodes[found.node], cols[found.member]])
+    device = of.device
+    ptr, col = (device.asarray(x) for x in rows_in_order(nrows + found.nodes, ncols + found.nodes, row, col))
+    return Graph(from_arrays(device, nrows + found.nodes, ncols + found.nodes, ptr, col), row_nodes, col_nodes)
+
+
+def rows_in_order(nrows: int, ncols: int, row: np.ndarray, col: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pointers and columns of distinct entries in any order, on the host."""
+    host = devices.get("cpu")
+    ptr = np.append(0, np.cumsum(np.bincount(row, minlength=nrows)))
+    found = np.empty(len(row), index_type(ncols))
+    for sort, units in enumerate((len(row), nrows)):
+        bounds = host.ranges(nrows, PARALLEL_ENTRIES, work=len(row)) if sort else None
+        host.kernel(ordered_variant(sort))(units, row, col, ptr[:-1].copy(), ptr, found, bounds=bounds)
+    return ptr, found
+
+
+def keys_of(inner: Csr, rows: Places, cols: Places, nvals: int) -> Any:
+    """The matrix entries that the graph represents, as ascending row * ncols + column: those between rows and columns,
+    and for each use of a node the node's columns. ValueError unless there are `nvals`."""
+    xp, device = inner.device.xp, inner.device
+    row = numbers_of(inner.ptr, inner.nvals, device)
+    col = inner.columns().astype(np.int64)
+    (of_node, row_number), (to_node, col_number) = rows.numbers(), cols.numbers()
+    is_use, is_member = to_node[col], of_node[row]
+    if bool((is_use & is_member).any()):
+        raise ValueError("nodes: expected no node that uses another")
+    left = ~(is_use | is_member)
+    user, node = row_number[row[is_use]], col_number[col[is_use]]
+    member = col_number[col[is_member]]
+    first = pointers_of(row_number[row[is_member]], rows.nodes, device)
+    many = first[1:] - first[:-1]
+    if bool((many == 0).any()) or not bool(_used(xp, node, rows.nodes).all()):
+        raise ValueError("nodes: expected each node to have columns and a use")
+    length = many[node]
+    ptr = xp.zeros(len(node) + 1, np.int64)
+    xp.cumsum(length, out=ptr[1:])
+    rest, total = col_number[col[left]], int(ptr[-1])
+    if len(rest) + total != nvals:
+        raise ValueError(f"nodes: expected {nvals} entries, got {len(rest) + total}")
+    use = numbers_of(ptr, total, device)
+    among = first[node][use] + xp.arange(total) - ptr[use]
+    keys = xp.concatenate([row_number[row[left]] * cols.others + rest, user[use] * cols.others + member[among]])
+    keys.sort()
+    return keys
+
+
+def unfolded(inner: Csr, rows: Places, cols: Places, nrows: int, ncols: int, nvals: int) -> Csr:
+    """The rows that the graph represents, from the entries of `keys_of`; on the CPU row by row."""
+    device, xp = inner.device, inner.device.xp
+    if not device.host_memory:
+        return rows_of(device, keys_of(inner, rows, cols, nvals), nrows, ncols)
+    (of_node, _), (to_node, number) = rows.numbers(), cols.numbers()
+    node_rows, length = np.flatnonzero(of_node), np.diff(inner.ptr)
+    many = np.append(0, np.cumsum(np.where(to_node, 0, 1)[inner.columns()], dtype=np.int64))  # columns before an entry
+    named = np.flatnonzero(to_node[inner.columns()])
+    sizes = many[inner.ptr[1:]] - many[inner.ptr[:-1]]
+    if bool((sizes[node_rows] < length[node_rows]).any()):
+        raise ValueError("nodes: expected no node that uses another")
+    user = np.searchsorted(inner.ptr, named, side="right") - 1
+    sizes += np.bincount(user, length[node_rows[number[inner.columns()[named]]]], len(sizes)).astype(np.int64)
+    ptr = np.append(0, np.cumsum(sizes[~of_node]))
+    if int(ptr[-1]) != nvals:
+        raise ValueError(f"nodes: expected {nvals} entries, got {int(ptr[-1])}")
+    col, unsorted = xp.empty(nvals, index_type(ncols)), xp.empty(nrows, bool)
+    device.kernel(UNFOLD)(
+        nrows, np.flatnonzero(~of_node), inner.ptr, inner.col, np.where(to_node, ~number, number), node_rows, ptr, col,
+        unsorted, bounds=device.ranges(nrows, PARALLEL_ENTRIES, work=nvals),
+    )  # fmt: skip
+    for row in np.flatnonzero(unsorted):
+        col[ptr[row] : ptr[row + 1]].sort()
+    return from_arrays(device, nrows, ncols, ptr, col)
+
+
+def _used(xp: Any, node: Any, nodes: int) -> Any:
+    """Which nodes are used."""
+    found = xp.zeros(nodes, bool)
+    found[node] = True
+    return found
+
+
+def rows_of(device: Device, keys: Any, nrows: int, ncols: int) -> Csr:
+    """Rows from ascending keys."""
+    row = keys // max(1, ncols)
+    ptr = pointers_of(row, nrows, device)
+    col = (keys - row * ncols).astype(index_type(ncols))
+    return from_arrays(device, nrows, ncols, ptr, col)
+
+
+# ---- Virtual nodes: lists of columns that several rows share, as vertices of their own.
+
+INNER = (Nib, Cgr)  # layouts of the graph, by their numbers in files
+# A node must save more entries than this; values are tried in turn until the size grows. A node's own cost is repaid by
+# the first entry in the benchmarks' web graph, by 3 on indochina-2004, by 17 on facebook_combined (measured).
+LEAST = (0, 2, 4, 8, 16, 32, math.inf)
+
+
+@dataclass(eq=False)
+class Virtual(csr.Unlisted):
+    """Row i of the matrix is the i-th row of `inner` that is not a node's; columns likewise."""
+
+    device: Device
+    nrows: int
+    ncols: int
+    inner: Any  # a layout of INNER, nrows + nodes x ncols + nodes
+    rows: Places
+    cols: Places  # the same object as `rows` if the matrix is square
+    nvals: int
+    cache = LazyDict()
+
+    formats: ClassVar[tuple[Format, ...]] = FORMATS
+    format = FORMATS[0]
+    key = format.key
+    compact = True
+
+    @property
+    def nbytes(self) -> int:
+        return sum(int(x.nbytes) for x in self.arrays().values())
+
+    @classmethod
+    def from_csr(cls, rows: csr.Csr, tile: int | None, order: bool) -> tuple[Virtual, Any]:
+        """Mines, which takes seconds for ten million entries. Peak memory: that of `mined` on the host, and of the
+        codes."""
+        return cls.of(mined(rows), rows)[0], None
+
+    @classmethod
+    def of(cls, found: Mined, rows: csr.Csr) -> tuple[Virtual, Mined]:
+        """The smallest layout of rows in which nodes were found, and the nodes that it keeps."""
+        best, size = (merged(found, rows), found), math.inf
+        for least in LEAST:
+            kept = found.worth(least)
+            graph = best[0] if kept is found else merged(kept, rows)
+            if (now := min(bytes_in(kind, graph.rows) for kind in INNER)) >= size:
+                break
+            best, size = (graph, kept), now
+        return cls._of(best[0], rows), best[1]
+
+    @classmethod
+    def without(cls, rows: csr.Csr) -> Virtual:
+        """The layout of these rows without nodes."""
+        return cls._of(Graph(rows, *(np.zeros(0, np.int64),) * 2), rows)
+
+    @classmethod
+    def _of(cls, graph: Graph, rows: csr.Csr) -> Virtual:
+        device = rows.device
+        inner: Any = min(INNER, key=lambda kind: bytes_in(kind, graph.rows))
+        places = Places.of(device, graph.row_nodes, graph.rows.nrows)
+        others = places if rows.nrows == rows.ncols else Places.of(device, graph.col_nodes, graph.rows.ncols)
+        form = inner.from_csr(graph.rows, None, False)[0]
+        return cls(device, rows.nrows, rows.ncols, form, places, others, rows.nvals)
+
+    def plain(self) -> csr.Csr:
+        """The same entries by rows, built unless a caller still holds them (weak reference). Peak memory: 60 bytes per
+        entry, and 50 per position."""
+        found = self.cache["plain"]() if "plain" in self.cache else None
+        if found is None:
+            needed = 60 * self.nvals + 50 * (self.inner.nrows + self.inner.ncols)
+            self.device.foresee(f"rows of {self.nvals} entries", needed)
+            graph = self.inner.to_csr(False)[0]
+            found = unfolded(graph, self.rows, self.cols, self.nrows, self.ncols, self.nvals)
+            self.cache["plain"] = weakref.ref(found)
+        return found
+
+    def columns(self, low: int = 0, high: int | None = None) -> Any:
+        return self.plain().columns(low, high)
+
+    def columns_at(self, places: Any) -> Any:
+        return self.plain().columns_at(places)
+
+    def coo(self) -> tuple[Any, Any]:
+        return self.plain().coo()
+
+    def to_csr(self, order: bool) -> tuple[csr.Csr, Any]:
+        return self.plain(), None
+
+    def by_rows(self, order: bool) -> tuple[Any, Any]:
+        return self.plain(), None
+
+    def transpose(self, order: bool) -> tuple[Virtual, Any]:
+        inner = self.inner.transpose(False)[0]
+        places = self.plain().transpose(True)[1] if order else None
+        return Virtual(self.device, self.ncols, self.nrows, inner, self.cols, self.rows, self.nvals), places
+
+    def clip(self, region: Region, order: bool) -> tuple[Virtual, Any]:
+        rows, places = self.plain().clip(region, order)
+        return self.without(rows), places
+
+    def filter(self, keep: Any) -> tuple[Virtual, Any]:
+        return self.without(self.plain().filter(keep)[0]), keep
+
+    def equals(self, other: Any) -> bool:
+        return self.plain().equals(other.plain())
+
+    def is_symmetric(self) -> bool:
+        return self.plain().is_symmetric()
+
+    def arrays(self) -> dict[str, Any]:
+        cols = {} if self.rows is self.cols else {"col_nodes": self.cols.bits}
+        return {**self.inner.arrays(), "row_nodes": self.rows.bits, **cols}
+
+    def numbers(self) -> dict[str, int]:
+        held = {f"inner_{name}": x for name, x in self.inner.numbers().items()}
+        return super().numbers() | {"nodes": self.rows.nodes, "inner": INNER.index(type(self.inner))} | held
+
+    @classmethod
+    def restored(cls, device: Device, numbers: dict[str, int], arrays: dict[str, Any]) -> Virtual:
+        given = {name: x for name, x in numbers.items() if not name.startswith("inner_")}
+        nrows, ncols, nvals, nodes, kind = validation.expect_numbers(given, "nrows", "ncols", "nvals", "nodes", "inner")
+        if refusal := cls.format.refusal(max(nrows, nodes), ncols):
+            raise ValueError(f"numbers: {cls.key!r} {refusal}")
+        if kind >= len(INNER):
+            raise ValueError(f"inner: expected a number below {len(INNER)}, got {kind}")
+        held = {name.removeprefix("inner_"): x for name, x in numbers.items() if name.startswith("inner_")}
+        sizes = {"row_nodes": nrows + nodes} | ({} if nrows == ncols else {"col_nodes": ncols + nodes})
+        bits = {name: x for name, x in arrays.items() if name in sizes}
+        validation.expect_arrays(bits, **{name: ((np.uint64,), -(-size // 64) or 1) for name, size in sizes.items()})
+        inner = INNER[kind].restored(device, held, {name: x for name, x in arrays.items() if name not in sizes})
+        if (inner.nrows, inner.ncols) != (nrows + nodes, ncols + nodes):
+            raise ValueError(f"inner: expected {nrows + nodes} x {ncols + nodes}, got {inner.nrows} x {inner.ncols}")
+        rows, *cols = (Places(device, size, nodes, bits[name]) for name, size in sizes.items())
+        return cls(device, nrows, ncols, inner, rows, cols[0] if cols else rows, nvals)
+
+    def check(self) -> None:
+        """Also checks that each entry is represented once."""
+        self.inner.check()
+        self.rows.check("row_nodes")
+        self.cols.check("col_nodes")
+        keys = keys_of(self.inner.to_csr(False)[0], self.rows, self.cols, self.nvals)
+        if not bool((keys[1:] > keys[:-1]).all()):
+            raise ValueError("nodes: expected each entry to be represented once")
+
+    @classmethod
+    def samples(cls) -> Iterator[Variant]:
+        return iter(())
+
+
+def bytes_in(kind: Any, graph: csr.Csr) -> int:
+    """Bytes of a graph in one of the layouts of `INNER`."""
+    return blocks_bytes(graph.nrows, kind.format.count(graph))

@@ -1,0 +1,452 @@
+"""Parse the lines of an edge list into arrays; faults raise InvalidValue with file, line, expected and got.
+
+Blocks of numbers are parsed as a whole. Lines are parsed one by one only if that fails, to name the faulty lines: the
+first few are listed, and the total is counted.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import InvalidValue, warn
+from .build import DUP_OP_HINT, repeated
+from .edgelist_columns import (
+    COMMENT,
+    LEADING_ZERO,
+    SAMPLE_LINES,
+    blank_repeated_headers,
+    delimiter_hint,
+    integers,
+    is_header,
+    strip_byte_order_marks,
+    strip_comments,
+    text_column_hint,
+    warn_of_delimiter,
+)
+from .labels import LEAST, Names, fields_of
+from .weights import (
+    EXACT,
+    INTEGER,
+    WEIGHT,
+    Fault,
+    WeightType,
+    checked,
+    integral_as_int64,
+    is_text,
+    is_weight,
+    joined,
+    kind_of,
+    parse_plain_numbers,
+    rounds,
+    table_of,
+    value_of,
+    weight_hint,
+)
+
+# ---- Parse the lines of an edge list into arrays; a fault raises InvalidValue with file, line, expected and got.
+
+LAST = " to 2^53 - 1"  # the largest vertex number if no size is given
+FIRST = 1 << 11  # lines that are searched for duplicates before anything else
+IDS = ". Hint: pass labels=True if these are ids, size= if they are vertex numbers"
+
+
+@dataclass(frozen=True)
+class EdgeListOptions:
+    """The format of a line. delimiter: None for blanks. The others are None until the first lines are read."""
+
+    delimiter: str | None
+    header: bool | None
+    labels: bool | None
+    weights: bool | None
+    columns: int = 0
+    nan: bool = False  # whether a weight may be NaN
+    decimal: str = "."  # the decimal mark of weights
+    rounded: bool = False  # whether weights become floats (or BOOL), so that any integer is accepted
+    whole: bool = False  # whether weights become integers, which stay exact next to texts such as 1e3
+
+    @property
+    def line(self) -> str:
+        """The expected content of a line, in words."""
+        end = "label" if self.labels else "number"
+        third = ["", ", a weight" if self.weights else ", something"][self.columns - 2]
+        return f"two vertices ({end}s){third}"
+
+
+def delimiter_of(source: Any, given: str | None) -> str | None:
+    """The character that separates fields, None for blanks: as given, or by the file suffix."""
+    if given is not None:
+        if not isinstance(given, str) or len(given) != 1 or given in '\r\n#%"' or given.isalnum():
+            raise InvalidValue(f"delimiter: expected one character such as a comma or a tab, got {given!r}")
+        return None if given == " " else given
+    name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
+    stem, suffix = os.path.splitext(name)
+    if suffix in (".gz", ".bz2"):
+        suffix = os.path.splitext(stem)[1]
+    return {".csv": ",", ".tsv": "\t"}.get(suffix)
+
+
+class Reader:
+    """Parses blocks of whole lines; `finish` returns the edges."""
+
+    def __init__(self, name: str, asked: EdgeListOptions, base: int, size: int | None) -> None:
+        self.name, self.layout, self.base, self.size = name, asked, base, size
+        self.limit = EXACT if size is None else base + size  # of the numbers of vertices
+        self.guessed = asked.labels is None  # whether numbers or names is guessed
+        self.led = False  # whether leading zeros were reported
+        self.lines = 0  # lines before the block
+        self.highest, self.lowest = -1, EXACT  # of the vertex numbers
+        self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
+        self.index = Names()  # the labels, in order of appearance
+        self.head = b""  # the header line, if it contains words
+        self.names: list[str] = []  # column names of the header
+        self.first = 0  # number of the first line that is not a header
+        self.wrong: list[str] = []  # messages about malformed lines of the refused block
+        self.hint = ""  # a hint about them
+        self.weights = WeightType(asked.rounded or asked.weights is False, asked.whole)
+        self.once = False  # whether duplicate edges are refused
+        self.fed = 0  # blocks that held edges
+
+    @property
+    def vertices(self) -> int:
+        if self.layout.labels:
+            return len(self.index)
+        if self.size is not None:
+            return self.size
+        return 1 + self.highest
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        return self.index.labels() if self.layout.labels else None
+
+    def feed(self, block: bytes) -> None:
+        count = block.count(b"\n")
+        if not count and b"\r" in block:  # line ends of classic Mac OS
+            block = block.replace(b"\r", b"\n")
+        block = strip_byte_order_marks(block)
+        if b"#" in block or b"%" in block:
+            block = strip_comments(self.name, block, self.layout.delimiter, self.layout.columns)
+        if self.head and self.head in block:
+            block = self._blank_repeated_headers(block)
+        if not self.layout.columns:
+            block = self._begin(block)
+        if self.layout.columns and block and not block.isspace():
+            if self.once and self.layout.weights and not self.fed:
+                self._check_first(block)
+            rows, cols, values = self._parse_labels(block) if self.layout.labels else self._numbered(block)
+            if len(rows):
+                self.highest = max(self.highest, int(rows.max()), int(cols.max()))
+                self.lowest = min(self.lowest, int(rows.min()), int(cols.min()))
+            self.parts.append((rows, cols, values))
+            self.fed += 1
+            if (
+                self.once and values is not None and self.fed & (self.fed - 1) == 0
+            ):  # check ever fewer blocks: 1, 2, 4, ..
+                self._check_once(block, rows, cols)
+        self.lines += count
+
+    def _check_once(self, block: bytes, rows: np.ndarray, cols: np.ndarray) -> None:
+        """Refuse a duplicate within a block early, before all edges are read and sorted."""
+        at = repeated(rows, cols)
+        if len(at):
+            raise self._duplicate_error(*next(islice(self._lines(block), int(at.min()), None)))
+
+    def _check_first(self, block: bytes) -> None:
+        """The same for the text of the first lines, before numbers are parsed and kernels for names are compiled."""
+        seen: set[tuple[str, ...]] = set()
+        end = block.rfind(b"\n", 0, FIRST * 80) + 1
+        for number, fields in islice(self._lines(block[: end or None]), FIRST):
+            pair = tuple(fields[:2])
+            if self._lacking(fields) is not None:
+                return
+            if pair in seen:
+                raise self._duplicate_error(number, fields)
+            seen.add(pair)
+
+    def _duplicate_error(self, number: int, fields: list[str]) -> InvalidValue:
+        expected = f"{self.name}, line {number}: expected every edge once"
+        return InvalidValue(f"{expected}, got {fields[0]!r} to {fields[1]!r} twice. Hint: {DUP_OP_HINT}")
+
+    def taken(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+        """Remove and return the parts read since the last call."""
+        parts, self.parts = self.parts, []
+        return parts
+
+    def counted(self) -> int:
+        """The number of vertices, once all lines are read. InvalidValue if it is unknown."""
+        if self.highest < 0 and (self.size is None or self.layout.labels):
+            raise InvalidValue(
+                f"{self.name}: expected edges, got a file without edges. Hint: size= sets the number of vertices"
+            )
+        return self.vertices
+
+    def finish(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Rows, columns (INT64, from 0), values (INT64, UINT64 or FP64; None without weights). InvalidValue without
+        edges, and for integer weights that fit no common 64-bit type."""
+        if not self.counted() or self.highest < 0:
+            none = np.zeros(0, np.int64)
+            return none, none, none if self.layout.weights else None
+        rows, cols, values = zip(*self.parts)
+        weighted = None
+        if self.layout.weights:
+            self.weights.check(self.name)
+            if self.layout.whole:
+                parts = joined(self.name, list(map(integral_as_int64, values)))
+                return np.concatenate(rows), np.concatenate(cols), parts
+            weighted = np.concatenate([part.astype(self.weights.dtype, copy=False) for part in values])
+        return np.concatenate(rows), np.concatenate(cols), weighted
+
+    def _begin(self, block: bytes) -> bytes:
+        """Detect the format of the lines; returns the block without its header."""
+        lines, layout = self._lines(block), self.layout
+        number, fields = next(lines, (0, None))
+        if fields is None:
+            return block
+        header = layout.header
+        if header is None:
+            header = is_header(self.name, fields, lines, block, layout.labels, layout.weights, layout.decimal)
+            self.first = number
+            if header is None:
+                raise self._fault(
+                    number, "expected column names or an edge",
+                    f"{self._shown(fields)}. Hint: header=True if this line names the columns, header=False if it is "
+                    "an edge",
+                )  # fmt: skip
+        if header:
+            self.layout, self.names = replace(layout, header=False), fields
+            *before, rest = block.split(b"\n", number - self.lines)
+            if len(before) < number - self.lines:  # nothing follows
+                rest = b""
+            elif not integers(fields):
+                self.head = before[-1].strip()
+                rest = self._blank_repeated_headers(rest)
+            return self._begin(b"\n" * (number - self.lines) + rest)
+        columns = len(fields)
+        if columns not in (2, 3) or (layout.weights and columns == 2):
+            wanted = "two vertices and a weight" if layout.weights else "two vertices and at most one weight"
+            below = None if self.names else next((words for _, words in islice(self._lines(block), 1, None)), None)
+            hint = delimiter_hint(fields, layout.delimiter, self.names or fields, below)
+            got = f"{columns} column{'s' * (columns != 1)}{hint}"
+            raise self._fault(number, f"expected {wanted}", got)
+        weights, labels = columns == 3 and layout.weights is not False, layout.labels
+        if labels is None:
+            labels = self.size is None and not integers(fields)
+        if labels:
+            first = block[: block.find(b"\n", SAMPLE_LINES * 80) + 1 or None]
+            warn_of_delimiter(self.name, self._lines(first), layout.delimiter, first)
+        self.layout = replace(layout, columns=columns, weights=weights, labels=labels)
+        return block
+
+    def _blank_repeated_headers(self, block: bytes) -> bytes:
+        rows = block.split(b"\n")
+        blank_repeated_headers(self.name, self.head, rows)
+        return b"\n".join(rows)
+
+    def _lines(self, block: bytes) -> Iterator[tuple[int, list[str]]]:
+        """The fields of each line that is not blank, and its number."""
+        delimiter, number = self.layout.delimiter, self.lines
+        for raw in block.split(b"\n"):
+            number += 1
+            if not raw.strip():
+                continue
+            try:
+                text = raw.decode()
+            except UnicodeDecodeError:
+                got = f"{raw[:40]!r}. Hint: if the encoding differs, pass open(path, encoding='cp1252')"
+                raise self._fault(number, "expected UTF-8", got) from None
+            if delimiter is None:
+                yield number, text.split()
+            elif '"' not in text:
+                yield number, [part.strip() for part in text.split(delimiter)]
+            else:
+                try:
+                    fields = next(csv.reader([text.strip("\r")], delimiter=delimiter, strict=True))
+                except csv.Error as error:
+                    raise self._fault(number, f"expected fields separated by {delimiter!r}", f"{error}") from None
+                yield number, [part.strip() for part in fields]
+
+    def _fault(self, number: int, expected: str, got: str) -> InvalidValue:
+        return InvalidValue(f"{self.name}, line {number}: {expected}, got {got}")
+
+    def _shown(self, fields: list[str]) -> str:
+        """A line for a message, with its delimiters, so that empty fields show."""
+        return repr((self.layout.delimiter or " ").join(fields)[:60])
+
+    # ---- numbers ----
+
+    def _numbered(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        layout, mark = self.layout, self.layout.delimiter
+        text = block if mark is None else block.replace(mark.encode(), b" ")
+        if mark is not None and b'"' in text:
+            return self._parse_quoted(block)
+        if layout.decimal == ",":
+            if b"." in text:
+                return self._parse_quoted(block)
+            text = text.replace(b",", b".")
+        kind = kind_of(text)
+        try:
+            count, led = checked(block, text, kind, None if mark is None else mark.encode(), layout.columns)
+        except (Fault, ValueError, OverflowError):
+            if layout.columns == 3 and not layout.weights:  # the third column may hold anything
+                return self._parse_quoted(block)
+            raise self.blame(block) from None
+        try:
+            rounded = self.weights.rounded or self.weights.mixed
+            table = table_of(text, kind, count, rounded).reshape(-1, layout.columns)
+        except (ValueError, OverflowError):  # line by line: find the faulty line, or the type of the weights
+            return self._parse_quoted(block)
+        ends = table[:, :2]
+        if ends.min() < self.base or ends.max() >= self.limit:
+            raise self.blame(block)
+        if table.dtype.kind == "f" and (ends.max() >= EXACT or (layout.whole and rounds(table[:, -1]))):
+            return self._parse_quoted(block)
+        if layout.weights and not layout.nan and table.dtype.kind == "f" and np.isnan(table[:, 2]).any():
+            raise self.blame(block)
+        if led:
+            self._warn_of_leading_zeros()
+        rows, cols = (ends[:, k].astype(np.int64) - self.base for k in (0, 1))
+        if not layout.weights:
+            return rows, cols, None
+        self.weights.add(table[:, 2], real=kind == "real")
+        return rows, cols, table[:, 2].copy()
+
+    def _warn_of_leading_zeros(self) -> None:
+        if self.guessed and not self.led:
+            self.led = True
+            warn(f"{self.name}: vertex numbers have leading zeros: pass labels=True if 007 is a name")
+
+    def blame(self, block: bytes) -> InvalidValue:
+        """The error for the malformed lines of a block."""
+        number, count = self.lines, 0
+        fields: list[str] = []
+        for number, fields in self._lines(block):
+            count += 1
+            if (expected := self._lacking(fields)) is not None:
+                self.hint = self.hint or self._hint_for(number, fields, expected)
+                self.wrong.append(f"line {number}: expected {expected}, got {self._shown(fields)}")
+        if self.wrong and (word := self._text_column(block, count)):
+            self.hint = text_column_hint(word)
+        if self.wrong:
+            return InvalidValue(f"{self.name}, {self.wrong[0]}{self.hint}")
+        return self._fault(number, f"expected {self.layout.line}", "something else in this line or an earlier one")
+
+    def _hint_for(self, number: int, fields: list[str], expected: str) -> str:
+        """A hint for a malformed line: about its weight, or that its vertices may be ids."""
+        if expected == WEIGHT:
+            naming = self._header_hint() if number == self.first else ""
+            return weight_hint(fields[2], self.layout.decimal) or naming
+        return IDS if expected.endswith(LAST) else ""
+
+    def _header_hint(self) -> str:
+        """A hint for a first line that was not recognized as a header."""
+        return "" if self.names else f". Hint: header=True if line {self.first} names the columns"
+
+    def _text_column(self, block: bytes, count: int) -> str:
+        """The third field of the first line, if text in the third field is the only fault of all `count` lines."""
+        if self.hint not in ("", self._header_hint()) or len(self.wrong) != count or (count == 1 and self.hint):
+            return ""
+        rows = [fields for _, fields in self._lines(block)]
+        return rows[0][2] if all(self._lacking(row) == WEIGHT and is_text(row[2]) for row in rows) else ""
+
+    def _lacking(self, fields: list[str]) -> str | None:
+        """What was expected of a malformed line; None for an edge."""
+        layout = self.layout
+        if len(fields) != layout.columns or (layout.labels and not all(fields[:2])):
+            return layout.line
+        if not layout.labels:
+            for end in fields[:2]:
+                if not INTEGER.fullmatch(end) or not self.base <= value_of(end) < self.limit:
+                    last = "" if self.size is None else f" to {self.limit - 1}"
+                    far = self.size is None and INTEGER.fullmatch(end) and value_of(end) >= self.limit
+                    return f"vertices from {self.base}" + (LAST if far else last)
+        if len(fields) == 3 and layout.weights and not is_weight(fields[2], layout.decimal):
+            nan = layout.nan and fields[2].lower().lstrip("+-") == "nan"
+            return None if nan else WEIGHT
+        return None
+
+    # ---- labels ----
+
+    def _parse_labels(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        layout = self.layout
+        plain = fields_of(block, layout.delimiter, layout.columns) if len(block) >= LEAST else None
+        if plain is not None:
+            fields, rest = plain
+            rounded, values = self.weights.rounded or self.weights.mixed, None
+            if layout.weights:
+                values = parse_plain_numbers(rest, len(fields.begins) // 2, layout.decimal, rounded)
+            exact = values is not None and not (layout.whole and rounds(values))
+            if not layout.weights or (values is not None and exact and not np.isnan(values).any()):
+                if values is not None:
+                    self.weights.add(values, real=kind_of(rest) == "real")
+                pairs = self.index.of(fields).reshape(-1, 2)
+                return pairs[:, 0], pairs[:, 1], values
+        ends, weights = self._parse_lines(block)
+        pairs = self.index.numbers(ends).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1], weights
+
+    def _parse_quoted(self, block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Numbers with quotes, or next to a column of other content, line by line."""
+        ends, weights = self._parse_lines(block)
+        if any(map(LEADING_ZERO.fullmatch, ends)):
+            self._warn_of_leading_zeros()
+        pairs = np.array(list(map(int, ends)), np.int64).reshape(-1, 2) - self.base
+        return pairs[:, 0], pairs[:, 1], weights
+
+    def _parse_lines(self, block: bytes) -> tuple[list[str], np.ndarray | None]:
+        """The ends of the edges, and the weights, line by line."""
+        ends: list[str] = []
+        weights: list[str] = []
+        lines: list[int] = []
+        for number, words in self._lines(block):
+            if self._lacking(words) is not None:
+                raise self.blame(block)
+            ends += words[:2]
+            weights += words[2:] if self.layout.weights else []
+            lines.append(number)
+        return ends, self.weights.of_words(weights, self.layout.decimal, lines) if self.layout.weights else None
+
+
+# ---- Report malformed lines of an edge list in one error: the first few, and their total number.
+
+LISTED_LINES = 3  # lines that an error lists
+COUNTED_BYTES = 16 << 20  # bytes of text in which it counts further ones
+
+
+def fed(reader: Reader, blocks: Iterator[bytes]) -> Iterator[None]:
+    """Feed the blocks to the reader. Malformed lines of the whole file are reported in one InvalidValue."""
+    for block in blocks:
+        try:
+            reader.feed(block)
+        except InvalidValue:
+            if not reader.wrong:
+                raise
+            reader.lines += block.count(b"\n")
+            raise _all(reader, blocks) from None
+        yield
+
+
+def _all(reader: Reader, blocks: Iterator[bytes]) -> InvalidValue:
+    """The error for the malformed lines of a refused block and of the blocks after it."""
+    told, count, seen, least, hint = reader.wrong[:LISTED_LINES], len(reader.wrong), 0, "", ""
+    try:
+        for block in blocks:
+            if (seen := seen + len(block)) > COUNTED_BYTES:
+                least = "at least "
+                break
+            reader.wrong = []
+            reader.blame(COMMENT.sub(b"", block))
+            told, count = (told + reader.wrong)[:LISTED_LINES], count + len(reader.wrong)
+            reader.lines += block.count(b"\n")
+    except InvalidValue:  # an error that stops reading
+        least = "at least "
+    text = f"{reader.name}, {'; '.join(told)}"
+    if count > 1:
+        text += f"; {least}{count} malformed lines in total"
+        hint = ". Hint: if there are many, read the file as a table, clean it, and use Graph.from_table"
+    return InvalidValue(text + (reader.hint or hint))

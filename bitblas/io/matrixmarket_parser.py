@@ -1,0 +1,355 @@
+"""Parse Matrix Market files into arrays; every fault raises one InvalidValue with the file and the line.
+
+SciPy parses the numbers in parallel; a `Scan` checks the bytes first. Small files are parsed without SciPy, whose
+import takes longer than that.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..exceptions import InvalidValue, OutOfMemory
+from .files import CHUNK, Source, check_fits, line_of, opened
+from .weights import ROUNDED, Fault, Scan, integer_type, value_of
+
+# ---- Parse small Matrix Market files without SciPy, whose import takes longer than the parsing.
+
+FEW = 1 << 13  # entries; parsing them takes about 5 ms, importing scipy.io 0.2 s
+# Syntax that Python and SciPy parse alike.
+_LINE = {
+    "pattern": rb"\d{1,18}[ \t]+\d{1,18}",
+    "integer": rb"\d{1,18}[ \t]+\d{1,18}[ \t]+-?\d{1,18}",
+    "unsigned-integer": rb"\d{1,18}[ \t]+\d{1,18}[ \t]+\d{1,18}",
+    "real": rb"\d{1,18}[ \t]+\d{1,18}[ \t]+-?\d{1,200}(?:\.\d{0,200})?",
+}
+_TYPES = {"pattern": np.float64, "integer": np.int64, "unsigned-integer": np.uint64, "real": np.float64}
+
+
+class Entries(NamedTuple):
+    """The attributes of scipy.sparse.coo_array."""
+
+    row: np.ndarray
+    col: np.ndarray
+    data: np.ndarray
+
+
+def entries(text: bytes, field: str, symmetry: str, nrows: int, ncols: int, count: int) -> Entries | None:
+    """Parse `count` entries, one per line, followed by their mirror images if the header states a symmetry; None for
+    any other text, which SciPy may parse or reject with a reason."""
+    if field not in _LINE:
+        return None
+    line = rb"[ \t]*" + _LINE[field] + rb"[ \t]*\r?"
+    signed = symmetry != "skew-symmetric" or field != "unsigned-integer"
+    if not (count and signed) or not re.fullmatch(rb"(?:%s\n)+" % line, text):
+        return None
+    words = text.split()
+    width = len(words) // count
+    if len(words) != count * (2 if field == "pattern" else 3):
+        return None
+    rows, cols = list(map(int, words[::width])), list(map(int, words[1::width]))
+    if min(rows) < 1 or max(rows) > nrows or min(cols) < 1 or max(cols) > ncols:
+        return None
+    kind = _TYPES[field]
+    read = float if field == "real" else int
+    values = np.ones(count) if width == 2 else np.array(list(map(read, words[2::width])), kind)
+    index = np.int32 if max(nrows, ncols) < 1 << 31 else np.int64
+    row, col = np.array(rows, index) - 1, np.array(cols, index) - 1
+    if symmetry == "general":
+        return Entries(row, col, values)
+    off = row != col
+    mirrored = -values[off] if symmetry == "skew-symmetric" else values[off]
+    return Entries(np.append(row, col[off]), np.append(col, row[off]), np.append(values, mirrored))
+
+
+# ---- Parse Matrix Market files into arrays; every fault raises one InvalidValue with the file and the line.
+
+_FIELDS = {  # SciPy's name, the kind of the numbers, a value in words
+    "pattern": ("pattern", "integer", ""),
+    "integer": ("integer", "integer", "an integer"),
+    "unsigned-integer": ("unsigned-integer", "integer", "an integer of 0 or more"),  # SciPy writes it for UINT64
+    "real": ("real", "real", "a real number"),
+    "double": ("real", "real", "a real number"),
+    "complex": ("complex", "real", "a real and an imaginary part"),
+}
+_SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
+BOTH = "All integers must be from -2^63 to 2^63 - 1, or all from 0 to 2^64 - 1"
+UNSIGNED = f"expected integers between -2^63 and 2^63 in a skew-symmetric matrix, got another one. {ROUNDED}"
+
+
+class Header(NamedTuple):
+    """The header and the size line. ``entries`` is the number of entries that the body must contain."""
+
+    layout: str
+    field: str
+    symmetry: str
+    nrows: int
+    ncols: int
+    entries: int
+    lines: int
+
+    @property
+    def width(self) -> int:
+        """Numbers per entry."""
+        parts = {"pattern": 0, "complex": 2}.get(self.field, 1)
+        return parts if self.layout == "array" else 2 + parts
+
+    @property
+    def entry(self) -> str:
+        """The expected content of a line of the body, in words."""
+        place = "" if self.layout == "array" else f"a row in 1..{self.nrows}, a column in 1..{self.ncols}"
+        return ", ".join(part for part in (place, _FIELDS[self.field][2]) if part)
+
+
+def read_header(source: Source) -> Header:
+    """Read and check the first lines of a file."""
+    name, line = source.name, source.readline()
+    words = line.decode("latin-1").lower().split()
+    got = repr(line[:80].decode("latin-1").strip()) if line else "an empty file"
+    if not words or words[0] != "%%matrixmarket":
+        raise InvalidValue(f"{name}, line 1: expected '%%MatrixMarket matrix ...', got {got}")
+    if len(words) != 5 or words[1] != "matrix" or words[2] not in ("coordinate", "array"):
+        raise InvalidValue(
+            f"{name}, line 1: expected '%%MatrixMarket matrix coordinate|array FIELD SYMMETRY', got {got}"
+        )
+    layout, field, symmetry = words[2:]
+    if field not in _FIELDS:
+        raise InvalidValue(f"{name}, line 1: expected a field of real, integer, complex or pattern, got {field[:60]!r}")
+    if symmetry not in _SYMMETRIES:
+        raise InvalidValue(f"{name}, line 1: expected a symmetry of {', '.join(_SYMMETRIES)}, got {symmetry[:60]!r}")
+    if field == "pattern" and (layout == "array" or symmetry == "skew-symmetric"):
+        raise InvalidValue(f"{name}, line 1: expected a pattern in coordinate layout and not skew-symmetric, got {got}")
+    if field == "unsigned-integer" and symmetry == "skew-symmetric":
+        raise InvalidValue(f"{name}, line 1: expected signed values in a skew-symmetric matrix, got {got}")
+    if symmetry == "hermitian" and field != "complex":
+        raise InvalidValue(f"{name}, line 1: expected complex numbers in a hermitian matrix, got {got}")
+    line = source.readline()
+    while line.lstrip().startswith(b"%") or line.isspace():
+        line = source.readline()
+    lines = source.lines
+    wanted = 3 if layout == "coordinate" else 2
+    sizes = line.decode("latin-1").split()
+    if len(sizes) != wanted or not all(s.isascii() and s.isdigit() and len(s) < 20 and int(s) < 1 << 63 for s in sizes):
+        what = "rows, columns and entries" if wanted == 3 else "rows and columns"
+        got = repr(" ".join(sizes)[:60]) if line else "the end of the file"
+        raise InvalidValue(f"{name}, line {lines}: expected the size line, {what} below 2^63, got {got}")
+    nrows, ncols = int(sizes[0]), int(sizes[1])
+    if symmetry != "general" and nrows != ncols:
+        raise InvalidValue(f"{name}, line {lines}: expected a square matrix ({symmetry}), got {nrows} x {ncols}")
+    below = nrows * (nrows - (1 if symmetry == "skew-symmetric" else -1)) // 2
+    count = int(sizes[2]) if wanted == 3 else nrows * ncols if symmetry == "general" else below
+    head = Header(layout, _FIELDS[field][0], symmetry, nrows, ncols, count, lines)
+    if source.room is not None and count > (source.room + 1) // (2 * head.width):
+        raise InvalidValue(
+            f"{name}, line {lines}: the size line declares {count} entries, but a file of {source.size} bytes holds at "
+            f"most {(source.room + 1) // (2 * head.width)}"
+        )
+    return head
+
+
+class _TooMany(Exception):
+    """A body with more numbers than its header declares."""
+
+
+class _OutOfRange(Exception):
+    """An integer that does not fit its type."""
+
+    def __init__(self, where: str, line: str) -> None:
+        super().__init__(where, line)
+        self.where, self.line = where, line  # the message; the text of the line, if it can be read again
+
+
+class _Checked:
+    """A stream that passes a plain header to SciPy, and then the body in whole lines, each checked before.
+
+    SciPy's reader reads beyond the end of its text if an exponent is cut off, and writes beyond the end of its array if
+    there are too many values.
+    """
+
+    def __init__(self, source: Source, head: Header, field: str | None = None) -> None:
+        self.head, self.field, self.scan = head, field or head.field, Scan(_FIELDS[head.field][1], head.lines)
+        self.fault: Exception | None = None
+        self._pieces = self._lines(source)
+
+    def _lines(self, source: Source) -> Iterator[bytes]:
+        head = self.head
+        size = f"{head.nrows} {head.ncols}" + (f" {head.entries}" if head.layout == "coordinate" else "")
+        yield f"%%MatrixMarket matrix {head.layout} {self.field} {head.symmetry}\n{size}\n".encode()
+        for block in source.blocks(CHUNK):
+            self.scan.feed(block)
+            if self.scan.numbers > head.entries * head.width:
+                raise _TooMany
+            yield block if block.endswith(b"\n") else block + b"\n"
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return next(self._pieces, b"")
+        except Exception as error:
+            self.fault = error  # SciPy would not pass it on
+            return b""
+
+
+def read(
+    source: Any, progress: bool | None = None, rounded: bool = False
+) -> tuple[Header, np.ndarray, np.ndarray, np.ndarray]:
+    """Read a file: its header, then rows, columns (int32, or int64 for sizes from 2^31 on) and values (float64,
+    int64, uint64 or complex128), expanded. Integers are uint64 if one is 2^63 or more. rounded: integers that fit
+    neither int64 nor uint64 become float64; otherwise they are refused.
+
+    Raises OSError if it cannot be opened, InvalidValue if it is not a valid Matrix Market file, OutOfMemory.
+    """
+    begin = _place(source)
+    try:
+        return _read_as(source, progress)
+    except _OutOfRange as error:
+        found = error
+    if begin is None and not isinstance(source, (str, os.PathLike)):
+        raise InvalidValue(f"{found.where}. Hint: pass a path, which can be read again with a wider type")
+    for field in ("unsigned-integer", "real")[: 1 + rounded]:
+        if begin is not None:
+            source.seek(begin)
+        try:
+            return _read_as(source, progress, field)
+        except _OutOfRange:
+            continue
+    value = found.line.split()[-1:]
+    hint = "" if value and integer_type([value_of(value[0])]) is np.int64 else f". {BOTH}. {ROUNDED}"
+    raise InvalidValue(f"{found.where}{hint}")
+
+
+def _place(source: Any) -> int | None:
+    """The position of an open file, if it can be read again from there."""
+    try:
+        return int(source.tell()) if source.seekable() else None
+    except (AttributeError, OSError):
+        return None
+
+
+def _read_as(
+    source: Any, progress: bool | None, field: str | None = None
+) -> tuple[Header, np.ndarray, np.ndarray, np.ndarray]:
+    """The same, reading integers as values of another field. Raises _Wide for an integer that does not fit."""
+    with opened(source, progress) as stream:
+        head = read_header(stream)
+        check_fits(f"{stream.name}, line {head.lines}", head.nrows, head.ncols, head.entries)
+        return head, *_read_body(stream, head, source, field)
+
+
+def _read_body(
+    stream: Source, head: Header, source: Any, field: str | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    body, name = _Checked(stream, head, field), stream.name
+    failure: Exception | None = None
+    matrix: Any = None
+    try:
+        matrix = _parsed(body, head if field is None else head._replace(field=field))
+        while body.read():
+            pass
+    except MemoryError:
+        raise OutOfMemory(f"{name}: {head.entries} entries do not fit in memory") from None
+    except (ValueError, OverflowError) as error:
+        failure = error
+    if isinstance(body.fault, Fault):
+        number, text = body.fault.line, body.fault.text
+        hint = ". Hint: write exponents with E" if re.search(r"\d[dD][+-]?\d", text) else ""
+        raise InvalidValue(f"{name}, line {number}: expected {head.entry}, got {text!r}{hint}")
+    if body.fault is not None and not isinstance(body.fault, _TooMany):
+        raise body.fault
+    if failure is not None and body.fault is None and not str(failure).startswith("Truncated"):
+        where, line = _translate_error(str(failure), head, name, source)
+        raise _OutOfRange(where, line) if _is_wide(failure, head, field) else InvalidValue(where)
+    if failure is not None or body.scan.numbers != head.entries * head.width:
+        raise InvalidValue(f"{name}{_count_error(body.scan.numbers, head, source)}") from None
+    if head.layout == "array":
+        rows, cols = (part.ravel() for part in np.indices(matrix.shape))
+        return rows, cols, np.asarray(matrix).ravel()
+    skew = head.symmetry == "skew-symmetric"
+    wrong = matrix.row[(matrix.row == matrix.col) & (matrix.data != 0)] if skew else []
+    if len(wrong):
+        end = str(wrong[0] + 1)
+        line = line_of(source, (end, end), 1, mirrored=False, delimiter=None, skip=head.lines)
+        raise InvalidValue(
+            f"{name}{line}: expected zeros on the diagonal of a skew-symmetric matrix, got another value in row {end}"
+        )
+    if skew and has_minimum(matrix.data):
+        raise _OutOfRange(f"{name}: {UNSIGNED.partition('. ')[0]}", "")
+    return matrix.row, matrix.col, matrix.data
+
+
+def has_minimum(values: np.ndarray) -> bool:
+    """Whether an integer is the minimum of its signed type, whose negative does not fit."""
+    return values.dtype.kind == "i" and bool((values == np.iinfo(values.dtype).min).any())
+
+
+def _parsed(body: _Checked, head: Header) -> Any:
+    """Parse a body with SciPy; small ones without it, and empty arrays, for which SciPy divides by 0 rows."""
+    if head.layout == "array" and not head.entries:
+        kinds = {"integer": np.int64, "real": np.float64, "complex": np.complex128}
+        return np.zeros((head.nrows, head.ncols), kinds.get(head.field, np.uint64))
+    stream: Any = body
+    if head.layout == "coordinate" and head.entries < FEW:
+        start, text = body.read(), b"".join(iter(body.read, b""))
+        about = head.field, head.symmetry, head.nrows, head.ncols, head.entries
+        if body.fault is None and (found := entries(text, *about)) is not None:
+            return found
+        stream = io.BytesIO(start + text)
+    from scipy.io import mmread
+
+    return mmread(stream, spmatrix=False)
+
+
+def _is_wide(failure: Exception, head: Header, field: str | None) -> bool:
+    """Whether SciPy refuses an integer that does not fit its type; all have passed the `Scan`."""
+    signed = head.field == "integer" and field == "unsigned-integer" and "nteger value" in str(failure)
+    skew = head.symmetry == "skew-symmetric" and "out of bounds" in str(failure)
+    return head.field in ("integer", "unsigned-integer") and (
+        signed or (isinstance(failure, OverflowError) and ("out of range" in str(failure) or skew))
+    )
+
+
+def _translate_error(message: str, head: Header, name: str, source: Any) -> tuple[str, str]:
+    """SciPy's message with the line number of the file and the text of the line; and that text alone ("": unknown)."""
+    place = re.match(r"Line (\d+): (.*)", message)
+    if not place:
+        return f"{name}: {message}", ""
+    number = int(place[1]) + head.lines - 2
+    what = place[2].rstrip(".").lower()
+    line = _line(source, number)
+    return f"{name}, line {number}: {what}: expected {head.entry}, got {repr(line) if line else 'something else'}", line
+
+
+def _line(source: Any, number: int) -> str:
+    """The text of a line; "" if the source cannot be read again."""
+    if not isinstance(source, (str, os.PathLike)):
+        return ""
+    with opened(source) as stream:
+        return next(islice(stream.stream, number - 1, None), b"")[:60].decode("latin-1").strip()
+
+
+def _count_error(numbers: int, head: Header, source: Any) -> str:
+    """The error for a body with too many or too few lines or numbers: the first line without ``head.width`` numbers, or
+    the first surplus line, if the source can be read again; otherwise the counts."""
+    expected = f"expected {head.entries} entries"
+    if isinstance(source, (str, os.PathLike)):
+        with opened(source) as stream:
+            entries = 0
+            for number, line in enumerate(stream.stream, 1):
+                count = len(line.split()) if number > head.lines else 0
+                entries += count > 0
+                if count not in (0, head.width):
+                    only = " and nothing after it" if count > head.width else ""
+                    got = line[:60].decode("latin-1").strip()
+                    return f", line {number}: expected {head.entry}{only}, got {got!r}"
+                if entries > head.entries:
+                    return f", line {number}: {expected}, got more"
+    if numbers == head.entries * head.width:
+        return f": {expected}, one per line, got several in a line"
+    if numbers > head.entries * head.width:
+        return f": {expected}, got more"
+    return f": cut off: {expected}, got {numbers // head.width}"

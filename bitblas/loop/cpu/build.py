@@ -1,0 +1,452 @@
+"""Build the kernel table of a CPU round: products, element-wise kernels, memory, bound arguments.
+
+A product is a push along entries or a pull by rows; an operation of the table chooses between them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import BOOL, lookup_dtype
+
+from ...device import memory, threads
+from ...device.kernel_table import STATE, Loop, Operation, Table, kernels
+from ...exceptions import CaptureError
+from ...formats import longest_unit
+from ...formats.values import PackedValues
+from ...kernels.variant import Variant
+from ...operations import spmv_kernels
+from ...operations.multivector import ALWAYS, Condition, PreparedMultivectorProduct
+from ...operations.operands import (
+    PARALLEL_WORDS,
+    Allowed,
+    Input,
+    Mask,
+    Matrix,
+    Output,
+    Rows,
+    allowed,
+    dummy,
+    entry_values,
+    nothing,
+    stored,
+)
+from ...operations.spmv import PreparedProduct
+from ...operations.variants import push_variant
+from ...plan.auxiliary_formats import is_available
+from ...plan.direction import ProductFacts, VectorFacts, pulled
+from ...plan.product import ALPHA, COUNT, VALUES, WORDS, reads_matrix
+from ...store import VectorStore, words
+from .. import analysis
+from ..buffers import BUFFERS, SummarizedFrontier
+from ..codegen.numba_elementwise import UNIT, elementwise_variant_of, needs_one_thread
+from ..fuse import Inner, Item, Line, Pass, Pull, Round, Step, size_of, statement_texts
+from ..ir import Elementwise, Masked, MultivectorProduct, Product, Scal, Statement, Vec
+from ..scratch import OwnMemory
+
+# ---- Products in rounds on the CPU: push along entries, pull by rows, and the operations that choose between them.
+
+NEVER = 1 << 62
+MANY_ENTRIES = 8 * PARALLEL_WORDS  # entries of a frontier from which on threads share kernels over listed words
+
+
+class NotYetAvailable(CaptureError):
+    """A structure that statements will build does not exist yet: the capture can be tried again later."""
+
+
+def runs_along_entries(s: Statement, full: frozenset[Vec], iso: Mapping[int, Any]) -> bool:
+    """Whether the product of a statement runs along its vector's entries. One thread combines products in the order of
+    the entries, so that float sums are the same as by rows. A full vector gains nothing by that, unless a pull would
+    need the transpose. Products that all equal one value are counted by rows, and multiplied; sums along entries are
+    used only if none of them is rounded. CaptureError if it must run along entries, and cannot."""
+    product = s.value
+    assert isinstance(product, Product)
+    if isinstance(product, MultivectorProduct):
+        return False
+    if product.u in full and can_pull(product):
+        return False
+    kind, value = analysis.product_kind(product, iso)
+    if kind == COUNT and not product.semiring.op.monoid.repeats_exactly(product.semiring.dtype, value, product.u.size):
+        if not can_pull(product):
+            raise NotYetAvailable(
+                f"{s.text}: counting by rows needs the transpose, whose construction is not amortized yet"
+            )
+        return False
+    A, key = product.matrix, product.matrix.structure.primary.key
+    if A.nrows != A.ncols or not A.structure.primary.format.spreads:
+        raise CaptureError(
+            f"{s.text}: {key if A.nrows == A.ncols else 'a matrix that is not square'} does not support pushing"
+        )
+    if not can_push(product):
+        raise NotYetAvailable(f"{s.text}: pushing needs the transpose, whose construction is not amortized yet")
+    return True
+
+
+def can_push(product: Product) -> bool:
+    """Whether the format that a push reads exists."""
+    return _at_hand(product, not product.transpose)
+
+
+def can_pull(product: Product) -> bool:
+    """Whether the format that a pull reads exists."""
+    return _at_hand(product, product.transpose)
+
+
+def _at_hand(product: Product, transposed: bool) -> bool:
+    valued = not product.matrix.iso and reads_matrix(product.semiring, product.flip)
+    return is_available(product.matrix.structure, transposed=transposed, valued=valued)
+
+
+class Products:
+    """The operations of products, as part of a Build."""
+
+    device: Any
+    iso: Mapping[int, Any]
+    full: frozenset[int]
+    buffers: dict[Vec, SummarizedFrontier]
+
+    def _shared(self, units: int, size: int) -> Any:
+        """Ranges of units for threads; None for one range."""
+        if not self.device.splits(words(size), PARALLEL_WORDS):
+            return None
+        return threads.even_ranges(units, min(units, self.device.parts))
+
+    def _summary(self, t: SummarizedFrontier, name: str = "summary") -> Operation:
+        """Recompute the summary of a vector; or (clear) remove its entries."""
+        units = len(t.at(t.summaries))
+        many = self._shared(units, t.vec.size)
+        return Operation(host_kernel(name), self._bounds(units, many), (t.at(t.bits), t.at(t.summaries)))
+
+    def _along(self, product: Product) -> tuple[Any, bool]:
+        """The format that an advance traverses, and whether it is of the transpose."""
+        structure = product.matrix.structure
+        return structure.form(structure.primary.key, transposed=not product.transpose), not product.transpose
+
+    def _case(self, product: Product) -> ProductFacts:
+        A, values = product.matrix, analysis.planned_operand(product, self.iso)
+        return spmv_kernels.facts_of(A, values, product.semiring, transpose=product.transpose, flip=product.flip)
+
+    def _tally(self, vec: Vec, product: Product | None, told: np.ndarray) -> Operation:
+        """Count the entries of a vector, and decide whether a product along them should pull."""
+        x = self.buffers[vec]
+        ptr, rows, longest, most = dummy(self.device, "int64"), 1, 0, (NEVER, NEVER)
+        if product is not None:
+            form, _ = self._along(product)
+            (ptr, _), rows = form.unit_starts(), form.rows_per_unit
+            if can_pull(product):
+                case = self._case(product)
+                most = int(case.max_push_entries(vec.size)) + 1, int(form.work / case.push_cost()[1]) + 1
+                longest = longest_unit(form)
+        variant = host_kernel("tally", (("PTR", lookup_dtype(ptr.dtype)),), (("ROWS", rows),))
+        args = (x.at(x.bits), x.at(x.summaries), ptr, longest, *most, MANY_ENTRIES, told)
+        return Operation(variant, np.array([0, len(x.summaries[0])], np.int64), args)
+
+    def _mask(self, mask: Masked | None) -> Allowed:
+        x = None if mask is None else self.buffers[mask.vec]
+        return allowed(self.device, None if x is None or mask is None else Mask(x.at(x.bits), mask.complement))
+
+    def _kind(self, product: Product) -> int:
+        """WORDS or VALUES: in the cells of an advance, counts are ordinary sums."""
+        return WORDS if analysis.product_kind(product, self.iso)[0] == WORDS else VALUES
+
+    def _push(self, product: Product, u: SummarizedFrontier) -> Callable[[Allowed, SummarizedFrontier], Operation]:
+        """A push along the entries of u, in its current buffer, as a function of mask and result."""
+        A, kind, device = product.matrix, self._kind(product), self.device
+        (form, transposed), values = self._along(product), np.bool_(True)
+        a_type, semiring = BOOL, None
+        given = Input(u.at(u.bits), *stored(device, BOOL, np.bool_(True)))
+        if kind == VALUES:
+            a_type, semiring = A.dtype, product.semiring
+            read = A.iso or reads_matrix(semiring, product.flip)
+            values = A.raw_for(form.key, transposed) if read else A.dtype.np_type.type(0)
+            given = Input(u.at(u.bits), *stored(device, u.vec.dtype, u.at(u.values) if u.values else u.iso))
+        ranked = form.format.ranked and not isinstance(values, np.generic)
+        variant = push_variant(
+            form.key, form.types(ranked), semiring, kind, a_type, BOOL if kind == WORDS else u.vec.dtype,
+            flip=product.flip, ranked=ranked, lanes=1, packed=isinstance(values, PackedValues),
+        )  # fmt: skip
+        variant = dataclasses.replace(variant, kernel=form.format.kernel("spread"))
+        starts, parts = form.unit_starts()
+        rows = Rows(starts, starts[parts:], dummy(device, "int64"), 0)
+        matrix = Matrix(rows, form.unit_contents(ranked), entry_values(device, a_type, values)).flat()
+        none = np.False_ if kind == WORDS else product.semiring.return_type.np_type.type(0)
+        summary = u.at(u.summaries)
+
+        def made(mask: Allowed, t: SummarizedFrontier) -> Operation:
+            t_val = dummy(device, "int32") if kind == WORDS else t.at(t.values)
+            args = (NEVER, *matrix, *given, *mask, none, summary, t.at(t.bits), t_val, t.at(t.summaries))
+            return Operation(variant, np.array([0, len(summary)], np.int64), args)
+
+        return made
+
+    def _pull(
+        self, product: Product, u: SummarizedFrontier, mask: Masked | None
+    ) -> Callable[[Allowed, SummarizedFrontier], list[Operation]]:
+        """A product by rows in the same way: the kernel of a single statement."""
+        A, case, z = product.matrix, self._case(product), product.semiring.return_type
+        plan = spmv_kernels.planned(A, pulled(case), case, VectorFacts(product.u.size))
+        wide = plan.wide and (plan.kind != VALUES or product.u.dtype is z)
+        full = product.u.id in self.full and plan.kind == VALUES
+        plan = plan._replace(wide=wide)
+        made = PreparedProduct(plan, case.product, A, product.u.dtype, product.semiring, product.flip, full=full)
+        values = made.u_values or stored(self.device, made.u_type, u.at(u.values) if u.values else u.iso)
+        given = Input(u.at(u.bits), *values)
+
+        def by_tiles(mask: Allowed, t: SummarizedFrontier) -> list[Operation]:
+            calls = zip(made.apart.variants, made.apart.calls(given, mask, t.at(t.bits), t.at(t.values)))
+            found = [Operation(variant, self._bounds(n, many), args) for variant, (n, many, args) in calls]
+            return [self._summary(t, "clear"), *found]
+
+        def by_rows(mask: Allowed, t: SummarizedFrontier) -> list[Operation]:
+            to = Output(t.at(t.bits), t.at(t.values) if pull.end.store else pull.nothing.array)
+            args = (pull.longest, *made.arguments, *given, *mask, pull.value, *pull.nothing, *to)
+            return [Operation(pull.variants[0], self._bounds(pull.units, pull.bounds), args)]
+
+        if wide:
+            return by_tiles
+        pull: Any = made.pull(made.z, None, None, False, mask is not None)  # rows are not degree-binned here
+        return by_rows
+
+    def _lines(
+        self,
+        product: MultivectorProduct,
+        u: SummarizedFrontier,
+        mask: Masked | None,
+        t: SummarizedFrontier,
+        told: np.ndarray,
+    ) -> list[Operation]:
+        """A product with a multivector: along its rows if few have entries, otherwise by rows of the result."""
+        pull = PreparedMultivectorProduct(
+            product.matrix,
+            product.transpose,
+            product.u.dtype,
+            analysis.planned_operand(product, self.iso),
+            product.inner,
+            product.lines,
+            product.semiring,
+            flip=product.flip,
+        )
+        x = VectorStore(self.device, u.vec.size, u.vec.dtype, u.at(u.bits), u.at(u.values) if u.values else u.iso)
+        bits, sums = t.at(t.bits), t.at(t.values) if t.values else nothing(self.device, BOOL)
+        where = None if mask is None else (self.buffers[mask.vec].at(self.buffers[mask.vec].bits), mask.complement)
+        few = product.inner.number // ALPHA[self.device.kind]
+        found = [self._tally(product.u, None, told), self._summary(t, "clear")]
+        by_rows, along = (
+            can_pull(product),
+            can_push(product),
+        )  # which formats exist; if none does, the one for rows is built
+        ways = [(pull, Condition(told, few if along else 0, ALWAYS))] if by_rows or not along else []
+        if along:
+            ways.append((pull.along(), Condition(told, 0, few if by_rows else ALWAYS)))
+        for way, asked in ways:
+            for call in way.calls(x, where, bits, sums, asked):
+                found.append(Operation(call.variant, self._bounds(call.n, call.bounds), call.args))
+        return [*found, self._summary(t)]
+
+    @staticmethod
+    def _bounds(units: int, many: Any) -> Any:
+        return np.array([0, units], np.int64) if many is None else many
+
+
+def host_kernel(name: str, types: Any = (), constants: Any = ()) -> Variant:
+    return Variant(f"loop/cpu/{name}", types, (*constants, ("LANES", 1)))
+
+
+# ---- Build the kernel table of a round: allocate memory and bind arguments.
+
+ENTRIES, PULLS, MANY = 0, 1, 2  # indices of the numbers that a tally writes
+
+
+@memory.track_memory
+class Build(Products):
+    """The operations of the rounds of a program, and the memory that they use."""
+
+    def __init__(
+        self, device: Any, plan: Round, scalars: tuple[Scal, ...], iso: Mapping[int, Any], full: frozenset[Vec],
+        condition: Vec | Scal, around: Build | None = None,
+    ) -> None:  # fmt: skip
+        """around: the build of the enclosing round, if this round is of a nested loop; it shares that build's
+        memory."""
+        self.device, self.round, self.iso, self.condition = device, plan, iso, condition
+        self.full_vecs, self.full = full, frozenset(x.id for x in full)
+        self.steps = [item for item in plan.items if isinstance(item, Step)]
+        turning = _turning(plan.items)
+        self.advances_of = {x: sum(s.target == x for s in self.steps) if x in turning else 0 for x in plan.vectors}
+        self.scalars: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        if around is not None:
+            self.buffers, self.scalars = around.buffers, around.scalars
+        else:
+            rotate = _turning(plan.all)
+            self.buffers = {
+                x: SummarizedFrontier(OwnMemory(device), x, iso.get(x.id), x in rotate) for x in plan.stored
+            }
+            for x in full & plan.stored:
+                self.buffers[x].fill()
+            self.scalars = {s.id: (np.zeros(1, np.uint8), np.zeros(1, s.dtype.np_type)) for s in scalars}
+        self.state, self.going = np.zeros(STATE, np.int64), np.zeros(3, np.int64)
+        self.lines: list[Line] = []
+        first = self.steps[0] if self.steps else None
+        self.enters = first if first is not None and self._is_told(first) else None
+        self.told = {id(s): self.going if s is self.enters else np.zeros(3, np.int64) for s in self.steps}
+        # Structures whose advances would read the transpose if it existed.
+        self.missing_transposes = [s.product.matrix.structure for s in self.steps if not can_pull(s.product)]
+        copies = BUFFERS if turning else 1
+        self.copies = [self._round(k) for k in range(copies)]
+        self._table: Table | None = None
+
+    @property
+    def table(self) -> Table:
+        """The table, compiled and ready to run."""
+        if self._table is None:
+            self._table = Table(self.copies, self.going[ENTRIES : ENTRIES + 1], self.state)
+        return self._table
+
+    @property
+    def has_table(self) -> bool:
+        return self._table is not None
+
+    def missing(self) -> int:
+        """Number of kernels that are not compiled yet."""
+        one = {(op.variant, op.signature): op for op in kernels(self.copies)}
+        return sum(not op.is_there() for op in one.values())
+
+    # ---- a round ----
+
+    def _round(self, k: int) -> list[Operation | Loop]:
+        found: list[Operation | Loop] = []
+        self.latest = self.told[id(self.steps[-1])] if self.steps else None  # the last tally of a vector
+        for item in self.round.items:
+            said = len(found)
+            if isinstance(item, Step):
+                found += self._step(item)
+            elif isinstance(item, Pull):
+                u, t = self.buffers[item.product.u], self.buffers[item.target]
+                if isinstance(item.product, MultivectorProduct):
+                    self.latest = np.zeros(3, np.int64)
+                    found += self._lines(item.product, u, item.mask, t, self.latest)
+                else:
+                    found += [*self._pull(item.product, u, item.mask)(self._mask(item.mask), t), self._summary(t)]
+            elif isinstance(item, Pass):
+                found += self._pass(item)
+            elif isinstance(item, Inner):
+                found += self._inner(item)
+                continue
+            if k == 0:
+                self._note(item, found[said:])
+        if isinstance(self.condition, Vec):
+            product = None if self.enters is None else self.enters.product
+            found.append(self._tally(self.condition, product, self.going))
+        return found
+
+    def _is_told(self, first: Step) -> bool:
+        """Whether the tally of the condition at the end of a round is still valid where the first advance reads it."""
+        before = self.round.items[: self.round.items.index(first)]
+        if any(isinstance(item, Inner) for item in before):
+            return False
+        written = {s.target for item in before if isinstance(item, Pass) for s in item.statements}
+        written |= {item.target for item in before if isinstance(item, Pull)}
+        return first.product.u == self.condition and self.condition not in written
+
+    def entering(self) -> None:
+        """Tally the condition for the first round, as after the last round of a body, when vectors are in their first
+        buffers."""
+        if isinstance(self.condition, Vec):
+            last = self.copies[-1][-1]
+            assert isinstance(last, Operation)
+            self.device.kernel(last.variant)(int(last.bounds[1]), *last.args)
+
+    def _note(self, item: Item, made: list[Operation | Loop]) -> None:
+        if made:
+            variants = ", ".join(str(op.variant) for op in made if isinstance(op, Operation))
+            self.lines.append(Line(type(item).__name__.lower(), statement_texts(item), variants))
+
+    def _inner(self, item: Inner) -> list[Operation | Loop]:
+        """A nested loop inside the round. Afterwards its vectors are in the same buffers as before."""
+        inner = Build(self.device, item.round, (), self.iso, self.full_vecs, item.condition, self)
+        self.missing_transposes += inner.missing_transposes
+        self.latest = None
+        self.lines += [Line("block", (item.text,), ""), *(x._replace(kind=f"  {x.kind}") for x in inner.lines)]
+        if isinstance(item.condition, Vec):
+            begins: list[Any] = inner.copies[-1][-1:]
+        else:
+            same = Statement(item.condition, Elementwise(0, None, item.condition))
+            begins = inner._pass(Pass([same], item.condition))
+        nested = lambda after: Operation(
+            host_kernel("nested"), np.array([0, 1], np.int64), (after, item.limit, inner.state, self.state)
+        )
+        loop = Loop(inner.copies, inner.going[ENTRIES : ENTRIES + 1], inner.state)
+        back = [self._settle(inner, x, steps) for x, steps in inner.advances_of.items() if steps]
+        return [nested(0), *begins, loop, *back, nested(1)]
+
+    def _settle(self, inner: Build, x: Vec, steps: int) -> Operation:
+        of = self.buffers[x]
+        values = of.values or [dummy(self.device, "int32")] * BUFFERS
+        kind = 0 if not of.values else 2 if x.dtype is BOOL else 1
+        args = (inner.state, steps, *of.bits, *of.summaries, *values)
+        return Operation(host_kernel("settle", (), (("HELD", kind),)), np.array([0, 1], np.int64), args)
+
+    def _units(self, size: int) -> int:
+        return max(1, -(-size // UNIT))
+
+    def _pass(self, item: Pass) -> list[Operation]:
+        return self._fused(item.statements, item.local, item.counted)
+
+    def _fused(self, statements: Any, local: frozenset[int], counted: Any = None) -> list[Operation]:
+        counted = counted if isinstance(counted, Scal) else None
+        variant, parameters, ends, listed = elementwise_variant_of(statements, self.iso, self.full, local, counted)
+        size = max((size for s in statements if (size := size_of(s)) is not None), default=0)
+        units = self._units(size)
+        args = tuple(self._argument(key, size, units) for key in parameters.values())
+        found: list[Operation] = []
+        one = np.array([0, units], np.int64)
+        many = None if needs_one_thread(statements) else self._shared(units, size)
+        if size and many is not None and listed and self.latest is not None:
+            number = self.latest[MANY : MANY + 1]
+            found += [Operation(variant, one, args, (number, 0)), Operation(variant, many, args, (number, 1))]
+        elif size:
+            found.append(Operation(variant, one if many is None else many, args))
+        return [*found, Operation(variant, np.array([-1, 0], np.int64), args)] if ends else found
+
+    def _argument(self, key: tuple[Any, ...], size: int, units: int) -> Any:
+        kind, *rest = key
+        if kind == "state":
+            return self.state
+        if kind == "positions":
+            return size
+        if kind in ("bits", "val", "sum", "size"):
+            x = next(f for v, f in self.buffers.items() if v.id == rest[0])
+            if kind == "size":
+                return x.vec.size
+            return x.at({"bits": x.bits, "val": x.values, "sum": x.summaries}[kind])
+        if kind in ("has", "scalar"):
+            return self.scalars[rest[0]][kind == "scalar"]
+        if kind == "going":
+            return self.going
+        return np.zeros(units, np.uint8 if kind == "there" else rest[1].np_type)
+
+    def _step(self, item: Step) -> list[Operation]:
+        product = item.product
+        u, t = self.buffers[product.u], self.buffers[item.target]
+        found = self._fused(item.before, frozenset()) if item.before else []
+        self.latest = told = self.told[id(item)]
+        if item is not self.enters:
+            found.append(self._tally(product.u, product, told))
+        mask, push = self._mask(item.mask), self._push(product, u)
+        pull = self._pull(product, u, item.mask) if can_pull(product) else None
+        if self.advances_of[item.target]:
+            t.current = (t.current + 1) % BUFFERS
+        if pull is None:
+            return [*found, push(mask, t)]
+        number = told[PULLS : PULLS + 1]
+        ways = [op._replace(when=(number, 1)) for op in (*pull(mask, t), self._summary(t))]
+        return [*found, push(mask, t)._replace(when=(number, 0)), *ways]
+
+
+def _turning(items: Iterable[Item]) -> set[Vec]:
+    """The vectors that an advance writes while it reads them."""
+    steps = [item for item in items if isinstance(item, Step)]
+    return {s.target for s in steps if s.target == s.product.u or (s.mask and s.mask.vec == s.target)}

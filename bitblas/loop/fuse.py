@@ -1,0 +1,523 @@
+"""Fuse the statements of a body into the kernels of one round: pure functions.
+
+Element-wise statements fuse into element-wise kernels ("passes"). Statements under the mask u.S directly before a
+product of u join the kernel of that product, which reads the entries of u anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from semirings.dtypes import BOOL
+
+from .codegen.cuda_statements import is_subset
+from .ir import (
+    Block,
+    Body,
+    Const,
+    Elementwise,
+    Exchange,
+    Gather,
+    Masked,
+    Product,
+    Reduce,
+    Scal,
+    Scatter,
+    Statement,
+    Term,
+    Vec,
+    flat,
+)
+
+# ---- Decide which statements share an element-wise kernel: pure functions of what they read and write.
+
+# Limits of one kernel: 4096 bytes of arguments, of which a vector needs up to 24 and a scalar 16; 48 KB of shared
+# memory, of which a sum needs up to 4.3; and a text that compiles in a second.
+MOST_NAMES = 120
+MOST_SUMS = 8
+MOST_STATEMENTS = 200
+
+
+def group_statements(statements: Sequence[Statement]) -> list[list[Statement]]:
+    """Group statements into as few kernels as scalars, sizes, index vectors and the limits of a kernel allow."""
+    found: list[list[Statement]] = []
+    known, places = _Scalars(), _Places()
+    size: int | None = None
+    for s in statements:
+        own, forbidden = size_of(s), known.forbid(s) or places.forbid(s) or not fits_one_kernel([*found[-1:], [s]])
+        if not found or forbidden or (own is not None and size is not None and own != size):
+            found.append([])
+            known, places, size = _Scalars(), _Places(), None
+        size = own if size is None else size
+        known.add(s)
+        places.add(s)
+        found[-1].append(s)
+    return found
+
+
+def fits_one_kernel(parts: Sequence[Sequence[Statement]]) -> bool:
+    """Whether one kernel can run all these statements."""
+    statements = [s for part in parts for s in part]
+    names = {x for s in statements for x in (*s.vectors, *s.elsewhere, s.target)}
+    scalars = {number for s in statements for number in _read(s)}
+    sums = sum(isinstance(s.value, Reduce) for s in statements)
+    return len(names) + len(scalars) <= MOST_NAMES and sums <= MOST_SUMS and len(statements) <= MOST_STATEMENTS
+
+
+def size_of(s: Statement) -> int | None:
+    """The number of positions that a statement traverses; None for a statement on scalars alone."""
+    if isinstance(s.value, Scatter):
+        return s.value.size
+    if isinstance(s.target, Vec):
+        return s.target.size
+    return s.value.u.size if isinstance(s.value, Reduce) else None
+
+
+def _read(s: Statement) -> set[int]:
+    """The scalars that a statement reads."""
+    terms: tuple[Term, ...] = s.value.terms + s.value.defaults if isinstance(s.value, Elementwise) else ()
+    own = {s.target.id} if isinstance(s.target, Scal) and s.accum is not None else set()
+    return {t.id for t in terms if isinstance(t, Scal)} | own
+
+
+class _Scalars:
+    """The scalars of an element-wise kernel: they are read and computed before all positions; sums follow the
+    positions, and then come scalars computed from sums."""
+
+    def __init__(self) -> None:
+        self.by_vectors: set[int] = set()
+        self.late: set[int] = set()  # written after all positions
+        self.read_late: set[int] = set()
+        self.written: set[int] = set()
+
+    def is_late(self, s: Statement) -> bool:
+        """Whether a statement on scalars alone runs after the sums."""
+        if not isinstance(s.target, Scal) or isinstance(s.value, Reduce):
+            return False
+        return bool(_read(s) & self.late) or s.target.id in self.late | self.read_late
+
+    def forbid(self, s: Statement) -> bool:
+        """Whether the statement must go into the next kernel."""
+        if not isinstance(s.target, Scal):
+            return bool(_read(s) & self.late)
+        if isinstance(s.value, Reduce):
+            return s.target.id in self.late | self.read_late | self.written
+        return not self.is_late(s) and s.target.id in self.by_vectors
+
+    def add(self, s: Statement) -> None:
+        if not isinstance(s.target, Scal):
+            self.by_vectors |= _read(s)
+        elif isinstance(s.value, Reduce):
+            self.late.add(s.target.id)
+        elif self.is_late(s):
+            self.late.add(s.target.id)
+            self.read_late |= _read(s)
+        else:
+            self.written.add(s.target.id)
+
+
+def late_scalars(statements: Sequence[Statement]) -> list[Statement]:
+    """The statements on scalars alone that run after the sums of a kernel, in order."""
+    known, found = _Scalars(), []
+    for s in statements:
+        if known.is_late(s):
+            found.append(s)
+        known.add(s)
+    return found
+
+
+class _Places:
+    """The accesses of an element-wise kernel to positions of other threads: a vector gathered from is not written in
+    the same kernel, and a vector scattered to is not accessed otherwise."""
+
+    def __init__(self) -> None:
+        self.here: set[Vec] = set()
+        self.written: set[Vec] = set()
+        self.gathered: set[Vec] = set()
+        self.joined: dict[Vec, object] = {}  # by which monoid
+
+    def forbid(self, s: Statement) -> bool:
+        """Whether the statement must go into the next kernel."""
+        elsewhere = set(s.elsewhere)
+        if isinstance(s.value, Scatter):
+            others = any(self.joined.get(x, s.value.monoid) != s.value.monoid for x in elsewhere)
+            return others or bool(elsewhere & (self.here | self.gathered) or set(s.vectors) & self.joined.keys())
+        here = {*s.vectors, *([] if s.written is None else [s.written])}
+        if elsewhere & (self.written | self.joined.keys()) or here & self.joined.keys():
+            return True
+        return s.written in self.gathered or s.written in elsewhere
+
+    def add(self, s: Statement) -> None:
+        if s.written is not None:
+            self.written.add(s.written)
+            self.here.add(s.written)
+        self.here.update(s.vectors)
+        if isinstance(s.value, Scatter):
+            self.joined |= dict.fromkeys(s.elsewhere, s.value.monoid)
+        else:
+            self.gathered.update(s.elsewhere)
+
+
+# ---- Select the statements that an advance can run at the entries of its frontier, which it reads anyway.
+
+
+def statements_at_entries(waiting: list[Statement], u: Vec, target: Vec, mask: Masked | None) -> list[Statement]:
+    """The last pending statements that may run at the entries of u together with the product."""
+    taken: list[Statement] = []
+    for s in reversed(waiting):
+        w = s.target
+        if not isinstance(w, Vec) or w in (u, target) or s.replace or s.mask != Masked(u, True, False):
+            break
+        if not isinstance(s.value, Elementwise) or s.value.under is not None:
+            break
+        if mask is not None and mask.vec == w and not (mask.structure and _always(s.value, u)):
+            break
+        if not fits_one_kernel([[s, *taken]]):
+            break
+        taken.insert(0, s)
+    if mask is not None and mask.vec == u:
+        return taken  # the mask reads nothing that a statement here writes
+    return taken
+
+
+def _always(e: Elementwise, u: Vec) -> bool:
+    """Whether the expression has a value at every entry of u."""
+    certain = e.u == u or (isinstance(e.u, Const) and e.u.value is not None) or (isinstance(e.u, Scal) and e.u.id < 0)
+    return e.mode == 0 and not e.keep and certain
+
+
+# ---- Outputs of statements, seen from advances: which worklists stay valid, and which vectors an advance cannot
+# write.
+
+
+def may_add_entries(s: Statement) -> bool:
+    """Whether a statement may add entries to its target, a Vector."""
+    if not isinstance(s.target, Vec):
+        return False
+    own = s.mask is not None and s.mask.structure and not s.mask.complement and s.mask.vec == s.target
+    return not own and (s.accum is not None or not is_subset(s.value, s.target))
+
+
+def same_rows(a: Product, b: Product) -> bool:
+    """Whether both products push along the same rows, so that a worklist for one is valid for the other."""
+    return a.matrix is b.matrix and (a.transpose, a.flip) == (b.transpose, b.flip)
+
+
+def indirect_targets(
+    statements: Iterable[Statement], is_step: Callable[[Statement], bool], is_direct: Callable[[Statement], bool]
+) -> frozenset[Vec | Scal]:
+    """The targets that advances cannot write themselves. An advance clears the buffer for the advance after it by the
+    worklist that an advance built. That excludes targets to which other statements add entries, and targets of which
+    another list is built, for other rows. Cells are cleared to the identity of the sum, which excludes targets of
+    advances with different monoids."""
+    found, made, read = set[Vec | Scal](), list[Statement](), list[Product]()
+    for s in statements:
+        step = isinstance(s.value, Product) and is_step(s)
+        if step and isinstance(s.value, Product):
+            read.append(s.value)
+        if step and is_direct(s):
+            made.append(s)
+        elif may_add_entries(s):
+            found.add(s.target)
+    for s in made:
+        assert isinstance(s.value, Product)
+        monoid, others = s.value.semiring.op.monoid, [x.value for x in made if x.target == s.target]
+        if any(isinstance(x, Product) and x.semiring.op.monoid != monoid for x in others):
+            found.add(s.target)
+        if any(x.u == s.target and not same_rows(x, s.value) for x in read):
+            found.add(s.target)
+    return frozenset(found)
+
+
+# ---- Fuse the statements of a body into the kernels of one round: a pure function.
+
+
+@dataclass(eq=False)
+class Pass:
+    """Fused element-wise statements on vectors of one size, sums and scalars. counted: the loop condition, if computed
+    here."""
+
+    statements: list[Statement] = field(default_factory=list)
+    counted: Vec | Scal | None = None
+    local: frozenset[int] = frozenset()  # vectors used only in this kernel
+
+
+@dataclass(eq=False)
+class Activate:
+    """Compact a vector into the worklist of the next advance; late: for the next round, if there is one."""
+
+    vec: Vec
+    product: Product
+    late: bool = False
+
+
+@dataclass(eq=False)
+class Step:
+    """An advance: the push of a frontier (see step.cu), with the statements that run at its entries."""
+
+    target: Vec
+    product: Product
+    mask: Masked | None
+    before: tuple[Statement, ...]
+    also: bool  # the mask's vector receives the entries of u in `before`
+    text: str
+
+
+@dataclass(eq=False)
+class Pull:
+    """A product by rows into a separate vector, by the kernels of single statements, or (opens) only of the rows that
+    the mask lists."""
+
+    target: Vec
+    product: Product
+    mask: Masked | None
+    text: str
+
+    @property
+    def opens(self) -> bool:
+        return self.mask is not None and self.mask.structure and not self.mask.complement
+
+
+@dataclass(eq=False)
+class Inner:
+    """A nested loop inside a round, or the statements under a condition."""
+
+    round: Round
+    condition: Vec | Scal
+    limit: int
+    text: str
+
+
+@dataclass(eq=False)
+class Between:
+    """Exchanges between ranks that run together."""
+
+    statements: list[Statement]
+
+
+Item = Pass | Activate | Step | Pull | Inner | Between
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round. vectors: those of the body, and those added for products that are merged and for masks by value.
+    entering: the frontiers whose worklist the previous round builds, or, before the first round, the start of the
+    loop."""
+
+    items: tuple[Item, ...]
+    vectors: tuple[Vec, ...]
+    entering: dict[Vec, Product]
+    begin: tuple[Item, ...] = ()  # once, before the first round
+    end: tuple[Item, ...] = ()  # once, after the last
+
+    @property
+    def all(self) -> tuple[Item, ...]:
+        """All items, including those of nested loops."""
+        found: list[Item] = []
+        for item in (*self.begin, *self.items, *self.end):
+            found += [item, *item.round.all] if isinstance(item, Inner) else [item]
+        return tuple(found)
+
+    @property
+    def stored(self) -> frozenset[Vec]:
+        """The vectors that need memory."""
+        local = {number for item in self.all if isinstance(item, Pass) for number in item.local}
+        return frozenset(x for item in self.all for x in _touched(item) if isinstance(x, Vec) and x.id not in local)
+
+
+def fuse(
+    body: Body, is_step: Callable[[Statement], bool], is_direct: Callable[[Statement], bool], condition: Vec | Scal, *,
+    lists: bool = True,
+) -> Round:  # fmt: skip
+    """The kernels of one round.
+
+    is_step: whether a product can be computed by an advance, that is, by pushing along its frontier. is_direct: whether
+    that kernel can write the target itself. condition: the Vec or Scal that is the loop's condition. lists: whether an
+    advance needs a worklist built by the previous advance; there is none around a nested loop.
+    """
+    _, _, left = _fuse(body, is_step, is_direct, condition, {}, lists=lists)
+    kept = {x: p for x, p in left.items() if x in body.vectors}
+    items, vectors, left = _fuse(body, is_step, is_direct, condition, dict(kept), lists=lists)
+    if any(left.get(x) is None for x in kept):  # a worklist that the round itself invalidates
+        kept = {}
+        items, vectors, _ = _fuse(body, is_step, is_direct, condition, {}, lists=lists)
+    # Parts that run once pull, because no earlier round built a worklist.
+    counted = condition if isinstance(condition, Scal) else None
+    once = replace(body, statements=body.begin, vectors=tuple(vectors))
+    begin, vectors, _ = _fuse(once, is_step, is_direct, counted, {}, pulls=True)
+    once = replace(body, statements=body.end, vectors=tuple(vectors))
+    end, vectors, _ = _fuse(once, is_step, is_direct, None, {}, pulls=True)
+    round_ = Round(tuple(items), tuple(vectors), kept, tuple(begin), tuple(end))
+    _localize(round_.all, body.own)
+    return round_
+
+
+def _localize(items: Sequence[Item], own: frozenset[Vec]) -> None:
+    """Vectors that are used by one element-wise kernel only, which writes them before it reads them, need no memory."""
+    passes = [item for item in items if isinstance(item, Pass)]
+    for x in own:
+        uses = [item for item in items if x in _touched(item)]
+        if len(uses) == 1 and (only := uses[0]) in passes and isinstance(only, Pass):
+            mine = [s for s in only.statements if x in (*s.vectors, *s.elsewhere, s.target)]
+            if mine[0].written == x and x not in mine[0].vectors and not any(x in s.elsewhere for s in mine):
+                only.local |= {x.id}
+
+
+def _touched(item: Item) -> set[Any]:
+    if isinstance(item, (Pass, Between)):
+        return {x for s in item.statements for x in (*s.vectors, *s.elsewhere, s.target)}
+    if isinstance(item, Activate):
+        return {item.vec}
+    if isinstance(item, Inner):
+        return {item.condition} if isinstance(item.condition, Vec) else set()
+    before = item.before if isinstance(item, Step) else ()
+    found = {x for s in before for x in (*s.vectors, s.target)}
+    return found | {item.target, item.product.u, *([] if item.mask is None else [item.mask.vec])}
+
+
+def _fuse(
+    body: Body, is_step: Callable[[Statement], bool], is_direct: Callable[[Statement], bool], condition: Any,
+    fresh: dict[Vec, Product], *, pulls: bool = False, lists: bool = True,
+) -> tuple[list[Item], list[Vec], dict[Vec, Product]]:  # fmt: skip
+    """fresh: frontiers whose worklist is still valid, with the product that built it; those valid at the end are
+    returned. pulls: no product is an advance. A product that needs a worklist is no advance around nested loops either:
+    after these, frontiers are in their first buffers, so no advance there may write a vector whose buffers rotate."""
+    around = any(isinstance(s, Block) for s in body.statements)
+    pulls = pulls or (lists and around)
+    items: list[Item] = []
+    vectors = list(body.vectors)
+    waiting: list[Statement] = []
+    along_of: dict[Vec, Product] = {}  # of advances
+    others = indirect_targets(flat(body.statements), lambda s: not (around or pulls) and is_step(s), is_direct)
+
+    def flush() -> None:
+        items.extend(Pass(found) for found in group_statements(waiting))
+        waiting.clear()
+
+    for s in body.statements:
+        if isinstance(s, Block):
+            flush()
+            inner = _inner(s, tuple(vectors), is_step, is_direct, lists)
+            vectors = list(inner.round.vectors)
+            items.append(inner)
+            continue
+        if isinstance(s.value, Exchange):
+            flush()
+            last = items[-1] if items else None
+            if not isinstance(last, Between) or any(x.target in (s.value.u, s.target) for x in last.statements):
+                items.append(last := Between([]))
+            last.statements.append(s)
+            _grown(fresh, s)
+            if s.target == condition and s.target in along_of:
+                fresh[condition] = product = along_of[condition]
+                items.append(Activate(condition, product, late=True))
+            continue
+        if isinstance(s.value, Gather) and s.target == s.value.source:  # gathered from while it is written
+            t = Vec(len(vectors), s.target.size, s.target.dtype)
+            vectors.append(t)
+            waiting.append(Statement(t, s.value, s.mask, None, s.mask is not None, s.text))
+            s = replace(s, value=Elementwise(0, None, t))
+        if not isinstance(s.value, Product):
+            waiting.append(s)
+            _grown(fresh, s)
+            continue
+        product = s.value
+        step = not pulls and is_step(s)
+        target = s.target
+        assert isinstance(target, Vec)
+        if s.mask is not None and not s.mask.structure:
+            m = Vec(len(vectors), target.size, BOOL)
+            vectors.append(m)
+            true = Elementwise(0, None, Const(BOOL, BOOL.np_type.type(True)))
+            waiting.append(Statement(m, true, Masked(s.mask.vec, False, False), None, True, "the mask of values"))
+            s = replace(s, mask=Masked(m, True, s.mask.complement))
+        direct = step and not around and is_direct(s) and target not in others
+        if not direct:
+            vectors.append(target := Vec(len(vectors), product.outer, product.semiring.return_type))
+        if step:
+            before = statements_at_entries(waiting, product.u, target, s.mask)
+            if before:
+                del waiting[len(waiting) - len(before) :]
+            flush()
+            known = fresh.get(product.u)
+            if known is None or not same_rows(known, product):
+                items.append(Activate(product.u, product))
+                fresh.pop(product.u, None)  # there is only one worklist
+            along_of[product.u] = product
+            also = s.mask is not None and any(b.target == s.mask.vec for b in before)
+            items.append(Step(target, product, s.mask, tuple(before), also, s.text))
+            fresh[target] = product
+            for b in before:
+                _grown(fresh, b)
+        else:
+            flush()
+            items.append(Pull(target, product, s.mask, s.text))
+        if not direct:
+            waiting.append(replace(s, value=Elementwise(0, None, target)))
+            _grown(fresh, waiting[-1])
+    wrote = next((s for s in reversed(body.statements) if _writes(s, condition)), None)
+    whole = isinstance(wrote, Block) or (wrote is not None and isinstance(wrote.value, (Exchange, Scatter)))
+    if whole and not any(isinstance(item, Activate) and item.late for item in items):  # counted when complete
+        waiting.append(Statement(condition, Elementwise(0, None, condition), text="the condition"))
+    flush()
+    _count(items, condition)
+    return items, vectors, fresh
+
+
+def _inner(
+    block: Block, vectors: tuple[Vec, ...], is_step: Callable[[Statement], bool],
+    is_direct: Callable[[Statement], bool], lists: bool,
+) -> Inner:  # fmt: skip
+    """Statements under a condition run once, so they pull if an advance would need a worklist."""
+    steps = is_step if block.limit > 1 or not lists else lambda s: False
+    round_ = fuse(Body(block.statements, vectors, ()), steps, is_direct, block.condition, lists=lists)
+    return Inner(round_, block.condition, block.limit, block.text)
+
+
+def _writes(s: Statement | Block, condition: Any) -> bool:
+    return any(_is(x.target, condition) for x in flat((s,)))
+
+
+def _grown(fresh: dict[Vec, Product], s: Statement) -> None:
+    """A worklist stays valid as long as entries are only removed."""
+    if s.target in fresh and may_add_entries(s):
+        del fresh[s.target]
+
+
+def _count(items: list[Item], condition: Vec | Scal) -> None:
+    """Mark the kernel that computes the condition: the last element-wise kernel that writes it, unless an advance
+    writes it later."""
+    for item in reversed(items):
+        if (isinstance(item, Step) and item.target == condition) or (isinstance(item, Activate) and item.late):
+            return
+        if isinstance(item, Pass) and any(_is(s.target, condition) for s in item.statements):
+            item.counted = condition
+            return
+
+
+def _is(target: Any, condition: Any) -> bool:
+    return type(target) is type(condition) and target.id == condition.id
+
+
+# ---- The text of `explain` for a round: one line per launch.
+
+
+class Line(NamedTuple):
+    """One launch of a round: an advance ("step"), an element-wise kernel ("pass"), a pull or the compaction of a
+    frontier ("activate"); its statements; its variant. For a nested loop: "block", the condition, the rounds in a run
+    of its body, followed by its launches."""
+
+    kind: str
+    statements: tuple[str, ...]
+    variant: str
+
+
+def statement_texts(item: Item) -> tuple[str, ...]:
+    """The statements that a kernel runs."""
+    if isinstance(item, (Pass, Between)):
+        return tuple(s.text for s in item.statements)
+    if isinstance(item, Step):
+        return (*(s.text for s in item.before), item.text)
+    return (item.text,) if isinstance(item, Pull) else ()

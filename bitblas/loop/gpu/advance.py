@@ -1,0 +1,205 @@
+"""Advances: the format, values and operands of a frontier's product, and the compaction of frontiers.
+
+Operands are in the order of the kernels' arguments (kernels/step_rows.cuh, b2sr/step.cu). activate.cu counts and lists
+the entries of a frontier, unless an advance finds them itself.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semirings.dtypes import BOOL, DataType, lookup_dtype
+
+from ...formats.values import PackedValues
+from ...kernels.variant import Variant
+from ...operations.operands import dummy, entry_values
+from ...plan.auxiliary_formats import is_available
+from ...plan.product import VALUES, WORDS
+from ...store import Raw
+from .. import analysis
+from ..codegen.cuda_advance import advance_lanes, advance_variant, can_pull, compact_variant
+from ..codegen.cuda_statements import CudaText
+from ..fuse import Activate, Step
+from ..ir import Product, Vec
+
+# ---- Operands of an advance, in the order of its kernels' arguments: kernels/step_rows.cuh, b2sr/step.cu.
+
+
+class Head(NamedTuple):
+    """The amount of work, the threshold from which on an advance pulls, and whether the round runs."""
+
+    units: np.int64
+    size: np.int64  # of the result
+    longest: np.int64
+    threshold: np.uint64
+    condition: Any
+    rounds: Any
+    ahead: np.int64
+
+
+class Source(NamedTuple):
+    """The frontier that is read."""
+
+    bits: Any
+    array: Any
+    iso: Any
+    stride: int
+    units: Any  # the list of those with entries
+    state: Any
+    segments: Any
+
+
+class Target(NamedTuple):
+    """The frontier that is written."""
+
+    bits: Any
+    array: Any
+    units: Any
+    state: Any
+    segments: Any
+
+
+class Cleared(NamedTuple):
+    """The frontier that is cleared, for the next advance to write."""
+
+    bits: Any
+    array: Any
+    units: Any
+    state: Any
+
+
+def launch_arguments(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Convert Python ints for a launch."""
+    return tuple(np.int64(x) if isinstance(x, int) else x for x in arguments)
+
+
+# ---- The matrix side of an advance: its format and values, and how the kernel for them is compiled.
+
+
+@dataclass(frozen=True, eq=False)
+class AdvanceMatrix:
+    """The format that an advance traverses, with the types and values of its product."""
+
+    form: Any
+    segments: int  # of its long rows
+    kind: int
+    semiring: Any
+    values: Raw
+    ranked: bool
+    a_type: DataType
+    u_type: DataType
+    pulls: bool
+    in_share: bool  # whether its vector has other positions than the result
+
+    @classmethod
+    def of(cls, build: Any, item: Step) -> AdvanceMatrix:
+        """The matrix side of an advance of a program; the build notes a missing transpose."""
+        product = item.product
+        A, (form, segments) = product.matrix, build.rows_of(product)
+        kind, _ = analysis.product_kind(product, build.iso)
+        values: Raw = A.raw_for(form.key, not product.transpose) if kind == VALUES else np.bool_(True)
+        pulls = can_pull(form.key, product.semiring, kind)
+        if pulls and not is_available(A.structure, transposed=product.transpose, valued=kind == VALUES and not A.iso):
+            pulls = False
+            build.missing_transposes[id(A.structure)] = A.structure
+        return cls(
+            form, segments, kind, None if kind == WORDS else product.semiring, values,
+            form.format.ranked and not isinstance(values, np.generic), A.dtype if kind == VALUES else BOOL,
+            product.u.dtype if kind == VALUES else BOOL, pulls, product.in_share,
+        )  # fmt: skip
+
+    @property
+    def lanes(self) -> int:
+        return advance_lanes(self.form.work, self.form.units, skewed=self.segments > 0)
+
+    @property
+    def scans(self) -> bool:
+        """Whether the advance can find the entries of its vector itself, without a worklist: if it needs neither the
+        number of their edges nor their long rows, and if its vector and its result have the same size."""
+        return bool(self.form.format.scans) and not self.pulls and not self.segments and not self.in_share
+
+    def variant(self, item: Step, before: tuple[CudaText, str], *, scans: bool = False, weighs: bool = True) -> Variant:
+        """The kernel of the advance, including the statements that run at entries."""
+        return advance_variant(
+            self.form.key, self.form.types(self.ranked), self.semiring, self.kind, self.a_type, self.u_type,
+            flip=item.product.flip, ranked=self.ranked, also=item.also, pulls=self.pulls, lanes=self.lanes,
+            entry=before, packed=isinstance(self.values, PackedValues), scans=scans, weighs=weighs,
+        )  # fmt: skip
+
+    def matrix(self, device: Any, longest: int) -> tuple[Any, ...]:
+        """The arguments for the matrix: its arrays, with rows of more than `longest` items in segments, and its
+        values."""
+        contents = launch_arguments(self.form.pushed(self.ranked, longest))
+        return *contents, *launch_arguments(entry_values(device, self.a_type, self.values))
+
+    def back(self, device: Any, back: Any, product: Product) -> tuple[Any, ...]:
+        """The matrix by rows of the result, for pulling; if it does not exist, the same arrays again, which are
+        unused."""
+        form = self.form
+        arguments = launch_arguments((form if back is None else back).pulled(self.ranked, read=back is not None))
+        if not form.format.reads_values:
+            return arguments
+        transposed = product.transpose if back is not None else not product.transpose
+        values: Raw = product.matrix.raw_for(form.key, transposed) if self.kind == VALUES else np.bool_(True)
+        return *arguments, entry_values(device, self.a_type, values).array
+
+
+# ---- Compact vectors into frontiers: count and list their entries for the advances of a round (activate.cu), unless
+# an advance finds them itself.
+
+ALL = np.uint64(np.iinfo(np.uint64).max)
+
+
+def compaction(
+    build: Any, vec: Vec, product: Product | None, state: int, most: np.uint64 = ALL, late: tuple[Any, ...] = ()
+) -> Callable[[], None]:  # fmt: skip
+    """The launch that counts the entries of a vector, and lists them if an advance needs that. most: with more work
+    than this, no advance needs the list. late: the head of a launch of the round, if the list is for the next round."""
+    frontier, device, longest = build.buffers[vec], build.device, 1
+    bits, to = frontier.at(frontier.bits), build.number(state)
+    if product is None:
+        none = dummy(device, "uint32")
+        args: tuple[Any, ...] = bits, dummy(device, "int32"), none, to, none
+        variant = compact_variant(1, 0, lookup_dtype(np.int32))
+    else:
+        form, _ = build.rows_of(product)
+        longest = build.longest(form)
+        args = bits, form.ptr, frontier.at(frontier.lists), to, frontier.at(frontier.segments)
+        variant = compact_variant(form.rows_per_unit, 1, lookup_dtype(form.ptr.dtype), late=bool(late))
+    head = np.int64(vec.size), np.int64(vec.size), np.int64(longest), most
+    launch: Callable[[], None] = build.launcher(variant, build.grid(vec.size), (*head, *args, *late))
+    return launch
+
+
+def finds_own_entries(build: Any, number: int, vec: Vec) -> bool:
+    """Whether the advances for which item `number` of a round lists a vector's entries find these themselves."""
+    return not build.advances_of.get(vec) and all(AdvanceMatrix.of(build, x).scans for x in _steps(build, number, vec))
+
+
+def most_work(build: Any, number: int) -> np.uint64:
+    """The work in the entries listed by item `number` of a round beyond which no advance needs the list: all of them
+    then pull, and find the entries for their statements by the bits."""
+    vec = build.round.items[number].vec
+    along = [AdvanceMatrix.of(build, x) for x in _steps(build, number, vec)]
+    if build.advances_of.get(vec) or not all(a.pulls for a in along):
+        return ALL
+    return max((threshold(a.form) for a in along), default=ALL)
+
+
+def threshold(form: Any) -> np.uint64:
+    """The work in a frontier beyond which an advance pulls."""
+    return np.uint64(form.format.pull_threshold(form))
+
+
+def _steps(build: Any, number: int, vec: Vec) -> list[Step]:
+    """The advances for which item `number` of a round lists a vector's entries; those of the next round if it is
+    late."""
+    items = build.round.items
+    after = items if items[number].late else items[number + 1 :]
+    rest = itertools.takewhile(lambda x: not (isinstance(x, Activate) and x.vec == vec), after)
+    return [x for x in rest if isinstance(x, Step) and x.product.u == vec]

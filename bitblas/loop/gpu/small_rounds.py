@@ -1,0 +1,178 @@
+"""Small rounds inside one thread block cluster: one kernel runs a body round after round while its frontier is small.
+
+It runs before the loop and after the rounds of its captured body, and passes the frontier on to those. An advance alone
+goes from frontier to frontier (kernels/rounds.cuh); a body with element-wise kernels keeps a worklist of the positions
+that have entries (kernels/listed.cuh).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...kernels.variant import Variant
+from ...plan.product import VALUES, WORDS
+from ...store import words
+from ..analysis import sparse_vectors
+from ..buffers import BUFFERS
+from ..codegen.cuda_elementwise import entry_text
+from ..codegen.cuda_statements import CudaText, Parameter, macro
+from ..codegen.cuda_worklist import WorklistRound, is_exact, split_round, worklist_text
+from ..fuse import Between, Pull, Round, Step, fits_one_kernel, size_of
+from ..ir import InitializeCells, Scal, Statement, Vec
+from .advance import AdvanceMatrix, launch_arguments
+
+# A frontier leaves the cluster if it has more units, or more matrix entries in them, and returns with half of that:
+# from there on a round on the grid is as fast. Tiles with values, whose entries one lane combines one by one, leave
+# earlier. Measured on an H200, milliseconds per search of 400 levels on a triangle mesh: 3.45 without a cluster, 3.30,
+# 3.52, 3.46 with 16384, 32768, 65536; a grid of 3300 levels needs 20 000: 13.6, and 17.2 without.
+MOST_UNITS = 8192
+MOST_WORK = 24576
+MOST_WORK_OF_VALUES = 4096
+# Limits for a body with element-wise kernels: positions, and matrix entries. Shortest paths on that mesh with 16384,
+# 24576, 32768 positions: 11.8, 12.2, 12.5; on the grid 68.4, 67.9, 68.0.
+MOST_PLACES = 1 << 14
+MOST_LISTED_WORK = 1 << 16
+FEW_STATEMENTS = 12  # for which 64 registers suffice (shortest paths have 8; larger kernels were not measured)
+MAX_LANES = 8
+
+
+class SmallRounds(NamedTuple):
+    """The launch of small rounds, or why there is none. later: it runs none before the rounds of the first body.
+    counted: the vectors whose entries decide whether rounds are small, before any statement has written them."""
+
+    launches: list[Callable[[], None]]
+    text: str
+    later: bool = False
+    counted: frozenset[Vec] = frozenset()
+
+
+def plan_small_rounds(round_: Round, condition: Vec | Scal) -> Step | WorklistRound | str:
+    """How a cluster runs the rounds of a body: by an advance alone, or by worklists; or why it does not."""
+    before, steps, after = split_round(round_.items)
+    if any(isinstance(item, Pull) for item in round_.items):
+        return "a product pulls by rows"
+    if any(isinstance(item, Between) for item in round_.items):
+        return "ranks exchange something in a round"
+    if len(steps) != 1:
+        return f"a round has {len(steps)} advances"
+    (step,) = steps
+    if step.mask is not None and step.mask.vec == step.target:
+        return "the advance's mask is the vector that it writes"
+    passes = (*before, *after)
+    if not passes:
+        if step.target != step.product.u or step.target != condition:
+            return "the advance does not write the vector that it reads and that is the loop condition"
+        return step
+    if any(s.elsewhere or isinstance(s.value, InitializeCells) for p in passes for s in p.statements):
+        return "an element-wise kernel uses index vectors"
+    if not any(p.counted is not None for p in passes) and step.target != condition:
+        return "no element-wise kernel counts the loop condition"
+    if any(size_of(s) not in (None, step.target.size) for p in passes for s in p.statements):
+        return "vectors have different sizes"
+    if not all(is_exact(s) for p in passes for s in p.statements):
+        return "a sum of floats is taken in a fixed order"
+    if not fits_one_kernel([*(p.statements for p in passes), step.before]):
+        return "the statements do not fit into one kernel"
+    needed = {step.target, step.product.u, *(p.counted for p in passes if isinstance(p.counted, Vec))}
+    sparse = sparse_vectors(passes, needed)
+    if sparse is None:
+        return "element-wise kernels write where no sparse vector has an entry"
+    return WorklistRound(tuple(before), step, tuple(after), sparse, condition)
+
+
+def small_rounds(build: Any) -> SmallRounds:
+    """The launch of small rounds for the body of a build, bound to its memory."""
+    cluster, how = build.device.cluster, plan_small_rounds(build.round, build.condition)
+    if cluster is None:
+        how = "the device has no thread-block clusters"
+    if isinstance(how, str):
+        return SmallRounds([], f"no small rounds in a cluster: {how}")
+    step = how if isinstance(how, Step) else how.step
+    along = AdvanceMatrix.of(build, step)
+    base = along.variant(step, entry_text((), step.product.u, build.iso))
+    lanes = lanes_of(along.form.work, along.form.units)
+    u, t = build.buffers[step.product.u], build.buffers[step.target]
+    state = build.first[step.target]
+    units, size = np.int64(along.form.units), np.int64(step.product.outer)
+    most = MOST_PLACES, MOST_LISTED_WORK
+    if isinstance(how, Step):
+        by_one = along.kind == VALUES and along.form.rows_per_unit > 1
+        most = MOST_UNITS, min(MOST_WORK, MOST_WORK_OF_VALUES) if by_one else MOST_WORK
+    # If rows have very different lengths, few rounds are small before the first large ones: check only later.
+    first = build.copies if along.segments else 0
+    longest = build.longest(along.form)
+    limits = np.int64(longest), np.int64(first), *map(np.uint64, most)
+    states = build.number(state + 1), build.number(state)
+    buffers = *t.bits, *(build.cells_at(t, k, along.kind) for k in range(BUFFERS))
+    matrix = *launch_arguments(build.mask(step.mask)), *along.matrix(build.device, longest)
+    if isinstance(how, Step):
+        variant, parameters = rounds_variant(base, step.before, step.product.u, build.iso, cluster, lanes)
+        lists = u.lists[0], u.lists[1], u.lists[2], u.segments[0]
+        args = units, size, *limits, build.rounds, *states, *buffers, *lists
+    else:
+        heavy = along.form.format.heavy
+        variant, parameters = listed_variant(base, how, build.iso, cluster, lanes, heavy=heavy)
+        xp = build.device.xp
+        spill = (build.scratch.array(max(1, step.target.size), np.uint32) for _ in range(3))
+        lists = t.lists[0], t.lists[2], t.segments[0], xp.zeros(words(step.target.size), np.uint64), *spill
+        condition = build.number(*build.condition_at(0))
+        source = u.at(u.bits), *launch_arguments(build.values_of(u, along.u_type, along.kind))
+        args = units, size, *limits, condition, build.rounds, *states, *buffers, *source, *lists
+    launch = build.launcher(
+        variant, cluster.blocks, (*args, *matrix, *build.resolve(parameters)), variant.constant("THREADS")
+    )
+    counted = frozenset[Vec]() if isinstance(how, Step) else how.sparse
+    return SmallRounds([launch], f"rounds with small frontiers run in one cluster: {variant}", first > 0, counted)
+
+
+def lanes_of(work: int, units: int) -> int:
+    """Lanes for a row or tile row, by its average number of items: a cluster has fewer threads than the grid."""
+    return next((lanes for lanes in (4,) if lanes * units >= work), MAX_LANES)
+
+
+def rounds_variant(
+    step: Variant, before: Sequence[Statement], u: Vec, iso: Any, cluster: Any, lanes: int
+) -> tuple[Variant, tuple[Parameter, ...]]:
+    """The kernel of an advance and the statements at its entries, and its parameters. The frontier, whose buffers
+    rotate inside the kernel, is not among them."""
+    if lanes == MAX_LANES and step.constant("KIND") == WORDS:
+        # More threads, with 64 registers, pay if rows are long: a triangle mesh by tiles, 8.1 us per round, not 10.
+        cluster = cluster._replace(threads=2 * cluster.threads)
+    text, at_entry = entry_text(before, u, iso)
+    turning = [p for p in text.parameters if p.key in (("bits", u.id), ("val", u.id))]
+    others = tuple(p for p in text.parameters if p not in turning)
+    names = [f"#define x{u.id}_{p.key[0]} b.{p.key[0]}" for p in turning]
+    lines = [macro("PARAMETERS", [f", {p.declaration}" for p in others]), *names, at_entry]
+    label = " with statements" if before else ""
+    return _variant(step, "rounds", text, "\n".join(lines) + "\n", label, cluster, lanes, places=False), others
+
+
+def listed_variant(
+    step: Variant, listed: WorklistRound, iso: Any, cluster: Any, lanes: int, *, heavy: bool
+) -> tuple[Variant, tuple[Parameter, ...]]:
+    """The kernel of a round of element-wise kernels and an advance, and the parameters of its statements. heavy: items
+    of the format need many registers."""
+    text, others, macros = worklist_text(listed, iso)
+    count = sum(len(p.statements) for p in (*listed.before, *listed.after)) + len(listed.step.before)
+    if count <= FEW_STATEMENTS and not heavy:
+        # More threads, with 64 registers, load all positions at once: shortest paths on that grid 68.4 ms, not 74.0, on
+        # the mesh 11.8, not 12.2; on a road network with small frontiers 8.15, not 7.88.
+        cluster = cluster._replace(threads=2 * cluster.threads)
+    return _variant(step, "listed", text, macros, f" with {count} statements", cluster, lanes, places=True), others
+
+
+def _variant(
+    step: Variant, kernel: str, text: CudaText, macros: str, label: str, cluster: Any, lanes: int, *, places: bool
+) -> Variant:
+    """The advance's variant as that of another kernel of its format."""
+    constants = {**dict(step.constants), "LANES": lanes, "PULLS": 0, "PLACES": int(places)}
+    constants |= {"CLUSTER": cluster.blocks, "THREADS": cluster.threads, "QUEUE_BYTES": cluster.queue_bytes}
+    # The step's own functions keep their names; those of statements are f0, f1, ..
+    return dataclasses.replace(
+        step, kernel=f"{step.kernel.rpartition('/')[0]}/{kernel}", constants=tuple(constants.items()),
+        functions=(*step.functions, *text.functions), text=macros, label=step.label + label,
+    )  # fmt: skip

@@ -1,0 +1,337 @@
+"""Copy vectors into the memory of a program before a run, and out of it afterwards.
+
+The work is a table of memory pieces to fill or copy (move.cu). The host writes the table and launches the graph. Its
+first kernel copies in the contents of the vectors, and its last one copies the results to memory of their own: nothing
+else is launched, copied or waited for.
+
+Full vectors that a body only reads are used in place (`Inputs`). The program has captured the address of their memory.
+If such a vector has other memory in a later run, the program is captured again, and copies that vector from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import BOOL
+
+from ...core.vector.vector import Vector
+from ...device import Device
+from ...device.jit import BLOCK
+from ...kernels.variant import Variant
+from ...order import Order
+from ...store import VectorStore, empty_vector, is_blank, words
+from ..buffers import BUFFERS, Frontier
+from ..ir import Vec
+from ..symbolic.multivectors import MultivectorAsVector
+
+# ---- Copy vectors into the memory of a program before a run, and out of it afterwards.
+
+FIELDS = 10  # of a piece, 64 bits each (move.cu)
+TO, FROM, BYTES, STEPS, PATTERN, AT, WORD = 0, 1, 4, 5, 6, 8, 9
+NOWHERE = (1 << 64) - 1
+AHEAD = 1 << 24  # bytes of a result up to which memory for the next run is allocated in advance
+CHUNK = 1 << 14  # bytes that a block copies at a time (move.cu)
+
+
+class SingleEntry:
+    """A vector with one pending entry: its position and value, in place of a VectorStore."""
+
+    __slots__ = ("place", "values")
+    count, nvals, iso, bits = 1, 1, True, None
+
+    def __init__(self, place: int, value: np.generic) -> None:
+        self.place, self.values = place, value
+
+
+def address(array: Any) -> int:
+    """The address of an array."""
+    return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr)
+
+
+def pattern(value: np.generic) -> tuple[int, int]:
+    """A value repeated to fill two words."""
+    raw = value.tobytes()
+    both = np.frombuffer(raw * (16 // len(raw)), np.uint64)
+    return int(both[0]), int(both[1])
+
+
+class HostWords:
+    """64-bit words that the host writes or reads without a CuPy copy: page-locked memory on a GPU."""
+
+    def __init__(self, device: Device, count: int) -> None:
+        self.count, count = count, max(1, count)
+        if device.pins:
+            memory = device.xp.cuda.alloc_pinned_memory(8 * count)  # kept alive by the array
+            self.host = np.frombuffer(memory, np.uint64, count)
+            self.host.fill(0)
+            self.address = int(memory.ptr)
+        else:
+            self.host = np.zeros(count, np.uint64)
+            self.address = address(self.host)
+        self.words = memoryview(self.host.data)
+        self.last = np.uint64(self.address + 8 * (count - 1)) if device.pins else self.host[-1:]
+        self.signed = self.words.cast("B").cast("q")
+
+
+class Transfer:
+    """The memory pieces of a program: those before its rounds, those after them, and those reported to the host.
+
+    Pieces are added first; then `bind` allocates the table. `launch` makes launches for the graph.
+    """
+
+    def __init__(self, device: Device, told: int) -> None:
+        self.device = device
+        self.told = HostWords(device, told + 1)  # the last word: whether the others are complete
+        self.rows: list[list[int]] = []
+
+    def add(
+        self, to: Any = 0, sources: Any = (), nbytes: int | None = None, *, steps: int = 0,
+        filled: tuple[int, int] = (0, 0),
+    ) -> int:  # fmt: skip
+        """Add a piece: an array (or an address) that is copied from its only source, or from the one of three to which
+        the advances of a round rotate; or filled. Returns its number."""
+        places = [address(x) for x in sources] or [0]
+        places = [places[k % len(places)] for k in range(BUFFERS)]
+        if nbytes is None:
+            nbytes = int(to.nbytes)
+        at = to if isinstance(to, int) else address(to)
+        self.rows.append([at, *places, nbytes, steps % BUFFERS, *filled, NOWHERE, 0])
+        return len(self.rows) - 1
+
+    def tell(self, k: int, source: Any, nbytes: int | None = None) -> None:
+        """Report an array to the host, as its words from k on."""
+        self.add(self.told.address + 8 * k, (source,), int(source.nbytes) if nbytes is None else nbytes)
+
+    def bind(self) -> None:
+        """Allocate the table. Nothing can be added afterwards."""
+        self.table = HostWords(self.device, FIELDS * len(self.rows))
+        self.table.host[: self.table.count] = np.array(self.rows, np.uint64).reshape(-1)
+        self.there: Any = self.device.xp.zeros_like(self.table.host)
+        same = [self.table.address] * BUFFERS
+        row = [address(self.there), *same, int(self.there.nbytes), 0, 0, 0, NOWHERE, 0]
+        self.all = self.device.asarray(np.array(row, np.uint64))
+
+    def send(self, build: Any) -> Callable[[], None]:
+        """Copy the table to the device, as one piece: by a kernel that reads host memory, because the next kernel
+        starts sooner after a kernel than after a copy."""
+        args = np.int64(1), self.all, build.rounds, self.told.last, np.int64(1), np.int64(0)
+        launch: Callable[[], None] = build.launcher(Variant("loop/gpu/move"), 1, args)
+        return launch
+
+    def launch(
+        self, build: Any, first: int, end: int, *, enters: bool = False, tells: bool = False
+    ) -> Callable[[], None]:
+        """The launch that fills or copies some of the pieces, bound to the memory of a build. enters: before the
+        rounds. tells: it notifies the host when it is done."""
+        part = self.there[FIELDS * first : FIELDS * end]
+        chunks = sum(-(-row[BYTES] // CHUNK) for row in self.rows[first:end])
+        launch: Callable[[], None] = build.launcher(
+            Variant("loop/gpu/move"),
+            1 if tells else build.grid(BLOCK * chunks),
+            (np.int64(end - first), part, build.rounds, self.told.last, np.int64(enters), np.int64(tells)),
+        )
+        return launch
+
+    def telling(self, first: int) -> tuple[Any, ...]:
+        """The pieces from `first` on, for kernels that report to the host themselves (tell.cuh)."""
+        return np.int64(len(self.rows) - first), self.there[FIELDS * first :], self.told.last
+
+    # ---- before a run ----
+
+    def put(self, piece: int, field: int, value: int) -> None:
+        self.table.words[FIELDS * piece + field] = value
+
+    def differ(self, piece: int, at: int, word: int) -> None:
+        """Set one word of a piece to a different value."""
+        words, first = self.table.words, FIELDS * piece
+        words[first + AT], words[first + WORD] = at, word
+
+    def fill(self, piece: int, value: np.generic) -> None:
+        words, first = self.table.words, FIELDS * piece
+        words[first + FROM] = 0
+        words[first + PATTERN], words[first + PATTERN + 1] = pattern(value)
+
+
+class CopyIn:
+    """The pieces of a vector whose entries a run begins with: its bits (unless it stays full) and values."""
+
+    def __init__(self, exchange: Transfer, frontier: Frontier, *, full: bool) -> None:
+        self.exchange, self.vec = exchange, frontier.vec
+        self.bits = None if full else exchange.add(frontier.bits[0])
+        self.values, self.home = None, 0
+        if frontier.values:
+            self.values, self.home = exchange.add(frontier.values[0]), address(frontier.values[0])
+        self.size = np.dtype(self.vec.dtype.np_type).itemsize * self.vec.size
+
+    def load(self, held: VectorStore | SingleEntry) -> None:
+        """Set the pieces to the contents of a vector."""
+        exchange, single = self.exchange, held if isinstance(held, SingleEntry) else None
+        if self.bits is not None:
+            self._word(self.bits, held.bits, single)
+        if self.values is None:
+            return
+        if self.vec.dtype is BOOL:  # values are a second bitset
+            if not held.iso:
+                self._word(self.values, held.values, None)
+            elif held.values:
+                self._word(self.values, held.bits, single)
+            else:
+                self._word(self.values, None, None)
+        elif not held.iso:
+            self._cells(0, self.size)
+            exchange.put(self.values, FROM, address(held.values))
+        elif held.count == 0:
+            exchange.put(self.values, TO, 0)
+        else:
+            value = self.vec.dtype.np_type.type(held.values)
+            self._cells(*((0, self.size) if single is None else (value.nbytes * single.place, value.nbytes)))
+            exchange.fill(self.values, value)
+
+    def _cells(self, first: int, nbytes: int) -> None:
+        assert self.values is not None
+        self.exchange.put(self.values, TO, self.home + first)
+        self.exchange.put(self.values, BYTES, nbytes)
+
+    def _word(self, piece: int, bits: Any, single: SingleEntry | None) -> None:
+        """Copy a bitset, or clear it except for one bit."""
+        words, first = self.exchange.table.words, FIELDS * piece
+        words[first + FROM] = 0 if bits is None else address(bits)
+        if single is None:
+            words[first + AT], words[first + WORD] = NOWHERE, 0
+        else:
+            words[first + AT], words[first + WORD] = single.place >> 6, 1 << (single.place & 63)
+
+
+class CopyOut:
+    """The pieces of a result vector: its bits and values, in memory that is allocated for each run."""
+
+    def __init__(self, exchange: Transfer, frontier: Frontier, steps: int, *, full: bool) -> None:
+        self.exchange, self.frontier, self.full = exchange, frontier, full
+        self.bits = exchange.add(0, frontier.bits, words(frontier.vec.size) * 8, steps=steps)
+        values = frontier.values
+        self.values = exchange.add(0, values, int(values[0].nbytes), steps=steps) if values else None
+        self.count, self.held = len(frontier.bits[0]), (len(values[0]), values[0].dtype) if values else None
+        self.nbytes = 8 * self.count + (int(values[0].nbytes) if values else 0)
+        self.ahead: dict[int, tuple[Any, Any]] = {}  # by stream, because other streams may still write to freed memory
+        self.taken: VectorStore | None = None
+        self.left = True  # the pieces have no destination yet
+
+    def take(self, stream: int) -> None:
+        """Allocate memory for the results of the next run, on that stream, or use what was allocated in advance."""
+        f, self.left = self.frontier, False
+        (bits, values), self.ahead = self.ahead.get(stream) or self._memory(), {}
+        self.exchange.put(self.bits, TO, address(bits))
+        if self.values is not None:
+            self.exchange.put(self.values, TO, address(values))
+        self.taken = VectorStore(f.device, f.vec.size, f.vec.dtype, bits, values, f.vec.size if self.full else None)
+
+    def allocate_ahead(self, stream: int) -> None:
+        """Allocate memory for the run after this one, while the device works; skipped if there is not enough."""
+        if not self.left and self.nbytes <= AHEAD:
+            with suppress(*self.exchange.device.errors):
+                self.ahead = {stream: self._memory()}
+
+    def _memory(self) -> tuple[Any, Any]:
+        xp = self.exchange.device.xp
+        return xp.empty(self.count, np.uint64), xp.empty(*self.held) if self.held else self.frontier.iso
+
+    def leave(self) -> None:
+        """Let the next run produce no result, and not write to the memory of earlier ones."""
+        for piece in () if self.left else (self.bits, self.values):
+            if piece is not None:
+                self.exchange.put(piece, TO, 0)
+        self.left = True
+
+    def give(self) -> VectorStore:
+        """The result of the run."""
+        taken, self.taken = self.taken, None
+        assert taken is not None
+        return taken
+
+
+# ---- Contents of a Vector before and after a run of a program: its bits, values and count.
+
+
+class ProgramVector:
+    """A Vector (or the positions of a Matrix) that a program uses, and its order inside the program: that of the
+    matrices for vectors of their size. Vectors of other sizes are not combined with these."""
+
+    __slots__ = ("order", "vector")
+
+    def __init__(self, vector: Vector | MultivectorAsVector, order: Order | None) -> None:
+        self.vector, self.order = vector, order
+
+    def held(self) -> VectorStore:
+        """The vector's contents, in the order of the loop."""
+        return self.vector._in(self.order)
+
+    def entering(self) -> VectorStore | SingleEntry:
+        """The same; or the only pending entry of a vector that was emptied and then given one entry."""
+        written, data = self.vector._pending, self.vector._data
+        if len(written) != 1 or data.count != 0 or type(data) is not VectorStore:
+            return self.held()
+        ((place, value),) = written.items()
+        if value is None:
+            return self.held()
+        return SingleEntry(place if self.order is None else self.order.place(place), value)
+
+    def adopt(self, store: VectorStore) -> None:
+        """Store the result of a run."""
+        self.vector._adopt(store)
+        self.vector._data.order = self.order
+
+    def empty(self) -> None:
+        """Set it to have no entries after a run, discarding a pending entry that it had before."""
+        vector = self.vector
+        if type(vector) is Vector and is_blank(vector._data):
+            vector._pending.clear()
+            vector._data.order = self.order
+        else:
+            self.adopt(empty_vector(vector.device, vector.size, vector.dtype))
+
+
+def kind_of_values(held: VectorStore | SingleEntry) -> Any:
+    """What a capture assumes about the values: that all are equal, or not; None: there are no entries."""
+    if held.count == 0:
+        return None
+    return (held.values.dtype.char, held.values.tobytes()) if held.iso else "dense"
+
+
+# ---- Inputs used in place: full vectors that a body only reads. Its kernels read the vector's own memory, so that no
+# run copies them and the program allocates nothing for them.
+#
+# The program has captured the address of that memory. If a vector has other memory in a later run, the program is
+# captured again, and copies that vector from then on.
+
+ALIGNED = 16  # bytes, as in the memory of programs: a view of a user's array may begin at any address
+
+
+class Inputs:
+    """The inputs of a program, by their arrays of values."""
+
+    def __init__(
+        self,
+        members: Mapping[Vec, ProgramVector],
+        held: Mapping[int, VectorStore],
+        read: Collection[Vec],
+        moved: set[int],
+    ) -> None:
+        """held: the contents of vectors, by number. read: full vectors that nothing writes. moved: vectors whose memory
+        has moved, by `id`; more are added."""
+        self.members, self.moved = members, moved
+        self.values: dict[Vec, Any] = {}
+        for x in read:
+            store, vector = held[x.id], members[x].vector
+            known = isinstance(vector, Vector) and id(vector) not in moved
+            if known and not store.iso and address(store.values) % ALIGNED == 0:
+                self.values[x] = store.values
+
+    def stay(self) -> bool:
+        """Whether all inputs still have the same memory."""
+        gone = [self.members[x] for x, array in self.values.items() if self.members[x].held().values is not array]
+        self.moved.update(id(member.vector) for member in gone)
+        return not gone

@@ -1,0 +1,229 @@
+"""Nested loops, conditions in a body, and loop conditions, recorded as blocks of statements.
+
+The condition of a block is a Vector or a Scalar on the device. A loop condition may also be any of several vectors, or
+a distributed vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from semirings import binary, monoid, unary
+from semirings.dtypes import BOOL, INT64
+
+from ...core.matrix.matrix import Matrix
+from ...core.scalar import Scalar
+from ...core.vector.vector import Vector
+from ...operations.variants import LEFT
+from ..ir import Block, Const, Elementwise, Part, Statement, Vec, flat
+from .context import OnHost, single_rank_part, state_of
+
+# ---- Nested loops and conditions in a body, recorded as blocks of statements. Their condition is a Vector or a Scalar
+# on the device.
+
+
+@dataclass(frozen=True, eq=False)
+class InitialContents(Statement):
+    """The initial contents of a vector that the body creates."""
+
+
+class EnclosingBody:
+    """The body around a block: its statements so far, its round, and a Scalar with its round number, if the block needs
+    it. told: whether all ranks decide alike if the block runs. part: the recorder's value of `part`."""
+
+    def __init__(self, statements: list[Statement | Block], round_: Scalar, told: bool, part: int) -> None:
+        self.statements, self.round, self.told, self.part = statements, round_, told, part
+        self.held: Scalar | None = None
+
+
+class BlockRecorder:
+    """The part of a Recorder that handles blocks."""
+
+    refuse: Any
+    _vec: Any
+    _scal: Any
+    statements: list[Statement | Block]
+    levels: list[EnclosingBody]
+    round: Scalar
+    part: int
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.repeats = False  # whether the recorded statements will run more than once
+
+    def created(self, vector: Any) -> None:
+        """A Vector that the body creates: in each round again, with its initial contents."""
+        if not self.repeats:
+            return
+        t, data = self._vec(vector), vector._data
+        held: Any = Const(t.dtype, None)
+        if (data.count if vector.ndim == 1 else data.nvals) != 0:
+            self.repeats = False
+            held = self._vec(type(vector)._from_store(data))
+            self.repeats = True
+        self.statements.append(
+            InitialContents(t, Elementwise(LEFT, None, held), text=f"{vector.name} << its initial contents")
+        )
+
+    def count(self, vector: Any) -> Scalar:
+        """v.nvals"""
+        ones = vector.apply(unary.one[INT64]).new()
+        reduce = ones.reduce if vector.ndim == 1 else ones.reduce_scalar
+        return reduce(monoid.plus[INT64], allow_empty=False).new(name=f"{vector.name}.nvals")
+
+    def repeated(
+        self, body: Callable[..., Any], condition: Any, limit: int, begin: Callable[[], Any] | None,
+        end: Callable[..., Any] | None,
+    ) -> None:  # fmt: skip
+        """A nested loop: Program(body, ..).run()"""
+        given, condition = state_of(begin), single_rank_part(condition)
+        text = f"while {condition_name(condition)}"
+        told = hasattr(condition, "_ranks")  # distributed
+        several = (condition,) if told else condition
+        among = any_has_entries(several) if isinstance(several, tuple) else None
+        goes_on = condition if among is None else Scalar(BOOL, name=f"any of {condition_name(several)}")
+        if among is not None:
+            goes_on << among()
+
+        def inside() -> None:
+            body(self.round, *given)
+            if among is not None:
+                goes_on << among()
+
+        block = self._block(goes_on, limit, text, inside, told)
+        if not any(s.target == block.condition for s in flat(block.statements)):
+            self.refuse(f"{text}: the body never writes to {condition_name(condition)}, so the loop would not end")
+        if end is not None:
+            end(*given)
+
+    def under(self, condition: Any, then: Callable[[], Any], else_: Callable[[], Any] | None) -> None:
+        """if_(condition, then, else_)"""
+        text = f"if {condition_name(condition)}"
+        if else_ is not None:  # both are evaluated before either runs
+            holds, fails = Scalar(BOOL), Scalar(BOOL)
+            holds << False
+            some = condition.nvals if hasattr(condition, "_ranks") else None
+            if some is None:
+                some = self.count(condition) if getattr(condition, "ndim", 0) else condition
+            holds(binary.lor) << some
+            fails << holds.apply(unary.lnot)
+            self._block(holds, 1, text, then)
+            self._block(fails, 1, f"else of {text}", else_)
+        else:
+            if not getattr(condition, "ndim", 0) and not isinstance(condition, Scalar):
+                condition = condition.new()
+            self._block(condition, 1, text, then)
+
+    def enclosing_round(self, scalar: Any) -> Any:
+        """The Scalar with the round number of an enclosing body, if `scalar` is that round; otherwise `scalar`
+        itself."""
+        for level in self.levels:
+            if scalar is level.round:
+                if level.held is None:
+                    level.held = Scalar(INT64, name="the enclosing round")
+                    inner, self.statements = self.statements, level.statements
+                    levels, self.levels = self.levels, self.levels[: self.levels.index(level)]
+                    here, self.round = self.round, level.round
+                    level.held << scalar
+                    self.statements, self.levels, self.round = inner, levels, here
+                return level.held
+        return scalar
+
+    def _block(self, condition: Any, limit: int, text: str, inside: Callable[[], Any], told: bool = False) -> Block:
+        if not isinstance(condition, (Vector, Matrix, Scalar)):  # distributed
+            raise OnHost
+        known = self._scal(condition) if isinstance(condition, Scalar) else self._vec(condition)
+        self.levels.append(EnclosingBody(self.statements, self.round, told, self.part))
+        self.statements, self.round, self.part = [], Scalar(INT64, name="round"), 0
+        around, self.repeats = self.repeats, True
+        try:
+            inside()
+        finally:
+            self.repeats = around
+            statements, level = self.statements, self.levels.pop()
+            self.statements, self.round, self.part = level.statements, level.round, level.part
+        block = Block(tuple(statements), known, limit, text)
+        if statements:
+            self.statements.append(block)
+        return block
+
+
+def needed_statements(part: Part, everywhere: Sequence[Statement]) -> Iterator[Statement | Block]:
+    """The statements of a part, out of those `everywhere`, without the initialization of vectors that nothing else
+    writes, or that are overwritten before they are read."""
+    for k, s in enumerate(part):
+        if isinstance(s, Block):
+            yield replace(s, statements=tuple(needed_statements(s.statements, everywhere)))
+        elif not isinstance(s, InitialContents) or not _in_vain(s, part[k + 1 :], everywhere):
+            yield s
+
+
+def _in_vain(made: InitialContents, after: Part, everywhere: Sequence[Statement]) -> bool:
+    x = made.target
+    if sum(s.target == x for s in everywhere) == 1:
+        return True
+    for s in after:
+        read = [y for inner in flat((s,)) for y in (*inner.vectors, *inner.elsewhere)]
+        if x in read or (isinstance(s, Block) and any(x in (inner.target, s.condition) for inner in flat((s,)))):
+            return False
+        if isinstance(s, Statement) and s.target == x:
+            return s.overwrites
+    return True
+
+
+def any_has_entries(vectors: Sequence[Any]) -> Callable[[], Any]:
+    """A function that tests, inside a body, whether any of several vectors has an entry."""
+
+    def ask() -> Any:
+        found = vectors[0].nvals
+        for x in vectors[1:]:
+            found = found.ewise_add(x.nvals, monoid.plus[INT64]).new()
+        return found
+
+    return ask
+
+
+def condition_name(condition: Any) -> str:
+    """The name of a condition in messages."""
+    if isinstance(condition, tuple):
+        return ", ".join(x.name for x in condition)
+    return str(getattr(condition, "name", None) or condition._text())
+
+
+# ---- Loop conditions other than one vector on one device: any of several vectors, or a distributed vector.
+
+
+class LoopCondition:
+    """The condition that any of several vectors has an entry, evaluated before the first round and after each.
+
+    If a round gathers all of a distributed BOOL vector before it writes it, that gather moves to the end of the round
+    and serves as the condition, so that no other communication is needed. term: the Scalar or the vector.
+    """
+
+    term: Scalar | Vec
+
+    def __init__(self, condition: Any) -> None:
+        vectors = condition if isinstance(condition, tuple) else (condition,)
+        self.goes_on, self.ask = Scalar(BOOL, name=f"any of {condition_name(vectors)}"), any_has_entries(vectors)
+        self.one = vectors[0] if len(vectors) == 1 and vectors[0].dtype is BOOL else None
+        self.carried: Any = None
+
+    def after_round(self, recorder: Any) -> None:
+        if self.one is not None and hasattr(self.one, "_part"):
+            self.carried = recorder.move_gather_last(self.one._part)
+        if self.carried is None:
+            self.goes_on << self.ask()
+        self.term = self.goes_on if self.carried is None else self.carried.target
+
+    def before_rounds(self, recorder: Any) -> None:
+        if self.carried is None:
+            self.goes_on << self.ask()
+        else:
+            recorder.repeat_exchange(self.carried)
+
+    @property
+    def kept(self) -> frozenset[Vec]:
+        """The vector that must not be merged with others."""
+        return frozenset() if self.carried is None else frozenset({self.carried.target})

@@ -1,0 +1,188 @@
+"""Index vectors in a body: symbolic results of `to_dense` and `to_coo`, and the statements built from them.
+
+p[x.to_dense()] reads or assigns p at the indices stored in x; Vector.from_coo(x.to_dense(), near.to_dense(), size=n,
+dup_op=min) combines entries that have the same index. All of them stay on the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
+
+from ...core.building import duplicates
+from ...core.convert import check_size
+from ...core.operators import typed
+from ...core.statement.infix import Operand
+from ...core.statement.scalar_operands import of
+from ...core.statement.symbolic import SymbolicArray
+from ...exceptions import DimensionMismatch
+from ...operations.variants import CELLS, LEFT, binary_of
+from ..ir import Block, Const, Elementwise, Gather, InitializeCells, Scatter, Statement, Vec
+
+OF_BOOL = ("lor", "land", "any")  # monoids that single-bit atomics can compute
+
+
+class IndexRecorder:
+    """The part of a Recorder that handles index vectors."""
+
+    refuse: Any
+    _vec: Any
+    _term: Any
+    statements: list[Statement | Block]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.indexed: list[tuple[str, int]] = []  # indexed statements: their text for errors, and the indexed size
+
+    # ---- the hooks of core ----
+
+    def dense(self, vector: Any, fill_value: Any, dtype: Any) -> SymbolicArray:
+        """v.to_dense()"""
+        if fill_value is not None or dtype is not None:
+            self.refuse(f"{vector.name}.to_dense(..): with a fill value or a dtype")
+        return SymbolicArray(vector, None, vector._data.size)
+
+    def listing(self, vector: Any, dtype: Any, *, indices: bool, values: bool) -> tuple[Any, Any]:
+        """v.to_coo()"""
+        if dtype is not None:
+            self.refuse(f"{vector.name}.to_coo(..): with a dtype")
+        size = vector._data.size
+        return SymbolicArray(None, vector, size) if indices else None, SymbolicArray(
+            vector, vector, size
+        ) if values else None
+
+    def cleared(self, w: Any) -> None:
+        """w.clear()"""
+        t = self._vec(w)
+        self._note(Statement(t, Elementwise(LEFT, None, Const(t.dtype, None)), text=f"{w.name}.clear()"))
+
+    def built(self, indices: SymbolicArray, values: Any, dtype: Any, size: Any, dup_op: Any, name: Any) -> Any:
+        """Vector.from_coo(indices, values, dtype, size=size, dup_op=dup_op)"""
+        text = f"Vector.from_coo({indices}, {values})"
+        if size is None:
+            self.refuse(f"{text}: without a size")
+        where = None if indices.where is None else self._vec(indices.where)
+        index = None if indices.vector is None else self._index(indices)
+        full = [] if index is None or index == where else [index]
+        if type(values) is SymbolicArray:
+            if values.where is not indices.where or values.size != indices.size:
+                raise DimensionMismatch(f"{text}: expected indices and values of the same entries")
+            u: Any = None if values.vector is None else self._vec(values.vector)
+            held = lookup_dtype("UINT64") if u is None else u.dtype
+            full += [] if u is None or u in (where, index) else [u]
+            if dup_op is None:
+                self.refuse(f"{text}: without dup_op, which would require a search for equal indices")
+        else:
+            value, held = of(values)
+            duplicates(dup_op, value, held)
+            u = Const(held, value)
+        kind = held if dtype is None else lookup_dtype(dtype)
+        monoid = typed("any", "monoid", kind) if dup_op is None else self._joining(text, dup_op, kind)
+        parent = indices.vector if indices.where is None else indices.where
+        target = type(parent)(kind, check_size("size", size), name=name, device=parent._data.device)
+        self._built(target, text, index, u, where, monoid, tuple(full), indices.size)
+        return target
+
+    def assigned(self, w: Any, axis: Any, value: Any, mask: Any, accum: Any) -> None:
+        """w(accum)[x.to_dense()] << value: of equal indices the last one counts, as in single statements."""
+        text = f"{w.name}[{axis}] << {getattr(value, 'name', value)}"
+        if type(axis.at) is not SymbolicArray:
+            self.refuse(f"{text}: assignment by index")
+        if axis.at.where is not None or mask is not None:
+            how = "given by the entries of a vector" if mask is None else "under a mask"
+            self.refuse(f"{text}: assignment by index {how}")
+        listed, size = axis.at, w._data.size
+        last = type(w)(INT64, size, device=w._data.device)
+        largest = typed("max", "monoid", INT64)
+        self._built(last, text, self._index(listed), None, None, largest, (self._vec(listed.vector),), listed.size)
+        if isinstance(value, Operand) and value.ndim:
+            value = value._resolve()
+            if value._data.size != listed.size:
+                raise DimensionMismatch(f"{text}: expected a vector of size {listed.size}, got {value._data.size}")
+            value = value[SymbolicArray(last, None, size)]
+        w._update(value, last.S, accum)
+
+    # ---- lowering ----
+
+    def _built(
+        self, target: Any, text: str, index: Vec | None, u: Any, where: Vec | None, monoid: Any, full: tuple[Vec, ...],
+        size: int,
+    ) -> None:  # fmt: skip
+        """Record the statements that build a new vector."""
+        t = self._vec(target)
+        self._note(Statement(t, Elementwise(LEFT, None, Const(t.dtype, None)), text=f"{target.name} << empty"))
+        self._note(Statement(t, InitializeCells(monoid), text=f"{target.name} << {text}, initial values"))
+        scatter = Scatter(index, u, where, monoid, full, size, len(self.indexed))
+        self.indexed.append((text, t.size))
+        self._note(Statement(t, scatter, text=f"{target.name} << {text}"))
+
+    def _note(self, s: Statement) -> None:
+        self.statements.append(s)
+
+    def _index(self, listed: SymbolicArray) -> Vec:
+        x: Vec = self._vec(listed.vector)
+        if x.dtype.kind not in "iu":
+            raise TypeError(f"index: expected integers, got {listed} of {x.dtype}")
+        return x
+
+    def _gather(self, parent: Any, listed: Any) -> Gather:
+        """parent[listed]"""
+        text = f"{parent.name}[{listed}]"
+        if listed.where is not None:
+            self.refuse(f"{text}: extraction by the entries of a vector")
+        source, index = self._vec(parent), self._index(listed)
+        self.indexed.append((text, source.size))
+        return Gather(source, index, len(self.indexed) - 1)
+
+    def _joining(self, text: str, dup_op: Any, kind: DataType) -> Any:
+        """The monoid of an operator, which must give the same sum in any order."""
+        op = binary_of(typed(dup_op, "binary", kind))
+        monoid = op.op.monoid
+        exact = monoid is not None and (kind.kind not in "fc" or monoid.is_exact_in_any_order)
+        if not exact or op.return_type is not kind:
+            self.refuse(f"{text}: dup_op {op!r}, whose result depends on the order of equal indices")
+        if kind not in CELLS and not (kind is BOOL and monoid.name in OF_BOOL):
+            self.refuse(f"{text}: dup_op {op!r} on {kind}, for which there is no atomic")
+        return monoid[kind]
+
+
+def scatter_directly(
+    statements: Sequence[Any], own: frozenset[Vec], everywhere: Sequence[Statement]
+) -> Iterator[Statement | Block]:
+    """The statements, out of those `everywhere`, with p(op) << t replaced by a scatter into p itself, if t was built
+    only for this purpose, by the same op."""
+    k = 0
+    while k < len(statements):
+        first, four = statements[k], statements[k : k + 4]
+        if isinstance(first, Block):
+            yield replace(first, statements=tuple(scatter_directly(first.statements, own, everywhere)))
+            k += 1
+            continue
+        t, plain = first.target, len(four) == 4 and not any(isinstance(s, Block) for s in four)
+        if plain and t in own and isinstance(t, Vec) and _joins_at_once(four, t, everywhere):
+            scatter, last = four[2], four[3]
+            yield Statement(last.target, four[1].value, text=f"{last.text}, initial values")
+            yield Statement(last.target, scatter.value, text=f"{last.text} of {scatter.text}")
+            k += 4
+        else:
+            yield statements[k]
+            k += 1
+
+
+def _joins_at_once(four: Sequence[Statement], t: Vec, statements: Sequence[Statement]) -> bool:
+    _, ready, scatter, last = four
+    e, p = last.value, last.target
+    if not isinstance(ready.value, InitializeCells) or not isinstance(scatter.value, Scatter) or not isinstance(p, Vec):
+        return False
+    if e != Elementwise(LEFT, None, t) or last.mask is not None or last.accum is None or p.dtype is not t.dtype:
+        return False
+    if p in scatter.vectors or sum(t in (*s.vectors, *s.elsewhere, s.target) for s in statements) != 4:
+        return False
+    monoid, op = scatter.value.monoid, binary_of(last.accum)
+    return op.op is monoid.op.binaryop and op.dtype is p.dtype and monoid.op.name != "any"
+
+
+__all__ = ["IndexRecorder", "scatter_directly"]

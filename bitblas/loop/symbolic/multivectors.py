@@ -1,0 +1,215 @@
+"""Multivectors (tall-skinny matrices) in a body, and symbolic stand-ins for vectors and matrices.
+
+A multivector is stored as a vector (store.py), so that element-wise statements, masks, accumulators and sums are those
+of vectors. The product of a sparse matrix and a multivector works by rows. Of a stand-in, sizes, types and devices are
+known; reading entries raises CaptureError.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from semirings import Typed
+from semirings.catalog import BINARY
+from semirings.dtypes import BOOL, DataType
+
+from ...core.vector.vector import Vector
+from ...formats.bitmap.lines import lines_of
+from ...operations.multivector import at_places, valid_bits
+from ...operations.variants import BOTH
+from ...order import Order
+from ...plan.product import MOST_BYTES, WIDEST
+from ...store import FlatStore, VectorStore, flat_of, refusal
+from ..ir import Const, Elementwise, MultivectorProduct, Scal, Term, Vec
+
+# ---- Symbolic stand-ins for a body's objects during capture: sizes, types and devices are known, entries are not and
+# raise CaptureError.
+
+
+class SymbolicVector:
+    """Stands for a Vector."""
+
+    def __init__(self, recorder: Any, vector: Any) -> None:
+        data = vector._data
+        self.size, self.dtype, self.device = data.size, data.dtype, data.device
+        self.order = None  # known after recording
+        self._recorder, self._vector, self._name = recorder, vector, vector.name
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "nvals":
+            return self._recorder.count(self._vector)
+        self._recorder.refuse(f"{self._name}: reading its entries")
+
+
+class SymbolicMatrix:
+    """Stands for a Matrix."""
+
+    def __init__(self, recorder: Any, matrix: Any) -> None:
+        data = matrix._data
+        self.nrows, self.ncols, self.dtype, self.device = data.nrows, data.ncols, data.dtype, data.device
+        self.order = None
+        self._recorder, self._matrix = recorder, matrix
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "nvals":
+            return self._recorder.count(self._matrix)
+        self._recorder.refuse(f"{self._matrix.name}: reading its entries")
+
+
+# ---- Multivectors (tall-skinny matrices) in a body: each is stored as a vector (store.py), so that element-wise
+# statements, masks, accumulators and sums are those of vectors. The product of a sparse matrix and a multivector
+# works by rows.
+
+SHAPE_HINT = f"a matrix in a body has at most {WIDEST} columns and more rows, or the reverse"
+
+
+class MultivectorAsVector:
+    """A multivector presented to a program as a Vector of its positions."""
+
+    __slots__ = ("matrix",)
+    _pending: tuple[()] = ()
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+
+    @property
+    def name(self) -> str:
+        return str(self.matrix.name)
+
+    @property
+    def device(self) -> Any:
+        return self.matrix.device
+
+    @property
+    def dtype(self) -> DataType:
+        found: DataType = self.matrix.dtype
+        return found
+
+    @property
+    def size(self) -> int:
+        return lines_of(*self.matrix.shape).places
+
+    @property
+    def _data(self) -> VectorStore:
+        return flat_of(self.matrix._settled())
+
+    def _in(self, order: Order | None) -> VectorStore:
+        return self._data
+
+    def _adopt(self, store: VectorStore) -> None:
+        self.matrix._adopt(FlatStore(store, *self.matrix.shape))
+
+
+def as_vector(thing: Any) -> Any:
+    """A Vector itself; a Matrix as Places."""
+    return thing if thing.ndim == 1 else MultivectorAsVector(thing)
+
+
+def is_narrow(data: Any) -> bool:
+    """Whether a matrix may be read and written by statements of a body."""
+    lines = lines_of(data.nrows, data.ncols)
+    fits = lines.places * data.dtype.np_type.itemsize <= MOST_BYTES[data.device.kind]
+    return 0 < lines.width <= WIDEST and lines.width < lines.number and fits and not refusal(data.nrows, data.ncols)
+
+
+class MatrixRecorder:
+    """The part of a Recorder that handles multivectors."""
+
+    refuse: Any
+    repeats: bool
+    _vec: Any
+    matrices: list[tuple[Any, Any]]
+    vectors: dict[int, tuple[Any, Vec]]
+    vector_statement: Any
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.valid: dict[tuple[int, int], Any] = {}  # by shape: a Vector with an entry at each valid position
+
+    # ---- the hooks of core ----
+
+    def takes(self, matrix: Any) -> bool:
+        """Whether a Matrix may belong to the body, with entries that are known on the device only."""
+        return is_narrow(matrix._data)
+
+    def matrix_shape(self, matrix: Any) -> Any:
+        return SymbolicMatrix(self, matrix)
+
+    def matrix_statement(self, C: Any, value: Any, mask: Any, accum: Typed | None, replace: bool) -> None:
+        """C(mask, accum, replace) << value."""
+        if not self.takes(C):
+            self.refuse(f"{C.name} << ..: a Matrix of {C.nrows} x {C.ncols}; {SHAPE_HINT}")
+        if mask is not None:
+            mask.fits(C)
+        self.vector_statement(C, value, mask, accum, replace)
+
+    # ---- lowering ----
+
+    def _places(self, matrix: Any) -> int:
+        """The size of a multivector, which belongs to the body from now on."""
+        if not self.takes(matrix):
+            self.refuse(f"{matrix.name}: a Matrix of {matrix.nrows} x {matrix.ncols}; {SHAPE_HINT}")
+        if matrix._data.order is not None:
+            self.refuse(f"{matrix.name}: a reordered multivector")
+        return lines_of(*matrix.shape).places
+
+    def _tensor(self, value: Any) -> Vec:
+        """A Vector or Matrix, or the transpose of a Matrix, which has the same positions."""
+        value = value._resolve()
+        if value.ndim == 2:
+            if not hasattr(value, "_matrix"):
+                self.refuse(f"{value.name}: a Vector where a Matrix is expected")
+            value = value._matrix
+        found: Vec = self._vec(value)
+        return found
+
+    def _everywhere(self, target: Any, scalar: Term, mask: Any) -> Any:
+        """A single value wherever a mask allows it, but not in the padding between rows."""
+        lines = lines_of(*target.shape)
+        inside = mask is not None and not mask.complement
+        if lines.stride == lines.width or inside or (isinstance(scalar, Const) and scalar.value is None):
+            return None
+        key = lines.number, lines.width
+        if key not in self.valid:
+            bits = valid_bits(target._data)
+            data = VectorStore(target.device, lines.places, BOOL, bits, np.bool_(True), lines.number * lines.width)
+            repeats, self.repeats = self.repeats, False  # created once, not in each round
+            self.valid[key] = Vector._from_store(data, "the places")
+            self.repeats = repeats
+        dtype = scalar.casts[-1] if isinstance(scalar, Scal) and scalar.casts else scalar.dtype
+        return Elementwise(BOTH, BINARY["second"][dtype], self._vec(self.valid[key]), scalar)
+
+    def _mxm(self, expr: Any) -> MultivectorProduct:
+        """T = S X by rows, of a sparse S and a multivector X; or the same of their transposes, if T is wide."""
+        A, B = expr.args
+        flip = expr.ncols > expr.nrows  # T is stored by columns
+        (S, X), lines = ((B, A) if flip else (A, B)), lines_of(*expr.shape)
+        inner, sparse, narrow = A.ncols, S._matrix, X._matrix
+        text = expr._text()
+        if lines.width == lines.number or lines_of(*X.shape).number != inner:
+            self.refuse(f"{text}: not the product of a sparse matrix and a multivector; {SHAPE_HINT}")
+        if self.takes(sparse) and id(sparse) in self.vectors:
+            self.refuse(f"{text}: two matrices of the body")
+        u, held = self._vec(narrow), sparse._read(now=True)
+        if held.order is not None:
+            self.refuse(f"{text}: multivectors in a loop with a reordered matrix")
+        self.matrices.append((sparse, held))
+        return MultivectorProduct(
+            held, u, expr.op, S._transposed != flip, flip, lines.places, inner=lines_of(*X.shape), lines=lines
+        )  # fmt: skip
+
+    def check_matrices(self) -> None:
+        """Final check after recording. A product uses the matrix as it was when it was recorded."""
+        self.valid.clear()  # not referenced elsewhere
+        for matrix, _ in self.matrices:
+            if id(matrix) in self.vectors:
+                self.refuse(f"{matrix.name}: a multivector of the body where a sparse matrix is expected")
+
+    def _at_places(self, expr: Any, found: Any) -> Any:
+        """Replace an operator that reads rows and columns by one that derives them from the position."""
+        if expr.ndim == 2 and isinstance(found, Elementwise) and found.op is not None and found.op.op.positional:
+            return replace(found, op=at_places(found.op, lines_of(*expr.shape)))
+        return found

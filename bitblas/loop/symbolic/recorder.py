@@ -1,0 +1,414 @@
+"""Symbolic execution of a program: while a Recorder is set, `w << expr` records a Statement and computes nothing.
+
+Operations that need values on the host (nvals, to_coo, a Scalar in an `if`) raise CaptureError. A program has three
+parts: statements before its rounds, in one round, and after them.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from semirings import IndexUnaryOp, Monoid, Typed, UnaryOp
+from semirings.catalog import BINARY
+from semirings.dtypes import BOOL, INT64, DataType, lookup_dtype
+
+from ...core.scalar import Scalar
+from ...core.statement.expressions import Expression, ScalarExpression
+from ...core.statement.indexing import IndexExpr
+from ...core.statement.infix import NAMES, Infix, Operand, is_tensor
+from ...core.statement.masks import Mask
+from ...core.statement.scalar_operands import of
+from ...core.statement.symbolic import SymbolicScalar, state
+from ...core.vector.vector import Vector
+from ...exceptions import CaptureError, DimensionMismatch
+from ...operations.permute import by_value
+from ...operations.variants import BOTH, FILLED, LEFT, UNION, binary_of
+from ...operations.virtual_nodes import rows_of
+from ...order import Order
+from ...store import VectorStore, empty_vector, full_bits
+from ..ir import (
+    Block,
+    Body,
+    Const,
+    Elementwise,
+    Gather,
+    Masked,
+    Product,
+    Reduce,
+    Scal,
+    Scatter,
+    Statement,
+    Term,
+    Vec,
+    flat,
+)
+from .context import OnHost, state_of
+from .control_flow import (
+    BlockRecorder,
+    EnclosingBody,
+    LoopCondition,
+    any_has_entries,
+    condition_name,
+    needed_statements,
+)
+from .exchange import ExchangeRecorder
+from .exchange_passes import merge_gathers, rematerialize
+from .index_vectors import IndexRecorder, scatter_directly
+from .multivectors import MatrixRecorder, SymbolicVector
+from .virtual_nodes import lower_virtual_product
+
+__all__ = ["OnHost", "Recorder", "record"]
+
+
+# ---- Symbolic execution of a body: while a Recorder is set, `w << expr` records a Statement and computes nothing.
+
+HINT = (
+    "loops on a device support mxv, vxm, ewise_*, apply, select, reduce to a Scalar, masks, accumulators, assignment, "
+    "p[x.to_dense()], Vector.from_coo(x.to_dense(), ..)"
+)
+
+
+class Recorder(BlockRecorder, IndexRecorder, ExchangeRecorder, MatrixRecorder):
+    """The statements of one symbolic run of a body, and the objects that they name."""
+
+    def __init__(self, *, host: bool = False) -> None:
+        super().__init__()
+        self.host = host  # whether vectors are on the CPU
+        self.device: Any = None  # the device of the first vector
+        self.matrices: list[tuple[Any, Any]] = []  # each Matrix and its contents when it was read
+        self.statements: list[Statement | Block] = []  # of the innermost block
+        self.vectors: dict[int, tuple[Any, Vec]] = {}  # by the id of the Vector, which is kept alive here
+        self.scalars: dict[int, tuple[Any, Scal]] = {}
+        self.levels: list[EnclosingBody] = []
+        self.round = Scalar(INT64, name="round")
+
+    # ---- the hooks of core ----
+
+    def refuse(self, what: str) -> NoReturn:
+        raise CaptureError(f"{what}: cannot be captured; {HINT}")
+
+    def shape_of(self, vector: Any) -> Any:
+        return SymbolicVector(self, vector)
+
+    def symbol(self, value: Any) -> tuple[Any, DataType]:
+        """A Scalar of the body (or a delayed one, which becomes a statement) as a symbolic operand."""
+        if not isinstance(value, Scalar):
+            value = value._to_expr() if isinstance(value, (Infix, IndexExpr)) else value
+            value = value.new() if value._value is None else value._value
+        held = value._value  # a Scalar may have been created from another one
+        return held if isinstance(held, SymbolicScalar) else SymbolicScalar(value), value.dtype
+
+    def vector_statement(self, w: Any, value: Any, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
+        target = self._vec(w)
+        lowered = self._value(value, w, mask)
+        m = None if mask is None else self._masked(mask, target)
+        text = f"{w.name}{_parameters(mask, accum, replace)} << {_text(value)}"
+        self.statements.append(Statement(target, lowered, m, accum, replace and mask is not None, text))
+
+    def scalar_statement(self, s: Any, value: Any, accum: Typed | None) -> None:
+        lowered = self._scalar_value(
+            value, s.dtype
+        )  # before the target is registered, because it may be read here for the first time
+        text = f"{s.name}{_parameters(None, accum, False)} << {_text(value)}"
+        self.statements.append(Statement(self._scal(s), lowered, None, accum, False, text))
+
+    def order(self) -> Order | None:
+        """The vertex order of the loop: that of its matrices. CaptureError if these differ, or if a statement reads
+        positions, which refer to the user's order."""
+        orders = list(dict.fromkeys(held.order for _, held in self.matrices))
+        order = orders[0] if orders else None
+        if not all(_alike(order, other) for other in orders[1:]):
+            self.refuse("matrices in different orders")
+        positional = (s for s in flat(self.statements) if order is not None and _by_position(s, order.size))
+        if (found := next(positional, None)) is not None:
+            self.refuse(f"{found.text}: positions, in a loop over a reordered matrix")
+        return order
+
+    # ---- lowering ----
+
+    def _vec(self, vector: Any) -> Vec:
+        if id(vector) not in self.vectors:
+            data = vector._data
+            if self.device is None:
+                self.device = data.device
+                if self.device.captures_bodies is self.host:
+                    raise OnHost
+            if data.dtype._is_udt:
+                self.refuse(f"{vector.name}: of {data.dtype}, a user-defined type, in a loop on {self.device.name}")
+            if data.device is not self.device:
+                self.refuse(f"{vector.name}: on {data.device}, while the loop runs on {self.device}")
+            size = data.size if vector.ndim == 1 else self._places(vector)
+            self.vectors[id(vector)] = vector, Vec(len(self.vectors), size, data.dtype)
+        return self.vectors[id(vector)][1]
+
+    def _scal(self, scalar: Any) -> Scal:
+        if scalar is self.round:
+            return Scal(-1, INT64)
+        scalar = self.enclosing_round(scalar)
+        if id(scalar) not in self.scalars:
+            self.scalars[id(scalar)] = scalar, Scal(len(self.scalars), scalar.dtype)
+        return self.scalars[id(scalar)][1]
+
+    def _term(self, value: Any, dtype: DataType | None = None) -> Term:
+        """A Vector, a Symbol or a value as an operand."""
+        if isinstance(value, SymbolicScalar):
+            plain = self._scal(value.scalar)
+            return Scal(plain.id, plain.dtype, tuple(lookup_dtype(t) for t in value.casts))
+        if isinstance(value, Operand) and value.ndim:
+            return self._tensor(value)
+        assert dtype is not None or isinstance(value, np.generic)
+        return Const(lookup_dtype(value.dtype) if dtype is None else dtype, value)
+
+    def _masked(self, mask: Mask, like: Vec) -> Masked:
+        vec = self._vec(mask.parent)
+        if vec.size != like.size:
+            raise DimensionMismatch(f"mask: expected shape {(like.size,)}, got {(vec.size,)}")
+        return Masked(vec, mask.structure, mask.complement)
+
+    def _value(self, value: Any, w: Any, mask: Mask | None) -> Elementwise | Product | Gather:
+        if isinstance(value, (Infix, IndexExpr)):
+            value = value._to_expr()
+        if is_tensor(value):
+            if value.ndim != w.ndim:
+                self.refuse(f"{w.name} << {_text(value)}: a {NAMES[value.ndim]}")
+            if value.shape != w.shape:
+                what = "vector of size" if w.ndim == 1 else "matrix of shape"
+                size = lambda x: x.shape[0] if w.ndim == 1 else x.shape
+                raise DimensionMismatch(f"w << x: expected a {what} {size(w)}, got {size(value)}")
+            if isinstance(value, Expression) and value._value is None:
+                return self._expression(value, mask)
+            return Elementwise(LEFT, None, self._term(value))
+        term = self._scalar_term(value, w.dtype)
+        return (self._everywhere(w, term, mask) if w.ndim == 2 else None) or Elementwise(LEFT, None, term)
+
+    def _scalar_term(self, value: Any, like: DataType | None = None) -> Term:
+        """A scalar as an operand. like: the type that it will be cast to."""
+        found, dtype = of(value, like)
+        return self._term(found, dtype)
+
+    def _expression(self, expr: Any, mask: Mask | None = None) -> Elementwise | Product | Gather:
+        if expr.method == "__getitem__" and len(expr.args) == 2:
+            return self._gather(*expr.args)
+        lower: Callable[[Any], Elementwise | Product] | None = getattr(self, f"_{expr.method}", None)
+        if lower is None:
+            what = "extraction by index" if expr.method == "__getitem__" else expr.method
+            self.refuse(f"{_text(expr)}: {what}")
+        along = lower_virtual_product(self, expr, mask) if expr.method in ("mxv", "vxm") else None
+        found: Elementwise | Product | Gather
+        found = self._at_places(expr, lower(expr)) if along is None else self._value(along, expr, None)
+        return found
+
+    def _mxv(self, expr: Any, flip: bool = False) -> Product:
+        A, vector = expr.args[::-1] if flip else expr.args
+        u = self._vec(vector)
+        held, op = A._matrix._read(now=True), expr.op  # read now: a captured program keeps this format for many rounds
+        self.matrices.append((A._matrix, held))
+        held = rows_of(held) if held.structure.has_virtual_nodes else held
+        if held.order is not None and op.op.is_positional:
+            u, op = self._numbered(expr, u, held, flip)
+        return Product(held, u, op, A._transposed != flip, flip, expr.size, self.is_exchange_result(u))
+
+    def _numbered(self, expr: Any, u: Vec, held: Any, flip: bool) -> tuple[Vec, Typed]:
+        """A positional product with a reordered matrix: a statement before it writes the user's numbers into a vector,
+        and the product then multiplies by value."""
+        if expr.along is None:
+            self.refuse(f"{_text(expr)}: positions of the result of a reordered matrix")
+        full = VectorStore(held.device, u.size, BOOL, full_bits(held.device, u.size), np.bool_(True), u.size)
+        full.order = held.order
+        numbers, op = by_value(full, expr.op, flip)
+        if numbers is full:  # the position in the vector, seen as a matrix of one row or column: 0
+            return u, op
+        t = self._vec(Vector._from_store(empty_vector(held.device, u.size, INT64)))
+        by_number = Elementwise(BOTH, BINARY["second"][INT64], u, self._vec(Vector._from_store(numbers)))
+        self.statements.append(Statement(t, by_number, text=f"{t} << the numbers of {u}"))
+        return t, op
+
+    def _vxm(self, expr: Any) -> Product:
+        return self._mxv(expr, True)
+
+    def _ewise_add(self, expr: Any) -> Elementwise:
+        u, v = map(self._term, expr.args)
+        return Elementwise(UNION, binary_of(expr.op), u, v)
+
+    def _ewise_mult(self, expr: Any) -> Elementwise:
+        u, v = map(self._term, expr.args)
+        return Elementwise(BOTH, binary_of(expr.op), u, v)
+
+    def _ewise_union(self, expr: Any) -> Elementwise:
+        u, v, left, right = expr.args
+        return Elementwise(
+            FILLED, binary_of(expr.op), self._term(u), self._term(v),
+            defaults=(self._default(left), self._default(right)),
+        )  # fmt: skip
+
+    def _default(self, value: Any) -> Term:
+        return self._scalar_term(value)
+
+    def _apply(self, expr: Any) -> Elementwise:
+        op: Any = expr.op
+        x, *rest = expr.args
+        if isinstance(op.op, UnaryOp):
+            return Elementwise(LEFT, op, self._any(x), bound="x")
+        if isinstance(op.op, IndexUnaryOp):
+            return Elementwise(LEFT, op, self._any(x), self._term(rest[0]), bound="xt")
+        left = len(rest) == 2
+        return Elementwise(LEFT, binary_of(op), self._any(x), self._term(rest[-1]), bound="yx" if left else "xy")
+
+    def _select(self, expr: Any) -> Elementwise:
+        x, by = expr.args
+        if expr.op is None:
+            u = self._term(x)
+            assert isinstance(u, Vec)
+            return Elementwise(LEFT, None, u, under=self._masked(by, u))
+        return Elementwise(LEFT, expr.op, self._term(x), self._term(by), bound="xt", keep=True)
+
+    def _any(self, x: Any) -> Term:
+        return self._term(SymbolicScalar(x)) if isinstance(x, Scalar) else self._term(x)
+
+    def _scalar_value(self, value: Any, like: DataType) -> Elementwise | Reduce:
+        if isinstance(value, Infix):
+            value = value._to_expr()
+        if isinstance(value, ScalarExpression) and value._value is None:
+            op, of_ = value.op, value.args[0]
+            if value.method.startswith("reduce") and isinstance(op, Typed) and isinstance(op.op, Monoid):
+                if hasattr(of_, "_recorded_sum"):  # distributed
+                    return Elementwise(LEFT, None, self._scalar_term(of_._recorded_sum(op, *value.args[1:])))
+                return Reduce(op, self._tensor(of_), *value.args[1:])
+            if value.method == "apply":
+                return self._apply(value)
+            if value.method in ("ewise_mult", "ewise_add"):
+                mode = BOTH if value.method == "ewise_mult" else UNION
+                u, v = map(self._scalar_term, value.args)
+                assert value.op is not None
+                return Elementwise(mode, binary_of(value.op), u, v)
+            self.refuse(f"{_text(value)}: {value.method}")
+        return Elementwise(LEFT, None, self._scalar_term(value, like))
+
+
+def _alike(a: Order | None, b: Order | None) -> bool:
+    return a is not None and b is not None and a.size == b.size and bool((a.perm == b.perm).all())
+
+
+def _by_position(s: Statement, size: int) -> bool:
+    """Whether a statement reads positions of vectors of this size."""
+    e = s.value
+    if isinstance(e, Scatter) and (e.u is None or e.index is None) and e.size == size:
+        return True
+    if any(x.size == size for x in s.elsewhere):
+        return True
+    return isinstance(e, Elementwise) and e.op is not None and bool(getattr(e.op.op, "positional", False))
+
+
+def _parameters(mask: Mask | None, accum: Typed | None, replace: bool) -> str:
+    parts = [] if mask is None else [mask.name]
+    parts += ([] if accum is None else [repr(accum)]) + ["replace"] * bool(replace)
+    return f"({', '.join(parts)})" if parts else ""
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, IndexExpr):
+        value = value._to_expr()
+    if getattr(value, "method", None) == "__getitem__" and len(value.args) == 2:
+        return f"{value.args[0].name}[{value.args[1]}]"
+    if isinstance(value, (Expression, Infix)):
+        return value._text()
+    return str(getattr(value, "name", None) or value)
+
+
+# ---- The parts of a symbolic program: statements before its rounds, in one round, and after them.
+
+
+def record(
+    body: Callable[..., Any], begin: Callable[[], Any] | None = None, end: Callable[..., Any] | None = None, *,
+    host: bool = False, asks: LoopCondition | None = None,
+) -> tuple[Body, Recorder]:  # fmt: skip
+    """Record the statements of begin(), body(round, *state) and end(*state), where state is the result of begin.
+    Returns them with the recorder, which references the objects. host: whether these are on the CPU. asks: the loop
+    condition, if it must be computed. Raises CaptureError, OnHost."""
+    if state.recorder is not None:
+        raise CaptureError("a loop captured while another body is recorded: not supported")
+    recorder = Recorder(host=host)
+    state.recorder = recorder
+    try:
+        given = state_of(begin)
+        first, recorder.repeats = recorder.begin_part(), True
+        body(recorder.round, *given)
+        if asks is not None:
+            asks.after_round(recorder)
+        recorder.repeats = False
+        asked = recorder.begin_part()
+        if asks is not None:
+            asks.before_rounds(recorder)
+        after = recorder.begin_part()
+        if end is not None:
+            end(*given)
+    finally:
+        state.recorder = None
+    del given
+    recorder.check_matrices()
+    all_ = tuple(recorder.statements)
+    vectors = tuple(v for _, v in recorder.vectors.values())
+    scalars = tuple(s for _, s in recorder.scalars.values())
+    own, unknown = _own(recorder), _unknown(recorder)
+    every = tuple(flat(all_))
+    kept = [
+        tuple(needed_statements(part, every))
+        for part in (all_[:first] + all_[asked:after], all_[first:asked], all_[after:])
+    ]
+    every = tuple(s for part in kept for s in flat(part))
+    beginning, statements, ending = (tuple(scatter_directly(part, own, every)) for part in kept)
+    written = Body(statements, vectors, scalars, beginning, ending, own, unknown)
+    if recorder.group is not None:
+        written = merge_gathers(rematerialize(written), frozenset() if asks is None else asks.kept)
+    return written, recorder
+
+
+def with_any_condition(
+    body: Callable[..., Any], vectors: tuple[Any, ...], begin: Callable[[], Any] | None
+) -> tuple[Callable[..., Any], Scalar, Callable[[], Any]]:
+    """Extend a body by the condition that any of several vectors has an entry: new body, condition and begin."""
+    goes_on, ask = Scalar(BOOL, name=f"any of {condition_name(vectors)}"), any_has_entries(vectors)
+
+    def asking(number: Any, *given: Any) -> None:
+        body(number, *given)
+        goes_on << ask()
+
+    def first() -> tuple[Any, ...]:
+        given = state_of(begin)
+        goes_on << ask()
+        return given
+
+    return asking, goes_on, first
+
+
+def _own(recorder: Recorder) -> frozenset[Vec]:
+    """The vectors that only the statements reference: each run creates them again, with their initial contents."""
+    known = [(weakref.ref(vector), type(vector), vector._data, x) for vector, x in recorder.vectors.values()]
+    recorder.vectors.clear()
+    own = []
+    for ref, kind, data, x in known:
+        vector = ref()
+        if vector is None:
+            own.append(x)
+            vector = kind._from_store(data)
+        recorder.vectors[id(vector)] = vector, x
+    return frozenset(own)
+
+
+def _unknown(recorder: Recorder) -> frozenset[int]:
+    """The same for Scalars, by number."""
+    known = [(weakref.ref(scalar), scalar._value, x) for scalar, x in recorder.scalars.values()]
+    recorder.scalars.clear()
+    own = []
+    for ref, value, x in known:
+        scalar = ref()
+        if scalar is None:
+            own.append(x.id)
+            scalar = Scalar(x.dtype)
+            scalar._value = value
+        recorder.scalars[id(scalar)] = scalar, x
+    return frozenset(own)

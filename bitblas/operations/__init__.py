@@ -1,0 +1,43 @@
+"""The GraphBLAS operations, from stores to stores: plan, convert to the planned format, launch kernels.
+
+Each returns a fresh store; statements on vectors (`Into`) write into their output. `core` has checked shapes and types.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from ..lazy_import import module_of
+
+if TYPE_CHECKING:
+    from . import (
+        assign_extract,
+        build,
+        build_chunks,
+        compressed,
+        convert,
+        duplicates,
+        ewise_matrix,
+        ewise_vector,
+        hypersparse,
+        kronecker,
+        lazy_masked_product,
+        merge,
+        multivector,
+        operands,
+        permute,
+        sorted_keys,
+        spgemm,
+        spmv,
+        spmv_kernels,
+        udf,
+        value_arrays,
+        variants,
+        vector_entries,
+        virtual_nodes,
+    )
+
+
+def __getattr__(name: str) -> ModuleType:
+    return module_of(__name__, name)

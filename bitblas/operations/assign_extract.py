@@ -1,0 +1,426 @@
+"""Matrices by index: extract, assign, single entries, rows, diagonals; and matrices made of vectors.
+
+They work on sorted linear keys (sorted_keys.py), or row by row on the CPU if rows and column indices ascend. Indices
+are INT64 arrays, None for all. GraphBLAS C API 2.1, sections 4.3.6 and 4.3.7.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from numpy import generic
+
+from semirings import Operator, Typed
+from semirings.dtypes import UINT8, UINT16, UINT32, UINT64, DataType
+
+from ..device import Device, memory, threads
+from ..exceptions import OutOfMemory
+from ..formats import Region, Structure, index_lists
+from ..formats.csr.layout import (
+    Csr,
+    close_gaps,
+    from_arrays,
+    index_type,
+    numbers_of,
+    pointer_type,
+    pointers_of,
+    rows_bytes,
+)
+from ..formats.hyper.cost import is_hyper as hyper_shape
+from ..formats.values import PackedValues
+from ..store import FlatStore, MatrixStore, VectorStore
+from ..store import plain as unpacked
+from . import build, compressed, convert, hypersparse, value_arrays, vector_entries
+from .convert import of_rows
+from .ewise_matrix import SECOND, merge
+from .operands import PARALLEL_ENTRIES, dummy
+from .sorted_keys import cast, check_keys, coo, entries, find, joined, keys_of, same_iso, store, take
+from .variants import extract_variant
+
+# ---- Submatrices row by row on the CPU: extract A[I, J], the entries outside of it, and assign a small matrix into a
+# large one. Rows are ascending lists, so the column indices have to ascend; if they do not, assign_extract.py sorts
+# keys.
+
+ALIKE = {1: UINT8, 2: UINT16, 4: UINT32, 8: UINT64}  # types for copying values of a given width
+SEARCHED = 256  # columns per entry read, from which on entries are searched in the index list
+MANY = 1 << 16  # entries from which on available memory is checked
+
+
+def supports_rows(A: MatrixStore) -> bool:
+    """Whether the functions below support A."""
+    return not A.device.is_simt and A.dtype.np_type.itemsize in ALIKE and A.dtype.np_type.kind != "V"
+
+
+def ascends(index: Any) -> bool:
+    """Whether an index list (None: all) ascends strictly."""
+    return index is None or len(index) < 2 or bool((index[1:] > index[:-1]).all())
+
+
+@functools.cache
+def _kernel(device: Device, wide: int, packed: bool, flagged: bool) -> Any:
+    return device.kernel(extract_variant(ALIKE.get(wide), packed=packed, flagged=flagged))
+
+
+def expanded(device: Device, counts: Any, begin: Any) -> tuple[Any, Any]:
+    """For counts (2, 0, 3) from (5, 9, 1) on: owners 0 0 2 2 2 and positions 5 6 1 2 3."""
+    xp = device.xp
+    ptr = xp.zeros(len(counts) + 1, np.int64)
+    counts.cumsum(out=ptr[1:])
+    host = device.host_memory
+    owner = np.repeat(np.arange(len(counts)), counts) if host else numbers_of(ptr, int(ptr[-1]), device)
+    return owner, xp.arange(len(owner)) + (begin - ptr[:-1])[owner]
+
+
+def _moved(
+    A: MatrixStore, of: tuple[Any, Any], rows: Any, flagged: bool, place: Any, begin: Any, nrows: int, ncols: int
+) -> MatrixStore:
+    """The result of extract.cpu.py on A. of: result of A.by_rows(), which may be temporary. begin: number of entries
+    read before each row, and in total."""
+    device, (a, x) = A.device, of
+    # Of one type each, because each new type costs another kernel lookup
+    most, none = int(begin[-1]), dummy(device, "uint8")
+    no_rows, no_place = dummy(device, "int64"), dummy(device, index_type(A.ncols).char)
+    iso = isinstance(x, generic) or not a.nvals
+    wide = 0 if iso else x.itemsize
+    if most >= MANY or memory.limit is not None:
+        device.foresee(f"part of {most} entries", rows_bytes(nrows, ncols, most) + wide * most)
+    ptr, col = np.zeros(nrows + 1, pointer_type(most)), np.empty(most or 1, index_type(ncols))
+    values = x if iso else np.empty(most, x.dtype)
+    moved, out = (none, none) if iso else (some.view(ALIKE[wide].np_type) for some in (x, values))
+    chunks = device.chunks(most)
+    bounds: threads.Bounds = None
+    if chunks > 1:
+        bounds = threads.as_chunks(threads.ranges_by_work(begin[1:], max(device.parts, chunks)))
+    elif device.splits(most, PARALLEL_ENTRIES):
+        bounds = threads.ranges_by_work(begin[1:], device.parts)
+    _kernel(device, wide, a.width > 0, flagged)(
+        nrows, no_rows if rows is None else rows, 0 if rows is None else 1, a.ptr, a.col, a.width,
+        moved, no_place if place is None else place, 0 if place is None else 1, begin, ptr,
+        col, out, bounds=bounds,
+    )  # fmt: skip
+    if bounds is not None:
+        close_gaps(begin[bounds], bounds, ptr, (col,) if iso else (col, values))
+    n = ptr.item(-1)
+    col.resize(n or 1, refcheck=False)
+    if not iso:
+        values.resize(n, refcheck=False)
+    return of_rows(Csr(device, nrows, ncols, ptr.astype(pointer_type(n), copy=False), col, n), A.dtype, values)
+
+
+def extract_rows(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
+    """A[I, J] of plain or packed rows; J ascends."""
+    form, _ = of = A.by_rows()
+    nrows, place = A.nrows if I is None else len(I), None
+    if I is None:
+        begin = form.ptr.astype(np.int64)
+    else:
+        begin = np.zeros(nrows + 1, np.int64)
+        np.cumsum(form.ptr[I + 1] - form.ptr[I], out=begin[1:])
+    if J is not None and begin[-1] * SEARCHED < A.ncols:
+        return extract_by_search(A, I, J)
+    if J is not None:
+        place = np.full(A.ncols, -1, index_type(A.ncols))
+        place[J] = np.arange(len(J))
+    return _moved(A, of, I, False, place, begin, nrows, A.ncols if J is None else len(J))
+
+
+def extract_by_search(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
+    """A[I, J], both ascending, if few entries are read: allocates nothing of A's size. On any device."""
+    form, device = A.structure.rows(), A.device
+    begin, end = (form.ptr[:-1], form.ptr[1:]) if I is None else (form.ptr[I], form.ptr[I + 1])
+    rows, at = expanded(device, end - begin, begin)
+    cols = form.columns_at(at)
+    place = J.searchsorted(cols)
+    kept = (J[place.clip(max=len(J) - 1)] == cols).nonzero()[0] if len(J) else place[:0]
+    made = from_arrays(device, len(begin), len(J), pointers_of(rows[kept], len(begin), device), place[kept])
+    return of_rows(made, A.dtype, take(A.values_for(form.key, False), at[kept]))
+
+
+def rows_outside(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
+    """The entries of A outside of the region I x J."""
+    if not A.nvals:
+        return A
+    of, rows = A.by_rows(), np.full(A.nrows, I is None, np.uint8)
+    place = np.arange(A.ncols, dtype=index_type(A.ncols))
+    place[slice(None) if J is None else J] = -1
+    if I is not None:
+        rows[I] = 1
+    return _moved(A, of, rows, True, place, of[0].ptr.astype(np.int64), A.nrows, A.ncols)
+
+
+def embed_rows(T: MatrixStore, I: Any, J: Any, nrows: int, ncols: int) -> MatrixStore:
+    """A matrix of that size whose [I, J] is T, and that is empty elsewhere; both ascend. On any device."""
+    form, values = T.by_rows()
+    ptr, col, device = form.ptr, form.columns(0, form.nvals), T.device
+    if I is not None and device.host_memory:
+        # Row x begins where the rows of I before x end.
+        ptr = np.repeat(ptr, np.diff(I, prepend=-1, append=nrows))
+    elif I is not None:
+        ptr = pointers_of(I[numbers_of(ptr, form.nvals, device)], nrows, device)
+    return of_rows(from_arrays(device, nrows, ncols, ptr, col if J is None else J[col]), T.dtype, values)
+
+
+# ---- Matrices by index: extract, assign, single entries, rows, diagonals; and matrices made of vectors.
+
+DENSE_LIMIT = 1 << 32  # maximum entries of a full matrix that one assignment may create
+
+
+def extract(A: MatrixStore, I: Any, J: Any) -> MatrixStore:
+    """A[I, J]; indices may repeat. Of a hypersparse A they may be ranges too."""
+    if not A.usual and A.structure.renumbers:
+        (rows, cols), xp = hypersparse.lists(A), A.device.xp
+        (i, row, m), (j, col, n) = (
+            hypersparse.resolve_index(I, rows, A.nrows, xp),
+            hypersparse.resolve_index(J, cols, A.ncols, xp),
+        )
+        return hypersparse.widened(extract(hypersparse.own_compressed(A), i, j), row, col, m, n)
+    if I is not None and A.structure.primary.format.decodes_single_rows:
+        A, I = _picked(A, I), None
+        if J is None:
+            return A
+    if supports_rows(A) and ascends(J):
+        return extract_rows(A, I, J)
+    if I is not None and J is not None and ascends(I) and (J is I or ascends(J)):
+        return extract_by_search(A, I, J)
+    xp, device = A.device.xp, A.device
+    nrows, ncols = A.nrows if I is None else len(I), A.ncols if J is None else len(J)
+    form = A.structure.rows()
+    values = A.values_for(form.key, False)
+    if I is None:
+        rows, cols = form.coo()
+    else:
+        begin = form.ptr[I]
+        rows, at = expanded(device, form.ptr[I + 1] - begin, begin)
+        cols, values = form.columns_at(at).astype(np.int64), take(values, at)
+    if J is not None:
+        place, numbers = xp.empty(A.ncols, np.int64), xp.arange(ncols)
+        place.fill(-1)
+        place[J] = numbers
+        if bool((place[J] == numbers).all()):
+            cols = place[cols]
+            kept = (cols >= 0).nonzero()[0]
+            rows, cols, values = rows[kept], cols[kept], take(values, kept)
+        else:  # a column is requested twice
+            order = xp.argsort(J, kind="stable")
+            low = xp.searchsorted(J[order], cols)
+            owner, place = expanded(device, xp.searchsorted(J[order], cols, side="right") - low, low)
+            rows, cols, values = rows[owner], order[place], take(values, owner)
+    return build.from_coo(device, nrows, ncols, rows, cols, values, A.dtype)
+
+
+def _picked(A: MatrixStore, rows: Any) -> MatrixStore:
+    """Some rows of a format that can decode them without the others."""
+    primary: Any = A.structure.primary
+    form, places = primary.some_rows(rows, not A.iso)
+    return convert.of_rows(form, A.dtype, unpacked(A.taken(places)))
+
+
+def _row(A: MatrixStore, i: int) -> tuple[Any, int, int, Any]:
+    """CSR in which row i is entries low .. high, and the positions of their values (None: the same)."""
+    form: Any = A.structure.primary
+    device = A.device
+    if form.format.decodes_single_rows:
+        rows, order = form.some_rows(device.asarray([i], np.int64), not A.iso)
+        return rows, 0, rows.nvals, order
+    form = A.structure.rows()
+    low, high = device.to_host(form.ptr[i : i + 2]).tolist()
+    return form, low, high, None if A.iso else A.structure.order("csr")
+
+
+def _ordered(xp: Any, keys: Any, values: Any) -> tuple[Any, Any]:
+    """Sort keys; of equal keys the last counts, as in an assignment to a repeated index."""
+    if len(keys) < 2 or bool((keys[1:] > keys[:-1]).all()):
+        return keys, values
+    order = xp.argsort(keys, kind="stable")
+    keys, values = keys[order], take(values, order)
+    last = xp.ones(len(keys), bool)
+    last[:-1] = keys[1:] != keys[:-1]
+    return keys[last], take(values, last)
+
+
+def in_order(device: Device, nrows: int, ncols: int, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
+    return build.from_sorted_keys(device, nrows, ncols, *_ordered(device.xp, keys, values), dtype)
+
+
+def place(A: MatrixStore, row_offset: int, col_offset: int, nrows: int, ncols: int) -> MatrixStore:
+    """A matrix of nrows x ncols with A's entries shifted by the offsets; entries that fall outside are dropped."""
+    if A.structure.renumbers or hyper_shape(nrows, ncols, A.nvals):
+        rows, cols, values = coo(A)
+        rows, cols = rows + row_offset, cols + col_offset
+        inside = (rows >= 0) & (rows < nrows) & (cols >= 0) & (cols < ncols)
+        values = A.values if A.iso else values[inside]
+        return build.from_coo(A.device, nrows, ncols, rows[inside], cols[inside], values, A.dtype)
+    check_keys(nrows, ncols)
+    keys, values = entries(A)
+    rows, cols = keys // max(1, A.ncols) + row_offset, keys % max(1, A.ncols) + col_offset
+    inside = (rows >= 0) & (rows < nrows) & (cols >= 0) & (cols < ncols)
+    keys = rows[inside] * ncols + cols[inside]
+    return build.from_sorted_keys(A.device, nrows, ncols, keys, take(values, inside), A.dtype)
+
+
+def line(A: MatrixStore, i: int, *, column: bool) -> VectorStore:
+    """Row i, or column i, as a vector."""
+    xp = A.device.xp
+    if column:
+        (at, _), values = _part(A, Region(col_low=i, col_high=i + 1))
+    elif not A.usual and A.structure.renumbers:
+        (_, at), values = _part(A, Region(row_low=i, row_high=i + 1))
+    else:
+        form, low, high, order = _row(A, i)
+        places = xp.arange(low, high) if order is None else order[low:high]
+        at, values = form.columns(low, high).astype(np.int64), unpacked(A.taken(places))
+    return vector_entries.build(A.device, A.nrows if column else A.ncols, A.dtype, at, values)
+
+
+def _part(A: MatrixStore, region: Region) -> tuple[tuple[Any, Any], Any]:
+    """Rows and columns of the entries in a region, and their values."""
+    form, places = A.structure.primary.clip(region, not A.iso)
+    return form.coo(), unpacked(A.taken(places))
+
+
+def element(A: MatrixStore, i: int, j: int) -> np.generic | None:
+    """A[i, j], None if there is no entry."""
+    if isinstance(A, FlatStore):
+        return vector_entries.get(A.flat, A.lines.place(i, j))
+    if not A.usual and A.structure.renumbers:
+        held = zip(hypersparse.lists(A), (i, j), strict=True)
+        places = [index_lists.placed(A.device.xp, some, A.device.asarray([k])) for some, k in held]
+        there = all(bool(hit[0]) for _, hit in places)
+        return element(hypersparse.own_compressed(A), *(int(place[0]) for place, _ in places)) if there else None
+    form, low, high, order = _row(A, i)
+    cols = form.columns(low, high)
+    at = int(A.device.xp.searchsorted(cols, A.device.asarray([j], cols.dtype))[0])
+    if low + at >= high or int(cols[at]) != j:
+        return None
+    if isinstance(A.raw, np.generic):
+        return A.raw
+    place = low + at if order is None else int(order[low + at])
+    one = A.raw.plain(place, place + 1) if isinstance(A.raw, PackedValues) else A.raw[place : place + 1]
+    return A.dtype.np_type.type(A.device.to_host(one)[0])
+
+
+def full(device: Device, nrows: int, ncols: int, value: np.generic, dtype: DataType) -> MatrixStore:
+    """The same value everywhere. OutOfMemory for more than 2**32 entries."""
+    if nrows * ncols > DENSE_LIMIT:
+        raise OutOfMemory(f"matrix: {nrows} x {ncols} entries need about {4 * nrows * ncols} bytes; give a mask")
+    keys = device.xp.arange(nrows * ncols, dtype=np.int64)
+    return build.from_sorted_keys(device, nrows, ncols, keys, value, dtype)
+
+
+def outside(structure: Structure, value: np.generic, dtype: DataType) -> MatrixStore:
+    """`value` wherever the structure has no entry. OutOfMemory as in `full`."""
+    A = full(structure.device, structure.nrows, structure.ncols, value, dtype)
+    keys, _ = entries(A)
+    _, hit = find(A.device, keys_of(structure, False)[0], keys)
+    return store(A, keys[~hit], value, dtype)
+
+
+def _inside(C: MatrixStore, keys: Any, I: Any, J: Any) -> Any:
+    xp, ncols = C.device.xp, max(1, C.ncols)
+    inside = xp.ones(len(keys), bool)
+    for index, size, at in ((I, C.nrows, keys // ncols), (J, C.ncols, keys % ncols)):
+        if index is not None:
+            flags = xp.zeros(size, bool)
+            flags[index] = True
+            inside &= flags[at]
+    return inside
+
+
+def assign(
+    C: MatrixStore, I: Any, J: Any, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool
+) -> MatrixStore:
+    """The content of C after C<mask, accum, replace>[I, J] = T. If an index repeats, the last one counts. Of a
+    hypersparse C the indices may be ranges too."""
+    if any(x.renumbers for x in (C.structure, T.structure, C.structure if mask is None else mask.structure)):
+        return _assign_hyper(C, I, J, T, mask, accum, replace)
+    if all(map(supports_rows, (C, T))) and ascends(I) and ascends(J):
+        Z = embed_rows(T, I, J, C.nrows, C.ncols)
+        if accum is None:
+            rest = rows_outside(C, I, J)
+            Z = merge(rest, Z, None, SECOND[C.dtype.name], False) if rest.nvals else cast(Z, C.dtype)
+        else:
+            Z = merge(C, Z, None, accum, False)
+        return Z if mask is None else merge(C, Z, mask, None, replace)
+    if not C.nvals and mask is None and accum is None and ascends(I) and (J is I or ascends(J)):
+        return cast(embed_rows(T, I, J, C.nrows, C.ncols), C.dtype)
+    device, ncols = C.device, max(1, T.ncols)
+    kt, vt = entries(T)
+    rows, cols = kt // ncols, kt % ncols
+    rows, cols = rows if I is None else I[rows], cols if J is None else J[cols]
+    kt, vt = _ordered(device.xp, rows * C.ncols + cols, vt)
+    if accum is None:
+        # Entries of the region that T lacks are deleted; all others stay.
+        kc, vc = entries(C)
+        outside = ~_inside(C, kc, I, J)
+        z = joined(device, (kc[outside], take(vc, outside)), (kt, value_arrays.cast(device, vt, T.dtype, C.dtype)))
+        Z = store(C, *z, C.dtype)
+    else:
+        Z = merge(C, store(C, kt, vt, T.dtype), None, accum, False)
+    return Z if mask is None else merge(C, Z, mask, None, replace)
+
+
+def _assign_hyper(
+    C: MatrixStore, I: Any, J: Any, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool
+) -> MatrixStore:
+    """The same on the rows and columns that have entries, or are assigned to."""
+    held, xp = hypersparse.united_lists(C, None if mask is None else mask.structure), C.device.xp
+    (rows, i, row), (cols, j, col) = (
+        hypersparse.resolve_assignment(index, some, given, size, xp)
+        for index, some, given, size in zip((I, J), held, hypersparse.lists(T), (T.nrows, T.ncols), strict=True)
+    )
+    m = None if mask is None else mask._replace(structure=hypersparse.pattern(mask.structure, rows, cols))
+    Z = assign(hypersparse.compress(C, rows, cols), i, j, hypersparse.compress(T, row, col), m, accum, replace)
+    return hypersparse.widened(Z, rows, cols, C.nrows, C.ncols)
+
+
+def _replaced(C: MatrixStore, form: Any, low: int, high: int, row: int, cols: Any, values: Any) -> MatrixStore:
+    """C, whose CSR is `form`, with entries low .. high of a row replaced by others of C's type."""
+    device, xp, n = C.device, C.device.xp, len(cols)
+    nvals, held = form.nvals + n - (high - low), C.values_for(form.key, False)
+    ptr = form.ptr.astype(pointer_type(nvals))  # a copy
+    ptr[row + 1 :] += n - (high - low)
+    col = xp.concatenate((form.col[:low], cols, form.col[high : form.nvals]))
+    if form.nvals and not same_iso(held, values):
+        full = lambda x, size: device.full(size, x) if isinstance(x, np.generic) else x
+        held = full(held, form.nvals)
+        values = xp.concatenate((held[:low], full(values, n), held[high:]))
+    made = from_arrays(device, C.nrows, C.ncols, ptr, col)
+    return convert.of_rows(made, C.dtype, values)
+
+
+def assign_row(C: MatrixStore, i: int, u: VectorStore) -> MatrixStore:
+    """C, whose columns are plain, with row i replaced by a vector."""
+    form, (cols, values) = C.structure.rows(), compressed.entries(u)
+    low, high = C.device.to_host(form.ptr[i : i + 2]).tolist()
+    values = value_arrays.cast(C.device, u.values if u.iso else values, u.dtype, C.dtype)
+    return _replaced(C, form, low, high, i, cols.astype(form.col.dtype), values)
+
+
+def put_one(C: MatrixStore, i: int, j: int, value: np.generic | None) -> MatrixStore:
+    """C with one entry written (a value of C's type) or deleted (None), in host memory."""
+    form = C.structure.plain_rows()
+    low, high = int(form.ptr[i]), int(form.ptr[i + 1])
+    at = low + int(form.col[low:high].searchsorted(j))
+    there, held = at < high and int(form.col[at]) == j, C.values_for(form.key, False)
+    if value is None:
+        return (
+            _replaced(C, form, at, at + 1, i, form.col[:0], held[:0] if C.nvals and not C.iso else held) if there else C
+        )
+    if not there:
+        col = np.array([j], form.col.dtype)
+        same = value == value and (not C.nvals or (C.iso and C.raw == value))  # NaN differs from every value
+        return _replaced(C, form, at, at, i, col, value if same else np.array([value]))
+    if C.iso and C.raw == value:
+        return C
+    values = C.device.full(form.nvals, held) if C.iso else held.copy()
+    values[at] = value
+    return MatrixStore(C.structure if C.structure.primary is form else Structure(form), C.dtype, values)
+
+
+def put(C: MatrixStore, keys: Any, values: Any, gone: Any) -> MatrixStore:
+    """C with single entries written (sorted keys, values of C's type) and others deleted (sorted keys)."""
+    kc, vc = entries(C)
+    touched = find(C.device, keys, kc)[1] | find(C.device, gone, kc)[1]
+    return store(C, *joined(C.device, (kc[~touched], take(vc, ~touched)), (keys, values)), C.dtype)

@@ -1,0 +1,145 @@
+"""From entries to a structure, on the device that holds the data.
+
+Every build reports the memory that it needs in addition to its input before it allocates (`Device.foresee`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import DataType
+
+from ..device import Device
+from ..formats.csr import layout
+from ..formats.csr import layout as csr
+from ..formats.csr import layout as csr_entries
+from ..formats.hyper.cost import is_hyper
+from ..store import MatrixStore
+from . import convert, duplicates
+
+
+def in_order(device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any) -> tuple[Any, Any] | None:
+    """Row pointers and columns of many entries on the host, if they are ordered by row and column, without duplicates,
+    and within the matrix: one pass checks and builds all of that. None otherwise, or if memory may not suffice."""
+    if not device.host_memory or len(rows) < layout.FEW or _listed("auto", nrows, ncols, len(rows)):
+        return None
+    if device.missing(_rows_bytes(nrows, ncols, len(rows), values, 0)):
+        return None
+    return csr_entries.in_order(device, nrows, ncols, rows, cols, csr.index_type(ncols))
+
+
+def from_coo(
+    device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType,
+    dup: Any = None, *, format: str = "auto", tile: int | None = None, ready: tuple[Any, Any] | None = None,
+) -> MatrixStore:  # fmt: skip
+    """Entries in any order. `values`: an array in that order, or np.generic (iso: duplicates are merged).
+
+    Duplicates are combined in input order by `dup` (a typed BinaryOp or Monoid); ValueError without one. The arrays
+    stay the caller's. ready: the result of `in_order` for them.
+    """
+    if ready is not None:
+        return _from_csr(device, nrows, ncols, *ready, _own(values), dtype, format, tile)
+    xp, iso = device.xp, isinstance(values, np.generic)
+    if _listed(format, nrows, ncols, len(rows)):
+        (row, i), (col, j) = (xp.unique(x.astype(np.int64, copy=False), return_inverse=True) for x in (rows, cols))
+        small = from_coo(device, len(row), len(col), i, j, values, dtype, dup, format="csr")
+        return convert.widened(small, row, col, nrows, ncols)
+    sorts = layout.sort_bytes(device, nrows, ncols, len(rows), iso)
+    many = layout.uses_counting_sort(device, nrows, ncols, len(rows))
+    if many and not device.missing(_rows_bytes(nrows, ncols, len(rows), values, 0) + sorts):
+        made = duplicates.counted(device, nrows, ncols, rows, cols, values, dtype, dup)
+        return _from_csr(device, nrows, ncols, *made, dtype, format, tile)
+    rows, cols = rows.astype(np.int64, copy=False), cols.astype(np.int64, copy=False)
+    keyed = nrows * ncols < 1 << 63
+    if keyed:
+        keys = rows * ncols
+        keys += cols
+        ascending = keys[1:] > keys[:-1]
+    else:
+        ascending = (rows[1:] > rows[:-1]) | ((rows[1:] == rows[:-1]) & (cols[1:] > cols[:-1]))
+    is_sorted = bool(ascending.all())  # also without duplicates, as from `to_coo`
+    most = _rows_bytes(nrows, ncols, len(rows), values, 9 if is_sorted else 0) + (0 if is_sorted else sorts)
+    if device.missing(most):
+        from . import build_chunks  # imports all formats that grow: 2 ms
+
+        itemsize = 0 if iso else int(values.itemsize)
+        if build_chunks.peak(device, len(rows), 0, 0, nrows, ncols, itemsize) >= most:
+            device.foresee(f"{len(rows)} entries", most)
+        keys = ascending = None
+        return build_chunks.from_arrays(device, nrows, ncols, rows, cols, values, dtype, dup, format=format, tile=tile)
+    if is_sorted:
+        keys = None
+        cols = cols.astype(csr.index_type(ncols))  # a copy, which is not shared
+        return _from_sorted(device, nrows, ncols, rows, cols, _own(values), dtype, format, tile)
+    if keyed and iso and device.prefers_sorting:  # only keys are sorted
+        keys.sort()
+        xp.greater(keys[1:], keys[:-1], out=ascending)
+        if not bool(ascending.all()):
+            keys = xp.append(keys[:1], keys[1:][ascending])
+        return from_sorted_keys(device, nrows, ncols, keys, values, dtype, format=format, tile=tile)
+    keys = ascending = None
+    rows, cols, values = duplicates.ordered(device, nrows, ncols, rows, cols, values, dtype, dup)
+    return _from_sorted(device, nrows, ncols, rows, cols, values, dtype, format, tile)
+
+
+def _listed(format: str, nrows: int, ncols: int, nvals: int) -> bool:
+    """Whether to list the rows and columns that have entries, because there are too many rows or columns."""
+    return convert.lists_rows(format) and is_hyper(nrows, ncols, nvals)
+
+
+def _rows_bytes(nrows: int, ncols: int, nvals: int, values: Any, besides: int) -> int:
+    """Bytes of CSR with values, and of temporary memory per entry."""
+    value = 0 if isinstance(values, np.generic) else int(values.itemsize)
+    return csr.rows_bytes(nrows, ncols, nvals) + 16 * (nrows + 1) + (value + besides) * nvals
+
+
+def _own(values: Any) -> Any:
+    """A copy, because a matrix stores no array that others may write to."""
+    return values if isinstance(values, np.generic) else values.copy()
+
+
+def from_csr(
+    device: Device, nrows: int, ncols: int, ptr: Any, cols: Any, values: Any, dtype: DataType,
+    dup: Any, ascending: bool, *, format: str = "auto", tile: int | None = None,
+) -> MatrixStore:  # fmt: skip
+    """Entries row by row; ascending: the columns of every row ascend. Else they are sorted; as in `from_coo`."""
+    nvals = len(cols)
+    if ascending:
+        device.foresee(f"rows of {nvals} entries", _rows_bytes(nrows, ncols, nvals, values, 1))
+        # Copies, which are not shared
+        ptr, cols = ptr.astype(csr.pointer_type(nvals)), cols.astype(csr.index_type(ncols))
+        return _from_csr(device, nrows, ncols, ptr, cols, _own(values), dtype, format, tile)
+    rows = csr.numbers_of(ptr, nvals, device)
+    return from_coo(device, nrows, ncols, rows, cols, values, dtype, dup, format=format, tile=tile)
+
+
+def from_sorted_keys(
+    device: Device, nrows: int, ncols: int, keys: Any, values: Any, dtype: DataType,
+    *, format: str = "auto", tile: int | None = None,
+) -> MatrixStore:  # fmt: skip
+    """Entries given by strictly increasing keys row * ncols + column (INT64)."""
+    if _listed(format, nrows, ncols, len(keys)):
+        rows, cols = keys // max(1, ncols), keys % max(1, ncols)
+        return from_coo(device, nrows, ncols, rows, cols, values, dtype, format=format, tile=tile)
+    convert.check_rows(device, nrows)
+    device.foresee(f"rows of {len(keys)} entries", _rows_bytes(nrows, ncols, len(keys), values, 24))
+    ptr, cols = csr_entries.split_keys(device, keys, nrows, ncols)
+    return _from_csr(device, nrows, ncols, ptr, cols, values, dtype, format, tile)
+
+
+def _from_sorted(
+    device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType,
+    format: str, tile: int | None,
+) -> MatrixStore:  # fmt: skip
+    convert.check_rows(device, nrows)
+    ptr = csr.pointers_of(rows, nrows, device)
+    return _from_csr(device, nrows, ncols, ptr, cols, values, dtype, format, tile)
+
+
+def _from_csr(
+    device: Device, nrows: int, ncols: int, ptr: Any, cols: Any, values: Any, dtype: DataType, format: str,
+    tile: int | None,
+) -> MatrixStore:  # fmt: skip
+    return convert.of_rows(csr.from_arrays(device, nrows, ncols, ptr, cols), dtype, values, format, tile)

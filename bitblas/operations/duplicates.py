@@ -1,0 +1,68 @@
+"""Sort entries in any order and combine duplicates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings.dtypes import DataType
+
+from ..device import Device
+from ..formats.csr import layout
+
+
+def ordered(
+    device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType, dup: Any
+) -> tuple[Any, Any, Any]:
+    """The entries by row, then column, duplicates combined by `dup` in input order."""
+    from . import value_arrays
+
+    xp, iso = device.xp, isinstance(values, np.generic)
+    if iso and device.prefers_sorting and nrows * ncols < 1 << 63:  # keys alone are sorted
+        keys = rows * ncols
+        keys += cols
+        keys.sort()
+        keys = xp.append(keys[:1], keys[1:][keys[1:] > keys[:-1]])
+        rows = keys // max(1, ncols)
+        keys -= rows * ncols
+        return rows, keys, values
+    order = layout.sort_entries(device, rows, cols, nrows, ncols)
+    rows, cols = rows[order], cols[order]
+    fresh = xp.ones(len(rows), bool)
+    fresh[1:] = (rows[1:] != rows[:-1]) | (cols[1:] != cols[:-1])
+    if not iso:
+        values = values[order]
+    starts = xp.flatnonzero(fresh)
+    if len(starts) < len(rows):
+        if not iso:
+            if dup is None:
+                raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
+            values = value_arrays.fold_segments(device, dup, values, dtype, xp.append(starts, len(rows)))
+        rows, cols = rows[starts], cols[starts]
+    return rows, cols, values
+
+
+def counted(
+    device: Device, nrows: int, ncols: int, rows: Any, cols: Any, values: Any, dtype: DataType, dup: Any
+) -> tuple[Any, Any, Any]:
+    """The same by counting sort (`sorting.counts` returns positions): row pointers, columns and values, in new
+    arrays."""
+    from . import value_arrays
+
+    iso, nvals = isinstance(values, np.generic), len(rows)
+    found, order = layout.counting_sort(device, nrows, ncols, rows, cols, not iso)
+    ptr, col = found.ptr, found.col
+    if not iso:
+        values = values[order]
+    fresh = np.ones(nvals, bool)
+    np.not_equal(col[1:], col[:-1], out=fresh[1:])
+    fresh[ptr[ptr < nvals]] = True  # the first of a row
+    if fresh.all():
+        return ptr, col, values
+    starts = np.flatnonzero(fresh)
+    if not iso:
+        if dup is None:
+            raise ValueError("Duplicate indices found, must provide `dup_op` BinaryOp")
+        values = value_arrays.fold_segments(device, dup, values, dtype, np.append(starts, nvals))
+    return np.searchsorted(starts, ptr), col[starts], values

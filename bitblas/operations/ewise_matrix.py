@@ -1,0 +1,573 @@
+"""Element-wise operations on matrices: ewise_add, ewise_mult, apply, select, reduce, and the merge into the output.
+
+Unions and intersections merge rows. CPU: under a mask, in one pass (formats/csr/weave.cpu.py); threads share ranges of
+rows, each writes into room for the largest possible result, then the gaps are closed. GPU: formats/csr/match.cu finds
+the position of each entry of A in B, and join.cu writes the entries of A, and those only in B, to their final
+positions. Each operation returns a fresh store, which shares the structure if that does not change. A structural mask
+is any object with `.structure` and `.complement`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy import generic
+
+from semirings import Monoid, Operator, Typed
+from semirings.catalog import BINARY
+from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
+
+from ..device import Device, memory, threads
+from ..formats import Region, Structure
+from ..formats.csr.kernels import column_types
+from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type, pointer_type, rows_bytes
+from ..kernels.variant import Variant
+from ..store import FlatStore, MatrixStore
+from . import convert, ewise_vector, hypersparse, multivector, udf, value_arrays
+from .convert import empty, filter_entries, of_rows
+from .lazy_masked_product import LazyMaskedProduct
+from .operands import PARALLEL_ENTRIES, ZERO, dummy, entry_values, unit_bounds
+from .sorted_keys import cast, check_keys, coo, entries, find, joined, keys_of, store, take
+from .spmv import compiled
+from .variants import join_variant, match_variant, merge_rows_variant, packed_constants, select_rows_variant
+
+__all__ = [
+    "all_close",
+    "apply",
+    "apply_bound",
+    "apply_index",
+    "cast",
+    "check_keys",
+    "coo",
+    "empty",
+    "entries",
+    "ewise_add",
+    "ewise_mult",
+    "ewise_union",
+    "find",
+    "joined",
+    "keys_of",
+    "mask_of",
+    "merge",
+    "plain",
+    "reduce_scalar",
+    "select",
+    "store",
+    "take",
+    "transpose",
+    "truthy",
+]
+
+
+# ---- eWiseAdd and eWiseMult of matrices on a GPU, columns plain or packed.
+#
+# formats/csr/match.cu finds the position of each entry of A in B; join.cu writes the entries of A, and those only in B,
+# to their final positions.
+
+
+class Meeting(NamedTuple):
+    """For each entry of A: its position in B, and whether B has it; `below`: prefix sums of the hits."""
+
+    place: Any
+    hit: Any
+    before: Any
+
+    @property
+    def common(self) -> int:
+        return int(self.before[-1])
+
+
+def _types(a: Any, b: Any) -> tuple[tuple[str, DataType], ...]:
+    return *column_types(a), ("BPTR", lookup_dtype(b.ptr.dtype))
+
+
+def meet(a: Any, b: Any) -> Meeting:
+    """a, b: formats by rows."""
+    device, xp, n = a.device, a.device.xp, a.nvals
+    place, hit, before = xp.empty(max(1, n), b.ptr.dtype), xp.empty(max(1, n), np.uint8), xp.zeros(n + 1, a.ptr.dtype)
+    run = compiled(device, match_variant(_types(a, b), packed_constants(a.key, b.key)))
+    run(n, a.nrows, a.ptr, a.col, a.width, b.ptr, b.col, b.width, place, hit)
+    xp.cumsum(hit[:n], out=before[1:])
+    return Meeting(place, hit, before)
+
+
+def join(
+    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, *, intersect: bool = False,
+    defaults: tuple[Any, Any] | None = None,
+) -> MatrixStore:  # fmt: skip
+    """The union (or intersection) of the entries, of type z: op where both have an entry, cast to z; elsewhere the
+    single entry, cast to z, or op with the default for the other. op: a BinaryOp of the types of A and B."""
+    device, xp = A.device, A.device.xp
+    a, b = A.structure.rows(), B.structure.rows()
+    met = meet(a, b)
+    common = met.common
+    if intersect:
+        n, ptr = common, met.before[a.ptr]
+    else:
+        n, ptr = a.nvals + b.nvals - common, a.ptr.astype(np.int64) + b.ptr - met.before[a.ptr]
+    alone = (False, False) if intersect else (a.nvals > common, b.nvals > common)
+    given_values = (A.raw, A.dtype), (B.raw, B.dtype)
+    value = one_value(device, *given_values, op, z, common > 0, alone, defaults)
+    wide = 0 if value is not None else z.np_type.itemsize
+    device.foresee(f"union or intersection of {n} entries", rows_bytes(a.nrows, a.ncols, n) + wide * n)
+    col = xp.empty(max(1, n), index_type(a.ncols))
+    if value is None:
+        values: Any = xp.empty(max(1, n), z.np_type)
+        given = tuple(
+            (*entry_values(device, M.dtype, M.values_for(form.key, False)), M.dtype.np_type.type(default))
+            for M, form, default in zip((A, B), (a, b), defaults or (0, 0), strict=True)
+        )
+    else:
+        values, given = dummy(device, "bool"), ((dummy(device, "bool"), np.True_, 0, np.True_),) * 2
+    for side in (0,) if intersect else (0, 1):
+        count = (a, b)[side].nvals
+        if count:
+            variant = join_variant(
+                _types(a, b), packed_constants(a.key, b.key), op if value is None else None, A.dtype, B.dtype, z,
+                side=side, intersect=intersect, filled=defaults is not None,
+            )  # fmt: skip
+            left, right = (a.ptr, a.col, a.width, *given[0]), (b.ptr, b.col, b.width, *given[1])
+            compiled(device, variant)(count, a.nrows, *left, *right, *met, col, values)
+    C = from_arrays(device, a.nrows, a.ncols, ptr, col[:n])
+    return of_rows(C, z, values[:n] if value is None else value)
+
+
+def one_value(
+    device: Device, x: tuple[Any, DataType], y: tuple[Any, DataType], op: Typed[Operator], z: DataType, common: bool,
+    alone: tuple[bool, bool], defaults: tuple[Any, Any] | None,
+) -> np.generic | None:  # fmt: skip
+    """The single value of a union or intersection, of type z, if the operands imply that there is one. x, y: their
+    values and types; common: whether both have some entry in common; alone: whether some entry is in one of them."""
+    if not (isinstance(x[0], np.generic) and isinstance(y[0], np.generic)) or op.op.positional:
+        return None
+
+    def joined(a: Any, b: Any) -> np.generic:
+        return value_arrays.cast(device, value_arrays.binary(device, op, a, b), op.return_type, z)
+
+    found = [joined(x[0], y[0])] if common else []
+    if defaults is None:
+        found += [value_arrays.cast(device, v, t, z) for (v, t), some in zip((x, y), alone, strict=True) if some]
+    else:
+        a, b = (t.np_type.type(default) for (_, t), default in zip((x, y), defaults, strict=True))
+        found += [joined(*pair) for pair, some in zip(((x[0], b), (a, y[0])), alone, strict=True) if some]
+    first = found[0] if found else z.np_type.type(0)
+    return first if all(bool(v == first) or bool(v != v and first != first) for v in found) else None
+
+
+def restricted(A: MatrixStore, structure: Structure, inside: bool) -> MatrixStore:
+    """The entries of A at the entries of the structure, or (inside False) at all other positions."""
+    a = A.structure.rows()
+    hit = meet(a, structure.rows()).hit[: a.nvals]
+    return filter_entries(MatrixStore(Structure(a), A.dtype, A.raw_for(a.key, False)), hit == inside)
+
+
+# ---- eWiseAdd and eWiseMult of matrices on the CPU, under a mask, in one pass: formats/csr/weave.cpu.py.
+#
+# Threads share ranges of rows. Each writes into room for the largest possible result; then the gaps are closed.
+
+BOTH, UNION, FILLED, ONLY = range(4)  # weave.cpu.py
+FEW = 1 << 16  # entries below which available memory is not checked, unless there is a limit
+
+
+class RowMerge:
+    """The kernel, and its arguments besides the operands."""
+
+    __slots__ = ("kernel", "no_flags", "no_x", "no_y", "zero_x", "zero_y")
+
+    def __init__(self, device: Device, variant: Variant, a: DataType, b: DataType) -> None:
+        self.kernel, self.no_flags = device.kernel(variant), dummy(device, "uint8")
+        self.no_x, self.no_y = dummy(device, a.np_type.char), dummy(device, b.np_type.char)
+        self.zero_x, self.zero_y = ZERO[a.name], ZERO[b.name]
+
+
+@functools.cache
+def _row_merge(
+    device: Device, mode: int, op: Typed[Operator] | None, a: str, b: str, z: str, masked: int, flags: bool,
+    *packed: bool,
+) -> RowMerge:  # fmt: skip
+    """One lookup for everything. Types by name, which have cached hashes; packed: the columns of A, B and the mask."""
+    columns = tuple((f"{name}_PACKED", int(one)) for name, one in zip("ABM", packed, strict=True))
+    types = tuple(map(lookup_dtype, (a, b, z)))
+    return RowMerge(device, merge_rows_variant(mode, op, *types, columns, masked=masked, flags=flags), *types[:2])
+
+
+def _foresee(a: Any, most: int, wide: int, what: str) -> None:
+    """OutOfMemory unless this number of entries with values of `wide` bytes fits."""
+    a.device.foresee(f"{what} of {most} entries", rows_bytes(a.nrows, a.ncols, most) + wide * most)
+
+
+def _ranges(form: Any) -> Any:
+    """One range of rows per thread, fewer than elsewhere: the results of all but the first have to be moved."""
+    found = unit_bounds(form, form.device)
+    if found is None or isinstance(found, threads.Chunks):
+        return found
+    return found[:: max(1, form.device.parts // form.device.threads)].copy()
+
+
+def _finished(
+    a: Any, ptr: Any, col: Any, values: Any, dtype: DataType, starts: Any, bounds: Any, valued: bool
+) -> MatrixStore:
+    """The matrix of rows that were written by ranges, from `starts` on, into a larger room. values: an array, if
+    `valued`, or one value."""
+    if bounds is not None:
+        close_gaps(starts, bounds, ptr, (col, values) if valued else (col,))
+    n, most = ptr.item(-1), len(col)
+    if most >= FEW:
+        col.resize(n or 1, refcheck=False)
+        if valued:
+            values.resize(n, refcheck=False)
+        ptr = ptr.astype(pointer_type(n), copy=False)
+    elif n != most:  # a view takes half of the host time
+        col, values = col[: n or 1], values[:n] if valued else values
+    return of_rows(Csr(a.device, a.nrows, a.ncols, ptr, col, n), dtype, values)
+
+
+def merge_rows(
+    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, *, mask: Any = None,
+    replace: bool = False, defaults: tuple[Any, Any] | None = None,
+) -> MatrixStore:  # fmt: skip
+    """A and B merged as the mode says, of type z, where `mask` allows it; elsewhere A, unless `replace`."""
+    device, (a, x) = A.device, A.by_rows()
+    flags: Any = None
+    if (
+        type(B) is LazyMaskedProduct and B.waits and B.places.primary.format.by_rows
+    ):  # otherwise its sums are in another order
+        b, flags, y = B.places.rows(), B.present, B.sums
+    else:
+        b, y = B.by_rows()
+    m = b if mask is None else mask.structure.rows()
+    nrows, most = a.nrows, a.nvals if mode == BOTH else a.nvals + b.nvals
+    one_x, one_y = isinstance(x, generic), isinstance(y, generic)
+    iso, value = one_x and one_y and not op.op.positional, None
+    if iso:
+        alone = (mode != BOTH and not (mode == ONLY and replace), mode != BOTH)
+        value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, mode != ONLY, alone, defaults)
+    valued = value is None
+    if most >= FEW or memory.limit is not None:
+        _foresee(a, most, z.np_type.itemsize if valued else 0, "union or intersection")
+    ptr, col = np.zeros(nrows + 1, pointer_type(most)), np.empty(most or 1, index_type(a.ncols))
+    masked = 0 if mask is None else 2 if m is b else 1
+    names = (op, A.dtype.name, B.dtype.name, z.name) if valued else (None, "BOOL", "BOOL", "BOOL")
+    w = _row_merge(device, mode, *names, masked, flags is not None, a.width > 0, b.width > 0, m.width > 0)
+    if valued:
+        values = np.empty(most or 1, z.np_type)
+    else:
+        values, x, y, one_x, one_y = w.no_x, w.zero_x, w.zero_y, True, True
+    left, right = w.zero_x, w.zero_y
+    if defaults is not None and valued:
+        left, right = A.dtype.np_type.type(defaults[0]), B.dtype.np_type.type(defaults[1])
+    bounds = _ranges(a if a.nvals > b.nvals else b) if most >= PARALLEL_ENTRIES else None
+    w.kernel(  # separate arguments: packing them doubles the host time
+        nrows, a.ptr, a.col, a.width, w.no_x if one_x or not a.nvals else x, x if one_x else w.zero_x,
+        0 if one_x else 1, left, b.ptr, b.col, b.width, w.no_flags if flags is None else flags.view(np.uint8),
+        w.no_y if one_y or not b.nvals else y, y if one_y else w.zero_y, 0 if one_y else 1, right,
+        m.ptr, m.col, m.width, 1 if masked and mask.complement else 0, 1 if replace else 0, ptr, col, values,
+        bounds=bounds,
+    )  # fmt: skip
+    starts = None
+    if bounds is not None:
+        starts = a.ptr[bounds].astype(np.int64)
+        if mode != BOTH:
+            starts += b.ptr[bounds]
+    C = _finished(a, ptr, col, values if valued else value, z, starts, bounds, valued)
+    if iso and valued and mask is None and flags is None and mode != ONLY:
+        common = C.nvals if mode == BOTH else most - C.nvals
+        alone = (False, False) if mode == BOTH else (a.nvals > common, b.nvals > common)
+        value = one_value(device, (x, A.dtype), (y, B.dtype), op, z, common > 0, alone, defaults)
+        C = C if value is None else MatrixStore(C.structure, z, value)
+    return C
+
+
+@functools.cache
+def _row_selection(device: Device, op: Typed[Operator], a: str, packed: bool, valued: bool) -> RowMerge:
+    dtype = lookup_dtype(a)
+    return RowMerge(device, select_rows_variant(op, dtype, packed=packed, valued=valued), dtype, dtype)
+
+
+def select_rows(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
+    """The entries of A for which op(entry, row, column, thunk) is true."""
+    device, dtype, (a, x) = A.device, A.dtype, A.by_rows()
+    most = a.nvals
+    iso = isinstance(x, np.generic)
+    w = _row_selection(device, op, dtype.name, a.format.packed, not iso)
+    if most >= FEW or memory.limit is not None:
+        _foresee(a, most, 0 if iso else dtype.np_type.itemsize, "selection")
+    ptr, col = np.zeros(a.nrows + 1, pointer_type(most)), np.empty(most, index_type(a.ncols))
+    values = x if iso else np.empty(most, dtype.np_type)
+    given = (w.no_x, x, 0) if iso else (x, w.zero_x, 1)
+    bounds = _ranges(a) if most >= PARALLEL_ENTRIES else None
+    limit = op.compute_type.np_type.type(thunk)
+    w.kernel(a.nrows, a.ptr, a.col, a.width, *given, limit, ptr, col, w.no_y if iso else values, bounds=bounds)
+    C = _finished(a, ptr, col, values, dtype, None if bounds is None else a.ptr[bounds], bounds, not iso)
+    return A if C.nvals == most else C
+
+
+# ---- Element-wise operations on matrices: ewise_add, ewise_mult, apply, select, reduce, and the merge into the
+# output.
+#
+# Operations by index are in assign_extract.py. Unions and intersections merge rows; operations on values
+# only use `arrays`. Each returns a fresh store, which shares the structure if that does not change. A structural mask
+# is any object with `.structure` and `.complement`.
+
+FIRST, SECOND = BINARY["first"], BINARY["second"]
+
+# ---- element-wise: GraphBLAS C API 2.1, sections 4.3.4 and 4.3.5 ----------------------------------------------------
+
+
+def plain(op: Typed) -> Typed[Operator]:
+    """The BinaryOp of a monoid."""
+    found = op.op
+    return found.binaryop[found.compute_type(op.dtype)] if type(found) is Monoid else op
+
+
+def ewise_mult(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
+    """The intersection."""
+    op = plain(op)
+    if not (A.usual and B.usual) and (multivector.is_flat(A) or multivector.is_flat(B)) and multivector.computes(op):
+        return multivector.ewise(A, B, op, union=False)
+    if A.structure is B.structure:
+        positional = op.op.positional
+        places = A.coo() if positional else (None, None)
+        values = (
+            value_arrays.binary(A.device, op, A.values, B.values, *places)
+            if A.nvals
+            else op.return_type.np_type.type(0)
+        )
+        return MatrixStore(A.structure, op.return_type, values)
+    return _join(A, B, op, op.return_type, BOTH)
+
+
+def ewise_add(A: MatrixStore, B: MatrixStore, op: Typed) -> MatrixStore:
+    """The union; an entry of only one operand is cast to the result's type."""
+    op = plain(op)
+    if not (A.usual and B.usual) and (multivector.is_flat(A) or multivector.is_flat(B)) and multivector.computes(op):
+        return multivector.ewise(A, B, op, union=True)
+    return ewise_mult(A, B, op) if A.structure is B.structure else _join(A, B, op, op.return_type, UNION)
+
+
+def ewise_union(A: MatrixStore, B: MatrixStore, op: Typed, left_default: Any, right_default: Any) -> MatrixStore:
+    """The union, with a default for the missing operand."""
+    op = plain(op)
+    if not (A.usual and B.usual) and (multivector.is_flat(A) or multivector.is_flat(B)) and multivector.computes(op):
+        return multivector.ewise(A, B, op, union=True, defaults=(left_default, right_default))
+    if A.structure is B.structure:
+        return ewise_mult(A, B, op)
+    return _join(A, B, op, op.return_type, FILLED, (left_default, right_default))
+
+
+def _join(
+    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: tuple[Any, Any] | None = None
+) -> MatrixStore:
+    """The entries of both (mode BOTH), or of either, by one thread per row or one per entry."""
+    if op.dtype._is_udt and udf.computes(op):
+        return _join_places(A, B, op, z, mode, defaults)
+    if not (A.usual and B.usual) and (A.structure.renumbers or B.structure.renumbers):
+        if op.op.positional:
+            return _join_places(A, B, op, z, mode, defaults)
+        return hypersparse.entrywise(lambda a, b: _join(a, b, op, z, mode, defaults), A, B)
+    if A.device.is_simt:
+        return join(A, B, op, z, intersect=mode == BOTH, defaults=defaults)
+    return merge_rows(A, B, op, z, mode, defaults=defaults)
+
+
+def _join_places(
+    A: MatrixStore, B: MatrixStore, op: Typed[Operator], z: DataType, mode: int, defaults: Any
+) -> MatrixStore:
+    """The same for an operator that reads positions: it is applied after the entries are joined."""
+
+    def place(mode: int, defaults: Any) -> MatrixStore:
+        x = _join(A, B, FIRST[A.dtype], A.dtype, mode, defaults)
+        y = _join(A, B, SECOND[B.dtype], B.dtype, mode, defaults)
+        values: Any = op.return_type.np_type.type(0)
+        if x.nvals:
+            values = value_arrays.binary(A.device, op, x.values, y.values, *x.coo())
+        return cast(MatrixStore(x.structure, op.return_type, values), z)
+
+    if mode == FILLED:
+        return place(FILLED, defaults)
+    both = place(BOTH, None)
+    return both if mode == BOTH else _join(_join(A, B, SECOND[z], z, UNION), both, SECOND[z], z, UNION)
+
+
+# ---- entry by entry: sections 4.3.8, 4.3.9, 4.3.10 ------------------------------------------------------------------
+
+
+def apply(A: MatrixStore, op: Typed[Operator]) -> MatrixStore:
+    """op of every entry."""
+    if not A.usual and multivector.maps(A, op):
+        return multivector.each(ewise_vector.apply, A, op)
+    if op.op.positional:
+        return apply_index(A, op, np.int64(0))
+    structure, x = A.structure, A.values
+    if isinstance(x, np.generic) or not structure.nvals:
+        value = x if isinstance(x, np.generic) else A.dtype.np_type.type(0)
+        return MatrixStore(structure, op.return_type, op.op.evaluate(op.dtype, x=value))
+    value = ewise_vector.constant(op)
+    return MatrixStore(
+        structure, op.return_type, value_arrays.unary(A.device, op, x, A.dtype) if value is None else value
+    )
+
+
+def apply_bound(A: MatrixStore, op: Typed, scalar: Any, *, left: bool) -> MatrixStore:
+    """op(scalar, entry) if left, else op(entry, scalar)."""
+    op = plain(op)
+    positional = op.op.positional
+    if not A.usual and multivector.maps(A, op):
+        return multivector.each(ewise_vector.apply_bound, A, op, scalar, left=left)
+    if not A.nvals:
+        return MatrixStore(A.structure, op.return_type, op.return_type.np_type.type(0))
+    x, y = (scalar, A.values) if left else (A.values, scalar)
+    value = ewise_vector.constant(op, x, y)
+    if value is not None:
+        return MatrixStore(A.structure, op.return_type, value)
+    places = A.coo() if positional else (None, None)
+    return MatrixStore(A.structure, op.return_type, value_arrays.binary(A.device, op, x, y, *places))
+
+
+def apply_index(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
+    """op(entry, row, column, thunk)."""
+    if not A.usual and multivector.maps(A, op):
+        return multivector.each(ewise_vector.apply_index, A, op, thunk)
+    if not A.nvals:
+        return MatrixStore(A.structure, op.return_type, op.return_type.np_type.type(0))
+    return MatrixStore(A.structure, op.return_type, value_arrays.index(A.device, op, A.values, *A.coo(), thunk))
+
+
+# Regions that the positional operators keep, by their thunk.
+REGIONS: dict[str, Callable[[int], Region]] = {
+    "tril": lambda t: Region(diag_high=t),
+    "triu": lambda t: Region(diag_low=t),
+    "diag": lambda t: Region(diag_low=t, diag_high=t),
+    "rowle": lambda t: Region(row_high=t + 1),
+    "rowgt": lambda t: Region(row_low=t + 1),
+    "colle": lambda t: Region(col_high=t + 1),
+    "colgt": lambda t: Region(col_low=t + 1),
+}
+
+
+def select(A: MatrixStore, op: Typed[Operator], thunk: Any) -> MatrixStore:
+    """The entries for which op(entry, row, column, thunk) is true."""
+    name = op.op.name
+    if name in REGIONS:  # beyond the limit nothing changes, and sums with it cannot overflow
+        limit = max(A.nrows, A.ncols) + 1
+        thunk = min(max(int(cast_scalar(thunk, INT64)), -limit), limit)
+    if not A.usual and multivector.maps(A, op):
+        return multivector.each(ewise_vector.select, A, op, thunk)
+    if not A.nvals:
+        return A
+    by_rows = not A.device.is_simt and A.usual and A.structure.primary.format.by_rows
+    by_rows = by_rows and not udf.computes(op)
+    if by_rows and not A.packed and A.order is None and not (A.iso and not op.op.positional):
+        return select_rows(A, op, thunk)
+    if name in REGIONS and A.order is None:
+        region = REGIONS[name](thunk)
+        form, places = A.structure.primary.clip(region, not A.iso)
+        return A if form.nvals == A.nvals else MatrixStore(Structure(form), A.dtype, A.taken(places))
+    if A.iso and not op.op.positional:
+        one = A.device.xp.zeros(1, np.int64)
+        keep = bool(value_arrays.index(A.device, op, A.values, one, one, thunk)[0])
+        return A if keep else empty(A.device, A.nrows, A.ncols, A.dtype)
+    rows, cols = A.coo() if op.op.positional else (None, None)
+    keep = value_arrays.index(A.device, op, A.values, rows, cols, thunk)
+    return convert.filter_entries(A, keep.astype(bool, copy=False))
+
+
+def truthy(A: MatrixStore) -> Structure:
+    """Where A has an entry that is not zero."""
+    if isinstance(A, FlatStore):
+        return multivector.truthy(A)
+    if A.iso:
+        return A.structure if A.values else empty(A.device, A.nrows, A.ncols, BOOL).structure
+    keep = value_arrays.cast(A.device, A.values, A.dtype, BOOL) if A.nvals else A.device.xp.zeros(0, bool)
+    pattern = MatrixStore(A.structure, BOOL, np.True_)
+    return A.structure if bool(keep.all()) else convert.filter_entries(pattern, keep).structure
+
+
+def reduce_scalar(A: MatrixStore, monoid: Typed[Monoid]) -> np.generic | None:
+    """The monoid's reduction of all entries, None if there are none."""
+    if isinstance(A, FlatStore) and not udf.computes(monoid):
+        return ewise_vector.reduce(A.flat, monoid)
+    if isinstance(A, LazyMaskedProduct) and A.adds(monoid):
+        return A.total(monoid)
+    if not A.nvals:
+        return None
+    if A.iso:
+        value = cast_scalar(A.values, monoid.return_type)
+        plain_monoid: Any = monoid.op
+        return plain_monoid.repeat(monoid.dtype, value, A.nvals)
+    return value_arrays.reduce(A.device, monoid, A.values)
+
+
+def transpose(A: MatrixStore) -> MatrixStore:
+    if isinstance(A, FlatStore) and (found := multivector.transpose(A)) is not None:
+        return found
+    key = A.structure.primary.key
+    order = None if A.iso else A.structure.order(key, transposed=True)
+    form = A.structure.form(key, transposed=True)
+    return MatrixStore(Structure(form), A.dtype, A.taken(order))
+
+
+def all_close(device: Device, x: Any, y: Any, rel_tol: float, abs_tol: float) -> bool:
+    """abs(x - y) <= max(rel_tol * max(abs(x), abs(y)), abs_tol) everywhere, in FP64; equal infinities are close."""
+    xp = device.xp
+    x, y = x.astype(np.float64), y.astype(np.float64)
+    with np.errstate(all="ignore"):
+        bound = xp.maximum(rel_tol * xp.maximum(xp.abs(x), xp.abs(y)), abs_tol)
+        return bool(((x == y) | (xp.isfinite(x) & xp.isfinite(y) & (xp.abs(x - y) <= bound))).all())
+
+
+# ---- the merge that ends every statement: section 2.3.4 -------------------------------------------------------------
+
+
+@functools.cache
+def _second(dtype: str) -> Typed[Operator]:
+    return SECOND[dtype]
+
+
+def merge(
+    C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool, *, inside: bool = False
+) -> MatrixStore:  # fmt: skip
+    """The content of C after C<mask, accum, replace> = T, of C's type. inside: C may be overwritten."""
+    usual = C.usual and T.usual
+    if not usual and (mask is not None or accum is not None) and (multivector.is_flat(C) or multivector.is_flat(T)):
+        if multivector.merges(C, accum):
+            return multivector.merge(C, T, mask, accum if accum is None else plain(accum), replace, inside)
+    op = _second(C.dtype.name) if accum is None else plain(accum)
+    if accum is not None and udf.computes(op):
+        T, op, accum = _join(C, T, op, C.dtype, UNION), _second(C.dtype.name), None
+    if mask is not None and not (usual and mask.structure.usual):
+        t = T.places if isinstance(T, LazyMaskedProduct) else T.structure
+        if C.structure.renumbers or mask.structure.renumbers or t.renumbers:
+            return _merge_hyper(C, T, mask, accum, replace)
+    if mask is None:
+        return cast(T, C.dtype) if accum is None else _join(C, T, op, C.dtype, UNION)
+    # The mask is exactly the structure of T
+    fits = not mask.complement and not T.deferred and T.structure is mask.structure
+    if fits and accum is None and (replace or C.structure is mask.structure):
+        return cast(T, C.dtype)
+    if not C.device.is_simt:
+        C = empty(C.device, C.nrows, C.ncols, C.dtype) if replace and accum is None else C
+        return merge_rows(C, T, op, C.dtype, UNION if accum else ONLY, mask=mask, replace=replace)
+    z = cast(T, C.dtype) if accum is None else join(C, T, op, C.dtype)
+    if not fits or accum:
+        z = restricted(z, mask.structure, not mask.complement)
+    # Otherwise the mask is exactly the structure of C
+    if not replace and (mask.complement or C.structure is not mask.structure):
+        z = join(z, restricted(C, mask.structure, mask.complement), SECOND[C.dtype], C.dtype)
+    return z
+
+
+def _merge_hyper(
+    C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool
+) -> MatrixStore:
+    """The same if one of them is hypersparse."""
+    run = lambda c, t, m: merge(c, t, mask._replace(structure=m), accum, replace)
+    return hypersparse.entrywise(run, C, T, mask.structure)
+
+
+def mask_of(structure: Structure, value: np.generic, dtype: DataType) -> MatrixStore:
+    """`value` wherever the structure has an entry."""
+    return MatrixStore(structure, dtype, value)

@@ -1,0 +1,363 @@
+"""Element-wise operations on vectors: ewise_add, ewise_mult, apply, select, and reduce.
+
+GraphBLAS C API 2.1, sections 4.3.4, 4.3.5, 4.3.8 to 4.3.10. The merge into the output is in merge.py.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+import numpy as np
+from numpy import generic
+
+from semirings import Monoid, Operator, Typed
+from semirings.catalog import BINARY, UNARY
+from semirings.dtypes import BOOL, DataType, cast_scalar, lookup_dtype
+from semirings.expressions import Expression
+
+from ..device import Device
+from ..device.readback import Readback
+from ..store import CHUNK, SparseStore, VectorStore, pack, words, write_bits
+from . import compressed, udf
+from .compressed import make_dense, same_value
+from .merge import merge as merged
+from .operands import PARALLEL_WORDS, ZERO, Into, Mask, allowed, dummy, no_mask, nothing, stored, word_bounds
+from .variants import BOTH, FILLED, LEFT, UNION, binary_of, elementwise_variant, reduce_variant
+
+# ---- Reduce a vector, or an array, to one value: GraphBLAS C API 2.1, section 4.3.10.
+
+# Words of a chunk on the CPU: the same as a unit of an element-wise kernel in loops
+# (loop/codegen/numba_elementwise.py). Timing decides how many rounds of a loop run as statements, so both have to add
+# in the same order and produce the same bits.
+HOST_CHUNK = 64
+
+
+@functools.cache
+def _reduce(device: Device, monoid: Typed[Monoid], u: str, flags: bool = False) -> tuple[Any, DataType]:
+    """Types by name, as in `pointwise`."""
+    variant, z = reduce_variant(monoid, lookup_dtype(u), flags)
+    return device.kernel(variant), z
+
+
+def reduce(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
+    """The monoid's reduction of all entries, None if there are none. Float sums have a fixed order: within chunks, then
+    over chunks; on the CPU the latter from left to right. If the order matters, equal values are added in that order
+    too, because a table of kernels does not know whether a vector is iso."""
+    if type(u) is SparseStore:
+        u = compressed.compress(u, u.index)
+    device, size = u.device, u.size
+    if isinstance(u.values, np.generic):
+        if not u.nvals:
+            return None
+        x = cast_scalar(u.values, monoid.return_type)
+        once = _repeated(monoid, x.dtype.char, x.tobytes(), u.nvals, not device.host_memory)
+        if once is not None:
+            return once
+        if u.nvals == size > HOST_CHUNK * 64:
+            return _of_equal(u, monoid)
+    if udf.computes(monoid):
+        x = compressed.entries(u)[1]
+        if not len(x):
+            return None
+        sums = udf.folded(device, udf.plain(monoid), x, device.asarray([0, len(x)], np.int64))
+        found: np.generic = device.to_host(sums)[0]
+        return found
+    operand = u.present, *stored(device, u.dtype, u.values)
+    return _summed(device, monoid, u.dtype, size, operand, HOST_CHUNK if device.host_memory else CHUNK)
+
+
+@functools.lru_cache(1 << 10)
+def _repeated(monoid: Typed[Monoid], kind: str, value: bytes, k: int, rounded: bool) -> np.generic | None:
+    """The sum of k equal values; None if it would be rounded and must not be."""
+    x = np.frombuffer(value, kind)[0]
+    found: np.generic = monoid.op.repeat(monoid.dtype, x, k)
+    return found if rounded or monoid.op.repeats_exactly(monoid.dtype, x, k) else None
+
+
+def _of_equal(u: VectorStore, monoid: Typed[Monoid]) -> np.generic | None:
+    """Reduce a full iso vector on the CPU: equal chunks are summed once."""
+    device, per, operand = u.device, HOST_CHUNK * 64, stored(u.device, u.dtype, u.values)
+    parts = [(u.present, per), *([(u.present[u.size // per * HOST_CHUNK :], u.size % per)] if u.size % per else [])]
+    found = [_summed(device, monoid, u.dtype, n, (bits, *operand), HOST_CHUNK) for bits, n in parts]
+    z = monoid.return_type
+    sums = np.full(u.size // per + len(found) - 1, found[0], z.np_type)
+    sums[u.size // per :] = found[1:]
+    some = np.ones(len(sums), np.uint8)
+    return _summed(device, monoid.op[z], z, len(sums), (some, sums, z.np_type.type(0), 1), len(sums), flags=True)
+
+
+def reduce_flagged(device: Device, monoid: Typed[Monoid], values: Any, present: Any) -> np.generic | None:
+    """The same for an array (BOOL: bools), of which only values with a flag (UINT8) count."""
+    dtype = lookup_dtype(values.dtype)
+    return _summed(device, monoid, dtype, len(values), (present, values, dtype.np_type.type(0), 1), CHUNK, flags=True)
+
+
+def _summed(
+    device: Device, monoid: Typed[Monoid], dtype: DataType, size: int, operand: tuple[Any, ...], per: int, *,
+    flags: bool = False,
+) -> np.generic | None:  # fmt: skip
+    """per: words of a chunk, of the first sums."""
+    (kernel, z), n = _reduce(device, monoid, dtype.name, flags), words(size)
+    while True:
+        chunks = -(-n // per)
+        told = Readback(device, 24) if chunks == 1 and not device.host_memory else None
+        if told is not None:
+            sums, some = told.part(z.np_type), told.part(np.uint8, 16)  # complex numbers take 16 bytes
+        else:
+            sums, some = device.xp.empty(chunks, z.np_type), device.xp.empty(chunks, np.uint8)
+        bounds = device.ranges(chunks, PARALLEL_WORDS, work=n, parts=device.threads) if n >= PARALLEL_WORDS else None
+        kernel(chunks, per, size, *operand, some, sums, bounds=bounds)
+        if told is not None:
+            return told.read(z.np_type)[0] if told.read(np.uint8, 16)[0] else None
+        if chunks == 1:
+            return sums[0] if some[0] else None
+        kernel, _ = _reduce(device, monoid.op[z], z.name, True)
+        operand, size, n = (some, sums, z.np_type.type(0), 1), chunks, words(chunks)
+        if device.host_memory:
+            per = n
+
+
+# ---- Element-wise operations on vectors: ewise_add, ewise_mult, apply, select.
+#
+# The merge into the output is in merge.py.
+
+WORD = np.dtype(np.uint64)
+
+
+class Pointwise:
+    """An element-wise kernel, and its arguments besides the operands."""
+
+    __slots__ = ("dtype", "kernel", "nothing", "np_type", "plain", "u_nothing", "u_zero", "v_nothing", "v_zero")
+
+    def __init__(self, device: Device, mode: int, op: Typed[Operator], u: DataType, v: DataType, *how: Any) -> None:
+        bound, keep, places, fresh, iso = how
+        variant, self.dtype = elementwise_variant(mode, op, u, v, bound, keep=keep, places=places, fresh=fresh, iso=iso)
+        self.kernel = device.kernel(variant)
+        self.u_nothing, self.u_zero = nothing(device, u), ZERO[u.name]
+        self.v_nothing, self.v_zero = nothing(device, v), ZERO[v.name]
+        self.nothing, none = nothing(device, self.dtype), dummy(device, "int64")
+        self.np_type = np.dtype(np.uint64) if self.dtype is BOOL else self.dtype.np_type
+        self.plain = self.u_zero, self.v_zero, none, none, *no_mask(device), 0  # without defaults, positions or a mask
+
+
+@functools.cache
+def pointwise(device: Device, mode: int, op: Typed[Operator], u: str, v: str, *how: Any) -> Pointwise:
+    """One lookup for everything that a statement of this kind needs. Types by name, because a string caches its hash,
+    which costs less per statement than that of a DataType. how: bound, keep, places, fresh, iso."""
+    return Pointwise(device, mode, op, lookup_dtype(u), lookup_dtype(v), *how)
+
+
+def run_elementwise(
+    u: VectorStore, v: VectorStore, mode: int, op: Typed[Operator], *, bound: str = "xy", keep: bool = False,
+    defaults: tuple[Any, Any] | None = None, places: tuple[Any, Any] | None = None, out: Into | None = None,
+) -> Any:  # fmt: skip
+    """op(u, v) by position as a store. With `out` the whole statement: a store of w's type, under the mask, which
+    replaces w; or None if w keeps entries and was written in place. Casts and accumulators use the merge, one more
+    element-wise kernel: each of them would be a separate kernel, which takes 0.1 to 1 s to compile."""
+    if type(u) is SparseStore or type(v) is SparseStore:
+        at = compressed.positions(u, v, union=mode not in (LEFT, BOTH))
+        if at is not None:
+            x, y, there = (
+                compressed.compress(u, at),
+                compressed.compress(v, at),
+                compressed.places(op.op.positional, at),
+            )
+            t = run_elementwise(x, y, mode, op, bound=bound, keep=keep, defaults=defaults, places=there)
+            return commit(compressed.expand(t, at, u.size), out)
+    if op.dtype._is_udt and udf.computes(op):
+        return commit(_of_records(u, v, mode, op, bound, keep, defaults, places), out)
+    device, size, x, y = u.device, u.size, u.values, v.values
+    iso, kept, mask, replace = keep and isinstance(x, generic), False, None, False
+    if out is not None:
+        w, mask, accum, replace, kept = out
+        if w.dtype is not (u.dtype if keep else op.return_type) or (kept and accum):
+            t = run_elementwise(u, v, mode, op, bound=bound, keep=keep, defaults=defaults, places=places)
+            return commit(t, out)
+        if kept:
+            iso = False
+            make_dense(w)
+    k = pointwise(device, mode, op, u.dtype.name, v.dtype.name, bound, keep, places is not None, not kept, iso)
+    n = (size + 63) >> 6 or 1  # words
+    if kept:
+        t = w
+        t.count, t.least, to = None, 0, t.values
+    else:
+        empty = device.xp.empty
+        if out is None or _read_again(op, w, u, v, mask):
+            t = VectorStore(device, size, k.dtype, empty(n, WORD), None)
+            to = k.nothing if iso else empty(n if k.dtype is BOOL else size or 1, k.np_type)
+        else:  # its own arrays, overwritten
+            t, to = w, k.nothing if iso else w.values
+            t.count, t.least = None, 0
+            if not iso and isinstance(to, generic):
+                to = empty(n if k.dtype is BOOL else size or 1, k.np_type)
+        t.values = cast_scalar(x, k.dtype) if iso else to
+        if mask is None and not keep:
+            if mode == LEFT:
+                t.count = u.count
+            elif u.count == size == v.count or (mode != BOTH and size in (u.count, v.count)):
+                t.count = size
+    u_bits, v_bits, t_bits = u.bits, v.bits, t.bits
+    if u_bits is None or v_bits is None or t_bits is None:
+        u_bits, v_bits, t_bits = u.present, v.present, t.present
+    plain = k.plain
+    if mask is not None or replace or defaults is not None or places is not None:
+        left, right = k.u_zero, k.v_zero
+        if defaults is not None:
+            left, right = u.dtype.np_type.type(defaults[0]), v.dtype.np_type.type(defaults[1])
+        plain = left, right, *(places or plain[2:4]), *allowed(device, mask), int(replace)
+    k.kernel(
+        n, size, u_bits, *((k.u_nothing, x, 0) if isinstance(x, generic) else (x, k.u_zero, 1)),
+        v_bits, *((k.v_nothing, y, 0) if isinstance(y, generic) else (y, k.v_zero, 1)), *plain, t_bits, to,
+        bounds=None if n < PARALLEL_WORDS else word_bounds(u) if mode in (LEFT, BOTH) else word_bounds(u, v),
+    )  # fmt: skip
+    return None if kept else t
+
+
+def merge(w: VectorStore, t: VectorStore, mask: Mask | None, accum: Typed | None, replace: bool) -> None:
+    """w<mask, accum, replace> = t in place; w keeps its type. GraphBLAS C API 2.1, section 2.3.4."""
+    if accum is not None and udf.computes(accum):
+        t, accum = ewise(w, t, accum, union=True), None
+    merged(w, t, mask, accum, replace)
+
+
+def _of_records(
+    u: VectorStore, v: VectorStore, mode: int, op: Typed[Operator], bound: str, keep: bool, defaults: Any, places: Any
+) -> VectorStore:
+    """run_elementwise for a user-defined function on records: first the operands are joined by position, then
+    combined."""
+    first, second, met, xp = u, v, BOTH if mode == UNION else mode, u.device.xp
+    if mode != LEFT:
+        first = run_elementwise(u, v, met, BINARY["first"][u.dtype], defaults=defaults)
+        second = run_elementwise(u, v, met, BINARY["second"][v.dtype], defaults=defaults)
+    at, x = compressed.entries(first)
+    y = second.values if second.iso else compressed.entries(second)[1]
+    rows, cols = (at, 0) if places is None else (where[at] for where in places)
+    if not op.op.positional:
+        rows = cols = None
+    names = {"x": x} if bound == "x" else {"x": y, "y": x} if bound == "yx" else {"x": x, bound[1]: y}
+    z = udf.computed(u.device, op, len(at), rows, cols, **names)
+    if keep:
+        at, z = at[z], x[z]
+    flags = xp.zeros(u.size, bool)
+    flags[at] = True
+    dtype = u.dtype if keep else op.return_type
+    values = xp.zeros(u.size or 1, dtype.np_type)
+    values[at] = z
+    values = pack(u.device, values[: u.size]) if dtype is BOOL else values
+    t = VectorStore(u.device, u.size, dtype, pack(u.device, flags), values, len(at))
+    if mode != UNION:
+        return t
+    second_of = BINARY["second"][dtype]
+    either: VectorStore = run_elementwise(u, v, UNION, second_of)
+    found: VectorStore = run_elementwise(either, t, UNION, second_of)
+    return found
+
+
+def _read_again(op: Typed[Operator], w: VectorStore, u: VectorStore, v: VectorStore, mask: Mask | None) -> bool:
+    """Whether w must not change while op is computed: arrays of it are read (or it has none), or op may raise."""
+    bits, values, words = w.bits, w.values, None if mask is None else mask[0]
+    if bits is u.bits or bits is v.bits or bits is words or bits is None:
+        return True
+    return values is u.values or values is v.values or values is words or isinstance(op.op.expr, Expression)
+
+
+# ---- operations ---------------------------------------------------------------------------------------------------
+
+
+def ewise(u: VectorStore, v: VectorStore, op: Typed, *, union: bool, out: Into | None = None) -> Any:
+    """ewise_add (union) or ewise_mult (intersection): GraphBLAS C API 2.1, sections 4.3.5 and 4.3.4."""
+    op = binary_of(op)
+    if u.iso and v.iso and not op.op.positional:
+        value = op.op.evaluate(op.dtype, x=u.values, y=v.values)
+        alike = all(same_value(value, s.values) for s in (u, v))
+        if not union or alike:
+            at = compressed.positions(u, v, union=union) if SparseStore in (type(u), type(v)) else None
+            if at is not None:
+                t = ewise(compressed.compress(u, at), compressed.compress(v, at), op, union=union)
+                return commit(compressed.expand(t, at, u.size), out)
+            present = u.present | v.present if union else u.present & v.present
+            return commit(VectorStore(u.device, u.size, op.return_type, present, value), out)
+    return run_elementwise(u, v, UNION if union else BOTH, op, out=out)
+
+
+def ewise_union(
+    u: VectorStore, v: VectorStore, op: Typed, left_default: Any, right_default: Any, out: Into | None = None
+) -> Any:
+    """Union, with a default for the missing operand."""
+    return run_elementwise(u, v, FILLED, binary_of(op), defaults=(left_default, right_default), out=out)
+
+
+def constant(op: Typed[Operator], x: Any = None, y: Any = None) -> np.generic | None:
+    """The one value of op for all entries, if it reads none of their values; x, y: scalar operands.
+
+    So one(A), pair(A, 1) and second(A, 7) store a single value.
+    """
+    expr = op.op.expr
+    if expr not in ("1", "x", "y") or op.op.positional:
+        return None
+    names = {k: v for k, v in (("x", x), ("y", y)) if isinstance(v, np.generic)}
+    return op.op.evaluate(op.dtype, **names) if expr == "1" or expr in names else None
+
+
+def apply(u: VectorStore, op: Typed[Operator], out: Into | None = None) -> Any:
+    """t = op(u), entry by entry."""
+    if not u.iso:
+        value = constant(op)
+    else:
+        value = None if op.op.positional else op.op.evaluate(op.dtype, x=u.values)
+    if value is not None:
+        return commit(u.with_value(op.return_type, value), out, owned=False)
+    return run_elementwise(u, u, LEFT, op, bound="x", out=out)
+
+
+def apply_bound(u: VectorStore, op: Typed, scalar: Any, *, left: bool, out: Into | None = None) -> Any:
+    """t = op(scalar, u) (left) or op(u, scalar). The scalar has the operator's type."""
+    op = binary_of(op)
+    mine = u.values if u.iso else None
+    x, y = (scalar, mine) if left else (mine, scalar)
+    value = constant(op, x, y) if not u.iso else None if op.op.positional else op.op.evaluate(op.dtype, x=x, y=y)
+    if value is not None:
+        return commit(u.with_value(op.return_type, value), out, owned=False)
+    bound = u.with_value(op.compute_type, op.compute_type.np_type.type(scalar))
+    return run_elementwise(u, bound, LEFT, op, bound="yx" if left else "xy", out=out)
+
+
+def apply_index(u: VectorStore, op: Typed[Operator], thunk: Any, out: Into | None = None) -> Any:
+    """t(i) = op(u(i), i, 0, thunk)."""
+    return run_elementwise(u, _thunk(u, op, thunk), LEFT, op, bound="xt", out=out)
+
+
+def select(u: VectorStore, op: Typed[Operator], thunk: Any, out: Into | None = None) -> Any:
+    """The entries of u for which op(u(i), i, 0, thunk) is true."""
+    return run_elementwise(u, _thunk(u, op, thunk), LEFT, op, bound="xt", keep=True, out=out)
+
+
+def _thunk(u: VectorStore, op: Typed[Operator], thunk: Any) -> VectorStore:
+    return u.with_value(op.compute_type, op.compute_type.np_type.type(thunk))
+
+
+def cast(u: VectorStore, dtype: DataType) -> VectorStore:
+    """u with values of another type (u itself if it has that type)."""
+    if u.dtype is dtype:
+        return u
+    if u.iso:
+        return u.with_value(dtype, cast_scalar(u.values, dtype))
+    t: VectorStore = run_elementwise(u, u, LEFT, UNARY["identity"][dtype], bound="x")
+    return t
+
+
+def commit(t: VectorStore, out: Into | None, *, owned: bool = True) -> VectorStore | None:
+    """Complete a statement whose t is known; returns the new store of w, or None if w was changed in place. owned: the
+    arrays of t are not shared."""
+    if out is None or (out.mask is None and not out.keeps):
+        t = t if out is None else cast(t, out.w.dtype)
+        return t if owned or type(t) is SparseStore else dataclasses.replace(t, bits=t.present.copy())
+    if t.iso and not out.keeps and type(t) is not SparseStore:
+        bits = t.device.xp.empty(words(t.size), np.uint64)
+        write_bits(t.device, t.size, bits, t.present, out.mask)
+        return VectorStore(t.device, t.size, out.w.dtype, bits, cast_scalar(t.values, out.w.dtype))
+    merge(out.w, t, out.mask, out.accum, out.replace)
+    return None

@@ -1,0 +1,234 @@
+"""Hypersparse matrices: compress the non-empty rows and columns of all operands to 0..k-1, run the ordinary operation,
+map the indices of the result back.
+
+Products run the ordinary kernels on the compressed matrices. `rows` and `cols` are always lists of indices (INT64,
+ascending).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from semirings import Semiring, Typed
+from semirings.algebra import compose
+from semirings.catalog import BINARY
+from semirings.dtypes import BOOL
+from semirings.errors import NotImplementedException
+
+from ..formats import CSR, Structure, index_lists
+from ..formats.csr.layout import from_arrays, numbers_of
+from ..formats.hyper.layout import widened as widened_form
+from ..store import MatrixStore, SparseStore, VectorStore
+from . import compressed, ewise_vector, value_arrays
+from .convert import narrowed, widened
+from .operands import Into, Mask
+
+# ---- Hypersparse matrices: compress the non-empty rows and columns of all operands to 0..k-1, run the ordinary
+# operation, map the indices of the result back.
+
+
+def lists(A: MatrixStore | Structure) -> tuple[Any, Any]:
+    """The rows and the columns that have entries."""
+    structure: Any = getattr(A, "structure", A)
+    form = structure.primary
+    if form.format.renumbers:
+        return form.rows, form.cols
+    xp = structure.device.xp
+    found = tuple(map(xp.unique, form.coo()))
+    return found[0], found[1]
+
+
+def united_lists(*of: Any) -> tuple[Any, Any]:
+    """The rows and the columns that have entries in any of these stores or structures (None: nothing)."""
+    rows = cols = None
+    for x in of:
+        if x is not None:
+            more, xp = lists(x), x.device.xp
+            rows = more[0] if rows is None else index_lists.union(xp, rows, more[0])
+            cols = more[1] if cols is None else index_lists.union(xp, cols, more[1])
+    return rows, cols
+
+
+def own_compressed(A: MatrixStore) -> MatrixStore:
+    """The compressed matrix of A's own rows and columns, cached as long as A lives."""
+    found: MatrixStore | None = A.prepared.get("own")
+    if found is None:
+        found = A.prepared["own"] = narrowed(A, *lists(A))
+    return found
+
+
+def compress(A: MatrixStore, rows: Any, cols: Any) -> MatrixStore:
+    """The entries in these rows and columns, with compressed indices."""
+    mine: Any = A.structure.primary
+    same = A.structure.renumbers and mine.rows is rows and mine.cols is cols
+    return own_compressed(A) if same else narrowed(A, rows, cols)
+
+
+def pattern(structure: Structure, rows: Any, cols: Any) -> Structure:
+    """The same for a structure."""
+    return narrowed(MatrixStore(structure, BOOL, BOOL.np_type.type(True)), rows, cols).structure
+
+
+def entrywise(run: Callable[..., MatrixStore], A: MatrixStore, B: MatrixStore, *masks: Structure) -> MatrixStore:
+    """run(a, b, *masks) on compressed matrices of one shape, and compressed mask structures."""
+    rows, cols = united_lists(A, B, *masks)
+    t = run(compress(A, rows, cols), compress(B, rows, cols), *(pattern(m, rows, cols) for m in masks))
+    return widened(t, rows, cols, A.nrows, A.ncols)
+
+
+def resolve_index(index: Any, held: Any, size: int, xp: Any) -> tuple[Any, Any, int]:
+    """Resolve an index (an array, a range, or None: all) against the listed rows or columns `held`: their positions in
+    `held`, the positions in the index, and the size of the index."""
+    if index is None:
+        return None, held, size
+    if isinstance(index, range):
+        position, place = index_lists.within(held, index)
+        return place, position, len(index)
+    place, there = index_lists.placed(xp, held, index)
+    return place[there], xp.flatnonzero(there), len(index)
+
+
+def resolve_assignment(index: Any, held: Any, given: Any, size: int, xp: Any) -> tuple[Any, Any, Any]:
+    """Resolve the index of an assignment (as in `asked`): the rows (or columns) that have entries (`held`) or are
+    assigned to, the positions of the index among them (None: all), and which of its `size` positions it takes of the
+    assigned value, which has entries at `given`."""
+    if index is None:
+        rows = index_lists.union(xp, held, given)
+        return rows, None, rows
+    if isinstance(index, range):  # positions where neither has an entry do not change
+        taken = index_lists.union(xp, index_lists.within(held, index)[0], given)
+        index = index.start + index.step * taken
+    else:
+        taken = xp.arange(size, dtype=np.int64)
+    rows = index_lists.union(xp, held, xp.unique(index))
+    return rows, xp.searchsorted(rows, index), taken
+
+
+# ---- Products of hypersparse matrices: multiply the compressed matrices with the ordinary kernels.
+
+
+def mxv(
+    product: Callable[..., VectorStore], A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool,
+    flip: bool, mask: Mask | None, into: Into | None,
+) -> VectorStore:  # fmt: skip
+    """A (+).(x) u for a hypersparse A; `product` is the function for ordinary matrices."""
+    if semiring.op.is_positional:
+        A, semiring = _numbered(A, u, semiring, transpose=transpose, flip=flip)
+    rows, cols = lists(A)
+    at, size = (cols, A.ncols) if transpose else (rows, A.nrows)
+    m = None if mask is None else compressed.mask_at(mask, at, A.device, size)
+    t = product(*within(A, u, transpose=transpose), semiring, transpose=transpose, flip=flip, mask=m)
+    return ended(compressed.expand(t, at, size), mask, into)
+
+
+def ended(t: VectorStore, mask: Mask | None, into: Into | None) -> VectorStore:
+    """Epilogue of a statement whose product is known."""
+    if into is None or not into.keeps:
+        return t
+    ewise_vector.merge(into.w, t, mask, into.accum, into.replace)
+    return into.w
+
+
+def within(A: MatrixStore, u: VectorStore, *, transpose: bool) -> tuple[MatrixStore, VectorStore]:
+    """The compressed matrix of a hypersparse A, and the compressed vector."""
+    rows, cols = lists(A)
+    return own_compressed(A), compressed.extract(u, rows if transpose else cols)
+
+
+def ones(A: MatrixStore, transpose: bool) -> VectorStore:
+    """A Boolean vector over the dimension that row sums (column sums if `transpose`) of a hypersparse A reduce: true at
+    its entries."""
+    rows, cols = lists(A)
+    index, size = (rows, A.nrows) if transpose else (cols, A.ncols)
+    return SparseStore(A.device, size, BOOL, index, BOOL.np_type.type(True))
+
+
+def rows_along(A: MatrixStore, u: SparseStore, *, transposed: bool) -> MatrixStore | None:
+    """The rows of A (of its transpose if `transposed`) at the entries of u, hypersparse, so that a push reads only
+    these. None if there is no format by rows."""
+    form: Any = A.structure.held(CSR, transposed=transposed)
+    if form is None or not form.format.by_rows:
+        return None
+    xp, low = A.device.xp, form.ptr[u.index].astype(np.int64)
+    length = form.ptr[u.index + 1] - low
+    ptr = xp.zeros(len(length) + 1, np.int64)
+    xp.cumsum(length, out=ptr[1:])
+    owner = numbers_of(ptr, int(ptr[-1]), A.device)
+    at = (low - ptr[:-1])[owner] + xp.arange(len(owner))
+    cols, col = xp.unique(form.columns_at(at).astype(np.int64), return_inverse=True)
+    inner = from_arrays(A.device, len(length), len(cols), ptr, col)
+    values = MatrixStore(Structure(form), A.dtype, A.raw_for(form.key, transposed)).taken(at)
+    rows = Structure(widened_form(inner, u.index, cols, form.nrows, form.ncols))
+    return MatrixStore(rows, A.dtype, values)
+
+
+def _numbered(
+    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
+) -> tuple[MatrixStore, Typed[Semiring]]:
+    """The same product with the multiplier already applied: the values of A become the products."""
+    rows, cols = A.structure.coo()
+    i, k = (cols, rows) if transpose else (rows, cols)
+    op, x = semiring.op.binaryop, A.values
+    y: Any = x
+    if not op.reads_positions_only:  # entries of A where u has none are not multiplied
+        y = u.values if u.iso else compressed.plain_values(compressed.extract(u, k))
+    x, y, places = (y, x, ("0", "jx", "jx", "ix")) if flip else (x, y, ("ix", "jx", "jx", "0"))
+    return _valued(A, semiring, x, y, (i, k), places), _by(semiring, "second" if flip else "first")
+
+
+def _valued(A: MatrixStore, semiring: Typed[Semiring], x: Any, y: Any, at: Any, places: Any) -> MatrixStore:
+    """A with the products of a semiring as its values."""
+    op = semiring.op.binaryop[semiring.op.operand_type(semiring.dtype)]
+    rows, cols = at
+    return MatrixStore(A.structure, op.return_type, value_arrays.by_place(A.device, op, x, y, rows, cols, places))
+
+
+def _by(semiring: Typed[Semiring], multiplier: str) -> Typed[Semiring]:
+    return compose(semiring.op.monoid, BINARY[multiplier])[semiring.return_type]
+
+
+def mxm(
+    product: Callable[..., MatrixStore], A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *,
+    transpose_a: bool, transpose_b: bool, mask: Any,
+) -> MatrixStore:  # fmt: skip
+    """A (+).(x) B if an operand or the mask is hypersparse."""
+    if semiring.op.is_positional:
+        A, B, semiring = _both_numbered(A, B, semiring, transpose_a, transpose_b)
+    a, b, m, rows, cols = within_both(A, B, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
+    t = product(a, b, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=m)
+    return widened(t, rows, cols, A.ncols if transpose_a else A.nrows, B.nrows if transpose_b else B.ncols)
+
+
+def within_both(
+    A: MatrixStore, B: MatrixStore, *, transpose_a: bool, transpose_b: bool, mask: Any
+) -> tuple[MatrixStore, MatrixStore, Any, Any, Any]:
+    """The compressed operands and mask of a product, and the rows and columns of its result."""
+    (a_rows, a_cols), (b_rows, b_cols) = lists(A), lists(B)
+    rows, inner = (a_cols, a_rows) if transpose_a else (a_rows, a_cols)
+    other, cols = (b_cols, b_rows) if transpose_b else (b_rows, b_cols)
+    inner = index_lists.union(A.device.xp, inner, other)
+    a = compress(A, *((inner, rows) if transpose_a else (rows, inner)))
+    b = compress(B, *((cols, inner) if transpose_b else (inner, cols)))
+    m = None if mask is None else mask._replace(structure=pattern(mask.structure, rows, cols))
+    return a, b, m, rows, cols
+
+
+def _both_numbered(
+    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], transpose_a: bool, transpose_b: bool
+) -> tuple[MatrixStore, MatrixStore, Typed[Semiring]]:
+    """The same product with the multiplier already applied, in the operand whose indices the multiplier reads."""
+    op = semiring.op.binaryop
+    if not op.reads_positions_only:
+        raise NotImplementedException(
+            f"op: {op!r} reads values and positions, which products of hypersparse matrices do not support; "
+            "expected operands with format='csr'"
+        )
+    reads_a = "x" in op.expr
+    rows, cols = (A if reads_a else B).structure.coo()
+    i, j = (cols, rows) if (transpose_a if reads_a else transpose_b) else (rows, cols)
+    if reads_a:
+        return _valued(A, semiring, A.values, A.values, (i, j), ("ix", "jx", "", "")), B, _by(semiring, "first")
+    return A, _valued(B, semiring, B.values, B.values, (i, j), ("", "", "ix", "jx")), _by(semiring, "second")

@@ -1,0 +1,522 @@
+"""Multivectors (tall-skinny matrices as bitmaps): SpMM, element-wise operations, reductions, merge into the output.
+
+Element-wise operations and the merge run as on one vector of all positions. A line is one row of the tall side. SpMM
+computes T = A (+).(x) X by lines; C = X A is computed as C' = A' X', whose bitmap has the same lines.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semirings import BinaryOp, Monoid, Operator, Semiring, Typed
+from semirings.catalog import SELECT
+from semirings.dtypes import BOOL, DataType, cast_scalar
+from semirings.expressions import rename
+
+from ..device import Device
+from ..formats import CSR, EVERYWHERE, Structure
+from ..formats.bitmap.lines import Lines, lines_of
+from ..kernels.variant import Variant
+from ..plan import product as plan
+from ..plan.product import COUNT, VALUES, WORDS, Plan, kind_of, power_of_two
+from ..store import FlatStore, MatrixStore, VectorStore, bits_of, dense_values, flat_of, pack, refusal, words
+from . import compressed, ewise_vector, udf, vector_entries
+from .lazy_masked_product import LazyMaskedProduct
+from .operands import ZERO, Mask, Values, allowed, dummy, entry_values, nothing, stored, unit_bounds, word_bounds
+from .spmv_kernels import compiled
+from .variants import FEW, PARTS, WHOLE, join_lines_variant, lines_variant, reduce_lines_variant
+
+# ---- Multivectors (tall-skinny matrices as bitmaps, store.py): element-wise operations and the merge into the output.
+#
+# Both run as on one vector of all positions.
+
+
+def is_flat(A: MatrixStore) -> bool:
+    """Whether a matrix is a bitmap."""
+    if A.usual:
+        return False
+    return type(A) is FlatStore or (A.places if isinstance(A, LazyMaskedProduct) else A.structure).bits
+
+
+def _own(t: VectorStore, *read: VectorStore) -> VectorStore:
+    """A vector in arrays that it shares with none of the operands."""
+    if any(t is u or t.bits is u.bits for u in read):
+        t = dataclasses.replace(t, bits=t.present.copy())
+    if not t.iso and any(t.values is u.values for u in read):
+        t = dataclasses.replace(t, values=t.values.copy())
+    return t
+
+
+def _like(A: MatrixStore, t: VectorStore) -> FlatStore:
+    return FlatStore(t, A.nrows, A.ncols)
+
+
+def computes(op: Typed[Operator] | Typed[Monoid]) -> bool:
+    """Whether an operator runs on bitmaps, whose values can represent its types."""
+    return not op.dtype._is_udt and not udf.computes(op)
+
+
+def maps(A: MatrixStore, op: Typed[Operator]) -> bool:
+    """Whether an operator runs on the entries of A in place: positional operators see the user's indices, and bitmaps
+    those of A."""
+    return is_flat(A) and computes(op) and (A.order is None or not op.op.positional)
+
+
+@functools.cache
+def at_places(op: Typed[Any], lines: Lines) -> Typed[Any]:
+    """The operator with row and column computed from the position `ix`, which is on line `ix / stride`."""
+    if not op.op.positional:
+        return op
+    line = f"floor_quotient(ix, 0 * ix + {lines.stride})"  # operands of one type
+    position = f"(ix - {lines.stride} * {line})"
+    row, column = (line, position) if lines.tall else (position, line)
+    text = rename(op.op.expr, {"ix": row, "jx": column, "iy": row, "jy": column})
+    alone = {"exchanged": None} if isinstance(op.op, BinaryOp) else {}
+    return dataclasses.replace(op.op, expr=text, **alone)[op.dtype]
+
+
+def ewise(A: MatrixStore, B: MatrixStore, op: Typed[Operator], *, union: bool, defaults: Any = None) -> MatrixStore:
+    """The entries of both, or of either (with `defaults` for missing ones), combined by an operator."""
+    u, v, op = flat_of(A), flat_of(B), at_places(op, lines_of(A.nrows, A.ncols))
+    t = ewise_vector.ewise(u, v, op, union=union) if defaults is None else ewise_vector.ewise_union(u, v, op, *defaults)
+    return _like(A, _own(t, u, v))
+
+
+def each(run: Callable[..., VectorStore], A: MatrixStore, op: Typed[Operator], *args: Any, **how: Any) -> MatrixStore:
+    """Run an operation of vectors on the entries of one matrix."""
+    u = flat_of(A)
+    return _like(A, _own(run(u, at_places(op, lines_of(A.nrows, A.ncols)), *args, **how), u))
+
+
+def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
+    """A with values of another type."""
+    u = flat_of(A)
+    return _like(A, _own(ewise_vector.cast(u, dtype), u))
+
+
+def truthy(A: FlatStore) -> Structure:
+    """Where A has a nonzero entry."""
+    u = A.flat
+    if u.iso:
+        return A.pattern() if u.values else _nothing(A, BOOL).pattern()
+    if u.dtype is BOOL:
+        return _like(A, VectorStore(A.device, u.size, BOOL, u.values, BOOL.np_type.type(True))).pattern()
+    return _like(A, ewise_vector.select(u, SELECT["valuene"][u.dtype], u.dtype.np_type.type(0))).pattern()
+
+
+def _nothing(A: MatrixStore, dtype: DataType) -> FlatStore:
+    size = lines_of(A.nrows, A.ncols).places
+    return _like(A, VectorStore(A.device, size, dtype, None, dtype.np_type.type(0), 0))
+
+
+def filled(C: MatrixStore, value: np.generic, dtype: DataType, mask: Any) -> FlatStore:
+    """`value` wherever a mask allows it; used in a merge, and shares the bits of its mask."""
+    bits = valid_bits(C) if mask is None else bits_of(mask.structure)
+    if mask is not None and mask.complement:
+        bits = valid_bits(C) & ~bits
+    return _like(C, VectorStore(C.device, lines_of(C.nrows, C.ncols).places, dtype, bits, dtype.np_type.type(value)))
+
+
+def valid_bits(C: MatrixStore) -> Any:
+    """The bits of all positions within the matrix."""
+    xp, lines = C.device.xp, lines_of(C.nrows, C.ncols)
+    line = np.zeros(max(lines.stride, 64), bool)
+    for first in range(0, len(line), lines.stride):
+        line[first : first + lines.width] = True
+    words = C.device.asarray(np.packbits(line, bitorder="little").view(np.uint64))
+    bits = xp.tile(words, -(-lines.words // len(words)))[: lines.words]
+    spare = lines.words * 64 - lines.places  # beyond the last line
+    if spare:
+        bits[-1:] &= np.uint64((1 << (64 - spare)) - 1)
+    return bits
+
+
+def merges(C: MatrixStore, accum: Typed[Operator] | None) -> bool:
+    """Whether the merge of a statement on C runs on the bitmap."""
+    named: Any = None if accum is None else accum.op
+    return not C.dtype._is_udt and (accum is None or (computes(accum) and not getattr(named, "positional", False)))
+
+
+def merge(
+    C: MatrixStore, T: MatrixStore, mask: Any, accum: Typed[Operator] | None, replace: bool, inside: bool
+) -> FlatStore:  # fmt: skip
+    """The content of C after C<mask, accum, replace> = T, of C's type: written into C itself if `inside` and C's arrays
+    are not shared."""
+    t = flat_of(T)
+    same = T is C
+    C = C.copy() if type(C) is FlatStore and (same or not inside) else _own_places(C)
+    m = None if mask is None else Mask(bits_of(mask.structure), mask.complement)
+    if m is not None and m.words is C.flat.bits and mask.complement and not replace:
+        m = Mask(m.words.copy(), True)  # a copy, because it changes while it is read
+    w = C.flat
+    if accum is None and t.iso and not w.iso and w.dtype is not BOOL:
+        one = cast_scalar(t.values, w.dtype)
+        bounds = word_bounds(w, t)
+        kernel = w.device.kernel(fill_variant(w.dtype))
+        kernel(words(w.size), t.present, one, *allowed(w.device, m), int(replace), w.present, w.values, bounds=bounds)
+        w.changed(grown=False)
+    else:
+        ewise_vector.merge(w, t, m, accum, replace)
+    return C
+
+
+@functools.cache
+def fill_variant(w: DataType) -> Variant:
+    """The kernel for w<mask, replace> = one value at the places of t."""
+    return Variant("formats/bitmap/fill", (("W", w),), (("LANES", 1),))
+
+
+def transpose(A: FlatStore) -> MatrixStore | None:
+    """The transpose; None for a square matrix, whose transpose has different lines."""
+    if A.nrows == A.ncols:
+        return None
+    return FlatStore(_own(A.flat, A.flat), A.ncols, A.nrows)
+
+
+def _own_places(C: MatrixStore) -> FlatStore:
+    """C itself if its arrays are not shared, else a copy: may be written."""
+    if type(C) is not FlatStore:
+        return _like(C, flat_of(C).copy())
+    return C if C.alone else C.copy()
+
+
+def written(C: MatrixStore, at: np.ndarray, values: list[Any]) -> FlatStore:
+    """C with single entries written, of its own type, or deleted (None). at: their rows and columns."""
+    places, to = lines_of(C.nrows, C.ncols).place(at[:, 0], at[:, 1]).tolist(), _own_places(C)
+    vector_entries.put(to.flat, dict(zip(places, values, strict=True)))
+    return to
+
+
+def assigned(
+    C: MatrixStore,
+    I: Any,
+    J: Any,
+    u: VectorStore | MatrixStore,
+    mask: Any,
+    accum: Typed[Operator] | None,
+    replace: bool,
+    part: Any = None,
+) -> FlatStore:
+    """The content of C after C<mask, accum, replace>[I, J] = u. If an index repeats, the last one counts.
+
+    I, J: arrays, None: all. u: a matrix of their sizes, or values for it, row by row. part: the rows and columns that
+    the mask covers; nothing changes elsewhere. None: all.
+    """
+    xp, lines = C.device.xp, lines_of(C.nrows, C.ncols)
+    (rows, r), (cols, c) = (_last_of_each(xp, index, size) for index, size in ((I, C.nrows), (J, C.ncols)))
+    if isinstance(u, MatrixStore):
+        u = compressed.extract(flat_of(u), lines_of(u.nrows, u.ncols).place(r[:, None], c).ravel())
+    elif u.size != len(rows) * len(cols):
+        u = compressed.extract(u, (r[:, None] * (C.ncols if J is None else len(J)) + c).ravel())
+    m = None
+    if mask is not None:
+        m = Mask(bits_of(mask.structure), mask.complement) if part is None else _widened(C, part, mask)
+    to = _own_places(C)
+    vector_entries.assign(to.flat, lines.place(rows[:, None], cols).ravel(), u, m, accum, replace)
+    return to
+
+
+def _widened(C: MatrixStore, part: tuple[Any, Any], mask: Any) -> Mask:
+    """Extend the mask of a part of C to all of C; it allows every position outside."""
+    xp, lines = C.device.xp, lines_of(C.nrows, C.ncols)
+    (rows, r), (cols, c) = (_last_of_each(xp, *of) for of in zip(part, (C.nrows, C.ncols), strict=True))
+    inside = xp.full((mask.structure.nrows, mask.structure.ncols), mask.complement)
+    inside[mask.structure.coo()] = not mask.complement
+    allowed = xp.ones(lines.places, bool)
+    allowed[lines.place(rows[:, None], cols)] = inside[r[:, None], c]
+    return Mask(pack(C.device, allowed), False)
+
+
+def _last_of_each(xp: Any, index: Any, size: int) -> tuple[Any, Any]:
+    """The distinct indices, and the last occurrence of each in the list."""
+    if index is None:
+        index = xp.arange(size)
+        return index, index
+    each, back = xp.unique(index[::-1], return_index=True)
+    if len(each) == len(index):
+        return index, xp.arange(len(index))
+    return each, len(index) - 1 - back
+
+
+# ---- Row and column reductions of a multivector (a line is one row of the tall side); bitmaps as kernel arguments.
+
+RUN = 1 << 8  # lines that a thread sums one after the other in a column reduction
+PARALLEL_LINES = 1 << 12
+ALWAYS = 1 << 62
+
+
+class Call(NamedTuple):
+    """A kernel with its arguments. bounds: the ranges of its units, on the CPU."""
+
+    variant: Variant
+    n: int
+    args: tuple[Any, ...]
+    bounds: Any = None
+
+    def run(self, device: Device) -> None:
+        compiled(device, self.variant)(self.n, *self.args, bounds=self.bounds)
+
+
+class Condition(NamedTuple):
+    """A number on the device, and the limits within which it has to be for a kernel to run."""
+
+    number: Any
+    least: int
+    most: int
+
+
+def always(device: Device) -> Condition:
+    """The condition of a kernel that always runs."""
+    return Condition(dummy(device, "int64"), 0, ALWAYS)
+
+
+def joined(
+    device: Device, x: VectorStore, monoid: Typed[Monoid], lines: Lines, rows: Any, n: int, mask: Any, to: Any,
+    asked: Condition | None = None,
+) -> Call:  # fmt: skip
+    """Reduce runs of lines of x, one run for each of n rows, to lines of a bitmap: its bits and values."""
+    z = monoid.op.result_type(monoid.dtype)
+    variant = join_lines_variant(monoid, x.dtype, lines.stride, min(32, lines.stride) if device.is_simt else 1)
+    none = dummy(device, "int64")
+    per = words_of(lines) if device.is_simt else 1
+    args = (
+        EVERYWHERE, *rows, none, 0, *entry_values(device, BOOL, BOOL.np_type.type(True)),
+        *read_lines(device, x, lines, True), *line_mask(device, mask, lines),
+        as_lines(to[0], lines), as_sums(to[1], z, lines), *(asked or always(device)),
+    )  # fmt: skip
+    return Call(variant, n * per, args)
+
+
+def words_of(lines: Lines) -> int:
+    """Words of a line as kernels count them."""
+    return max(1, lines.stride // 64)
+
+
+def as_lines(bits: Any, lines: Lines) -> Any:
+    """Bits as numbers of at most a line each."""
+    return bits.view(f"u{min(64, lines.stride) // 8}")
+
+
+def as_sums(sums: Any, z: DataType, lines: Lines) -> Any:
+    """The values of a bitmap as an output."""
+    return as_lines(sums, lines) if z is BOOL else sums
+
+
+def read_lines(device: Device, x: VectorStore, lines: Lines, valued: bool) -> tuple[Any, ...]:
+    """Words of a line, positions in the last word, and a bitmap with its values."""
+    per = words_of(lines)
+    last = (1 << (lines.width - 64 * (per - 1))) - 1
+    values = stored(device, x.dtype, x.values) if valued else Values(nothing(device, BOOL), ZERO["BOOL"], 0)
+    return per, np.uint64(last), as_lines(x.present, lines), *values
+
+
+def line_mask(device: Device, mask: tuple[Any, bool] | None, lines: Lines) -> tuple[Any, ...]:
+    """Bits, and whether they are complemented."""
+    every, none = ~np.uint64(0), np.uint64(0)
+    if mask is None:
+        return as_lines(dummy(device, "uint64"), lines), 0, every
+    return as_lines(mask[0], lines), 1, every if mask[1] else none
+
+
+def reduce_lines(A: MatrixStore, monoid: Typed[Monoid], *, along: bool) -> VectorStore:
+    """The monoid's reduction of each line (`along`), or over all lines at each position of a line: a vector."""
+    return (_along if along else _over)(flat_of(A), lines_of(A.nrows, A.ncols), monoid)
+
+
+def _along(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
+    device, xp = x.device, x.device.xp
+    z = monoid.op.result_type(monoid.dtype)
+    kind = COUNT if x.iso else VALUES
+    lanes = min(32, lines.stride) if device.is_simt and kind == VALUES else 1
+    one = cast_scalar(x.values, z) if x.iso else ZERO[z.name]
+    x_type = BOOL if x.iso else x.dtype
+    values = Values(nothing(device, BOOL), ZERO["BOOL"], 0) if x.iso else stored(device, x.dtype, x.values)
+    bits = xp.zeros(words(lines.number), np.uint64)
+    sums = dense_values(device, lines.number, z)
+    bounds = device.ranges(words(lines.number), PARALLEL_LINES // 64)
+    if bounds is not None:
+        bounds = np.minimum(64 * bounds, lines.number)
+    compiled(device, reduce_lines_variant(monoid, x_type, lines.stride, kind, lanes))(
+        lines.number, words_of(lines), as_lines(x.present, lines), *values, one, bits, sums, bounds=bounds
+    )
+    return VectorStore(device, lines.number, z, bits, sums)
+
+
+def _over(x: VectorStore, lines: Lines, monoid: Typed[Monoid]) -> VectorStore:
+    device, xp = x.device, x.device.xp
+    z, n = monoid.op.result_type(monoid.dtype), lines.number
+    while True:  # only the shape determines the order of float sums
+        runs = -(-n // RUN) or 1
+        limits = xp.minimum(xp.arange(runs + 1, dtype=np.int64) * RUN, n)
+        mine = lines._replace(number=runs)
+        bits, sums = xp.zeros(mine.words, np.uint64), dense_values(device, mine.places, z)
+        rows = limits, limits[1:], dummy(device, "int64"), 0
+        joined(device, x, monoid, lines, rows, runs, None, (bits, sums)).run(device)
+        x, n = VectorStore(device, mine.places, z, bits, sums), runs
+        if runs == 1:
+            return VectorStore(device, lines.width, z, bits[: words(lines.width)], sums)
+
+
+# ---- SpMM: the product of a sparse matrix and a multivector, as a bitmap (formats/bitmap).
+
+LONGEST, SEGMENT = 1 << 10, 1 << 8  # entries of a row from which on a GPU splits it; entries of a segment
+
+
+class Sides(NamedTuple):
+    """A product as T = S X: the sparse operand and whether it is transposed, the multivector, and whether that is the
+    left operand."""
+
+    S: MatrixStore
+    transposed: bool
+    X: MatrixStore
+    flip: bool
+    shape: tuple[int, int]  # of the result
+
+
+def sides(
+    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, tb: bool
+) -> Sides | None:  # fmt: skip
+    """The product by lines; None if it cannot run so: neither operand is a bitmap or tall-skinny, or its lines are not
+    the summed dimension, or not a dimension of the result."""
+    a, b = A.nrows, A.ncols
+    (nrows, inner), ncols = (b, a) if ta else (a, b), B.nrows if tb else B.ncols
+    if max(nrows, ncols) == min(nrows, ncols) or refusal(nrows, ncols) or semiring.dtype._is_udt:
+        return None
+    if udf.computes(semiring):
+        return None
+    flip = ncols > nrows  # the result's lines are its columns
+    S, ts, X, tx = (B, not tb, A, ta) if flip else (A, ta, B, tb)
+    lines = lines_of(X.nrows, X.ncols)
+    if lines.number != inner or (lines.tall == tx) != flip or (X.nrows == X.ncols) or is_flat(S):
+        return None
+    if not is_flat(X):
+        size = semiring.return_type.np_type.itemsize
+        if not plan.is_tall_skinny(X.nrows, X.ncols, X.nvals, X.device.kind, size):
+            return None
+        if S.structure.renumbers or not plan.is_tall_skinny(nrows, ncols, max(nrows, ncols), X.device.kind, size):
+            return None
+    return Sides(S, ts, X, flip, (nrows, ncols))
+
+
+def explained(of: Sides, semiring: Typed[Semiring]) -> tuple[Plan, tuple[Variant, ...]]:
+    """Its plan, and its kernel."""
+    found = _prepared(of, semiring, flat_of(of.X))
+    return found.plan, (found.variant(WHOLE),)
+
+
+def mxm(of: Sides, semiring: Typed[Semiring], mask: Any) -> FlatStore:
+    """The product, at the positions that the mask allows."""
+    x = flat_of(of.X)
+    found = _prepared(of, semiring, x)
+    return FlatStore(found.run(x, None if mask is None else (bits_of(mask.structure), mask.complement)), *of.shape)
+
+
+def _prepared(of: Sides, semiring: Typed[Semiring], x: VectorStore) -> PreparedMultivectorProduct:
+    inner, lines = lines_of(of.X.nrows, of.X.ncols), lines_of(*of.shape)
+    product = PreparedMultivectorProduct(of.S, of.transposed, x.dtype, x.values, inner, lines, semiring, flip=of.flip)
+    device, words_ = product.device, product.kind == WORDS
+    push = plan.pushes(of.S.structure, of.transposed, inner.number, x.count, not device.is_simt or words_)
+    return product.along() if push else product
+
+
+class PreparedMultivectorProduct:
+    """A product by lines, with the format that it reads: of the lines of the result (a pull), or along those of X.
+    inner: the lines of X, of dtype `x` and these values, an array or one for all; lines: those of the result."""
+
+    def __init__(
+        self, S: MatrixStore, transposed: bool, x: DataType, values: Any, inner: Lines, lines: Lines,
+        semiring: Typed[Semiring], *, flip: bool, push: bool = False,
+    ) -> None:  # fmt: skip
+        self.given = S, transposed, x, values, inner, lines, semiring
+        self.x, self.inner, self.lines, self.semiring, self.flip, self.push = x, inner, lines, semiring, flip, push
+        pair = (values, S.raw) if flip else (S.raw, values)
+        kind, self.product = kind_of(semiring, *pair)
+        self.kind = VALUES if kind == COUNT else kind
+        device: Device = S.device
+        self.device = device
+        transposed = transposed != push
+        structure = S.structure
+        form: Any = structure.rows(transposed=transposed)
+        if not form.format.by_rows:
+            form = structure.form(CSR, transposed=transposed)
+        self.form = form
+        self.z = BOOL if self.kind == WORDS else semiring.return_type
+        held = S.values_for(form.key, transposed) if self.kind == VALUES else BOOL.np_type.type(True)
+        self.a_type = S.dtype if self.kind == VALUES else BOOL
+        self.a_val = entry_values(device, self.a_type, held)
+        lanes = 1
+        if device.is_simt:
+            share = power_of_two(form.nvals / max(1, form.nrows) / 4, 1, 32)
+            lanes = min(32, lines.stride) if self.kind != WORDS else 1 if push else share
+        why = "push along the non-empty lines" if push else f"{lines.width} positions per line"
+        direction = "push" if push else "pull"
+        self.plan = Plan("mxm", semiring.op.name, form.key, transposed, direction, self.kind, lanes, f"bitmap: {why}")
+
+    def along(self) -> PreparedMultivectorProduct:
+        """The same as a push."""
+        return PreparedMultivectorProduct(*self.given, flip=self.flip, push=True)
+
+    def variant(self, mode: int) -> Variant:
+        semiring = None if self.kind == WORDS else self.semiring
+        x_type = BOOL if self.kind == WORDS else self.x
+        packed = self.form.format.packed
+        return lines_variant(
+            self.plan.direction, self.form.types(False), semiring, self.a_type, x_type, self.lines.stride,
+            self.flip, self.plan.lanes, mode, packed, self.lines.number < FEW,
+        )  # fmt: skip
+
+    def run(self, x: VectorStore, mask: tuple[Any, bool] | None) -> VectorStore:
+        """The result, in new arrays."""
+        device, lines = self.device, self.lines
+        bits = (device.xp.zeros if self.push else device.xp.empty)(lines.words, np.uint64)
+        valued = self.kind == VALUES
+        sums = dense_values(device, lines.places, self.z) if valued else nothing(device, BOOL)
+        for call in self.calls(x, mask, bits, sums, always(device)):
+            call.run(device)
+        if lines.places % 64 and not self.push:  # lines end within the last word
+            bits[-1:] &= np.uint64((1 << (lines.places % 64)) - 1)
+        value = sums if valued else cast_scalar(self.product, self.semiring.return_type)
+        return VectorStore(device, lines.places, self.semiring.return_type, bits, value)
+
+    def calls(
+        self, x: VectorStore, mask: tuple[Any, bool] | None, bits: Any, sums: Any, asked: Condition
+    ) -> Iterator[Call]:
+        """The kernels that write the result to `bits`, which are cleared before a push, and `sums`."""
+        device, lines, form, valued = self.device, self.lines, self.form, self.kind == VALUES
+        given = form.col, form.width, *self.a_val
+        head = *read_lines(device, x, lines, valued), *line_mask(device, mask, lines)
+        to = as_lines(bits, lines), as_sums(sums, self.z, lines), *asked
+        n, variant = self.inner.number if self.push else lines.number, self.variant(WHOLE)
+        ptr, one = form.ptr, dummy(device, "int64")
+        rows = ptr, ptr[1:], one, 0
+        if not device.is_simt:
+            if self.push:  # reads whole words
+                per, last, _, *values = head
+                n, head = self.inner.words, (per, last, x.present, *values)
+            bounds = None if self.push else unit_bounds(form, device, times=max(1, lines.stride))
+            yield Call(variant, n, (EVERYWHERE, *rows, *given, *head, *to), bounds)
+            return
+        per = words_of(lines)
+        longest = SEGMENT if self.push else LONGEST
+        yield Call(variant, n * per, (longest, *rows, *given, *head, *to))
+        hubs = form.hubs(longest, SEGMENT if valued else longest)
+        if hubs is None:
+            return
+        parts, rows = hubs.segments * per, (hubs.begin, hubs.end, hubs.row_of, 1)
+        if not valued:
+            yield Call(variant if self.push else self.variant(PARTS), parts, (EVERYWHERE, *rows, *given, *head, *to))
+            return
+        mine = lines._replace(number=hubs.segments)
+        scratch = device.xp.empty(mine.words, np.uint64), dense_values(device, mine.places, self.z)
+        into = as_lines(scratch[0], lines), as_sums(scratch[1], self.z, lines), *asked
+        yield Call(self.variant(PARTS), parts, (EVERYWHERE, *rows, *given, *head, *into))
+        part = VectorStore(device, mine.places, self.z, *scratch)
+        rows = hubs.first, hubs.first[1:], hubs.rows, 1
+        yield joined(
+            device, part, self.semiring.op.monoid[self.z], lines, rows, len(hubs.rows), mask, (bits, sums), asked
+        )

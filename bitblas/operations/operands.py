@@ -1,0 +1,222 @@
+"""Kernel arguments of operands, and work partition: valid array addresses, iso values as scalars, masks as words.
+
+An operand is a NamedTuple of its kernel arguments in the kernel's order; the caller of a kernel concatenates them. Rows
+are partitioned into parallel ranges on the CPU and into whole words on a GPU, once per stored format.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semirings import Typed, dtypes
+from semirings.dtypes import BOOL, DataType
+
+from ..device import Device, threads
+from ..device import dummy as dummy
+from ..device.jit import BLOCK
+from ..formats.values import PackedValues
+from ..store import ALL, NONE, Raw, VectorStore, words
+
+# ---- Kernel arguments of operands: arrays with a valid address, iso values as scalars, masks as words or their
+# complement.
+
+PARALLEL_WORDS = 1 << 10  # below this a parallel launch on the CPU costs more than it saves
+
+
+class Zeros(dict[str, np.generic]):
+    """The zero of each type, by its name."""
+
+    def __missing__(self, name: str) -> np.generic:
+        self[name] = dtypes.lookup_dtype(name).np_type.type(0)
+        return self[name]
+
+
+ZERO = Zeros((t.name, t.np_type.type(0)) for t in dtypes.ALL)
+make: Any = tuple.__new__  # builds a NamedTuple from its class and fields in half the time of calling the class
+
+
+class Mask(NamedTuple):
+    """The positions that may be written, or (complement) that may not: a bitset, or a store that lists them."""
+
+    words: Any
+    complement: bool
+
+    @property
+    def bits(self) -> Any:
+        """The bitset, in any case."""
+        return self[0].present if isinstance(self[0], VectorStore) else self[0]
+
+
+class Into(NamedTuple):
+    """The output of a statement, for an operation that ends it itself: w<mask, accum, replace> = t."""
+
+    w: VectorStore
+    mask: Mask | None
+    accum: Typed | None
+    replace: bool
+    keeps: bool  # whether entries of w may stay; otherwise w becomes t
+
+
+def overlap(w: VectorStore, u: VectorStore, mask: Mask | None) -> bool:
+    """Whether writing the arrays of w would overwrite values that are still read from u or a mask."""
+    bits, values, words = w.bits, w.values, None if mask is None else mask[0]
+    if bits is u.bits or bits is u.values or (bits is words and bits is not None):
+        return True
+    if isinstance(values, np.generic):  # iso values may be one object
+        return False
+    return values is u.values or values is u.bits or values is words
+
+
+class Values(NamedTuple):
+    """An array and stride 1, or one value and stride 0; bit-packed values: the words, the base, the bits of a
+    number."""
+
+    array: Any
+    iso: Any
+    stride: int
+
+
+class Rows(NamedTuple):
+    """The units of a format, or segments of long ones: their begin and end, and (stride 1) the unit of each."""
+
+    begin: Any
+    end: Any
+    row_of: Any
+    row_stride: int
+
+
+class Input(NamedTuple):
+    """An input vector."""
+
+    bits: Any
+    array: Any
+    iso: Any
+    stride: int
+
+
+class Allowed(NamedTuple):
+    """The positions that a mask allows; no mask is one zero word, complemented."""
+
+    words: Any
+    stride: int
+    invert: np.uint64
+
+
+class Matrix(NamedTuple):
+    """An input matrix. contents: what the units hold, as the format gives it."""
+
+    rows: Rows
+    contents: tuple[Any, ...]
+    values: Values
+
+    def flat(self) -> tuple[Any, ...]:
+        """The arguments of a kernel."""
+        return *self.rows, *self.contents, *self.values
+
+
+class Old(NamedTuple):
+    """The old content of a statement's output; moved: the result has other arrays; replace: nothing of it is kept."""
+
+    bits: Any
+    array: Any
+    iso: Any
+    stride: int
+    moved: int = 0
+    replace: int = 0
+
+
+class Output(NamedTuple):
+    """The arrays of the result."""
+
+    bits: Any
+    array: Any
+
+
+def matrix_of(form: Any, ranked: bool, values: Values) -> Matrix:
+    """A matrix in that format as kernel arguments. ranked: values are found by ranks."""
+    starts, parts = form.unit_starts()
+    # The kernel reads codes up to the end of the next group
+    rows = Rows(starts, starts[parts:], dummy(form.device, "int64"), 0)
+    return Matrix(rows, form.unit_contents(ranked), values)
+
+
+def stored(device: Device, dtype: DataType, values: Any) -> Values:
+    """The values of a vector as kernel arguments."""
+    if isinstance(values, np.generic):
+        return make(Values, (nothing(device, dtype), values, 0))
+    return make(Values, (values, ZERO[dtype.name], 1))
+
+
+def nothing(device: Device, dtype: DataType) -> Any:
+    """An unused array in place of a vector's values."""
+    return dummy(device, "uint64" if dtype is BOOL else dtype.np_type.char)
+
+
+@functools.cache
+def no_mask(device: Device) -> Allowed:
+    return Allowed(dummy(device, "uint64"), 0, ALL)
+
+
+def allowed(device: Device, mask: Mask | None) -> Allowed:
+    """A mask as kernel arguments."""
+    return no_mask(device) if mask is None else make(Allowed, (mask.bits, 1, ALL if mask[1] else NONE))
+
+
+def entry_values(device: Device, dtype: DataType, values: Raw) -> Values:
+    """The values of a matrix as kernel arguments, one per entry (BOOL: bools); of bit-packed ones, for a kernel that
+    reads them (kernels/values.cuh), the words, the base and the bits of a number."""
+    if isinstance(values, np.generic):
+        return make(Values, (dummy(device, dtype.np_type.char), values, 0))
+    if isinstance(values, PackedValues):
+        return Values(values.string, values.base, values.width)
+    array = values if len(values) else dummy(device, dtype.np_type.char)
+    return make(Values, (array, ZERO[dtype.name], 1))
+
+
+def word_bounds(*read: VectorStore) -> Any:
+    """Parallel ranges of the words of vectors on the CPU; None for one range, if few words or few entries are read."""
+    device, n = read[0].device, words(read[0].size)
+    if device.splits(n, PARALLEL_WORDS):
+        for u in read:
+            if u.nvals >= 64 * PARALLEL_WORDS:
+                return device.ranges(n, PARALLEL_WORDS, parts=device.threads)
+    return None
+
+
+# ---- Work partition of rows: parallel ranges on the CPU, whole words on a GPU. Computed once per stored format.
+
+PARALLEL_ENTRIES = 1 << 14  # below this a parallel launch on the CPU costs more than it saves
+READ_EARLY = 8  # approximate entries read of a row that stops at its first hit
+DOTS = 32  # ranges of a mask per thread: rows that dot products read differ in length, and summing their lengths
+# takes half of the time of the products of a mesh (triangles of Delaunay's graph n18: 18 ms, not 29)
+LENGTHS = 4  # rows that are counted in the time of reading one entry
+
+
+def unit_bounds(form: Any, device: Device, *, most: int | None = None, times: int = 1) -> Any:
+    """Parallel ranges of units on the CPU, bounded at whole words of the output. most: approximate entries of a row
+    that are read; if only row lengths are read (0), several cost as much as an entry. times: the work per entry. Long
+    work is split into Chunks."""
+    chunks = device.chunks(form.nvals * times) if most is None else 1
+    if chunks == 1 and not device.splits(form.units // LENGTHS if most == 0 else form.nvals, PARALLEL_ENTRIES):
+        return None
+    if form.rows_per_unit != 1:
+        most = None
+    name = ("bounds", most, chunks)
+    if name not in form.cache:
+        ptr = form.ptr
+        if most is not None:
+            ptr = np.zeros(len(form.ptr), np.int64)
+            np.cumsum(np.minimum(np.diff(form.ptr), most), out=ptr[1:])
+        found = threads.balanced_ranges(ptr, max(device.parts, chunks), 64 // form.rows_per_unit)
+        form.cache[name] = found if chunks == 1 else threads.as_chunks(found)
+    return form.cache[name]
+
+
+def pull_blocks(n: int, bits: int, lanes: int) -> int:
+    """GPU blocks beyond those of n units, so that every bit of the words of their result, `bits` per unit, has its
+    group of lanes: a pull writes whole words, so its output need not be cleared first."""
+    padded = -(-n * bits // 64) * 64 // bits
+    return -(-padded * lanes // BLOCK) - -(-n * lanes // BLOCK)

@@ -1,0 +1,256 @@
+"""Sorted linear keys of a matrix, row * ncols + column (INT64), for operations by index; expand-sort-reduce products.
+
+Values are in the order of the keys. Products over user-defined types sort all products by output position, then combine
+those of each position from left to right along the shared dimension.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from semirings import Semiring, Typed
+from semirings.dtypes import INT64, DataType
+
+from ..device import Device
+from ..exceptions import NotImplementedException
+from ..formats import CSR, Structure
+from ..formats.index_lists import placed
+from ..kernels.variant import Variant
+from ..store import FlatStore, MatrixStore, VectorStore, plain, unpack
+from . import build, compressed, ewise_vector, multivector, udf, value_arrays, vector_entries
+from .operands import Into, Mask
+from .udf import Operand, Work
+
+# ---- Sorted linear keys of a matrix, row * ncols + column (INT64), with values in the same order, for operations by
+# index. Functions that NumPy and CuPy share.
+
+
+def check_keys(nrows: int, ncols: int) -> None:
+    if nrows * ncols >= 1 << 63:
+        raise NotImplementedException(
+            f"matrix: expected nrows * ncols below 2**63 for this operation, got {nrows} x {ncols}"
+        )
+
+
+PARALLEL_KEYS = 1 << 15  # below this a parallel launch on the CPU costs more than it saves (estimated)
+FEW = 1 << 12  # entries up to which a structure caches its keys: at most 32 KB, and statements take less host time
+
+
+def keys_of(structure: Structure, order: bool) -> tuple[Any, Any]:
+    """Sorted keys, and the positions of their values (None: in that order)."""
+    known = structure.primary.cache.get(("keys", order))
+    if known is not None:
+        return known
+    check_keys(structure.nrows, structure.ncols)
+    form, places = structure.primary.by_rows(order)
+    rows, cols = form.coo()
+    rows *= structure.ncols
+    rows += cols
+    found = rows, places
+    if structure.nvals <= FEW:
+        structure.primary.cache["keys", order] = found
+    return found
+
+
+def entries(A: MatrixStore) -> tuple[Any, Any]:
+    """Sorted keys and the values in that order (np.generic: iso)."""
+    keys, order = keys_of(A.structure, not A.iso)
+    return keys, plain(A.taken(order))
+
+
+def _rows_of(structure: Structure, order: bool) -> tuple[Any, Any]:
+    """CSR, and the positions of its values. On the CPU the auxiliary CSR of a tiled matrix, which is kept from the
+    second request for rows on."""
+    primary, again = structure.primary, structure.other_reads > 0
+    if primary.format.by_rows or primary.compact or not structure.device.host_memory:
+        return primary.by_rows(order)
+    structure.other_reads += 1
+    if not again and not structure.has(CSR):
+        return primary.by_rows(order)
+    return structure.form(CSR), structure.order(CSR) if order else None
+
+
+def coo(A: MatrixStore, *, rows: bool = True, values: bool = True) -> tuple[Any, Any, Any]:
+    """Rows, columns (INT64, by row, then column) and values as arrays; rows and values only if requested."""
+    form, order = _rows_of(A.structure, not A.iso)
+    i, j = form.coo() if rows else (None, form.columns().astype(np.int64))
+    if not values:
+        return i, j, None
+    return i, j, A.device.full(len(j), A.values) if A.iso else plain(A.taken(order))
+
+
+FIND = Variant("kernels/find", (("COL", INT64),))
+
+
+def find(device: Device, keys: Any, wanted: Any) -> tuple[Any, Any]:
+    """For each wanted key its lower bound in the sorted keys, and whether it is present; both lists ascend."""
+    xp, n = device.xp, len(wanted)
+    if not len(keys) or not n:
+        return xp.zeros(n, np.int64), xp.zeros(n, bool)
+    places, hit = xp.empty(n, np.int64), xp.empty(n, bool)
+    bounds = device.ranges(n, PARALLEL_KEYS)
+    device.kernel(FIND)(n, keys, len(keys), wanted, places, hit.view(np.uint8), bounds=bounds)
+    return places, hit
+
+
+def take(values: Any, places: Any) -> Any:
+    return values if isinstance(values, np.generic) else values[places]
+
+
+def same_iso(x: Any, y: Any) -> bool:
+    return isinstance(x, np.generic) and isinstance(y, np.generic) and (bool(x == y) or bool(x != x and y != y))
+
+
+def joined(device: Device, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Merge two disjoint lists of (keys, values of one type) in linear time."""
+    (ka, va), (kb, vb) = a, b
+    if not len(kb):
+        return a
+    if not len(ka):
+        return b
+    xp = device.xp
+    place = find(device, kb, ka)[0] + xp.arange(len(ka))
+    free = xp.ones(len(ka) + len(kb), bool)
+    free[place] = False
+    keys = xp.empty(len(free), np.int64)
+    keys[place], keys[free] = ka, kb
+    if same_iso(va, vb):
+        return keys, va
+    values = xp.empty(len(keys), va.dtype)
+    va, vb = (device.full(len(k), v) if isinstance(v, np.generic) else v for k, v in (a, b))
+    values[place], values[free] = va, vb
+    return keys, values
+
+
+def store(like: MatrixStore, keys: Any, values: Any, dtype: DataType) -> MatrixStore:
+    A = build.from_sorted_keys(like.device, like.nrows, like.ncols, keys, values, dtype)
+    form = A.structure.primary
+    if len(keys) <= FEW and form.format.by_rows:
+        form.cache["keys", True] = form.cache["keys", False] = keys, None
+    return A
+
+
+def cast(A: MatrixStore, dtype: DataType) -> MatrixStore:
+    """The same structure, values of another type."""
+    if isinstance(A, FlatStore) and A.dtype is not dtype and not dtype._is_udt:
+        return multivector.cast(A, dtype)
+    return (
+        A
+        if A.dtype is dtype
+        else MatrixStore(A.structure, dtype, value_arrays.cast(A.device, A.values, A.dtype, dtype))
+    )
+
+
+# ---- Expand-sort-reduce products for semirings over user-defined types: sort all products by output position, then
+# combine those of each position from left to right along the shared dimension.
+
+MOST = 1 << 22  # products that are expanded at a time, 40 bytes each, unless a row has more
+
+
+def mxv(
+    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool, mask: Mask | None,
+    into: Into | None,
+) -> VectorStore:  # fmt: skip
+    """As `product.mxv`."""
+    xp = A.device.xp
+    rows, cols, x = coo(A)
+    at, k = (cols, rows) if transpose else (rows, cols)
+    met = compressed.extract(u, k)
+    order = xp.flatnonzero(unpack(u.device, met.present, met.size))
+    if transpose:
+        order = order[xp.argsort(at[order], kind="stable")]
+    of_a, of_u = Operand(x, order), Operand(compressed.plain_values(met), order)
+    first, second, places = (of_u, of_a, ("0", "jx", "jx", "ix")) if flip else (of_a, of_u, ("ix", "jx", "jx", "0"))
+    index, values, dtype = _summed(A.device, semiring, at[order], first, second, at[order], k[order], places)
+    t = vector_entries.build(A.device, A.ncols if transpose else A.nrows, dtype, index, values, distinct=True)
+    if into is not None and into.keeps:
+        ewise_vector.merge(into.w, t, mask, into.accum, into.replace)
+        return into.w
+    if mask is not None:
+        vector_entries.restrict(t, mask)
+    return t
+
+
+def mxm(
+    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *, transpose_a: bool, transpose_b: bool, mask: Any
+) -> MatrixStore:
+    """As `mxm.mxm`."""
+    d, xp = A.device, A.device.xp
+    nrows, ncols = A.ncols if transpose_a else A.nrows, B.nrows if transpose_b else B.ncols
+    check_keys(nrows, ncols)
+    i, k, x = _by_row(xp, *coo(A), transpose_a)
+    of_b, j, y = _by_row(xp, *coo(B), transpose_b)
+    allowed = None if mask is None else keys_of(mask.structure, False)[0]
+    first, last = (xp.searchsorted(of_b, k, side) for side in ("left", "right"))
+    ends = xp.cumsum(last - first)  # end of the products of each entry of A
+    parts = []
+    for low, high in _chunks(d, i, ends):
+        begin = 0 if low == 0 else ends[low - 1]
+        count = int(ends[high - 1] - begin) if high else 0
+        a = low + xp.searchsorted(ends[low:high], begin + xp.arange(count), "right")
+        b = begin + xp.arange(len(a)) - (ends[a] - last[a])
+        at = i[a] * ncols + j[b]
+        if allowed is not None:
+            hit = placed(xp, allowed, at)[1] if len(allowed) else xp.zeros(len(at), bool)
+            kept = xp.flatnonzero(~hit if mask.complement else hit)
+            a, b, at = a[kept], b[kept], at[kept]
+        order = xp.argsort(at, kind="stable")  # those of a row stay in the order of k
+        # The position of the result does not determine k, so operators that read it are refused.
+        parts.append(_summed(d, semiring, at[order], Operand(x, a[order]), Operand(y, b[order]), None, None, None))
+    at, values = (xp.concatenate([part[n] for part in parts]) for n in (0, 1))
+    return build.from_sorted_keys(d, nrows, ncols, at, values, parts[0][2])
+
+
+def _by_row(xp: Any, rows: Any, cols: Any, values: Any, transposed: bool) -> tuple[Any, Any, Any]:
+    if not transposed:
+        return rows, cols, values
+    order = xp.argsort(cols, kind="stable")
+    return cols[order], rows[order], values[order]
+
+
+def _chunks(device: Device, rows: Any, ends: Any) -> list[tuple[int, int]]:
+    """Ranges of entries, whole rows each, with at most MOST products; at least one range."""
+    n = len(rows)
+    if not n or int(ends[-1]) <= MOST:
+        return [(0, n)]
+    xp, found, low = device.xp, [], 0
+    while low < n:
+        before = int(ends[low - 1]) if low else 0
+        fits = int(xp.searchsorted(ends, before + MOST, "right"))
+        begins = lambda at: int(xp.searchsorted(rows, rows[at], "left"))
+        high = n if fits >= n else begins(fits)
+        high = high if high > low else int(xp.searchsorted(rows, rows[low], "right"))
+        found.append((low, high))
+        low = high
+    return found
+
+
+def _summed(
+    device: Device, semiring: Typed[Semiring], at: Any, x: Operand, y: Operand, rows: Any, cols: Any, places: Any
+) -> tuple[Any, Any, Any]:
+    """The products of x and y, reduced by position (ascending): positions, sums, and the type of the sums."""
+    op: Typed = semiring.op.binaryop[semiring.op.operand_type(semiring.dtype)]
+    add: Typed = semiring.op.monoid[op.return_type]
+    xp, n = device.xp, len(at)
+    if not n:
+        return at, xp.zeros(0, add.return_type.np_type), add.return_type
+    starts = xp.flatnonzero(xp.concatenate((xp.ones(1, bool), at[1:] != at[:-1])))
+    pointers = xp.concatenate((starts, xp.full(1, n, starts.dtype)))
+    join = udf.plain(add)
+    alone = {"x": x, "y": y}.get(op.op.expr)  # of first and second the unused operand may have any type
+    if udf.is_call(join) and (alone is not None or (udf.is_call(op) and not op.op.positional)):
+        product, operands = (op, {"x": x, "y": y}) if alone is None else (None, {"x": alone})
+        sums = udf.run(device, Work(len(starts), product, operands, join, pointers))
+        return at[starts], sums, add.return_type
+    if op.op.positional and places is None:
+        raise udf.unplaced(op)
+    of_x, of_y = (v.values[v.at] for v in (x, y))
+    if alone is not None:
+        products = alone.values[alone.at]
+    elif op.op.positional:
+        products = value_arrays.by_place(device, op, of_x, of_y, rows, cols, places)
+    else:
+        products = value_arrays.binary(device, op, of_x, of_y)
+    return at[starts], value_arrays.fold_segments(device, add, products, add.return_type, pointers), add.return_type

@@ -1,0 +1,427 @@
+"""SpGEMM: mxm over any semiring, with the mask in the kernel. GraphBLAS C API 2.1, section 4.3.1.
+
+Under a mask, dot products at its entries. Otherwise Gustavson's row-by-row product (ACM TOMS 4(3), 1978), in two
+passes: sizes, then entries. CPU: see formats/csr/gustavson.cpu.py; one pass if there is room for all products. In
+addition to the result it takes, per thread, a dense row of sums and two bitsets of the width of C. GPU: rows with few
+products keep their entries in hash tables in shared memory (short_rows.cu); the others mark them in a bitset of the
+width of C, one per block in a fixed number of blocks (long_rows.cu).
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from semirings import Monoid, Semiring, Typed
+from semirings.cached import cached_property
+from semirings.dtypes import BOOL, DataType, lookup_dtype
+
+from ..device import Device, memory, threads
+from ..formats import Dot, Structure, format_of
+from ..formats.csr.kernels import pieces
+from ..formats.csr.layout import Csr, close_gaps, from_arrays, index_type, rows_bytes
+from ..kernels.variant import Variant
+from ..plan.product import (
+    BITSET_BYTES,
+    COUNT,
+    LONG_ROW_BLOCKS,
+    SHARED_WORDS,
+    SINGLE_TURNS,
+    VALUES,
+    WORDS,
+    Plan,
+    plan_mxm,
+    row_tables,
+)
+from ..store import MatrixStore
+from . import hypersparse, multivector, sorted_keys, udf
+from .convert import of_rows
+from .lazy_masked_product import LazyMaskedProduct
+from .operands import DOTS, PARALLEL_ENTRIES, Values, dummy, entry_values
+from .spmv import compiled
+from .variants import Constants, dot_variant, gustavson_variant, packed_constants, rows_variant
+
+# ---- SpGEMM: Gustavson's row-by-row product (ACM TOMS 4(3), 1978), in two passes: sizes, then entries.
+
+FEW_PLACES = 1 << 13  # positions of a result for which products are not counted first
+AT_ONCE = 1 << 22  # products or positions for which room is allocated at once: 50 MB, most of which is not written
+NOWHERE = np.zeros(1, np.int64)
+MANY_PRODUCTS = 1 << 20  # about a millisecond of work: for less, no separate kernel is compiled
+
+
+@dataclass(eq=False)
+class RowProduct:
+    """A row-by-row product: the arguments of both passes."""
+
+    device: Device
+    semiring: Typed[Semiring]
+    kind: int
+    a: Any  # formats by rows
+    b: Any
+    m: Any  # of the mask; without one, b
+    types: tuple[DataType, DataType]
+    left: Values  # of A
+    right: Values
+    mask_kind: int  # 0: none, 1: only at its entries, 2: everywhere else
+    product: np.generic | None  # the value of all products, if they are equal
+
+    @cached_property
+    def z(self) -> DataType:
+        return self.semiring.return_type if self.kind != WORDS else BOOL
+
+    @cached_property
+    def value(self) -> np.generic:
+        return self.z.np_type.type(0 if self.product is None else self.product)
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """The kernels that write the entries; on a GPU only those for which there are rows."""
+        if not self.device.is_simt:
+            return (_dense_row(self, 1),)
+        return *(_short_rows(self, 1, *table) for table in _tables(self, 1)), _long_rows(self, 1)
+
+    def run(self) -> MatrixStore:
+        device, xp, a, b, z = self.device, self.device.xp, self.a, self.b, self.z
+        dtype, words = self.semiring.return_type, self.kind == WORDS
+        room = a.nrows * b.ncols
+        before, bounds = None, None  # products before each row
+        if not device.is_simt:
+            if room > FEW_PLACES:
+                before = a.ptr.astype(np.int64) if self.single else products_before(a, b)
+                bounds = self.bounds(before)
+                # Positions before each row, at most the number of products
+                if isinstance(bounds, threads.Chunks) and room <= AT_ONCE:
+                    before = _places_before(before, b.ncols)
+                room = min(room, before.item(-1)) if bounds is None else before.item(-1)
+            if room <= (FEW_PLACES if memory.limit is not None else AT_ONCE):
+                return self._at_once(room, before, bounds)
+        ptr, none = xp.zeros(a.nrows + 1, np.int64), (xp.zeros(1, index_type(b.ncols)), dummy(device, z.np_type.char))
+        walk = _on_gpu if device.is_simt else functools.partial(_on_cpu, bounds=bounds, begin=ptr)
+        walk(self, 0, ptr, *none)
+        xp.cumsum(ptr, out=ptr)
+        nvals = int(ptr[-1])
+        wide = 0 if words else z.np_type.itemsize
+        device.foresee(f"product of {nvals} entries", rows_bytes(a.nrows, b.ncols, nvals) + wide * nvals)
+        col = xp.empty(max(1, nvals), index_type(b.ncols))
+        sums = xp.empty(1 if words else max(1, nvals), z.np_type)
+        walk(self, 1, ptr, col, sums)
+        values = dtype.np_type.type(self.product) if words else sums[:nvals]
+        return of_rows(from_arrays(device, a.nrows, b.ncols, ptr, col[:nvals]), dtype, values)
+
+    def bounds(self, before: Any) -> Any:
+        """Ranges of rows with about equal numbers of products for the CPU's threads; None: one range. Each range has a
+        fixed cost: a bit for each column, or a comparison of the rows of B."""
+        device, a, b = self.device, self.a, self.b
+        least = max(b.ncols >> 2, 16 * b.nvals if self.alike else 0)
+        chunks = device.chunks(before.item(-1), least)
+        parts = device.parts if device.splits(a.nvals + b.nvals, PARALLEL_ENTRIES) else 1
+        if max(parts, chunks) == 1:
+            return None
+        found = threads.ranges_by_work((before + a.ptr)[1:], max(parts, chunks))
+        return found if chunks == 1 else threads.as_chunks(found)
+
+    def _at_once(self, room: int, before: Any, bounds: Any) -> MatrixStore:
+        """One pass on the CPU, if there is room for all products: nothing is counted first, and gaps between ranges are
+        closed."""
+        a, b, words = self.a, self.b, self.kind == WORDS
+        if memory.limit is not None:
+            needed = rows_bytes(a.nrows, b.ncols, room) + (0 if words else self.z.np_type.itemsize * room)
+            self.device.foresee(f"product of at most {room} entries", needed)
+        ptr, col = np.zeros(a.nrows + 1, np.int32), np.empty(room or 1, index_type(b.ncols))
+        sums = np.empty(1 if words else room or 1, self.z.np_type)
+        _on_cpu(self, 1, ptr, col, sums, bounds=bounds, begin=NOWHERE if bounds is None else before)
+        if bounds is not None:
+            close_gaps(before[bounds], bounds, ptr, (col,) if words else (col, sums))
+        nvals = ptr.item(-1)
+        col.resize(nvals or 1, refcheck=False)
+        if not words:
+            sums.resize(nvals, refcheck=False)
+        values: Any = self.semiring.return_type.np_type.type(self.product) if words else sums
+        C = Csr(self.device, a.nrows, b.ncols, ptr, col, nvals)
+        return of_rows(C, self.semiring.return_type, values)
+
+    @cached_property
+    def counting(self) -> tuple[Any, tuple[Any, ...]]:
+        """The CPU's counting kernel and its arguments except for the result. It reads no values, so one kernel serves
+        all types."""
+        one = entry_values(self.device, BOOL, BOOL.np_type.type(True))
+        given = self.operands(one, one, self.b.ncols, int(self.ascends))
+        return compiled(self.device, _dense_row(self, 0)), (*given, one.iso)
+
+    @cached_property
+    def writing(self) -> tuple[Any, tuple[Any, ...]]:
+        """The same for the kernel that writes the entries."""
+        given = self.operands(self.left, self.right, self.b.ncols, int(self.ascends))
+        return compiled(self.device, _dense_row(self, 1)), (*given, self.value)
+
+    @cached_property
+    def single(self) -> bool:
+        """Whether no row of B has more than one entry: then C has the columns of A renumbered, with duplicates
+        combined. Complex sums cannot be shuffled between lanes of a GPU."""
+        if self.device.is_simt and self.z.np_type.kind == "c":
+            return False
+        return _known(self.b, "single", lambda b: 0 < b.nvals <= b.nrows and int((b.ptr[1:] - b.ptr[:-1]).max()) <= 1)
+
+    @cached_property
+    def ascends(self) -> bool:
+        """Whether in addition the columns of B ascend, as in a diagonal matrix: then there are no duplicates, and C is
+        sorted. On the CPU."""
+        columns = lambda b: b.columns(0, b.nvals)
+        return self.single and _known(self.b, "ascends", lambda b: (columns(b)[1:] > columns(b)[:-1]).all())
+
+    @property
+    def alike(self) -> bool:
+        """Whether searching for rows of B with equal columns is worth its cost on the CPU: in all-pairs distances most
+        rows are full, and take half the time."""
+        products = self.a.nvals * (self.b.nvals / max(1, self.b.nrows))
+        return not self.mask_kind and products >= MANY_PRODUCTS and 2 * self.b.nvals >= self.b.nrows * self.b.ncols
+
+    @property
+    def packed(self) -> Constants:
+        return packed_constants(self.a.key, self.b.key, self.m.key)
+
+    def operands(self, left: Values, right: Values, *width: int) -> tuple[Any, ...]:
+        """The arrays of A, B and the mask as kernel arguments, with these values; width: of C, for the CPU."""
+        a, b, m = self.a, self.b, self.m
+        mask = m.ptr, m.col, m.width, self.mask_kind
+        return a.ptr, a.col, a.width, *left, b.ptr, b.col, b.width, *right, *width, *mask
+
+
+def row_product(
+    plan: Plan, product: Any, A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], transpose_a: bool,
+    transpose_b: bool, mask: Any,
+) -> RowProduct:  # fmt: skip
+    """C<mask> = A (+).(x) B, of the transposes if requested."""
+    device, kind, true = A.device, plan.kind, BOOL.np_type.type(True)
+    a, b = A.structure.rows(transposed=transpose_a), B.structure.rows(transposed=transpose_b)
+    valued = kind == VALUES
+    a_val, b_val = (A.values_for(a.key, transpose_a), B.values_for(b.key, transpose_b)) if valued else (true, true)
+    types = (A.dtype, B.dtype) if valued else (BOOL, BOOL)
+    left, right = entry_values(device, types[0], a_val), entry_values(device, types[1], b_val)
+    m, mask_kind = (b, 0) if mask is None else (mask.structure.rows(), 1 + int(mask.complement))
+    return RowProduct(device, semiring, kind, a, b, m, types, left, right, mask_kind, product)
+
+
+def _known(form: Any, name: str, ask: Callable[[Any], Any]) -> bool:
+    """A cached property of the rows of a format."""
+    if name not in form.cache:
+        form.cache[name] = bool(ask(form))
+    found: bool = form.cache[name]
+    return found
+
+
+def products_before(a: Any, b: Any) -> Any:
+    """The number of products a(i, k) b(k, j) before each row i, and in total, INT64. Entries of A are processed in
+    pieces, so that packed columns are never unpacked all at once."""
+    device, xp = a.device, a.device.xp
+    length, before = b.ptr[1:] - b.ptr[:-1], xp.zeros(a.nrows + 1, np.int64)
+    limits = pieces(a)
+    cuts = [0, a.nrows + 1]  # the row pointers that end in each piece
+    if len(limits) > 2:
+        cuts = device.to_host(xp.searchsorted(a.ptr, device.asarray(limits, a.ptr.dtype), side="right")).tolist()
+    done = xp.zeros(1, np.int64)
+    for low, high, first, last in zip(limits, limits[1:], cuts, cuts[1:], strict=False):
+        sums = xp.zeros(high - low + 1, np.int64)
+        xp.cumsum(length[a.columns(low, high)], out=sums[1:])
+        sums += done
+        before[first:last] = sums[a.ptr[first:last] - low]
+        done = sums[-1:]
+    return before
+
+
+def _places_before(before: Any, ncols: int) -> Any:
+    """Upper bound of the positions of a result before each row: by products, and by columns."""
+    places = np.zeros(len(before), np.int64)
+    np.cumsum(np.minimum(np.diff(before), ncols), out=places[1:])
+    return places
+
+
+def _dense_row(t: RowProduct, fill: int) -> Variant:
+    return gustavson_variant(None if t.kind == WORDS else t.semiring, t.kind, *t.types, fill, t.packed, t.alike)
+
+
+def _on_cpu(t: RowProduct, fill: int, ptr: Any, col: Any, sums: Any, *, bounds: Any, begin: Any) -> None:
+    kernel, given = t.writing if fill else t.counting
+    kernel(t.a.nrows, *given, begin, ptr, col, sums if fill else dummy(t.device, "?"), bounds=bounds)
+
+
+def _tables(t: RowProduct, fill: int) -> list[tuple[int, int]]:
+    cell = 0 if not fill or t.kind == WORDS else 8 if t.kind == COUNT else t.z.np_type.itemsize
+    return row_tables(index_type(t.b.ncols).itemsize + cell)
+
+
+def _short_rows(t: RowProduct, fill: int, lanes: int, slots: int) -> Variant:
+    table = ("LANES", lanes), ("SLOTS", slots), ("LOG_SLOTS", slots.bit_length() - 1)
+    return _rows_variant(t, "short_rows", fill, table)
+
+
+def _long_rows(t: RowProduct, fill: int) -> Variant:
+    shared = SHARED_WORDS if -(-t.b.ncols // 64) <= SHARED_WORDS else 0
+    return _rows_variant(t, "long_rows", fill, (("LANES", 256), ("SHARED_WORDS", shared)))
+
+
+def _rows_variant(t: RowProduct, name: str, fill: int, constants: Constants) -> Variant:
+    given = t.a.ptr.dtype, index_type(t.a.ncols), t.b.ptr.dtype, index_type(t.b.ncols), t.m.ptr.dtype
+    names = "PTR", "INNER", "BPTR", "COL", "MPTR"
+    indices = tuple((name, lookup_dtype(kind)) for name, kind in zip(names, given, strict=True))
+    return rows_variant(name, indices, t.semiring, t.kind, *t.types, fill, (*constants, *t.packed), t.single)
+
+
+def _on_gpu(t: RowProduct, fill: int, ptr: Any, col: Any, sums: Any) -> None:
+    """Bin rows by their number of products, then of entries: for hash tables of several sizes, and for long rows."""
+    device, xp, a, b = t.device, t.device.xp, t.a, t.b
+    tables = _tables(t, fill)
+    work = a.ptr.astype(np.int64) if t.single else ptr if fill else products_before(a, b)
+    before = ptr if fill else work
+    lists, counts = xp.empty((4, max(1, a.nrows)), np.int64), xp.zeros(4, np.uint64)
+    limits = (3 * slots // 4 for _, slots in tables)
+    sort = compiled(device, Variant("formats/csr/sort_rows", (), (("LANES", 1), ("FILL", fill))))
+    sort(a.nrows, before, work, SINGLE_TURNS, b.ncols, *limits, ptr, lists, counts)
+
+    none = Values(dummy(device, "bool"), BOOL.np_type.type(True), 0)
+    u, v, value, out = (t.left, t.right, t.value, sums) if fill else (none, none, none.iso, none.array)
+    operands = (*t.operands(u, v), value, ptr, col, out)
+    *short, many = device.to_host(counts).tolist()
+    for table, count, rows in zip(tables, short, lists, strict=False):
+        if count:
+            compiled(device, _short_rows(t, fill, *table))(count, rows, *operands)
+    if not many:
+        return
+    rows = lists[3, :many]
+    size = ptr[rows + 1] - ptr[rows] if fill else ptr[rows + 1]
+    rows = rows[xp.argsort(-size)]  # longest first
+    run = _long_rows(t, fill)
+    words, shared = -(-b.ncols // 64), run.constant("SHARED_WORDS", 0)
+    blocks = max(1, min(many, LONG_ROW_BLOCKS, LONG_ROW_BLOCKS if shared else BITSET_BYTES // (12 * words)))
+    found, ranks = (xp.zeros(1 if shared else blocks * words, kind) for kind in (np.uint64, np.uint32))
+    compiled(device, run)(blocks, rows, many, xp.zeros(1, np.uint64), found, ranks, words, *operands)
+
+
+# ---- mxm over any semiring, with the mask in the kernel. GraphBLAS C API 2.1, section 4.3.1.
+
+# Entries of both operands up to which the last prepared product is cached: planning takes as long as running
+FEW = 1 << 12
+
+
+class MatrixMask(NamedTuple):
+    """A mask of a matrix: the entries of `structure` may be written, or (complement) all other positions."""
+
+    structure: Structure
+    complement: bool
+
+
+def mxm(
+    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *, transpose_a: bool = False, transpose_b: bool = False,
+    mask: MatrixMask | None = None,
+) -> MatrixStore:  # fmt: skip
+    """C<mask> = A (+).(x) B, of the transposes if requested."""
+    M, how = (None, None) if mask is None else mask, (semiring, transpose_a, transpose_b)
+    last = A.prepared.get("mxm")
+    if last is not None and last[0]() is B and last[1]() is M[0] and last[2] == M[1] and last[3] == how:
+        A.structure.other_reads += 1
+        B.structure.other_reads += 1
+        return last[4].run()
+    by_lines = multivector.sides(A, B, semiring, transpose_a, transpose_b)
+    if by_lines is not None:
+        return multivector.mxm(by_lines, semiring, mask)
+    listed = A.structure.renumbers or B.structure.renumbers
+    if listed or (mask is not None and mask.structure.renumbers):
+        return hypersparse.mxm(
+            mxm, A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask
+        )  # fmt: skip
+    if semiring.dtype._is_udt and udf.computes(semiring):
+        return sorted_keys.mxm(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
+    A.structure.other_reads += 1
+    B.structure.other_reads += 1
+    found = planned(A, B, semiring, transpose_a=transpose_a, transpose_b=transpose_b, mask=mask)
+    if A.structure.nvals + B.structure.nvals <= FEW:
+        A.prepared["mxm"] = weakref.ref(B), _reference(M[0]), M[1], how, found
+    return found.run()
+
+
+def _reference(x: Any) -> Any:
+    return _no_reference if x is None else weakref.ref(x)
+
+
+def _no_reference() -> None:
+    """Stands in for a weak reference to None."""
+
+
+def planned(
+    A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], *, transpose_a: bool = False, transpose_b: bool = False,
+    mask: MatrixMask | None = None,
+) -> Dots | RowProduct:  # fmt: skip
+    """The product as it runs now, with the formats that it reads."""
+    plan, product = plan_mxm(A, B, semiring, mask is not None and not mask.complement)
+    if plan.direction == "dot":
+        assert mask is not None
+        return _dots(plan, product, A, B, semiring, transpose_a, transpose_b, mask.structure)
+    return row_product(plan, product, A, B, semiring, transpose_a, transpose_b, mask)
+
+
+class Dots(NamedTuple):
+    """Dot products at the positions of a mask. given: arguments from the format; left, right: the values of both."""
+
+    device: Device
+    semiring: Typed[Semiring]
+    variant: Variant
+    at: Any  # the format of the mask
+    given: Dot
+    left: Values
+    right: Values
+    inner: int
+    product: np.generic | None  # the value of all products, if they are equal
+    words: bool  # only presence is computed
+    kernel: Any
+    monoid: Typed[Monoid]  # of the sums
+    each: float  # mean entries that a dot product reads
+
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        return (self.variant,)
+
+    def run(self) -> MatrixStore:
+        device, at, given, xp = self.device, self.at, self.given, self.device.xp
+        z = BOOL if self.words else self.semiring.return_type
+        places = max(1, at.nvals)
+        present, sums = xp.empty(places, np.uint8), xp.empty(1 if self.words else places, z.np_type)
+        value = z.np_type.type(0 if self.product is None else self.product)
+        bounds = device.ranges(given.units, PARALLEL_ENTRIES, work=at.nvals, parts=DOTS * device.threads)
+        if (chunks := device.chunks(int(at.nvals * self.each))) > 1:
+            bounds = threads.as_chunks(
+                threads.even_ranges(given.units, min(given.units, max(DOTS * device.threads, chunks)))
+            )
+        self.kernel(
+            given.units, *given.mask, *given.left, *self.left, *given.right, *self.right, self.inner, value, present,
+            sums, bounds=bounds,
+        )  # fmt: skip
+        dtype = self.semiring.return_type
+        found: Any = dtype.np_type.type(self.product) if self.words else sums[: at.nvals]
+        return LazyMaskedProduct(Structure(at), dtype, found, present[: at.nvals].view(bool), self.monoid)
+
+
+def _dots(
+    plan: Plan, product: Any, A: MatrixStore, B: MatrixStore, semiring: Typed[Semiring], ta: bool, tb: bool,
+    mask: Structure,
+) -> Dots:  # fmt: skip
+    device, key, kind = A.device, plan.key, plan.kind
+    true = BOOL.np_type.type(True)
+    a_val, b_val = (A.values_for(key, ta), B.values_for(key, not tb)) if kind == VALUES else (true, true)
+    a_type, b_type = (A.dtype, B.dtype) if kind == VALUES else (BOOL, BOOL)
+    left: Any = A.structure.form(key, transposed=ta)
+    right: Any = B.structure.form(key, transposed=not tb)
+    format = format_of(key)
+    at: Any = format.dot_mask(mask)
+    given = format.dot(left, right, at, (not isinstance(a_val, np.generic), not isinstance(b_val, np.generic)))
+    words = kind == WORDS
+    typed = None if words else semiring
+    variant = dot_variant(key, given.types, typed, kind, a_type, b_type, plan.lanes, plan.wide, at.key)
+    values = entry_values(device, a_type, a_val), entry_values(device, b_type, b_val)
+    run, monoid = compiled(device, variant), semiring.op.monoid[semiring.return_type]
+    each = sum(side.nvals / max(1, side.nrows) for side in (left, right))
+    return Dots(device, semiring, variant, at, given, *values, left.ncols, product, words, run, monoid, each)

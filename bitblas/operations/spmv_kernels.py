@@ -1,0 +1,591 @@
+"""SpMV kernels: pull, push, degree-binned pull, sentinel-filled vectors; and the facts that the planner reads.
+
+A pull has its epilogue in the kernel: one launch for rows, one for segments of very long rows. A push, and the CPU's
+pull by whole tiles, write a separate vector, which `merge` writes into the output. A degree-binned pull
+(formats/csr/binning.py) bins rows by length, and each block caches a part of the vector. Sentinel-filled vectors, for
+pulls on the CPU, have NaN or an unused integer in place of missing entries: a product with the sentinel adds the
+identity of the monoid, so the sum needs no test of the vector's bitset.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semirings import Semiring, Typed
+from semirings.algebra import compose
+from semirings.catalog import BINARY, MONOIDS
+from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
+
+from ..device import Device, threads
+from ..formats import CSR, EVERYWHERE, Layout, format_of, longest_unit
+from ..formats.csr.layout import Csr, pointer_type
+from ..formats.schedule import Part
+from ..kernels.variant import Variant
+from ..plan.auxiliary_formats import is_available, may_keep_rows, rows_amortized
+from ..plan.direction import (
+    PULLED,
+    Direction,
+    Missing,
+    ProductFacts,
+    VectorFacts,
+    choose_direction,
+    plan_mxv,
+    product_facts,
+)
+from ..plan.epilogue import Epilogue
+from ..plan.product import COUNT, VALUES, WORDS, Plan, hot_bytes, is_binned, staged_lanes
+from ..store import BITS, NONE, MatrixStore, Raw, VectorStore, dense_values, full_bits, words
+from . import ewise_vector
+from .operands import (
+    PARALLEL_ENTRIES,
+    READ_EARLY,
+    ZERO,
+    Allowed,
+    Input,
+    Old,
+    Output,
+    Rows,
+    Values,
+    dummy,
+    make,
+    no_mask,
+    pull_blocks,
+    stored,
+    unit_bounds,
+)
+from .variants import (
+    Types,
+    algebra_of,
+    blank_variant,
+    cell_of,
+    hubs_variant,
+    lanes_variant,
+    pull_variant,
+    push_variant,
+    sentinel_kind,
+)
+
+if TYPE_CHECKING:
+    from .spmv import PreparedProduct
+
+
+# ---- Facts for the plan of mxv and vxm: read from the operands, counted only if the decision needs the number.
+
+# Monoids that end a row early; lor at the first true value, since most values of a Boolean object are true
+EARLY_EXIT_MONOIDS = ("any", "lor")
+
+
+def facts_of(A: MatrixStore, u: Raw, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> ProductFacts:
+    """The case of A (+).(x) u, of the transpose if `transpose`; u: the vector's values, np.generic if iso."""
+    form = A.structure.primary
+    made = product_facts(semiring, form.key, A.raw, u, transpose=transpose, flip=flip, device=A.device)
+    nvals = A.structure.nvals
+    made = made._replace(few=nvals <= PULLED[A.device.kind])
+    if may_keep_rows(form) and not made.valued:
+        if A.structure.has(CSR, transposed=made.push_of):
+            made = made._replace(beside=nvals / max(1, form.work))
+    ends = (
+        made.kind == WORDS or semiring.op.monoid.name in EARLY_EXIT_MONOIDS
+    )  # whether a pull may stop at the first hit of a row
+    together = form.format.rows_per_unit
+    if together > 1:  # at the first hit of the last of several rows
+        ends = made.kind == WORDS and form.format.stops_finished_tile_rows
+    if not ends or A.device.is_simt:
+        return made
+    last = sum(1 / k for k in range(1, together + 1))  # mean number of hits of one row until each row has one
+    return made._replace(early=nvals / max(1, A.ncols if transpose else A.nrows) / last)
+
+
+class PreparedProducts:
+    """A case, and the prepared products of it: pushed or not, with a full vector or not. lasting: decisions by number
+    of vector entries, if that alone decides."""
+
+    __slots__ = ("case", "lasting", "products")
+
+    def __init__(self, of: ProductFacts) -> None:
+        self.case = of
+        self.lasting: dict[int | None, Any] = {}
+        self.products: dict[tuple[bool, bool], Any] = {}
+
+
+def decide(A: MatrixStore, u: VectorStore, of: ProductFacts) -> tuple[Direction, ProductFacts, VectorFacts]:
+    """Push or pull, with the case and the facts about the vector that were needed. Builds no format."""
+    known = VectorFacts(u.size, u.least, u.count)
+    while isinstance(found := choose_direction(of, known), Missing):
+        form = A.structure.held(of.push_key, transposed=of.push_of)
+        if found is Missing.NVALS:
+            known = known._replace(nvals=u.nvals)
+        elif found is Missing.BACK:
+            of = of._replace(back=is_available(A.structure, transposed=True, valued=of.valued))
+        elif form is None:
+            # A matrix whose format was requested for its size gets no second format for pushes.
+            made = not A.structure.primary.compact
+            of = of._replace(rows=is_available(A.structure, transposed=of.push_of, valued=of.valued, made=made))
+        elif found is Missing.ROWS:
+            of = of._replace(rows=True, work=form.work, longest=longest_unit(form))
+        else:
+            known = known._replace(active=active_entries(u, form))
+    return found, of, known
+
+
+def count_tile_push(A: MatrixStore, plan: Plan, entries: float) -> None:
+    """Count entries that are pushed along tiles: auxiliary CSR rows are built once that is amortized."""
+    A.structure.pushed += entries
+    if rows_amortized(A.structure):
+        A.structure.form(CSR, transposed=plan.transposed)
+        A.prepared.clear()
+
+
+def explain_mxv(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool) -> Plan:
+    """The plan that `mxv` would use now."""
+    return planned(A, *decide(A, u, facts_of(A, u.values, semiring, transpose=transpose, flip=flip)))
+
+
+def planned(A: MatrixStore, found: Direction, of: ProductFacts, known: VectorFacts) -> Plan:
+    """The plan of a case with a known direction."""
+    kind, push = of.kind, found.push
+    transposed = of.push_of if push else of.pull_of
+    primary, nrows = A.structure.primary, A.ncols if transposed else A.nrows
+    lanes = primary.format.lanes(primary, nrows, kind, push=push) if A.device.is_simt else 1
+    return plan_mxv(of, known, found, lanes)
+
+
+def active_entries(u: VectorStore, form: Layout) -> int:
+    """Number of entries (tiles) in the rows (tile rows) of a format where u has entries."""
+    device = u.device
+    found: int | None = form.format.active(form, u.present)
+    if found is not None:
+        return found
+    total, ptr = device.xp.zeros(1, np.uint64), form.ptr
+    _weigh(device, ptr.dtype.char, form.rows_per_unit)(words(u.size), u.present, ptr, total)
+    return int(device.to_host(total)[0])
+
+
+@functools.cache
+def _weigh(device: Device, pointer: str, rows: int) -> Any:
+    return device.kernel(Variant("kernels/weigh", (("PTR", lookup_dtype(pointer)),), (("ROWS", rows), ("LANES", 1))))
+
+
+# ---- Pull kernels of a product, prepared with one epilogue: one launch for rows, one for segments of very long rows.
+
+
+@functools.cache
+def compiled(device: Device, variant: Variant) -> Any:
+    return device.kernel(variant)
+
+
+class PullKernels:
+    """The kernels of a pull with one epilogue."""
+
+    __slots__ = (
+        "bounds",
+        "device",
+        "end",
+        "extra",
+        "head",
+        "hubs",
+        "join",
+        "kernel",
+        "longest",
+        "nothing",
+        "of",
+        "one",
+        "parts",
+        "units",
+        "value",
+        "variants",
+        "whole",
+    )
+
+    def __init__(self, of: PreparedProduct, end: Epilogue, w: DataType, masked: bool) -> None:
+        device, plan, form = of.device, of.plan, of.form
+        types, semiring, kind, a_type, options = of.algebra
+        self.of, self.end, self.device = of, end, device
+        staged = 0 if not of.staged else 2 if masked else 1  # as in pull.cu
+        padded = not device.is_simt or form.ncols % form.rows_per_unit != 0
+        variants = functools.partial(
+            pull_variant, form.key, types, semiring, kind, a_type, of.u_type, padded=padded, **options
+        )
+        width = form.format.fixed_width(form) if staged == 1 else 0
+        lanes = plan.lanes if not staged else staged_lanes(plan.lanes, form.units) if staged == 1 else 1
+        # Any entry will do, and all products are equal: a row ends at its first entry, whatever its length.
+        of_any = kind == VALUES and semiring is not None and semiring.op.monoid.name == "any"
+        first = of_any and options["full"] and device.is_simt and form.rows_per_unit == 1
+        lanes = 1 if first else lanes
+        self.variants: tuple[Variant, ...] = (variants(end=end, lanes=lanes, staged=staged, width=width),)
+        self.kernel = compiled(device, self.variants[0])
+        self.value = end.z.np_type.type(of.value)
+        self.one = cast_scalar(of.value, w)
+        self.nothing = no_output(device, end.w)
+        most = READ_EARLY if kind == WORDS else 0 if kind == COUNT and options["full"] else None
+        self.units, self.bounds = form.units, unit_bounds(form, device, most=most)
+        self.longest, self.extra, self.hubs = 1 << 62, 0, None
+        self.head = self.units, self.longest, *of.arguments
+        self.parts: Any = None
+        self.join: Any = None
+        self.whole = self.bounds is None and not device.is_simt
+        if first or not device.is_simt:
+            return
+        per, presence = form.rows_per_unit, kind == WORDS and not end.store
+        self.longest = form.format.longest(kind, lanes, staged=staged > 0)
+        self.extra = pull_blocks(form.units, per, lanes)
+        part = self.longest if presence else min(self.longest, form.format.segment())
+        self.hubs = form.hubs(self.longest, part, form.format.share(kind))
+        if self.hubs is not None and not presence:  # presence needs no sums of segments
+            cut = (
+                variants(end=Epilogue(end.z, end.z), lanes=form.format.part_lanes),
+                hubs_variant(semiring, kind, per, end),
+            )
+            self.parts, self.join = (compiled(device, variant) for variant in cut)
+            self.variants += cut
+
+    def scratch(self) -> Output:
+        """Scratch memory for the sums of segments; None if no rows are split, or no values are summed."""
+        if self.hubs is None or self.join is None:
+            return Output(None, None)
+        size = self.hubs.segments * self.of.form.rows_per_unit
+        return Output(self.of.bits(size), self.of.dense(size, self.end.z))
+
+    def run(self, u: Input, mask: Allowed, old: Old, to: Output, scratch: Output | None = None) -> None:
+        """Compute the product into the output. scratch: result of `scratch`, for callers that must not allocate now."""
+        if self.whole:  # building unused arguments costs the host as much as the call
+            self.kernel(*self.head, *u, *mask, self.value, *old, *to)
+            return
+        of, hubs = self.of, self.hubs
+        tail = *u, *mask, self.value, *old, *to
+        self.kernel(self.units, self.longest, *of.arguments, *tail, bounds=self.bounds, extra_blocks=self.extra)
+        if hubs is None:
+            return
+        segments = of.matrix._replace(rows=Rows(hubs.begin, hubs.end, hubs.row_of, 1)).flat()
+        if self.join is None:
+            self.kernel(hubs.segments, self.longest, *segments, *tail)
+            return
+        # Process segments of open rows like rows of a vector of their own; then one block per long row combines them.
+        device, per = self.device, of.form.rows_per_unit
+        parts = scratch or self.scratch()
+        rest = *u, *mask, self.value, *no_output(device, self.end.z), *parts
+        extra = pull_blocks(hubs.segments, per, self.of.form.format.part_lanes)
+        self.parts(hubs.segments, EVERYWHERE, *segments, *rest, extra_blocks=extra)
+        self.join(len(hubs.rows) * per, hubs.rows, hubs.first, *parts, *mask, *old, *to)
+
+
+class Reached:
+    """t = the rows that have entries: the presence-only product with a full vector. Computed once per format."""
+
+    __slots__ = ("copy", "of", "pull", "variants")
+
+    def __init__(self, of: PreparedProduct) -> None:
+        self.of, self.pull = of, PullKernels(of, Epilogue(BOOL, BOOL, store=False), of.z, False)
+        self.copy, self.variants = compiled(of.device, BITS), (*self.pull.variants, BITS)
+
+    def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
+        """The product: a new store, or `free`, which is overwritten."""
+        of, nothing = self.of, self.pull.nothing
+        t: VectorStore | None = of.form.cache.get("reached")
+        if t is None:
+            bits = of.bits(of.size)
+            self.pull.run(given, no_mask(of.device), nothing, Output(bits, nothing.array))
+            t = of.form.cache["reached"] = VectorStore(of.device, of.size, BOOL, bits, np.True_)
+        whole = mask.stride == 0
+        w = free if free is not None and free.dtype is of.z else VectorStore(of.device, of.size, of.z, None, of.value)
+        every = whole and of.device.host_memory and w.count == of.size == t.nvals  # w already has all entries
+        if w.bits is None:
+            w.bits = of.device.xp.empty(words(of.size), np.uint64)
+        if whole and not every:
+            w.bits[:] = t.bits
+        elif not whole:
+            self.copy(words(of.size), of.size, w.bits, t.bits, 1, NONE, *mask, 1)
+        w.values, w.count, w.least = of.value, t.nvals if whole and of.device.host_memory else None, 0
+        return w
+
+
+@functools.cache
+def no_output(device: Device, dtype: DataType) -> Old:
+    """The old content of an output of which nothing is kept."""
+    return Old(dummy(device, "uint64"), *stored(device, dtype, dtype.np_type.type(0)))
+
+
+# ---- Push kernels along the entries of a vector, and the CPU's pull by whole tiles.
+#
+# Their sums are a separate vector, which `merge` writes into the output.
+
+# Entries, and mean entries of a row (tiles of a tile row), from which on several CPU threads share a push: each thread
+# goes through all rows.
+PARALLEL_PUSHED, LONG_ROWS = 1 << 14, 8
+LEAST_WORDS = 64  # of the output per thread
+
+# Lookup tables of the pull by whole tiles: numbers for each tile column (operators.cpu.py), tiles per tile column from
+# which on they are amortized, and total bytes beyond which they are read from memory (plus_second, one EPYC core, us
+# without and with them: delaunay_n14 FP32 63, 35; FP64 120, 54; n18 1153, 696; 1925, 961; stencil27_58 1326, 654; 2280,
+# 1220; road_ny 1237, 637; 1891, 1079; but grid2d_1024, with 13 and 25 MB of tables, 2168, 2514; 3903, 4804).
+CHOICES, TILES_A_TABLE, TABLE_BYTES = 24, 2, 8 << 20
+
+PLUS_PAIR = compose(MONOIDS["plus"], BINARY["pair"])[INT64]
+
+
+class Push:
+    """t = A' (+).(x) u, by atomics on a GPU; on the CPU each thread owns positions of t, so sums whose order matters
+    can be pushed too."""
+
+    __slots__ = (
+        "blank", "by_words", "cell", "host", "hubs", "kernel", "length", "longest", "no_counts", "no_values", "of",
+        "product", "shared", "variants",
+    )  # fmt: skip
+
+    def __init__(self, of: PreparedProduct) -> None:
+        device, plan, z = of.device, of.plan, of.z
+        types, semiring, kind, a_type, options = of.algebra
+        how = {name: options[name] for name in ("flip", "ranked", "packed")}
+        self.of, self.cell = of, cell_of(z)
+        variant = push_variant(plan.key, types, semiring, kind, a_type, of.u_type, lanes=plan.lanes, **how)
+        self.kernel, self.variants = compiled(device, variant), (variant,)
+        self.longest, self.hubs, self.blank = EVERYWHERE, None, None
+        form: Any = of.form
+        self.host = not device.is_simt
+        self.by_words = (
+            form.format.pushes_by_output_word and self.host
+        )  # ranges are words of the output, else of the vector
+        self.no_counts, self.no_values = dummy(device, "int64"), dummy(device, "int32")
+        self.product = np.False_ if kind == WORDS else of.value  # unused if only presence is computed
+        self.length, self.shared = form.nvals / max(1, form.nrows), None
+        if self.by_words and form.work >= LONG_ROWS * form.units:
+            self.shared = device.ranges(words(of.size), LEAST_WORDS, parts=device.threads)
+        if device.is_simt:
+            self.longest = of.form.format.longest(kind, plan.lanes, push=True)
+            self.hubs = of.form.hubs(self.longest)
+            if kind != WORDS:  # atomics combine with the initial values
+                self.blank = compiled(device, blank_variant(of.semiring.op.monoid, z, self.cell))
+
+    def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
+        """The product: a new store, or `free`, which is overwritten. Allocation can cost more than a push along a few
+        entries."""
+        of, hubs = self.of, self.hubs
+        device, size, z, kind, xp = of.device, of.size, of.z, of.plan.kind, of.device.xp
+        presence = kind == WORDS
+        cell = z if presence else self.cell
+        if free is not None and free.dtype is z is cell:
+            t = free
+        else:
+            t = VectorStore(device, size, cell, None, ZERO[cell.name])
+        if t.bits is None:
+            t.bits = (xp.zeros if self.blank is None else xp.empty)((size + 63) >> 6 or 1, np.uint64)
+        elif self.blank is None:
+            t.bits.fill(0)
+        if presence:
+            t.values = of.value
+        elif isinstance(t.values, np.generic):
+            t.values = xp.empty(size or 1, cell.np_type)
+        t_val = self.no_values if presence else t.values
+        if self.blank is not None:
+            self.blank(words(size), size, t.bits, t_val)
+        counts = self.no_counts
+        if kind == COUNT:  # into the array of the sums, if they fit
+            counts = t_val.view(np.int64) if cell.nbytes == 8 else xp.empty(size, np.int64)
+        n = ((size if self.by_words else u.size) + 63) >> 6 or 1 if self.host else of.form.units
+        bounds = None
+        if self.shared is not None and u.nvals * self.length >= PARALLEL_PUSHED:
+            bounds = self.shared
+        elif self.host and not self.by_words and (chunks := device.chunks(int(u.nvals * self.length))) > 1:
+            bounds = threads.as_chunks(threads.even_ranges(n, min(n, chunks)), threads.InTurn)
+        tail = *given, *mask, self.product, counts, t.bits, t_val
+        self.kernel(n, self.longest, *of.arguments, *tail, bounds=bounds)
+        if hubs is not None:
+            segments = of.matrix._replace(rows=Rows(hubs.begin, hubs.end, hubs.row_of, 1)).flat()
+            self.kernel(hubs.segments, self.longest, *segments, *tail)
+        t.count, t.least = None, 0
+        return t if cell is z else ewise_vector.cast(t, z)
+
+
+class WidePull:
+    """t = A (+).(x) u by the CPU's kernel for all positions of a tile at once, after a kernel that builds tables of u
+    if that is amortized."""
+
+    __slots__ = ("kernels", "of", "tables", "variants")
+
+    def __init__(self, of: PreparedProduct) -> None:
+        types, semiring, kind, _, options = of.algebra
+        self.of, form = of, of.form
+        made = functools.partial(lanes_variant, form.key, (*types, ("Z", of.z)), semiring, kind, flip=options["flip"])
+        self.tables = table_length(form, of.z) if kind == VALUES else 0
+        self.variants: tuple[Variant, ...] = (made(full=options["full"], tables=self.tables > 0),)
+        if self.tables:
+            self.variants = made(kernel="tables"), *self.variants
+        self.kernels = [compiled(of.device, variant) for variant in self.variants]
+
+    def calls(self, given: Input, mask: Allowed, bits: Any, values: Any) -> list[tuple[int, Any, tuple[Any, ...]]]:
+        """The units, ranges and arguments of each kernel."""
+        of, form, found = self.of, self.of.form, []
+        if self.tables:
+            table, units = np.empty(self.tables, of.z.np_type), self.tables // CHOICES
+            found.append((units, _shared(form, units), (of.matrix.values.iso, given.bits, given.array, table)))
+            given = given._replace(array=table)
+        tail = *given, *mask, of.value, bits, values
+        return [*found, (form.units, unit_bounds(form, of.device), (EVERYWHERE, *of.arguments, *tail))]
+
+    def run(self, given: Input, mask: Allowed, u: VectorStore, free: VectorStore | None) -> VectorStore:
+        """The product: a new store, or `free`, which is overwritten."""
+        of = self.of
+        device, size, z = of.device, of.size, of.z
+        t = VectorStore(device, size, z, None, ZERO[z.name]) if free is None or free.dtype is not z else free
+        if t.bits is None:
+            t.bits = np.zeros(words(size), np.uint64)
+        else:
+            t.bits.fill(0)
+        if isinstance(t.values, np.generic):
+            t.values = dense_values(device, size, z)
+        for kernel, (units, bounds, args) in zip(self.kernels, self.calls(given, mask, t.bits, t.values)):
+            kernel(units, *args, bounds=bounds)
+        t.count, t.least = None, 0
+        return t
+
+
+def table_length(form: Any, z: DataType) -> int:
+    """Numbers in the tables of a vector of numbers of type z; 0 if no tables are built."""
+    wide, cols = z.nbytes, -(-form.ncols // form.rows_per_unit)
+    pays = 4 <= wide <= form.device.permute_bytes and form.tiles >= TILES_A_TABLE * cols
+    return cols * CHOICES if pays and cols * CHOICES * wide <= TABLE_BYTES else 0
+
+
+def _shared(form: Any, units: int) -> Any:
+    """Ranges of tile columns for threads."""
+    if not form.device.splits(form.nvals, PARALLEL_ENTRIES):
+        return None
+    if "tables" not in form.cache:
+        form.cache["tables"] = form.device.ranges(units, LEAST_WORDS)
+    return form.cache["tables"]
+
+
+def row_lengths(form: Any, arguments: tuple[Any, ...]) -> Csr:
+    """Row lengths of tiles, as CSR without columns: all that a product of one value with a full vector reads. Counted
+    once per format by its kernel, which takes these arguments."""
+    found: Csr | None = form.cache.get("lengths")
+    if found is None:
+        device, n = form.device, form.nrows
+        variant = lanes_variant(form.key, (*form.types(False), ("Z", INT64)), PLUS_PAIR, COUNT, flip=False)
+        counts, bits = np.zeros(n or 1, np.int64), np.zeros(words(n), np.uint64)
+        ptr = np.zeros(n + 1, pointer_type(form.nvals))
+        every = full_bits(device, form.ncols), *stored(device, BOOL, np.True_)
+        tail = *every, *no_mask(device), np.int64(1), bits, counts
+        compiled(device, variant)(form.units, EVERYWHERE, *arguments, *tail, bounds=unit_bounds(form, device))
+        np.cumsum(counts[:n], out=ptr[1:])
+        found = form.cache["lengths"] = Csr(device, n, form.ncols, ptr, dummy(device, "int32"), form.nvals)
+    return found
+
+
+# ---- Sentinel-filled vectors for pulls on the CPU (csr/pull.cpu.py): missing entries become NaN or an unused integer.
+
+# A copy of the vector is amortized by this number of entries a row, and if the vector has this share of all entries.
+# EPYC, one thread, plus_times: with 0.8 of all entries rmat16 takes 7.1 ms without and 3.6 ms with NaN; with 0.3 4.4
+# and 4.2; a road network (2.8 entries a row) with 0.99 3.9 and 3.2, min_plus of INT64 with 0.5 4.0 and 5.4. A mask
+# leaves about half of the rows.
+ROW, MASKED, LONG, SHARE, MOST = 2, 4, 6, 0.25, 0.75
+LEAST_ENTRIES = 1 << 12  # entries of a matrix; calls to make the copy take some us
+FILLED = 2  # a stride that marks filled values
+
+
+def filled_row_length(plan: Plan, form: Any, semiring: Typed[Semiring], u: DataType) -> float:
+    """Mean entries of a row if a pull may use filled vectors, else 0: amortized from ROW on, from MASKED on under a
+    mask. Known before the vector is, because the plan's kernel has to support it."""
+    pulls = plan.direction == "pull" and plan.kind == VALUES and not plan.wide
+    if not pulls or form.device.is_simt or not form.format.accepts_nan or form.nvals < LEAST_ENTRIES:
+        return 0.0
+    op, _, monoid, z = algebra_of(semiring)
+    return form.nvals / max(1, form.nrows) if sentinel_kind(op, monoid, z, u) else 0.0
+
+
+def fill_missing(u: VectorStore, row_length: float) -> Values:
+    """The values of a vector that is not iso, for a pull along rows of this mean length: unchanged if few entries
+    are present, or if the sentinel is one of the values."""
+    x, zero, share = u.values, ZERO[u.dtype.name], SHARE if row_length >= LONG else MOST
+    if (u.count or 0) >= share * u.size:
+        filled, others, nothing = np.empty_like(x), np.zeros(1, np.int64), _sentinel(u.dtype)
+        _sentinel_kernel(u.device, u.dtype)(len(u.present), u.size, u.present, x, nothing, filled, others)
+        if not others[0]:
+            return make(Values, (filled, nothing, FILLED))
+    return make(Values, (x, zero, 1))
+
+
+@functools.cache
+def _sentinel(of: DataType) -> Any:
+    """The sentinel of missing entries: NaN, or the integer that programs use least."""
+    kind = of.np_type.type
+    return kind(np.nan if of.kind == "f" else np.iinfo(kind).min if of.kind == "i" else np.iinfo(kind).max)
+
+
+@functools.cache
+def _sentinel_kernel(device: Device, of: DataType) -> Any:
+    return device.kernel(Variant("kernels/lacking", (("T", of),)))
+
+
+# ---- Degree-binned pull (formats/csr/binning.py): rows binned by length; each block caches a part of the vector.
+
+
+def describe_binning(A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], plan: Plan, *, masked: bool) -> str:
+    """For `explain`: how a degree-binned pull would run; "" if rows are not binned."""
+    form: Any = A.structure.held(plan.key, transposed=plan.transposed)
+    if form is None or plan.direction != "pull" or u.count != u.size:
+        return ""
+    if masked and not form.format.bins_masked_rows:
+        return ""
+    if not is_binned(semiring, plan.kind, form, True, u.dtype):
+        return ""
+    hot = form.format.hot(form, hot_bytes(A.device) // u.dtype.nbytes) if form.format.keeps_hot_columns else 0
+    if not form.format.keeps_hot_columns:
+        return "degree-binned rows"
+    by_degree = 'no hot columns, which A.reorder("degree") may give' if A.order is None else "no hot columns"
+    return f"degree-binned rows, {f'{hot} hot columns in shared memory' if hot else by_degree}"
+
+
+def degree_binned_variant(
+    key: str, types: Types, semiring: Typed[Semiring] | None, kind: int, a: DataType, u: DataType, end: Epilogue,
+    shared: int, width: int, *, masked: bool = False, **options: bool,
+) -> Variant:  # fmt: skip
+    """The kernel. shared: bytes of shared memory for hot columns; width: see `Format.fixed_width`; masked: under a
+    mask."""
+    how: dict[str, Any] = options | {"end": end, "lanes": 32, "width": width, "kernel": "pull_graded"}
+    format = format_of(key)
+    more = (*format.binned_constants(shared), *([("MASKED", int(masked))] if format.bins_masked_rows else []))
+    return pull_variant(key, types, semiring, kind, a, u, **how, more=more)
+
+
+class DegreeBinnedPull:
+    """A degree-binned pull into a vector of which nothing is kept; same interface as PullKernels."""
+
+    __slots__ = ("end", "grades", "hot", "join", "kernel", "masked", "matrix", "nothing", "of", "one", "size",
+                 "variants")  # fmt: skip
+
+    def __init__(self, of: PreparedProduct, end: Epilogue, w: DataType, masked: bool, part: Part | None = None) -> None:
+        """w: type of an output with the type of the sums. part: only some rows, without a mask."""
+        device, form, format = of.device, of.form, of.form.format
+        types, semiring, kind, a_type, options = of.algebra
+        self.of, self.end, self.masked = of, end, masked
+        self.grades, self.size = format.grades(form, part), of.size if part is None else part.size
+        shared, width = hot_bytes(device), format.fixed_width(form)
+        keeps_hot_columns = part is None and format.keeps_hot_columns
+        self.hot = format.hot(form, shared // of.u_type.nbytes) if keeps_hot_columns else 0
+        shared = shared if self.hot else 0
+        options = options | {"masked": masked}
+        variant = degree_binned_variant(
+            form.key, types, semiring, kind, a_type, of.u_type, end, shared, width, **options
+        )
+        self.variants = (variant, hubs_variant(semiring, kind, 1, end))[: 1 + (self.grades.hubs is not None)]
+        self.kernel, self.join = compiled(device, variant), compiled(device, self.variants[-1])
+        self.matrix = *format.binned_contents(form, options["ranked"]), *of.matrix.values
+        self.nothing, self.one = no_output(device, end.w), of.value
+
+    def scratch(self) -> Any:
+        """Scratch memory for the sums of segments."""
+        segments = self.grades.segments
+        return self.of.dense(segments, self.end.z) if segments else dummy(self.of.device, self.end.z.np_type.char)
+
+    def run(self, u: Input, mask: Allowed, old: Old, to: Output, scratch: Any = None) -> None:
+        """Compute the product into the output. scratch: result of `scratch`, for callers that must not allocate now."""
+        grades, hubs = self.grades, self.grades.hubs
+        parts = self.scratch() if scratch is None else scratch
+        rest = *u[1:], self.hot, self.size, grades.reached, parts, *to, *(mask if self.masked else ())
+        self.kernel(grades.runs, *grades.arguments(), *self.matrix, *rest)
+        if hubs is not None:
+            self.join(len(hubs.rows), hubs.rows, hubs.first, grades.ones, parts, *mask, *old, *to)

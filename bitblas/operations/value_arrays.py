@@ -1,0 +1,158 @@
+"""Element-wise operations on value arrays, one value per entry of a matrix, by the kernels of full vectors.
+
+Values are an array (BOOL: bools) or np.generic (iso). Results have the same representation.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from semirings import Monoid, Operator, Typed
+from semirings.catalog import UNARY
+from semirings.dtypes import BOOL, INT64, DataType, cast_scalar, lookup_dtype
+from semirings.expressions import code
+from semirings.operators import with_positions
+
+from ..device import Device
+from ..store import VectorStore, full_bits, pack, unpack, words
+from . import ewise_vector, udf
+from .ewise_vector import WORD, pointwise
+from .operands import PARALLEL_WORDS
+from .variants import BOTH, LEFT, binary_of, fold_variant
+
+# Values up to which the bitset of "all present" is cached: 8 KB each; building it costs more than a kernel
+FEW = 1 << 16
+
+
+@functools.lru_cache(maxsize=64)
+def _kept_bits(device: Device, size: int) -> Any:
+    return full_bits(device, size)
+
+
+def _all_present(device: Device, size: int) -> Any:
+    """Read-only: results have bitsets of their own."""
+    return _kept_bits(device, size) if size <= FEW else full_bits(device, size)
+
+
+def _presence(device: Device, size: int) -> tuple[Any, Any]:
+    """The bitset of a full vector, and an unused output for the result's bitset."""
+    return full_bits(device, size), device.xp.empty(words(size), WORD)
+
+
+_kept_presence = functools.lru_cache(maxsize=64)(_presence)
+
+
+def as_vector(device: Device, values: Any, size: int, present: Any = None, *, shared: bool = True) -> VectorStore:
+    """A full vector of these values (np.generic: iso), which are not copied; `present`: its full bitset, if known.
+    shared: its bitset will not be written."""
+    dtype = lookup_dtype(values.dtype)
+    if not isinstance(values, np.generic):
+        values = pack(device, values) if dtype is BOOL else values if size else device.xp.zeros(1, values.dtype)
+    if present is None:
+        present = _all_present(device, size) if shared else full_bits(device, size)
+    return VectorStore(device, size, dtype, present, values, size)
+
+
+def _pointwise(
+    device: Device, mode: int, op: Typed[Operator], x: Any, x_type: DataType, y: Any, y_type: DataType, size: int, *,
+    bound: str = "xy", places: tuple[Any, Any] | None = None,
+) -> Any:  # fmt: skip
+    """op of `size` values each, arrays or np.generic, as an array."""
+    if op.dtype._is_udt and udf.computes(op):
+        names = {"x": x} if bound == "x" else {"x": x, bound[1]: y}
+        return udf.computed(device, op, size, *(places or ()), **names)
+    k = pointwise(device, mode, op, x_type.name, y_type.name, bound, False, places is not None, True, False)
+    n, (bits, unread) = (size + 63) >> 6 or 1, (_kept_presence if size <= FEW else _presence)(device, size)
+    out = device.xp.empty(n if k.dtype is BOOL else size or 1, k.np_type)
+    left = _operand(device, x, x_type, k.u_nothing, k.u_zero)
+    right = left if y is x and y_type is x_type else _operand(device, y, y_type, k.v_nothing, k.v_zero)
+    plain = k.plain if places is None else (*k.plain[:2], *places, *k.plain[4:])
+    given = n, size, bits, *left, bits, *right, *plain, unread, out
+    if n < PARALLEL_WORDS:
+        k.kernel(*given)
+    else:
+        k.kernel(*given, bounds=device.ranges(n, PARALLEL_WORDS, parts=device.threads))
+    if k.dtype is BOOL:
+        return unpack(device, out, size)
+    return out if len(out) == size else out[:size]
+
+
+def _operand(device: Device, x: Any, dtype: DataType, nothing: Any, zero: np.generic) -> tuple[Any, Any, int]:
+    if isinstance(x, np.generic):
+        return nothing, x, 0
+    return (pack(device, x) if dtype is BOOL else x if len(x) else nothing), zero, 1
+
+
+def binary(device: Device, op: Typed[Operator], x: Any, y: Any, rows: Any = None, cols: Any = None) -> Any:
+    """op(x, y); rows and cols (INT64) are the positions of the entries for positional operators."""
+    op = binary_of(op)
+    positional = op.op.positional
+    if isinstance(x, np.generic) and isinstance(y, np.generic) and not positional:
+        return op.op.evaluate(op.dtype, x=x, y=y)
+    size = len(rows) if positional else len(y if isinstance(x, np.generic) else x)
+    places = (rows, cols) if positional else None
+    return _pointwise(device, BOTH, op, x, lookup_dtype(x.dtype), y, lookup_dtype(y.dtype), size, places=places)
+
+
+def by_place(device: Device, op: Typed, x: Any, y: Any, rows: Any, cols: Any, places: tuple[str, ...]) -> Any:
+    """A positional operator whose operands are at different positions. rows, cols (INT64): ix and jx of the result;
+    places: ix, jx of x and iy, jy of y, as expressions in these."""
+    there = with_positions(op.op, *places)[op.dtype]
+    if not op.op.reads_positions_only:
+        return binary(device, there, x, y, rows, cols)
+    names = {"ix": rows, "jx": cols, "quotient": lambda a, b, bits: a // b}
+    return cast(device, eval(code(there.op.expr), names) + rows * 0, INT64, op.return_type)
+
+
+def unary(device: Device, op: Typed[Operator], x: Any, dtype: DataType) -> Any:
+    """op(x), for values of type `dtype`."""
+    if isinstance(x, np.generic):
+        return op.op.evaluate(op.dtype, x=x)
+    return _pointwise(device, LEFT, op, x, dtype, x, dtype, len(x), bound="x")
+
+
+def index(device: Device, op: Typed[Operator], x: Any, rows: Any, cols: Any, thunk: Any) -> Any:
+    """op(x, row, column, thunk), always an array of len(rows); rows None: op does not read positions."""
+    places, kind = (None if rows is None else (rows, cols)), op.compute_type
+    thunk, size = kind.np_type.type(thunk), len(x if rows is None else rows)
+    return _pointwise(device, LEFT, op, x, lookup_dtype(x.dtype), thunk, kind, size, bound="xt", places=places)
+
+
+def cast(device: Device, x: Any, from_dtype: DataType, to_dtype: DataType) -> Any:
+    """x in another type, by the casts of GraphBLAS."""
+    if from_dtype is to_dtype:
+        return x
+    if isinstance(x, np.generic):
+        return cast_scalar(x, to_dtype)
+    return unary(device, UNARY["identity"][to_dtype], x, from_dtype)
+
+
+def reduce(device: Device, monoid: Typed[Monoid], values: Any) -> np.generic:
+    """The monoid's reduction of a non-empty array."""
+    total = ewise_vector.reduce(as_vector(device, values, len(values)), monoid)
+    assert total is not None
+    return total
+
+
+@functools.cache
+def _fold(device: Device, op: Typed, a: DataType) -> tuple[Any, DataType]:
+    variant, z = fold_variant(binary_of(op), a)
+    return device.kernel(variant), z
+
+
+def fold_segments(device: Device, op: Typed, values: Any, dtype: DataType, pointers: Any) -> Any:
+    """Left fold of op over each segment values[pointers[s]:pointers[s + 1]], none of them empty."""
+    if op.dtype._is_udt and udf.computes(op):
+        return udf.folded(device, udf.plain(op), values, pointers)
+    kernel, z = _fold(device, op, lookup_dtype(values.dtype))
+    sums = device.xp.empty(len(pointers) - 1, z.np_type)
+    kernel(len(sums), pointers.astype(np.int64, copy=False), values, sums)
+    return cast(device, sums, z, dtype)
+
+
+def reduce_segments(device: Device, monoid: Typed[Monoid], values: Any, pointers: Any) -> Any:
+    """The monoid's reduction of each segment, none of them empty."""
+    return fold_segments(device, monoid, values, monoid.return_type, pointers)

@@ -1,0 +1,228 @@
+"""SpMV with virtual nodes (formats/virtual): two products with the graph that contains them, by the ordinary kernels.
+
+The matrix A = R or L V has one value a, so A x is a product with a x, which is computed once for each position; only
+sums remain. A pull computes V x first, at the positions of nodes (a mask), then R x and L (V x) at the positions of
+rows, under the mask of the statement. A push goes the other way round: along the graph from the active entries, and
+again from the nodes that were reached. Both meet each entry of A once, so the monoid combines the two parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from semirings import Semiring, Typed
+from semirings.algebra import compose
+from semirings.catalog import BINARY
+from semirings.dtypes import BOOL, cast_scalar
+
+from ..formats import Structure
+from ..formats.virtual.layout import Places, of_nodes, of_others
+from ..plan.epilogue import Epilogue
+from ..plan.product import Plan, equal_products, reads_matrix
+from ..store import MatrixStore, VectorStore, dense_values, words
+from . import ewise_vector, hypersparse, spmv_kernels
+from .compressed import kernel_of
+from .operands import PARALLEL_WORDS, Input, Into, Mask, Output, stored
+from .permute import by_number
+from .spmv_kernels import DegreeBinnedPull
+
+
+def mxv(
+    product: Callable[..., VectorStore], A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool,
+    flip: bool, mask: Mask | None, into: Into | None, prepared: Callable[..., Any],
+) -> VectorStore:  # fmt: skip
+    """A (+).(x) u for an A with virtual nodes; `product` is the function for ordinary matrices, `prepared` plans it."""
+    found = Sums.of(A, u, semiring, transpose=transpose, flip=flip)
+    if found is None:
+        return product(rows_of(A), u, semiring, transpose, flip, mask, into)
+    return hypersparse.ended(found.run(product, prepared, mask), mask, into)
+
+
+def rows_of(A: MatrixStore) -> MatrixStore:
+    """The same matrix as temporary CSR, with entries in the same order."""
+    made = Structure(A.structure.plain_rows())
+    made._symmetric = A.structure._symmetric
+    return MatrixStore(made, A.dtype, A.raw).tagged(A.order)
+
+
+def explained(
+    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
+) -> tuple[Plan, tuple[MatrixStore, VectorStore, Typed[Semiring], dict[str, bool]]]:
+    """The plan of such a product; and the product that it corresponds to, with the graph or with rows."""
+    found = Sums.of(A, u, semiring, transpose=transpose, flip=flip)
+    if found is None:
+        rows, how = rows_of(A), {"transpose": transpose, "flip": flip}
+        plan = spmv_kernels.explain_mxv(rows, u, semiring, **how)
+        why = f"{plan.reason}; this statement converts to rows, because products differ by entry"
+        return plan._replace(reason=why), (rows, u, semiring, how)
+    form: Any = A.structure.primary
+    plan, x = found.plan(), found.spread()
+    nodes = f"{form.rows.nodes} virtual nodes, in {plan.key}, in two products"
+    verb, name = "vxm" if flip else "mxv", semiring.op.name
+    said = plan._replace(verb=verb, semiring=name, key=form.key, reason=f"{plan.reason}; {nodes}")
+    return said, (found.graph, x, found.sums, {"transpose": found.transpose, "flip": False})
+
+
+class Sums:
+    """The remaining work after each position has been multiplied: sums over the graph with nodes."""
+
+    def __init__(self, A: MatrixStore, x: VectorStore, sums: Typed[Semiring], transpose: bool) -> None:
+        form: Any = A.structure.primary
+        self.x, self.sums, self.transpose = x, sums, transpose
+        self.graph = graph_of(form)
+        self.places: tuple[Places, Places] = (form.cols, form.rows) if transpose else (form.rows, form.cols)
+
+    @classmethod
+    def of(
+        cls, A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], *, transpose: bool, flip: bool
+    ) -> Sums | None:  # fmt: skip
+        """None if a product depends on the entry."""
+        found = _multiplied(A, u, semiring, flip)
+        if found is None:
+            return None
+        x, z = found
+        return cls(A, x, compose(semiring.op.monoid, BINARY["second"])[z], transpose)
+
+    def spread(self) -> VectorStore:
+        """x at the vertices, no entries at virtual nodes; in new arrays."""
+        return vertex_part(self.x, self.places[1])
+
+    def plan(self, x: VectorStore | None = None) -> Plan:
+        x = self.spread() if x is None else x
+        return spmv_kernels.explain_mxv(self.graph, x, self.sums, transpose=self.transpose, flip=False)
+
+    def run(self, product: Callable[..., VectorStore], prepared: Callable[..., Any], mask: Mask | None) -> VectorStore:
+        """The sums, in a new vector."""
+        to = self.places[0]
+        if not to.nodes:
+            t: VectorStore = product(self.graph, self.x, self.sums, self.transpose, False, mask)
+            return t
+        x = self.spread()
+        if mask is None and (made := self._graded(prepared, x)) is not None:
+            return made
+        rows, either = Mask(to.bits, True), None
+        if mask is not None:
+            given = vertex_part(VectorStore(x.device, to.others, BOOL, mask.bits, np.True_), to).bits
+            closed, opened = (given, given | to.bits)[:: 1 if mask.complement else -1]
+            rows, either = Mask(opened, mask.complement), Mask(closed, mask.complement)
+        pushed = spmv_kernels.decide(self.graph, x, self._case(x))[0].push
+        return without(self._pushed(product, x, rows, either) if pushed else self._pulled(product, x, rows), to)
+
+    def _case(self, x: VectorStore) -> Any:
+        """Everything that the direction depends on except for the entries of x, cached with the graph."""
+        known, key = self.graph.structure.primary.cache.setdefault("cases", {}), (self.sums, self.transpose, x.iso)
+        if key not in known:
+            known[key] = spmv_kernels.facts_of(self.graph, x.values, self.sums, transpose=self.transpose, flip=False)
+        return known[key]
+
+    def _pulled(self, product: Any, x: VectorStore, rows: Mask) -> VectorStore:
+        """rows: those of the matrix that the mask of the statement allows."""
+        to, of = self.places
+        nodes, least = Mask(to.bits, False), x.count or x.least
+        if to is of:
+            x = product(self.graph, x, self.sums, self.transpose, False, nodes, Into(x, nodes, None, False, True))
+        else:
+            reached = product(self.graph, x, self.sums, self.transpose, False, nodes)
+            ewise_vector.merge(x, _moved(reached, to, of), Mask(of.bits, False), None, False)
+        if self.x.count == self.x.size:  # every node has columns
+            x.count = x.size
+        x.least = max(x.least, least)  # a known lower bound spares a wait for a count
+        t: VectorStore = product(self.graph, x, self.sums, self.transpose, False, rows)
+        return t
+
+    def _graded(self, prepared: Any, x: VectorStore) -> VectorStore | None:
+        """The same for a full vector and degree-binned rows: those of nodes, whose sums are stored next to x, then the
+        others; None if rows are not binned."""
+        to, of = self.places
+        if x.iso or self.x.count != self.x.size:
+            return None
+        full = VectorStore(x.device, x.size, x.dtype, x.bits, x.values, x.size)
+        found = prepared(self.graph, full, self.sums, self.transpose, False)[0]
+        if not found.graded:
+            return None
+        t = VectorStore(x.device, to.others, found.z, found.bits(to.others), found.dense(to.others, found.z))
+        u = Input(x.present, x.values, found.u_zero, 1)
+        for name, out in (("nodes", Output(found.bits(of.size), x.values)), ("rows", Output(t.bits, t.values))):
+            pull: Any = found.pulls.get(name)
+            if pull is None:
+                part = of_nodes(to, of) if name == "nodes" else of_others(to)
+                pull = found.pulls[name] = DegreeBinnedPull(found, Epilogue(found.z, found.z), found.z, False, part)
+            pull.run(u, found.everywhere, pull.nothing, out)
+        return t
+
+    def _pushed(self, product: Any, x: VectorStore, rows: Mask, both: Mask | None) -> VectorStore:
+        """both: those rows, and all nodes (None: everything)."""
+        to, of = self.places
+        t: VectorStore = product(self.graph, x, self.sums, self.transpose, False, both)
+        nodes = _at(t, to)
+        if nodes.device.host_memory and not nodes.nvals:
+            return t
+        more = product(self.graph, _moved(nodes, to, of), self.sums, self.transpose, False, rows)
+        ewise_vector.merge(t, more, None, self.sums.op.monoid[t.dtype], False)
+        return t
+
+
+def graph_of(form: Any) -> MatrixStore:
+    """The graph with virtual nodes, cached with the format."""
+    if "graph" not in form.cache:
+        form.cache["graph"] = MatrixStore(Structure(form.inner), BOOL, BOOL.np_type.type(True))
+    found: MatrixStore = form.cache["graph"]
+    return found
+
+
+def _multiplied(
+    A: MatrixStore, u: VectorStore, semiring: Typed[Semiring], flip: bool
+) -> tuple[VectorStore, Any] | None:  # fmt: skip
+    """The product of the entries of A at each position, and the type of sums; None if the entries differ."""
+    z, op = semiring.return_type, semiring.op.binaryop
+    one = equal_products(semiring, A.raw, u.values, flip=flip)
+    if one is not None:
+        return u.with_value(z, cast_scalar(one, z)), z
+    if op.positional:
+        found, by = by_number(u, None, semiring, flip)
+        return None if found is u else (found, by.return_type)
+    if reads_matrix(semiring, flip) and not A.iso:
+        return None
+    typed = op[semiring.op.operand_type(semiring.dtype)]
+    if not reads_matrix(semiring, flip):
+        return ewise_vector.cast(ewise_vector.cast(u, typed.dtype), z), z
+    scalar = cast_scalar(A.raw, typed.op.casts(typed.dtype)[0])
+    return ewise_vector.cast(ewise_vector.apply_bound(u, typed, scalar, left=not flip), z), z
+
+
+def _at(t: VectorStore, places: Places) -> VectorStore:
+    """The entries at virtual nodes. Read-only: it may share the values of t."""
+    bits = t.present & places.bits
+    values = t.values & bits if t.dtype is BOOL and not t.iso else t.values
+    return VectorStore(t.device, t.size, t.dtype, bits, values)
+
+
+def _moved(t: VectorStore, of: Places, to: Places) -> VectorStore:
+    """The entries at virtual nodes, moved to the positions of the same nodes in another order."""
+    return t if of is to else vertex_part(without(t, of.turned()), to.turned())
+
+
+def vertex_part(u: VectorStore, places: Places) -> VectorStore:
+    """u at the positions of vertices, in new arrays."""
+    t = _placed("among", u, places, places.before(), places.size)
+    t.count = u.count
+    return t
+
+
+def without(u: VectorStore, places: Places) -> VectorStore:
+    """The values at the positions of vertices, in new arrays."""
+    return _placed("without", u, places, places.at(), places.others)
+
+
+def _placed(kernel: str, u: VectorStore, places: Places, told: Any, size: int) -> VectorStore:
+    device = u.device
+    bits = device.xp.empty(words(size), np.uint64)
+    values = u.values if u.iso else dense_values(device, size, u.dtype, blank=False)
+    arrays = u.present, *(stored(device, u.dtype, x).array for x in (u.values, values))
+    run = kernel_of(device, kernel, u.dtype, LANES=64, DENSE=int(not u.iso))
+    bounds = device.ranges(words(size), PARALLEL_WORDS, parts=device.threads)
+    run(words(size), size, places.bits, told, *arrays[:2], bits, arrays[2], bounds=bounds)
+    return VectorStore(device, size, u.dtype, bits, values)

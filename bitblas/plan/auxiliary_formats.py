@@ -1,0 +1,67 @@
+"""Auxiliary formats, built when amortized: the transpose, and plain rows of a matrix stored as tiles.
+
+A product that prefers the transpose can often do without: it pushes along the matrix instead of pulling from the
+transpose, or the other way round. One search does not amortize a sort of all entries; a search from many sources does.
+The cost of doing without is counted in the structure, in reads of all its entries (`Structure.missed`).
+
+Plain rows serve pushes on the CPU. A push along tiles reads the tiles of eight rows for the entries of one: two to five
+times the time of a push along rows (us, one thread, 1 % of the vector present, tiles and rows: delaunay_n14 37 and 12,
+road_ny 509 and 71; presence alone 13 and 13, 111 and 30). Pulls keep using the tiles. Rows cost the 4 bytes an entry
+that tiles saved. So they are made when their cost is amortized by what pushes have lost, and never if bytes count more
+than time.
+"""
+
+from __future__ import annotations
+
+from ..config import config
+from ..formats import CSR, Structure
+from ..formats.contract import Layout
+
+# ---- Auxiliary CSR rows for pushes: when a matrix stored as tiles gets plain rows too, on the CPU.
+
+# Entries pushed along tiles, per entry of the matrix, that amortize building rows: this takes some 10 ns an entry, and
+# a push loses 5 to 60. LEAST: pushed entries below which rows are never built.
+PUSHED, LEAST = 0.5, 1 << 16
+
+
+def may_keep_rows(form: Layout) -> bool:
+    """Whether pushes would be faster along CSR rows, and those may be kept."""
+    format = form.format
+    usual = format.usual and not format.by_rows and format.cached_as(CSR) == CSR
+    return usual and not form.device.is_simt and not form.compact
+
+
+def extra_push_work(form: Layout) -> float:
+    """Entries that a push along the format reads for one entry of the vector, if rows would be faster; else 0."""
+    return form.nvals / max(1, form.nrows) if may_keep_rows(form) else 0.0
+
+
+def rows_amortized(structure: Structure) -> bool:
+    """Whether pushes have lost as much as building rows takes, and memory allows it."""
+    if structure.pushed < PUSHED * structure.nvals + LEAST:
+        return False
+    return config.prefer == "time" and config.memory_limit is None
+
+
+# ---- Whether a product may read the transpose: if it exists, if the matrix is symmetric, or if building it is
+# amortized.
+
+# Reads of all entries that building the transpose costs. CPU: SciPy's counting sort takes 3 to 20 ns an entry, a pull
+# 0.3 to 1; GPU: a sort of 64-bit keys takes 0.11 ns and at least 0.25 ms, reading 4 bytes 0.0014 (H100).
+TRANSPOSE_READS = {"cpu": 20.0, "gpu": 80.0}
+
+
+def is_available(structure: Structure, *, transposed: bool, valued: bool, made: bool = True) -> bool:
+    """Whether a product may read the primary format, or that of the transpose. valued: values are read, whose positions
+    have to be known, so a symmetric matrix cannot serve as its own transpose. made: the transpose may be built."""
+    if not transposed or structure.has(structure.primary.key, transposed=True):
+        return True
+    return (made and transpose_amortized(structure)) or (structure.symmetric and not valued)
+
+
+def transpose_amortized(structure: Structure) -> bool:
+    """Whether building the transpose is amortized, and there is memory for it."""
+    device, primary = structure.device, structure.primary
+    if structure.missed < TRANSPOSE_READS[device.kind]:
+        return False
+    return not device.missing(primary.nbytes + 16 * primary.work)

@@ -1,0 +1,379 @@
+"""Choose a stored format: predicted bytes and microseconds, the rule, the memory limit, and when to convert.
+
+One format serves all statements: two would take more bytes than plain CSR. So the choice for time is the format whose
+*worst* verb is nearest to the best format for that verb. A mean would let a product that gains a factor of three pay
+for one that loses a factor of two, at the expense of programs that run only the second. The worst ratio bounds the loss
+of a program that uses any one verb; if it is close to 1, every verb has (nearly) its best format.
+
+Matrices start as CSR, because most intermediate results are read once. Each product with a vector that goes through
+the whole matrix counts as a read (`Structure.reads`). When the reads could have gained the time that the search takes,
+the planner searches; when they would have gained the time of the conversion, it converts. This is the ski-rental rule:
+total cost is at most twice that of an oracle that knows all future reads.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..config import config
+from ..device import Device, memory
+from ..exceptions import InvalidValue
+from ..formats import CSR, NAMES, Structure, class_of, format_of
+from ..formats import FORMATS as STORED
+from ..formats.b2sr.cost import TILES
+from ..formats.csr.cost import rows_bytes
+from .cost_model import BFS, BITS, FLOOR, NUMBERS, WEIGHTS, Costs, costs_of
+from .facts import Facts, best_known, count, error_of, estimates, facts
+from .product import VALUES
+
+# ---- Choose a stored format: predicted bytes and microseconds of each, and the rule.
+
+FORMATS = ("auto", *NAMES)  # the formats that users may request
+# Number of entries up to which nothing is sampled, for time: every format takes a launch, and sampling takes 0.3 to 2
+# ms.
+SMALL = 1 << 12
+# Standard errors by which an estimated number of tiles may be too low: if a format would then take more bytes than CSR,
+# its tiles are counted before it is chosen.
+ERRORS = 4.0
+# Longest row over mean row, from which a matrix has hubs (meshes, grids, roads: 1 to 4; webs: from 20). CPU threads do
+# not share rows, so there the prediction for tiles holds.
+HUBS = {"cpu": math.inf, "gpu": 8}
+
+
+def verbs_of(iso: bool, square: bool) -> tuple[str, ...]:
+    """The verbs that count for a matrix: products and searches of a pattern, or the product that reads its values."""
+    return (WEIGHTS,) if not iso else (BITS, NUMBERS, BFS) if square else (BITS, NUMBERS)
+
+
+def takes_part(key: str, prefer: str, iso: bool) -> bool:
+    """Whether a format may be chosen at all. Matrices with values stay by rows: tiles and parts find a value by its
+    rank, which costs more than it saves in products (H200: 26 us on a mesh's rows, 86 on its tiles) and in programs,
+    which the costs do not cover; and a bitmap has a value for each position, with an entry or without."""
+    format = format_of(key)
+    return (iso or not (format.ranked or format.bits)) and (prefer == "memory" or format.timed)
+
+
+def has_hubs(nrows: int, nvals: int, longest: float, kind: str) -> bool:
+    """Whether a matrix has hubs, and so stays by rows on a GPU, for time. The cost of a hub's tiles is not predicted
+    (web-indochina-2004, Boolean: 3 us by rows, 15 by tiles, 2 predicted), and on all of 13 such graphs rows were best
+    for products, or within 1.1 of the best."""
+    return longest * nrows > HUBS[kind] * max(1, nvals)
+
+
+def allowed(seen: Facts, prefer: str, iso: bool, *, by_rows: bool = False) -> tuple[str, ...]:
+    """Formats that may be chosen (`by_rows`: only those by rows): for time, those of no more bytes than 32-bit CSR."""
+    most = math.inf if prefer == "memory" else seen.bytes_of(CSR)
+    keys = (key for key in seen.forms if takes_part(key, prefer, iso) and format_of(key).by_rows >= by_rows)
+    if prefer == "memory":
+        keys = (key for key in keys if format_of(key).may_be_smallest(seen))
+    return tuple(key for key in keys if seen.bytes_of(key) <= most)
+
+
+def candidates(seen: Facts, prefer: str, iso: bool, kind: str) -> tuple[str, ...]:
+    """Formats to choose from: those allowed; of matrices with hubs, for time, only those by rows."""
+    hubs = prefer == "time" and has_hubs(seen.nrows, seen.nvals, seen.longest, kind)
+    return allowed(seen, prefer, iso, by_rows=hubs)
+
+
+def worst_ratios(us: Mapping[str, Mapping[str, float]], floor: float) -> dict[str, float]:
+    """For each format the largest ratio, over the verbs, of its microseconds to those of the best format. Times below
+    the floor, the time of a launch, count as the floor. us: by format and verb."""
+    times = np.maximum(floor, [list(of.values()) for of in us.values()])
+    return dict(zip(us, (times / times.min(axis=0)).max(axis=1).tolist()))
+
+
+class Weighed(NamedTuple):
+    """The best format, and the microseconds of all formats that were compared, by format and verb: none for memory."""
+
+    key: str
+    us: Mapping[str, Mapping[str, float]]
+
+
+def weigh(seen: Facts, costs: Costs, prefer: str, *, iso: bool, kind: str) -> Weighed:
+    """prefer "memory": the format of fewest bytes. "time": of those of no more bytes than 32-bit CSR, the one that is
+    nearest to the best format for every verb."""
+    keys = candidates(seen, prefer, iso, kind)
+    if prefer == "memory":
+        return Weighed(min(keys, key=seen.bytes_of), {})
+    us = costs.times(seen, keys, verbs_of(iso, seen.nrows == seen.ncols))
+    worst = worst_ratios(us, FLOOR[kind])
+    return Weighed(min(keys, key=lambda key: worst[key] * format_of(key).handicap), us)
+
+
+def best_form(seen: Facts, costs: Costs, prefer: str, *, iso: bool, kind: str) -> str:
+    """The format that these facts choose."""
+    return weigh(seen, costs, prefer, iso=iso, kind=kind).key
+
+
+def without_facts(nrows: int, nvals: int, prefer: str) -> bool:
+    """Whether CSR is used without a sample, for time: for few entries, or one entry a row. The latter are pointers and
+    permutations, which algorithms build in every round, so sampling would take longer than using them."""
+    return prefer == "time" and nvals <= max(SMALL - 1, nrows)
+
+
+def requested_format(structure: Structure, name: str, tile: int | None) -> str:
+    """The key of the format of that name, with that tile; without one, its usual tile, or that of the fewest bytes.
+
+    Raises InvalidValue for a tile size that the format does not have, or if it cannot hold the matrix.
+    """
+    formats = [format for format in STORED.values() if format.name == name]
+    sizes = [format.tile for format in formats if format.tile is not None]
+    if tile is not None and not sizes:
+        raise InvalidValue(f"tile: format {name!r} has no tiles, got {tile}")
+    if tile is not None and tile not in sizes:
+        raise InvalidValue(f"tile: expected one of {', '.join(map(str, sizes))}, got {tile!r}")
+    tile = formats[0].default_tile if tile is None else tile
+    wanted = [format for format in formats if tile is None or format.tile == tile]
+    fit = [format for format in wanted if not format.refusal(structure.nrows, structure.ncols)]
+    if not fit:
+        raise InvalidValue(f"format: {name!r} {wanted[0].refusal(structure.nrows, structure.ncols)}")
+    if len(wanted) == 1:
+        return fit[0].key
+    sizes = [format.tile for format in fit if format.tile is not None and format.counts == "tiles"]
+    keys = [format.key for format in fit]
+    return min(keys, key=best_known(structure, tuple(sizes), keys).bytes_of)
+
+
+def choose_form(structure: Structure, format: str = "auto", tile: int | None = None, *, iso: bool = True) -> str:
+    """The key of the primary format: the requested one, or the best by facts, costs and `config.prefer`.
+
+    Raises InvalidValue for a format or tile size that does not exist, or a format that cannot hold the matrix.
+    """
+    if format not in FORMATS:
+        raise InvalidValue(f"format: expected one of {', '.join(map(repr, FORMATS))}, got {format!r}")
+    if format != "auto":
+        return requested_format(structure, format, tile)
+    if tile is not None:
+        raise InvalidValue(f"tile: expected only with a format that has tiles, got {tile!r}")
+    return weigh_structure(structure, iso=iso).key
+
+
+def weigh_structure(structure: Structure, *, iso: bool) -> Weighed:
+    """The best format of a structure. Facts come in stages, the cheapest first: sizes, which may decide; a sample,
+    whose longest row may leave only formats by rows, and which estimates only what the remaining formats need; exact
+    numbers of tiles, if they decide and the estimate may be wrong."""
+    device, prefer = structure.device, config.prefer
+    if without_facts(structure.nrows, structure.nvals, prefer):
+        return Weighed(CSR, {})
+    while True:
+        seen = for_time(structure, iso) if prefer == "time" else best_known(structure)
+        found = weigh(seen, costs_of(device), prefer, iso=iso, kind=device.kind)
+        format = format_of(found.key)
+        if format.counts != "tiles" or format.tile is None or _is_small(structure, seen, found.key, format.tile):
+            return found
+        if not count(structure, format.tile):
+            return found
+
+
+def for_time(structure: Structure, iso: bool) -> Facts:
+    """The facts that a choice for time needs."""
+    if not structure.nvals:
+        return facts(structure)
+    seen = estimates(structure)
+    by_rows = has_hubs(structure.nrows, structure.nvals, seen.longest, structure.device.kind)
+    left = [key for key in STORED if takes_part(key, "time", iso) and format_of(key).by_rows >= by_rows]
+    return facts(structure, keys=[key for key in left if format_of(key).may_be_fast(seen.own.sample)])
+
+
+def _is_small(structure: Structure, seen: Facts, key: str, tile: int) -> bool:
+    """Whether tiles take no more bytes than CSR, even if the estimate of their number is as wrong as it may be."""
+    more = ERRORS * error_of(structure, tile)
+    most = tuple((t, number + more if t == tile else number) for t, number in seen.tiles)
+    return replace(seen, tiles=most).bytes_of(key) <= seen.bytes_of(CSR)
+
+
+# ---- Choose a stored format under `config.memory_limit`: pure functions of facts, of the choice without a limit, and
+# of the bytes available for one matrix.
+
+
+def within(seen: Facts, key: str, budget: int) -> tuple[str, str]:
+    """The format to use instead of `key`, and why ("": use `key`).
+
+    Entries arrive as CSR, so another format is built while CSR exists. A product may read the transpose: if a format
+    and its transpose do not fit, the smallest format that can be built is used.
+    """
+    size = seen.bytes_of
+
+    def can_be_built(k: str) -> bool:
+        return k == CSR or size(CSR) + size(k) + format_of(k).scratch(seen) <= budget
+
+    if can_be_built(key) and 2 * size(key) <= budget:
+        return key, ""
+    best = min(filter(can_be_built, seen.forms), key=size)
+    if best == key:
+        return key, ""
+    needed = f"{key} and its transpose need {2 * size(key)} bytes" if can_be_built(key) else f"no room to build {key}"
+    return best, f"memory_limit leaves {budget} bytes: {needed}, {best} is the smallest that can be built"
+
+
+def budget_of(structure: Structure) -> int | None:
+    """Bytes that the formats of a matrix may take under the limit, in addition to current usage; None without a
+    limit."""
+    if memory.limit is None:
+        return None
+    seen: set[int] = set()
+    arrays = [x for _, _, form, _ in structure.forms() for x in form.arrays().values()]
+    own = sum(memory.bytes_in(x, structure.device, seen) for x in arrays)
+    return memory.limit - memory.bytes_on(structure.device) + own
+
+
+def apply_memory_limit(structure: Structure, key: str, iso: bool) -> tuple[str, str]:
+    """`within` for an existing matrix. Values that differ take more than any structure, so such matrices stay by
+    rows."""
+    budget = budget_of(structure) if iso else None
+    if budget is None or (key == CSR and 2 * rows_bytes(structure.nrows, structure.ncols, structure.nvals) <= budget):
+        return key, ""
+    return within(best_known(structure), key, budget)
+
+
+# ---- When a matrix changes its stored format: when reads have amortized the search for a better one and the
+# conversion.
+
+NEVER = 1 << 62  # reads
+LARGE_PUSH = (
+    4  # a push from a fourth of a vector's entries is a read, too: along tiles it would be a pull, at less cost
+)
+# Microseconds of the search, with those per entry (of CSR, whose row pointers are read), and of building a format.
+# Measured on two cores of an EPYC (building tiles: 10 to 150 ns an entry), on an H100 (building: 0.6 to 2.6 ms for 10^5
+# to 3 * 10^7 entries) and on an H200 (search: 0.22 ms with hubs, 0.6 on a mesh, of which 0.07 to 0.09 are on the
+# device).
+SEARCH_US = {"cpu": (800.0, 2e-4), "gpu": (400.0, 1e-6)}
+CONVERT_US = {"cpu": (500.0, 0.03), "gpu": (700.0, 7e-5)}
+
+
+@dataclass
+class Choice:
+    """The best format of a structure, for iso matrices or for others. key: the best format (None: not searched yet);
+    gain: microseconds per read; made: the structure in that format, as long as it is alive."""
+
+    key: str | None = None
+    gain: float = 0.0
+    made: weakref.ref[Structure] | None = None
+
+
+def choice_of(structure: Structure, iso: bool) -> Choice:
+    """The choice for the current `config.prefer`."""
+    if structure.choices is None:
+        structure.choices = {}
+    found: Choice = structure.choices.setdefault((iso, config.prefer), Choice())
+    return found
+
+
+def check_again_at(structure: Structure, iso: bool, reads: int) -> None:
+    """Check the choice again at this number of reads."""
+    several, one = structure.due
+    structure.due = (several, reads) if iso else (reads, one)
+
+
+def initial_format(structure: Structure, iso: bool) -> str:
+    """The format of a new matrix if the user requests none: the one that it has, unless bytes count more than time."""
+    if structure.renumbers or (config.prefer != "memory" and config.memory_limit is None):
+        return structure.primary.key
+    key = choose_form(structure, iso=iso) if config.prefer == "memory" else structure.primary.key
+    return apply_memory_limit(structure, key, iso)[0]
+
+
+def format_to_use(structure: Structure, iso: bool, *, now: bool = False) -> str:
+    """The format to use now: the primary one, until reads have amortized another or the caller requests the best
+    (`now`). Notes in `structure.due` at how many reads to check again."""
+    key, choice = structure.primary.key, choice_of(structure, iso)
+    if choice.key is None and may_change(structure) and (now or structure.reads >= reads_needed(structure, iso)):
+        find_best_format(structure, iso)
+    if choice.key is not None and (now or structure.reads >= reads_needed(structure, iso)):
+        return choice.key
+    check_again_at(structure, iso, reads_needed(structure, iso))
+    return key
+
+
+def keep_format(structure: Structure, iso: bool) -> None:
+    """Keep the current format: there is no memory for the chosen one."""
+    choice_of(structure, iso).key = structure.primary.key
+    choice_of(structure, iso).gain = 0.0
+    check_again_at(structure, iso, NEVER)
+
+
+def outlook(structure: Structure, iso: bool) -> str:
+    """When the best format will be built, in words; "" if the matrix already has it."""
+    if may_change(structure) and choice_of(structure, iso).key is None:
+        find_best_format(structure, iso)
+    key = choice_of(structure, iso).key
+    if key in (None, structure.primary.key):
+        return ""
+    left = reads_needed(structure, iso) - structure.reads
+    products = "" if left > NEVER // 2 else f"after {max(1, left)} more products with vectors, or "
+    return f"stored as {structure.primary.key} so far; {key} is built {products}for a loop on a GPU or a file"
+
+
+def may_change(structure: Structure) -> bool:
+    """Whether there is a choice to make."""
+    return structure.primary.key == CSR and not without_facts(structure.nrows, structure.nvals, config.prefer)
+
+
+def reads_needed(structure: Structure, iso: bool) -> int:
+    """Total number of reads that amortizes the next step: the search, or building the best format. NEVER if there is no
+    gain."""
+    choice, kind, nvals = choice_of(structure, iso), structure.device.kind, structure.nvals
+    if choice.key is None:
+        gain = most_gain(structure, iso) if may_change(structure) else 0.0
+        base, each = SEARCH_US[kind]
+        cost = base + each * nvals
+    elif choice.made is not None and choice.made() is not None:
+        return 0  # another matrix has already built it
+    else:
+        gain, (base, each) = choice.gain, CONVERT_US[kind]
+        cost = (base + each * nvals) * forms_to_make(structure, choice.key)
+    return math.ceil(cost / gain) if gain > 0 else NEVER
+
+
+def could_gain(kind: int, wide: int, device: Device, *, iso: bool) -> bool:
+    """Whether another format could speed up a product of this `kind` in values of `wide` bytes, for a pattern.
+
+    On the CPU, sums of eight-byte values gain from tiles only if one instruction permutes eight of them. FP64, us by
+    rows and along tiles, without and with such an instruction: delaunay_n14 66, 98, 54, n18 2060, 1990, 961;
+    stencil27_20 78, 100, _58 2660, 2280, 1220.
+    """
+    return device.is_simt or kind != VALUES or not iso or wide < 8 or device.permute_bytes >= 8
+
+
+def forms_to_make(structure: Structure, key: str) -> int:
+    """Number of formats to build: the format; its transpose, if one is stored now; CSR again, if operations other than
+    products read it."""
+    mine = structure.primary
+    transposed = structure.has(mine.key, transposed=True) and structure.form(mine.key, transposed=True) is not mine
+    return 1 + transposed + (structure.other_reads > 0 and not format_of(key).by_rows)
+
+
+def most_gain(structure: Structure, iso: bool) -> float:
+    """Upper bound of the microseconds that any format gains in a product: the time by rows beyond the floor."""
+    nvals = structure.nvals
+    worst = Facts(structure.nrows, structure.ncols, nvals, tuple((tile, nvals) for tile in TILES), heads=nvals)
+    us = costs_of(structure.device).times(worst, (CSR,), verbs_of(iso, square=False))[CSR]
+    return mean_us(us, structure.device.kind) - FLOOR[structure.device.kind]
+
+
+def mean_us(times: Mapping[str, float], kind: str) -> float:
+    """Mean microseconds of a product over the verbs; times below the floor count as the floor."""
+    return sum(max(FLOOR[kind], us) for us in times.values()) / len(times)
+
+
+def find_best_format(structure: Structure, iso: bool) -> None:
+    """Find the best format, and its gain per product."""
+    choice, kind = choice_of(structure, iso), structure.device.kind
+    best, us = weigh_structure(structure, iso=iso)
+    key, _ = apply_memory_limit(structure, best, iso)
+    if structure.other_reads and class_of(key).compact:
+        key = CSR  # because each of those statements would build the rows again
+    # Otherwise the gain is unknown: such a format is only built if the user prefers memory
+    if key != CSR and format_of(key).timed:
+        verbs = verbs_of(iso, square=False)
+        if key not in us:
+            us = costs_of(structure.device).times(facts(structure), (CSR, key), verbs)
+        before, after = (mean_us({verb: us[form][verb] for verb in verbs}, kind) for form in (CSR, key))
+        choice.gain = before - after
+    choice.key = key

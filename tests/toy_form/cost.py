@@ -1,0 +1,20 @@
+"""What is decided of lists: as of rows, but for their bytes; nobody gets one who does not ask for it."""
+
+from __future__ import annotations
+
+from ..contract import StructureFacts
+from ..csr.cost import RowsCost, index_type
+
+
+class ToyChoice(RowsCost):
+    """Rows and columns of entries, one after the other."""
+
+    name = "toy"
+    timed = smallest = fused = False
+    registered = "few"
+
+    def predict_bytes(self, seen: StructureFacts) -> int:
+        return max(1, seen.nvals) * sum(index_type(limit).itemsize for limit in (seen.nrows, seen.ncols))
+
+    def scratch(self, seen: StructureFacts) -> int:
+        return 8 * seen.nvals

@@ -1,0 +1,13 @@
+"""How kernels get lists: as rows, whose pointers are made for them."""
+
+from __future__ import annotations
+
+from ..csr.kernels import RowsFormat
+from .cost import ToyChoice
+
+
+class ToyFormat(ToyChoice, RowsFormat):
+    """What kernels by rows are compiled with."""
+
+
+FORMATS = (ToyFormat(),)
