@@ -1,4 +1,4 @@
-// CUDA C++ helpers of translated Python functions, with Numba's semantics; see udf_cpp.py.
+// CUDA C++ helpers of translated Python functions, with Numba's semantics; see udf_cuda.py.
 template <class T> struct Range {
   T at, step;
   T left;

@@ -1,6 +1,6 @@
 """Matrix, Vector, Scalar, masks and delayed expressions: GraphBLAS semantics; the arithmetic is in operations.
 
-A statement `C(mask, accum, replace) << expr` goes: statement/base.py (call style) -> statement/running.py (errors,
+A statement `C(mask, accum, replace) << expr` goes: statement/indexing.py (call style) -> statement/running.py (errors,
 traces) -> vector/assign.py or matrix/assign.py (what kind of value, then the merge into C). GraphBLAS C API 2.1,
 sections 3 and 4.
 """

@@ -184,7 +184,7 @@ def places_in_layout(form: Any, ptr: Any, place: Any, rows: Any) -> Any:
 
 MOST = (1 << 31) - 1  # rows and columns: a row's first value is twice the distance of its column from the row
 EARLY = 8  # one lane reads 8 times as much if rows may stop at their first hit as it reads for sums
-ALPHA = 16  # a frontier with more than 1/16 of all words pulls; csr/choice.py does the same with entries
+ALPHA = 16  # a frontier with more than 1/16 of all words pulls; csr/cost.py does the same with entries
 
 GRADED_FROM = 1 << 20  # entries; below this a launch takes as long (estimated)
 SHORT = 24
@@ -235,7 +235,7 @@ class CodedCost(Format):
         return int(form.work) // ALPHA
 
 
-# ---- Hub columns of coded rows: the column of each row that a pull tries first (csr/likely.py).
+# ---- Hub columns of coded rows: the column of each row that a pull tries first (csr/kernels.py).
 
 
 def coded_hub_columns_variant(form: Any, lanes: int) -> Variant:

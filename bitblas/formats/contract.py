@@ -415,7 +415,7 @@ class Format:
         return False
 
     def grades(self, form: Any, part: Any = None) -> Any:
-        """The degree-binned schedule of its rows (csr/grades.py); part: of some rows only, for coded rows
+        """The degree-binned schedule of its rows (csr/binning.py); part: of some rows only, for coded rows
         (schedule.py)."""
         raise self.not_implemented("grades")
 

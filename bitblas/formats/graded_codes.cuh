@@ -1,4 +1,4 @@
-// Degree-binned pull along coded rows: t = A (+).(x) u for a full u (nib/grades.py, cgr/grades.py).
+// Degree-binned pull along coded rows: t = A (+).(x) u for a full u (nib/binning.py, cgr/binning.py).
 // Each lane decodes its part of a row by itself, so lanes exchange nothing while decoding; the lanes of a warp have
 // parts of similar length.
 // Each warp takes runs of 32 lanes: first the segments of long rows, whose sums go to `parts`, then rows, the longest

@@ -81,7 +81,7 @@ def hubs_of(form: Any, longest: int, part: int | None = None) -> Hubs | None:
     return found
 
 
-# ---- Degree binning: what the schedules of csr/grades.py, nib/grades.py and cgr/grades.py share.
+# ---- Degree binning: what the schedules of csr/binning.py, nib/binning.py and cgr/binning.py share.
 
 
 class Part(NamedTuple):

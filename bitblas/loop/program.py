@@ -2,7 +2,7 @@
 
 On objects of python-graphblas this is a plain loop. On a GPU the body runs once symbolically; its statements are fused
 into few kernels and captured as a CUDA graph with a while node, whose condition and counters are on the device. On the
-CPU, rounds run statement by statement until compiling a table of such kernels pays (host/turn.py).
+CPU, rounds run statement by statement until compiling a table of such kernels pays (cpu/tier_up.py).
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Program:
         self.body, self.condition, self.limit = body, while_, NO_LIMIT if limit is None else limit
         self.begin, self.end, self.fixpoint = begin, end, fixpoint
         self._captured: CapturedProgram | None = None
-        self._moved: set[int] = set()  # vectors whose memory has moved between runs (gpu/inputs.py)
+        self._moved: set[int] = set()  # vectors whose memory has moved between runs (gpu/transfer.py)
         self._turn: TierUp | None = None
         self._checkpoint: Checkpoint | None = None
 

@@ -86,7 +86,7 @@ def nonzero_bits(u: VectorStore) -> Any:
     return bits
 
 
-# ---- Vectors by index: read and write single elements, assign. (Extract: local.py.)
+# ---- Vectors by index: read and write single elements, assign. (Extract: compressed.py.)
 
 
 def get(u: VectorStore, i: int) -> np.generic | None:

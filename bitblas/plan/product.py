@@ -28,7 +28,7 @@ from ..table import html
 # ---- The plan of a product: facts about the operands go in, a frozen decision that prints itself comes out.
 #
 # Kernels decide nothing. Each threshold is defined next to the decision that uses it, with its reason and whether it
-# was measured. Thresholds of a stored format are in its choice.py.
+# was measured. Thresholds of a stored format are in its cost.py.
 
 # Bytes of shared memory for values of a vector: compute capability 9.0 has 227 KB for a block, 8.0 has 163 (RMAT 22 by
 # degree, H200, plus_second: 533 us with 128 KB, 509 with 192).
@@ -170,7 +170,7 @@ def staged_lanes(lanes: int, rows: int) -> int:
     return max(lanes, power_of_two(SPREAD / max(1, rows), 1, 8))
 
 
-# ---- The plan of matrix-matrix products, and its thresholds. See product.py.
+# ---- The plan of matrix-matrix products, and its thresholds.
 
 # SpGEMM on a GPU: lanes that share a row, and slots of its hash table (in shared memory: 48 KB a block), of which three
 # in four may be used. A row that fits none is a long row, with a bitset in shared memory up to SHARED_WORDS words;
@@ -230,7 +230,7 @@ SPARSE = {"cpu": 64, "gpu": 1 << 62}
 MOST_BYTES = {"cpu": 1 << 31, "gpu": 1 << 33}  # for the values of a result that the user did not request as a bitmap
 # Lines per non-empty line from which on products push along the non-empty lines. On a CPU, levels from 64 sources, one
 # thread: road_ny 2.2 s with 16, 1.8 with 6, 1.3 with 3 and with 1; grid2d_256 .30, .16, .14 and .13; rmat14 the same.
-# Two threads share a pull, but not a push. A GPU: csr/choice.py.
+# Two threads share a pull, but not a push. A GPU: csr/cost.py.
 ALPHA = {"cpu": 4, "gpu": 16}
 
 

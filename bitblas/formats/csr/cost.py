@@ -1,4 +1,4 @@
-"""Cost model and kernel choice of layouts by rows: CSR, and MPLG unless mplg/choice.py overrides it."""
+"""Cost model and kernel choice of layouts by rows: CSR, and MPLG unless mplg/cost.py overrides it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Kernel arguments of packed rows.
 
-As in csr/call.py, with PACKED (csr/columns.cuh for walks through a row, csr/any_column.cuh for single entries).
+As in csr/kernels.py, with PACKED (csr/columns.cuh for walks through a row, csr/any_column.cuh for single entries).
 """
 
 from __future__ import annotations

@@ -282,7 +282,7 @@ class Split(Tiled, SplitArguments):
         return self.to_csr(order)
 
     def to_csr(self, order: bool) -> tuple[Csr, Any]:
-        """The same entries row by row; order[e]: the position of entry e in this layout. See rows.py."""
+        """The same entries row by row; order[e]: the position of entry e in this layout."""
         return rows_of(self, order)
 
     def _through_rows(self, change: Any, order: bool) -> tuple[Split, Any]:
